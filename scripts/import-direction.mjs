@@ -1,0 +1,62 @@
+// The import direction of src/, and the linter's rules made from it:
+//
+//   node scripts/import-direction.mjs    writes biome.imports.json, which biome.json extends
+
+import { writeFileSync } from 'node:fs';
+import { argv } from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+/** The parts of src/; each may import those before it. */
+export const parts = [
+  'package.ts',
+  'contract',
+  'store',
+  'service',
+  'simulation',
+  'http',
+  'control',
+  'dashboard',
+  'server.ts',
+  'cli',
+  'index.ts',
+];
+
+/** @param {string} part */
+export function mayImport(part) {
+  // The dashboard is a client of the control API.
+  return part === 'dashboard' ? ['package.ts'] : parts.slice(0, parts.indexOf(part));
+}
+
+/** @param {string} name */
+export const isFolder = (name) => !name.endsWith('.ts');
+
+/** The text of biome.imports.json. */
+export function importRules() {
+  const overrides = parts.flatMap((part) =>
+    isFolder(part)
+      ? [rule(part, `src/${part}/*`, '../'), rule(part, `src/${part}/*/**`, '../../')]
+      : [rule(part, `src/${part}`, './')],
+  );
+  return `{ "overrides": [\n${overrides.map((entry) => JSON.stringify(entry)).join(',\n')}\n] }\n`;
+}
+
+/**
+ * Forbids these files whatever lies in src/ (`up` leads there) but is not in the list. In a group
+ * of patterns the last that matches decides.
+ * @param {string} part
+ * @param {string} files
+ * @param {string} up
+ */
+function rule(part, files, up) {
+  const allowed = mayImport(part);
+  const escapes = [...(up === './' ? ['../**'] : ['./../**']), `${up}*/../**`];
+  const except = allowed.map((name) => `!${up}${name}${isFolder(name) ? '/**' : ''}`);
+  const message = `src/${part} may import only: ${allowed.join(', ') || 'nothing of ours'}.`;
+  const options = { patterns: [{ group: [`${up}**`, ...except, ...escapes], message }] };
+  const rules = { style: { noRestrictedImports: { level: 'error', options } } };
+  return { includes: [files], linter: { rules } };
+}
+
+if (argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(new URL('../biome.imports.json', import.meta.url), importRules());
+}

@@ -1,0 +1,44 @@
+import { parse as parseExactly, stringify as stringifyExactly } from 'lossless-json';
+
+/** Text in which a double could lose a digit: a run of 16 digits, or a number with an exponent. */
+const MAY_LOSE_DIGITS = /\d{16}|\d[eE]/;
+
+/** A fraction of zeros changes no value: JSON Schema counts 1.0 as an integer. */
+const ZERO_FRACTION = /\.0+$/;
+
+/**
+ * Parses JSON without losing a digit of an integer.
+ *
+ * An integer that a double holds comes back as a number, a larger one as a bigint. Text that can
+ * lose nothing takes the engine's own parser, which is many times faster.
+ *
+ * @throws SyntaxError where `text` is not JSON, RangeError where it is nested too deep to read
+ * @example parseJson('{"id":9007199254740993}') // { id: 9007199254740993n }
+ */
+export function parseJson(text: string): unknown {
+  return MAY_LOSE_DIGITS.test(text)
+    ? parseExactly(text, undefined, { parseNumber, onDuplicateKey: ({ newValue }) => newValue })
+    : JSON.parse(text);
+}
+
+function parseNumber(literal: string): number | bigint {
+  const integer = literal.replace(ZERO_FRACTION, '');
+  if (/^-?\d+$/.test(integer)) {
+    const exact = BigInt(integer);
+    const rounded = Number(exact);
+    return Number.isSafeInteger(rounded) ? rounded : exact;
+  }
+  const value = Number(literal);
+  // More than 15 digits with a fraction may round to an integer that was never written.
+  const digits = literal.replace(/[eE].*$/, '').replace(/\D/g, '').length;
+  return Number.isInteger(value) && digits > 15 ? Number.NaN : value;
+}
+
+/**
+ * Writes JSON with a bigint as its digits. Members that are undefined are left out.
+ *
+ * @param indent spaces of indentation a level; 0 writes one line
+ */
+export function writeJson(value: object, indent = 0): string {
+  return stringifyExactly(value, undefined, indent) ?? '';
+}

@@ -1,0 +1,180 @@
+import { type Fields, RECORDS, type RecordName } from './records.ts';
+
+/** A parameter of a path or a query. */
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly type: 'int64' | 'integer' | 'string';
+  readonly description: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: number;
+}
+
+/** A reply that the document prescribes. */
+export interface DocumentedReply {
+  readonly description: string;
+  readonly body?: { readonly record: RecordName; readonly list?: true };
+  /** What the document says of the body where it shows none. */
+  readonly bodyNotShown?: true;
+}
+
+export interface OperationShape {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Relative to the service's base URL; at most one segment is a parameter. */
+  readonly path: string;
+  readonly tag: 'Animals' | 'Inventory' | 'Orders';
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters: readonly Parameter[];
+  readonly body?: { readonly name: string; readonly fields: Fields };
+  readonly replies: Readonly<Record<number, DocumentedReply>>;
+  /** The day after which the document promises the operation no more, an ISO 8601 date. */
+  readonly sunset?: string;
+  readonly stability?: 'experimental';
+}
+
+/** Where the service is mounted: the document's base URL ends in this segment. */
+export const BASE_PATH = '/v1';
+
+const UNAUTHORIZED = {
+  description: 'The API key is missing or invalid.',
+  body: { record: 'Error' },
+} as const satisfies DocumentedReply;
+
+const PET_ID = {
+  name: 'petId',
+  in: 'path',
+  type: 'int64',
+  description: 'The id of an animal.',
+} as const satisfies Parameter;
+
+const { id: _assigned, ...createdFields } = RECORDS.Animal;
+
+/** The seven operations of the document. */
+export const OPERATIONS = {
+  listPets: {
+    method: 'GET',
+    path: '/pets',
+    tag: 'Animals',
+    summary: 'List animals',
+    description: 'A page of animals. How a further page is asked for is not documented.',
+    parameters: [
+      {
+        name: 'limit',
+        in: 'query',
+        type: 'integer',
+        description: 'The most animals that are returned.',
+        minimum: 1,
+        maximum: 100,
+        default: 20,
+      },
+      {
+        name: 'status',
+        in: 'query',
+        type: 'string',
+        description: 'Only animals with this status. The allowed values are not documented.',
+      },
+    ],
+    replies: {
+      200: { description: 'An array of animals.', body: { record: 'Animal', list: true } },
+      401: UNAUTHORIZED,
+    },
+  },
+  createPet: {
+    method: 'POST',
+    path: '/pets',
+    tag: 'Animals',
+    summary: 'Add an animal',
+    description: 'The service assigns the id; a client never sends one.',
+    parameters: [],
+    body: { name: 'NewAnimal', fields: createdFields },
+    replies: {
+      201: { description: 'The created animal.', body: { record: 'Animal' } },
+      401: UNAUTHORIZED,
+    },
+  },
+  getPet: {
+    method: 'GET',
+    path: '/pets/{petId}',
+    tag: 'Animals',
+    summary: 'Read one animal',
+    description: 'Deprecated, to be sunset on 2030-12-05.',
+    parameters: [PET_ID],
+    replies: {
+      200: { description: 'One animal.', body: { record: 'Animal' } },
+      401: UNAUTHORIZED,
+    },
+    sunset: '2030-12-05',
+  },
+  listInventory: {
+    method: 'GET',
+    path: '/inventory',
+    tag: 'Inventory',
+    summary: 'List stock levels',
+    description: 'The current stock level of every animal.',
+    parameters: [],
+    replies: {
+      200: {
+        description: 'An array of inventory entries.',
+        body: { record: 'InventoryEntry', list: true },
+      },
+      401: UNAUTHORIZED,
+    },
+  },
+  updateInventory: {
+    method: 'PATCH',
+    path: '/inventory/{petId}',
+    tag: 'Inventory',
+    summary: 'Set the stock quantity of one animal',
+    description: 'Experimental. For new arrivals, returns and manual adjustments.',
+    parameters: [PET_ID],
+    body: { name: 'StockUpdate', fields: { quantity: RECORDS.InventoryEntry.quantity } },
+    replies: {
+      200: { description: 'The updated entry.', body: { record: 'InventoryEntry' } },
+      401: UNAUTHORIZED,
+    },
+    stability: 'experimental',
+  },
+  listOrders: {
+    method: 'GET',
+    path: '/store/orders',
+    tag: 'Orders',
+    summary: 'List all orders',
+    description: 'The full set of orders: no filter, no pages.',
+    parameters: [],
+    replies: {
+      200: { description: 'An array of orders.', body: { record: 'Order', list: true } },
+      401: UNAUTHORIZED,
+    },
+  },
+  cancelOrder: {
+    method: 'DELETE',
+    path: '/store/orders/{orderId}',
+    tag: 'Orders',
+    summary: 'Cancel an order',
+    description: 'Only a pending order can be cancelled.',
+    parameters: [
+      { name: 'orderId', in: 'path', type: 'int64', description: 'The id of an order.' },
+    ],
+    replies: {
+      204: { description: 'The order is cancelled.' },
+      401: UNAUTHORIZED,
+      404: { description: 'No order has this id.', body: { record: 'Error' } },
+      409: { description: 'The order has already shipped.', bodyNotShown: true },
+    },
+  },
+} as const satisfies Record<string, OperationShape>;
+
+export type OperationId = keyof typeof OPERATIONS;
+
+export const OPERATION_IDS = Object.keys(OPERATIONS).filter(isOperationId);
+
+export function isOperationId(id: string): id is OperationId {
+  return Object.hasOwn(OPERATIONS, id);
+}
+
+/** The same table seen through its general shape, for code that treats all operations alike. */
+export function operationShape(id: OperationId): OperationShape {
+  return OPERATIONS[id];
+}

@@ -1,0 +1,226 @@
+import { toInt64 } from './int64.ts';
+
+/** The statuses the document says have been seen; it does not say that there are no others. */
+export const SEEN_ANIMAL_STATUSES = ['available', 'pending', 'sold'] as const;
+export const SEEN_INVENTORY_STATUSES = ['available', 'sold'] as const;
+
+/** The states of the cancel rule. The order record of the document carries no such field. */
+export const ORDER_STATUSES = ['pending', 'shipped', 'cancelled'] as const;
+export type OrderStatus = (typeof ORDER_STATUSES)[number];
+
+/** An RFC 3339 instant: a full date, `T`, a time, and `Z` or an offset. */
+const DATE_TIME =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+interface FieldTypeShape {
+  /** What a message says was expected. */
+  readonly expected: string;
+  /** The JSON Schema keywords of the type. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** The value of a parsed JSON value, or undefined where it is of another type. */
+  readonly read: (value: unknown) => unknown;
+}
+
+/** The types a field can have: how each is told in words, in JSON Schema, and read. */
+export const FIELD_TYPES = {
+  int64: {
+    expected: 'an integer from -2^63 to 2^63-1',
+    schema: { type: 'integer', format: 'int64' },
+    read: toInt64,
+  },
+  integer: {
+    expected: 'an integer from -(2^53-1) to 2^53-1',
+    schema: { type: 'integer' },
+    read: (value: unknown): number | undefined =>
+      typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined,
+  },
+  string: {
+    expected: 'a string',
+    schema: { type: 'string' },
+    read: (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined),
+  },
+  boolean: {
+    expected: 'true or false',
+    schema: { type: 'boolean' },
+    read: (value: unknown): boolean | undefined =>
+      typeof value === 'boolean' ? value : undefined,
+  },
+  dateTime: {
+    expected: 'an ISO 8601 date-time such as "2026-11-21T09:30:00Z"',
+    schema: { type: 'string', format: 'date-time' },
+    read: (value: unknown): string | undefined =>
+      typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value))
+        ? value
+        : undefined,
+  },
+  orderStatus: {
+    expected: `one of ${ORDER_STATUSES.join(', ')}`,
+    schema: { type: 'string', enum: ORDER_STATUSES },
+    read: (value: unknown): OrderStatus | undefined =>
+      ORDER_STATUSES.find((status) => status === value),
+  },
+} as const satisfies Record<string, FieldTypeShape>;
+
+export type FieldType = keyof typeof FIELD_TYPES;
+
+/** One field of a record, or of a request's body. */
+export interface Field {
+  readonly type: FieldType;
+  readonly required: boolean;
+  readonly description: string;
+  /** Values that the document says have been seen, for a list it calls incomplete. */
+  readonly seen?: readonly string[];
+}
+
+export type Fields = Readonly<Record<string, Field>>;
+
+type FieldValue<F extends Field> = NonNullable<ReturnType<(typeof FIELD_TYPES)[F['type']]['read']>>;
+
+/** The value that a table of fields describes: required fields present, the others optional. */
+export type RecordOf<F extends Fields> = {
+  readonly [Name in keyof F as F[Name]['required'] extends true ? Name : never]: FieldValue<
+    F[Name]
+  >;
+} & {
+  readonly [Name in keyof F as F[Name]['required'] extends true ? never : Name]?: FieldValue<
+    F[Name]
+  >;
+};
+
+/** The fields of the four records, in the order in which a reply writes them. */
+export const RECORDS = {
+  Animal: {
+    id: { type: 'int64', required: true, description: 'Assigned by the service on creation.' },
+    name: { type: 'string', required: true, description: "The animal's name." },
+    categoryId: {
+      type: 'int64',
+      required: true,
+      description: 'The category the animal belongs to; a bare identifier.',
+    },
+    status: {
+      type: 'string',
+      required: false,
+      description: 'Availability. The complete list of values is not documented.',
+      seen: SEEN_ANIMAL_STATUSES,
+    },
+  },
+  InventoryEntry: {
+    petId: { type: 'int64', required: true, description: 'The animal the entry tracks.' },
+    quantity: { type: 'integer', required: true, description: 'Current stock count.' },
+    status: {
+      type: 'string',
+      required: true,
+      description: 'Status of the entry. The complete list of values is not documented.',
+      seen: SEEN_INVENTORY_STATUSES,
+    },
+  },
+  Order: {
+    id: { type: 'int64', required: false, description: 'Unique order identifier.' },
+    petId: { type: 'int64', required: false, description: 'The animal in this order.' },
+    quantity: { type: 'integer', required: false, description: 'Number of units ordered.' },
+    shipDate: {
+      type: 'dateTime',
+      required: false,
+      description: 'Expected or actual ship date, ISO 8601.',
+    },
+    complete: {
+      type: 'boolean',
+      required: false,
+      description: 'Whether the order has been fulfilled.',
+    },
+  },
+  Error: {
+    code: { type: 'string', required: true, description: 'Machine-readable error code.' },
+    message: { type: 'string', required: true, description: 'Human-readable description.' },
+    status: { type: 'integer', required: true, description: 'The HTTP status code.' },
+  },
+} as const satisfies Record<string, Fields>;
+
+export type RecordName = keyof typeof RECORDS;
+
+/**
+ * The fields of the records that a store keeps. An order has two differences from the documented
+ * one: its id is what it is found by, so it must have one; and it knows its state.
+ */
+export const STORED_RECORDS = {
+  animals: RECORDS.Animal,
+  inventory: RECORDS.InventoryEntry,
+  orders: {
+    ...RECORDS.Order,
+    id: { ...RECORDS.Order.id, required: true },
+    status: {
+      type: 'orderStatus',
+      required: false,
+      description: 'The state the cancel rule looks at; pending where absent.',
+    },
+  },
+} as const satisfies Record<string, Fields>;
+
+export type CollectionName = keyof typeof STORED_RECORDS;
+
+export type Animal = RecordOf<typeof RECORDS.Animal>;
+export type InventoryEntry = RecordOf<typeof RECORDS.InventoryEntry>;
+export type Order = RecordOf<typeof STORED_RECORDS.orders>;
+export type ErrorBody = RecordOf<typeof RECORDS.Error>;
+
+/** One thing wrong with a value: where it is, what was expected there and what was found. */
+export interface Problem {
+  readonly path: string;
+  readonly expected: string;
+  readonly found: string;
+}
+
+export type Reading<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/**
+ * Reads a parsed JSON value as a record with the given fields. Every field that is wrong is told,
+ * not only the first. Members that are no fields are left out: see `unknownMembers`.
+ *
+ * @param path where the value is, for the problems: `$` is the whole document
+ */
+export function readRecord<const F extends Fields>(
+  fields: F,
+  value: unknown,
+  path = '$',
+): Reading<RecordOf<F>> {
+  if (!isObject(value)) {
+    return { ok: false, problems: [{ path, expected: 'an object', found: describe(value) }] };
+  }
+  const problems: Problem[] = [];
+  const record: Record<string, unknown> = {};
+  for (const name in fields) {
+    const field: Field | undefined = fields[name];
+    if (field === undefined) continue;
+    const { expected, read } = FIELD_TYPES[field.type];
+    if (!Object.hasOwn(value, name)) {
+      if (field.required) problems.push({ path: `${path}.${name}`, expected, found: 'nothing' });
+      continue;
+    }
+    const member = read(value[name]);
+    if (member === undefined) {
+      problems.push({ path: `${path}.${name}`, expected, found: describe(value[name]) });
+    } else record[name] = member;
+  }
+  // The loop above has read every field of F by its type, which the compiler cannot follow.
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, value: record as RecordOf<F> };
+}
+
+/** The names in an object that no field has. */
+export function unknownMembers(fields: Fields, value: object): string[] {
+  return Object.keys(value).filter((name) => !Object.hasOwn(fields, name));
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A value in as few words as tell it apart, for messages: long ones are cut. */
+export function describe(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'an array';
+  if (isObject(value)) return 'an object';
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
