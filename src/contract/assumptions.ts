@@ -500,7 +500,8 @@ export function isOption<Id extends AssumptionId>(id: Id, option: string): optio
 export function chooseOptions(overrides: Partial<Choices> = {}): Choices {
   const choices: Record<string, string> = {};
   for (const id of ASSUMPTION_IDS) choices[id] = overrides[id] ?? ASSUMPTIONS[id].options[0].name;
-  if (!isChoices(choices)) throw new TypeError('An assumption was given an option it does not have.');
+  if (!isChoices(choices))
+    throw new TypeError('An assumption was given an option it does not have.');
   return choices;
 }
 

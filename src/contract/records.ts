@@ -42,8 +42,7 @@ export const FIELD_TYPES = {
   boolean: {
     expected: 'true or false',
     schema: { type: 'boolean' },
-    read: (value: unknown): boolean | undefined =>
-      typeof value === 'boolean' ? value : undefined,
+    read: (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined),
   },
   dateTime: {
     expected: 'an ISO 8601 date-time such as "2026-11-21T09:30:00Z"',

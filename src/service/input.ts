@@ -1,0 +1,226 @@
+import { isUtf8 } from 'node:buffer';
+import type { AssumptionId } from '../contract/assumptions.ts';
+import { isIntegerText, parseInt64 } from '../contract/int64.ts';
+import { parseJson } from '../contract/json.ts';
+import type { OperationId } from '../contract/operations.ts';
+import {
+  describe,
+  FIELD_TYPES,
+  type Fields,
+  isObject,
+  type RecordOf,
+  readRecord,
+  unknownMembers,
+} from '../contract/records.ts';
+import { errorReply, type Grounds, type Reply } from './reply.ts';
+
+/** A request for an operation, decoded as far as can be done without the world it goes to. */
+export interface Call {
+  readonly operation: OperationId;
+  /** The path as the client wrote it, for links to further pages. */
+  readonly path: string;
+  /** The segment in the place of the path's parameter, percent-decoded. */
+  readonly pathId: string | undefined;
+  readonly query: readonly (readonly [name: string, value: string])[];
+  readonly authorization: string | undefined;
+  readonly contentType: string | undefined;
+  readonly contentEncoding: string | undefined;
+  readonly body: ReceivedBody;
+}
+
+export type ReceivedBody =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'bytes'; readonly bytes: Buffer }
+  /** It went past the limit of `body-limit`, and the rest was not kept. */
+  | { readonly kind: 'too-large'; readonly limit: number };
+
+/** The bytes that each option of `body-limit` lets in. */
+export const BODY_LIMITS = {
+  '1mb': 1024 * 1024,
+  '10kb': 10 * 1024,
+  none: 64 * 1024 * 1024,
+} as const;
+
+const NO_QUERY_NAMES: readonly string[] = [];
+
+/**
+ * Reads a call's input and gathers everything that is wrong with it, so that a client is told all
+ * of it at once.
+ */
+export class InputReader {
+  readonly #call: Call;
+  readonly #grounds: Grounds;
+  readonly #problems: string[] = [];
+  /** The assumptions but for which there would be no problem. */
+  readonly #because: AssumptionId[] = [];
+  /** Whether a problem stands under every option. */
+  #certain = false;
+  /** The 413 or 415 that keeps the body from being read at all. */
+  #unreadable: Reply | undefined;
+
+  constructor(call: Call, grounds: Grounds) {
+    this.#call = call;
+    this.#grounds = grounds;
+  }
+
+  get grounds(): Grounds {
+    return this.#grounds;
+  }
+
+  /** Notes something wrong; `because` names the assumptions that make it so, where any do. */
+  problem(text: string, ...because: readonly AssumptionId[]): void {
+    this.#problems.push(text);
+    if (because.length === 0) this.#certain = true;
+    this.#because.push(...because);
+  }
+
+  /** The reply to an input that has something wrong with it, or undefined. */
+  get refusal(): Reply | undefined {
+    if (this.#unreadable !== undefined) return this.#unreadable;
+    if (this.#problems.length === 0) return undefined;
+    const { choices } = this.#grounds;
+    const ids: AssumptionId[] = this.#certain ? [] : this.#because;
+    const by = [...new Set([...ids, 'invalid-input' as const])].map((id) => `${id}=${choices[id]}`);
+    const status = choices['invalid-input'] === '422' ? 422 : 400;
+    return errorReply(this.#grounds, 'invalid_input', status, this.#problems.join('; '), {
+      basis: { kind: 'assumed', by },
+    });
+  }
+
+  /** The int64 in the path. */
+  pathId(name: string): bigint | undefined {
+    const text = this.#call.pathId ?? '';
+    const id = parseInt64(text);
+    if (id === undefined) {
+      this.problem(`${name}: expected ${FIELD_TYPES.int64.expected}, found ${describe(text)}`);
+    }
+    return id;
+  }
+
+  /** The values of the named query parameters; any other is dropped or refused. */
+  query(names: readonly string[] = NO_QUERY_NAMES): ReadonlyMap<string, string> {
+    const values = new Map<string, string>();
+    for (const [name, value] of this.#call.query) {
+      if (!names.includes(name)) {
+        if (this.#grounds.choices['unknown-query'] === 'ignore') {
+          this.#grounds.decidedBy('unknown-query');
+        } else {
+          const known = names.length > 0 ? `only ${names.join(', ')}` : 'no query parameter';
+          this.problem(`${describe(name)}: expected ${known}`, 'unknown-query');
+        }
+      } else if (values.has(name)) {
+        this.problem(`${name}: expected once, found twice`);
+      } else values.set(name, value);
+    }
+    return values;
+  }
+
+  /** A whole number of any size in a query parameter. */
+  integer(name: string, text: string, expected: string): number | undefined {
+    if (isIntegerText(text)) return Number(text);
+    this.problem(`${name}: expected ${expected}, found ${describe(text)}`);
+    return undefined;
+  }
+
+  /**
+   * The body's fields. Fields beyond them are dropped or refused, but for those in `handled`, which
+   * the caller sees to.
+   */
+  body<const F extends Fields>(
+    fields: F,
+    handled: readonly string[] = [],
+  ): { readonly fields: RecordOf<F>; readonly names: readonly string[] } | undefined {
+    const value = this.#json();
+    if (value === undefined) return undefined;
+    const read = readRecord(fields, value, 'body');
+    if (!read.ok) {
+      for (const { path, expected, found } of read.problems) {
+        this.problem(`${path}: expected ${expected}, found ${found}`);
+      }
+    }
+    const unknown = isObject(value) ? unknownMembers(fields, value) : [];
+    for (const name of unknown.filter((name) => !handled.includes(name))) {
+      if (this.#grounds.choices['unknown-body-fields'] === 'ignore') {
+        this.#grounds.decidedBy('unknown-body-fields');
+      } else {
+        const known = Object.keys(fields).join(', ');
+        this.problem(
+          `body: expected only ${known}, found ${describe(name)}`,
+          'unknown-body-fields',
+        );
+      }
+    }
+    return read.ok ? { fields: read.value, names: unknown } : undefined;
+  }
+
+  /** The body as a parsed JSON value, or undefined where a problem or a refusal was noted. */
+  #json(): unknown {
+    const { body, contentType, contentEncoding } = this.#call;
+    const grounds = this.#grounds;
+    if (body.kind === 'too-large') {
+      const limit = grounds.choices['body-limit'];
+      this.#unreadable = errorReply(
+        grounds,
+        'body_too_large',
+        413,
+        `the body is larger than ${body.limit} bytes`,
+        { basis: { kind: 'assumed', by: [`body-limit=${limit}`] } },
+      );
+      return undefined;
+    }
+    if (body.kind === 'none') {
+      this.problem('body: expected a JSON object, found nothing');
+      return undefined;
+    }
+    if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
+      this.#unsupported(`the Content-Encoding ${describe(contentEncoding)} is not supported`, []);
+      return undefined;
+    }
+    if (!isJsonMediaType(contentType)) {
+      if (grounds.choices['media-type'] === 'reject') {
+        const found = contentType === undefined ? 'nothing' : describe(contentType);
+        this.#unsupported(`Content-Type: expected application/json, found ${found}`, [
+          'media-type=reject',
+        ]);
+        return undefined;
+      }
+      grounds.decidedBy('media-type');
+    }
+    if (body.bytes.length > BODY_LIMITS['10kb']) grounds.decidedBy('body-limit');
+    return this.#parse(body.bytes);
+  }
+
+  #parse(bytes: Buffer): unknown {
+    if (!isUtf8(bytes)) {
+      this.problem('body: expected JSON in UTF-8, found bytes that are not UTF-8');
+      return undefined;
+    }
+    try {
+      const value = parseJson(bytes.toString());
+      if (!isObject(value)) this.problem(`body: expected a JSON object, found ${describe(value)}`);
+      return isObject(value) ? value : undefined;
+    } catch (error) {
+      const why = error instanceof RangeError ? 'it is nested too deep' : String(error);
+      this.problem(`body: expected JSON: ${why.replace(/^SyntaxError: /, '')}`);
+      return undefined;
+    }
+  }
+
+  #unsupported(message: string, by: readonly string[]): void {
+    this.#unreadable = errorReply(this.#grounds, 'unsupported_media_type', 415, message, {
+      basis: { kind: 'assumed', by },
+    });
+  }
+}
+
+/** `application/json`, alone or with the only charset JSON has (RFC 8259, section 8.1). */
+const JSON_MEDIA_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?;?$/i;
+const CHARSET = /;[ \t]*charset[ \t]*=/i;
+
+function isJsonMediaType(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
+  if (contentType === undefined) return false;
+  if (JSON_MEDIA_TYPE.test(contentType.trim())) return true;
+  // Parameters other than the charset change nothing.
+  return /^application\/json[ \t]*;/i.test(contentType) && !CHARSET.test(contentType);
+}

@@ -1,0 +1,85 @@
+import { OPERATIONS } from '../contract/operations.ts';
+import type { InventoryEntry } from '../contract/records.ts';
+import type { InputReader } from './input.ts';
+import { operation } from './perform.ts';
+import { unknownPet } from './pets.ts';
+import { errorReply, type Grounds, type Reply, reply } from './reply.ts';
+import type { World } from './world.ts';
+
+/** `GET /inventory`: every entry. */
+export const listInventory = operation(
+  'listInventory',
+  (reader) => reader.query(),
+  (world, _query, grounds) => reply(grounds, 200, { kind: 'array', items: listed(world) }),
+);
+
+function* listed(world: World): Generator<string> {
+  // A fork, so that changes made while a long list is sent do not show in it.
+  for (const entry of world.store.inventory.fork().ascending()) {
+    yield world.represent.inventoryEntry(entry);
+  }
+}
+
+interface StockUpdate {
+  readonly petId: bigint;
+  readonly quantity: number;
+}
+
+/** `PATCH /inventory/{petId}`: sets a quantity. */
+export const updateInventory = operation('updateInventory', readStockUpdate, updateStock);
+
+function readStockUpdate(reader: InputReader): StockUpdate | undefined {
+  reader.query();
+  const petId = reader.pathId('petId');
+  const body = reader.body(OPERATIONS.updateInventory.body.fields);
+  if (body !== undefined && body.fields.quantity < 0) {
+    if (reader.grounds.choices['negative-quantity'] === 'accept') {
+      reader.grounds.decidedBy('negative-quantity');
+    } else {
+      const { quantity } = body.fields;
+      reader.problem(`body.quantity: expected 0 or more, found ${quantity}`, 'negative-quantity');
+    }
+  }
+  return petId === undefined || body === undefined ? undefined : { petId, ...body.fields };
+}
+
+function updateStock(world: World, { petId, quantity }: StockUpdate, grounds: Grounds): Reply {
+  const { choices, store } = world;
+  const before = store.inventory.get(petId);
+  if (before === undefined) {
+    if (!store.animals.has(petId)) return unknownPet(world, petId, grounds);
+    grounds.decidedBy('inventory-missing-entry');
+    if (choices['inventory-missing-entry'] === '404') {
+      const message = `the animal ${petId} has no inventory entry`;
+      return errorReply(grounds, 'inventory_entry_not_found', 404, message);
+    }
+  }
+  const entry = setQuantity(
+    world,
+    before ?? { petId, quantity: 0, status: stockStatus(quantity) },
+    quantity,
+  );
+  return reply(grounds, 200, { kind: 'json', text: world.represent.inventoryEntry(entry) });
+}
+
+/** Stores an entry's new quantity, with what the assumptions let follow from it. */
+export function setQuantity(
+  world: World,
+  before: InventoryEntry,
+  quantity: number,
+): InventoryEntry {
+  const { choices, store } = world;
+  const follows = choices['inventory-status'] === 'follows-quantity';
+  const entry = { ...before, quantity, status: follows ? stockStatus(quantity) : before.status };
+  store.inventory.set(entry);
+  const crossesZero = quantity === 0 || before.quantity === 0;
+  if (choices['animal-follows-stock'] === 'yes' && crossesZero) {
+    const animal = store.animals.get(before.petId);
+    if (animal !== undefined) store.animals.set({ ...animal, status: stockStatus(quantity) });
+  }
+  return entry;
+}
+
+function stockStatus(quantity: number): 'available' | 'sold' {
+  return quantity > 0 ? 'available' : 'sold';
+}

@@ -1,0 +1,16 @@
+import type { OperationId } from '../contract/operations.ts';
+import { listInventory, updateInventory } from './inventory.ts';
+import { cancelOrder, listOrders } from './orders.ts';
+import type { Operation } from './perform.ts';
+import { createPet, getPet, listPets } from './pets.ts';
+
+/** What answers each of the seven operations. One that is missing does not compile. */
+export const SERVICE = {
+  listPets,
+  createPet,
+  getPet,
+  listInventory,
+  updateInventory,
+  listOrders,
+  cancelOrder,
+} satisfies Record<OperationId, Operation>;

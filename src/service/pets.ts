@@ -1,0 +1,167 @@
+import { OPERATIONS } from '../contract/operations.ts';
+import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
+import { nextId } from './assigned-ids.ts';
+import type { InputReader } from './input.ts';
+import { operation } from './perform.ts';
+import { type PetsPage, pageOfPets, readCursor } from './pets-page.ts';
+import { errorReply, type Grounds, type Reply, reply } from './reply.ts';
+import type { World } from './world.ts';
+
+const [LIMIT] = OPERATIONS.listPets.parameters;
+const NAME_MOST_CHARACTERS = 255;
+
+/** `GET /pets`: a page of animals. */
+export const listPets = operation('listPets', readListPets, (world, page, grounds, call) => {
+  const { animals, headers } = pageOfPets(world, page, call);
+  const items = animals.map(world.represent.animal);
+  return reply(grounds, 200, { kind: 'array', items }, headers);
+});
+
+function readListPets(reader: InputReader, world: World): PetsPage {
+  const paging = world.choices['pets-paging'];
+  const names = paging === 'none' ? ['limit', 'status'] : ['limit', 'status', paging];
+  const query = reader.query(names);
+  const further = query.get(paging);
+  return {
+    limit: readLimit(reader, query.get('limit')),
+    ...readStatusFilter(reader, query.get('status')),
+    after:
+      paging === 'cursor' && further !== undefined ? readCursor(reader, world, further) : undefined,
+    offset: paging === 'offset' && further !== undefined ? readOffset(reader, further) : 0,
+  };
+}
+
+function readLimit(reader: InputReader, text: string | undefined): number {
+  if (text === undefined) return LIMIT.default;
+  const expected = `an integer from ${LIMIT.minimum} to ${LIMIT.maximum}`;
+  const limit = reader.integer(LIMIT.name, text, expected);
+  if (limit === undefined || (limit >= LIMIT.minimum && limit <= LIMIT.maximum)) {
+    return limit ?? LIMIT.default;
+  }
+  const choice = reader.grounds.choices['limit-out-of-range'];
+  if (choice === 'reject') {
+    reader.problem(`limit: expected ${expected}, found ${text}`, 'limit-out-of-range');
+    return LIMIT.default;
+  }
+  reader.grounds.decidedBy('limit-out-of-range');
+  return choice === 'clamp'
+    ? Math.min(Math.max(limit, LIMIT.minimum), LIMIT.maximum)
+    : LIMIT.default;
+}
+
+function readOffset(reader: InputReader, text: string): number {
+  const expected = 'an integer from 0 up';
+  const offset = reader.integer('offset', text, expected);
+  if (offset !== undefined && offset < 0)
+    reader.problem(`offset: expected ${expected}, found ${text}`);
+  return offset ?? 0;
+}
+
+function isSeenStatus(status: string): boolean {
+  return SEEN_ANIMAL_STATUSES.some((seen) => seen === status);
+}
+
+function readStatusFilter(
+  reader: InputReader,
+  status: string | undefined,
+): Pick<PetsPage, 'status' | 'empty'> {
+  const filter = { status, empty: false };
+  if (status === undefined || isSeenStatus(status)) return filter;
+  const { grounds } = reader;
+  const choice = grounds.choices['status-filter'];
+  if (grounds.choices['animal-status-values'] === 'any') {
+    if (choice === 'reject') grounds.decidedBy('animal-status-values');
+    return filter;
+  }
+  if (choice === 'reject') {
+    reader.problem(
+      `status: expected one of ${SEEN_ANIMAL_STATUSES.join(', ')}, found ${JSON.stringify(status)}`,
+      'status-filter',
+      'animal-status-values',
+    );
+  } else grounds.decidedBy('status-filter');
+  return choice === 'ignore' ? { status: undefined, empty: false } : { status, empty: true };
+}
+
+/** `POST /pets`: adds an animal under an id of the service's own. */
+export const createPet = operation('createPet', readNewAnimal, (world, fields, grounds) => {
+  const id = nextId(world);
+  if (id === undefined) {
+    grounds.decidedBy('assigned-ids');
+    return errorReply(grounds, 'ids_exhausted', 507, 'the highest int64 is used as an id already');
+  }
+  const { choices, store } = world;
+  const status =
+    fields.status ?? (choices['created-status'] === 'available' ? 'available' : undefined);
+  const animal: Animal = { ...fields, id, ...(status === undefined ? {} : { status }) };
+  store.animals.set(animal);
+  if (choices['inventory-on-create'] === 'entry') {
+    store.inventory.set({ petId: id, quantity: 0, status: 'sold' });
+  }
+  return reply(grounds, 201, { kind: 'json', text: world.represent.animal(animal) });
+});
+
+function readNewAnimal(reader: InputReader): Omit<Animal, 'id'> | undefined {
+  reader.query();
+  const body = reader.body(OPERATIONS.createPet.body.fields, ['id']);
+  if (body === undefined) return undefined;
+  const { grounds } = reader;
+  const { name, status } = body.fields;
+  if (body.names.includes('id')) {
+    if (grounds.choices['id-on-create'] === 'ignore') grounds.decidedBy('id-on-create');
+    else reader.problem('body.id: expected nothing, since the service assigns it', 'id-on-create');
+  }
+  readNameLength(reader, name);
+  if (status !== undefined && !isSeenStatus(status)) {
+    if (grounds.choices['animal-status-values'] === 'any')
+      grounds.decidedBy('animal-status-values');
+    else {
+      const seen = SEEN_ANIMAL_STATUSES.join(', ');
+      reader.problem(`body.status: expected one of ${seen}`, 'animal-status-values');
+    }
+  }
+  return body.fields;
+}
+
+function readNameLength(reader: InputReader, name: string): void {
+  // Characters as people count them, and as JSON Schema does: code points.
+  const length = name.length > NAME_MOST_CHARACTERS ? [...name].length : name.length;
+  const choice = reader.grounds.choices['name-limits'];
+  if (length > 0 && length <= NAME_MOST_CHARACTERS) return;
+  if (choice === '255' || (choice === 'non-empty' && length === 0)) {
+    const expected =
+      choice === '255' ? `1 to ${NAME_MOST_CHARACTERS} characters` : 'at least one character';
+    reader.problem(`body.name: expected ${expected}, found ${length}`, 'name-limits');
+  } else reader.grounds.decidedBy('name-limits');
+}
+
+/** The first instant after the day on which the document sunsets `getPet`. */
+const AFTER_SUNSET = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;
+
+/** `GET /pets/{petId}`: one animal. */
+export const getPet = operation(
+  'getPet',
+  (reader) => {
+    reader.query();
+    return reader.pathId('petId');
+  },
+  (world, petId, grounds) => {
+    if (world.clock.now() >= AFTER_SUNSET) {
+      const choice = world.choices['after-sunset'];
+      grounds.decidedBy('after-sunset');
+      const message = `GET /pets/{petId} was sunset on ${OPERATIONS.getPet.sunset}`;
+      if (choice === '410') return errorReply(grounds, 'gone', 410, message);
+      if (choice === '404') return errorReply(grounds, 'gone', 404, message);
+    }
+    const animal = world.store.animals.get(petId);
+    if (animal === undefined) return unknownPet(world, petId, grounds);
+    return reply(grounds, 200, { kind: 'json', text: world.represent.animal(animal) });
+  },
+);
+
+/** The Error for an id that no animal has. */
+export function unknownPet(world: World, petId: bigint, grounds: Grounds): Reply {
+  grounds.decidedBy('unknown-pet');
+  const status = world.choices['unknown-pet'] === '400' ? 400 : 404;
+  return errorReply(grounds, 'pet_not_found', status, `no animal has the id ${petId}`);
+}

@@ -1,0 +1,103 @@
+import type { AssumptionId, Choices } from '../contract/assumptions.ts';
+import { type ErrorCode, type StatusOf, spellCode } from '../contract/errors.ts';
+import type { ErrorBody } from '../contract/records.ts';
+
+/**
+ * What a reply rests on.
+ *
+ * `documented`: the document prescribes this status for this case. `assumed`: it does not, or it
+ * would have been another status under another option of the assumptions in `by`. HTTP's own
+ * statuses are assumed by nothing.
+ */
+export type Basis =
+  | { readonly kind: 'documented' }
+  | { readonly kind: 'assumed'; readonly by: readonly string[] };
+
+export type Body =
+  | { readonly kind: 'none' }
+  /** JSON text, ready to be sent. */
+  | { readonly kind: 'json'; readonly text: string; readonly mediaType?: string }
+  /** The JSON texts of an array's items, drawn one by one so that a long array needs no memory. */
+  | { readonly kind: 'array'; readonly items: Iterable<string> };
+
+/** What the service answers, before anything of HTTP's own is added to it. */
+export interface Reply {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly body: Body;
+  readonly basis: Basis;
+}
+
+const DOCUMENTED: Basis = { kind: 'documented' };
+const NO_HEADERS: readonly string[] = [];
+const NO_BODY: Body = { kind: 'none' };
+
+/**
+ * Notes which assumptions decide the status of one reply. The rule is the same everywhere: an
+ * assumption is noted when another of its options would have given another status.
+ */
+export class Grounds {
+  readonly choices: Choices;
+  #by: string[] | undefined;
+
+  constructor(choices: Choices) {
+    this.choices = choices;
+  }
+
+  /** Notes that the chosen option of an assumption decides. */
+  decidedBy(id: AssumptionId): void {
+    const ground = `${id}=${this.choices[id]}`;
+    this.#by ??= [];
+    if (!this.#by.includes(ground)) this.#by.push(ground);
+  }
+
+  /** Documented, unless an assumption was noted on the way. */
+  get basis(): Basis {
+    return this.#by === undefined ? DOCUMENTED : { kind: 'assumed', by: this.#by };
+  }
+
+  /** Assumed, also where no assumption was noted. */
+  get assumed(): Basis {
+    return { kind: 'assumed', by: this.#by ?? [] };
+  }
+}
+
+/** A reply of a documented status: documented, unless an assumption decided it. */
+export function reply(
+  grounds: Grounds,
+  status: number,
+  body: Body = NO_BODY,
+  headers: readonly string[] = NO_HEADERS,
+): Reply {
+  return { status, headers, body, basis: grounds.basis };
+}
+
+/**
+ * An Error as a reply.
+ *
+ * @param basis of the reply; by default it is assumed, since the document shows few errors
+ */
+export function errorReply<C extends ErrorCode>(
+  grounds: Grounds,
+  code: C,
+  status: StatusOf<C>,
+  message: string,
+  {
+    headers = NO_HEADERS,
+    basis = grounds.assumed,
+  }: { headers?: readonly string[]; basis?: Basis } = {},
+): Reply {
+  const body = errorBody(grounds.choices, code, status, message);
+  return { status, headers, body: { kind: 'json', text: JSON.stringify(body) }, basis };
+}
+
+/** The Error record, its code spelt as `error-codes` says. */
+export function errorBody<C extends ErrorCode>(
+  choices: Choices,
+  code: C,
+  status: StatusOf<C>,
+  message: string,
+): ErrorBody {
+  return { code: spellCode(code, status, choices['error-codes']), message, status };
+}

@@ -1,0 +1,93 @@
+import type { Choices } from '../contract/assumptions.ts';
+import {
+  type Animal,
+  type Fields,
+  type InventoryEntry,
+  type Order,
+  RECORDS,
+  STORED_RECORDS,
+} from '../contract/records.ts';
+
+/**
+ * Writes stored records as the JSON that a client sees. A store's records never change, so each
+ * one's text is made once and kept for as long as the record is.
+ */
+export interface Representation {
+  readonly animal: (animal: Animal) => string;
+  readonly inventoryEntry: (entry: InventoryEntry) => string;
+  readonly order: (order: Order) => string;
+}
+
+type WireChoice = 'absent-optionals' | 'date-format' | 'order-status-field';
+
+/** One representation for each combination of the options it depends on, so that they are shared. */
+const representations = new Map<string, Representation>();
+
+export function representationFor(choices: Pick<Choices, WireChoice>): Representation {
+  const key = `${choices['absent-optionals']} ${choices['date-format']} ${choices['order-status-field']}`;
+  let representation = representations.get(key);
+  if (representation === undefined) {
+    representation = {
+      animal: writer(RECORDS.Animal, choices),
+      inventoryEntry: writer(RECORDS.InventoryEntry, choices),
+      order: writer(
+        choices['order-status-field'] === 'shown' ? STORED_RECORDS.orders : RECORDS.Order,
+        choices,
+      ),
+    };
+    representations.set(key, representation);
+  }
+  return representation;
+}
+
+/** The offset that `date-format: offset` writes, in minutes east of UTC. */
+const WRITTEN_OFFSET_MINUTES = 120;
+
+type AnyRecord = Readonly<Record<string, unknown>>;
+
+function writer(fields: Fields, choices: Pick<Choices, WireChoice>): (record: AnyRecord) => string {
+  const texts = new WeakMap<AnyRecord, string>();
+  const nullForAbsent = choices['absent-optionals'] === 'null';
+  const plan = Object.entries(fields).map(([name, { type }]) => ({
+    name,
+    type,
+    prefix: `${JSON.stringify(name)}:`,
+  }));
+
+  const write = (record: AnyRecord): string => {
+    let text = '';
+    for (const { name, prefix, type } of plan) {
+      const value = record[name];
+      if (value === undefined && !nullForAbsent) continue;
+      text += text === '' ? `{${prefix}` : `,${prefix}`;
+      if (value === undefined) text += 'null';
+      else if (typeof value !== 'string') text += String(value);
+      else text += JSON.stringify(type === 'dateTime' ? formatDate(value, choices) : value);
+    }
+    return text === '' ? '{}' : `${text}}`;
+  };
+
+  return (record) => {
+    const known = texts.get(record);
+    if (known !== undefined) return known;
+    const text = write(record);
+    texts.set(record, text);
+    return text;
+  };
+}
+
+/** Writes the instant of an ISO 8601 date-time in the chosen format. */
+function formatDate(instant: string, choices: Pick<Choices, 'date-format'>): string {
+  const milliseconds = Date.parse(instant);
+  const utc = new Date(milliseconds).toISOString();
+  switch (choices['date-format']) {
+    case 'utc-seconds':
+      return utc.replace(/\.\d{3}Z$/, 'Z');
+    case 'utc-millis':
+      return utc;
+    case 'offset': {
+      const local = new Date(milliseconds + WRITTEN_OFFSET_MINUTES * 60_000).toISOString();
+      return local.replace(/\.\d{3}Z$/, '+02:00');
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import type { Animal, InventoryEntry, Order } from '../contract/records.ts';
+import { type Base, baseOf, Collection } from './collection.ts';
+
+/** What a store starts from: one base for each collection. */
+export interface StoreBase {
+  readonly animals: Base<Animal>;
+  readonly inventory: Base<InventoryEntry>;
+  readonly orders: Base<Order>;
+}
+
+/** The records of a fixture, in any order. */
+export interface StoreRecords {
+  readonly animals: readonly Animal[];
+  readonly inventory: readonly InventoryEntry[];
+  readonly orders: readonly Order[];
+}
+
+/** What each collection is ordered and found by. */
+export const ID_OF = {
+  animals: (animal: Animal): bigint => animal.id,
+  inventory: (entry: InventoryEntry): bigint => entry.petId,
+  orders: (order: Order): bigint => order.id,
+};
+
+/** The whole state of the service: its three collections. */
+export interface Store {
+  readonly animals: Collection<Animal>;
+  readonly inventory: Collection<InventoryEntry>;
+  readonly orders: Collection<Order>;
+}
+
+export function storeBaseOf(records: StoreRecords): StoreBase {
+  return {
+    animals: baseOf(records.animals, ID_OF.animals),
+    inventory: baseOf(records.inventory, ID_OF.inventory),
+    orders: baseOf(records.orders, ID_OF.orders),
+  };
+}
+
+export function createStore(base: StoreBase): Store {
+  return {
+    animals: new Collection(base.animals, ID_OF.animals),
+    inventory: new Collection(base.inventory, ID_OF.inventory),
+    orders: new Collection(base.orders, ID_OF.orders),
+  };
+}
+
+/** A store with the same records that shares nothing afterwards, at a cost free of its size. */
+export function forkStore(store: Store): Store {
+  return {
+    animals: store.animals.fork(),
+    inventory: store.inventory.fork(),
+    orders: store.orders.fork(),
+  };
+}
