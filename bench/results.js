@@ -1,0 +1,81 @@
+// Everything that a run has measured, and the questions that tables and targets ask of it. A
+// question about something that was not measured is answered `undefined`.
+
+import { median, medianRatio } from './statistics.js';
+
+/**
+ * @typedef {object} Results
+ * @property {Map<string, import('./measure-work.js').WorkRow[]>} work by kind of work
+ * @property {import('./measure-start.js').StartRow[]} starts
+ * @property {import('./measure-sizes.js').SizeRow[]} sizes
+ * @property {import('./measure-inventory.js').InventoryRow[]} inventory
+ * @typedef {import('./rounds.js').Round} Round
+ * @typedef {'perSecond' | 'p50' | 'p99' | 'cpuMicros' | 'cpuShare'} Figure
+ */
+
+/** @returns {Results} */
+export function noResults() {
+  return { work: new Map(), starts: [], sizes: [], inventory: [] };
+}
+
+/**
+ * @param {Round[] | undefined} rounds
+ * @param {Figure} figure
+ */
+export function typical(rounds, figure) {
+  return rounds?.length ? median(rounds.map((round) => round[figure])) : undefined;
+}
+
+/**
+ * @param {Round[] | undefined} rounds
+ * @param {Round[] | undefined} base
+ * @param {Figure} figure
+ */
+export function typicalRatio(rounds, base, figure) {
+  return medianRatio(
+    rounds?.map((round) => round[figure]),
+    base?.map((round) => round[figure]),
+  );
+}
+
+/**
+ * @param {Results} results
+ * @param {string} work
+ * @param {string} subject
+ */
+export function workRow(results, work, subject) {
+  return results.work.get(work)?.find((row) => row.subject.id === subject);
+}
+
+/**
+ * @param {Results} results
+ * @param {string} work
+ * @param {Figure} figure
+ * @param {string} base the subject to compare this project with
+ */
+export function oursBeside(results, work, figure, base) {
+  return typicalRatio(
+    workRow(results, work, 'ours')?.rounds,
+    workRow(results, work, base)?.rounds,
+    figure,
+  );
+}
+
+/**
+ * @param {Results} results
+ * @param {string} subject
+ * @param {number} animals
+ */
+export function sizeRow(results, subject, animals) {
+  return results.sizes.find(
+    (row) => row.subject.id === subject && row.animals === animals && !row.failure,
+  );
+}
+
+/**
+ * @param {Results} results
+ * @param {string} label
+ */
+export function startRow(results, label) {
+  return results.starts.find((row) => row.label === label);
+}

@@ -1,0 +1,152 @@
+// What this project must reach, each with the figure that decides it.
+
+import { oursBeside, sizeRow, startRow, typicalRatio, workRow } from './results.js';
+import { medianRatio } from './statistics.js';
+
+const megabyte = 1e6;
+
+/**
+ * @typedef {import('./results.js').Results} Results
+ * @typedef {object} Target
+ * @property {string} text
+ * @property {'at least' | 'at most'} bound
+ * @property {number} limit
+ * @property {string} unit
+ * @property {(results: Results) => number | undefined} measure
+ */
+
+/** @type {Target[]} */
+export const targets = [
+  ...['list', 'get'].flatMap((work) => readTargets(work)),
+  ratioTarget('create: throughput, of the floor’s', 0.85, (r) =>
+    oursBeside(r, 'create', 'perSecond', 'floor'),
+  ),
+  {
+    text: 'start until the first 200 (default fixture), of the floor’s',
+    ...{ bound: 'at most', limit: 2, unit: '×' },
+    measure: (r) => startRatio(r, 'ours, default fixture'),
+  },
+  {
+    text: 'start until the first 200 (1,000 generated animals), of the floor’s',
+    ...{ bound: 'at most', limit: 2, unit: '×' },
+    measure: (r) => startRatio(r, 'ours, 1,000 animals'),
+  },
+  {
+    text: 'memory before load (default fixture)',
+    ...{ bound: 'at most', limit: 60, unit: ' MB' },
+    measure: (r) => inMegabytes(startRow(r, 'ours, default fixture')?.resident),
+  },
+  {
+    text: 'memory before load (1,000 generated animals)',
+    ...{ bound: 'at most', limit: 60, unit: ' MB' },
+    measure: (r) => inMegabytes(workRow(r, 'list', 'ours')?.residentBefore),
+  },
+  ...['list', 'get', 'create'].map((work) => memoryTarget(work)),
+  ...['list', 'get'].map((work) =>
+    ratioTarget(`${work}: throughput at 1,000,000 animals, of that at 1,000`, 0.85, (r) =>
+      typicalRatio(
+        sizeRow(r, 'ours', 1_000_000)?.rounds[work],
+        sizeRow(r, 'ours', 1000)?.rounds[work],
+        'perSecond',
+      ),
+    ),
+  ),
+  {
+    text: '1,000,000 animals: start until the first 200',
+    ...{ bound: 'at most', limit: 1500, unit: ' ms' },
+    measure: (r) => sizeRow(r, 'ours', 1_000_000)?.startMillis,
+  },
+  {
+    text: '1,000,000 animals: memory when ready',
+    ...{ bound: 'at most', limit: 400, unit: ' MB' },
+    measure: (r) => inMegabytes(sizeRow(r, 'ours', 1_000_000)?.residentBefore),
+  },
+  {
+    text: 'inventory of 1,000,000 entries: growth of memory while it streams (worst round)',
+    ...{ bound: 'at most', limit: 50, unit: ' MB' },
+    measure: (r) => inMegabytes(worstStream(r, 'growth')),
+  },
+  {
+    text: 'inventory of 1,000,000 entries: slowest list beside it (worst round)',
+    ...{ bound: 'at most', limit: 50, unit: ' ms' },
+    measure: (r) => worstStream(r, 'besideMax'),
+  },
+];
+
+/**
+ * @param {Target} target
+ * @param {number | undefined} figure
+ */
+export function verdict(target, figure) {
+  if (figure === undefined || Number.isNaN(figure)) return 'not measured';
+  const isMet = target.bound === 'at least' ? figure >= target.limit : figure <= target.limit;
+  return isMet ? 'met' : 'missed';
+}
+
+/**
+ * @param {string} work
+ * @returns {Target[]}
+ */
+function readTargets(work) {
+  return [
+    ratioTarget(`${work}: throughput, of the floor’s`, 0.85, (r) =>
+      oursBeside(r, work, 'perSecond', 'floor'),
+    ),
+    {
+      text: `${work}: p99, of the floor’s`,
+      ...{ bound: 'at most', limit: 1.5, unit: '×' },
+      measure: (r) => oursBeside(r, work, 'p99', 'floor'),
+    },
+    ratioTarget(`${work}: throughput, of json-server 0.17.4’s`, 8, (r) =>
+      oursBeside(r, work, 'perSecond', 'json-server-0'),
+    ),
+  ];
+}
+
+/**
+ * @param {string} work
+ * @returns {Target}
+ */
+function memoryTarget(work) {
+  return {
+    text: `${work}: memory after load, of the floor’s`,
+    ...{ bound: 'at most', limit: 1.3, unit: '×' },
+    measure: (r) => {
+      const ours = workRow(r, work, 'ours');
+      const floor = workRow(r, work, 'floor');
+      return ours && floor ? ours.residentAfter / floor.residentAfter : undefined;
+    },
+  };
+}
+
+/**
+ * @param {string} text
+ * @param {number} limit
+ * @param {(results: Results) => number | undefined} measure
+ * @returns {Target}
+ */
+function ratioTarget(text, limit, measure) {
+  return { text, bound: 'at least', limit, unit: '×', measure };
+}
+
+/**
+ * @param {Results} results
+ * @param {string} label
+ */
+function startRatio(results, label) {
+  return medianRatio(startRow(results, label)?.millis, startRow(results, 'floor')?.millis);
+}
+
+/**
+ * @param {Results} results
+ * @param {'growth' | 'besideMax'} figure
+ */
+function worstStream(results, figure) {
+  const rounds = results.inventory.find((row) => row.subject.id === 'ours')?.rounds;
+  return rounds?.length ? Math.max(...rounds.map((round) => round[figure])) : undefined;
+}
+
+/** @param {number | undefined} bytes */
+function inMegabytes(bytes) {
+  return bytes === undefined ? undefined : bytes / megabyte;
+}

@@ -1,0 +1,141 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  BASE_PATH,
+  OPERATION_IDS,
+  type OperationId,
+  type OperationShape,
+  operationShape,
+} from '../contract/operations.ts';
+import type { ReceivedBody } from '../service/input.ts';
+
+/** A path of the service and what can be done with it. */
+export interface Route {
+  readonly operations: ReadonlyMap<string, OperationId>;
+  /** The value of `Allow` (RFC 9110, section 10.2.1). */
+  readonly allow: string;
+}
+
+/** A request's target, taken apart (RFC 9112, section 3.2). */
+export interface Target {
+  /** The sandbox in the path, or undefined for the default one. */
+  readonly sandbox: string | undefined;
+  /** The path as the client wrote it. */
+  readonly path: string;
+  readonly query: readonly (readonly [string, string])[];
+  /** Undefined where the service has nothing at this path. */
+  readonly route: Route | undefined;
+  /** The segment in the place of the route's parameter. */
+  readonly pathId: string | undefined;
+}
+
+const routes = new Map<string, Route>();
+/** Routes that end in a parameter, by what stands before it. */
+const routesWithParameter = new Map<string, Route>();
+
+for (const id of OPERATION_IDS) {
+  const { method, path }: OperationShape = operationShape(id);
+  const parameter = path.indexOf('{');
+  const [table, key] =
+    parameter < 0
+      ? [routes, BASE_PATH + path]
+      : [routesWithParameter, BASE_PATH + path.slice(0, parameter)];
+  const operations = new Map(table.get(key)?.operations).set(method, id);
+  const methods = [...operations.keys()].flatMap((name) =>
+    name === 'GET' ? ['GET', 'HEAD'] : [name],
+  );
+  table.set(key, { operations, allow: [...methods, 'OPTIONS'].join(', ') });
+}
+
+const NO_QUERY: Target['query'] = [];
+const AUTHORITY = /^https?:\/\/[^/?#]*/i;
+const SANDBOX = /^\/~([A-Za-z0-9._-]{1,64})(?=\/)/;
+
+/** Takes a request target apart, in origin form or in absolute form. */
+export function decodeTarget(url: string): Target {
+  const target = url.startsWith('/') ? url : url.replace(AUTHORITY, '') || '/';
+  const mark = target.indexOf('?');
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const sandbox = path.startsWith('/~') ? SANDBOX.exec(path) : null;
+  const route = findRoute(sandbox === null ? path : path.slice(sandbox[0].length));
+  return {
+    sandbox: sandbox?.[1],
+    path,
+    query: mark < 0 || mark === target.length - 1 ? NO_QUERY : decodeQuery(target.slice(mark + 1)),
+    ...route,
+  };
+}
+
+function findRoute(written: string): Pick<Target, 'route' | 'pathId'> {
+  const path = written.includes('%') ? written.split('/').map(decodeSegment).join('/') : written;
+  const route = routes.get(path);
+  if (route !== undefined) return { route, pathId: undefined };
+  const slash = path.lastIndexOf('/') + 1;
+  const pathId = path.slice(slash);
+  if (pathId === '') return { route: undefined, pathId: undefined };
+  return { route: routesWithParameter.get(path.slice(0, slash)), pathId };
+}
+
+/** What is no valid encoding, or would become a separator, is left as it is written. */
+function decodeSegment(segment: string): string {
+  try {
+    const decoded = decodeURIComponent(segment);
+    return decoded.includes('/') ? segment : decoded;
+  } catch {
+    return segment;
+  }
+}
+
+const PLAIN_QUERY = /^[\w.~-]+=[\w.~-]*(?:&[\w.~-]+=[\w.~-]*)*$/;
+
+function decodeQuery(text: string): Target['query'] {
+  if (!PLAIN_QUERY.test(text)) return [...new URLSearchParams(text)];
+  return text.split('&').map((pair) => {
+    const equals = pair.indexOf('=');
+    return [pair.slice(0, equals), pair.slice(equals + 1)];
+  });
+}
+
+/**
+ * Receives a request's body, as far as `limit` bytes.
+ *
+ * @param wanted called before the first byte is waited for, for `Expect: 100-continue`
+ * @param received never called where the client leaves before the body is whole
+ */
+export function receiveBody(
+  request: IncomingMessage,
+  limit: number,
+  wanted: () => void,
+  received: (body: ReceivedBody) => void,
+): void {
+  const length = request.headers['content-length'];
+  if (
+    length === '0' ||
+    (length === undefined && request.headers['transfer-encoding'] === undefined)
+  ) {
+    received({ kind: 'none' });
+    return;
+  }
+  if (length !== undefined && Number(length) > limit) {
+    received({ kind: 'too-large', limit });
+    return;
+  }
+  wanted();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const onData = (chunk: Buffer): void => {
+    size += chunk.length;
+    if (size <= limit) {
+      chunks.push(chunk);
+      return;
+    }
+    request.off('data', onData).off('end', onEnd).resume();
+    received({ kind: 'too-large', limit });
+  };
+  const onEnd = (): void => {
+    const [only] = chunks;
+    if (only === undefined) received({ kind: 'none' });
+    else
+      received({ kind: 'bytes', bytes: chunks.length === 1 ? only : Buffer.concat(chunks, size) });
+  };
+  request.on('data', onData).on('end', onEnd);
+}

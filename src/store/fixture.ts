@@ -1,0 +1,118 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse as parseTellingWhere } from 'lossless-json';
+import { Low } from 'lowdb';
+import { DataFile } from 'lowdb/node';
+import { parseJson } from '../contract/json.ts';
+import type { Problem } from '../contract/records.ts';
+import { packageRoot } from '../package.ts';
+import { listed, readStore, suggest } from './read-store.ts';
+import { type StoreBase, storeBaseOf } from './store.ts';
+
+const SHIPPED = join(packageRoot, 'fixtures');
+const EXTENSION = '.json';
+
+/** More problems than a person reads at once. */
+const MAX_TOLD = 20;
+
+/** A fixture that cannot be loaded. The message has a line for each problem, the first 20 in full. */
+export class FixtureError extends Error {
+  override readonly name = 'FixtureError';
+  /** Every problem, each as `FILE: PATH: expected …, found …`. */
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    const more = problems.length - MAX_TOLD;
+    const told = more > 0 ? [...problems.slice(0, MAX_TOLD), `and ${more} more`] : problems;
+    super(told.join('\n'));
+    this.problems = problems;
+  }
+}
+
+/**
+ * Loads a fixture: by the name of one that this package ships, or else by its path.
+ *
+ * @throws FixtureError where there is no such file, it cannot be read, is not JSON, or does not hold
+ *   the records of a store; it tells every problem, not only the first
+ * @example await loadFixture('default')
+ */
+export async function loadFixture(nameOrPath: string): Promise<StoreBase> {
+  const document = await readDocument(nameOrPath, pathOf(nameOrPath));
+  const reading = readStore(document);
+  if (!reading.ok) throw new FixtureError(reading.problems.map((it) => told(nameOrPath, it)));
+  return storeBaseOf(reading.value);
+}
+
+function told(file: string, { path, expected, found }: Problem): string {
+  return `${file}: ${path}: expected ${expected}, found ${found}`;
+}
+
+function pathOf(nameOrPath: string): string {
+  const shipped = join(SHIPPED, nameOrPath + EXTENSION);
+  return /^[\w-]+$/.test(nameOrPath) && existsSync(shipped) ? shipped : nameOrPath;
+}
+
+async function readDocument(file: string, path: string): Promise<unknown> {
+  // The document is wrapped so that lowdb takes a `null` in the file as what it is, not as no data.
+  const adapter = new DataFile<{ document: unknown } | undefined>(path, {
+    parse: (text) => ({ document: parseDocument(file, text) }),
+    stringify: () => {
+      throw new Error('A fixture is only read.');
+    },
+  });
+  const missing = { document: undefined };
+  const low = new Low(adapter, missing);
+  try {
+    await low.read();
+  } catch (error) {
+    throw error instanceof FixtureError ? error : unreadable(file, reasonOf(error));
+  }
+  if (low.data === undefined || low.data === missing) throw unreadable(file, 'nothing');
+  return low.data.document;
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : error;
+  return code === 'EISDIR' ? 'a directory' : `something that cannot be read (${String(code)})`;
+}
+
+function unreadable(file: string, found: string): FixtureError {
+  const names = readdirSync(SHIPPED)
+    .filter((name) => name.endsWith(EXTENSION))
+    .map((name) => name.slice(0, -EXTENSION.length));
+  const expected = `a fixture file, or the name of one that is shipped: ${listed(names, 'or')}`;
+  return new FixtureError([`${file}: expected ${expected}; found ${found}${suggest(file, names)}`]);
+}
+
+function parseDocument(file: string, text: string): unknown {
+  // Some editors begin a file with a byte order mark, which is no JSON.
+  const json = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  try {
+    return parseJson(json);
+  } catch (error) {
+    if (error instanceof RangeError) {
+      throw new FixtureError([
+        `${file}: expected JSON, found JSON that is nested too deep to read`,
+      ]);
+    }
+    throw new FixtureError([notJson(file, json, String(error))]);
+  }
+}
+
+/** Where and why a text is not JSON, the same on every version of Node, whose own parser varies. */
+function notJson(file: string, text: string, reason: string): string {
+  const [, why, digits] = /^(.*) at position (\d+)$/s.exec(firstError(text)) ?? [];
+  if (why === undefined || digits === undefined) return `${file}: expected JSON: ${reason}`;
+  const before = text.slice(0, Number(digits)).split('\n');
+  const column = (before.at(-1) ?? '').length + 1;
+  return `${file}:${before.length}:${column}: expected JSON: ${why}`;
+}
+
+function firstError(text: string): string {
+  try {
+    parseTellingWhere(text);
+    return '';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest';
+import {
+  ASSUMPTION_IDS,
+  ASSUMPTIONS,
+  chooseOptions,
+  isAssumptionId,
+  isOption,
+} from '../../src/contract/assumptions.ts';
+import { ERROR_CODES, spellCode } from '../../src/contract/errors.ts';
+import { isOperationId, OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
+
+/** What users may write behind `--assume`, the default first: a change here breaks their files. */
+const PROMISED = `
+invalid-input: 400, 422
+limit-out-of-range: reject, clamp, default
+status-filter: reject, empty, ignore
+animal-status-values: seen, any
+name-limits: none, non-empty, 255
+id-on-create: reject, ignore
+unknown-body-fields: ignore, reject
+unknown-query: ignore, reject
+negative-quantity: reject, accept
+media-type: reject, lenient
+body-limit: 1mb, 10kb, none
+check-order: auth-first, input-first
+unknown-pet: 404, 400
+pets-order: id, newest, shuffled
+pets-paging: none, cursor, offset
+created-status: absent, available
+assigned-ids: next, int64
+deprecation-headers: sent, absent
+after-sunset: unchanged, 410, 404
+inventory-on-create: entry, none
+inventory-missing-entry: 404, create
+inventory-status: unchanged, follows-quantity
+animal-follows-stock: no, yes
+order-status-field: hidden, shown
+cancelled-orders: listed, removed
+cancel-again: 409, 404, 204
+conflict-body: error, empty, problem
+order-shipping: manual, at-ship-date
+cancel-restocks: no, yes
+read-only-keys: ignored, 403
+auth-challenge: sent, absent
+error-codes: snake_case, UPPER_CASE, kebab-case, numeric
+rate-limit: none, 10/s
+unknown-method: 405, 404
+absent-optionals: omitted, null
+date-format: utc-seconds, utc-millis, offset
+json-charset: bare, utf-8
+cors: allowed, absent
+`
+  .trim()
+  .split('\n');
+
+describe('the assumptions', () => {
+  test('are the 38 promised ones, their options in the promised order', () => {
+    expect(PROMISED).toHaveLength(38);
+    expect(
+      ASSUMPTION_IDS.map(
+        (id) => `${id}: ${ASSUMPTIONS[id].options.map(({ name }) => name).join(', ')}`,
+      ),
+    ).toEqual(PROMISED);
+  });
+
+  test('default to the first option', () => {
+    const choices = chooseOptions();
+    expect(ASSUMPTION_IDS.map((id) => `${id}: ${choices[id]}`)).toEqual(
+      PROMISED.map((line) => line.split(',')[0]),
+    );
+  });
+
+  test('can be chosen one by one', () => {
+    expect(chooseOptions({ 'cancel-again': '204' })).toEqual({
+      ...chooseOptions(),
+      'cancel-again': '204',
+    });
+  });
+
+  test.each(['none', '10/s', '5/s', '600/m'])('take %s as a rate limit', (rate) => {
+    expect(isOption('rate-limit', rate)).toBe(true);
+    expect(isOption('cancel-again', rate)).toBe(false);
+  });
+
+  test.each([...['0/s', '05/s', '-1/s', '1.5/s', '5/h', '5', '/s', '5/s ', '', '10000000000/s']])(
+    'refuse %j as a rate limit',
+    (rate) => {
+      expect(isOption('rate-limit', rate)).toBe(false);
+    },
+  );
+
+  test.each(['constructor', 'toString', '__proto__', '', 'Cors'])('do not have %j', (id) => {
+    expect(isAssumptionId(id)).toBe(false);
+  });
+
+  test('add no reply to an operation that they do not touch', () => {
+    for (const id of ASSUMPTION_IDS) {
+      const touched: readonly string[] = ASSUMPTIONS[id].touches;
+      for (const option of ASSUMPTIONS[id].options) {
+        if ('reply' in option)
+          expect(touched, id).toEqual(expect.arrayContaining([...option.reply.on]));
+      }
+    }
+  });
+});
+
+describe('the operations', () => {
+  test('are the seven of the interface', () => {
+    expect(
+      OPERATION_IDS.map((id) => `${id}: ${OPERATIONS[id].method} ${OPERATIONS[id].path}`),
+    ).toEqual([
+      'listPets: GET /pets',
+      'createPet: POST /pets',
+      'getPet: GET /pets/{petId}',
+      'listInventory: GET /inventory',
+      'updateInventory: PATCH /inventory/{petId}',
+      'listOrders: GET /store/orders',
+      'cancelOrder: DELETE /store/orders/{orderId}',
+    ]);
+    expect(isOperationId('constructor')).toBe(false);
+  });
+
+  test('have the replies of the interface, and 401 everywhere', () => {
+    expect(
+      OPERATION_IDS.map((id) => `${id}: ${Object.keys(OPERATIONS[id].replies).join(' ')}`),
+    ).toEqual([
+      'listPets: 200 401',
+      'createPet: 201 401',
+      'getPet: 200 401',
+      'listInventory: 200 401',
+      'updateInventory: 200 401',
+      'listOrders: 200 401',
+      'cancelOrder: 204 401 404 409',
+    ]);
+  });
+});
+
+describe('the error codes', () => {
+  test.each([
+    ['snake_case', 'order_not_found'],
+    ['UPPER_CASE', 'ORDER_NOT_FOUND'],
+    ['kebab-case', 'order-not-found'],
+    ['numeric', '40401'],
+  ] as const)('are spelt in %s', (spelling, spelt) => {
+    expect(spellCode('order_not_found', 404, spelling)).toBe(spelt);
+  });
+
+  test('have a number of their own for each status', () => {
+    const numbers = Object.values(ERROR_CODES).flatMap(({ statuses, serial }) =>
+      statuses.map((status) => `${status}${serial}`),
+    );
+    expect(new Set(numbers).size).toBe(numbers.length);
+    for (const number of numbers) expect(number).toMatch(/^[45]\d{4}$/);
+  });
+
+  test('have one for every reply that an assumption adds', () => {
+    const coded: readonly number[] = Object.values(ERROR_CODES).flatMap(({ statuses }) => statuses);
+    for (const id of ASSUMPTION_IDS) {
+      for (const option of ASSUMPTIONS[id].options) {
+        if ('reply' in option) expect(coded, id).toContain(option.reply.status);
+      }
+    }
+  });
+});

@@ -1,0 +1,218 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  INT64_MAX,
+  INT64_MIN,
+  isIntegerText,
+  parseInt64,
+  toInt64,
+} from '../../src/contract/int64.ts';
+import { parseJson, writeJson } from '../../src/contract/json.ts';
+import { FIELD_TYPES, isObject, RECORDS, readRecord } from '../../src/contract/records.ts';
+
+/** Every int64, those near the ends of its range and of a double's more often. */
+const int64 = fc.oneof(
+  fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
+  fc
+    .tuple(
+      fc.constantFrom(INT64_MIN, -(2n ** 53n), 0n, 2n ** 53n, INT64_MAX),
+      fc.bigInt({ min: -3n, max: 3n }),
+    )
+    .map(([near, step]) => near + step)
+    .filter((value) => value >= INT64_MIN && value <= INT64_MAX),
+);
+
+const beyondInt64 = fc.oneof(
+  fc.bigInt({ min: INT64_MAX + 1n, max: 10n ** 40n }),
+  fc.bigInt({ min: -(10n ** 40n), max: INT64_MIN - 1n }),
+);
+
+function readId(json: string): bigint | undefined {
+  const value = parseJson(`{"id":${json}}`);
+  return toInt64(isObject(value) ? value.id : undefined);
+}
+
+describe('an int64', () => {
+  test('survives the way from digits to a value and back', () => {
+    fc.assert(
+      fc.property(int64, (value) => {
+        expect(parseInt64(value.toString())).toBe(value);
+      }),
+    );
+  });
+
+  test('survives the way through JSON', () => {
+    fc.assert(
+      fc.property(int64, (id) => {
+        const text = writeJson({ id });
+        expect(text).toBe(`{"id":${id}}`);
+        expect(readId(id.toString())).toBe(id);
+      }),
+    );
+  });
+
+  test('is not what lies outside its range', () => {
+    fc.assert(
+      fc.property(beyondInt64, (value) => {
+        expect(parseInt64(value.toString())).toBeUndefined();
+        expect(toInt64(value)).toBeUndefined();
+        expect(readId(value.toString())).toBeUndefined();
+      }),
+    );
+  });
+
+  test.each([
+    ['2^53+1', '9007199254740993', 2n ** 53n + 1n],
+    ['2^63-1', '9223372036854775807', 2n ** 63n - 1n],
+    ['-2^63', '-9223372036854775808', -(2n ** 63n)],
+  ])('can be %s', (_name, digits, value) => {
+    expect(parseInt64(digits)).toBe(value);
+    expect(readId(digits)).toBe(value);
+  });
+
+  test.each([
+    ['2^63', '9223372036854775808'],
+    ['-2^63-1', '-9223372036854775809'],
+    ['a fraction', '1.5'],
+    ['too large for a double', '1e400'],
+    ['a large fraction', '9007199254740993.5'],
+  ])('is not %s, in a path or in JSON', (_name, text) => {
+    expect(parseInt64(text)).toBeUndefined();
+    expect(readId(text)).toBeUndefined();
+  });
+
+  test.each(['01', '-01', '+1', '0x10', '1_000', '', '-', ' 1', '1 ', '١'])(
+    'is not spelt %j, in a path or in JSON',
+    (text) => {
+      expect(parseInt64(text)).toBeUndefined();
+      expect(isIntegerText(text)).toBe(false);
+      if (text.trim() === text) expect(() => readId(text)).toThrow(SyntaxError);
+    },
+  );
+
+  test.each(['"1"', 'true', 'null', '[1]', '{}'])('is not the JSON %s', (json) => {
+    expect(readId(json)).toBeUndefined();
+  });
+
+  test('may have a fraction of zeros or an exponent in JSON, as JSON Schema has it', () => {
+    expect(readId('1.0')).toBe(1n);
+    expect(readId('9007199254740993.00')).toBe(2n ** 53n + 1n);
+    expect(readId('1e3')).toBe(1000n);
+  });
+});
+
+describe('an integer', () => {
+  test.each([
+    '4503599627370496.3',
+    '-4503599627370496.3',
+    '0.99999999999999999',
+    '1.0000000000000000001',
+    '99999999.99999999999',
+    '450359962737049.99',
+    '4503599627370496.3e0',
+  ])('is not %s, which a double rounds to one', (text) => {
+    expect(Number.isInteger(Number(text))).toBe(true);
+    expect(readId(text)).toBeUndefined();
+    expect(FIELD_TYPES.integer.read(parseJson(text))).toBeUndefined();
+  });
+
+  test('is never a number with a fraction, however long', () => {
+    const fraction = fc.oneof(
+      fc.stringMatching(/^\d{0,24}[1-9]$/),
+      fc
+        .tuple(fc.constantFrom('0', '9'), fc.nat(24))
+        .map(([digit, times]) => `${digit.repeat(times)}9`),
+    );
+    fc.assert(
+      fc.property(
+        fc.nat(20),
+        fc.bigInt({ min: 0n, max: 10n ** 20n }),
+        fraction,
+        (cut, digits, rest) => {
+          const whole = digits / 10n ** BigInt(cut);
+          const value = parseJson(`[${whole}.${rest}]`);
+          const [member]: unknown[] = Array.isArray(value) ? value : [];
+          expect(toInt64(member)).toBeUndefined();
+          expect(FIELD_TYPES.integer.read(member)).toBeUndefined();
+        },
+      ),
+    );
+  });
+});
+
+describe('parseJson', () => {
+  const key = fc.string().filter((name) => name !== '__proto__');
+  const safe = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      fc.constantFrom(null, true, false),
+      fc.maxSafeInteger(),
+      fc.double({ min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER, noNaN: true }),
+      fc.string({ unit: 'binary' }),
+      fc.array(tie('value')),
+      fc.dictionary(key, tie('value')),
+    ),
+  })).value;
+
+  test('reads what a double holds as JSON.parse does, whichever way it takes', () => {
+    fc.assert(
+      fc.property(safe, fc.constantFrom(0, 2), (value, indent) => {
+        const text = JSON.stringify(value, undefined, indent);
+        expect(parseJson(text)).toEqual(JSON.parse(text));
+        expect(parseJson(`[9007199254740991, ${text}]`)).toEqual([
+          Number.MAX_SAFE_INTEGER,
+          JSON.parse(text),
+        ]);
+      }),
+    );
+  });
+
+  test.each(['', '{', '[1,]', '{"a":1,}', "{'a':1}", 'NaN', '1 2', '01', '[1e]', '"\n"'])(
+    'refuses %j, also beside a long number',
+    (text) => {
+      expect(() => parseJson(text)).toThrow(SyntaxError);
+      expect(() => parseJson(`[9007199254740993, ${text}]`)).toThrow(SyntaxError);
+    },
+  );
+
+  test('takes the last of two members with one name, also beside a long number', () => {
+    expect(parseJson('{"a":1,"a":"x"}')).toEqual({ a: 'x' });
+    expect(parseJson('{"a":1,"a":9007199254740993}')).toEqual({ a: 2n ** 53n + 1n });
+  });
+});
+
+describe('readRecord', () => {
+  const animal = '{"id":1,"name":"Rex","categoryId":9007199254740993}';
+
+  test('reads a record with its int64s', () => {
+    expect(readRecord(RECORDS.Animal, parseJson(animal))).toEqual({
+      ok: true,
+      value: { id: 1n, name: 'Rex', categoryId: 2n ** 53n + 1n },
+    });
+  });
+
+  test.each(['1', '9007199254740993'])('ignores members of a __proto__ (beside %s)', (number) => {
+    const value = parseJson(`{"__proto__":${animal},"other":${number}}`);
+    expect(readRecord(RECORDS.Animal, value)).toMatchObject({
+      ok: false,
+      problems: [
+        { path: '$.id', found: 'nothing' },
+        { path: '$.name', found: 'nothing' },
+        { path: '$.categoryId', found: 'nothing' },
+      ],
+    });
+    expect(Object.prototype).not.toHaveProperty('name');
+  });
+
+  test('tells every field that is wrong, and what was found there', () => {
+    const value = parseJson('{"id":1.5,"name":"Rex","categoryId":"1","status":null}');
+    expect(readRecord(RECORDS.Animal, value, '$.animals[3]')).toEqual({
+      ok: false,
+      problems: [
+        { path: '$.animals[3].id', expected: FIELD_TYPES.int64.expected, found: '1.5' },
+        { path: '$.animals[3].categoryId', expected: FIELD_TYPES.int64.expected, found: '"1"' },
+        { path: '$.animals[3].status', expected: 'a string', found: 'null' },
+      ],
+    });
+  });
+});

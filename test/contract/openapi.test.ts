@@ -1,0 +1,312 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ASSUMPTION_IDS,
+  ASSUMPTIONS,
+  isAssumptionId,
+  isOption,
+} from '../../src/contract/assumptions.ts';
+import { serviceOpenApi } from '../../src/contract/openapi.ts';
+import { OPERATION_IDS, OPERATIONS, operationShape } from '../../src/contract/operations.ts';
+import { type Fields, isObject, RECORDS, readRecord } from '../../src/contract/records.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const serverUrl = 'http://127.0.0.1:4010/v1';
+const openapi = serviceOpenApi({ serverUrl, version: '0.0.0' });
+
+/** The object that a path of member names leads to, references followed. */
+function at(path: readonly string[], document: object = openapi): Json {
+  let found: unknown = document;
+  for (const name of path) {
+    found = isObject(found) ? found[name] : undefined;
+    if (isObject(found) && typeof found.$ref === 'string') {
+      found = at(found.$ref.split('/').slice(1), document);
+    }
+  }
+  if (!isObject(found)) throw new Error(`The document has no object at ${path.join(' > ')}.`);
+  return found;
+}
+
+function operationPath(id: (typeof OPERATION_IDS)[number]): string[] {
+  const { method, path } = operationShape(id);
+  return ['paths', path, method.toLowerCase()];
+}
+
+function replyAt(id: (typeof OPERATION_IDS)[number], status: number | string): Json {
+  return at([...operationPath(id), 'responses', String(status)]);
+}
+
+/** Every value that a member of this name has, at any depth. */
+function everywhere(member: string, value: unknown = openapi): unknown[] {
+  if (Array.isArray(value)) return value.flatMap((item) => everywhere(member, item));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, inner]) => [
+    ...(name === member ? [inner] : []),
+    ...everywhere(member, inner),
+  ]);
+}
+
+describe('the OpenAPI document', () => {
+  test('has the seven operations under their ids, and no other', () => {
+    const operations = Object.values(at(['paths'])).flatMap((item) => Object.values(Object(item)));
+    expect(operations).toHaveLength(OPERATION_IDS.length);
+    for (const id of OPERATION_IDS) {
+      expect(at(operationPath(id))).toMatchObject({
+        operationId: id,
+        tags: [OPERATIONS[id].tag],
+        parameters: OPERATIONS[id].parameters.map(({ name }) => ({ name })),
+      });
+    }
+  });
+
+  test.each(
+    OPERATION_IDS.flatMap((id) =>
+      Object.entries(operationShape(id).replies).map(([status, reply]) => ({ id, status, reply })),
+    ),
+  )('marks the $status of $id as documented', ({ id, status, reply }) => {
+    const found = replyAt(id, status);
+    expect(found).toMatchObject({ description: reply.description, 'x-mock-basis': 'documented' });
+    expect(found).not.toHaveProperty('x-mock-assumptions');
+    if (reply.body === undefined && !reply.bodyNotShown)
+      expect(found).not.toHaveProperty('content');
+    if (reply.body === undefined) return;
+    const item = { $ref: `#/components/schemas/${reply.body.record}` };
+    expect(found.content).toMatchObject({
+      'application/json': { schema: reply.body.list ? { type: 'array', items: item } : item },
+    });
+  });
+
+  const assumed = ASSUMPTION_IDS.flatMap((assumption) =>
+    ASSUMPTIONS[assumption].options.flatMap((option) =>
+      'reply' in option
+        ? option.reply.on.map((id) => ({
+            id,
+            status: option.reply.status,
+            ground: `${assumption}=${option.name}`,
+          }))
+        : [],
+    ),
+  );
+
+  test.each(assumed)('marks the $status of $id as assumed by $ground', ({ id, status, ground }) => {
+    const found = replyAt(id, status);
+    expect(found['x-mock-basis']).toBe('assumed');
+    expect(found['x-mock-assumptions']).toContain(ground);
+    expect(found.content).toHaveProperty(['application/json', 'schema'], {
+      $ref: '#/components/schemas/Error',
+    });
+  });
+
+  test('gives each operation only the replies and marks that the contract has for it', () => {
+    for (const id of OPERATION_IDS) {
+      const documented = Object.keys(OPERATIONS[id].replies);
+      for (const status of Object.keys(at([...operationPath(id), 'responses']))) {
+        if (documented.includes(status)) continue;
+        const grounds = assumed.filter((mark) => mark.id === id && String(mark.status) === status);
+        expect(replyAt(id, status)['x-mock-assumptions'], `${id} ${status}`).toEqual(
+          grounds.map(({ ground }) => ground),
+        );
+      }
+    }
+  });
+
+  test('names only options that exist in its marks', () => {
+    const marks = everywhere('x-mock-assumptions').flat();
+    expect(marks).toContain('unknown-pet=404');
+    for (const mark of marks) {
+      const [id = '', option = ''] = String(mark).split('=');
+      expect(isAssumptionId(id) && isOption(id, option), String(mark)).toBe(true);
+    }
+  });
+
+  test('tells that the body of a 409 is assumed, though its status is documented', () => {
+    expect(replyAt('cancelOrder', 409).content).toMatchObject({
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error' },
+        'x-mock-assumptions': ['conflict-body=error'],
+      },
+      'application/problem+json': { 'x-mock-assumptions': ['conflict-body=problem'] },
+    });
+  });
+
+  test.each([
+    { id: 'getPet', status: 200, header: 'Deprecation', ground: 'deprecation-headers=sent' },
+    { id: 'getPet', status: 200, header: 'Sunset', ground: 'deprecation-headers=sent' },
+    { id: 'listPets', status: 200, header: 'Link', ground: 'pets-paging=cursor' },
+    { id: 'listPets', status: 200, header: 'X-Total-Count', ground: 'pets-paging=offset' },
+    { id: 'listOrders', status: 401, header: 'WWW-Authenticate', ground: 'auth-challenge=sent' },
+    { id: 'cancelOrder', status: 429, header: 'Retry-After', ground: 'rate-limit=10/s' },
+  ] as const)(
+    'marks $header on the $status of $id as assumed',
+    ({ id, status, header, ground }) => {
+      expect(replyAt(id, status).headers).toHaveProperty([header, 'x-mock-assumptions'], [ground]);
+    },
+  );
+
+  test('has Mock-Basis on every reply', () => {
+    for (const id of OPERATION_IDS) {
+      for (const status of Object.keys(at([...operationPath(id), 'responses']))) {
+        expect(replyAt(id, status).headers).toHaveProperty('Mock-Basis');
+      }
+    }
+  });
+
+  test('tells that getPet is deprecated until its sunset and updateInventory experimental', () => {
+    expect(at(operationPath('getPet'))).toMatchObject({
+      deprecated: true,
+      'x-sunset': '2030-12-05',
+    });
+    expect(everywhere('deprecated')).toEqual([true]);
+    expect(at(operationPath('updateInventory'))).toHaveProperty('x-stability', 'experimental');
+    expect(everywhere('x-stability')).toEqual(['experimental']);
+  });
+
+  const bodies: Record<string, Fields> = {
+    ...RECORDS,
+    NewAnimal: OPERATIONS.createPet.body.fields,
+    StockUpdate: OPERATIONS.updateInventory.body.fields,
+  };
+
+  test.each(Object.entries(bodies))('describes the fields of %s', (name, fields) => {
+    const schema = at(['components', 'schemas', name]);
+    expect(Object.keys(at(['properties'], schema))).toEqual(Object.keys(fields));
+    for (const [field, { type, required, seen }] of Object.entries(fields)) {
+      const property = at(['properties', field], schema);
+      expect(property.format === 'int64').toBe(type === 'int64');
+      expect(property['x-seen-values']).toBe(seen);
+      expect(property).not.toHaveProperty('enum');
+      expect(Array.isArray(schema.required) && schema.required.includes(field)).toBe(required);
+    }
+  });
+
+  test.each(Object.entries(bodies).filter(([name]) => name !== 'Error'))(
+    'has an example of %s that is one',
+    (name, fields) => {
+      const { examples } = at(['components', 'schemas', name]);
+      const [example] = Array.isArray(examples) ? examples : [];
+      expect(readRecord(fields, example)).toMatchObject({ ok: true });
+      expect(Object.keys(example)).toEqual(Object.keys(fields));
+    },
+  );
+
+  test('has examples of every Error, each with the status of its reply', () => {
+    for (const id of OPERATION_IDS) {
+      for (const status of Object.keys(at([...operationPath(id), 'responses']))) {
+        if (Number(status) < 400) continue;
+        const path = [...operationPath(id), 'responses', status, 'content', 'application/json'];
+        const examples = Object.entries(at([...path, 'examples']));
+        expect(examples, `${id} ${status}`).not.toHaveLength(0);
+        for (const [code, example] of examples) {
+          const { value } = Object(example);
+          expect(readRecord(RECORDS.Error, value)).toMatchObject({ ok: true });
+          expect(value).toMatchObject({ code, status: Number(status) });
+        }
+      }
+    }
+  });
+
+  test('gives path ids the format int64 and `limit` its bounds', () => {
+    const schemas = OPERATION_IDS.flatMap((id) => at(operationPath(id)).parameters).map(
+      (parameter) => at(['schema'], Object(parameter)),
+    );
+    const int64 = { type: 'integer', format: 'int64' };
+    const limit = { type: 'integer', minimum: 1, maximum: 100, default: 20 };
+    expect(schemas).toEqual([limit, { type: 'string' }, int64, int64, int64]);
+  });
+
+  test('asks for a bearer key everywhere', () => {
+    expect(openapi).toHaveProperty('security', [{ apiKey: [] }]);
+    expect(everywhere('security')).toHaveLength(1);
+    expect(at(['components', 'securitySchemes', 'apiKey'])).toMatchObject({ scheme: 'bearer' });
+  });
+
+  test.each([
+    { given: undefined, urls: [serverUrl, 'http://127.0.0.1:4010/~staging/v1'] },
+    { given: 'http://pets:80/v1/', urls: ['http://pets:80/v1', 'http://pets:80/~staging/v1'] },
+    { given: 'http://pets/~a/v1', urls: ['http://pets/~a/v1', 'http://pets/~staging/v1'] },
+    { given: 'http://pets/~staging/v1', urls: ['http://pets/~staging/v1'] },
+  ])('names the server $given and the staging one beside it', ({ given, urls }) => {
+    const document = serviceOpenApi({
+      version: '0.0.0',
+      ...(given === undefined ? {} : { serverUrl: given }),
+    });
+    expect(document).toHaveProperty(
+      'servers',
+      urls.map((url) => expect.objectContaining({ url })),
+    );
+  });
+
+  test('is plain JSON, the interface version and the version of the mock in it', () => {
+    expect(JSON.parse(JSON.stringify(openapi))).toEqual(openapi);
+    expect(at(['info'])).toMatchObject({ version: '1.0.0', 'x-mock-version': '0.0.0' });
+  });
+});
+
+const LINTERS = {
+  Redocly: (file: string) => [
+    fileURLToPath(new URL('../../node_modules/@redocly/cli/bin/cli.js', import.meta.url)),
+    ...['lint', file, '--format', 'json', '--config', ruleset('redocly.yaml')],
+  ],
+  Spectral: (file: string) => [
+    fileURLToPath(
+      new URL('../../node_modules/@stoplight/spectral-cli/dist/index.js', import.meta.url),
+    ),
+    ...['lint', file, '--format', 'json', '--quiet', '--ruleset', ruleset('spectral.yaml')],
+  ],
+};
+
+function ruleset(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
+}
+
+/** What a linter finds, warnings too: each rule that the document breaks. */
+function lint(linter: keyof typeof LINTERS, file: string): Promise<unknown[]> {
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, LINTERS[linter](file), { env }, (_failed, stdout, stderr) => {
+      try {
+        const report: unknown = JSON.parse(stdout);
+        const found = isObject(report) ? report.problems : report;
+        if (!Array.isArray(found)) throw new TypeError('This is no report.');
+        resolve(found.map((problem) => problem.ruleId ?? problem.code));
+      } catch (cause) {
+        reject(new Error(`${linter} did not report: ${stdout}${stderr}`, { cause }));
+      }
+    });
+  });
+}
+
+describe.each(['Redocly', 'Spectral'] as const)('%s', (linter) => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'petstore-mock-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  async function lintDocument(document: object): Promise<unknown[]> {
+    const file = join(folder, 'openapi.json');
+    await writeFile(file, JSON.stringify(document));
+    return lint(linter, file);
+  }
+
+  test('finds no error and no warning', { timeout: 60_000 }, async () => {
+    expect(await lintDocument(openapi)).toEqual([]);
+  });
+
+  test('would find an operation without replies', { timeout: 60_000 }, async () => {
+    const { responses: _responses, ...broken } = at(operationPath('listOrders'));
+    const paths = { ...at(['paths']), '/store/orders': { get: broken } };
+    expect(await lintDocument({ ...openapi, paths })).not.toEqual([]);
+  });
+
+  test('would find a reply of an unknown schema', { timeout: 60_000 }, async () => {
+    const { Animal: _animal, ...schemas } = at(['components', 'schemas']);
+    const components = { ...at(['components']), schemas };
+    expect(await lintDocument({ ...openapi, components })).not.toEqual([]);
+  });
+});

@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Base, baseOf, Collection } from '../../src/store/collection.ts';
+
+interface Item {
+  readonly id: bigint;
+  readonly text: string;
+}
+
+const idOf = ({ id }: Item): bigint => id;
+
+/** What a collection should do, done the plain way. */
+class Model {
+  readonly records: Map<bigint, Item>;
+  highest: bigint | undefined;
+
+  constructor(records: Iterable<Item>, highest?: bigint) {
+    this.records = new Map([...records].map((record) => [record.id, record]));
+    this.highest = highest;
+    for (const id of this.records.keys()) this.#use(id);
+  }
+
+  set(record: Item): void {
+    this.records.set(record.id, record);
+    this.#use(record.id);
+  }
+
+  ascending(after?: bigint): Item[] {
+    return [...this.records.values()]
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .filter(({ id }) => after === undefined || id > after);
+  }
+
+  descending(before?: bigint): Item[] {
+    return this.ascending()
+      .toReversed()
+      .filter(({ id }) => before === undefined || id < before);
+  }
+
+  fork(): Model {
+    return new Model(this.records.values(), this.highest);
+  }
+
+  #use(id: bigint): void {
+    if (this.highest === undefined || id > this.highest) this.highest = id;
+  }
+}
+
+interface Pair {
+  readonly real: Collection<Item>;
+  readonly model: Model;
+}
+
+// Few ids, so that commands meet; the ends of int64 among them.
+const anId = fc.oneof(
+  { weight: 9, arbitrary: fc.bigInt({ min: -4n, max: 12n }) },
+  { weight: 1, arbitrary: fc.constantFrom(-(2n ** 63n), 2n ** 53n + 1n, 2n ** 63n - 1n) },
+);
+const anItem = fc.record({ id: anId, text: fc.string({ maxLength: 3 }) });
+const someItems = fc.uniqueArray(anItem, { selector: ({ id }) => id, maxLength: 12 });
+/** Ids that count up from one, which a collection finds by subtraction, and ids with gaps. */
+const aBase = fc.oneof(
+  someItems,
+  fc
+    .nat(12)
+    .map((size) => Array.from({ length: size }, (_, i) => ({ id: BigInt(i + 1), text: 'base' }))),
+);
+
+const command = fc.oneof(
+  fc.record({ do: fc.constant('set'), who: fc.nat(), item: anItem }),
+  fc.record({ do: fc.constant('delete'), who: fc.nat(), item: anItem }),
+  fc.record({ do: fc.constant('fork'), who: fc.nat(), item: anItem }),
+);
+
+function expectSame({ real, model }: Pair, probe: bigint): void {
+  expect(real.size).toBe(model.records.size);
+  expect(real.highestId).toBe(model.highest);
+  expect(real.get(probe)).toEqual(model.records.get(probe));
+  expect(real.has(probe)).toBe(model.records.has(probe));
+  expect([...real.ascending()]).toEqual(model.ascending());
+  expect([...real.descending()]).toEqual(model.descending());
+  expect([...real.ascending(probe)]).toEqual(model.ascending(probe));
+  expect([...real.descending(probe)]).toEqual(model.descending(probe));
+}
+
+describe('a collection', () => {
+  test('and each of its forks behaves as a sorted map of its own', () => {
+    const check = fc.property(
+      aBase,
+      fc.array(command, { maxLength: 30 }),
+      anId,
+      (records, commands, probe) => {
+        const pairs: Pair[] = [
+          { real: new Collection(baseOf(records, idOf), idOf), model: new Model(records) },
+        ];
+        for (const { do: what, who, item } of commands) {
+          const pair = pairs[who % pairs.length]!;
+          const { real, model } = pair;
+          const before = real.membership;
+          if (what === 'set') {
+            const grows = !model.records.has(item.id);
+            real.set(item);
+            model.set(item);
+            expect(real.membership !== before).toBe(grows);
+          } else if (what === 'delete') {
+            const removed = model.records.delete(item.id);
+            expect(real.delete(item.id)).toBe(removed);
+            expect(real.membership !== before).toBe(removed);
+          } else {
+            pairs.push({ real: real.fork(), model: model.fork() });
+          }
+          for (const each of pairs) expectSame(each, item.id);
+        }
+        for (const each of pairs) expectSame(each, probe);
+      },
+    );
+    fc.assert(check, { numRuns: 300 });
+  });
+
+  test('keeps the highest id ever used when its record goes', () => {
+    const collection = new Collection(baseOf([{ id: 5n, text: '' }], idOf), idOf);
+    collection.delete(5n);
+    expect([collection.size, collection.highestId]).toEqual([0, 5n]);
+  });
+
+  test('has no highest id before its first record', () => {
+    expect(new Collection(baseOf([], idOf), idOf).highestId).toBeUndefined();
+  });
+
+  test('reads only the records it is asked for', () => {
+    let read = 0;
+    const base: Base<Item> = {
+      size: 1_000_000,
+      at: (position) => {
+        read += 1;
+        return { id: BigInt(position + 1), text: '' };
+      },
+      idAt: (position) => BigInt(position + 1),
+    };
+    const collection = new Collection(base, idOf);
+    collection.ascending(500_000n).next();
+    collection.descending(500_000n).next();
+    collection.get(7n);
+    expect(read).toBe(3);
+  });
+});
+
+describe('a base', () => {
+  test('has its records in the order of their ids, however they came', () => {
+    const check = fc.property(someItems, (records) => {
+      const base = baseOf(records, idOf);
+      const ids = Array.from({ length: base.size }, (_, i) => base.idAt(i));
+      expect(ids).toEqual(records.map(idOf).toSorted((a, b) => (a < b ? -1 : 1)));
+    });
+    fc.assert(check);
+  });
+
+  test('has no record outside its size', () => {
+    expect(() => baseOf([], idOf).at(0)).toThrow(RangeError);
+  });
+});
