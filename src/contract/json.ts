@@ -1,7 +1,7 @@
 import { parse as parseExactly, stringify as stringifyExactly } from 'lossless-json';
 
-/** Text in which a double could lose a digit: a run of 16 digits, or a number with an exponent. */
-const MAY_LOSE_DIGITS = /\d{16}|\d[eE]/;
+/** Text in which a double could lose a digit: 16 digits, a point among them or not, or a number with an exponent. */
+const MAY_LOSE_DIGITS = /(?:\d\.?){16}|\d[eE]/;
 
 /** A fraction of zeros changes no value: JSON Schema counts 1.0 as an integer. */
 const ZERO_FRACTION = /\.0+$/;

@@ -69,16 +69,20 @@ function sendText(
 
 /** Yields a JSON array in chunks; returns the last one. */
 function* chunksOf(items: Iterable<string>): Generator<string, string> {
-  let text = '[';
-  let separator = '';
+  let open = '[';
+  let gathered: string[] = [];
+  let length = 0;
   for (const item of items) {
-    text += separator + item;
-    separator = ',';
-    if (text.length < CHUNK) continue;
-    yield text;
-    text = '';
+    gathered.push(item);
+    length += item.length;
+    if (length < CHUNK) continue;
+    yield open + gathered.join(',');
+    open = ',';
+    gathered = [];
+    length = 0;
   }
-  return `${text}]`;
+  if (gathered.length === 0) return open === '[' ? '[]' : ']';
+  return `${open}${gathered.join(',')}]`;
 }
 
 /** Sends chunk after chunk, with other requests' turns in between, until the client leaves. */

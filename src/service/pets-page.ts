@@ -17,31 +17,68 @@ export interface PetsPage {
   readonly offset: number;
 }
 
-/** The animals of a page, and the headers that lead to the next one. */
+/** A page as it is sent, and what leads to the next one. */
+interface WrittenPage {
+  /** The JSON array. */
+  readonly text: string;
+  /** With `pets-paging: cursor`, the last animal's id where there are more behind it. */
+  readonly next: bigint | undefined;
+  /** With `pets-paging: offset`, how many animals match. */
+  readonly total: number | undefined;
+}
+
+/** Pages kept at most: a client can ask for any status. */
+const MOST_PAGES = 256;
+
+/** Keeps pages as they were written, until an animal changes. */
+export class PageCache {
+  readonly #pages = new Map<string, WrittenPage>();
+  #version = 0;
+
+  /** The page under `key`, made where it is not known or no longer true. */
+  get(key: string, version: number, make: () => WrittenPage): WrittenPage {
+    if (version !== this.#version || this.#pages.size >= MOST_PAGES) {
+      this.#pages.clear();
+      this.#version = version;
+    }
+    let page = this.#pages.get(key);
+    if (page === undefined) {
+      page = make();
+      this.#pages.set(key, page);
+    }
+    return page;
+  }
+}
+
+/** The JSON of a page of animals, and the headers that lead to the next one. */
 export function pageOfPets(
   world: World,
   page: PetsPage,
   call: Call,
-): { animals: Animal[]; headers: readonly string[] } {
+): { text: string; headers: readonly string[] } {
+  const { limit, status, empty, after, offset } = page;
+  const key = `${limit} ${offset} ${after ?? ''} ${empty} ${status ?? ''}`;
+  const { text, next, total } = world.pages.get(key, world.store.animals.version, () =>
+    writePage(world, page),
+  );
+  if (total !== undefined) return { text, headers: ['X-Total-Count', String(total)] };
+  if (next === undefined) return { text, headers: [] };
+  const query = new URLSearchParams({ limit: String(limit) });
+  if (status !== undefined) query.set('status', status);
+  query.set('cursor', Buffer.from(next.toString()).toString('base64url'));
+  return { text, headers: ['Link', `<${call.path}?${query}>; rel="next"`] };
+}
+
+function writePage(world: World, page: PetsPage): WrittenPage {
   const paging = world.choices['pets-paging'];
-  const matches = matching(world, page);
-  if (paging === 'offset') {
-    const total = page.empty ? 0 : countMatches(world, page.status);
-    return {
-      animals: take(matches, page.offset, page.limit),
-      headers: ['X-Total-Count', String(total)],
-    };
-  }
-  if (paging === 'none') return { animals: take(matches, 0, page.limit), headers: [] };
-  const animals = take(matches, 0, page.limit + 1);
-  const more = animals.length > page.limit;
-  if (more) animals.pop();
-  const last = animals.at(-1);
-  if (!more || last === undefined) return { animals, headers: [] };
-  const query = new URLSearchParams({ limit: String(page.limit) });
-  if (page.status !== undefined) query.set('status', page.status);
-  query.set('cursor', Buffer.from(last.id.toString()).toString('base64url'));
-  return { animals, headers: ['Link', `<${call.path}?${query}>; rel="next"`] };
+  const found = take(matching(world, page), page.offset, page.limit + 1);
+  const animals = found.slice(0, page.limit);
+  const more = found.length > page.limit;
+  return {
+    text: `[${animals.map(world.represent.animal).join(',')}]`,
+    next: paging === 'cursor' && more ? animals.at(-1)?.id : undefined,
+    total: paging === 'offset' ? countMatches(world, page) : undefined,
+  };
 }
 
 /** The id that a cursor stands for. */
@@ -85,18 +122,19 @@ function inOrder(world: World, after: bigint | undefined): Iterable<Animal> {
   }
 }
 
-function countMatches(world: World, status: string | undefined): number {
+function countMatches(world: World, { status, empty }: PetsPage): number {
   const { animals } = world.store;
+  if (empty) return 0;
   if (status === undefined) return animals.size;
   let count = 0;
   for (const animal of animals.ascending()) if (animal.status === status) count += 1;
   return count;
 }
 
-/** The ids of a collection in shuffled order, kept until an id comes or goes. */
+/** The ids of a collection in shuffled order, kept until one of its records changes. */
 const shuffles = new WeakMap<
   Collection<Animal>,
-  { readonly seed: number; readonly membership: number; readonly ids: readonly bigint[] }
+  { readonly seed: number; readonly version: number; readonly ids: readonly bigint[] }
 >();
 
 const SHUFFLE_FIELD = 0x5f;
@@ -118,7 +156,7 @@ function* shuffled(
 /** Sorted by a number drawn for each id, so that a new animal moves no other one. */
 function shuffledIds(animals: Collection<Animal>, seed: number): readonly bigint[] {
   const kept = shuffles.get(animals);
-  if (kept !== undefined && kept.seed === seed && kept.membership === animals.membership) {
+  if (kept !== undefined && kept.seed === seed && kept.version === animals.version) {
     return kept.ids;
   }
   const drawn: { readonly id: bigint; readonly rank: number }[] = [];
@@ -127,6 +165,6 @@ function shuffledIds(animals: Collection<Animal>, seed: number): readonly bigint
   }
   drawn.sort((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1));
   const ids = drawn.map(({ id }) => id);
-  shuffles.set(animals, { seed, membership: animals.membership, ids });
+  shuffles.set(animals, { seed, version: animals.version, ids });
   return ids;
 }

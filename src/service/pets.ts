@@ -12,9 +12,8 @@ const NAME_MOST_CHARACTERS = 255;
 
 /** `GET /pets`: a page of animals. */
 export const listPets = operation('listPets', readListPets, (world, page, grounds, call) => {
-  const { animals, headers } = pageOfPets(world, page, call);
-  const items = animals.map(world.represent.animal);
-  return reply(grounds, 200, { kind: 'array', items }, headers);
+  const { text, headers } = pageOfPets(world, page, call);
+  return reply(grounds, 200, { kind: 'json', text }, headers);
 });
 
 function readListPets(reader: InputReader, world: World): PetsPage {
@@ -93,7 +92,9 @@ export const createPet = operation('createPet', readNewAnimal, (world, fields, g
   const { choices, store } = world;
   const status =
     fields.status ?? (choices['created-status'] === 'available' ? 'available' : undefined);
-  const animal: Animal = { ...fields, id, ...(status === undefined ? {} : { status }) };
+  const { name, categoryId } = fields;
+  const animal: Animal =
+    status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
   store.animals.set(animal);
   if (choices['inventory-on-create'] === 'entry') {
     store.inventory.set({ petId: id, quantity: 0, status: 'sold' });
@@ -138,6 +139,21 @@ function readNameLength(reader: InputReader, name: string): void {
 /** The first instant after the day on which the document sunsets `getPet`. */
 const AFTER_SUNSET = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;
 
+/**
+ * Since when `getPet` is deprecated, in seconds since 1970 (RFC 9745): 2025-12-05, five years before
+ * its sunset. The document names no such date.
+ */
+const DEPRECATED_SINCE = 1_764_892_800;
+
+const DEPRECATION_HEADERS: readonly string[] = [
+  'Deprecation',
+  `@${DEPRECATED_SINCE}`,
+  'Sunset',
+  new Date(OPERATIONS.getPet.sunset).toUTCString(),
+  'Link',
+  '<https://petstore.example/docs/pets>; rel="successor-version"',
+];
+
 /** `GET /pets/{petId}`: one animal. */
 export const getPet = operation(
   'getPet',
@@ -146,18 +162,24 @@ export const getPet = operation(
     return reader.pathId('petId');
   },
   (world, petId, grounds) => {
-    if (world.clock.now() >= AFTER_SUNSET) {
-      const choice = world.choices['after-sunset'];
-      grounds.decidedBy('after-sunset');
-      const message = `GET /pets/{petId} was sunset on ${OPERATIONS.getPet.sunset}`;
-      if (choice === '410') return errorReply(grounds, 'gone', 410, message);
-      if (choice === '404') return errorReply(grounds, 'gone', 404, message);
-    }
-    const animal = world.store.animals.get(petId);
-    if (animal === undefined) return unknownPet(world, petId, grounds);
-    return reply(grounds, 200, { kind: 'json', text: world.represent.animal(animal) });
+    const answer = findPet(world, petId, grounds);
+    if (world.choices['deprecation-headers'] === 'absent') return answer;
+    return { ...answer, headers: DEPRECATION_HEADERS };
   },
 );
+
+function findPet(world: World, petId: bigint, grounds: Grounds): Reply {
+  if (world.clock.now() >= AFTER_SUNSET) {
+    const choice = world.choices['after-sunset'];
+    grounds.decidedBy('after-sunset');
+    const message = `GET /pets/{petId} was sunset on ${OPERATIONS.getPet.sunset}`;
+    if (choice === '410') return errorReply(grounds, 'gone', 410, message);
+    if (choice === '404') return errorReply(grounds, 'gone', 404, message);
+  }
+  const animal = world.store.animals.get(petId);
+  if (animal === undefined) return unknownPet(world, petId, grounds);
+  return reply(grounds, 200, { kind: 'json', text: world.represent.animal(animal) });
+}
 
 /** The Error for an id that no animal has. */
 export function unknownPet(world: World, petId: bigint, grounds: Grounds): Reply {

@@ -2,6 +2,7 @@ import { type Choices, chooseOptions } from '../contract/assumptions.ts';
 import { createStore, type Store, type StoreBase } from '../store/store.ts';
 import type { Clock } from './clock.ts';
 import { type Keyring, keyring } from './keyring.ts';
+import { PageCache } from './pets-page.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { type Representation, representationFor } from './representation.ts';
 
@@ -15,6 +16,7 @@ export interface World {
   readonly seed: number;
   readonly rates: RateLimiter;
   readonly represent: Representation;
+  readonly pages: PageCache;
 }
 
 export interface WorldOptions {
@@ -35,5 +37,6 @@ export function createWorld({ base, clock, choices, keys, seed }: WorldOptions):
     seed: seed ?? 1,
     rates: new RateLimiter(clock),
     represent: representationFor(chosen),
+    pages: new PageCache(),
   };
 }

@@ -11,16 +11,16 @@ export interface Base<R> {
 
 /** What differs from the base. */
 interface Changes<R> {
-  /** Records set, by id: in place of one of the base, or beside it. */
-  readonly set: Map<bigint, R>;
+  /** Records in the place of those of the base, by id. */
+  readonly replaced: Map<bigint, R>;
   /** Ids of the base that were removed. */
   readonly removed: Set<bigint>;
-  /** Ids that were set and are not in the base, ascending. */
-  readonly added: bigint[];
+  /** Records whose ids are not in the base, ascending; most come at the end. */
+  readonly added: R[];
   /** The highest id ever used, removed ones included; undefined while there was none. */
   highest: bigint | undefined;
-  /** Grows whenever an id comes or goes. */
-  membership: number;
+  /** Grows with every change. */
+  version: number;
 }
 
 /** Makes a base of records in any order. Their ids must differ. */
@@ -48,7 +48,7 @@ export class Collection<R extends object> {
     this.#base = base;
     this.#idOf = idOf;
     const highest = base.size > 0 ? base.idAt(base.size - 1) : undefined;
-    this.#changes = { set: new Map(), removed: new Set(), added: [], highest, membership: 0 };
+    this.#changes = { replaced: new Map(), removed: new Set(), added: [], highest, version: 0 };
   }
 
   get size(): number {
@@ -61,16 +61,20 @@ export class Collection<R extends object> {
     return this.#changes.highest;
   }
 
-  /** Changes whenever an id comes or goes, so that what was made of all ids can be kept. */
-  get membership(): number {
-    return this.#changes.membership;
+  /** Grows with every change, so that what was made of the records can be kept until the next. */
+  get version(): number {
+    return this.#changes.version;
   }
 
   get(id: bigint): R | undefined {
-    const set = this.#changes.set.get(id);
-    if (set !== undefined) return set;
+    const { replaced, removed, added } = this.#changes;
     const position = this.#positionOf(id);
-    return position < 0 || this.#changes.removed.has(id) ? undefined : this.#base.at(position);
+    if (position < 0) return added[this.#addedPositionOf(id)];
+    if (replaced.size > 0) {
+      const record = replaced.get(id);
+      if (record !== undefined) return record;
+    }
+    return removed.size > 0 && removed.has(id) ? undefined : this.#base.at(position);
   }
 
   has(id: bigint): boolean {
@@ -82,48 +86,46 @@ export class Collection<R extends object> {
     const changes = this.#ownChanges();
     const id = this.#idOf(record);
     if (this.#positionOf(id) >= 0) {
-      if (changes.removed.delete(id)) changes.membership += 1;
-    } else if (!changes.set.has(id)) {
-      insertSorted(changes.added, id);
-      changes.membership += 1;
+      changes.removed.delete(id);
+      changes.replaced.set(id, record);
+    } else {
+      const position = this.#addedPositionOf(id);
+      if (position >= 0) changes.added[position] = record;
+      else changes.added.splice(this.#firstAdded(id), 0, record);
     }
-    changes.set.set(id, record);
     if (changes.highest === undefined || id > changes.highest) changes.highest = id;
+    changes.version += 1;
   }
 
   /** @returns whether there was a record with this id */
   delete(id: bigint): boolean {
     if (!this.has(id)) return false;
     const changes = this.#ownChanges();
-    changes.set.delete(id);
-    changes.membership += 1;
-    if (this.#positionOf(id) >= 0) changes.removed.add(id);
-    else
-      changes.added.splice(
-        lowerBound(changes.added.length, (i) => changes.added[i] ?? 0n, id),
-        1,
-      );
+    if (this.#positionOf(id) >= 0) {
+      changes.replaced.delete(id);
+      changes.removed.add(id);
+    } else changes.added.splice(this.#addedPositionOf(id), 1);
+    changes.version += 1;
     return true;
   }
 
   /** The records with ids above `after`, in ascending order of their ids. */
   *ascending(after?: bigint): Generator<R> {
-    const { added, removed, set } = this.#changes;
-    let position = after === undefined ? 0 : this.#firstAbove(after);
-    let next =
-      after === undefined ? 0 : lowerBound(added.length, (i) => added[i] ?? 0n, after + 1n);
-    for (;;) {
-      const inBase = position < this.#base.size ? this.#base.idAt(position) : undefined;
+    const base = this.#base;
+    const { added } = this.#changes;
+    let position = after === undefined ? 0 : this.#firstInBase(after + 1n);
+    let next = after === undefined ? 0 : this.#firstAdded(after + 1n);
+    while (position < base.size || next < added.length) {
       const beside = added[next];
-      if (inBase === undefined && beside === undefined) return;
-      if (beside === undefined || (inBase !== undefined && inBase < beside)) {
-        if (inBase !== undefined && !removed.has(inBase)) {
-          yield set.get(inBase) ?? this.#base.at(position);
-        }
+      if (
+        beside === undefined ||
+        (position < base.size && base.idAt(position) < this.#idOf(beside))
+      ) {
+        const record = this.#inBase(position);
+        if (record !== undefined) yield record;
         position += 1;
       } else {
-        const record = set.get(beside);
-        if (record !== undefined) yield record;
+        yield beside;
         next += 1;
       }
     }
@@ -131,24 +133,18 @@ export class Collection<R extends object> {
 
   /** The records with ids below `before`, in descending order of their ids. */
   *descending(before?: bigint): Generator<R> {
-    const { added, removed, set } = this.#changes;
-    let position = (before === undefined ? this.#base.size : this.#firstAbove(before - 1n)) - 1;
-    let next =
-      (before === undefined
-        ? added.length
-        : lowerBound(added.length, (i) => added[i] ?? 0n, before)) - 1;
-    for (;;) {
-      const inBase = position >= 0 ? this.#base.idAt(position) : undefined;
+    const base = this.#base;
+    const { added } = this.#changes;
+    let position = (before === undefined ? base.size : this.#firstInBase(before)) - 1;
+    let next = (before === undefined ? added.length : this.#firstAdded(before)) - 1;
+    while (position >= 0 || next >= 0) {
       const beside = added[next];
-      if (inBase === undefined && beside === undefined) return;
-      if (beside === undefined || (inBase !== undefined && inBase > beside)) {
-        if (inBase !== undefined && !removed.has(inBase)) {
-          yield set.get(inBase) ?? this.#base.at(position);
-        }
+      if (beside === undefined || (position >= 0 && base.idAt(position) > this.#idOf(beside))) {
+        const record = this.#inBase(position);
+        if (record !== undefined) yield record;
         position -= 1;
       } else {
-        const record = set.get(beside);
-        if (record !== undefined) yield record;
+        yield beside;
         next -= 1;
       }
     }
@@ -165,10 +161,10 @@ export class Collection<R extends object> {
 
   #ownChanges(): Changes<R> {
     if (this.#shared) {
-      const { set, removed, added } = this.#changes;
+      const { replaced, removed, added } = this.#changes;
       this.#changes = {
         ...this.#changes,
-        set: new Map(set),
+        replaced: new Map(replaced),
         removed: new Set(removed),
         added: [...added],
       };
@@ -177,10 +173,18 @@ export class Collection<R extends object> {
     return this.#changes;
   }
 
+  /** What now stands in the place of a record of the base, if anything. */
+  #inBase(position: number): R | undefined {
+    const { replaced, removed } = this.#changes;
+    if (replaced.size === 0 && removed.size === 0) return this.#base.at(position);
+    const id = this.#base.idAt(position);
+    return removed.has(id) ? undefined : (replaced.get(id) ?? this.#base.at(position));
+  }
+
   /** The position of an id in the base, or -1. */
   #positionOf(id: bigint): number {
     const base = this.#base;
-    if (base.size === 0) return -1;
+    if (base.size === 0 || id > base.idAt(base.size - 1)) return -1;
     // Ids mostly count up from the first without a gap, which makes the position a subtraction.
     const guess = Number(id - base.idAt(0));
     if (guess >= 0 && guess < base.size && base.idAt(guess) === id) return guess;
@@ -188,8 +192,31 @@ export class Collection<R extends object> {
     return position < base.size && base.idAt(position) === id ? position : -1;
   }
 
-  #firstAbove(id: bigint): number {
-    return lowerBound(this.#base.size, this.#base.idAt, id + 1n);
+  /** The position of an id among the added records, or -1. */
+  #addedPositionOf(id: bigint): number {
+    const { added } = this.#changes;
+    const last = added.at(-1);
+    if (last === undefined || id > this.#idOf(last)) return -1;
+    const position = this.#firstAdded(id);
+    const record = added[position];
+    return record !== undefined && this.#idOf(record) === id ? position : -1;
+  }
+
+  /** The first position in the base whose id is not below `id`. */
+  #firstInBase(id: bigint): number {
+    return lowerBound(this.#base.size, this.#base.idAt, id);
+  }
+
+  /** The first position among the added records whose id is not below `id`. */
+  #firstAdded(id: bigint): number {
+    const { added } = this.#changes;
+    const last = added.at(-1);
+    if (last === undefined || this.#idOf(last) < id) return added.length;
+    const idAt = (position: number): bigint => {
+      const record = added[position];
+      return record === undefined ? id : this.#idOf(record);
+    };
+    return lowerBound(added.length, idAt, id);
   }
 }
 
@@ -203,15 +230,4 @@ function lowerBound(size: number, idAt: (position: number) => bigint, id: bigint
     else high = middle;
   }
   return low;
-}
-
-function insertSorted(ids: bigint[], id: bigint): void {
-  const last = ids.at(-1);
-  if (last === undefined || last < id) ids.push(id);
-  else
-    ids.splice(
-      lowerBound(ids.length, (i) => ids[i] ?? 0n, id),
-      0,
-      id,
-    );
 }

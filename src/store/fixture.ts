@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse as parseTellingWhere } from 'lossless-json';
-import { Low } from 'lowdb';
-import { DataFile } from 'lowdb/node';
+import { LowSync } from 'lowdb';
+import { DataFileSync } from 'lowdb/node';
 import { parseJson } from '../contract/json.ts';
 import type { Problem } from '../contract/records.ts';
 import { packageRoot } from '../package.ts';
@@ -34,10 +34,10 @@ export class FixtureError extends Error {
  *
  * @throws FixtureError where there is no such file, it cannot be read, is not JSON, or does not hold
  *   the records of a store; it tells every problem, not only the first
- * @example await loadFixture('default')
+ * @example loadFixture('default')
  */
-export async function loadFixture(nameOrPath: string): Promise<StoreBase> {
-  const document = await readDocument(nameOrPath, pathOf(nameOrPath));
+export function loadFixture(nameOrPath: string): StoreBase {
+  const document = readDocument(nameOrPath, pathOf(nameOrPath));
   const reading = readStore(document);
   if (!reading.ok) throw new FixtureError(reading.problems.map((it) => told(nameOrPath, it)));
   return storeBaseOf(reading.value);
@@ -52,18 +52,18 @@ function pathOf(nameOrPath: string): string {
   return /^[\w-]+$/.test(nameOrPath) && existsSync(shipped) ? shipped : nameOrPath;
 }
 
-async function readDocument(file: string, path: string): Promise<unknown> {
+function readDocument(file: string, path: string): unknown {
   // The document is wrapped so that lowdb takes a `null` in the file as what it is, not as no data.
-  const adapter = new DataFile<{ document: unknown } | undefined>(path, {
+  const adapter = new DataFileSync<{ document: unknown } | undefined>(path, {
     parse: (text) => ({ document: parseDocument(file, text) }),
     stringify: () => {
       throw new Error('A fixture is only read.');
     },
   });
   const missing = { document: undefined };
-  const low = new Low(adapter, missing);
+  const low = new LowSync(adapter, missing);
   try {
-    await low.read();
+    low.read();
   } catch (error) {
     throw error instanceof FixtureError ? error : unreadable(file, reasonOf(error));
   }

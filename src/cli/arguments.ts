@@ -1,0 +1,158 @@
+import yargs, { type Argv, type Options } from 'yargs';
+import { describe } from '../contract/records.ts';
+import { suggest } from '../store/read-store.ts';
+import { COMMAND_NAMES, type CommandName, COMPLETION, commandShape } from './commands.ts';
+import { completeAssumption } from './completion.ts';
+import { UsageError } from './errors.ts';
+import { FLAG_NAMES, type FlagName, flagShape, flagsOf, isFlagName } from './flags.ts';
+import { type Given, type Layer, refusal } from './given.ts';
+
+/** What the command line asks for. */
+export interface Invocation {
+  readonly command: CommandName;
+  /** Whether the command was named, or is the one that runs where none is. */
+  readonly named: boolean;
+  /** What follows the command's name. */
+  readonly positional: string | undefined;
+  readonly flags: Layer;
+}
+
+/** What yargs makes of a command line. */
+interface Parsed {
+  readonly _: readonly (string | number)[];
+  readonly [name: string]: unknown;
+}
+
+/**
+ * Reads the command line. Asked for the completion script, or for what completes a word, it prints
+ * that and ends the process, as yargs does.
+ *
+ * @throws UsageError where a command or flag does not exist, or a flag lacks its value
+ */
+export async function parseArguments(words: readonly string[]): Promise<Invocation> {
+  let invocation: Invocation | undefined;
+  const parser = parserFor(words);
+  for (const command of COMMAND_NAMES) {
+    const { positional, summary } = commandShape(command);
+    const usage = positional === undefined ? command : `${command} [${positional.name}]`;
+    parser.command(
+      command === 'serve' ? [usage, '$0'] : usage,
+      summary,
+      (it) => declare(it, command),
+      (parsed) => {
+        invocation = invocationOf(command, parsed, words);
+      },
+    );
+  }
+  await parser.parseAsync();
+  if (invocation === undefined) throw new Error('yargs ran no command.');
+  return invocation;
+}
+
+function parserFor(words: readonly string[]): Argv {
+  return (
+    yargs([...words])
+      .scriptName('petstore-mock')
+      .locale('en')
+      // A flag means one thing, spelt one way; what a value is worth is decided with its range.
+      .parserConfiguration({
+        'camel-case-expansion': false,
+        'dot-notation': false,
+        'parse-numbers': false,
+        'parse-positional-numbers': false,
+      })
+      .help(false)
+      .version(false)
+      .fail(false)
+      .completion(COMPLETION.name, COMPLETION.summary, (_current, _parsed, others, done) => {
+        const completions = completeAssumption(words);
+        if (completions === undefined) others();
+        else done(completions);
+      })
+  );
+}
+
+function declare(parser: Argv, command: CommandName): Argv {
+  const { positional } = commandShape(command);
+  if (positional !== undefined) parser.positional(positional.name, { type: 'string' });
+  return parser.options(Object.fromEntries(flagsOf(command).map((name) => [name, optionOf(name)])));
+}
+
+function optionOf(name: FlagName): Options {
+  const { type, description } = flagShape(name);
+  return { type: type === 'switch' ? 'boolean' : 'string', description };
+}
+
+function invocationOf(command: CommandName, parsed: Parsed, words: readonly string[]): Invocation {
+  const { positional: described } = commandShape(command);
+  const named = parsed._[0] === command;
+  const surplus = parsed._[named ? 1 : 0];
+  if (surplus !== undefined) throw unexpectedWord(command, named, String(surplus));
+  const positional = described === undefined ? undefined : parsed[described.name];
+  return {
+    command,
+    named,
+    positional: typeof positional === 'string' ? positional : undefined,
+    flags: flagsIn(command, parsed, words),
+  };
+}
+
+function unexpectedWord(command: CommandName, named: boolean, word: string): UsageError {
+  if (named) return refusal(command, 'only flags', describe(word));
+  const commands = [...COMMAND_NAMES, COMPLETION.name, '--help'];
+  return new UsageError(
+    `${describe(word)} is no command${suggest(word, commands)}; petstore-mock --help lists them`,
+  );
+}
+
+/** What yargs adds to the flags. */
+const NO_FLAGS = ['_', '$0'];
+
+function flagsIn(command: CommandName, parsed: Parsed, words: readonly string[]): Layer {
+  const flags = new Map<FlagName, Given>();
+  const known = flagsOf(command);
+  const positional = commandShape(command).positional?.name;
+  for (const [name, value] of Object.entries(parsed)) {
+    if (NO_FLAGS.includes(name) || name === positional || value === undefined) continue;
+    const negatedValue = value === false && isFlagName(name) && flagShape(name).type !== 'switch';
+    if (!isFlagName(name) || !known.includes(name) || negatedValue) {
+      throw unknownFlag(command, spelling(name, words));
+    }
+    const origin = `--${name}`;
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    const texts = flagShape(name).type === 'switch' ? [switched(name, value, words)] : values;
+    if (texts.includes('')) throw refusal(origin, `a value (${flagShape(name).value})`, 'none');
+    flags.set(name, { texts: texts.map(String), origin });
+  }
+  return flags;
+}
+
+/** yargs takes every value but `true` for false; a slip such as `--plain=yes` must not. */
+function switched(name: FlagName, value: unknown, words: readonly string[]): string {
+  const prefix = `--${name}=`;
+  const word = words.find((it) => it.startsWith(prefix));
+  return word === undefined ? String(value) : word.slice(prefix.length);
+}
+
+/** How a flag was written: yargs has dropped its dashes, and taken `-port` for four flags. */
+function spelling(name: string, words: readonly string[]): string {
+  const written = words.map((word) => word.replace(/=.*$/s, ''));
+  const long = written.find((word) => word === `--${name}` || word === `--no-${name}`);
+  const short = written.find((word) => /^-[^-]/.test(word) && word.includes(name));
+  return long ?? short ?? `--${name}`;
+}
+
+function unknownFlag(command: CommandName, flag: string): UsageError {
+  const name = flag.replace(/^-+(?:no-)?/, '');
+  const others = FLAG_NAMES.filter((it) => it === name).flatMap((it) => flagShape(it).commands);
+  const [owner] = others.filter((it) => it !== command);
+  const known = flagsOf(command);
+  const near = known.find((it) => name.length === 1 && it.startsWith(name));
+  const hint =
+    owner === undefined || flag.startsWith('--no-')
+      ? suggest(near ?? name, known).replace('mean ', 'mean --')
+      : ` (${owner} has one)`;
+  return new UsageError(
+    `${flag} is no flag of ${command}${hint}; petstore-mock ${command} --help lists them`,
+  );
+}

@@ -1,0 +1,45 @@
+interface CommandShape {
+  /** What can follow its name besides flags. */
+  readonly positional?: { readonly name: string; readonly description: string };
+  /** A line of the help, in the imperative. */
+  readonly summary: string;
+}
+
+/** What can be asked of the program. Without a name it serves. */
+export const COMMANDS = {
+  serve: {
+    summary: 'Start the server. The name can be left out.',
+  },
+  assumptions: {
+    positional: { name: 'id', description: 'the assumption to explain' },
+    summary: 'List what the document leaves open, and what can be answered; explain one.',
+  },
+  openapi: {
+    summary: 'Print the OpenAPI document of the service.',
+  },
+  generate: {
+    summary: 'Write a fixture with as many animals and orders as you like.',
+  },
+  health: {
+    summary: 'Exit with 0 if a server is up and answers, else with 1.',
+  },
+} as const satisfies Record<string, CommandShape>;
+
+export type CommandName = keyof typeof COMMANDS;
+
+export const COMMAND_NAMES = Object.keys(COMMANDS).filter(isCommandName);
+
+/** The command that yargs brings, which is no module of ours. */
+export const COMPLETION = {
+  name: 'completion',
+  summary: 'Print a script that makes your shell complete all of this.',
+} as const;
+
+export function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(COMMANDS, name);
+}
+
+/** The same table seen through its general shape, for code that treats all commands alike. */
+export function commandShape(name: CommandName): CommandShape {
+  return COMMANDS[name];
+}

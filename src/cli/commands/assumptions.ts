@@ -1,0 +1,55 @@
+import {
+  ASSUMPTION_IDS,
+  ASSUMPTIONS,
+  type AssumptionId,
+  chooseOptions,
+  isAssumptionId,
+} from '../../contract/assumptions.ts';
+import { describe } from '../../contract/records.ts';
+import { suggest } from '../../store/read-store.ts';
+import { type Assumed, assumedBy } from '../assume.ts';
+import { renderAssumption, renderAssumptions } from '../assumption-tables.ts';
+import { isOn, refusal } from '../given.ts';
+import type { Command } from './command.ts';
+
+/** Lists the assumptions with what is chosen, or explains one. */
+export const assumptions: Command = ({ layers, positional, terminal }) => {
+  const assumed = assumedBy(layers);
+  const id = idOf(positional);
+  if (isOn(layers, 'json')) {
+    const document = id === undefined ? ASSUMPTION_IDS.map(entry(assumed)) : entry(assumed)(id);
+    terminal.output.write(`${JSON.stringify(document, undefined, 2)}\n`);
+  } else {
+    const { style } = terminal;
+    terminal.output.write(
+      id === undefined ? renderAssumptions(assumed, style) : renderAssumption(id, assumed, style),
+    );
+  }
+  return 0;
+};
+
+function idOf(positional: string | undefined): AssumptionId | undefined {
+  if (positional === undefined || isAssumptionId(positional)) return positional;
+  throw refusal(
+    'assumptions',
+    'the id of one, as "petstore-mock assumptions" lists them',
+    `${describe(positional)}${suggest(positional, ASSUMPTION_IDS)}`,
+  );
+}
+
+/** An assumption as JSON shows it. */
+function entry(assumed: Assumed): (id: AssumptionId) => object {
+  const choices = chooseOptions(assumed);
+  return (id) => {
+    const { topic, question, options, touches } = ASSUMPTIONS[id];
+    return {
+      id,
+      topic,
+      question,
+      options: options.map(({ name, meaning }) => ({ name, meaning })),
+      default: options[0].name,
+      chosen: choices[id],
+      touches,
+    };
+  };
+}

@@ -1,0 +1,13 @@
+import type { Layers } from '../given.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** What a command gets to work with. */
+export interface CommandInput {
+  readonly layers: Layers;
+  /** What follows the command's name. */
+  readonly positional: string | undefined;
+  readonly terminal: Terminal;
+}
+
+/** Does what was asked for and tells the exit code; throws UsageError or Failure where it cannot. */
+export type Command = (input: CommandInput) => number | Promise<number>;

@@ -1,0 +1,30 @@
+import { existsSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { generateStore } from '../../store/generate.ts';
+import type { StoreBase } from '../../store/store.ts';
+import { fixtureText, writeFixture } from '../../store/write-fixture.ts';
+import { codeOf, Failure, UsageError } from '../errors.ts';
+import { isOn, textOf } from '../given.ts';
+import { generateSettings } from '../settings.ts';
+import type { Command } from './command.ts';
+
+/** Writes a generated store as a fixture. */
+export const generate: Command = async ({ layers, terminal }) => {
+  const settings = generateSettings(layers);
+  const file = textOf(layers, 'output');
+  if (file !== undefined && existsSync(file) && !isOn(layers, 'force')) {
+    throw new UsageError(`--output: ${file} exists; --force writes over it`);
+  }
+  const store = await generateStore(settings);
+  if (file === undefined) await pipeline(fixtureText(store), terminal.output, { end: false });
+  else await writeTo(file, store);
+  return 0;
+};
+
+async function writeTo(file: string, store: StoreBase): Promise<void> {
+  try {
+    await writeFixture(store, file);
+  } catch (error) {
+    throw new Failure(`${file} cannot be written (${codeOf(error)})`, { cause: error });
+  }
+}

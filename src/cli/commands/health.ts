@@ -1,0 +1,43 @@
+import { describe } from '../../contract/records.ts';
+import { Failure } from '../errors.ts';
+import { FLAGS } from '../flags.ts';
+import { givenAs, integerOf, type Layers, refusal, textOf } from '../given.ts';
+import { addressOf } from '../settings.ts';
+import type { Command } from './command.ts';
+
+/** Asks a server whether it is up, for the health check of a container. */
+export const health: Command = async ({ layers, terminal }) => {
+  const url = new URL('/__mock/health', serverOf(layers));
+  const status = await statusOf(url, integerOf(layers, 'timeout') ?? FLAGS.timeout.default);
+  if (status !== 200) throw new Failure(`${url} answered ${status}`);
+  terminal.output.write(`${url.origin} is up\n`);
+  return 0;
+};
+
+/** Addresses to listen on that stand for every address, and one of those to call. */
+const CALLABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+function serverOf(layers: Layers): URL {
+  const text = textOf(layers, 'url');
+  if (text !== undefined) {
+    if (URL.canParse(text) && /^https?:/i.test(text)) return new URL(text);
+    throw refusal('--url', 'an http URL such as http://127.0.0.1:4010', describe(text));
+  }
+  const { host, port } = addressOf(layers);
+  if (port === 0) {
+    const origin = givenAs(layers, 'port')?.origin ?? '--port';
+    throw refusal(origin, 'the port that the server was given', '0, which stands for any');
+  }
+  const callable = CALLABLE[host] ?? host;
+  const name = callable.includes(':') ? `[${callable}]` : callable;
+  if (URL.canParse(`http://${name}:${port}`)) return new URL(`http://${name}:${port}`);
+  throw refusal(givenAs(layers, 'host')?.origin ?? '--host', 'a host name', describe(host));
+}
+
+async function statusOf(url: URL, milliseconds: number): Promise<number | undefined> {
+  const { get } = await import(url.protocol === 'https:' ? 'node:https' : 'node:http');
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(milliseconds);
+    const request = get(url, { agent: false, signal });
+  });
+}

@@ -1,0 +1,19 @@
+import { serviceOpenApi } from '../../contract/openapi.ts';
+import { describe } from '../../contract/records.ts';
+import { packageVersion } from '../../package.ts';
+import { FLAGS } from '../flags.ts';
+import { type Layers, refusal, textOf } from '../given.ts';
+import type { Command } from './command.ts';
+
+/** Prints the OpenAPI document of the service. */
+export const openapi: Command = ({ layers, terminal }) => {
+  const document = serviceOpenApi({ serverUrl: serverUrlOf(layers), version: packageVersion() });
+  terminal.output.write(`${JSON.stringify(document, undefined, 2)}\n`);
+  return 0;
+};
+
+function serverUrlOf(layers: Layers): string {
+  const url = textOf(layers, 'server-url') ?? FLAGS['server-url'].default;
+  if (URL.canParse(url)) return url;
+  throw refusal('--server-url', `a URL such as ${FLAGS['server-url'].default}`, describe(url));
+}

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { parse as parseTellingWhere } from 'lossless-json';
+import { parseJson } from '../contract/json.ts';
+import { describe, isObject } from '../contract/records.ts';
+import { listed, suggest } from '../store/read-store.ts';
+import { codeOf, UsageError } from './errors.ts';
+import { type FlagName, flagShape, flagsFrom, isFlagName } from './flags.ts';
+import { type Given, type Layer, refusal } from './given.ts';
+
+/**
+ * The flags that a config file gives: a JSON object, each member named as the flag is. A relative
+ * path in it starts from the file, not from where the program was started.
+ *
+ * @throws UsageError where the file cannot be read, is not JSON, or holds what is no flag
+ */
+export function fromConfigFile(file: string): Layer {
+  const document = parseDocument(file, readText(file));
+  if (!isObject(document)) {
+    throw refusal(`config file ${file}`, 'an object with flags by their names', describe(document));
+  }
+  const known = flagsFrom('config');
+  const layer = new Map<FlagName, Given>();
+  for (const [name, value] of Object.entries(document)) {
+    if (!isFlagName(name) || !known.includes(name)) {
+      const expected = `one of ${listed(known, 'and')}`;
+      throw refusal(`config file ${file}`, expected, `${describe(name)}${suggest(name, known)}`);
+    }
+    const origin = `config file ${file}: ${name}`;
+    const texts = textsOf(name, value, origin);
+    layer.set(name, { texts: name === 'fixture' ? texts.map(beside(file)) : texts, origin });
+  }
+  return layer;
+}
+
+function readText(file: string): string {
+  try {
+    const text = readFileSync(file, 'utf8');
+    // Some editors begin a file with a byte order mark, which is no JSON.
+    return text.startsWith('\uFEFF') ? text.slice(1) : text;
+  } catch (error) {
+    const code = codeOf(error);
+    const found = code === 'ENOENT' ? 'no such file' : `one that cannot be read (${code})`;
+    throw refusal('--config', `a JSON file at ${file}`, found);
+  }
+}
+
+function parseDocument(file: string, text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    throw new UsageError(`config file ${notJson(file, text)}`);
+  }
+}
+
+/** Where and why a text is not JSON, the same on every version of Node, whose own parser varies. */
+function notJson(file: string, text: string): string {
+  const [, why, digits] = /^(.*) at position (\d+)$/s.exec(firstError(text)) ?? [];
+  if (why === undefined || digits === undefined) return `${file}: expected JSON`;
+  const before = text.slice(0, Number(digits)).split('\n');
+  const column = (before.at(-1) ?? '').length + 1;
+  return `${file}:${before.length}:${column}: expected JSON: ${why}`;
+}
+
+function firstError(text: string): string {
+  try {
+    parseTellingWhere(text);
+    return '';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+const EXPECTED = {
+  text: 'a string',
+  integer: 'an integer',
+  list: 'a string or an array of strings',
+  switch: 'true or false',
+} as const;
+
+function textsOf(name: FlagName, value: unknown, origin: string): string[] {
+  const { type } = flagShape(name);
+  if (type === 'switch' && typeof value === 'boolean') return [String(value)];
+  if (type === 'integer' && (typeof value === 'number' || typeof value === 'bigint')) {
+    return [String(value)];
+  }
+  if ((type === 'text' || type === 'list') && typeof value === 'string' && value !== '') {
+    return [value];
+  }
+  if (type === 'list' && Array.isArray(value) && value.every(isFilled)) return value;
+  if (name === 'assume' && isObject(value)) {
+    return Object.entries(value).map(([id, option]) => `${id}=${option}`);
+  }
+  throw refusal(origin, EXPECTED[type], describe(value));
+}
+
+function isFilled(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** A name stands for what is shipped; anything else is a path. */
+function beside(file: string): (fixture: string) => string {
+  return (fixture) =>
+    /^[\w-]+$/.test(fixture) || isAbsolute(fixture) ? fixture : join(dirname(file), fixture);
+}

@@ -1,0 +1,15 @@
+/** The command line, the environment or a file asks for something that cannot be. Nothing was done. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** What was asked for is right, and did not work out: a taken port, a full disk. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+}
+
+/** The `code` of one of Node's own errors, such as `EADDRINUSE`. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,250 @@
+import type { CommandName } from './commands.ts';
+
+/** Where a flag can be given, beside the command line. */
+type Elsewhere = 'environment' | 'config';
+
+interface FlagShape {
+  /** A list can be given more than once. A switch takes no value. */
+  readonly type: 'text' | 'integer' | 'list' | 'switch';
+  /** What the help writes for the value. */
+  readonly value?: string;
+  /** Both ends included; of an integer. */
+  readonly range?: readonly [number, number];
+  readonly default?: string | number;
+  /** A line of the help, which adds the default. */
+  readonly description: string;
+  readonly group: 'Address' | 'Store' | 'Answers' | 'Keys' | 'Output' | 'Other';
+  readonly commands: readonly CommandName[];
+  readonly elsewhere: readonly Elsewhere[];
+}
+
+const ANYWHERE = ['environment', 'config'] as const;
+const EVERY_COMMAND = ['serve', 'assumptions', 'openapi', 'generate', 'health'] as const;
+const MOST_RECORDS = 10_000_000;
+
+/** Every flag. What yargs, the environment, config files and the help know of them is made of it. */
+export const FLAGS = {
+  port: {
+    type: 'integer',
+    value: 'N',
+    range: [0, 65_535],
+    default: 4010,
+    description: 'Port to listen on; 0 takes any free one.',
+    group: 'Address',
+    commands: ['serve', 'health'],
+    elsewhere: ANYWHERE,
+  },
+  host: {
+    type: 'text',
+    value: 'NAME',
+    default: '127.0.0.1',
+    description: 'Address to listen on; 0.0.0.0 takes every one, as a container needs.',
+    group: 'Address',
+    commands: ['serve', 'health'],
+    elsewhere: ANYWHERE,
+  },
+  fixture: {
+    type: 'text',
+    value: 'FILE',
+    default: 'default',
+    description: 'JSON file with the store to start from, or the name of one that ships.',
+    group: 'Store',
+    commands: ['serve'],
+    elsewhere: ANYWHERE,
+  },
+  animals: {
+    type: 'integer',
+    value: 'N',
+    range: [0, MOST_RECORDS],
+    description: 'Generate that many animals in place of a fixture; a million is fine.',
+    group: 'Store',
+    commands: ['serve', 'generate'],
+    elsewhere: ANYWHERE,
+  },
+  orders: {
+    type: 'integer',
+    value: 'N',
+    range: [0, MOST_RECORDS],
+    description: 'Generate that many orders in place of a fixture.',
+    group: 'Store',
+    commands: ['serve', 'generate'],
+    elsewhere: ANYWHERE,
+  },
+  seed: {
+    type: 'integer',
+    value: 'N',
+    range: [-(2 ** 31), 2 ** 31 - 1],
+    default: 1,
+    description: 'What everything drawn depends on: the same seed, the same store.',
+    group: 'Store',
+    commands: ['serve', 'generate'],
+    elsewhere: ANYWHERE,
+  },
+  assume: {
+    type: 'list',
+    value: 'ID=OPTION',
+    description: 'Answer an open question of the document otherwise; can be repeated.',
+    group: 'Answers',
+    commands: ['serve', 'assumptions'],
+    elsewhere: ANYWHERE,
+  },
+  'rate-limit': {
+    type: 'text',
+    value: 'N/s',
+    description: 'Requests a key may make a second (N/s) or minute (N/m), then 429.',
+    group: 'Answers',
+    commands: ['serve', 'assumptions'],
+    elsewhere: ANYWHERE,
+  },
+  clock: {
+    type: 'text',
+    value: 'INSTANT',
+    description: 'Start the clock at an RFC 3339 instant, such as 2030-12-06T00:00:00Z.',
+    group: 'Answers',
+    commands: ['serve'],
+    elsewhere: ANYWHERE,
+  },
+  freeze: {
+    type: 'switch',
+    description: 'Stop the clock.',
+    group: 'Answers',
+    commands: ['serve'],
+    elsewhere: ANYWHERE,
+  },
+  plain: {
+    type: 'switch',
+    description: 'Leave out what no real service sends, such as the header Mock-Basis.',
+    group: 'Answers',
+    commands: ['serve'],
+    elsewhere: ANYWHERE,
+  },
+  key: {
+    type: 'list',
+    value: 'KEY',
+    description: 'Take this API key in place of demo-key; can be repeated.',
+    group: 'Keys',
+    commands: ['serve'],
+    elsewhere: ANYWHERE,
+  },
+  'read-only-key': {
+    type: 'list',
+    value: 'KEY',
+    description: 'Read-only key, in place of demo-read-only-key; can be repeated.',
+    group: 'Keys',
+    commands: ['serve'],
+    elsewhere: ANYWHERE,
+  },
+  'invalid-key': {
+    type: 'list',
+    value: 'KEY',
+    description: 'Refuse this key, whatever else takes it; can be repeated.',
+    group: 'Keys',
+    commands: ['serve'],
+    elsewhere: ANYWHERE,
+  },
+  'any-key': {
+    type: 'switch',
+    description: 'Take every key but the refused ones.',
+    group: 'Keys',
+    commands: ['serve'],
+    elsewhere: ANYWHERE,
+  },
+  json: {
+    type: 'switch',
+    description: 'Print JSON in place of a table.',
+    group: 'Output',
+    commands: ['assumptions'],
+    elsewhere: [],
+  },
+  'server-url': {
+    type: 'text',
+    value: 'URL',
+    default: 'http://127.0.0.1:4010/v1',
+    description: 'Base URL that the document names.',
+    group: 'Output',
+    commands: ['openapi'],
+    elsewhere: [],
+  },
+  output: {
+    type: 'text',
+    value: 'FILE',
+    description: 'Write to this file; to standard output where it is left out.',
+    group: 'Output',
+    commands: ['generate'],
+    elsewhere: [],
+  },
+  force: {
+    type: 'switch',
+    description: 'Write over a file that exists.',
+    group: 'Output',
+    commands: ['generate'],
+    elsewhere: [],
+  },
+  url: {
+    type: 'text',
+    value: 'URL',
+    description: 'Server to ask, in place of the one that --host and --port name.',
+    group: 'Address',
+    commands: ['health'],
+    elsewhere: [],
+  },
+  timeout: {
+    type: 'integer',
+    value: 'MS',
+    range: [1, 600_000],
+    default: 3000,
+    description: 'Milliseconds to wait for the reply.',
+    group: 'Address',
+    commands: ['health'],
+    elsewhere: [],
+  },
+  config: {
+    type: 'text',
+    value: 'FILE',
+    description: 'JSON object with flags by their names; flags and variables win over it.',
+    group: 'Other',
+    commands: ['serve', 'assumptions', 'generate', 'health'],
+    elsewhere: ['environment'],
+  },
+  help: {
+    type: 'switch',
+    description: 'Show this.',
+    group: 'Other',
+    commands: EVERY_COMMAND,
+    elsewhere: [],
+  },
+  version: {
+    type: 'switch',
+    description: 'Show the version.',
+    group: 'Other',
+    commands: EVERY_COMMAND,
+    elsewhere: [],
+  },
+} as const satisfies Record<string, FlagShape>;
+
+export type FlagName = keyof typeof FLAGS;
+
+/** The flags of a type, so that none is read as what it is not. */
+export type FlagOf<Type extends FlagShape['type']> = {
+  [Name in FlagName]: (typeof FLAGS)[Name]['type'] extends Type ? Name : never;
+}[FlagName];
+
+export const FLAG_NAMES = Object.keys(FLAGS).filter(isFlagName);
+
+export function isFlagName(name: string): name is FlagName {
+  return Object.hasOwn(FLAGS, name);
+}
+
+/** The same table seen through its general shape, for code that treats all flags alike. */
+export function flagShape(name: FlagName): FlagShape {
+  return FLAGS[name];
+}
+
+export function flagsOf(command: CommandName): FlagName[] {
+  return FLAG_NAMES.filter((name) => flagShape(name).commands.includes(command));
+}
+
+/** The flags that can also be given as environment variables, or in a config file. */
+export function flagsFrom(place: Elsewhere): FlagName[] {
+  return FLAG_NAMES.filter((name) => flagShape(name).elsewhere.includes(place));
+}

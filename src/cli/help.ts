@@ -1,0 +1,107 @@
+import {
+  COMMAND_NAMES,
+  COMMANDS,
+  type CommandName,
+  COMPLETION,
+  commandShape,
+} from './commands.ts';
+import { variableOf } from './environment.ts';
+import { type FlagName, flagShape, flagsOf } from './flags.ts';
+import { renderTable, wrap } from './table.ts';
+import { bold, type Style } from './terminal.ts';
+
+const EXAMPLES = [
+  ['petstore-mock --port 8080 --assume cancel-again=404', 'cancel twice, and get 404'],
+  ['petstore-mock --animals 1000000 --seed 7', 'a store of a million animals'],
+  ['petstore-mock --clock 2030-12-06T00:00:00Z --assume after-sunset=410', 'after the sunset'],
+] as const;
+
+const READ_ON = [
+  ['petstore-mock assumptions', 'what the document leaves open, and how to answer it otherwise'],
+  ['petstore-mock openapi', 'the service as an OpenAPI document'],
+  ['README.md', 'every documented reply with a curl line'],
+] as const;
+
+/** The help of the whole program, which is that of `serve` too: commands, flags, examples. */
+export function renderHelp(style: Style): string {
+  const commands = COMMAND_NAMES.map((name) => [usageOf(name), commandShape(name).summary]);
+  return [
+    'A local stand-in for the pet store service, for people who write clients against it.\n',
+    section('Usage', rows([['petstore-mock [COMMAND] [FLAGS]']], style), style),
+    section(
+      'Commands',
+      rows([...commands, [COMPLETION.name, COMPLETION.summary]], style) +
+        '\n  petstore-mock COMMAND --help shows the flags of a command. Those of serve:\n',
+      style,
+    ),
+    ...flagSections('serve', style),
+    elsewhere(style),
+    section('Examples', examples(EXAMPLES), style),
+    section('Read on', rows(READ_ON, style), style),
+  ].join('\n');
+}
+
+/** The help of a command that is not `serve`. */
+export function renderCommandHelp(command: Exclude<CommandName, 'serve'>, style: Style): string {
+  const positional = commandShape(command).positional;
+  return [
+    `${COMMANDS[command].summary}\n`,
+    section('Usage', rows([[`petstore-mock ${usageOf(command)} [FLAGS]`]], style), style),
+    ...(positional === undefined
+      ? []
+      : [
+          section(
+            'Arguments',
+            rows([[positional.name.toUpperCase(), positional.description]], style),
+            style,
+          ),
+        ]),
+    ...flagSections(command, style),
+  ].join('\n');
+}
+
+function usageOf(command: CommandName): string {
+  const { positional } = commandShape(command);
+  return positional === undefined ? command : `${command} [${positional.name.toUpperCase()}]`;
+}
+
+function flagSections(command: CommandName, style: Style): string[] {
+  const flags = flagsOf(command);
+  const groups = [...new Set(flags.map((name) => flagShape(name).group))];
+  return groups.map((group) => {
+    const members = flags.filter((name) => flagShape(name).group === group);
+    return section(group, rows(members.map(flagRow), style), style);
+  });
+}
+
+function flagRow(name: FlagName): [string, string] {
+  const { value, description, default: fallback } = flagShape(name);
+  return [
+    value === undefined ? `--${name}` : `--${name} ${value}`,
+    fallback === undefined ? description : `${description} (${fallback})`,
+  ];
+}
+
+function elsewhere(style: Style): string {
+  const example = `--read-only-key is ${variableOf('read-only-key')}`;
+  const text = `Each of these can also be an environment variable: ${example}, with commas between the values of a flag that can be repeated, and 1 or 0 for one without a value. Or a member of the object in the --config file. A flag wins over a variable, and that over the file.`;
+  return `${wrap(text, style.width).join('\n')}\n`;
+}
+
+function examples(lines: readonly (readonly [string, string])[]): string {
+  return lines.map(([command, effect]) => `  # ${effect}\n  ${command}\n`).join('');
+}
+
+/** The same first column everywhere, so that the whole page lines up. */
+const FIRST_COLUMN = 25;
+
+function rows(cells: readonly (readonly string[])[], { width }: Style): string {
+  const padded = cells.map(([first = '', ...others]) =>
+    others.length === 0 ? [first] : [first.padEnd(FIRST_COLUMN), ...others],
+  );
+  return renderTable(padded, { width, widest: padded.some((row) => row.length > 1) ? [28] : [] });
+}
+
+function section(title: string, body: string, style: Style): string {
+  return `${bold(title, style)}\n${body}`;
+}

@@ -1,0 +1,39 @@
+import type { Writable } from 'node:stream';
+
+/** Where a command prints, and what it may know of who reads it. */
+export interface Terminal {
+  readonly output: Writable;
+  /** Whether a person reads along. */
+  readonly interactive: boolean;
+  readonly style: Style;
+}
+
+/** How a text is laid out. */
+export interface Style {
+  /** Columns. */
+  readonly width: number;
+  readonly colour: boolean;
+}
+
+/** Widths at which our tables can be read, whatever the terminal's own is. */
+const NARROWEST = 80;
+const WIDEST = 100;
+
+export function terminalOf(
+  output: Writable & { readonly isTTY?: boolean; readonly columns?: number },
+  { NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>,
+): Terminal {
+  const interactive = output.isTTY === true;
+  return {
+    output,
+    interactive,
+    style: {
+      width: Math.min(Math.max(output.columns ?? WIDEST, NARROWEST), WIDEST),
+      colour: interactive && !NO_COLOR && TERM !== 'dumb',
+    },
+  };
+}
+
+export function bold(text: string, { colour }: Style): string {
+  return colour ? `\u001B[1m${text}\u001B[22m` : text;
+}
