@@ -50,8 +50,24 @@ const NO_QUERY: Target['query'] = [];
 const AUTHORITY = /^https?:\/\/[^/?#]*/i;
 const SANDBOX = /^\/~([A-Za-z0-9._-]{1,64})(?=\/)/;
 
+/** Targets with a query, which clients repeat: they cost the most to take apart. */
+const targets = new Map<string, Target>();
+const MOST_TARGETS = 1000;
+const LONGEST_TARGET = 256;
+
 /** Takes a request target apart, in origin form or in absolute form. */
 export function decodeTarget(url: string): Target {
+  if (url.length > LONGEST_TARGET || !url.includes('?')) return takeApart(url);
+  let target = targets.get(url);
+  if (target === undefined) {
+    target = takeApart(url);
+    if (targets.size >= MOST_TARGETS) targets.clear();
+    targets.set(url, target);
+  }
+  return target;
+}
+
+function takeApart(url: string): Target {
   const target = url.startsWith('/') ? url : url.replace(AUTHORITY, '') || '/';
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);

@@ -55,15 +55,14 @@ function sendText(
   response: ServerResponse,
   status: number,
   headers: string[],
-  text: string,
+  text: string | Buffer,
   head: boolean,
 ): void {
   const bytes = Buffer.byteLength(text);
   headers.push('Content-Length', String(bytes));
   response.writeHead(status, headers);
-  // ASCII is the same bytes in Latin-1, which Node copies where it would encode UTF-8 (measured:
-  // 0.6 of the time that a page of animals takes).
   if (head) response.end();
+  // ASCII is the same bytes in Latin-1, which Node copies where it would encode UTF-8.
   else response.end(text, bytes === text.length ? 'latin1' : 'utf8');
 }
 

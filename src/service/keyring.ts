@@ -9,6 +9,8 @@ export interface Keyring {
   readonly invalid: ReadonlySet<string>;
   /** Takes every key that is not listed as invalid. */
   readonly any: boolean;
+  /** The checks that succeed, by the whole header as clients write it: the way of most requests. */
+  readonly expected: ReadonlyMap<string, KeyCheck>;
 }
 
 export interface KeyLists {
@@ -20,12 +22,19 @@ export interface KeyLists {
 
 /** A keyring of the given lists; a list that is not given holds the defaults. */
 export function keyring({ valid, readOnly, invalid, any }: KeyLists): Keyring {
-  return {
+  const keys = {
     valid: new Set(valid ?? DEFAULT_KEYS),
     readOnly: new Set(readOnly ?? DEFAULT_READ_ONLY_KEYS),
     invalid: new Set(invalid),
     any: any ?? false,
   };
+  const expected = new Map<string, KeyCheck>();
+  for (const key of [...keys.valid, ...keys.readOnly]) {
+    const authorization = `Bearer ${key}`;
+    const check = readKey(keys, authorization);
+    if (check.ok) expected.set(authorization, check);
+  }
+  return { ...keys, expected };
 }
 
 export type KeyCheck =
@@ -38,6 +47,10 @@ const BEARER = /^Bearer(?: +(.*))?$/i;
 /** Checks an `Authorization` header (RFC 6750, section 2.1). */
 export function checkKey(keys: Keyring, authorization: string | undefined): KeyCheck {
   if (authorization === undefined) return refused('the Authorization header is missing');
+  return keys.expected.get(authorization) ?? readKey(keys, authorization);
+}
+
+function readKey(keys: Omit<Keyring, 'expected'>, authorization: string): KeyCheck {
   const bearer = BEARER.exec(authorization);
   if (bearer === null) return refused('the Authorization scheme is not Bearer');
   const key = bearer[1]?.trim() ?? '';

@@ -20,7 +20,7 @@ export interface PetsPage {
 /** A page as it is sent, and what leads to the next one. */
 interface WrittenPage {
   /** The JSON array. */
-  readonly text: string;
+  readonly text: Buffer;
   /** With `pets-paging: cursor`, the last animal's id where there are more behind it. */
   readonly next: bigint | undefined;
   /** With `pets-paging: offset`, how many animals match. */
@@ -55,7 +55,7 @@ export function pageOfPets(
   world: World,
   page: PetsPage,
   call: Call,
-): { text: string; headers: readonly string[] } {
+): { text: Buffer; headers: readonly string[] } {
   const { limit, status, empty, after, offset } = page;
   const key = `${limit} ${offset} ${after ?? ''} ${empty} ${status ?? ''}`;
   const { text, next, total } = world.pages.get(key, world.store.animals.version, () =>
@@ -75,7 +75,7 @@ function writePage(world: World, page: PetsPage): WrittenPage {
   const animals = found.slice(0, page.limit);
   const more = found.length > page.limit;
   return {
-    text: `[${animals.map(world.represent.animal).join(',')}]`,
+    text: Buffer.from(`[${animals.map(world.represent.animal).join(',')}]`),
     next: paging === 'cursor' && more ? animals.at(-1)?.id : undefined,
     total: paging === 'offset' ? countMatches(world, page) : undefined,
   };

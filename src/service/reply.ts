@@ -15,8 +15,8 @@ export type Basis =
 
 export type Body =
   | { readonly kind: 'none' }
-  /** JSON text, ready to be sent. */
-  | { readonly kind: 'json'; readonly text: string; readonly mediaType?: string }
+  /** JSON, ready to be sent; in bytes where it is sent again and again. */
+  | { readonly kind: 'json'; readonly text: string | Buffer; readonly mediaType?: string }
   /** The JSON texts of an array's items, drawn one by one so that a long array needs no memory. */
   | { readonly kind: 'array'; readonly items: Iterable<string> };
 
