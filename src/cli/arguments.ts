@@ -1,7 +1,7 @@
 import yargs, { type Argv, type Options } from 'yargs';
 import { describe } from '../contract/records.ts';
 import { suggest } from '../store/read-store.ts';
-import { COMMAND_NAMES, type CommandName, COMPLETION, commandShape } from './commands.ts';
+import { COMMAND_NAMES, COMPLETION, type CommandName, commandShape } from './commands.ts';
 import { completeAssumption } from './completion.ts';
 import { UsageError } from './errors.ts';
 import { FLAG_NAMES, type FlagName, flagShape, flagsOf, isFlagName } from './flags.ts';
@@ -58,18 +58,29 @@ function parserFor(words: readonly string[]): Argv {
       .parserConfiguration({
         'camel-case-expansion': false,
         'dot-notation': false,
+        'strip-aliased': true,
         'parse-numbers': false,
         'parse-positional-numbers': false,
       })
       .help(false)
       .version(false)
       .fail(false)
-      .completion(COMPLETION.name, COMPLETION.summary, (_current, _parsed, others, done) => {
-        const completions = completeAssumption(words);
-        if (completions === undefined) others();
-        else done(completions);
-      })
+      .completion(COMPLETION.name, COMPLETION.summary, completer(words))
   );
+}
+
+/** In the shape by which yargs knows that its own completions can be asked for too. */
+function completer(words: readonly string[]) {
+  return (
+    _word: string,
+    _parsed: unknown,
+    others: () => void,
+    done: (completions: string[]) => void,
+  ): void => {
+    const completions = completeAssumption(words);
+    if (completions === undefined) others();
+    else done(completions);
+  };
 }
 
 function declare(parser: Argv, command: CommandName): Argv {
@@ -79,8 +90,8 @@ function declare(parser: Argv, command: CommandName): Argv {
 }
 
 function optionOf(name: FlagName): Options {
-  const { type, description } = flagShape(name);
-  return { type: type === 'switch' ? 'boolean' : 'string', description };
+  const { type, description, alias = [] } = flagShape(name);
+  return { type: type === 'switch' ? 'boolean' : 'string', description, alias };
 }
 
 function invocationOf(command: CommandName, parsed: Parsed, words: readonly string[]): Invocation {
@@ -143,16 +154,19 @@ function spelling(name: string, words: readonly string[]): string {
 }
 
 function unknownFlag(command: CommandName, flag: string): UsageError {
-  const name = flag.replace(/^-+(?:no-)?/, '');
-  const others = FLAG_NAMES.filter((it) => it === name).flatMap((it) => flagShape(it).commands);
-  const [owner] = others.filter((it) => it !== command);
-  const known = flagsOf(command);
-  const near = known.find((it) => name.length === 1 && it.startsWith(name));
-  const hint =
-    owner === undefined || flag.startsWith('--no-')
-      ? suggest(near ?? name, known).replace('mean ', 'mean --')
-      : ` (${owner} has one)`;
+  const help = command === 'serve' ? 'petstore-mock --help' : `petstore-mock ${command} --help`;
   return new UsageError(
-    `${flag} is no flag of ${command}${hint}; petstore-mock ${command} --help lists them`,
+    `${flag} is no flag of ${command}${hint(command, flag)}; ${help} lists them`,
   );
+}
+
+function hint(command: CommandName, flag: string): string {
+  const name = flag.replace(/^-+/, '');
+  const known = flagsOf(command);
+  const [owner] = isFlagName(name) && !known.includes(name) ? flagShape(name).commands : [];
+  if (owner !== undefined) return ` (${owner} has one)`;
+  const initial = known.find((it) => name.length === 1 && it.startsWith(name));
+  const switches = known.filter((it) => flagShape(it).type === 'switch');
+  const spellings = [...known, ...switches.map((it) => `no-${it}`)];
+  return suggest(initial ?? name, spellings).replace('mean ', 'mean --');
 }

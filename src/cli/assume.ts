@@ -2,17 +2,17 @@ import {
   ASSUMPTION_IDS,
   ASSUMPTIONS,
   type AssumptionId,
+  type Choices,
   isAssumptionId,
   isOption,
-  type Option,
 } from '../contract/assumptions.ts';
 import { describe } from '../contract/records.ts';
 import { listed, suggest } from '../store/read-store.ts';
 import { UsageError } from './errors.ts';
-import { type Given, type Layer, type Layers, onlyText, refusal } from './given.ts';
+import { type Layer, type Layers, onlyText, refusal } from './given.ts';
 
-/** The options that were asked for in place of defaults. */
-export type Assumed = { [Id in AssumptionId]?: Option<Id> };
+/** The options that were asked for, whether or not they are the defaults. */
+export type Assumed = Partial<Choices>;
 
 /**
  * The options asked for. They add up: a place that wins over another changes only the assumptions
@@ -21,25 +21,37 @@ export type Assumed = { [Id in AssumptionId]?: Option<Id> };
  * @throws UsageError where there is no such assumption or option
  */
 export function assumedBy(layers: Layers): Assumed {
-  const assumed: Assumed = {};
+  const assumed: Record<string, string> = {};
   for (const layer of layers.toReversed()) Object.assign(assumed, assumedIn(layer));
+  if (!isAssumed(assumed)) throw new TypeError('An option has not been checked.');
   return assumed;
 }
 
-function assumedIn(layer: Layer): Assumed {
-  const assumed: Assumed = {};
+function isAssumed(assumed: Readonly<Record<string, string>>): assumed is Assumed {
+  return Object.entries(assumed).every(
+    ([id, option]) => isAssumptionId(id) && isOption(id, option),
+  );
+}
+
+function assumedIn(layer: Layer): Record<string, string> {
+  const assumed: Record<string, string> = {};
   const given = layer.get('assume');
   for (const text of given?.texts ?? []) {
     const { id, option } = splitAssignment(text, given?.origin ?? '');
-    assume(assumed, id, option, `${given?.origin} ${id}`);
+    requireOption(id, option, `${given?.origin} ${id}`);
+    assumed[id] = option;
   }
   const shorthand = layer.get('rate-limit');
   if (shorthand === undefined) return assumed;
   const rate = onlyText(shorthand);
-  const other = assumed['rate-limit'];
-  if (other !== undefined && other !== rate) throw contradiction(shorthand, rate, given, other);
-  assume(assumed, 'rate-limit', rate, shorthand.origin);
-  return assumed;
+  requireOption('rate-limit', rate, shorthand.origin);
+  const other = assumed['rate-limit'] ?? rate;
+  if (other !== rate) {
+    throw new UsageError(
+      `${shorthand.origin} says ${rate} and ${given?.origin} says rate-limit=${other}: drop one of them`,
+    );
+  }
+  return { ...assumed, 'rate-limit': rate };
 }
 
 function splitAssignment(text: string, origin: string): { id: AssumptionId; option: string } {
@@ -55,28 +67,10 @@ function splitAssignment(text: string, origin: string): { id: AssumptionId; opti
   );
 }
 
-function assume<Id extends AssumptionId>(
-  assumed: Assumed,
-  id: Id,
-  option: string,
-  origin: string,
-): void {
-  if (!isOption(id, option)) {
-    const names: readonly string[] = ASSUMPTIONS[id].options.map(({ name }) => name);
-    const expected =
-      id === 'rate-limit' ? 'none, or a rate such as 10/s or 600/m' : listed(names, 'or');
-    throw refusal(origin, expected, `${describe(option)}${suggest(option, names)}`);
-  }
-  assumed[id] = option;
-}
-
-function contradiction(
-  shorthand: Given,
-  rate: string,
-  given: Given | undefined,
-  other: string,
-): UsageError {
-  return new UsageError(
-    `${shorthand.origin} says ${rate}, and ${given?.origin} says rate-limit=${other}: drop one of them`,
-  );
+function requireOption(id: AssumptionId, option: string, origin: string): void {
+  if (isOption(id, option)) return;
+  const names: readonly string[] = ASSUMPTIONS[id].options.map(({ name }) => name);
+  const expected =
+    id === 'rate-limit' ? 'none, or a rate such as 10/s or 600/m' : listed(names, 'or');
+  throw refusal(origin, expected, `${describe(option)}${suggest(option, names)}`);
 }

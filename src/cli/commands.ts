@@ -12,16 +12,16 @@ export const COMMANDS = {
   },
   assumptions: {
     positional: { name: 'id', description: 'the assumption to explain' },
-    summary: 'List what the document leaves open, and what can be answered; explain one.',
+    summary: 'List what the document leaves open; explain one.',
   },
   openapi: {
     summary: 'Print the OpenAPI document of the service.',
   },
   generate: {
-    summary: 'Write a fixture with as many animals and orders as you like.',
+    summary: 'Write a fixture of any size.',
   },
   health: {
-    summary: 'Exit with 0 if a server is up and answers, else with 1.',
+    summary: 'Exit with 0 if a server is up, else with 1.',
   },
 } as const satisfies Record<string, CommandShape>;
 
@@ -32,7 +32,7 @@ export const COMMAND_NAMES = Object.keys(COMMANDS).filter(isCommandName);
 /** The command that yargs brings, which is no module of ours. */
 export const COMPLETION = {
   name: 'completion',
-  summary: 'Print a script that makes your shell complete all of this.',
+  summary: 'Print a script for your shell to complete all this.',
 } as const;
 
 export function isCommandName(name: string): name is CommandName {

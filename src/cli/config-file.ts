@@ -12,10 +12,11 @@ import { type Given, type Layer, refusal } from './given.ts';
  * The flags that a config file gives: a JSON object, each member named as the flag is. A relative
  * path in it starts from the file, not from where the program was started.
  *
+ * @param origin where the file was named
  * @throws UsageError where the file cannot be read, is not JSON, or holds what is no flag
  */
-export function fromConfigFile(file: string): Layer {
-  const document = parseDocument(file, readText(file));
+export function fromConfigFile(file: string, origin: string): Layer {
+  const document = parseDocument(file, readText(file, origin));
   if (!isObject(document)) {
     throw refusal(`config file ${file}`, 'an object with flags by their names', describe(document));
   }
@@ -26,14 +27,17 @@ export function fromConfigFile(file: string): Layer {
       const expected = `one of ${listed(known, 'and')}`;
       throw refusal(`config file ${file}`, expected, `${describe(name)}${suggest(name, known)}`);
     }
-    const origin = `config file ${file}: ${name}`;
-    const texts = textsOf(name, value, origin);
-    layer.set(name, { texts: name === 'fixture' ? texts.map(beside(file)) : texts, origin });
+    const place = `config file ${file}: ${name}`;
+    const texts = textsOf(name, value, place);
+    layer.set(name, {
+      texts: name === 'fixture' ? texts.map(beside(file)) : texts,
+      origin: place,
+    });
   }
   return layer;
 }
 
-function readText(file: string): string {
+function readText(file: string, origin: string): string {
   try {
     const text = readFileSync(file, 'utf8');
     // Some editors begin a file with a byte order mark, which is no JSON.
@@ -41,7 +45,7 @@ function readText(file: string): string {
   } catch (error) {
     const code = codeOf(error);
     const found = code === 'ENOENT' ? 'no such file' : `one that cannot be read (${code})`;
-    throw refusal('--config', `a JSON file at ${file}`, found);
+    throw refusal(origin, `a JSON file at ${file}`, found);
   }
 }
 

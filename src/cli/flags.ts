@@ -11,6 +11,8 @@ interface FlagShape {
   /** Both ends included; of an integer. */
   readonly range?: readonly [number, number];
   readonly default?: string | number;
+  /** A letter that can stand for the name. */
+  readonly alias?: string;
   /** A line of the help, which adds the default. */
   readonly description: string;
   readonly group: 'Address' | 'Store' | 'Answers' | 'Keys' | 'Output' | 'Other';
@@ -38,7 +40,7 @@ export const FLAGS = {
     type: 'text',
     value: 'NAME',
     default: '127.0.0.1',
-    description: 'Address to listen on; 0.0.0.0 takes every one, as a container needs.',
+    description: 'Address to listen on; a container needs 0.0.0.0.',
     group: 'Address',
     commands: ['serve', 'health'],
     elsewhere: ANYWHERE,
@@ -47,7 +49,7 @@ export const FLAGS = {
     type: 'text',
     value: 'FILE',
     default: 'default',
-    description: 'JSON file with the store to start from, or the name of one that ships.',
+    description: 'JSON file to start from, or the name of one that ships.',
     group: 'Store',
     commands: ['serve'],
     elsewhere: ANYWHERE,
@@ -56,7 +58,7 @@ export const FLAGS = {
     type: 'integer',
     value: 'N',
     range: [0, MOST_RECORDS],
-    description: 'Generate that many animals in place of a fixture; a million is fine.',
+    description: 'Generate so many animals in place of a fixture.',
     group: 'Store',
     commands: ['serve', 'generate'],
     elsewhere: ANYWHERE,
@@ -65,7 +67,7 @@ export const FLAGS = {
     type: 'integer',
     value: 'N',
     range: [0, MOST_RECORDS],
-    description: 'Generate that many orders in place of a fixture.',
+    description: 'Generate so many orders in place of a fixture.',
     group: 'Store',
     commands: ['serve', 'generate'],
     elsewhere: ANYWHERE,
@@ -75,7 +77,7 @@ export const FLAGS = {
     value: 'N',
     range: [-(2 ** 31), 2 ** 31 - 1],
     default: 1,
-    description: 'What everything drawn depends on: the same seed, the same store.',
+    description: 'Decides everything drawn: same seed, same store.',
     group: 'Store',
     commands: ['serve', 'generate'],
     elsewhere: ANYWHERE,
@@ -83,7 +85,7 @@ export const FLAGS = {
   assume: {
     type: 'list',
     value: 'ID=OPTION',
-    description: 'Answer an open question of the document otherwise; can be repeated.',
+    description: 'Answer an open question otherwise. Repeatable.',
     group: 'Answers',
     commands: ['serve', 'assumptions'],
     elsewhere: ANYWHERE,
@@ -91,7 +93,7 @@ export const FLAGS = {
   'rate-limit': {
     type: 'text',
     value: 'N/s',
-    description: 'Requests a key may make a second (N/s) or minute (N/m), then 429.',
+    description: 'Let a key make N requests a second (or N/m), then 429.',
     group: 'Answers',
     commands: ['serve', 'assumptions'],
     elsewhere: ANYWHERE,
@@ -99,7 +101,7 @@ export const FLAGS = {
   clock: {
     type: 'text',
     value: 'INSTANT',
-    description: 'Start the clock at an RFC 3339 instant, such as 2030-12-06T00:00:00Z.',
+    description: 'Start the clock there, such as at 2030-12-06T00:00:00Z.',
     group: 'Answers',
     commands: ['serve'],
     elsewhere: ANYWHERE,
@@ -113,7 +115,7 @@ export const FLAGS = {
   },
   plain: {
     type: 'switch',
-    description: 'Leave out what no real service sends, such as the header Mock-Basis.',
+    description: 'Leave out what tells the mock from the service.',
     group: 'Answers',
     commands: ['serve'],
     elsewhere: ANYWHERE,
@@ -121,7 +123,7 @@ export const FLAGS = {
   key: {
     type: 'list',
     value: 'KEY',
-    description: 'Take this API key in place of demo-key; can be repeated.',
+    description: 'Take this API key, not demo-key. Repeatable.',
     group: 'Keys',
     commands: ['serve'],
     elsewhere: ANYWHERE,
@@ -129,7 +131,7 @@ export const FLAGS = {
   'read-only-key': {
     type: 'list',
     value: 'KEY',
-    description: 'Read-only key, in place of demo-read-only-key; can be repeated.',
+    description: 'As read-only, not demo-read-only-key. Repeatable.',
     group: 'Keys',
     commands: ['serve'],
     elsewhere: ANYWHERE,
@@ -137,7 +139,7 @@ export const FLAGS = {
   'invalid-key': {
     type: 'list',
     value: 'KEY',
-    description: 'Refuse this key, whatever else takes it; can be repeated.',
+    description: 'Refuse this key, whatever else takes it. Repeatable.',
     group: 'Keys',
     commands: ['serve'],
     elsewhere: ANYWHERE,
@@ -201,13 +203,14 @@ export const FLAGS = {
   config: {
     type: 'text',
     value: 'FILE',
-    description: 'JSON object with flags by their names; flags and variables win over it.',
+    description: 'JSON object with flags by their names.',
     group: 'Other',
     commands: ['serve', 'assumptions', 'generate', 'health'],
     elsewhere: ['environment'],
   },
   help: {
     type: 'switch',
+    alias: 'h',
     description: 'Show this.',
     group: 'Other',
     commands: EVERY_COMMAND,
@@ -215,6 +218,7 @@ export const FLAGS = {
   },
   version: {
     type: 'switch',
+    alias: 'v',
     description: 'Show the version.',
     group: 'Other',
     commands: EVERY_COMMAND,

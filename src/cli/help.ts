@@ -1,10 +1,4 @@
-import {
-  COMMAND_NAMES,
-  COMMANDS,
-  type CommandName,
-  COMPLETION,
-  commandShape,
-} from './commands.ts';
+import { COMMAND_NAMES, COMPLETION, type CommandName, commandShape } from './commands.ts';
 import { variableOf } from './environment.ts';
 import { type FlagName, flagShape, flagsOf } from './flags.ts';
 import { renderTable, wrap } from './table.ts';
@@ -19,15 +13,15 @@ const EXAMPLES = [
 const READ_ON = [
   ['petstore-mock assumptions', 'what the document leaves open, and how to answer it otherwise'],
   ['petstore-mock openapi', 'the service as an OpenAPI document'],
-  ['README.md', 'every documented reply with a curl line'],
+  ['less README.md', 'every documented reply, with a curl line'],
 ] as const;
 
 /** The help of the whole program, which is that of `serve` too: commands, flags, examples. */
 export function renderHelp(style: Style): string {
-  const commands = COMMAND_NAMES.map((name) => [usageOf(name), commandShape(name).summary]);
+  const commands = COMMAND_NAMES.map(commandRow);
   return [
     'A local stand-in for the pet store service, for people who write clients against it.\n',
-    section('Usage', rows([['petstore-mock [COMMAND] [FLAGS]']], style), style),
+    section('Usage', '  petstore-mock [COMMAND] [FLAGS]\n', style),
     section(
       'Commands',
       rows([...commands, [COMPLETION.name, COMPLETION.summary]], style) +
@@ -36,17 +30,17 @@ export function renderHelp(style: Style): string {
     ),
     ...flagSections('serve', style),
     elsewhere(style),
-    section('Examples', examples(EXAMPLES), style),
-    section('Read on', rows(READ_ON, style), style),
+    section('Examples', commented(EXAMPLES), style),
+    section('Read on', commented(READ_ON), style),
   ].join('\n');
 }
 
 /** The help of a command that is not `serve`. */
 export function renderCommandHelp(command: Exclude<CommandName, 'serve'>, style: Style): string {
-  const positional = commandShape(command).positional;
+  const { positional, summary } = commandShape(command);
   return [
-    `${COMMANDS[command].summary}\n`,
-    section('Usage', rows([[`petstore-mock ${usageOf(command)} [FLAGS]`]], style), style),
+    `${summary}\n`,
+    section('Usage', `  petstore-mock ${usageOf(command)} [FLAGS]\n`, style),
     ...(positional === undefined
       ? []
       : [
@@ -58,6 +52,10 @@ export function renderCommandHelp(command: Exclude<CommandName, 'serve'>, style:
         ]),
     ...flagSections(command, style),
   ].join('\n');
+}
+
+function commandRow(command: CommandName): [string, string] {
+  return [usageOf(command), commandShape(command).summary];
 }
 
 function usageOf(command: CommandName): string {
@@ -75,31 +73,28 @@ function flagSections(command: CommandName, style: Style): string[] {
 }
 
 function flagRow(name: FlagName): [string, string] {
-  const { value, description, default: fallback } = flagShape(name);
+  const { alias, value, description, default: fallback } = flagShape(name);
   return [
-    value === undefined ? `--${name}` : `--${name} ${value}`,
+    `${alias === undefined ? '' : `-${alias}, `}--${name}${value === undefined ? '' : ` ${value}`}`,
     fallback === undefined ? description : `${description} (${fallback})`,
   ];
 }
 
 function elsewhere(style: Style): string {
   const example = `--read-only-key is ${variableOf('read-only-key')}`;
-  const text = `Each of these can also be an environment variable: ${example}, with commas between the values of a flag that can be repeated, and 1 or 0 for one without a value. Or a member of the object in the --config file. A flag wins over a variable, and that over the file.`;
+  const text = `Each of these can also be an environment variable, with commas between repeated values and 1 or 0 for a flag without one: ${example}. Or it can stand in the --config file. A flag wins over a variable, and that over the file.`;
   return `${wrap(text, style.width).join('\n')}\n`;
 }
 
-function examples(lines: readonly (readonly [string, string])[]): string {
+function commented(lines: readonly (readonly [string, string])[]): string {
   return lines.map(([command, effect]) => `  # ${effect}\n  ${command}\n`).join('');
 }
 
 /** The same first column everywhere, so that the whole page lines up. */
-const FIRST_COLUMN = 25;
+const FIRST_COLUMN = 19;
 
-function rows(cells: readonly (readonly string[])[], { width }: Style): string {
-  const padded = cells.map(([first = '', ...others]) =>
-    others.length === 0 ? [first] : [first.padEnd(FIRST_COLUMN), ...others],
-  );
-  return renderTable(padded, { width, widest: padded.some((row) => row.length > 1) ? [28] : [] });
+function rows(cells: readonly (readonly [string, string])[], { width }: Style): string {
+  return renderTable(cells, { width, columns: [FIRST_COLUMN] });
 }
 
 function section(title: string, body: string, style: Style): string {

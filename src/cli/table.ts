@@ -2,20 +2,16 @@
 const GAP = 2;
 
 /**
- * Lays out rows of text in columns, without lines. Cells that do not fit are wrapped at spaces; the
- * last column takes the width that is left.
+ * Lays out rows of text in columns, without lines. Cells that do not fit are wrapped at spaces.
  *
- * @param widest the most characters of every column but the last
+ * @param columns the width of every column but the last, which takes what is left
  */
 export function renderTable(
   rows: readonly (readonly string[])[],
-  { width, widest, indent = 2 }: { width: number; widest: readonly number[]; indent?: number },
+  { width, columns, indent = 2 }: { width: number; columns: readonly number[]; indent?: number },
 ): string {
-  const fixed = widest.map((most, column) =>
-    Math.min(most, Math.max(0, ...rows.map((row) => row[column]?.length ?? 0))),
-  );
-  const left = indent + fixed.reduce((sum, columns) => sum + columns + GAP, 0);
-  const widths = [...fixed, width - left];
+  const left = columns.reduce((sum, column) => sum + column + GAP, indent);
+  const widths = [...columns, width - left];
   return rows.map((row) => renderRow(row, widths, indent)).join('');
 }
 
@@ -30,7 +26,7 @@ function renderRow(row: readonly string[], widths: readonly number[], indent: nu
   return text;
 }
 
-/** Breaks a text into lines at spaces. A word that is longer than a line keeps one to itself. */
+/** Breaks a text into lines at spaces. A word that is longer than a line has one to itself. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -1,5 +1,5 @@
 import { describe } from '../../contract/records.ts';
-import { Failure } from '../errors.ts';
+import { codeOf, Failure } from '../errors.ts';
 import { FLAGS } from '../flags.ts';
 import { givenAs, integerOf, type Layers, refusal, textOf } from '../given.ts';
 import { addressOf } from '../settings.ts';
@@ -35,9 +35,18 @@ function serverOf(layers: Layers): URL {
 }
 
 async function statusOf(url: URL, milliseconds: number): Promise<number | undefined> {
-  const { get } = await import(url.protocol === 'https:' ? 'node:https' : 'node:http');
+  const { get } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(milliseconds);
-    const request = get(url, { agent: false, signal });
+    const request = get(url, { agent: false, signal }, (reply) => {
+      reply.resume();
+      resolve(reply.statusCode);
+    });
+    request.on('error', (error) => {
+      const why = signal.aborted
+        ? `within ${milliseconds} ms`
+        : `(${codeOf(error) ?? error.message})`;
+      reject(new Failure(`no answer from ${url} ${why}`, { cause: error }));
+    });
   });
 }

@@ -2,6 +2,7 @@ import { type RunningServer, startServer } from '../../server.ts';
 import { FixtureError } from '../../store/fixture.ts';
 import { renderBanner } from '../banner.ts';
 import { codeOf, Failure, UsageError } from '../errors.ts';
+import { givenAs } from '../given.ts';
 import { type ServeSettings, serveSettings } from '../settings.ts';
 import { stopSignals } from '../stop-signals.ts';
 import type { Command } from './command.ts';
@@ -12,7 +13,7 @@ export const serve: Command = async ({ layers, terminal }) => {
   // From here on, so that one that comes while a large fixture loads is not lost: in a container
   // this may be process 1, which no signal ends by itself.
   const signals = stopSignals();
-  const server = await start(settings);
+  const server = await start(settings, givenAs(layers, 'fixture')?.origin ?? 'the package');
   terminal.output.write(`petstore-mock ready ${server.url}\n`);
   if (terminal.interactive) {
     terminal.output.write(renderBanner(server.url, settings.keys ?? {}, terminal.style));
@@ -21,12 +22,14 @@ export const serve: Command = async ({ layers, terminal }) => {
   return Promise.race([server.close().then(() => 0), signals.second]);
 };
 
-async function start(settings: ServeSettings): Promise<RunningServer> {
+async function start(settings: ServeSettings, fixtureOrigin: string): Promise<RunningServer> {
   try {
     return await startServer(settings);
   } catch (error) {
     if (error instanceof FixtureError) {
-      throw new UsageError(`the fixture cannot be used\n${error.message}`, { cause: error });
+      throw new UsageError(`the fixture of ${fixtureOrigin} cannot be used\n${error.message}`, {
+        cause: error,
+      });
     }
     throw new Failure(whyNot(settings, error), { cause: error });
   }

@@ -1,0 +1,66 @@
+#!/usr/bin/env node
+import { type Invocation, parseArguments } from './arguments.ts';
+import type { Command } from './commands/command.ts';
+import type { CommandName } from './commands.ts';
+import { fromEnvironment } from './environment.ts';
+import { codeOf, Failure, UsageError } from './errors.ts';
+import { flagsOf } from './flags.ts';
+import { givenAs, isOn, type Layers, onlyText } from './given.ts';
+import { type Terminal, terminalOf } from './terminal.ts';
+
+/** Each command is loaded when it is wanted, so that none slows the start of another. */
+const LOAD = {
+  serve: async () => (await import('./commands/serve.ts')).serve,
+  assumptions: async () => (await import('./commands/assumptions.ts')).assumptions,
+  openapi: async () => (await import('./commands/openapi.ts')).openapi,
+  generate: async () => (await import('./commands/generate.ts')).generate,
+  health: async () => (await import('./commands/health.ts')).health,
+} as const satisfies Record<CommandName, () => Promise<Command>>;
+
+async function run(words: readonly string[], terminal: Terminal): Promise<number> {
+  const invocation = await parseArguments(words);
+  const { command, flags, positional } = invocation;
+  if (isOn([flags], 'help')) return help(invocation, terminal);
+  if (isOn([flags], 'version')) return version(terminal);
+  const layers = await layersOf(invocation);
+  return (await LOAD[command]())({ layers, positional, terminal });
+}
+
+async function layersOf({ command, flags }: Invocation): Promise<Layers> {
+  const layers = [flags, fromEnvironment(process.env)];
+  const config = flagsOf(command).includes('config') ? givenAs(layers, 'config') : undefined;
+  if (config === undefined) return layers;
+  const { fromConfigFile } = await import('./config-file.ts');
+  return [...layers, fromConfigFile(onlyText(config), config.origin)];
+}
+
+async function help({ command }: Invocation, { output, style }: Terminal): Promise<number> {
+  const { renderHelp, renderCommandHelp } = await import('./help.ts');
+  output.write(command === 'serve' ? renderHelp(style) : renderCommandHelp(command, style));
+  return 0;
+}
+
+async function version({ output }: Terminal): Promise<number> {
+  const { packageVersion } = await import('../package.ts');
+  output.write(`${packageVersion()}\n`);
+  return 0;
+}
+
+/** Tells what went wrong, and the exit code for it. */
+function explain(error: unknown): number {
+  // The reader of our output has left, as `head` does: nobody is there to be told.
+  if (codeOf(error) === 'EPIPE') return 0;
+  const expected = error instanceof UsageError || error instanceof Failure;
+  const detail = error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`petstore-mock: ${expected ? error.message : detail}\n`);
+  return error instanceof UsageError ? 2 : 1;
+}
+
+// A server goes on serving when nobody reads what it prints. What writes more notices by itself.
+process.stdout.on('error', () => {});
+process.stderr.on('error', () => {});
+
+const terminal = terminalOf(process.stdout, process.env);
+const exitCode = await run(process.argv.slice(2), terminal).catch(explain);
+// What is still open, such as a connection that a second signal gave up on, must not hold us.
+process.stdout.write('', () => process.exit(exitCode));
