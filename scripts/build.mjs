@@ -1,7 +1,8 @@
 // Builds dist/: the program bundled by esbuild, its types, and the licences of what was bundled in.
 //
-// Bundling is for the start: own code and the small packages become a few files. Express and faker
-// stay packages, imported when first wanted. Whatever own code imports dynamically stays a chunk.
+// Bundling is for the start, and so the command is one file, in which what it imports dynamically is
+// evaluated when it is wanted (measured: 20 chunks took 9 ms more to load). Express and faker stay
+// packages; the Express app is a file of its own, loaded with Express when first wanted.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,14 +14,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 
 rmSync(dist, { recursive: true, force: true });
-const { metafile } = await build({
+/** @type {import('esbuild').BuildOptions} */
+const common = {
   absWorkingDir: root,
-  entryPoints: ['src/cli/main.ts', 'src/index.ts'],
   outbase: 'src',
   outdir: 'dist',
-  chunkNames: 'chunks/[name]-[hash]',
   bundle: true,
-  splitting: true,
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
@@ -28,22 +27,41 @@ const { metafile } = await build({
   legalComments: 'none', // dist/THIRD-PARTY-LICENSES.txt has them
   external: ['express', '@faker-js/faker'],
   alias: { 'string-width': './scripts/string-width.mjs' },
-  metafile: true,
   logLevel: 'warning',
-});
+};
+
+/** @type {import('esbuild').Plugin} */
+const appApart = {
+  name: 'app-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/control\/app\.ts$/ }, () => ({
+      path: '../control/app.js',
+      external: true,
+    }));
+  },
+};
+
+const builds = await Promise.all([
+  build({ ...common, entryPoints: ['src/cli/main.ts'], plugins: [appApart], metafile: true }),
+  build({
+    ...common,
+    entryPoints: ['src/index.ts', 'src/control/app.ts'],
+    chunkNames: 'chunks/[name]-[hash]',
+    splitting: true,
+    metafile: true,
+  }),
+]);
+const outputs = builds.flatMap(({ metafile }) => Object.values(metafile.outputs));
 chmodSync(join(dist, 'cli/main.js'), 0o755);
 
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
 execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
 
-writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licences(bundledPackages(metafile)));
+writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licences(bundledPackages()));
 
-/**
- * The folders of the packages that have code in the output.
- * @param {import('esbuild').Metafile} metafile
- */
-function bundledPackages({ outputs }) {
-  const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
+/** The folders of the packages that have code in the output. */
+function bundledPackages() {
+  const files = outputs.flatMap(({ inputs }) => Object.keys(inputs));
   const folders = files.flatMap((file) => file.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/) ?? []);
   return [...new Set(folders)].sort();
 }
