@@ -2,16 +2,14 @@ import yargs, { type Argv, type Options } from 'yargs';
 import { describe } from '../contract/records.ts';
 import { suggest } from '../store/read-store.ts';
 import { COMMAND_NAMES, COMPLETION, type CommandName, commandShape } from './commands.ts';
-import { completeAssumption } from './completion.ts';
+import { completionsOf } from './completion.ts';
 import { UsageError } from './errors.ts';
-import { FLAG_NAMES, type FlagName, flagShape, flagsOf, isFlagName } from './flags.ts';
+import { type FlagName, flagShape, flagsOf, isFlagName } from './flags.ts';
 import { type Given, type Layer, refusal } from './given.ts';
 
 /** What the command line asks for. */
 export interface Invocation {
   readonly command: CommandName;
-  /** Whether the command was named, or is the one that runs where none is. */
-  readonly named: boolean;
   /** What follows the command's name. */
   readonly positional: string | undefined;
   readonly flags: Layer;
@@ -77,7 +75,7 @@ function completer(words: readonly string[]) {
     others: () => void,
     done: (completions: string[]) => void,
   ): void => {
-    const completions = completeAssumption(words);
+    const completions = completionsOf(words);
     if (completions === undefined) others();
     else done(completions);
   };
@@ -102,7 +100,6 @@ function invocationOf(command: CommandName, parsed: Parsed, words: readonly stri
   const positional = described === undefined ? undefined : parsed[described.name];
   return {
     command,
-    named,
     positional: typeof positional === 'string' ? positional : undefined,
     flags: flagsIn(command, parsed, words),
   };

@@ -6,7 +6,7 @@ interface CommandShape {
 }
 
 /** What can be asked of the program. Without a name it serves. */
-export const COMMANDS = {
+const COMMANDS = {
   serve: {
     summary: 'Start the server. The name can be left out.',
   },
@@ -35,7 +35,7 @@ export const COMPLETION = {
   summary: 'Print a script for your shell to complete all this.',
 } as const;
 
-export function isCommandName(name: string): name is CommandName {
+function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(COMMANDS, name);
 }
 

@@ -1,4 +1,6 @@
 import { ASSUMPTION_IDS, ASSUMPTIONS, isAssumptionId } from '../contract/assumptions.ts';
+import { COMMAND_NAMES } from './commands.ts';
+import { flagsOf } from './flags.ts';
 
 /** The flag with which the completion script asks; the words typed so far follow it. */
 const ASKED_BY = '--get-yargs-completions';
@@ -7,24 +9,24 @@ const FLAG = '--assume';
 const COMMAND = 'assumptions';
 
 /**
- * What can complete the last word where it names an assumption; undefined where it names none.
+ * What can complete the last word where it names an assumption, or a flag before any command;
+ * undefined where yargs knows better.
  *
  * @param words the program's arguments, as the completion script gives them
  */
-export function completeAssumption(words: readonly string[]): string[] | undefined {
+export function completionsOf(words: readonly string[]): string[] | undefined {
   const typed = words.slice(words.indexOf(ASKED_BY) + 1);
-  const [command, id, equals, current] = [
-    typed.at(-4) ?? '',
-    typed.at(-3) ?? '',
-    typed.at(-2) ?? '',
-    typed.at(-1) ?? '',
-  ];
+  const [current = '', second = '', third = '', fourth = ''] = typed.toReversed();
   // Bash hands `cancel-again=4` over as three words, and completes the last.
-  if (command === FLAG && equals === '=') return optionsOf(id);
-  if (id === FLAG && current === '=') return optionsOf(equals);
-  if (equals === FLAG) return ASSUMPTION_IDS.flatMap(assignments).filter(startsWith(current));
-  if (equals === COMMAND && !current.startsWith('-')) {
+  if (fourth === FLAG && second === '=') return optionsOf(third);
+  if (third === FLAG && current === '=') return optionsOf(second);
+  if (second === FLAG) return ASSUMPTION_IDS.flatMap(assignments).filter(startsWith(current));
+  if (second === COMMAND && !current.startsWith('-')) {
     return ASSUMPTION_IDS.filter(startsWith(current));
+  }
+  // The flags of the command that runs where none is named: yargs offers only those of a named one.
+  if (current.startsWith('-') && !COMMAND_NAMES.some((name) => typed.includes(name))) {
+    return flagsOf('serve').map((name) => `--${name}`);
   }
   return undefined;
 }

@@ -82,6 +82,8 @@ const EXPECTED = {
   switch: 'true or false',
 } as const;
 
+const ASSIGNMENTS = 'an object of ID: "OPTION", or "ID=OPTION" in an array';
+
 function textsOf(name: FlagName, value: unknown, origin: string): string[] {
   const { type } = flagShape(name);
   if (type === 'switch' && typeof value === 'boolean') return [String(value)];
@@ -92,10 +94,15 @@ function textsOf(name: FlagName, value: unknown, origin: string): string[] {
     return [value];
   }
   if (type === 'list' && Array.isArray(value) && value.every(isFilled)) return value;
-  if (name === 'assume' && isObject(value)) {
+  if (name === 'assume' && isObject(value) && Object.values(value).every(isOptionName)) {
     return Object.entries(value).map(([id, option]) => `${id}=${option}`);
   }
-  throw refusal(origin, EXPECTED[type], describe(value));
+  throw refusal(origin, name === 'assume' ? ASSIGNMENTS : EXPECTED[type], describe(value));
+}
+
+/** Some options look like numbers, and are easily written as such. */
+function isOptionName(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number';
 }
 
 function isFilled(value: unknown): value is string {

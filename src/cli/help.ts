@@ -20,7 +20,7 @@ const READ_ON = [
 export function renderHelp(style: Style): string {
   const commands = COMMAND_NAMES.map(commandRow);
   return [
-    'A local stand-in for the pet store service, for people who write clients against it.\n',
+    'A local stand-in for the pet store service, for people who write its clients.\n',
     section('Usage', '  petstore-mock [COMMAND] [FLAGS]\n', style),
     section(
       'Commands',

@@ -1,6 +1,8 @@
 import type { RequestListener } from 'node:http';
-import express from 'express';
+import express, { type ErrorRequestHandler } from 'express';
+import { chooseOptions } from '../contract/assumptions.ts';
 import type { ServiceHandler } from '../http/service.ts';
+import { errorBody } from '../service/reply.ts';
 import { controlRouter } from './router.ts';
 
 /**
@@ -12,5 +14,17 @@ export function createExpressApp(service: ServiceHandler): RequestListener {
   app.disable('x-powered-by');
   app.use('/__mock', controlRouter());
   app.use((request, response) => service(request, response));
+  app.use(answerFault);
   return app;
 }
+
+/** Express would answer a fault with a page of HTML. */
+const answerFault: ErrorRequestHandler = (error: unknown, _request, response, _next) => {
+  process.emitWarning(error instanceof Error ? error : new Error(String(error)));
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const body = errorBody(chooseOptions(), 'internal_error', 500, 'the mock itself failed');
+  response.status(500).json(body);
+};

@@ -53,16 +53,39 @@ export function createListener(options: ListenerOptions): Server {
     awaitsContinue: boolean,
   ): void => {
     request.socket[LATEST] = response;
-    if (isServicePath(request.url ?? '')) {
-      service(request, response, awaitsContinue);
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      response.shouldKeepAlive = false;
+      sendError(response, 'invalid_input', invalid(world), 'the request names no Host');
       return;
     }
-    if (awaitsContinue) response.writeContinue();
-    app ??= loadApp();
-    app.then(
-      (listener) => listener(request, response),
-      (error: unknown) => response.destroy(error instanceof Error ? error : undefined),
-    );
+    if (!isServicePath(request.url ?? '')) {
+      if (awaitsContinue) response.writeContinue();
+      app ??= loadApp();
+      app.then((listener) => listener(request, response)).catch((error) => fail(response, error));
+      return;
+    }
+    try {
+      service(request, response, awaitsContinue);
+    } catch (error) {
+      fail(response, error);
+    }
+  };
+
+  const sendError = <C extends ErrorCode>(
+    response: ServerResponse,
+    code: C,
+    status: StatusOf<C>,
+    message: string,
+  ): void => {
+    const { headers, body } = errorParts(code, status, message, world, options);
+    response.writeHead(status, headers.flat()).end(body);
+  };
+
+  /** A fault of the mock's own: told to whoever runs it, and kept from every other request. */
+  const fail = (response: ServerResponse, error: unknown): void => {
+    process.emitWarning(error instanceof Error ? error : new Error(String(error)));
+    if (response.headersSent) response.destroy();
+    else sendError(response, 'internal_error', 500, 'the mock itself failed');
   };
 
   const server = createServer({
@@ -70,6 +93,7 @@ export function createListener(options: ListenerOptions): Server {
     requestTimeout: timeouts.request,
     connectionsCheckingInterval: timeouts.checkEvery,
     keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
+    requireHostHeader: false, // Node would answer without an Error
   });
   server.on('request', (request: ServiceRequest, response) => answer(request, response, false));
   server.on('checkContinue', (request: ServiceRequest, response) =>
@@ -79,10 +103,14 @@ export function createListener(options: ListenerOptions): Server {
   server.on('checkExpectation', (request: ServiceRequest, response) =>
     answer(request, response, false),
   );
-  server.on('connect', (_request, socket: Socket) => {
-    socket.end(
-      rawError('method_not_allowed', 405, 'CONNECT is not for this server', world, options),
-    );
+  server.on('connect', (_request, socket: ServiceSocket) => {
+    // Node has let go of the socket: nobody else would hear of a reset, or read on to its end.
+    socket.on('error', () => socket.destroy()).resume();
+    const message = 'CONNECT is not for this server';
+    const allow = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'] as const;
+    const text = rawError('method_not_allowed', 405, message, world, options, allow);
+    if (isReplying(socket[LATEST])) socket.destroy();
+    else closeWith(socket, text);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: ServiceSocket) => {
     refuse(error, socket, world, options);
@@ -101,29 +129,61 @@ function isServicePath(url: string): boolean {
 /** The response to the latest request on a connection. */
 const LATEST = Symbol('latest response');
 
+/** Whether a connection's client has been told that it cannot be understood. */
+const REFUSED = Symbol('refused');
+
 interface ServiceSocket extends Socket {
   [LATEST]?: ServerResponse;
+  [REFUSED]?: boolean;
 }
 
 interface ServiceRequest extends IncomingMessage {
   socket: ServiceSocket;
 }
 
-/** Answers what could not be read as a request, unless that would run into another reply. */
+/** Answers what could not be read as a request, after the replies that are still under way. */
 function refuse(
   error: NodeJS.ErrnoException,
   socket: ServiceSocket,
   world: World,
   wire: Wire,
 ): void {
-  const latest = socket[LATEST];
-  const replyUnderWay =
-    latest !== undefined && !latest.writableEnded && (latest.headersSent || latest.socket === null);
-  if (error.code === 'ECONNRESET' || !socket.writable || replyUnderWay) {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  socket.end(refusalOf(error, world, wire));
+  // Each further byte of what could not be read is another error.
+  if (socket[REFUSED] === true) return;
+  socket[REFUSED] = true;
+  const latest = socket[LATEST];
+  if (latest?.writableEnded === true && !latest.req.complete) {
+    // What is wrong is the rest of a request that has its reply.
+    closeWith(socket, '');
+  } else if (!isReplying(latest)) {
+    closeWith(socket, refusalOf(error, world, wire));
+  } else if (latest.req.complete) {
+    latest.once('finish', () => closeWith(socket, refusalOf(error, world, wire)));
+  } else socket.destroy();
+}
+
+/** Whether a reply has begun, or waits for the one before it, and is not at its end. */
+function isReplying(latest: ServerResponse | undefined): latest is ServerResponse {
+  if (latest === undefined || latest.writableFinished) return false;
+  return latest.socket === null || latest.req.complete || latest.headersSent;
+}
+
+/** How long a refused client may take to close its side, in milliseconds. */
+const LINGER = 1_000;
+
+/** Ends a connection. The client's side is read on for a while, lest a reset overtake the reply. */
+function closeWith(socket: Socket, text: string): void {
+  socket.end(text);
+  const timer = setTimeout(() => socket.destroy(), LINGER);
+  socket.once('end', () => socket.destroySoon()).once('close', () => clearTimeout(timer));
+}
+
+function invalid({ choices }: World): 400 | 422 {
+  return choices['invalid-input'] === '422' ? 422 : 400;
 }
 
 function refusalOf({ code, message }: NodeJS.ErrnoException, world: World, wire: Wire): string {
@@ -139,9 +199,8 @@ function refusalOf({ code, message }: NodeJS.ErrnoException, world: World, wire:
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return rawError('request_timeout', 408, 'the request did not arrive in time', world, wire);
     default: {
-      const status = world.choices['invalid-input'] === '422' ? 422 : 400;
       const why = `the request is not HTTP: ${message.replace(/^Parse Error: /, '')}`;
-      return rawError('invalid_input', status, why, world, wire);
+      return rawError('invalid_input', invalid(world), why, world, wire);
     }
   }
 }
@@ -151,19 +210,36 @@ function rawError<C extends ErrorCode>(
   code: C,
   status: StatusOf<C>,
   message: string,
-  { choices, clock }: World,
-  { plain }: Wire,
+  world: World,
+  wire: Wire,
+  extra?: readonly [name: string, value: string],
 ): string {
-  const body = JSON.stringify(errorBody(choices, code, status, message));
-  const charset = choices['json-charset'] === 'utf-8' ? '; charset=utf-8' : '';
+  const { headers, body } = errorParts(code, status, message, world, wire);
+  const all = extra === undefined ? headers : [...headers, extra];
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    `Content-Type: application/json${charset}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    ...(plain ? [] : [`Mock-Basis: ${basisHeader({ kind: 'assumed', by: [] })}`]),
-    `Date: ${new Date(clock.now()).toUTCString()}`,
+    ...all.map(([name, value]) => `${name}: ${value}`),
     'Connection: close',
     '',
     body,
   ].join('\r\n');
+}
+
+/** An Error that no operation gave. */
+function errorParts<C extends ErrorCode>(
+  code: C,
+  status: StatusOf<C>,
+  message: string,
+  { choices, clock }: World,
+  { plain }: Wire,
+): { headers: (readonly [name: string, value: string])[]; body: string } {
+  const body = JSON.stringify(errorBody(choices, code, status, message));
+  const charset = choices['json-charset'] === 'utf-8' ? '; charset=utf-8' : '';
+  const headers: (readonly [string, string])[] = [
+    ['Content-Type', `application/json${charset}`],
+    ['Content-Length', String(Buffer.byteLength(body))],
+    ['Date', new Date(clock.now()).toUTCString()],
+  ];
+  if (!plain) headers.push(['Mock-Basis', basisHeader({ kind: 'assumed', by: [] })]);
+  return { headers, body };
 }

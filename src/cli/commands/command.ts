@@ -2,7 +2,7 @@ import type { Layers } from '../given.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** What a command gets to work with. */
-export interface CommandInput {
+interface CommandInput {
   readonly layers: Layers;
   /** What follows the command's name. */
   readonly positional: string | undefined;

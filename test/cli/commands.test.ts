@@ -1,0 +1,206 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { COMMAND_NAMES } from '../../src/cli/commands.ts';
+import { FLAG_NAMES } from '../../src/cli/flags.ts';
+import { ASSUMPTION_IDS } from '../../src/contract/assumptions.ts';
+import { serviceOpenApi } from '../../src/contract/openapi.ts';
+import { packageVersion } from '../../src/package.ts';
+import { runCommand, startCommand } from '../helpers/command.ts';
+
+let folder = '';
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'commands-'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const KEY = { Authorization: 'Bearer demo-key' };
+
+async function recordsAt(url: string, path: string): Promise<string> {
+  return (await fetch(`${url}${path}`, { headers: KEY })).text();
+}
+
+test('--version prints the version of the package', async () => {
+  const expected = { code: 0, stdout: `${packageVersion()}\n`, stderr: '' };
+  expect(await runCommand(['--version'])).toMatchObject(expected);
+  expect(await runCommand(['-v'])).toMatchObject(expected);
+});
+
+describe('--help', () => {
+  test('names every command, and together with theirs every flag', async () => {
+    const all = await Promise.all(COMMAND_NAMES.map((name) => runCommand([name, '--help'])));
+    const text = all.map(({ stdout }) => stdout).join('');
+    for (const name of COMMAND_NAMES) expect(text).toContain(`  ${name}`);
+    for (const name of FLAG_NAMES) expect(text).toContain(`--${name}`);
+    expect(all.map(({ code }) => code)).toEqual(COMMAND_NAMES.map(() => 0));
+  });
+
+  test('shows examples that work', async () => {
+    const { stdout } = await runCommand(['--help']);
+    const [, section = ''] = /^Examples\n((?: {2}.*\n)+)/m.exec(stdout) ?? [];
+    const commands = section.split('\n').filter((line) => line.startsWith('  petstore-mock'));
+    expect(commands).toHaveLength(3);
+    for (const command of commands) {
+      const [, ...args] = command.trim().replace('--port 8080', '').split(/ +/);
+      const server = await startCommand([...args, '--port', '0']);
+      expect((await server.stop()).code).toBe(0);
+    }
+  });
+
+  test('is not stopped by what is wrong in the environment', async () => {
+    const { code } = await runCommand(['--help'], { PETSTORE_MOCK_PORT: 'x' });
+    expect(code).toBe(0);
+  });
+});
+
+describe('health', () => {
+  test('exits with 0 where a server is up, however it is named', async () => {
+    const server = await startCommand(['--port', '0']);
+    const { port, origin } = new URL(server.url);
+    const up = { code: 0, stdout: `${origin} is up\n`, stderr: '' };
+    expect(await runCommand(['health', '--port', port])).toMatchObject(up);
+    expect(await runCommand(['health', '--url', origin])).toMatchObject(up);
+    expect(await runCommand(['health', '--url', server.url])).toMatchObject(up);
+    const env = { PETSTORE_MOCK_PORT: port, PETSTORE_MOCK_HOST: '0.0.0.0' };
+    expect(await runCommand(['health'], env)).toMatchObject(up);
+    await server.stop();
+    const { code, stdout, stderr } = await runCommand(['health', '--port', port]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toBe(`petstore-mock: no answer from ${origin}/__mock/health (ECONNREFUSED)\n`);
+  });
+
+  test.each([
+    ['that answers something else', 404, 'answered 404'],
+    ['that does not answer in time', undefined, 'within 50 ms'],
+  ])('exits with 1 for a server %s', async (_what, status, message) => {
+    const other = createServer((_request, response) => {
+      if (status !== undefined) response.writeHead(status).end();
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const address = other.address();
+    const port = typeof address === 'object' ? String(address?.port) : '';
+    const finished = await runCommand(['health', '--port', port, '--timeout', '50']);
+    expect(finished).toMatchObject({ code: 1, stdout: '' });
+    expect(finished.stderr).toContain(message);
+    other.closeAllConnections();
+    other.close();
+  });
+});
+
+describe('generate', () => {
+  const SIZE = ['--animals', '30', '--orders', '9', '--seed', '7'];
+
+  test('writes a fixture that serves what the same flags serve', async () => {
+    const { code, stdout } = await runCommand(['generate', ...SIZE]);
+    expect(code).toBe(0);
+    const file = join(folder, 'piped.json');
+    writeFileSync(file, stdout);
+    const [fromFixture, fromFlags] = await Promise.all([
+      startCommand(['--port', '0', '--fixture', file]),
+      startCommand(['--port', '0', ...SIZE]),
+    ]);
+    for (const path of ['/pets?limit=100', '/inventory', '/store/orders']) {
+      expect(await recordsAt(fromFixture.url, path)).toBe(await recordsAt(fromFlags.url, path));
+    }
+    await Promise.all([fromFixture.stop(), fromFlags.stop()]);
+  });
+
+  test('takes the sizes that serve takes, where only one is given', async () => {
+    const { stdout } = await runCommand(['generate', '--animals', '3']);
+    const server = await startCommand(['--port', '0', '--animals', '3']);
+    const orders: unknown = JSON.parse(await recordsAt(server.url, '/store/orders'));
+    const fixture: { orders: unknown[] } = JSON.parse(stdout);
+    expect(orders).toHaveLength(fixture.orders.length);
+    await server.stop();
+  });
+
+  test('writes over a file only with --force', async () => {
+    const file = join(folder, 'store.json');
+    const args = ['generate', ...SIZE, '--output', file];
+    expect(await runCommand(args)).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    writeFileSync(file, 'mine');
+    expect(await runCommand(args)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: `petstore-mock: --output: ${file} exists; --force writes over it\n`,
+    });
+    expect(readFileSync(file, 'utf8')).toBe('mine');
+    expect((await runCommand([...args, '--force'])).code).toBe(0);
+    expect(readFileSync(file, 'utf8')).toBe((await runCommand(['generate', ...SIZE])).stdout);
+  });
+
+  test('says so where the file cannot be written', async () => {
+    const file = join(folder, 'no', 'such', 'folder.json');
+    expect(await runCommand(['generate', '--output', file])).toMatchObject({
+      code: 1,
+      stderr: `petstore-mock: ${file} cannot be written (ENOENT)\n`,
+    });
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test('stops without a word when its reader leaves', async () => {
+    const finished = await runCommand(['generate', '--animals', '1000000'], {}, 'leave early');
+    expect(finished).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('assumptions', () => {
+  test('lists every one, with what is chosen by flag, variable or file', async () => {
+    const { stdout } = await runCommand(['assumptions', '--assume', 'cancel-again=404'], {
+      PETSTORE_MOCK_ASSUME: 'cors=absent',
+    });
+    for (const id of ASSUMPTION_IDS) expect(stdout).toContain(`  ${id} `);
+    expect(stdout).toContain('409*, >404, 204');
+    expect(stdout).toContain('allowed*, >absent');
+  });
+
+  test('prints the same as JSON', async () => {
+    const { stdout } = await runCommand(['assumptions', '--json', '--rate-limit', '3/s']);
+    const listed: { id: string }[] = JSON.parse(stdout);
+    expect(listed.map(({ id }) => id)).toEqual(ASSUMPTION_IDS);
+    const one = await runCommand(['assumptions', 'rate-limit', '--json', '--rate-limit', '3/s']);
+    expect(listed).toContainEqual(JSON.parse(one.stdout));
+    expect(JSON.parse(one.stdout)).toMatchObject({ default: 'none', chosen: '3/s' });
+  });
+
+  test('explains one', async () => {
+    const { stdout } = await runCommand(['assumptions', 'cancel-again']);
+    expect(stdout).toContain('404 Not Found');
+    expect(stdout).toContain('cancelOrder');
+  });
+});
+
+test('openapi prints the document, for the server that is named', async () => {
+  const serverUrl = 'https://mock.example/v1';
+  const { code, stdout } = await runCommand(['openapi', '--server-url', serverUrl]);
+  expect(code).toBe(0);
+  const document: unknown = JSON.parse(stdout);
+  const expected = serviceOpenApi({ serverUrl, version: packageVersion() });
+  expect(document).toEqual(JSON.parse(JSON.stringify(expected)));
+});
+
+describe('completion', () => {
+  test('prints a script', async () => {
+    const { code, stdout } = await runCommand(['completion'], { SHELL: '/bin/bash' });
+    expect(code).toBe(0);
+    expect(stdout).toContain('complete -o bashdefault');
+    expect(stdout).toContain('petstore-mock --get-yargs-completions');
+  });
+
+  const ask = async (...typed: string[]) => {
+    const words = ['--get-yargs-completions', 'petstore-mock', ...typed];
+    const { stdout } = await runCommand(words, { SHELL: '/bin/bash' });
+    return stdout.trim().split('\n');
+  };
+
+  test('completes commands, flags and assumptions', async () => {
+    expect(await ask('')).toEqual(expect.arrayContaining([...COMMAND_NAMES, 'completion']));
+    expect(await ask('--')).toEqual(expect.arrayContaining(['--port', '--assume']));
+    expect(await ask('health', '--')).toEqual(expect.arrayContaining(['--url', '--timeout']));
+    expect(await ask('serve', '--assume', 'cors')).toEqual(['cors=allowed', 'cors=absent']);
+  });
+});

@@ -1,0 +1,178 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCommand, startCommand } from '../helpers/command.ts';
+
+let folder = '';
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'serve-'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const FREE = ['--port', '0'];
+const KEY = { Authorization: 'Bearer demo-key' };
+const windows = process.platform === 'win32';
+
+function portOf(url: string): string {
+  return new URL(url).port;
+}
+
+/** Waits until nothing listens on the port any more. */
+async function closed(url: string): Promise<void> {
+  for (;;) {
+    const socket = connect(Number(portOf(url)), '127.0.0.1');
+    const outcome = await Promise.race([
+      once(socket, 'connect').then(() => 'open'),
+      once(socket, 'error').then(() => 'closed'),
+    ]).catch(() => 'closed');
+    socket.destroy();
+    if (outcome === 'closed') return;
+  }
+}
+
+/** Sends the headers of a request with a body, and waits until the server asks for the body. */
+async function openRequest(url: string) {
+  const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
+  const open = request(`${url}/pets`, {
+    method: 'POST',
+    headers: {
+      ...KEY,
+      'Content-Type': 'application/json',
+      'Content-Length': body.length,
+      Expect: '100-continue',
+    },
+  });
+  const replied = new Promise<number | undefined>((resolve, reject) => {
+    open.once('response', (reply) => {
+      reply.resume();
+      resolve(reply.statusCode);
+    });
+    open.once('error', reject);
+  });
+  open.flushHeaders();
+  await once(open, 'continue');
+  return { replied, finish: () => open.end(body) };
+}
+
+describe('ready', () => {
+  test('is one line on standard output, and nothing else where no person reads', async () => {
+    const server = await startCommand(FREE);
+    expect((await fetch(`${server.url}/pets`, { headers: KEY })).status).toBe(200);
+    await server.stop();
+    expect(server.stdout()).toMatch(/^petstore-mock ready http:\/\/127\.0\.0\.1:\d+\/v1\n$/);
+    expect(server.stderr()).toBe('');
+  });
+
+  test('names an address that can be used where the server listens on every one', async () => {
+    const server = await startCommand([...FREE, '--host', '0.0.0.0']);
+    expect(server.url).not.toContain('0.0.0.0');
+    expect((await fetch(`${server.url}/pets`, { headers: KEY })).status).toBe(200);
+    await server.stop();
+  });
+
+  test('goes on to serve when the reader of its output has left', async () => {
+    const server = await startCommand(FREE);
+    server.process.stdout.destroy();
+    expect((await fetch(`${server.url}/pets`, { headers: KEY })).status).toBe(200);
+    expect(await server.stop()).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe.skipIf(windows)('a signal', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s ends an idle server with 0', async (signal) => {
+    const server = await startCommand(FREE);
+    server.process.kill(signal);
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test('lets a request in flight finish, and takes no new one', async () => {
+    const server = await startCommand(FREE);
+    const { replied, finish } = await openRequest(server.url);
+    server.process.kill('SIGTERM');
+    await closed(server.url);
+    finish();
+    expect(await replied).toBe(201);
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test('that comes twice at once, as from npx, still lets it finish', async () => {
+    const server = await startCommand(FREE);
+    const { replied, finish } = await openRequest(server.url);
+    server.process.kill('SIGINT');
+    server.process.kill('SIGINT');
+    await closed(server.url);
+    finish();
+    expect(await replied).toBe(201);
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s that is repeated does not wait, and exits with %i', async (signal, code) => {
+    const server = await startCommand(FREE);
+    const { replied } = await openRequest(server.url);
+    const lost = expect(replied).rejects.toThrow();
+    const repeat = setInterval(() => server.process.kill(signal), 20);
+    expect(await server.exited).toEqual({ code, signal: null });
+    clearInterval(repeat);
+    await lost;
+  });
+});
+
+test('a taken port is told with what to do about it, and ends with 1', async () => {
+  const server = await startCommand(FREE);
+  const port = portOf(server.url);
+  expect(await runCommand(['--port', port])).toEqual({
+    code: 1,
+    signal: null,
+    stdout: '',
+    stderr: `petstore-mock: port ${port} of 127.0.0.1 is taken: stop what listens there, or choose another with --port (0 takes any free one)\n`,
+  });
+  await server.stop();
+});
+
+describe('what cannot be is told on standard error, with 2 and nothing on standard output', () => {
+  test.each([
+    [['--prot', '0'], {}, '--prot is no flag of serve (did you mean --port?)'],
+    [['sevre'], {}, '"sevre" is no command (did you mean serve?)'],
+    [['--assume', 'cors=abesnt'], {}, 'did you mean absent?'],
+    [[], { PETSTORE_MOCK_PORT: 'x' }, 'environment variable PETSTORE_MOCK_PORT: expected'],
+    [[], { PETSTORE_MOCK_SEDE: '1' }, 'did you mean PETSTORE_MOCK_SEED?'],
+    [['--config', 'no-such.json'], {}, '--config: expected a JSON file at no-such.json'],
+    [['--fixture', 'defautl'], {}, 'did you mean default?'],
+    [[], { PETSTORE_MOCK_FIXTURE: 'nope' }, 'environment variable PETSTORE_MOCK_FIXTURE'],
+    [['assumptions', 'cros'], {}, 'did you mean cors?'],
+    [['health', '--url', 'nowhere'], {}, '--url: expected an http URL'],
+    [['health', '--port', '0'], {}, '--port: expected the port that the server was given'],
+    [['openapi', '--server-url', 'x'], {}, '--server-url: expected a URL'],
+  ])('%j %j', async (args, env, message) => {
+    const { code, stdout, stderr } = await runCommand([...args], { ...env });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^petstore-mock: /);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+});
+
+test('a server takes its settings from all three places', async () => {
+  const config = join(folder, 'mock.json');
+  writeFileSync(config, JSON.stringify({ animals: 3, plain: false, key: ['from-file'] }));
+  const server = await startCommand([...FREE, '--key', 'from-flag'], {
+    PETSTORE_MOCK_CONFIG: config,
+    PETSTORE_MOCK_PLAIN: '1',
+  });
+  const reply = await fetch(`${server.url}/pets`, {
+    headers: { Authorization: 'Bearer from-flag' },
+  });
+  expect(reply.status).toBe(200);
+  expect(reply.headers.has('Mock-Basis')).toBe(false);
+  expect(await reply.json()).toHaveLength(3);
+  await server.stop();
+});

@@ -1,0 +1,366 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseArguments } from '../../src/cli/arguments.ts';
+import { fromConfigFile } from '../../src/cli/config-file.ts';
+import { fromEnvironment, variableOf } from '../../src/cli/environment.ts';
+import { UsageError } from '../../src/cli/errors.ts';
+import { FLAG_NAMES, flagShape, flagsFrom } from '../../src/cli/flags.ts';
+import type { Layers } from '../../src/cli/given.ts';
+import { serveSettings } from '../../src/cli/settings.ts';
+
+let folder = '';
+let file = '';
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'config-'));
+  file = join(folder, 'mock.json');
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Places {
+  args?: string[];
+  env?: Record<string, string>;
+  /** An object, or the text of the file. */
+  config?: object | string;
+}
+
+async function layersOf({ args = [], env = {}, config }: Places): Promise<Layers> {
+  const layers = [(await parseArguments(args)).flags, fromEnvironment(env)];
+  if (config === undefined) return layers;
+  writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config));
+  return [...layers, fromConfigFile(file, '--config')];
+}
+
+async function settingsOf(places: Places) {
+  return serveSettings(await layersOf(places));
+}
+
+/** The message of the refusal, with FILE for the config file's path. */
+async function refusalOf(places: Places): Promise<string> {
+  const error: unknown = await settingsOf(places).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof UsageError)) throw new Error('It was not refused.', { cause: error });
+  return error.message.replaceAll(file, 'FILE');
+}
+
+test('nothing given makes the documented defaults', async () => {
+  expect(await settingsOf({})).toEqual({
+    host: '127.0.0.1',
+    port: 4010,
+    fixture: 'default',
+    animals: undefined,
+    orders: undefined,
+    seed: 1,
+    assume: {},
+    keys: { valid: undefined, readOnly: undefined, invalid: undefined, any: false },
+    clock: undefined,
+    frozen: false,
+    plain: false,
+  });
+});
+
+describe('every flag of serve is read alike from the command line, the environment and a file', () => {
+  const same: [string, Places[], object][] = [
+    [
+      'an integer',
+      [
+        { args: ['--port', '8080'] },
+        { args: ['--port=8080'] },
+        { env: { PETSTORE_MOCK_PORT: '8080' } },
+        { config: { port: 8080 } },
+      ],
+      { port: 8080 },
+    ],
+    [
+      'a text',
+      [
+        { args: ['--host', '0.0.0.0'] },
+        { env: { PETSTORE_MOCK_HOST: '0.0.0.0' } },
+        { config: { host: '0.0.0.0' } },
+      ],
+      { host: '0.0.0.0' },
+    ],
+    [
+      'a switch',
+      [
+        { args: ['--plain'] },
+        { args: ['--plain=true'] },
+        { env: { PETSTORE_MOCK_PLAIN: '1' } },
+        { env: { PETSTORE_MOCK_PLAIN: 'TRUE' } },
+        { config: { plain: true } },
+      ],
+      { plain: true },
+    ],
+    [
+      'a list',
+      [
+        { args: ['--key', 'a', '--key', 'b'] },
+        { env: { PETSTORE_MOCK_KEY: 'a, b,' } },
+        { config: { key: ['a', 'b'] } },
+      ],
+      { keys: { valid: ['a', 'b'], any: false } },
+    ],
+    [
+      'assumptions',
+      [
+        { args: ['--assume', 'cancel-again=404', '--assume', 'cors=absent'] },
+        { env: { PETSTORE_MOCK_ASSUME: 'cancel-again=404,cors=absent' } },
+        { config: { assume: ['cancel-again=404', 'cors=absent'] } },
+        { config: { assume: { 'cancel-again': '404', cors: 'absent' } } },
+      ],
+      { assume: { 'cancel-again': '404', cors: 'absent' } },
+    ],
+    [
+      'the shorthand of an assumption',
+      [
+        { args: ['--rate-limit', '5/s'] },
+        { args: ['--assume', 'rate-limit=5/s'] },
+        { env: { PETSTORE_MOCK_RATE_LIMIT: '5/s' } },
+        { config: { 'rate-limit': '5/s' } },
+      ],
+      { assume: { 'rate-limit': '5/s' } },
+    ],
+    [
+      'an instant',
+      [
+        { args: ['--clock', '2030-12-06T01:00:00+01:00', '--freeze'] },
+        { env: { PETSTORE_MOCK_CLOCK: '2030-12-06T00:00:00Z', PETSTORE_MOCK_FREEZE: '1' } },
+        { config: { clock: '2030-12-06T00:00:00.000Z', freeze: true } },
+      ],
+      { clock: Date.UTC(2030, 11, 6), frozen: true },
+    ],
+  ];
+  const cases = same.flatMap(([what, places, expected]) =>
+    places.map((place) => ({ what, place, expected, given: JSON.stringify(place) })),
+  );
+  test.each(cases)('$what: $given', async ({ place, expected }) => {
+    expect(await settingsOf(place)).toMatchObject(expected);
+  });
+});
+
+describe('a flag wins over a variable, a variable over the file, the file over the default', () => {
+  const args = ['--seed', '3'];
+  const env = { PETSTORE_MOCK_SEED: '4' };
+  const config = { seed: 5 };
+  test.each([
+    { places: { args, env, config }, seed: 3 },
+    { places: { env, config }, seed: 4 },
+    { places: { config }, seed: 5 },
+    { places: {}, seed: 1 },
+  ])('seed $seed', async ({ places, seed }) => {
+    expect(await settingsOf(places)).toMatchObject({ seed });
+  });
+
+  test('--no-plain switches off what a variable switches on', async () => {
+    const places = { args: ['--no-plain'], env: { PETSTORE_MOCK_PLAIN: '1' } };
+    expect(await settingsOf(places)).toMatchObject({ plain: false });
+  });
+
+  test('a list replaces the list of a lower place', async () => {
+    const places = { args: ['--key', 'a'], env: { PETSTORE_MOCK_KEY: 'b,c' } };
+    expect((await settingsOf(places)).keys?.valid).toEqual(['a']);
+  });
+
+  test('assumptions add up, and the higher place decides those that both name', async () => {
+    const { assume } = await settingsOf({
+      args: ['--assume', 'cancel-again=404', '--rate-limit', '5/s'],
+      env: { PETSTORE_MOCK_ASSUME: 'cancel-again=204,cors=absent' },
+      config: { assume: { 'rate-limit': '9/m', 'pets-order': 'newest' } },
+    });
+    expect(assume).toEqual({
+      'cancel-again': '404',
+      cors: 'absent',
+      'rate-limit': '5/s',
+      'pets-order': 'newest',
+    });
+  });
+
+  test('the later of two that contradict each other wins', async () => {
+    const args = ['--assume', 'cancel-again=404', '--assume', 'cancel-again=204'];
+    expect((await settingsOf({ args })).assume).toEqual({ 'cancel-again': '204' });
+  });
+});
+
+describe('what is no setting is passed over', () => {
+  test.each([
+    ['an empty variable', { PETSTORE_MOCK_PORT: '' }],
+    ['a variable of another program', { PORT: '80', PETSTORE: 'x' }],
+    ['a variable that resembles no flag', { PETSTORE_MOCK_URL: 'http://127.0.0.1:4010/v1' }],
+    ['the link that Kubernetes makes of a service', { PETSTORE_MOCK_PORT: 'tcp://10.0.0.1:4010' }],
+  ])('%s', async (_what, env) => {
+    expect(await settingsOf({ env })).toEqual(await settingsOf({}));
+  });
+});
+
+test('a path in a config file starts from that file, and a name stays one', async () => {
+  expect((await settingsOf({ config: { fixture: './store.json' } })).fixture).toBe(
+    join(folder, 'store.json'),
+  );
+  expect((await settingsOf({ config: { fixture: 'default' } })).fixture).toBe('default');
+});
+
+describe('each refusal says where, what was expected and what is nearest', () => {
+  const port = 'an integer from 0 to 65535';
+  const assumption = 'an assumption that "petstore-mock assumptions" lists';
+  const instant = 'an RFC 3339 instant such as 2030-12-06T00:00:00Z';
+  const fileFlags =
+    'port, host, fixture, animals, orders, seed, assume, rate-limit, clock, freeze, plain, key, read-only-key, invalid-key and any-key';
+  const refused: [Places, string][] = [
+    [
+      { args: ['--prot', '80'] },
+      '--prot is no flag of serve (did you mean --port?); petstore-mock --help lists them',
+    ],
+    [
+      { args: ['-port', '80'] },
+      '-port is no flag of serve (did you mean --port?); petstore-mock --help lists them',
+    ],
+    [
+      { args: ['-p', '80'] },
+      '-p is no flag of serve (did you mean --port?); petstore-mock --help lists them',
+    ],
+    [
+      { args: ['--no-plian'] },
+      '--no-plian is no flag of serve (did you mean --no-plain?); petstore-mock --help lists them',
+    ],
+    [{ args: ['--no-port'] }, '--no-port is no flag of serve; petstore-mock --help lists them'],
+    [
+      { args: ['--json'] },
+      '--json is no flag of serve (assumptions has one); petstore-mock --help lists them',
+    ],
+    [
+      { args: ['asumptions'] },
+      '"asumptions" is no command (did you mean assumptions?); petstore-mock --help lists them',
+    ],
+    [{ args: ['serve', 'now'] }, 'serve: expected only flags, found "now"'],
+    [{ args: ['--port'] }, '--port: expected a value (N), found none'],
+    [{ args: ['--key='] }, '--key: expected a value (KEY), found none'],
+    [
+      { args: ['--port', '1', '--port', '2'] },
+      '--port: expected it once, found it 2 times: "1", "2"',
+    ],
+    [{ args: ['--port', '65536'] }, `--port: expected ${port}, found "65536"`],
+    [{ args: ['--port', '-1'] }, `--port: expected ${port}, found "-1"`],
+    [{ args: ['--port', '80.5'] }, `--port: expected ${port}, found "80.5"`],
+    [{ args: ['--port', '0x50'] }, `--port: expected ${port}, found "0x50"`],
+    [
+      { env: { PETSTORE_MOCK_PORT: '80a' } },
+      `environment variable PETSTORE_MOCK_PORT: expected ${port}, found "80a"`,
+    ],
+    [{ config: { port: 70_000 } }, `config file FILE: port: expected ${port}, found "70000"`],
+    [{ config: { port: '80' } }, 'config file FILE: port: expected an integer, found "80"'],
+    [
+      { args: ['--animals', '10000001'] },
+      '--animals: expected an integer from 0 to 10000000, found "10000001"',
+    ],
+    [
+      { args: ['--seed', '2147483648'] },
+      '--seed: expected an integer from -2147483648 to 2147483647, found "2147483648"',
+    ],
+    [{ args: ['--plain=yes'] }, '--plain: expected true, false, 1 or 0, found "yes"'],
+    [
+      { env: { PETSTORE_MOCK_ANY_KEY: 'on' } },
+      'environment variable PETSTORE_MOCK_ANY_KEY: expected true, false, 1 or 0, found "on"',
+    ],
+    [{ config: { plain: 1 } }, 'config file FILE: plain: expected true or false, found 1'],
+    [
+      { args: ['--assume', 'x'] },
+      '--assume: expected ID=OPTION, such as cancel-again=404, found "x"',
+    ],
+    [
+      { args: ['--assume', 'cancel-agian=404'] },
+      `--assume: expected ${assumption}, found "cancel-agian" (did you mean cancel-again?)`,
+    ],
+    [
+      { env: { PETSTORE_MOCK_ASSUME: 'cors=absent,cancel-agian=404' } },
+      `environment variable PETSTORE_MOCK_ASSUME: expected ${assumption}, found "cancel-agian" (did you mean cancel-again?)`,
+    ],
+    [
+      { args: ['--assume', 'pets-order=newst'] },
+      '--assume pets-order: expected id, newest or shuffled, found "newst" (did you mean newest?)',
+    ],
+    [
+      { config: { assume: { 'pets-order': 'newst' } } },
+      'config file FILE: assume pets-order: expected id, newest or shuffled, found "newst" (did you mean newest?)',
+    ],
+    [
+      { config: { assume: { 'cancel-again': {} } } },
+      'config file FILE: assume: expected an object of ID: "OPTION", or "ID=OPTION" in an array, found an object',
+    ],
+    [
+      { args: ['--rate-limit', 'fast'] },
+      '--rate-limit: expected none, or a rate such as 10/s or 600/m, found "fast"',
+    ],
+    [
+      { args: ['--rate-limit', '5/s', '--assume', 'rate-limit=6/s'] },
+      '--rate-limit says 5/s and --assume says rate-limit=6/s: drop one of them',
+    ],
+    [
+      { args: ['--animals', '5', '--fixture', 'default'] },
+      '--animals generates a store and --fixture names one: drop --animals to start from the fixture, or --fixture to generate',
+    ],
+    [
+      { args: ['--orders', '5'], env: { PETSTORE_MOCK_FIXTURE: 'x' } },
+      '--orders generates a store and environment variable PETSTORE_MOCK_FIXTURE names one: drop --orders to start from the fixture, or environment variable PETSTORE_MOCK_FIXTURE to generate',
+    ],
+    [{ args: ['--clock', 'now'] }, `--clock: expected ${instant}, found "now"`],
+    [
+      { args: ['--clock', '2030-02-30T00:00:00Z'] },
+      `--clock: expected ${instant}, found "2030-02-30T00:00:00Z"`,
+    ],
+    [{ args: ['--clock', '2030-12-06'] }, `--clock: expected ${instant}, found "2030-12-06"`],
+    [
+      { args: ['--key', 'two words'] },
+      '--key: expected a key of visible ASCII characters, found "two words"',
+    ],
+    [
+      { env: { PETSTORE_MOCK_PROT: '80' } },
+      'environment variable PETSTORE_MOCK_PROT: no flag goes by this name (did you mean PETSTORE_MOCK_PORT?)',
+    ],
+    [
+      { env: { petstore_mock_port: '80' } },
+      'environment variable petstore_mock_port: no flag goes by this name (did you mean PETSTORE_MOCK_PORT?)',
+    ],
+    [
+      { config: { prot: 80 } },
+      `config file FILE: expected one of ${fileFlags}, found "prot" (did you mean port?)`,
+    ],
+    [
+      { config: [] },
+      'config file FILE: expected an object with flags by their names, found an array',
+    ],
+    [
+      { config: '{\n  "port": 80,\n}' },
+      "config file FILE:3:1: expected JSON: Quoted object key expected but got '}'",
+    ],
+  ];
+  test.each(refused)('%j', async (places, message) => {
+    expect(await refusalOf(places)).toBe(message);
+  });
+});
+
+describe('the table of flags', () => {
+  test('gives every flag of serve a variable and a place in the file, but those that cannot', () => {
+    const served = FLAG_NAMES.filter((name) => flagShape(name).commands.includes('serve'));
+    const outside = ['help', 'version'];
+    expect(flagsFrom('environment')).toEqual(served.filter((name) => !outside.includes(name)));
+    expect(flagsFrom('config')).toEqual(
+      served.filter((name) => ![...outside, 'config'].includes(name)),
+    );
+  });
+
+  test('names variables as flags are named', () => {
+    expect(variableOf('read-only-key')).toBe('PETSTORE_MOCK_READ_ONLY_KEY');
+  });
+
+  test('says what the value of a flag is, where it takes one', () => {
+    for (const name of FLAG_NAMES) {
+      const { type, value } = flagShape(name);
+      expect(value === undefined, name).toBe(type === 'switch');
+    }
+  });
+});

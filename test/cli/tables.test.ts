@@ -1,0 +1,169 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { renderAssumption, renderAssumptions } from '../../src/cli/assumption-tables.ts';
+import { renderBanner } from '../../src/cli/banner.ts';
+import { COMMAND_NAMES } from '../../src/cli/commands.ts';
+import { completionsOf } from '../../src/cli/completion.ts';
+import { flagsOf } from '../../src/cli/flags.ts';
+import { renderCommandHelp, renderHelp } from '../../src/cli/help.ts';
+import { renderTable } from '../../src/cli/table.ts';
+import { terminalOf } from '../../src/cli/terminal.ts';
+import { ASSUMPTION_IDS, ASSUMPTIONS } from '../../src/contract/assumptions.ts';
+
+const PLAIN = { width: 80, colour: false };
+const ESCAPE = '\u001B';
+
+function helpOf(command: (typeof COMMAND_NAMES)[number]): string {
+  return command === 'serve' ? renderHelp(PLAIN) : renderCommandHelp(command, PLAIN);
+}
+
+describe('the help', () => {
+  test.each(COMMAND_NAMES)('of %s names each of its flags', (command) => {
+    for (const flag of flagsOf(command)) expect(helpOf(command)).toMatch(`--${flag}`);
+  });
+
+  test('of the whole program names every command', () => {
+    for (const command of [...COMMAND_NAMES, 'completion']) {
+      expect(renderHelp(PLAIN)).toMatch(new RegExp(`^ {2}${command}`, 'm'));
+    }
+  });
+});
+
+describe('at a width of 80', () => {
+  const texts = [
+    ...COMMAND_NAMES.map((command) => ({ what: `the help of ${command}`, text: helpOf(command) })),
+    { what: 'the table of assumptions', text: renderAssumptions({}, PLAIN) },
+    ...ASSUMPTION_IDS.map((id) => ({ what: id, text: renderAssumption(id, {}, PLAIN) })),
+  ];
+  test.each(texts)('$what fits, and has no escapes', ({ text }) => {
+    expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    expect(text).not.toContain(ESCAPE);
+  });
+});
+
+describe('the table of assumptions', () => {
+  test('has each id, with its options and the default marked', () => {
+    const text = renderAssumptions({}, PLAIN);
+    for (const id of ASSUMPTION_IDS) {
+      const row = new RegExp(`^ {2}${id} +${ASSUMPTIONS[id].options[0].name}\\*`, 'm');
+      expect(text).toMatch(row);
+    }
+    expect(text).not.toContain('>');
+  });
+
+  test('marks what is chosen', () => {
+    const text = renderAssumptions({ 'cancel-again': '404', 'rate-limit': '7/m' }, PLAIN);
+    expect(text).toContain('409*, >404, 204');
+    expect(text).toContain('none*, 10/s, >7/m');
+    expect(text).toContain('* the default   > chosen');
+  });
+});
+
+test('an assumption is explained with the meaning of each option and the operations it touches', () => {
+  expect(renderAssumption('cancel-again', { 'cancel-again': '204' }, PLAIN)).toBe(
+    `cancel-again
+What does DELETE answer for an order that is cancelled already?
+
+Options
+  409*                409 Conflict
+  404                 404 Not Found
+  >204                204 No Content
+
+Touches
+  cancelOrder
+
+* the default   > chosen
+--assume cancel-again=404 chooses another.
+`,
+  );
+});
+
+test('a table wraps its cells and leaves no blanks at the ends of lines', () => {
+  const rows = [
+    ['a b c', 'one two three'],
+    ['d', 'four'],
+  ];
+  expect(renderTable(rows, { width: 14, columns: [3] })).toBe(
+    '  a b  one two\n  c    three\n  d    four\n',
+  );
+});
+
+describe('the banner', () => {
+  const URL = 'http://127.0.0.1:4010/v1';
+
+  test('has a curl line, the command for assumptions and how to stop', () => {
+    expect(renderBanner(URL, {}, PLAIN)).toBe(`
+  Try it: curl -H 'Authorization: Bearer demo-key' '${URL}/pets?limit=3'
+  See what else it can answer: petstore-mock assumptions
+  Stop it: Ctrl-C
+`);
+  });
+
+  test.each([
+    ['the first of the given keys', { valid: ['a', 'b'] }, 'Bearer a'],
+    ['one that is not listed as invalid', { valid: ['a', 'b'], invalid: ['a'] }, 'Bearer b'],
+    ['a read-only one where there is no other', { valid: [] }, 'Bearer demo-read-only-key'],
+    ['any one where any is taken', { valid: [], readOnly: [], any: true }, 'Bearer any-key'],
+    ['one that the shell would take apart', { valid: ["it's"] }, "Bearer it'\\''s'"],
+  ])('uses %s', (_what, keys, expected) => {
+    expect(renderBanner(URL, keys, PLAIN)).toContain(expected);
+  });
+
+  test('has no curl line where no key works', () => {
+    expect(renderBanner(URL, { valid: [], readOnly: [] }, PLAIN)).not.toContain('curl');
+  });
+});
+
+describe('a terminal', () => {
+  const outputOf = (members: object) => Object.assign(new PassThrough(), members);
+
+  test.each([
+    ['a pipe', {}, {}, { interactive: false, style: { width: 100, colour: false } }],
+    [
+      'a screen',
+      { isTTY: true, columns: 90 },
+      {},
+      { interactive: true, style: { width: 90, colour: true } },
+    ],
+    ['a wide screen', { isTTY: true, columns: 300 }, {}, { style: { width: 100 } }],
+    ['a narrow screen', { isTTY: true, columns: 40 }, {}, { style: { width: 80 } }],
+    ['NO_COLOR', { isTTY: true }, { NO_COLOR: '1' }, { style: { colour: false } }],
+    ['an empty NO_COLOR', { isTTY: true }, { NO_COLOR: '' }, { style: { colour: true } }],
+    ['a dumb terminal', { isTTY: true }, { TERM: 'dumb' }, { style: { colour: false } }],
+  ])('%s', (_what, members, env, expected) => {
+    expect(terminalOf(outputOf(members), env)).toMatchObject(expected);
+  });
+});
+
+describe('completion', () => {
+  const ask = (...typed: string[]) =>
+    completionsOf(['--get-yargs-completions', 'petstore-mock', ...typed]);
+
+  test('offers each option of each assumption after --assume', () => {
+    expect(ask('--assume', 'cancel-a')).toEqual([
+      'cancel-again=409',
+      'cancel-again=404',
+      'cancel-again=204',
+    ]);
+    expect(ask('--assume', '')?.length).toBeGreaterThan(ASSUMPTION_IDS.length);
+  });
+
+  test('offers the options where bash has split the word at its equals sign', () => {
+    expect(ask('--assume', 'cancel-again', '=', '')).toEqual(['409', '404', '204']);
+    expect(ask('--assume', 'cancel-again', '=')).toEqual(['409', '404', '204']);
+  });
+
+  test('offers the ids after the command that explains one', () => {
+    expect(ask('assumptions', 'order')).toEqual(['order-status-field', 'order-shipping']);
+  });
+
+  test('offers the flags of serve before any command', () => {
+    expect(ask('--')).toEqual(flagsOf('serve').map((name) => `--${name}`));
+  });
+
+  test('leaves everything else to yargs', () => {
+    expect(ask('')).toBeUndefined();
+    expect(ask('health', '--')).toBeUndefined();
+    expect(ask('assumptions', '--')).toBeUndefined();
+  });
+});

@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { isFolder, parts } from '../../scripts/import-direction.mjs';
+import { packageRoot, packageVersion } from '../../src/package.ts';
+
+const read = (file: string) => readFileSync(join(packageRoot, file), 'utf8');
+const CONTRIBUTING = read('CONTRIBUTING.md');
+
+/** The first cells of the table that has this first column. */
+function firstCells(column: string): string[] {
+  const table = CONTRIBUTING.split('\n\n').find((text) => text.startsWith(`| ${column} `)) ?? '';
+  const lines = table.split('\n').slice(2);
+  return lines.map((line) => /^\| `([^`]+)`/.exec(line)?.[1] ?? '').filter((cell) => cell !== '');
+}
+
+test('the house has every part of src/ that exists, in the order of the import direction', () => {
+  const existing = parts.filter((part) => existsSync(join(packageRoot, 'src', part)));
+  expect(firstCells('part of `src/`')).toEqual(
+    existing.map((part) => (isFolder(part) ? `${part}/` : part)),
+  );
+});
+
+test('every npm script that is told of exists', () => {
+  const { scripts } = JSON.parse(read('package.json'));
+  const told = [...CONTRIBUTING.matchAll(/`npm (?:run )?([\w:]+)`/g)].map(([, name]) => name);
+  expect(told.filter((name) => !Object.hasOwn(scripts, name ?? ''))).toEqual([]);
+});
+
+test('every step of the one command for all checks is told of', () => {
+  const { scripts } = JSON.parse(read('package.json'));
+  const steps: string[] = scripts.check.split(' && ');
+  expect(firstCells('command')).toEqual(expect.arrayContaining(steps));
+});
+
+test('every source file that is told of exists', () => {
+  const files = [...CONTRIBUTING.matchAll(/`([\w./-]+\.(?:ts|mjs|json))`/g)].map(
+    ([, it]) => it ?? '',
+  );
+  const missing = files.filter(
+    (file) => !['', 'src', 'src/service'].some((at) => existsSync(join(packageRoot, at, file))),
+  );
+  expect(files.length).toBeGreaterThan(10);
+  expect(missing).toEqual([]);
+});
+
+test('the changelog tells of this version', () => {
+  expect(read('CHANGELOG.md')).toContain(`\n## ${packageVersion()} - `);
+});

@@ -1,0 +1,258 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { env, execPath } from 'node:process';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { COMMAND_NAMES, COMPLETION, commandShape } from '../../src/cli/commands.ts';
+import { fromConfigFile } from '../../src/cli/config-file.ts';
+import { variableOf } from '../../src/cli/environment.ts';
+import { FLAG_NAMES, type FlagName, flagShape, flagsFrom, flagsOf } from '../../src/cli/flags.ts';
+import { ASSUMPTION_IDS, ASSUMPTIONS } from '../../src/contract/assumptions.ts';
+import { ERROR_CODES } from '../../src/contract/errors.ts';
+import {
+  BASE_PATH,
+  OPERATION_IDS,
+  type OperationId,
+  operationShape,
+} from '../../src/contract/operations.ts';
+import { type RunningServer, startServer } from '../../src/index.ts';
+import { packageRoot } from '../../src/package.ts';
+import { loadFixture } from '../../src/store/fixture.ts';
+import { fixtureFile } from '../helpers/wire.ts';
+
+const run = promisify(execFile);
+const README = readFileSync(join(packageRoot, 'README.md'), 'utf8');
+
+/** What stands under a heading, as far as the next heading of the same level or a higher one. */
+function section(title: string): string {
+  const start = README.search(new RegExp(`^#+ ${title}$`, 'm'));
+  if (start < 0) throw new Error(`README.md has no heading "${title}".`);
+  const [heading = ''] = README.slice(start).split('\n', 1);
+  const rest = README.slice(start + heading.length);
+  const level = heading.search(/[^#]/);
+  const end = rest.search(new RegExp(`^#{1,${level}} `, 'm'));
+  return end < 0 ? rest : rest.slice(0, end);
+}
+
+/** The code blocks whose fence names this language, and what else it says. */
+function blocks(text: string, info: string): string[] {
+  return text.split(/^```/m).flatMap((part, index) => {
+    const [first = '', ...lines] = part.split('\n');
+    return index % 2 === 1 && first === info ? [lines.join('\n')] : [];
+  });
+}
+
+/** The rows of the tables that have this first column, without the row of titles. */
+function tableRows(text: string, firstColumn: string): string[][] {
+  return text.split('\n\n').flatMap((paragraph) => {
+    const lines = paragraph.split('\n').filter((line) => line.startsWith('|'));
+    const rows = lines.map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    );
+    return rows[0]?.[0] === firstColumn ? rows.slice(2) : [];
+  });
+}
+
+function code(text: string | number): string {
+  return `\`${text}\``;
+}
+
+function onlyBlock(text: string, info: string): string {
+  const [block, ...others] = blocks(text, info);
+  if (block === undefined || others.length > 0) throw new Error(`README.md: one block of ${info}?`);
+  return block;
+}
+
+describe('the first lines', () => {
+  test('say what it is and for whom', () => {
+    expect(README.split('\n', 1)[0]).toMatch(/stand-in for the pet store service, for people who/);
+  });
+
+  test('give one command to start it and one to test it, of scripts that exist', () => {
+    const [start, check] = blocks(README, 'sh');
+    expect([start, check]).toEqual([
+      'npm ci && npm run build && npm start\n',
+      'npm ci && npm test\n',
+    ]);
+    const { scripts } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['build', 'start', 'test']));
+  });
+});
+
+describe('the walk', () => {
+  const WALK = section('Every documented reply');
+  const STEP = /^curl .*'http:\/\/127\.0\.0\.1:4010[^' ]*' {2}# \d{3}$/;
+  const steps = blocks(WALK, 'sh').flatMap((block) => block.trimEnd().split('\n'));
+  let server: RunningServer;
+
+  beforeAll(async () => {
+    server = await startServer({ port: 0 });
+  });
+  afterAll(() => server.close());
+
+  /** The operation that a line calls. */
+  function operationOf(line: string): OperationId | undefined {
+    const method = /-X ([A-Z]+)/.exec(line)?.[1] ?? 'GET';
+    const path = new URL(/http:[^']+/.exec(line)?.[0] ?? '').pathname;
+    return OPERATION_IDS.find((id) => {
+      const shape = operationShape(id);
+      const pattern = `^${BASE_PATH}${shape.path.replace(/\{\w+\}/, '\\d+')}$`;
+      return shape.method === method && new RegExp(pattern).test(path);
+    });
+  }
+
+  test.each(steps)('gives the status it states: %s', async (line) => {
+    expect(line).toMatch(STEP);
+    const command = line.replace('127.0.0.1:4010', `127.0.0.1:${server.port}`);
+    const { stdout } = await run('bash', ['-c', command], { env: { ...env, no_proxy: '*' } });
+    const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(stdout) ?? [];
+    expect(status).toBe(line.slice(-3));
+    expect(stdout).toMatch(/^Mock-Basis: documented\r$/m);
+  });
+
+  test('shows every documented reply once, each under the heading of its operation', () => {
+    const documented = OPERATION_IDS.flatMap((id) =>
+      Object.keys(operationShape(id).replies).map((status) => `${id} ${status}`),
+    );
+    expect(documented).toHaveLength(16);
+    const headed = WALK.split(/^### /m).flatMap((part) => {
+      const [, id = ''] = /^`(\w+)`/.exec(part) ?? [];
+      return blocks(part, 'sh').flatMap((block) =>
+        block
+          .trimEnd()
+          .split('\n')
+          .map((line) => ({ id, line })),
+      );
+    });
+    expect(headed.map(({ line }) => `${operationOf(line)} ${line.slice(-3)}`)).toEqual(documented);
+    expect(headed.map(({ id }) => id)).toEqual(headed.map(({ line }) => operationOf(line)));
+  });
+});
+
+describe('the tables', () => {
+  test('list every assumption with its options and its question, and no other', () => {
+    const listed = tableRows(section('Assumptions'), 'id');
+    expect(listed).toEqual(
+      ASSUMPTION_IDS.map((id) => {
+        const { options, question } = ASSUMPTIONS[id];
+        return [code(id), options.map(({ name }) => code(name)).join(', '), question];
+      }),
+    );
+  });
+
+  test('list every error code with its statuses, and no other', () => {
+    expect(tableRows(section('Error codes'), 'code')).toEqual(
+      Object.entries(ERROR_CODES).map(([name, { statuses }]) => [code(name), statuses.join(', ')]),
+    );
+  });
+
+  test('list every command, and no other', () => {
+    const usages = COMMAND_NAMES.map((name) => {
+      const { positional } = commandShape(name);
+      if (name === 'serve') return '[serve]';
+      return positional === undefined ? name : `${name} [${positional.name.toUpperCase()}]`;
+    });
+    expect(tableRows(section('Commands and flags'), 'command').map(([usage]) => usage)).toEqual(
+      [...usages, COMPLETION.name].map((usage) => code(`petstore-mock ${usage}`)),
+    );
+  });
+
+  const flagTable = tableRows(section('Commands and flags'), 'flag');
+
+  function flagCell(name: FlagName): string {
+    const { value, alias } = flagShape(name);
+    const flag = code(value === undefined ? `--${name}` : `--${name} ${value}`);
+    return alias === undefined ? flag : `${flag}, ${code(`-${alias}`)}`;
+  }
+
+  function defaultCell(name: FlagName): string {
+    const { type, default: fallback } = flagShape(name);
+    if (fallback !== undefined) return code(fallback);
+    return type === 'switch' ? 'off' : 'none';
+  }
+
+  function variableCell(name: FlagName): string {
+    return flagsFrom('environment').includes(name) ? code(variableOf(name)) : 'none';
+  }
+
+  test('list every flag of the server with its variable and its default, and no other', () => {
+    const ofServer = flagTable.slice(0, flagsOf('serve').length).map((row) => row.slice(0, 3));
+    expect(ofServer).toEqual(
+      flagsOf('serve').map((name) => [flagCell(name), variableCell(name), defaultCell(name)]),
+    );
+  });
+
+  test('list every flag that only other commands have, and no other', () => {
+    const others = FLAG_NAMES.filter((name) => !flagShape(name).commands.includes('serve'));
+    const ofOthers = flagTable.slice(flagsOf('serve').length).map((row) => row.slice(0, 3));
+    expect(ofOthers).toEqual(
+      others.map((name) => [
+        flagCell(name),
+        flagShape(name).commands.map(code).join(', '),
+        defaultCell(name),
+      ]),
+    );
+    expect(others.filter((name) => flagShape(name).elsewhere.length > 0)).toEqual([]);
+  });
+
+  test('give a reason for every dependency, and for no other package', () => {
+    const { dependencies, devDependencies } = JSON.parse(
+      readFileSync(join(packageRoot, 'package.json'), 'utf8'),
+    );
+    const [production = '', development = ''] = section('Dependencies').split('In development:');
+    const named = (text: string) =>
+      tableRows(text, 'package').flatMap(([cell = '']) => cell.replaceAll('`', '').split(', '));
+    expect(named(production).sort()).toEqual(Object.keys(dependencies).sort());
+    expect(named(development).sort()).toEqual(Object.keys(devDependencies).sort());
+  });
+});
+
+describe('the examples', () => {
+  test('hold a fixture that loads, with an id that no double holds', () => {
+    const { animals, inventory, orders } = loadFixture(
+      fixtureFile(onlyBlock(section('Fixtures'), 'json fixture')),
+    );
+    expect(animals.at(1)).toMatchObject({ id: 9_007_199_254_740_993n, name: 'Whiskers' });
+    expect([animals.size, inventory.size, orders.size]).toEqual([2, 1, 3]);
+  });
+
+  test('hold a config file whose flags are all known', () => {
+    const text = onlyBlock(section('Commands and flags'), 'json config');
+    const layer = fromConfigFile(fixtureFile(text), '--config');
+    expect([...layer.keys()]).toEqual(Object.keys(JSON.parse(text)));
+  });
+
+  const programs = blocks(section('In your own tests and apps'), 'js').map((program) => ({
+    program,
+    uses: /\b(?:startServer|createApp)\b/.exec(program)?.[0],
+  }));
+
+  test('embed the mock in both ways', () => {
+    expect(programs.map(({ uses }) => uses)).toEqual(['startServer', 'createApp']);
+  });
+
+  test.each(programs)('print what they say they print: $uses', async ({ program }) => {
+    const source = pathToFileURL(join(packageRoot, 'src/index.ts')).href;
+    const text = program.replace("'petstore-mock'", `'${source}'`);
+    const words = ['--import', 'tsx', '--input-type=module', '--eval', text];
+    const { stdout } = await run(execPath, words, { cwd: packageRoot });
+    const [, printed] = /console\.log\(.*\); \/\/ (.*)$/m.exec(program) ?? [];
+    expect(stdout).toBe(`${printed}\n`);
+  });
+});
+
+test('every link inside the README leads to a heading', () => {
+  const anchors = [...README.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+  const links = [...README.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor);
+  expect(links.filter((link) => !anchors.includes(link ?? ''))).toEqual([]);
+});

@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  Agent,
+  createServer,
+  type IncomingHttpHeaders,
+  request as openRequest,
+  type RequestListener,
+} from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, onTestFinished } from 'vitest';
+import { parseJson, writeJson } from '../../src/contract/json.ts';
+import { type AppOptions, createApp, startServer } from '../../src/index.ts';
+
+/** What a client sends besides a method and a path. */
+export interface Sent {
+  /** The API key, `demo-key` by default; null sends no `Authorization`. */
+  readonly key?: string | null;
+  /** Text and bytes as they are; an object as JSON, its bigints as digits. */
+  readonly body?: string | Buffer | object;
+  /** Headers beside the key and the JSON content type; undefined takes one of those away. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Received {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** As received, so that digits can be compared. */
+  readonly text: string;
+  /** Parsed exactly: integers that no double holds are bigints. Undefined where there is no JSON. */
+  readonly json: unknown;
+}
+
+export interface Client {
+  send(method: string, path: string, sent?: Sent): Promise<Received>;
+}
+
+export type OpenClient = (settings?: AppOptions) => Promise<Client>;
+
+interface Opened {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** The two ways in: the listener's own, and the whole mock as an Express app. */
+const WAYS: Readonly<Record<string, (settings: AppOptions) => Promise<Opened>>> = {
+  direct: (settings) => startServer({ ...settings, port: 0 }),
+  express: (settings) => serve(createApp(settings)),
+};
+
+/** Runs one suite through both ways in. All that it opened is closed after each test. */
+export function describeBothWays(name: string, suite: (open: OpenClient) => void): void {
+  describe.each(Object.entries(WAYS))(`${name} (%s)`, (_way, start) => {
+    const closers: (() => Promise<void>)[] = [];
+
+    afterEach(async () => {
+      await Promise.all(closers.splice(0).map((close) => close()));
+    });
+
+    suite(async (settings = {}) => {
+      const { port, close } = await start(settings);
+      const agent = new Agent({ keepAlive: true });
+      closers.push(() => {
+        agent.destroy();
+        return close();
+      });
+      return { send: (method, path, sent = {}) => exchange(agent, port, method, path, sent) };
+    });
+  });
+}
+
+/** Writes a fixture for the running test and returns its path. */
+export function fixtureFile(content: string | object): string {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'fixture.json');
+  writeFileSync(path, typeof content === 'string' ? content : writeJson(content));
+  return path;
+}
+
+function serve(app: RequestListener): Promise<Opened> {
+  const server = createServer(app);
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      if (address === null || typeof address === 'string') {
+        reject(new Error('The server has no port.'));
+        return;
+      }
+      const close = (): Promise<void> =>
+        new Promise((closed) => {
+          server.close(() => closed());
+          server.closeAllConnections();
+        });
+      resolve({ port: address.port, close });
+    });
+  });
+}
+
+function exchange(
+  agent: Agent,
+  port: number,
+  method: string,
+  path: string,
+  sent: Sent,
+): Promise<Received> {
+  return new Promise((resolve, reject) => {
+    const content = contentOf(sent.body);
+    const headers = headersOf(sent, content);
+    const request = openRequest({ agent, host: '127.0.0.1', port, method, path, headers });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('error', reject);
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        const { statusCode: status = 0, headers } = response;
+        const isJson = text !== '' && /json/.test(headers['content-type'] ?? '');
+        resolve({ status, headers, text, json: isJson ? parseJson(text) : undefined });
+      });
+    });
+    request.end(content);
+  });
+}
+
+function contentOf(body: Sent['body']): string | Buffer | undefined {
+  return body === undefined || typeof body === 'string' || Buffer.isBuffer(body)
+    ? body
+    : writeJson(body);
+}
+
+function headersOf(
+  { key = 'demo-key', headers = {} }: Sent,
+  content: string | Buffer | undefined,
+): Record<string, string> {
+  const all: Record<string, string | undefined> = {
+    Authorization: key === null ? undefined : `Bearer ${key}`,
+    ...(content === undefined
+      ? {}
+      : {
+          'Content-Type': 'application/json',
+          'Content-Length': String(Buffer.byteLength(content)),
+        }),
+    ...headers,
+  };
+  const given: Record<string, string> = {};
+  for (const [name, value] of Object.entries(all)) if (value !== undefined) given[name] = value;
+  return given;
+}

@@ -1,0 +1,42 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { receiveBody } from '../../src/http/decode.ts';
+import type { ReceivedBody } from '../../src/service/input.ts';
+
+function receive(limit: number) {
+  const request = new IncomingMessage(new Socket());
+  request.headers = { 'transfer-encoding': 'chunked' };
+  const received: ReceivedBody[] = [];
+  receiveBody(
+    request,
+    limit,
+    () => {},
+    (body) => received.push(body),
+  );
+  return { request, received };
+}
+
+test('chunks are put together', async () => {
+  const { request, received } = receive(4);
+  request.push('ab');
+  request.push('cd');
+  request.push(null);
+  await setImmediate();
+  expect(received).toEqual([{ kind: 'bytes', bytes: Buffer.from('abcd') }]);
+});
+
+test('what comes after the limit is read and kept by nobody', async () => {
+  const { request, received } = receive(4);
+  for (const chunk of ['ab', 'cd', 'e', 'f'.repeat(1_000_000)]) request.push(chunk);
+  await setImmediate();
+  expect(received).toEqual([{ kind: 'too-large', limit: 4 }]);
+  expect(request.listenerCount('data')).toBe(0);
+  expect(request.readableFlowing).toBe(true);
+  expect(request.readableLength).toBe(0);
+
+  request.push(null);
+  await setImmediate();
+  expect(received).toHaveLength(1);
+});

@@ -1,0 +1,671 @@
+import { once } from 'node:events';
+import { afterEach, describe, expect, test } from 'vitest';
+import { chooseOptions } from '../../src/contract/assumptions.ts';
+import { createListener } from '../../src/http/listener.ts';
+import { createServiceHandler } from '../../src/http/service.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
+import { REAL_CLOCK } from '../../src/service/clock.ts';
+import { createWorld, type World } from '../../src/service/world.ts';
+import { baseOf } from '../../src/store/collection.ts';
+import { ID_OF, type StoreBase } from '../../src/store/store.ts';
+import { closeRaw, openRaw, type RawReply, rawRequest } from '../helpers/raw.ts';
+
+const closers: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  closeRaw();
+  await Promise.all(closers.splice(0).map((close) => close()));
+});
+
+async function start(options: ServerOptions = {}): Promise<RunningServer> {
+  const server = await startServer({ ...options, port: 0 });
+  closers.push(() => server.close());
+  return server;
+}
+
+/** Sends one request over a connection of its own. */
+async function ask(port: number, request: string | Buffer, method = 'GET'): Promise<RawReply> {
+  const connection = await openRaw(port);
+  connection.send(request);
+  const reply = await connection.reply(method);
+  connection.socket.destroy();
+  return reply;
+}
+
+async function askAlone(
+  options: ServerOptions,
+  method: string,
+  target: string,
+  headers?: Readonly<Record<string, string | undefined>>,
+  body?: string,
+): Promise<RawReply> {
+  const { port } = await start(options);
+  return ask(port, rawRequest(method, target, headers, body), method);
+}
+
+function post(body: string, headers: Readonly<Record<string, string | undefined>> = {}): string {
+  const length = String(Buffer.byteLength(body));
+  const all = { 'Content-Type': 'application/json', 'Content-Length': length, ...headers };
+  return rawRequest('POST', '/v1/pets', all, body);
+}
+
+/** Says that a reply is an Error, and that its status is the one in it. */
+function expectError(reply: RawReply, status: number, code: string): void {
+  expect(reply.status).toBe(status);
+  expect(reply.headers['content-type']).toMatch(/^application\/json/);
+  expect(JSON.parse(reply.body)).toEqual({ code, status, message: expect.stringMatching(/./) });
+}
+
+/** What a server that is well answers. */
+async function expectWell(port: number): Promise<void> {
+  const { status } = await ask(port, rawRequest('GET', '/v1/pets/1'));
+  expect(status).toBe(200);
+}
+
+const REX = '{"name":"Rex","categoryId":1}';
+const ORIGIN = { Origin: 'https://app.example' };
+
+describe('HEAD', () => {
+  test.each([
+    ['/v1/pets', {}, 200],
+    ['/v1/pets/1', {}, 200],
+    ['/v1/pets', { Authorization: undefined }, 401],
+    ['/v1/nothing', {}, 404],
+  ])('%s answers with the headers of GET and no body (%o: %i)', async (target, headers, status) => {
+    const { port } = await start();
+    const connection = await openRaw(port);
+    connection.send(rawRequest('GET', target, headers));
+    const get = await connection.reply();
+    connection.send(rawRequest('HEAD', target, headers));
+    const head = await connection.reply('HEAD');
+    connection.send(rawRequest('GET', target, headers));
+
+    expect((await connection.reply()).body).toBe(get.body);
+    expect(head.status).toBe(status);
+    const changing = { date: expect.any(String), 'mock-basis': expect.any(String) };
+    expect(head.headers).toEqual({ ...get.headers, ...changing });
+  });
+
+  test('of a streamed list ends without a body', async () => {
+    const { port } = await start({ animals: 5_000 });
+    const connection = await openRaw(port);
+    connection.send(rawRequest('HEAD', '/v1/inventory') + rawRequest('GET', '/v1/pets/1'));
+    const head = await connection.reply('HEAD');
+    expect(head.status).toBe(200);
+    expect(JSON.parse((await connection.reply()).body)).toMatchObject({ id: 1 });
+  });
+});
+
+describe('OPTIONS and CORS', () => {
+  test.each([
+    ['/v1/pets', 'GET, HEAD, POST, OPTIONS'],
+    ['/v1/pets/1', 'GET, HEAD, OPTIONS'],
+    ['/v1/inventory/1', 'PATCH, OPTIONS'],
+    ['/v1/store/orders/1', 'DELETE, OPTIONS'],
+  ])('OPTIONS %s names the methods and needs no key', async (target, allow) => {
+    const reply = await askAlone({}, 'OPTIONS', target, { Authorization: undefined });
+    expect(reply.status).toBe(204);
+    expect(reply.headers.allow).toBe(allow);
+    expect(reply.headers).not.toHaveProperty('content-length');
+    expect(reply.headers).not.toHaveProperty('access-control-allow-methods');
+  });
+
+  const preflight = {
+    ...ORIGIN,
+    Authorization: undefined,
+    'Access-Control-Request-Method': 'PATCH',
+    'Access-Control-Request-Headers': 'authorization, content-type',
+  };
+
+  test('a preflight is told what it may send', async () => {
+    const reply = await askAlone({}, 'OPTIONS', '/v1/inventory/1', preflight);
+    expect(reply.status).toBe(204);
+    expect(reply.headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'PATCH, OPTIONS',
+      'access-control-allow-headers': 'authorization, content-type',
+    });
+  });
+
+  test.each([200, 401])('a page of another origin may read a reply (%i)', async (status) => {
+    const key = status === 200 ? 'Bearer demo-key' : undefined;
+    const reply = await askAlone({}, 'GET', '/v1/pets', { ...ORIGIN, Authorization: key });
+    expect(reply.status).toBe(status);
+    expect(reply.headers['access-control-allow-origin']).toBe('*');
+    expect(reply.headers['access-control-expose-headers']).toContain('Mock-Basis');
+  });
+
+  test('with cors=absent neither a preflight nor a reply has CORS headers', async () => {
+    const { port } = await start({ assume: { cors: 'absent' } });
+    const replies = [
+      await ask(port, rawRequest('OPTIONS', '/v1/inventory/1', preflight)),
+      await ask(port, rawRequest('GET', '/v1/pets', ORIGIN)),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([204, 200]);
+    const names = replies.flatMap(({ headers }) => Object.keys(headers));
+    expect(names.filter((name) => name.startsWith('access-control-'))).toEqual([]);
+  });
+});
+
+describe('paths and methods', () => {
+  test.each([
+    '/v1',
+    '/v1/',
+    '/v1/nothing',
+    '/v1/pets/1/2',
+    '/v1/pets/',
+    '/',
+    '/pets',
+    '/v10/pets',
+    '/~nobody/v1/pets',
+    '/v1/%E0%A4%A',
+    '/foo%',
+    '/%E0%A4%A/pets',
+    '/__mock/nothing',
+    '/__mock/%E0%A4%A',
+    '/__mock',
+    'http://localhost/nothing',
+    '*',
+  ])('%s is nothing that the service has', async (target) => {
+    expectError(await askAlone({}, 'GET', target), 404, 'route_not_found');
+  });
+
+  test.each([
+    ['DELETE', '/v1/pets', 'GET, HEAD, POST, OPTIONS'],
+    ['PUT', '/v1/pets/1', 'GET, HEAD, OPTIONS'],
+    ['GET', '/v1/inventory/1', 'PATCH, OPTIONS'],
+    ['HEAD', '/v1/inventory/1', 'PATCH, OPTIONS'],
+    ['PROPFIND', '/v1/store/orders', 'GET, HEAD, OPTIONS'],
+  ])('%s %s is answered with the methods that are allowed', async (method, target, allow) => {
+    const reply = await askAlone({}, method, target);
+    expect(reply.status).toBe(405);
+    expect(reply.headers.allow).toBe(allow);
+    if (method !== 'HEAD') expectError(reply, 405, 'method_not_allowed');
+  });
+
+  test.each([
+    'http://localhost/v1/pets/1',
+    'HTTP://example.com:80/v1/pets/1',
+    '/v1/%70ets/1',
+    '/%76%31/pets/%31',
+    '/v1/pets/1?',
+  ])('%s is the animal 1', async (target) => {
+    const reply = await askAlone({}, 'GET', target);
+    expect(reply.status).toBe(200);
+    expect(JSON.parse(reply.body)).toMatchObject({ id: 1 });
+  });
+
+  test.each(['/v1/pets/%', '/v1/pets/%E0%A4%A', '/v1/pets/1%2F2', '/v1/pets/%00'])(
+    '%s is a malformed id',
+    async (target) => {
+      expectError(await askAlone({}, 'GET', target), 400, 'invalid_input');
+    },
+  );
+
+  test('CONNECT is not allowed, and the connection is closed', async () => {
+    const { port } = await start();
+    const connection = await openRaw(port);
+    connection.send('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
+    const reply = await connection.reply();
+    expectError(reply, 405, 'method_not_allowed');
+    expect(reply.headers).toHaveProperty('allow');
+    expect(await connection.rest()).toBe('');
+  });
+
+  test('a client that resets its CONNECT leaves the server serving', async () => {
+    const { port } = await start();
+    const connection = await openRaw(port);
+    connection.send('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
+    await connection.reply();
+    connection.socket.resetAndDestroy();
+    await once(connection.socket, 'close');
+    await expectWell(port);
+    await expectWell(port);
+  });
+
+  test('an Upgrade is passed over', async () => {
+    const { port } = await start();
+    const connection = await openRaw(port);
+    const upgrade = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' };
+    connection.send(rawRequest('GET', '/v1/pets/1', upgrade));
+    expect((await connection.reply()).status).toBe(200);
+  });
+});
+
+describe('bodies', () => {
+  const MIB = 1024 * 1024;
+
+  test('a Content-Length over the limit is refused before the body comes', async () => {
+    const reply = await askAlone({}, 'POST', '/v1/pets', {
+      'Content-Type': 'application/json',
+      'Content-Length': String(MIB + 1),
+    });
+    expectError(reply, 413, 'body_too_large');
+  });
+
+  test('a body of exactly the limit is taken', async () => {
+    const { port } = await start();
+    const padded = REX.padEnd(MIB);
+    expect((await ask(port, post(padded))).status).toBe(201);
+  });
+
+  test('a chunked body is refused where it passes the limit, and the rest is passed over', async () => {
+    const { port } = await start();
+    const connection = await openRaw(port);
+    const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
+    const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
+    connection.send(rawRequest('POST', '/v1/pets', headers) + chunk.repeat(17));
+    expectError(await connection.reply(), 413, 'body_too_large');
+
+    connection.send(`${chunk.repeat(3)}0\r\n\r\n${rawRequest('GET', '/v1/pets/1')}`);
+    expect((await connection.reply()).status).toBe(200);
+  });
+
+  test.each<[string, Readonly<Record<string, string | undefined>>]>([
+    ['no Content-Type', { 'Content-Type': undefined }],
+    ['text/plain', { 'Content-Type': 'text/plain' }],
+    ['another charset', { 'Content-Type': 'application/json; charset=iso-8859-1' }],
+    ['a Content-Encoding', { 'Content-Encoding': 'gzip' }],
+  ])('a body with %s is not supported', async (_name, headers) => {
+    const { port } = await start();
+    expectError(await ask(port, post(REX, headers)), 415, 'unsupported_media_type');
+  });
+
+  test.each(['application/json; charset=UTF-8', 'application/json;charset="utf-8"'])(
+    'a body of %s is taken',
+    async (type) => {
+      const { port } = await start();
+      expect((await ask(port, post(REX, { 'Content-Type': type }))).status).toBe(201);
+    },
+  );
+
+  test.each<[string, string]>([
+    ['not JSON', '{"name":'],
+    ['nested 100,000 deep', '['.repeat(100_000)],
+    ['an object nested 100,000 deep', `${'{"name":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
+    ['an array', `[${REX}]`],
+    ['null', 'null'],
+    ['empty', ''],
+    ['a byte order mark and nothing more', '\ufeff'],
+  ])('a body that is %s is invalid input', async (_name, body) => {
+    const { port } = await start();
+    expectError(await ask(port, post(body)), 400, 'invalid_input');
+    await expectWell(port);
+  });
+
+  test('a body that is not UTF-8 is invalid input', async () => {
+    const { port } = await start();
+    const body = Buffer.from('{"name":"R\xe9x","categoryId":1}', 'latin1');
+    const head = post('', { 'Content-Length': String(body.length) });
+    const reply = await ask(port, Buffer.concat([Buffer.from(head), body]));
+    expectError(reply, 400, 'invalid_input');
+    expect(JSON.parse(reply.body).message).toContain('UTF-8');
+  });
+
+  test('a body on an operation that takes none is passed over', async () => {
+    const { port } = await start();
+    const connection = await openRaw(port);
+    const body = 'x'.repeat(100_000);
+    connection.send(rawRequest('GET', '/v1/pets/1', { 'Content-Length': '100000' }, body));
+    connection.send(rawRequest('GET', '/v1/pets/2'));
+    const ids = (await connection.replies(2)).map((reply) => JSON.parse(reply.body).id);
+    expect(ids).toEqual([1, 2]);
+  });
+});
+
+describe('Expect: 100-continue', () => {
+  const expecting = (length: number): string =>
+    post('', { 'Content-Length': String(length), Expect: '100-continue' });
+
+  test('the body is asked for, then the request is answered', async () => {
+    const { port } = await start();
+    const connection = await openRaw(port);
+    connection.send(expecting(REX.length));
+    expect(await connection.reply()).toMatchObject({ status: 100, body: '' });
+    connection.send(REX);
+    expect((await connection.reply()).status).toBe(201);
+    connection.send(rawRequest('GET', '/v1/pets/1'));
+    expect((await connection.reply()).status).toBe(200);
+  });
+
+  test('a body over the limit is never asked for, and the connection is closed', async () => {
+    const { port } = await start();
+    const connection = await openRaw(port);
+    connection.send(expecting(2_000_000));
+    const reply = await connection.reply();
+    expectError(reply, 413, 'body_too_large');
+    expect(reply.headers.connection).toBe('close');
+    expect(await connection.rest()).toBe('');
+  });
+
+  test('other expectations are passed over', async () => {
+    const reply = await askAlone({}, 'GET', '/v1/pets/1', { Expect: 'the-best' });
+    expect(reply.status).toBe(200);
+  });
+
+  test('outside the service it is answered too', async () => {
+    const { port } = await start();
+    const connection = await openRaw(port);
+    connection.send(
+      rawRequest('POST', '/nothing', { 'Content-Length': '2', Expect: '100-continue' }),
+    );
+    expect((await connection.reply()).status).toBe(100);
+    connection.send('{}');
+    expectError(await connection.reply(), 404, 'route_not_found');
+  });
+});
+
+describe('what is not HTTP', () => {
+  test.each<[string, string]>([
+    ['words', 'hello there\r\n\r\n'],
+    ['a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    ['a header without a colon', 'GET /v1/pets HTTP/1.1\r\nHost localhost\r\n\r\n'],
+    ['two lengths', 'POST /v1/pets HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
+    [
+      'a length and chunks',
+      'POST /v1/pets HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+    ],
+    ['no such method', 'FETCH /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n'],
+    [
+      'a broken chunk',
+      'POST /v1/pets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n',
+    ],
+    ['no Host', 'GET /v1/pets HTTP/1.1\r\nAuthorization: Bearer demo-key\r\n\r\n'],
+  ])('%s gets an Error, and the connection is closed', async (_name, bytes) => {
+    const { port } = await start();
+    const connection = await openRaw(port);
+    connection.send(Buffer.from(bytes, 'latin1'));
+    const reply = await connection.reply();
+    expectError(reply, 400, 'invalid_input');
+    expect(reply.headers.connection).toBe('close');
+    expect(await connection.rest()).toBe('');
+    await expectWell(port);
+  });
+
+  test('with --plain nothing tells the mock', async () => {
+    const { port } = await start({ plain: true });
+    expect((await ask(port, 'nonsense\r\n\r\n')).headers).not.toHaveProperty('mock-basis');
+  });
+
+  test.each<[string, string]>([
+    ['headers', rawRequest('GET', '/v1/pets', { 'X-Long': 'x'.repeat(20_000) })],
+    ['a target', rawRequest('GET', `/v1/pets?${'x'.repeat(20_000)}`)],
+  ])('%s over 16 KiB get 431, and the connection is closed', async (_name, bytes) => {
+    const { port } = await start();
+    const connection = await openRaw(port);
+    connection.send(bytes);
+    expectError(await connection.reply(), 431, 'request_header_fields_too_large');
+    expect(await connection.rest()).toBe('');
+  });
+
+  test('HTTP/1.0 is answered without chunks, and the connection is closed', async () => {
+    const { port } = await start({ animals: 5_000 });
+    const connection = await openRaw(port);
+    connection.send('GET /v1/inventory HTTP/1.0\r\nAuthorization: Bearer demo-key\r\n\r\n');
+    await connection.rest();
+    const reply = await connection.reply();
+    expect(reply.status).toBe(200);
+    expect(reply.headers).not.toHaveProperty('transfer-encoding');
+    expect(JSON.parse(reply.body)).toHaveLength(5_000);
+  });
+
+  test('a server closes although a client that was refused keeps its connection open', async () => {
+    const server = await startServer({ port: 0 });
+    const connection = await openRaw(server.port);
+    connection.send('nonsense\r\n\r\n');
+    await connection.rest();
+    await server.close();
+  });
+});
+
+describe('slow clients', () => {
+  const timeouts = { headers: 100, request: 150, checkEvery: 20 };
+
+  test.each<[string, string]>([
+    ['says nothing', ''],
+    ['stops in its headers', 'GET /v1/pets HTTP/1.1\r\nHost: loc'],
+    ['stops in its body', post('{"na', { 'Content-Length': '29' })],
+    [
+      'stops between chunks',
+      `${rawRequest('POST', '/v1/pets', { 'Transfer-Encoding': 'chunked' })}2\r\n{"\r\n`,
+    ],
+  ])('a client that %s gets 408, and the connection is closed', async (_name, bytes) => {
+    const { port } = await start({ timeouts });
+    const connection = await openRaw(port);
+    if (bytes !== '') connection.send(bytes);
+    const reply = await connection.reply();
+    expectError(reply, 408, 'request_timeout');
+    expect(reply.headers.connection).toBe('close');
+    expect(await connection.rest()).toBe('');
+    await expectWell(port);
+  });
+
+  test('a request that was answered before its body came gets no second reply', async () => {
+    const { port } = await start({ timeouts });
+    const connection = await openRaw(port);
+    connection.send(post('', { 'Content-Length': '2000000' }));
+    expectError(await connection.reply(), 413, 'body_too_large');
+    expect(await connection.rest()).toBe('');
+  });
+});
+
+describe('connections', () => {
+  const idsOf = (replies: readonly RawReply[]): number[] =>
+    replies.map(({ body }) => JSON.parse(body).id);
+  const first50 = Array.from({ length: 50 }, (_, index) => index + 1);
+
+  test('a connection is used again', async () => {
+    const { port } = await start();
+    const connection = await openRaw(port);
+    for (const id of [3, 1, 2]) {
+      connection.send(rawRequest('GET', `/v1/pets/${id}`));
+      expect(idsOf([await connection.reply()])).toEqual([id]);
+    }
+  });
+
+  test('50 pipelined requests are answered in order', async () => {
+    const { port } = await start();
+    const connection = await openRaw(port);
+    connection.send(first50.map((id) => rawRequest('GET', `/v1/pets/${id}`)).join(''));
+    expect(idsOf(await connection.replies(50))).toEqual(first50);
+  });
+
+  test('pipelined requests of both ways in are answered in order', async () => {
+    const { port } = await start({ animals: 20_000 });
+    const connection = await openRaw(port);
+    connection.send(
+      rawRequest('GET', '/v1/inventory') +
+        rawRequest('GET', '/__mock/health') +
+        post(REX) +
+        rawRequest('GET', '/nothing') +
+        rawRequest('GET', '/v1/pets/7'),
+    );
+    const replies = await connection.replies(5);
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 201, 404, 200]);
+    expect(JSON.parse(replies[0]?.body ?? '')).toHaveLength(20_000);
+  });
+
+  test.each<[string, string]>([
+    ['/v1/pets/1', 'garbage\r\n\r\n'],
+    ['/v1/inventory', 'garbage\r\n\r\n'],
+    ['/__mock/health', 'garbage\r\n\r\n'],
+    ['/v1/inventory', 'GET /v1/pets HTTP/1.1\r\n\r\n'],
+  ])('the reply to %s is whole although %j follows', async (target, garbage) => {
+    const { port } = await start({ animals: 20_000 });
+    const connection = await openRaw(port);
+    connection.send(rawRequest('GET', target) + garbage);
+    const [reply, refusal] = await connection.replies(2);
+    expect(reply?.status).toBe(200);
+    expect(() => JSON.parse(reply?.body ?? '')).not.toThrow();
+    expect([400, 405]).toContain(refusal?.status);
+    expect(await connection.rest()).toBe('');
+  });
+
+  test('what is sent by two clients never mixes', async () => {
+    const { port } = await start();
+    const clients = await Promise.all([openRaw(port), openRaw(port)]);
+    const asked = Array.from({ length: 100 }, (_, index) => (index % 50) + 1);
+    for (const [index, id] of asked.entries()) {
+      clients[0]?.send(rawRequest('GET', `/v1/pets/${id}`));
+      clients[1]?.send(rawRequest('GET', `/v1/pets/${51 - (asked[index] ?? 0)}`));
+    }
+    const [ours, theirs] = await Promise.all(clients.map((client) => client.replies(100)));
+    expect(idsOf(ours ?? [])).toEqual(asked);
+    expect(idsOf(theirs ?? [])).toEqual(asked.map((id) => 51 - id));
+  });
+
+  test.each<[string, (port: number) => Promise<void>]>([
+    [
+      'its headers',
+      async (port) => {
+        const { socket, send } = await openRaw(port);
+        send('GET /v1/pets HTT');
+        socket.resetAndDestroy();
+        await once(socket, 'close');
+      },
+    ],
+    [
+      'its body',
+      async (port) => {
+        const { socket, send, reply } = await openRaw(port);
+        send(post('', { 'Content-Length': '29', Expect: '100-continue' }));
+        await reply();
+        send('{"name"');
+        socket.resetAndDestroy();
+        await once(socket, 'close');
+      },
+    ],
+    [
+      'a streamed reply',
+      async (port) => {
+        const { socket, send } = await openRaw(port);
+        send(rawRequest('GET', '/v1/inventory'));
+        await once(socket, 'data');
+        socket.resetAndDestroy();
+        await once(socket, 'close');
+      },
+    ],
+  ])('a client that leaves in the middle of %s leaves the server serving', async (_name, leave) => {
+    const { port } = await start({ animals: 100_000 });
+    await Promise.all([leave(port), leave(port), leave(port)]);
+    await expectWell(port);
+    const [reply] = await Promise.all([
+      ask(port, rawRequest('GET', '/v1/inventory')),
+      expectWell(port),
+    ]);
+    expect(JSON.parse(reply.body)).toHaveLength(100_000);
+  });
+
+  test('a long list is whole, and others are answered while it is sent', async () => {
+    const { port } = await start({ animals: 100_000 });
+    const reader = await openRaw(port);
+    reader.send(rawRequest('GET', '/v1/inventory'));
+    await once(reader.socket, 'data');
+    reader.socket.pause();
+    for (let count = 0; count < 5; count += 1) await expectWell(port);
+    reader.socket.resume();
+    const { headers, body } = await reader.reply();
+    expect(headers['transfer-encoding']).toBe('chunked');
+    const entries: unknown = JSON.parse(body);
+    expect(entries).toHaveLength(100_000);
+  });
+});
+
+describe('a fault of the mock itself', () => {
+  /** A base whose record cannot be read. */
+  function brokenWorld(): World {
+    const broken: StoreBase = {
+      animals: {
+        size: 1,
+        idAt: () => 1n,
+        at: () => {
+          throw new Error('the store is broken');
+        },
+      },
+      inventory: {
+        size: 1,
+        idAt: () => 1n,
+        at: () => {
+          throw new Error('the store is broken');
+        },
+      },
+      orders: baseOf([], ID_OF.orders),
+    };
+    return createWorld({ base: broken, clock: REAL_CLOCK, choices: chooseOptions() });
+  }
+
+  async function startBroken(loadApp?: () => Promise<never>): Promise<number> {
+    const world = brokenWorld();
+    const service = createServiceHandler({ worlds: () => world, plain: false });
+    const server = createListener({
+      service,
+      loadApp:
+        loadApp ??
+        (async () => (await import('../../src/control/app.ts')).createExpressApp(service)),
+      world,
+      plain: false,
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closers.push(async () => {
+      server.close();
+      server.closeAllConnections();
+    });
+    const address = server.address();
+    return typeof address === 'object' ? (address?.port ?? 0) : 0;
+  }
+
+  test.each(['/v1/pets/1', '/v1/pets', '/v1/inventory', 'http://localhost/v1/inventory'])(
+    '%s gets an Error, and the next request is answered',
+    async (target) => {
+      const port = await startBroken();
+      const warned = once(process, 'warning');
+      const connection = await openRaw(port);
+      connection.send(rawRequest('GET', target));
+      expectError(await connection.reply(), 500, 'internal_error');
+      expect((await warned).map(String)).toEqual([expect.stringContaining('the store is broken')]);
+      connection.send(rawRequest('GET', '/v1/store/orders'));
+      expect(await connection.reply()).toMatchObject({ status: 200, body: '[]' });
+    },
+  );
+
+  test('an app that does not load gets an Error', async () => {
+    const port = await startBroken(() => Promise.reject(new Error('there is no Express')));
+    const warned = once(process, 'warning');
+    expectError(await ask(port, rawRequest('GET', '/__mock/health')), 500, 'internal_error');
+    await warned;
+    expect((await ask(port, rawRequest('GET', '/v1/store/orders'))).status).toBe(200);
+  });
+});
+
+describe('the control API', () => {
+  test('health and the OpenAPI document need no key', async () => {
+    const { port } = await start();
+    const health = await ask(
+      port,
+      rawRequest('GET', '/__mock/health', { Authorization: undefined }),
+    );
+    expect(health.status).toBe(200);
+    expect(JSON.parse(health.body)).toMatchObject({ status: 'ok' });
+
+    const host = { Host: `localhost:${port}`, Authorization: undefined };
+    const document = await ask(port, rawRequest('GET', '/__mock/service.openapi.json', host));
+    expect(JSON.parse(document.body)).toMatchObject({
+      openapi: expect.stringMatching(/^3\.1/),
+      servers: expect.arrayContaining([
+        expect.objectContaining({ url: `http://localhost:${port}/v1` }),
+      ]),
+    });
+  });
+
+  test('a body that is not JSON gets an Error', async () => {
+    const reply = await askAlone(
+      {},
+      'POST',
+      '/__mock/health',
+      { 'Content-Type': 'application/json', 'Content-Length': '2' },
+      '{"',
+    );
+    expectError(reply, 404, 'route_not_found');
+  });
+});

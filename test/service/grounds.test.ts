@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  ASSUMPTION_IDS,
+  ASSUMPTIONS,
+  type AssumptionId,
+  type Choices,
+  chooseOptions,
+} from '../../src/contract/assumptions.ts';
+import { BODY_LIMITS, type Call } from '../../src/service/input.ts';
+import { SERVICE } from '../../src/service/operations.ts';
+import type { Reply } from '../../src/service/reply.ts';
+import { createWorld } from '../../src/service/world.ts';
+import { storeBaseOf } from '../../src/store/store.ts';
+
+/** A call before it is known how large a body may be. */
+type Request = Omit<Call, 'body' | 'contentEncoding' | 'path'> & { readonly text: string };
+
+/** Neither turns on what is asked: a key's rate on what came before, the order on other errors. */
+const EXCEPT: readonly AssumptionId[] = ['check-order', 'rate-limit'];
+
+const BASE = storeBaseOf({
+  animals: [
+    { id: 1n, name: 'Rex', categoryId: 7n, status: 'available' },
+    { id: 2n, name: 'Bo', categoryId: 7n },
+  ],
+  inventory: [{ petId: 1n, quantity: 4, status: 'available' }],
+  orders: [
+    { id: 1n, petId: 1n, quantity: 1, shipDate: '2031-03-15T09:00:00Z', status: 'pending' },
+    { id: 2n, petId: 1n, quantity: 1, status: 'shipped' },
+    { id: 3n, petId: 2n, quantity: 1, status: 'cancelled' },
+    { id: 4n },
+  ],
+});
+
+const BEFORE_SUNSET = Date.parse('2030-12-05T12:00:00Z');
+const AFTER_ALL_DATES = Date.parse('2032-01-01T00:00:00Z');
+
+const now = fc.constantFrom(BEFORE_SUNSET, AFTER_ALL_DATES);
+const authorization = fc.constantFrom(
+  'Bearer demo-key',
+  'Bearer demo-read-only-key',
+  'Bearer unknown',
+  undefined,
+);
+const contentType = fc.constantFrom('application/json', 'text/plain', undefined);
+const unknownParameters = fc.constantFrom<readonly (readonly [string, string])[]>(
+  [],
+  [],
+  [['page', '2']],
+);
+const pathId = fc.constantFrom('1', '2', '3', '4', '999', 'abc', '9223372036854775808');
+
+const limit = fc.oneof(fc.integer({ min: -2, max: 103 }).map(String), fc.constant('abc'));
+const filter = fc.constantFrom('available', 'sold', 'reserved', '');
+const listQuery = fc
+  .record({ limit, status: filter }, { requiredKeys: [] })
+  .map((given) => Object.entries(given));
+
+const name = fc.oneof(
+  fc.constantFrom('', 'x', 'x'.repeat(255), 'x'.repeat(256), '🐈'.repeat(255), '🐈'.repeat(256)),
+  fc.string(),
+);
+const newAnimal = fc.record(
+  {
+    name: fc.oneof(name, fc.constant(5)),
+    categoryId: fc.constantFrom<unknown>(7, 7, 7, '7'),
+    status: fc.constantFrom('available', 'sold', 'reserved'),
+    id: fc.constant(9),
+    colour: fc.constant('red'),
+  },
+  { requiredKeys: ['name', 'categoryId'] },
+);
+const stockUpdate = fc.record(
+  {
+    quantity: fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constant(1.5)),
+    reason: fc.constant('returned'),
+  },
+  { requiredKeys: ['quantity'] },
+);
+
+/** JSON of a body, blown up with blanks to where the limits of `body-limit` are. */
+function text(body: fc.Arbitrary<object>): fc.Arbitrary<string> {
+  const size = fc.oneof(
+    { weight: 20, arbitrary: fc.constant(0) },
+    { weight: 8, arbitrary: fc.constantFrom(BODY_LIMITS['10kb'], BODY_LIMITS['10kb'] + 1) },
+    { weight: 1, arbitrary: fc.constant(BODY_LIMITS['1mb'] + 1) },
+  );
+  return fc.tuple(body, size).map(([value, least]) => JSON.stringify(value).padEnd(least, ' '));
+}
+
+const listed = fc
+  .tuple(listQuery, unknownParameters)
+  .map(([known, unknown]) => [...known, ...unknown]);
+
+const noBody = { pathId: fc.constant(undefined), contentType: fc.constant(undefined) };
+
+const request: fc.Arbitrary<Request> = fc.oneof(
+  fc.record({
+    ...noBody,
+    operation: fc.constant('listPets' as const),
+    query: listed,
+    authorization,
+    text: fc.constant(''),
+  }),
+  fc.record({
+    operation: fc.constant('createPet' as const),
+    pathId: fc.constant(undefined),
+    query: unknownParameters,
+    authorization,
+    contentType,
+    text: text(newAnimal),
+  }),
+  fc.record({
+    operation: fc.constantFrom('getPet' as const, 'cancelOrder' as const),
+    pathId,
+    query: unknownParameters,
+    authorization,
+    contentType: fc.constant(undefined),
+    text: fc.constant(''),
+  }),
+  fc.record({
+    operation: fc.constant('updateInventory' as const),
+    pathId,
+    query: unknownParameters,
+    authorization,
+    contentType,
+    text: text(stockUpdate),
+  }),
+);
+
+/** Answers a request in a fresh world. */
+function answer(asked: Request, now: number, choices: Choices): Reply {
+  const { text, ...rest } = asked;
+  const bytes = Buffer.from(text);
+  const limit = BODY_LIMITS[choices['body-limit']];
+  const call: Call = {
+    ...rest,
+    path: '/v1',
+    contentEncoding: undefined,
+    body:
+      bytes.length === 0
+        ? { kind: 'none' }
+        : bytes.length > limit
+          ? { kind: 'too-large', limit }
+          : { kind: 'bytes', bytes },
+  };
+  const world = createWorld({ base: BASE, clock: { now: () => now, real: false }, choices });
+  return SERVICE[call.operation](world, call);
+}
+
+/** The assumptions of which another option alone gives another status. */
+function decisive(asked: Request, now: number, status: number): AssumptionId[] {
+  return ASSUMPTION_IDS.filter((id) => {
+    const others = ASSUMPTIONS[id].options.slice(1);
+    return others.some(({ name }) => {
+      const { status: otherwise } = answer(asked, now, { ...chooseOptions(), [id]: name });
+      return otherwise !== status;
+    });
+  });
+}
+
+function named({ basis }: Reply): string[] {
+  return basis.kind === 'assumed' ? basis.by.map((ground) => ground.replace(/=.*$/, '')) : [];
+}
+
+describe('the grounds of a reply', () => {
+  test('name an assumption exactly when another of its options gives another status', () => {
+    const counted = new Set(ASSUMPTION_IDS.filter((id) => !EXCEPT.includes(id)));
+    const among = (ids: readonly string[]) =>
+      [...counted].filter((id) => ids.includes(id)).toSorted();
+
+    fc.assert(
+      fc.property(request, now, (asked, instant) => {
+        const given = answer(asked, instant, chooseOptions());
+        const expected = among(decisive(asked, instant, given.status));
+        expect(among(named(given)), `of the ${given.status}`).toEqual(expected);
+      }),
+      { numRuns: 1000, seed: 1 },
+    );
+  });
+
+  test('name the option that each of them has', () => {
+    fc.assert(
+      fc.property(request, now, (asked, instant) => {
+        const choices: Readonly<Record<string, string>> = chooseOptions();
+        const { basis } = answer(asked, instant, chooseOptions());
+        for (const ground of basis.kind === 'assumed' ? basis.by : []) {
+          const [id = '', option] = ground.split('=');
+          expect(choices[id]).toBe(option);
+        }
+      }),
+      { numRuns: 500, seed: 1 },
+    );
+  });
+});

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import { FixtureError } from '../../src/index.ts';
+import { describeBothWays, fixtureFile } from '../helpers/wire.ts';
+
+/** 2^53+1, which a double rounds, and both ends of an int64. */
+const EXACT = ['9007199254740993', '9223372036854775807', '-9223372036854775808'];
+
+/** What is no int64, as it stands in JSON. */
+const REFUSED = ['9223372036854775808', '-9223372036854775809', '1.5', '"1"'];
+
+function fixtureOf(id: string): string {
+  return `{
+    "animals": [{ "id": ${id}, "name": "Rex", "categoryId": ${id}, "status": "available" }],
+    "inventory": [{ "petId": ${id}, "quantity": 4, "status": "available" }],
+    "orders": [{ "id": ${id}, "petId": ${id}, "quantity": 1 }]
+  }`;
+}
+
+describeBothWays('an int64', (open) => {
+  test.each(EXACT)('%s goes through a fixture, a path and every reply unchanged', async (id) => {
+    const client = await open({ fixture: fixtureFile(fixtureOf(id)) });
+    const animal = `{"id":${id},"name":"Rex","categoryId":${id},"status":"available"}`;
+
+    expect((await client.send('GET', '/v1/pets')).text).toBe(`[${animal}]`);
+    expect(await client.send('GET', `/v1/pets/${id}`)).toMatchObject({ status: 200, text: animal });
+    expect((await client.send('GET', '/v1/inventory')).text).toBe(
+      `[{"petId":${id},"quantity":4,"status":"available"}]`,
+    );
+    expect(
+      await client.send('PATCH', `/v1/inventory/${id}`, { body: { quantity: 7 } }),
+    ).toMatchObject({ status: 200, text: `{"petId":${id},"quantity":7,"status":"available"}` });
+    expect((await client.send('GET', '/v1/store/orders')).text).toBe(
+      `[{"id":${id},"petId":${id},"quantity":1}]`,
+    );
+    expect((await client.send('DELETE', `/v1/store/orders/${id}`)).status).toBe(204);
+  });
+
+  test.each(EXACT)('%s in a body comes out as the same digits', async (categoryId) => {
+    const client = await open();
+    const body = `{"name":"Rex","categoryId":${categoryId}}`;
+
+    const created = await client.send('POST', '/v1/pets', { body });
+    expect(created).toMatchObject({
+      status: 201,
+      text: `{"id":65,"name":"Rex","categoryId":${categoryId}}`,
+    });
+    expect((await client.send('GET', '/v1/pets/65')).text).toBe(created.text);
+  });
+
+  test.each(EXACT)('an Error repeats an unknown %s with all its digits', async (id) => {
+    const client = await open();
+
+    for (const [method, path] of [
+      ['GET', '/v1/pets/'],
+      ['DELETE', '/v1/store/orders/'],
+    ] as const) {
+      const reply = await client.send(method, path + id);
+      expect(reply.status).toBe(404);
+      expect(reply.text).toContain(id);
+    }
+  });
+
+  test.each(REFUSED)('%s is refused in a path', async (id) => {
+    const client = await open();
+    const segment = encodeURIComponent(id);
+
+    for (const reply of [
+      await client.send('GET', `/v1/pets/${segment}`),
+      await client.send('PATCH', `/v1/inventory/${segment}`, { body: { quantity: 1 } }),
+      await client.send('DELETE', `/v1/store/orders/${segment}`),
+    ]) {
+      expect(reply).toMatchObject({ status: 400, json: { code: 'invalid_input', status: 400 } });
+    }
+  });
+
+  test.each(REFUSED)('%s is refused as a categoryId', async (categoryId) => {
+    const client = await open();
+    const body = `{"name":"Rex","categoryId":${categoryId}}`;
+
+    const reply = await client.send('POST', '/v1/pets', { body });
+    expect(reply).toMatchObject({ status: 400, json: { code: 'invalid_input' } });
+    expect(reply.text).toContain('body.categoryId');
+    expect((await client.send('GET', '/v1/pets/65')).status).toBe(404);
+  });
+
+  test.each(REFUSED)('%s in a fixture keeps the mock from starting', async (id) => {
+    await expect(async () => open({ fixture: fixtureFile(fixtureOf(id)) })).rejects.toThrow(
+      FixtureError,
+    );
+  });
+
+  test('the neighbours of an id that a double cannot hold are other animals', async () => {
+    const animals = [9007199254740992n, 9007199254740993n, 9007199254740994n].map((id) => ({
+      id,
+      name: `number ${id}`,
+      categoryId: 1,
+    }));
+    const client = await open({ fixture: fixtureFile({ animals }) });
+
+    for (const { id, name } of animals) {
+      expect((await client.send('GET', `/v1/pets/${id}`)).json).toMatchObject({ name });
+    }
+  });
+
+  test('no animal can be added once the highest id is used', async () => {
+    const client = await open({ fixture: fixtureFile(fixtureOf('9223372036854775807')) });
+
+    const reply = await client.send('POST', '/v1/pets', { body: { name: 'Rex', categoryId: 1 } });
+    expect(reply).toMatchObject({ status: 507, json: { code: 'ids_exhausted', status: 507 } });
+    expect(reply.headers['mock-basis']).toBe('assumed;by="assigned-ids=next"');
+  });
+
+  test('is drawn for a new animal even when the highest one is used', async () => {
+    const client = await open({
+      fixture: fixtureFile(fixtureOf('9223372036854775807')),
+      assume: { 'assigned-ids': 'int64' },
+    });
+
+    const { status, text } = await client.send('POST', '/v1/pets', {
+      body: { name: 'Rex', categoryId: 1 },
+    });
+    expect(status).toBe(201);
+    const id = /"id":(\d+)/.exec(text)?.[1];
+    expect((await client.send('GET', `/v1/pets/${id}`)).text).toBe(text);
+  });
+});

@@ -1,0 +1,336 @@
+import { describe, expect, test } from 'vitest';
+import {
+  OPERATION_IDS,
+  OPERATIONS,
+  type OperationId,
+  operationShape,
+} from '../../src/contract/operations.ts';
+import { type Fields, isObject, RECORDS, readRecord } from '../../src/contract/records.ts';
+import { type Client, describeBothWays, type Received, type Sent } from '../helpers/wire.ts';
+
+/** A request that the document prescribes a status for. */
+interface Case {
+  readonly path: string;
+  readonly sent?: Sent;
+}
+
+const NO_KEY: Sent = { key: null };
+const REX = { name: 'Rex', categoryId: 7 };
+
+/** A case for each documented status of each operation. */
+const CASES: Readonly<Record<OperationId, Readonly<Record<number, Case>>>> = {
+  listPets: {
+    200: { path: '/pets?limit=3&status=available' },
+    401: { path: '/pets', sent: NO_KEY },
+  },
+  createPet: {
+    201: { path: '/pets', sent: { body: { ...REX, status: 'available' } } },
+    401: { path: '/pets', sent: { ...NO_KEY, body: REX } },
+  },
+  getPet: {
+    200: { path: '/pets/1' },
+    401: { path: '/pets/1', sent: NO_KEY },
+  },
+  listInventory: {
+    200: { path: '/inventory' },
+    401: { path: '/inventory', sent: NO_KEY },
+  },
+  updateInventory: {
+    200: { path: '/inventory/1', sent: { body: { quantity: 9 } } },
+    401: { path: '/inventory/1', sent: { ...NO_KEY, body: { quantity: 9 } } },
+  },
+  listOrders: {
+    200: { path: '/store/orders' },
+    401: { path: '/store/orders', sent: NO_KEY },
+  },
+  cancelOrder: {
+    204: { path: '/store/orders/1' },
+    401: { path: '/store/orders/1', sent: NO_KEY },
+    404: { path: '/store/orders/999' },
+    409: { path: '/store/orders/2' },
+  },
+};
+
+const documented = OPERATION_IDS.flatMap((operation) =>
+  Object.entries(operationShape(operation).replies).map(([status, reply]) => ({
+    operation,
+    status: Number(status),
+    reply,
+  })),
+);
+
+function caseOf(operation: OperationId, status: number): Case {
+  const found = CASES[operation]?.[status];
+  if (found === undefined) throw new Error(`No case for ${operation} ${status}.`);
+  return found;
+}
+
+/** Sends the request of a case. */
+function ask(client: Client, operation: OperationId, status: number): Promise<Received> {
+  const { path, sent } = caseOf(operation, status);
+  return client.send(OPERATIONS[operation].method, `/v1${path}`, sent);
+}
+
+/** Checks that a value has the documented fields, of the documented types, and no others. */
+function expectRecord(fields: Fields, value: unknown): void {
+  expect(readRecord(fields, value)).toMatchObject({ ok: true });
+  const names = isObject(value) ? Object.keys(value) : [];
+  expect(Object.keys(fields).filter((name) => names.includes(name))).toEqual(names);
+}
+
+describe('the table of cases', () => {
+  test('has one for every documented status of every operation', () => {
+    expect(documented).toHaveLength(16);
+    for (const { operation, status } of documented) caseOf(operation, status);
+  });
+
+  test('has none that is not documented', () => {
+    const pairs = documented.map(({ operation, status }) => `${operation} ${status}`);
+    const tabled = Object.entries(CASES).flatMap(([operation, cases]) =>
+      Object.keys(cases).map((status) => `${operation} ${status}`),
+    );
+    expect(tabled.toSorted()).toEqual(pairs.toSorted());
+  });
+});
+
+describeBothWays('the service', (open) => {
+  test.each(documented)('answers $operation with the documented $status', async (row) => {
+    const { operation, status, reply: shape } = row;
+    const reply = await ask(await open(), operation, status);
+
+    expect(reply.status).toBe(status);
+    expect(reply.headers['mock-basis']).toBe('documented');
+    if (shape.body !== undefined) {
+      expect(reply.headers['content-type']).toBe('application/json');
+      const { record, list } = shape.body;
+      expect(Array.isArray(reply.json)).toBe(list === true);
+      const items: readonly unknown[] = Array.isArray(reply.json) ? reply.json : [reply.json];
+      expect(items).not.toHaveLength(0);
+      for (const item of items) expectRecord(RECORDS[record], item);
+      if (record === 'Error') expect(reply.json).toMatchObject({ status });
+    } else if (shape.bodyNotShown !== true) {
+      expect(reply.text).toBe('');
+      expect(reply.headers).not.toHaveProperty('content-type');
+    }
+  });
+
+  test('adds an animal under a new id and finds it again', async () => {
+    const client = await open();
+    const created = await client.send('POST', '/v1/pets', { body: { ...REX, status: 'sold' } });
+
+    expect(created.json).toEqual({ id: 65, ...REX, status: 'sold' });
+    expect((await client.send('GET', '/v1/pets/65')).text).toBe(created.text);
+    expect((await client.send('GET', '/v1/pets?limit=100')).json).toContainEqual(created.json);
+  });
+
+  test('lists 20 animals unless asked for 1 to 100', async () => {
+    const client = await open();
+
+    for (const [query, length] of [
+      ['', 20],
+      ['?limit=1', 1],
+      ['?limit=100', 64],
+    ] as const) {
+      expect((await client.send('GET', `/v1/pets${query}`)).json).toHaveLength(length);
+    }
+  });
+
+  test.each(['available', 'pending', 'sold'])(
+    'lists only %s animals when asked',
+    async (status) => {
+      const { json } = await (await open()).send('GET', `/v1/pets?limit=100&status=${status}`);
+      const animals: readonly unknown[] = Array.isArray(json) ? json : [];
+
+      expect(animals).not.toHaveLength(0);
+      for (const animal of animals) expect(animal).toMatchObject({ status });
+    },
+  );
+
+  test('keeps the quantity that an update sets', async () => {
+    const client = await open();
+    const updated = await client.send('PATCH', '/v1/inventory/1', { body: { quantity: 0 } });
+
+    expect(updated.json).toMatchObject({ petId: 1, quantity: 0 });
+    expect((await client.send('GET', '/v1/inventory')).json).toContainEqual(updated.json);
+  });
+
+  test.each([
+    { order: 'a pending order', id: 1, status: 204, basis: 'documented' },
+    { order: 'an order without a state', id: 9, status: 204, basis: 'documented' },
+    { order: 'a shipped order', id: 2, status: 409, basis: 'documented' },
+    { order: 'an order that does not exist', id: 15, status: 404, basis: 'documented' },
+    { order: 'a cancelled order', id: 3, status: 409, basis: 'assumed;by="cancel-again=409"' },
+  ])('answers the cancelling of $order with $status', async ({ id, status, basis }) => {
+    const client = await open();
+    const reply = await client.send('DELETE', `/v1/store/orders/${id}`);
+
+    expect(reply.status).toBe(status);
+    expect(reply.headers['mock-basis']).toBe(basis);
+  });
+
+  test('cancels an order only once', async () => {
+    const client = await open();
+
+    expect((await client.send('DELETE', '/v1/store/orders/1')).status).toBe(204);
+    const again = await client.send('DELETE', '/v1/store/orders/1');
+    expect(again).toMatchObject({ status: 409, json: { code: 'order_already_cancelled' } });
+  });
+
+  test('leaves a shipped order as it is', async () => {
+    const client = await open({ assume: { 'order-status-field': 'shown' } });
+    const before = await client.send('GET', '/v1/store/orders');
+    await client.send('DELETE', '/v1/store/orders/2');
+
+    expect((await client.send('GET', '/v1/store/orders')).text).toBe(before.text);
+  });
+
+  test('answers HEAD as GET without the content, and says that it is assumed', async () => {
+    const client = await open();
+
+    for (const path of ['/v1/pets', '/v1/pets/1', '/v1/inventory', '/v1/store/orders']) {
+      const got = await client.send('GET', path);
+      const head = await client.send('HEAD', path);
+      expect(head.status).toBe(200);
+      expect(head.text).toBe('');
+      expect(head.headers['content-length']).toBe(got.headers['content-length']);
+      expect(head.headers['content-type']).toBe('application/json');
+      expect(head.headers['mock-basis']).toBe('assumed');
+    }
+  });
+});
+
+const BASIC = `Basic ${Buffer.from('user:password').toString('base64')}`;
+
+describeBothWays('a key', (open) => {
+  test.each([
+    ['a missing header', undefined, 'the Authorization header is missing', ''],
+    ['another scheme', BASIC, 'the Authorization scheme is not Bearer', ''],
+    ['an empty token', 'Bearer ', 'the token after Bearer is empty', ''],
+    ['an unknown key', 'Bearer no-key', 'the key is not known', ', error="invalid_token"'],
+    ['a key listed as invalid', 'Bearer old', 'listed as invalid', ', error="invalid_token"'],
+  ])('%s is answered with 401 and the reason', async (_case, authorization, reason, error) => {
+    const client = await open({ keys: { valid: ['demo-key', 'old'], invalid: ['old'] } });
+
+    for (const operation of OPERATION_IDS) {
+      const { path, sent } = caseOf(operation, 401);
+      const headers = { Authorization: authorization };
+      const { method } = OPERATIONS[operation];
+      const reply = await client.send(method, `/v1${path}`, { ...sent, headers });
+      expect(reply).toMatchObject({ status: 401, json: { code: 'unauthorized', status: 401 } });
+      expect(reply.json).toHaveProperty('message', expect.stringContaining(reason));
+      expect(reply.headers['www-authenticate']).toBe(`Bearer realm="petstore"${error}`);
+      expect(reply.headers['mock-basis']).toBe('documented');
+    }
+  });
+
+  test('that is refused changes nothing', async () => {
+    const client = await open();
+    const paths = ['/v1/pets?limit=100', '/v1/inventory', '/v1/store/orders'];
+    const state = async () =>
+      Promise.all(paths.map(async (path) => (await client.send('GET', path)).text));
+    const before = await state();
+    for (const operation of OPERATION_IDS) await ask(client, operation, 401);
+
+    expect(await state()).toEqual(before);
+  });
+
+  test('is taken under any spelling of the scheme', async () => {
+    const client = await open();
+
+    for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+      const headers = { Authorization: `${scheme} demo-key` };
+      expect((await client.send('GET', '/v1/pets', { headers })).status).toBe(200);
+    }
+  });
+
+  test('of any spelling works where every key is taken, but for those listed as invalid', async () => {
+    const client = await open({ keys: { any: true, invalid: ['old'] } });
+
+    expect((await client.send('GET', '/v1/pets', { key: 'anything' })).status).toBe(200);
+    expect((await client.send('GET', '/v1/pets', { key: 'old' })).status).toBe(401);
+    expect((await client.send('GET', '/v1/pets', { key: '' })).status).toBe(401);
+  });
+});
+
+describeBothWays('staging', (open) => {
+  const STAGING: Sent = { key: 'staging-key' };
+
+  test('has the whole service under its own key', async () => {
+    for (const { operation, status } of documented) {
+      const client = await open();
+      const { path, sent } = caseOf(operation, status);
+      const { method } = OPERATIONS[operation];
+      const reply = await client.send(method, `/~staging/v1${path}`, { ...STAGING, ...sent });
+      expect(reply.status).toBe(status);
+      expect(reply.headers['mock-basis']).toBe('documented');
+    }
+  });
+
+  test('and the first deployment refuse the key of one another', async () => {
+    const client = await open();
+
+    for (const reply of [
+      await client.send('GET', '/v1/pets', STAGING),
+      await client.send('GET', '/~staging/v1/pets'),
+      await client.send('GET', '/~staging/v1/pets', { key: 'demo-read-only-key' }),
+    ]) {
+      expect(reply).toMatchObject({ status: 401, json: { code: 'unauthorized' } });
+      expect(reply.headers['mock-basis']).toBe('documented');
+    }
+  });
+
+  test('shares no state with the first deployment', async () => {
+    const client = await open();
+    const created = await client.send('POST', '/v1/pets', { body: REX });
+    expect(created.json).toMatchObject({ id: 65 });
+    expect((await client.send('DELETE', '/~staging/v1/store/orders/1', STAGING)).status).toBe(204);
+    const update = { ...STAGING, body: { quantity: 77 } };
+    expect((await client.send('PATCH', '/~staging/v1/inventory/1', update)).status).toBe(200);
+
+    expect((await client.send('GET', '/~staging/v1/pets/65', STAGING)).status).toBe(404);
+    expect((await client.send('GET', '/v1/inventory')).text).not.toContain('"quantity":77');
+    expect((await client.send('DELETE', '/v1/store/orders/1')).status).toBe(204);
+    const other = { ...STAGING, body: { ...REX, name: 'Bo' } };
+    const inStaging = await client.send('POST', '/~staging/v1/pets', other);
+    expect(inStaging.json).toMatchObject({ id: 65, name: 'Bo' });
+  });
+});
+
+describeBothWays('plain replies', (open) => {
+  test('never carry Mock-Basis', async () => {
+    const client = await open({ plain: true });
+    const replies: Received[] = [];
+    for (const { operation, status } of documented) {
+      replies.push(await ask(client, operation, status));
+    }
+    replies.push(
+      await client.send('GET', '/v1/pets/abc'),
+      await client.send('GET', '/v1/pets/999'),
+      await client.send('HEAD', '/v1/pets'),
+      await client.send('OPTIONS', '/v1/pets'),
+      await client.send('PUT', '/v1/pets'),
+      await client.send('GET', '/v1/nothing'),
+      await client.send('GET', '/~staging/v1/pets', { key: 'staging-key' }),
+      await client.send('POST', '/v1/pets', { body: 'no JSON' }),
+      await client.send('GET', '/v1/pets', { headers: { Origin: 'https://shop.example' } }),
+    );
+
+    for (const { headers, text } of replies) {
+      const named = Object.entries(headers).filter((header) => /mock/i.test(String(header)));
+      expect(named).toEqual([]);
+      expect(text).not.toMatch(/mock/i);
+    }
+  });
+
+  test('are the same as others in all the rest', async () => {
+    const frozen = { clock: Date.parse('2026-11-21T09:30:00Z'), frozen: true };
+    const plain = await open({ ...frozen, plain: true });
+    const told = await open(frozen);
+
+    for (const { operation, status } of documented) {
+      const { headers, ...rest } = await ask(told, operation, status);
+      const { 'mock-basis': _basis, ...others } = headers;
+      expect(await ask(plain, operation, status)).toEqual({ ...rest, headers: others });
+    }
+  });
+});
