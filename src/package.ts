@@ -5,23 +5,12 @@ import { fileURLToPath } from 'node:url';
 /** The folder of this package: found by walking up, since bundling moves files. */
 export const packageRoot = findRoot(dirname(fileURLToPath(import.meta.url)));
 
-/** The name in package.json. Read at the first call, so that it costs a start nothing. */
-export function packageName(): string {
-  return manifestText('name');
-}
-
 /** The version in package.json. Read at the first call, so that it costs a start nothing. */
 export function packageVersion(): string {
-  return manifestText('version');
-}
-
-let manifest: unknown;
-
-function manifestText(member: string): string {
-  manifest ??= JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
-  const value: unknown = Object.entries(Object(manifest)).find(([name]) => name === member)?.[1];
-  if (typeof value !== 'string') throw new Error(`package.json in ${packageRoot} has no ${member}`);
-  return value;
+  const manifest: unknown = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
+  const version: unknown = Object(manifest).version;
+  if (typeof version !== 'string') throw new Error(`package.json in ${packageRoot} has no version`);
+  return version;
 }
 
 function findRoot(folder: string): string {

@@ -354,7 +354,10 @@ export const ASSUMPTIONS = {
     topic: 'Orders',
     question: 'How does a pending order become shipped?',
     options: [
-      { name: 'manual', meaning: 'only by hand: a fixture, a scenario, the control API' },
+      {
+        name: 'manual',
+        meaning: 'not by itself: it is shipped from the start, in the fixture, or never',
+      },
       { name: 'at-ship-date', meaning: "when the mock's clock reaches its `shipDate`" },
     ],
     touches: ['listOrders', 'cancelOrder'],

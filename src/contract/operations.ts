@@ -1,7 +1,7 @@
 import { type Fields, RECORDS, type RecordName } from './records.ts';
 
 /** A parameter of a path or a query. */
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query';
   readonly type: 'int64' | 'integer' | 'string';

@@ -2,10 +2,10 @@ import { toInt64 } from './int64.ts';
 
 /** The statuses the document says have been seen; it does not say that there are no others. */
 export const SEEN_ANIMAL_STATUSES = ['available', 'pending', 'sold'] as const;
-export const SEEN_INVENTORY_STATUSES = ['available', 'sold'] as const;
+const SEEN_INVENTORY_STATUSES = ['available', 'sold'] as const;
 
 /** The states of the cancel rule. The order record of the document carries no such field. */
-export const ORDER_STATUSES = ['pending', 'shipped', 'cancelled'] as const;
+const ORDER_STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 /** An RFC 3339 instant: a full date, `T`, a time, and `Z` or an offset. */
@@ -60,7 +60,7 @@ export const FIELD_TYPES = {
   },
 } as const satisfies Record<string, FieldTypeShape>;
 
-export type FieldType = keyof typeof FIELD_TYPES;
+type FieldType = keyof typeof FIELD_TYPES;
 
 /** One field of a record, or of a request's body. */
 export interface Field {

@@ -51,10 +51,10 @@ export class InputReader {
   readonly #call: Call;
   readonly #grounds: Grounds;
   readonly #problems: string[] = [];
-  /** The assumptions but for which there would be no problem. */
-  readonly #because: AssumptionId[] = [];
-  /** Whether a problem stands under every option. */
-  #certain = false;
+  /** The assumptions of which another option would leave no problem; none where one is certain. */
+  #because: readonly AssumptionId[] | undefined;
+  /** The assumptions of which another option would make a problem. */
+  readonly #accepted: AssumptionId[] = [];
   /** The 413 or 415 that keeps the body from being read at all. */
   #unreadable: Reply | undefined;
 
@@ -70,21 +70,29 @@ export class InputReader {
   /** Notes something wrong; `because` names the assumptions that make it so, where any do. */
   problem(text: string, ...because: readonly AssumptionId[]): void {
     this.#problems.push(text);
-    if (because.length === 0) this.#certain = true;
-    this.#because.push(...because);
+    // Another option of one assumption helps only where it takes every problem away.
+    this.#because = this.#because?.filter((id) => because.includes(id)) ?? because;
+  }
+
+  /** Notes that the chosen option of an assumption lets through what another would refuse. */
+  accept(id: AssumptionId): void {
+    this.#accepted.push(id);
+  }
+
+  /** Adds what was let through to the grounds of a reply that is no refusal of the input. */
+  settle(): void {
+    for (const id of this.#accepted) this.#grounds.decidedBy(id);
   }
 
   /** The reply to an input that has something wrong with it, or undefined. */
   get refusal(): Reply | undefined {
     if (this.#unreadable !== undefined) return this.#unreadable;
     if (this.#problems.length === 0) return undefined;
-    const { choices } = this.#grounds;
-    const ids: AssumptionId[] = this.#certain ? [] : this.#because;
-    const by = [...new Set([...ids, 'invalid-input' as const])].map((id) => `${id}=${choices[id]}`);
-    const status = choices['invalid-input'] === '422' ? 422 : 400;
-    return errorReply(this.#grounds, 'invalid_input', status, this.#problems.join('; '), {
-      basis: { kind: 'assumed', by },
-    });
+    const grounds = this.#grounds;
+    for (const id of this.#because ?? []) grounds.decidedBy(id);
+    grounds.decidedBy('invalid-input');
+    const status = grounds.choices['invalid-input'] === '422' ? 422 : 400;
+    return errorReply(grounds, 'invalid_input', status, this.#problems.join('; '));
   }
 
   /** The int64 in the path. */
@@ -103,7 +111,7 @@ export class InputReader {
     for (const [name, value] of this.#call.query) {
       if (!names.includes(name)) {
         if (this.#grounds.choices['unknown-query'] === 'ignore') {
-          this.#grounds.decidedBy('unknown-query');
+          this.accept('unknown-query');
         } else {
           const known = names.length > 0 ? `only ${names.join(', ')}` : 'no query parameter';
           this.problem(`${describe(name)}: expected ${known}`, 'unknown-query');
@@ -141,7 +149,7 @@ export class InputReader {
     const unknown = isObject(value) ? unknownMembers(fields, value) : [];
     for (const name of unknown.filter((name) => !handled.includes(name))) {
       if (this.#grounds.choices['unknown-body-fields'] === 'ignore') {
-        this.#grounds.decidedBy('unknown-body-fields');
+        this.accept('unknown-body-fields');
       } else {
         const known = Object.keys(fields).join(', ');
         this.problem(
@@ -158,35 +166,28 @@ export class InputReader {
     const { body, contentType, contentEncoding } = this.#call;
     const grounds = this.#grounds;
     if (body.kind === 'too-large') {
-      const limit = grounds.choices['body-limit'];
-      this.#unreadable = errorReply(
-        grounds,
-        'body_too_large',
-        413,
-        `the body is larger than ${body.limit} bytes`,
-        { basis: { kind: 'assumed', by: [`body-limit=${limit}`] } },
-      );
+      grounds.decidedBy('body-limit');
+      const message = `the body is larger than ${body.limit} bytes`;
+      this.#unreadable = errorReply(grounds, 'body_too_large', 413, message);
       return undefined;
     }
     if (body.kind === 'none') {
       this.problem('body: expected a JSON object, found nothing');
       return undefined;
     }
+    if (body.bytes.length > BODY_LIMITS['10kb']) grounds.decidedBy('body-limit');
     if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
-      this.#unsupported(`the Content-Encoding ${describe(contentEncoding)} is not supported`, []);
+      this.#unsupported(`the Content-Encoding ${describe(contentEncoding)} is not supported`);
       return undefined;
     }
     if (!isJsonMediaType(contentType)) {
+      grounds.decidedBy('media-type');
       if (grounds.choices['media-type'] === 'reject') {
         const found = contentType === undefined ? 'nothing' : describe(contentType);
-        this.#unsupported(`Content-Type: expected application/json, found ${found}`, [
-          'media-type=reject',
-        ]);
+        this.#unsupported(`Content-Type: expected application/json, found ${found}`);
         return undefined;
       }
-      grounds.decidedBy('media-type');
     }
-    if (body.bytes.length > BODY_LIMITS['10kb']) grounds.decidedBy('body-limit');
     return this.#parse(body.bytes);
   }
 
@@ -206,10 +207,8 @@ export class InputReader {
     }
   }
 
-  #unsupported(message: string, by: readonly string[]): void {
-    this.#unreadable = errorReply(this.#grounds, 'unsupported_media_type', 415, message, {
-      basis: { kind: 'assumed', by },
-    });
+  #unsupported(message: string): void {
+    this.#unreadable = errorReply(this.#grounds, 'unsupported_media_type', 415, message);
   }
 }
 

@@ -34,7 +34,7 @@ function readStockUpdate(reader: InputReader): StockUpdate | undefined {
   const body = reader.body(OPERATIONS.updateInventory.body.fields);
   if (body !== undefined && body.fields.quantity < 0) {
     if (reader.grounds.choices['negative-quantity'] === 'accept') {
-      reader.grounds.decidedBy('negative-quantity');
+      reader.accept('negative-quantity');
     } else {
       const { quantity } = body.fields;
       reader.problem(`body.quantity: expected 0 or more, found ${quantity}`, 'negative-quantity');

@@ -1,6 +1,6 @@
 /** The keys that work out of the box. */
-export const DEFAULT_KEYS = ['demo-key'] as const;
-export const DEFAULT_READ_ONLY_KEYS = ['demo-read-only-key'] as const;
+const DEFAULT_KEYS = ['demo-key'] as const;
+const DEFAULT_READ_ONLY_KEYS = ['demo-read-only-key'] as const;
 
 /** Which API keys a world takes. */
 export interface Keyring {

@@ -32,6 +32,7 @@ export function operation<Input>(
     const input = read(reader, world);
     const { refusal } = reader;
     if (refusal !== undefined) return check.ok ? refusal : dueToOrder(refusal);
+    reader.settle();
     if (inputFirst) {
       const refused = admit(world, check, writes, grounds);
       if (refused !== undefined) return refused;

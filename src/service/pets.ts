@@ -42,7 +42,7 @@ function readLimit(reader: InputReader, text: string | undefined): number {
     reader.problem(`limit: expected ${expected}, found ${text}`, 'limit-out-of-range');
     return LIMIT.default;
   }
-  reader.grounds.decidedBy('limit-out-of-range');
+  reader.accept('limit-out-of-range');
   return choice === 'clamp'
     ? Math.min(Math.max(limit, LIMIT.minimum), LIMIT.maximum)
     : LIMIT.default;
@@ -69,7 +69,7 @@ function readStatusFilter(
   const { grounds } = reader;
   const choice = grounds.choices['status-filter'];
   if (grounds.choices['animal-status-values'] === 'any') {
-    if (choice === 'reject') grounds.decidedBy('animal-status-values');
+    if (choice === 'reject') reader.accept('animal-status-values');
     return filter;
   }
   if (choice === 'reject') {
@@ -78,7 +78,7 @@ function readStatusFilter(
       'status-filter',
       'animal-status-values',
     );
-  } else grounds.decidedBy('status-filter');
+  } else reader.accept('status-filter');
   return choice === 'ignore' ? { status: undefined, empty: false } : { status, empty: true };
 }
 
@@ -109,13 +109,12 @@ function readNewAnimal(reader: InputReader): Omit<Animal, 'id'> | undefined {
   const { grounds } = reader;
   const { name, status } = body.fields;
   if (body.names.includes('id')) {
-    if (grounds.choices['id-on-create'] === 'ignore') grounds.decidedBy('id-on-create');
+    if (grounds.choices['id-on-create'] === 'ignore') reader.accept('id-on-create');
     else reader.problem('body.id: expected nothing, since the service assigns it', 'id-on-create');
   }
   readNameLength(reader, name);
   if (status !== undefined && !isSeenStatus(status)) {
-    if (grounds.choices['animal-status-values'] === 'any')
-      grounds.decidedBy('animal-status-values');
+    if (grounds.choices['animal-status-values'] === 'any') reader.accept('animal-status-values');
     else {
       const seen = SEEN_ANIMAL_STATUSES.join(', ');
       reader.problem(`body.status: expected one of ${seen}`, 'animal-status-values');
@@ -133,7 +132,7 @@ function readNameLength(reader: InputReader, name: string): void {
     const expected =
       choice === '255' ? `1 to ${NAME_MOST_CHARACTERS} characters` : 'at least one character';
     reader.problem(`body.name: expected ${expected}, found ${length}`, 'name-limits');
-  } else reader.grounds.decidedBy('name-limits');
+  } else reader.accept('name-limits');
 }
 
 /** The first instant after the day on which the document sunsets `getPet`. */

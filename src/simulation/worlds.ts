@@ -20,7 +20,7 @@ export interface WorldSettings {
   readonly frozen?: boolean | undefined;
 }
 
-/** The document's second deployment, and the only key it takes unless keys are given. */
+/** The second deployment of the document, and the only key it takes: `--key` is for the default one. */
 const STAGING = 'staging';
 const STAGING_KEYS: KeyLists = { valid: ['staging-key'], readOnly: [] };
 

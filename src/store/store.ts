@@ -44,12 +44,3 @@ export function createStore(base: StoreBase): Store {
     orders: new Collection(base.orders, ID_OF.orders),
   };
 }
-
-/** A store with the same records that shares nothing afterwards, at a cost free of its size. */
-export function forkStore(store: Store): Store {
-  return {
-    animals: store.animals.fork(),
-    inventory: store.inventory.fork(),
-    orders: store.orders.fork(),
-  };
-}
