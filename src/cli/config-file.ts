@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { parse as parseTellingWhere } from 'lossless-json';
-import { parseJson } from '../contract/json.ts';
+import { jsonFault, parseJson } from '../contract/json.ts';
 import { describe, isObject } from '../contract/records.ts';
 import { listed, suggest } from '../store/read-store.ts';
 import { codeOf, UsageError } from './errors.ts';
@@ -57,22 +56,10 @@ function parseDocument(file: string, text: string): unknown {
   }
 }
 
-/** Where and why a text is not JSON, the same on every version of Node, whose own parser varies. */
 function notJson(file: string, text: string): string {
-  const [, why, digits] = /^(.*) at position (\d+)$/s.exec(firstError(text)) ?? [];
-  if (why === undefined || digits === undefined) return `${file}: expected JSON`;
-  const before = text.slice(0, Number(digits)).split('\n');
-  const column = (before.at(-1) ?? '').length + 1;
-  return `${file}:${before.length}:${column}: expected JSON: ${why}`;
-}
-
-function firstError(text: string): string {
-  try {
-    parseTellingWhere(text);
-    return '';
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
+  const fault = jsonFault(text);
+  if (fault === undefined) return `${file}: expected JSON`;
+  return `${file}:${fault.line}:${fault.column}: expected JSON: ${fault.why}`;
 }
 
 const EXPECTED = {

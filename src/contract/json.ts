@@ -35,6 +35,29 @@ function parseNumber(literal: string): number | bigint {
 }
 
 /**
+ * Where and why a text is not JSON, the same on every version of Node, whose own parser varies.
+ *
+ * @returns undefined where no place can be told
+ */
+export function jsonFault(
+  text: string,
+): { readonly line: number; readonly column: number; readonly why: string } | undefined {
+  const [, why, digits] = /^(.*) at position (\d+)$/s.exec(firstError(text)) ?? [];
+  if (why === undefined || digits === undefined) return undefined;
+  const before = text.slice(0, Number(digits)).split('\n');
+  return { line: before.length, column: (before.at(-1) ?? '').length + 1, why };
+}
+
+function firstError(text: string): string {
+  try {
+    parseExactly(text);
+    return '';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/**
  * Writes JSON with a bigint as its digits. Members that are undefined are left out.
  *
  * @param indent spaces of indentation a level; 0 writes one line

@@ -1,9 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse as parseTellingWhere } from 'lossless-json';
 import { LowSync } from 'lowdb';
 import { DataFileSync } from 'lowdb/node';
-import { parseJson } from '../contract/json.ts';
+import { jsonFault, parseJson } from '../contract/json.ts';
 import type { Problem } from '../contract/records.ts';
 import { packageRoot } from '../package.ts';
 import { listed, readStore, suggest } from './read-store.ts';
@@ -99,20 +98,8 @@ function parseDocument(file: string, text: string): unknown {
   }
 }
 
-/** Where and why a text is not JSON, the same on every version of Node, whose own parser varies. */
 function notJson(file: string, text: string, reason: string): string {
-  const [, why, digits] = /^(.*) at position (\d+)$/s.exec(firstError(text)) ?? [];
-  if (why === undefined || digits === undefined) return `${file}: expected JSON: ${reason}`;
-  const before = text.slice(0, Number(digits)).split('\n');
-  const column = (before.at(-1) ?? '').length + 1;
-  return `${file}:${before.length}:${column}: expected JSON: ${why}`;
-}
-
-function firstError(text: string): string {
-  try {
-    parseTellingWhere(text);
-    return '';
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
+  const fault = jsonFault(text);
+  if (fault === undefined) return `${file}: expected JSON: ${reason}`;
+  return `${file}:${fault.line}:${fault.column}: expected JSON: ${fault.why}`;
 }
