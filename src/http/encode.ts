@@ -112,7 +112,7 @@ function headersOf({ reply, crossOrigin }: Outcome, world: World, wire: Wire): s
     headers.push('Access-Control-Expose-Headers', wire.plain ? EXPOSED : `Mock-Basis, ${EXPOSED}`);
   }
   if (!world.clock.real) headers.push('Date', new Date(world.clock.now()).toUTCString());
-  headers.push(...reply.headers);
+  for (const nameOrValue of reply.headers) headers.push(nameOrValue);
   return headers;
 }
 

@@ -42,6 +42,7 @@ export const BODY_LIMITS = {
 } as const;
 
 const NO_QUERY_NAMES: readonly string[] = [];
+const NO_VALUES: ReadonlyMap<string, string> = new Map();
 
 /**
  * Reads a call's input and gathers everything that is wrong with it, so that a client is told all
@@ -107,6 +108,7 @@ export class InputReader {
 
   /** The values of the named query parameters; any other is dropped or refused. */
   query(names: readonly string[] = NO_QUERY_NAMES): ReadonlyMap<string, string> {
+    if (this.#call.query.length === 0) return NO_VALUES;
     const values = new Map<string, string>();
     for (const [name, value] of this.#call.query) {
       if (!names.includes(name)) {

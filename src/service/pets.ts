@@ -84,9 +84,8 @@ function readStatusFilter(
 
 /** `POST /pets`: adds an animal under an id of the service's own. */
 export const createPet = operation('createPet', readNewAnimal, (world, fields, grounds) => {
-  const id = nextId(world);
+  const id = nextId(world, grounds);
   if (id === undefined) {
-    grounds.decidedBy('assigned-ids');
     return errorReply(grounds, 'ids_exhausted', 507, 'the highest int64 is used as an id already');
   }
   const { choices, store } = world;
@@ -177,7 +176,7 @@ function findPet(world: World, petId: bigint, grounds: Grounds): Reply {
   }
   const animal = world.store.animals.get(petId);
   if (animal === undefined) return unknownPet(world, petId, grounds);
-  return reply(grounds, 200, { kind: 'json', text: world.represent.animal(animal) });
+  return reply(grounds, 200, { kind: 'json', text: world.represent.keptAnimal(animal) });
 }
 
 /** The Error for an id that no animal has. */

@@ -11,6 +11,8 @@ import {
 /** Writes stored records as the JSON that a client sees. */
 export interface Representation {
   readonly animal: (animal: Animal) => string;
+  /** The same, kept as long as the record is: for animals that are asked for one by one. */
+  readonly keptAnimal: (animal: Animal) => string;
   readonly inventoryEntry: (entry: InventoryEntry) => string;
   readonly order: (order: Order) => string;
 }
@@ -24,8 +26,10 @@ export function representationFor(choices: Pick<Choices, WireChoice>): Represent
   const key = `${choices['absent-optionals']} ${choices['date-format']} ${choices['order-status-field']}`;
   let representation = representations.get(key);
   if (representation === undefined) {
+    const animal = writer(RECORDS.Animal, choices);
     representation = {
-      animal: writer(RECORDS.Animal, choices),
+      animal,
+      keptAnimal: keeping(animal),
       inventoryEntry: writer(RECORDS.InventoryEntry, choices),
       order: writer(
         choices['order-status-field'] === 'shown' ? STORED_RECORDS.orders : RECORDS.Order,
@@ -64,6 +68,19 @@ function writer(fields: Fields, choices: Pick<Choices, WireChoice>): (record: An
     }
     // Joined, not added up: a string that is a tree of pieces is written to a socket far slower.
     return ['{', members.join(','), '}'].join('');
+  };
+}
+
+/** Records never change, so what was written of one stays true. */
+function keeping<R extends object>(write: (record: R) => string): (record: R) => string {
+  const kept = new WeakMap<R, string>();
+  return (record) => {
+    let text = kept.get(record);
+    if (text === undefined) {
+      text = write(record);
+      kept.set(record, text);
+    }
+    return text;
   };
 }
 
