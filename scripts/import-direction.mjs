@@ -16,6 +16,7 @@ export const parts = [
   'http',
   'control',
   'dashboard',
+  'mock.ts',
   'server.ts',
   'cli',
   'index.ts',

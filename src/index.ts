@@ -1,32 +1,46 @@
 import type { RequestListener } from 'node:http';
+import express from 'express';
 import { createExpressApp } from './control/app.ts';
-import { createServiceHandler } from './http/service.ts';
-import { createWorlds, type WorldSettings } from './simulation/worlds.ts';
+import { assembleMock, type MockOptions } from './mock.ts';
+import { type StartSettings, startOf } from './simulation/start.ts';
+import { starterFrom } from './simulation/starter.ts';
 import { loadFixture } from './store/fixture.ts';
+import { createStore } from './store/store.ts';
 
 export type { AssumptionId, Choices, Option } from './contract/assumptions.ts';
 export type { Timeouts } from './http/listener.ts';
 export { type RunningServer, type ServerOptions, startServer } from './server.ts';
 export type { KeyLists } from './service/keyring.ts';
-export type { WorldSettings } from './simulation/worlds.ts';
+export type { Exchange, Observer } from './simulation/journal.ts';
+export { ScenarioError } from './simulation/scenario.ts';
+export type { StartSettings } from './simulation/start.ts';
 export { FixtureError } from './store/fixture.ts';
 
-export interface AppOptions extends WorldSettings {
+export interface AppOptions extends StartSettings, MockOptions {
   /** The name of a fixture that the package ships, or the path of one. */
   readonly fixture?: string | undefined;
-  /** Leaves out everything that tells the mock from the service. */
-  readonly plain?: boolean | undefined;
+  /** What the control API asks for; without one it is for callers by a loopback name only. */
+  readonly controlToken?: string | undefined;
 }
 
 /**
  * The whole mock as an Express app, for supertest or to be mounted in another Express app. What an
- * embedding app does before it applies to the service too.
+ * embedding app does before it applies to the service too. Scenarios are chosen through its control
+ * API, or by single requests.
  *
  * @throws FixtureError where the fixture is broken
  * @example
  * await request(createApp()).get('/v1/pets').set('Authorization', 'Bearer demo-key').expect(200);
  */
-export function createApp({ fixture, plain, ...settings }: AppOptions = {}): RequestListener {
-  const worlds = createWorlds(loadFixture(fixture ?? 'default'), settings);
-  return createExpressApp(createServiceHandler({ worlds, plain: plain ?? false }));
+export function createApp(options: AppOptions = {}): RequestListener {
+  const store = createStore(loadFixture(options.fixture ?? 'default'));
+  const { service, control } = assembleMock(
+    {
+      start: startOf(options, store, []),
+      starter: starterFrom(options, store),
+      guard: { loopback: options.controlToken === undefined, token: options.controlToken },
+    },
+    options,
+  );
+  return createExpressApp(express, service, control);
 }

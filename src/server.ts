@@ -1,23 +1,26 @@
 import type { Server } from 'node:http';
 import { BASE_PATH } from './contract/operations.ts';
+import { createExpressApp } from './control/app.ts';
+import { isLoopbackName } from './control/loopback.ts';
 import { createListener, type Timeouts } from './http/listener.ts';
-import { createServiceHandler } from './http/service.ts';
-import { createWorlds, type WorldSettings } from './simulation/worlds.ts';
-import { loadFixture } from './store/fixture.ts';
-import type { StoreBase } from './store/store.ts';
+import { assembleMock, type MockOptions } from './mock.ts';
+import type { Scenario } from './simulation/scenario.ts';
+import type { Start, StartSettings } from './simulation/start.ts';
+import { loadStore, type StoreChoice, starterFrom } from './simulation/starter.ts';
+import type { OpenStoreFile } from './store/file.ts';
+import { forkStore } from './store/store.ts';
 
 /** How to start a server; what is left out takes the default of the flag of the same name. */
-export interface ServerOptions extends WorldSettings {
+export interface ServerOptions extends StartSettings, StoreChoice, MockOptions {
   readonly host?: string | undefined;
   /** 0 takes any free port. */
   readonly port?: number | undefined;
-  /** The name of a fixture that the package ships, or the path of one. */
-  readonly fixture?: string | undefined;
-  /** How many animals and orders to generate in place of a fixture. */
-  readonly animals?: number | undefined;
-  readonly orders?: number | undefined;
-  /** Leaves out everything that tells the mock from the service. */
-  readonly plain?: boolean | undefined;
+  /** Names of scenarios that the package ships, or paths of others; later ones win. */
+  readonly scenarios?: readonly string[] | undefined;
+  /** A file that keeps the default sandbox's store through restarts. */
+  readonly db?: string | undefined;
+  /** What the control API asks for where the host is not loopback; drawn where it is left out. */
+  readonly controlToken?: string | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
 }
 
@@ -25,6 +28,8 @@ export interface RunningServer {
   /** The service's base URL, such as `http://127.0.0.1:4010/v1`. */
   readonly url: string;
   readonly port: number;
+  /** What the control API asks for; undefined on loopback, where it asks for nothing. */
+  readonly controlToken: string | undefined;
   /** Finishes what is in flight, then closes. */
   close(): Promise<void>;
 }
@@ -32,41 +37,50 @@ export interface RunningServer {
 const DEFAULT_PORT = 4010;
 const DEFAULT_HOST = '127.0.0.1';
 
-/** What `--animals` and `--orders` are where only the other one is given. */
-const GENERATED_ANIMALS = 64;
-const GENERATED_ORDERS = 14;
-
 /**
  * Starts a server and waits until it answers.
  *
- * @throws FixtureError where the fixture is broken, and Node's own errors where the port is taken
- *   or may not be used
+ * @throws FixtureError, ScenarioError where a file is broken, StoreFileError where `db` cannot be
+ *   kept, and Node's own errors where the port is taken or may not be used
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
-  const { host = DEFAULT_HOST, port = DEFAULT_PORT, plain = false, timeouts } = options;
-  const worlds = createWorlds(await startingBase(options), options);
-  const world = worlds(undefined);
-  if (world === undefined) throw new Error('There is no default world.');
-  const service = createServiceHandler({ worlds, plain });
-  const loadApp = async () => (await import('./control/app.ts')).createExpressApp(service);
-  const server = createListener({ service, loadApp, world, plain, timeouts });
+  const { host = DEFAULT_HOST, port = DEFAULT_PORT, plain = false, timeouts, db } = options;
+  const starter = starterFrom(options, await loadStore(options, options.seed));
+  const start = await starter(await loadScenarios(options.scenarios ?? []));
+  const file = db === undefined ? undefined : await openFile(db, start);
+  const loopback = isLoopbackName(host);
+  const controlToken = loopback ? undefined : (options.controlToken ?? (await drawToken()));
+  const guard = { loopback, token: controlToken, host };
+  const mock = assembleMock({ start, starter, guard, file }, options);
+  const { service, control, sandboxes, faults } = mock;
+  const loadApp = async () => createExpressApp((await import('express')).default, service, control);
+  const { world } = sandboxes.default;
+  const server = createListener({ service, loadApp, world, plain, faults, timeouts });
   await listen(server, port, host);
-  return { ...addressOf(server, host), close: () => close(server) };
+  const close = async (): Promise<void> => {
+    faults.endAll();
+    await closeServer(server);
+    await file?.close();
+  };
+  return { ...addressOf(server, host), controlToken, close };
+}
+/** Loaded late: most starts have no scenario. */
+async function loadScenarios(names: readonly string[]): Promise<readonly Scenario[]> {
+  if (names.length === 0) return [];
+  const { loadScenarios: load } = await import('./simulation/load-scenario.ts');
+  return load(names);
 }
 
-async function startingBase({
-  fixture,
-  animals,
-  orders,
-  seed = 1,
-}: ServerOptions): Promise<StoreBase> {
-  if (animals === undefined && orders === undefined) return loadFixture(fixture ?? 'default');
-  const { generateStore } = await import('./store/generate.ts');
-  return generateStore({
-    animals: animals ?? GENERATED_ANIMALS,
-    orders: orders ?? GENERATED_ORDERS,
-    seed,
-  });
+/** Opens the file of `db`, which holds what the start says where it is new. */
+async function openFile(path: string, start: Start): Promise<OpenStoreFile> {
+  const { openStoreFile } = await import('./store/file.ts');
+  return openStoreFile(path, () => forkStore(start.store));
+}
+
+/** Hard to guess, and short enough to be copied by hand: 128 bits. */
+async function drawToken(): Promise<string> {
+  const { randomBytes } = await import('node:crypto');
+  return randomBytes(16).toString('base64url');
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {
@@ -92,7 +106,7 @@ function addressOf(server: Server, host: string): { url: string; port: number } 
 const CLOSE_IDLE_EVERY = 20;
 
 /** Takes no new connections, and closes each open one when its request has been answered. */
-function close(server: Server): Promise<void> {
+function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const sweep = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY);
     server.close(() => {

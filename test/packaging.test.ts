@@ -38,6 +38,8 @@ test.each([
   'dist/control/app.js',
   'dist/types/index.d.ts',
   'fixtures/default.json',
+  'scenarios/scenario.schema.json',
+  'scenarios/slow.yaml',
   'README.md',
   'LICENSE',
   'CHANGELOG.md',
@@ -47,7 +49,7 @@ test.each([
 });
 
 test('the tarball holds nothing that only development needs', () => {
-  const shipped = /^(dist|fixtures)\/|^(README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+  const shipped = /^(dist|fixtures|scenarios)\/|^(README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
   expect(packed.filter((path) => !shipped.test(path))).toEqual([]);
   expect(packed.filter((path) => /\.test\.|\btest\//.test(path))).toEqual([]);
 });

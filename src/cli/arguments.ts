@@ -2,7 +2,7 @@ import yargs, { type Argv, type Options } from 'yargs';
 import { describe } from '../contract/records.ts';
 import { suggest } from '../store/read-store.ts';
 import { COMMAND_NAMES, COMPLETION, type CommandName, commandShape } from './commands.ts';
-import { completionsOf } from './completion.ts';
+import { ASKED_BY, completionsOf } from './completion.ts';
 import { UsageError } from './errors.ts';
 import { type FlagName, flagShape, flagsOf, isFlagName } from './flags.ts';
 import { type Given, type Layer, refusal } from './given.ts';
@@ -11,7 +11,7 @@ import { type Given, type Layer, refusal } from './given.ts';
 export interface Invocation {
   readonly command: CommandName;
   /** What follows the command's name. */
-  readonly positional: string | undefined;
+  readonly positionals: readonly string[];
   readonly flags: Layer;
 }
 
@@ -29,10 +29,13 @@ interface Parsed {
  */
 export async function parseArguments(words: readonly string[]): Promise<Invocation> {
   let invocation: Invocation | undefined;
-  const parser = parserFor(words);
+  // Before yargs starts, since it would not wait for them.
+  const completions = words.includes(ASKED_BY) ? await completionsOf(words) : undefined;
+  const parser = parserFor(words, completions);
   for (const command of COMMAND_NAMES) {
     const { positional, summary } = commandShape(command);
-    const usage = positional === undefined ? command : `${command} [${positional.name}]`;
+    const many = positional?.many ? '..' : '';
+    const usage = positional === undefined ? command : `${command} [${positional.name}${many}]`;
     parser.command(
       command === 'serve' ? [usage, '$0'] : usage,
       summary,
@@ -47,9 +50,9 @@ export async function parseArguments(words: readonly string[]): Promise<Invocati
   return invocation;
 }
 
-function parserFor(words: readonly string[]): Argv {
+function parserFor(words: readonly string[], completions: readonly string[] | undefined): Argv {
   return (
-    yargs([...words])
+    yargs(words.map(unnegated))
       .scriptName('petstore-mock')
       .locale('en')
       // A flag means one thing, spelt one way; what a value is worth is decided with its range.
@@ -63,21 +66,26 @@ function parserFor(words: readonly string[]): Argv {
       .help(false)
       .version(false)
       .fail(false)
-      .completion(COMPLETION.name, COMPLETION.summary, completer(words))
+      .completion(COMPLETION.name, COMPLETION.summary, completer(completions))
   );
 }
 
+/** yargs takes `--no-control` for a `--control` that is off, also where a flag has that name. */
+function unnegated(word: string): string {
+  const name = word.slice('--'.length);
+  return word.startsWith('--no-') && isFlagName(name) ? `${word}=true` : word;
+}
+
 /** In the shape by which yargs knows that its own completions can be asked for too. */
-function completer(words: readonly string[]) {
+function completer(completions: readonly string[] | undefined) {
   return (
     _word: string,
     _parsed: unknown,
     others: () => void,
     done: (completions: string[]) => void,
   ): void => {
-    const completions = completionsOf(words);
     if (completions === undefined) others();
-    else done(completions);
+    else done([...completions]);
   };
 }
 
@@ -97,10 +105,11 @@ function invocationOf(command: CommandName, parsed: Parsed, words: readonly stri
   const named = parsed._[0] === command;
   const surplus = parsed._[named ? 1 : 0];
   if (surplus !== undefined) throw unexpectedWord(command, named, String(surplus));
-  const positional = described === undefined ? undefined : parsed[described.name];
+  const following = described === undefined ? undefined : parsed[described.name];
+  const positionals: readonly unknown[] = Array.isArray(following) ? following : [following];
   return {
     command,
-    positional: typeof positional === 'string' ? positional : undefined,
+    positionals: positionals.filter((it) => typeof it === 'string'),
     flags: flagsIn(command, parsed, words),
   };
 }
@@ -163,7 +172,7 @@ function hint(command: CommandName, flag: string): string {
   const [owner] = isFlagName(name) && !known.includes(name) ? flagShape(name).commands : [];
   if (owner !== undefined) return ` (${owner} has one)`;
   const initial = known.find((it) => name.length === 1 && it.startsWith(name));
-  const switches = known.filter((it) => flagShape(it).type === 'switch');
+  const switches = known.filter((it) => flagShape(it).type === 'switch' && !it.startsWith('no-'));
   const spellings = [...known, ...switches.map((it) => `no-${it}`)];
   return suggest(initial ?? name, spellings).replace('mean ', 'mean --');
 }

@@ -1,18 +1,36 @@
 import { type KeyLists, keyring } from '../service/keyring.ts';
 import { bold, type Style } from './terminal.ts';
 
+/** What a banner tells of a server. */
+export interface Started {
+  /** The service's base URL. */
+  readonly url: string;
+  readonly keys: KeyLists;
+  /** What the server was started with, by names or paths. */
+  readonly scenarios: readonly string[];
+  /** Undefined where there is no control API; a token only where it was drawn. */
+  readonly control: { readonly token: string | undefined } | undefined;
+}
+
 /** What a person who has just started a server wants to do next. */
-export function renderBanner(url: string, keys: KeyLists, style: Style): string {
+export function renderBanner({ url, keys, scenarios, control }: Started, style: Style): string {
   const key = workingKey(keys);
-  const lines: [string, string][] = [
-    ['See what else it can answer', 'petstore-mock assumptions'],
-    ['Stop it', 'Ctrl-C'],
-  ];
+  const lines: [string, string][] = [];
   if (key !== undefined) {
     const header = shellQuoted(`Authorization: Bearer ${key}`);
-    lines.unshift(['Try it', `curl -H ${header} '${url}/pets?limit=3'`]);
+    lines.push(['Try it', `curl -H ${header} '${url}/pets?limit=3'`]);
   }
-  return `\n${lines.map(([what, how]) => `  ${bold(what, style)}: ${how}\n`).join('')}`;
+  if (scenarios.length > 0) lines.push(['Scenarios', scenarios.join(', ')]);
+  if (control !== undefined) {
+    lines.push(['Control it', new URL('/__mock', url).href]);
+    if (control.token !== undefined) lines.push(['Control token', control.token]);
+  }
+  lines.push(
+    ['See what else it can answer', 'petstore-mock assumptions'],
+    ['Force what it answers', 'petstore-mock scenarios'],
+    ['Stop it', 'Ctrl-C'],
+  );
+  return `\n${lines.map(([what, how]) => `  ${bold(what, style)}: ${how}\n`).join('')}\n`;
 }
 
 /** A key that the server takes; undefined where there is none. */

@@ -1,6 +1,10 @@
 interface CommandShape {
-  /** What can follow its name besides flags. */
-  readonly positional?: { readonly name: string; readonly description: string };
+  /** What can follow its name besides flags: one word that can be left out, or one or more. */
+  readonly positional?: {
+    readonly name: string;
+    readonly description: string;
+    readonly many?: boolean;
+  };
   /** A line of the help, in the imperative. */
   readonly summary: string;
 }
@@ -13,6 +17,13 @@ const COMMANDS = {
   assumptions: {
     positional: { name: 'id', description: 'the assumption to explain' },
     summary: 'List what the document leaves open; explain one.',
+  },
+  scenarios: {
+    summary: 'List the scenarios that ship.',
+  },
+  validate: {
+    positional: { name: 'file', description: 'scenario and fixture files', many: true },
+    summary: 'Check files that you wrote.',
   },
   openapi: {
     summary: 'Print the OpenAPI document of the service.',
@@ -42,4 +53,12 @@ function isCommandName(name: string): name is CommandName {
 /** The same table seen through its general shape, for code that treats all commands alike. */
 export function commandShape(name: CommandName): CommandShape {
   return COMMANDS[name];
+}
+
+/** How a command is written, with what can follow its name. */
+export function usageOf(name: CommandName): string {
+  const { positional } = commandShape(name);
+  if (positional === undefined) return name;
+  const word = positional.name.toUpperCase();
+  return positional.many ? `${name} ${word}…` : `${name} [${word}]`;
 }

@@ -3,24 +3,31 @@ import { COMMAND_NAMES } from './commands.ts';
 import { flagsOf } from './flags.ts';
 
 /** The flag with which the completion script asks; the words typed so far follow it. */
-const ASKED_BY = '--get-yargs-completions';
+export const ASKED_BY = '--get-yargs-completions';
 
 const FLAG = '--assume';
 const COMMAND = 'assumptions';
+const SCENARIO = '--scenario';
 
 /**
- * What can complete the last word where it names an assumption, or a flag before any command;
- * undefined where yargs knows better.
+ * What can complete the last word where it names an assumption or a scenario, or a flag before any
+ * command; undefined where yargs, or the shell with its files, knows better.
  *
  * @param words the program's arguments, as the completion script gives them
  */
-export function completionsOf(words: readonly string[]): string[] | undefined {
+export async function completionsOf(words: readonly string[]): Promise<string[] | undefined> {
   const typed = words.slice(words.indexOf(ASKED_BY) + 1);
   const [current = '', second = '', third = '', fourth = ''] = typed.toReversed();
   // Bash hands `cancel-again=4` over as three words, and completes the last.
   if (fourth === FLAG && second === '=') return optionsOf(third);
   if (third === FLAG && current === '=') return optionsOf(second);
   if (second === FLAG) return ASSUMPTION_IDS.flatMap(assignments).filter(startsWith(current));
+  if (second === SCENARIO) {
+    const { shippedScenarios } = await import('../simulation/load-scenario.ts');
+    const names = shippedScenarios().map(({ name }) => name);
+    const matching = names.filter(startsWith(current));
+    return matching.length > 0 ? matching : undefined;
+  }
   if (second === COMMAND && !current.startsWith('-')) {
     return ASSUMPTION_IDS.filter(startsWith(current));
   }

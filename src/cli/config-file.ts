@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { jsonFault, parseJson } from '../contract/json.ts';
+import { readJson } from '../contract/json.ts';
 import { describe, isObject } from '../contract/records.ts';
 import { listed, suggest } from '../store/read-store.ts';
 import { codeOf, UsageError } from './errors.ts';
@@ -15,7 +15,9 @@ import { type Given, type Layer, refusal } from './given.ts';
  * @throws UsageError where the file cannot be read, is not JSON, or holds what is no flag
  */
 export function fromConfigFile(file: string, origin: string): Layer {
-  const document = parseDocument(file, readText(file, origin));
+  const reading = readJson(file, readText(file, origin));
+  if (!reading.ok) throw new UsageError(`config file ${reading.problem}`);
+  const document = reading.value;
   if (!isObject(document)) {
     throw refusal(`config file ${file}`, 'an object with flags by their names', describe(document));
   }
@@ -28,38 +30,19 @@ export function fromConfigFile(file: string, origin: string): Layer {
     }
     const place = `config file ${file}: ${name}`;
     const texts = textsOf(name, value, place);
-    layer.set(name, {
-      texts: name === 'fixture' ? texts.map(beside(file)) : texts,
-      origin: place,
-    });
+    layer.set(name, { texts: texts.map((text) => beside(file, name, text)), origin: place });
   }
   return layer;
 }
 
 function readText(file: string, origin: string): string {
   try {
-    const text = readFileSync(file, 'utf8');
-    // Some editors begin a file with a byte order mark, which is no JSON.
-    return text.startsWith('\uFEFF') ? text.slice(1) : text;
+    return readFileSync(file, 'utf8');
   } catch (error) {
     const code = codeOf(error);
     const found = code === 'ENOENT' ? 'no such file' : `one that cannot be read (${code})`;
     throw refusal(origin, `a JSON file at ${file}`, found);
   }
-}
-
-function parseDocument(file: string, text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    throw new UsageError(`config file ${notJson(file, text)}`);
-  }
-}
-
-function notJson(file: string, text: string): string {
-  const fault = jsonFault(text);
-  if (fault === undefined) return `${file}: expected JSON`;
-  return `${file}:${fault.line}:${fault.column}: expected JSON: ${fault.why}`;
 }
 
 const EXPECTED = {
@@ -96,8 +79,11 @@ function isFilled(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** A name stands for what is shipped; anything else is a path. */
-function beside(file: string): (fixture: string) => string {
-  return (fixture) =>
-    /^[\w-]+$/.test(fixture) || isAbsolute(fixture) ? fixture : join(dirname(file), fixture);
+/** Flags whose value is the path of a file, or the name of one that ships. */
+const PATHS_OR_NAMES: readonly FlagName[] = ['fixture', 'scenario'];
+
+/** What a config file says, with a path in it seen from where the program was started. */
+function beside(file: string, flag: FlagName, text: string): string {
+  const isPath = flag === 'db' || (PATHS_OR_NAMES.includes(flag) && !/^[\w-]+$/.test(text));
+  return isPath && !isAbsolute(text) ? join(dirname(file), text) : text;
 }

@@ -15,14 +15,32 @@ interface FlagShape {
   readonly alias?: string;
   /** A line of the help, which adds the default. */
   readonly description: string;
-  readonly group: 'Address' | 'Store' | 'Answers' | 'Keys' | 'Output' | 'Other';
+  readonly group:
+    | 'Address'
+    | 'Store'
+    | 'Simulation'
+    | 'Answers'
+    | 'Keys'
+    | 'Control API'
+    | 'Output'
+    | 'Other';
   readonly commands: readonly CommandName[];
   readonly elsewhere: readonly Elsewhere[];
 }
 
 const ANYWHERE = ['environment', 'config'] as const;
-const EVERY_COMMAND = ['serve', 'assumptions', 'openapi', 'generate', 'health'] as const;
+const EVERY_COMMAND = [
+  'serve',
+  'assumptions',
+  'scenarios',
+  'validate',
+  'openapi',
+  'generate',
+  'health',
+] as const;
 const MOST_RECORDS = 10_000_000;
+const MOST_EXCHANGES = 1_000_000;
+const MOST_SANDBOXES = 1_000_000;
 
 /** Every flag. What yargs, the environment, config files and the help know of them is made of it. */
 export const FLAGS = {
@@ -80,6 +98,56 @@ export const FLAGS = {
     description: 'Decides everything drawn: same seed, same store.',
     group: 'Store',
     commands: ['serve', 'generate'],
+    elsewhere: ANYWHERE,
+  },
+  db: {
+    type: 'text',
+    value: 'FILE',
+    description: 'Keep the store in this file, through restarts.',
+    group: 'Store',
+    commands: ['serve'],
+    elsewhere: ANYWHERE,
+  },
+  watch: {
+    type: 'switch',
+    description: 'Start anew when the fixture or a scenario changes.',
+    group: 'Store',
+    commands: ['serve'],
+    elsewhere: ANYWHERE,
+  },
+  scenario: {
+    type: 'list',
+    value: 'FILE',
+    description: 'Force states and replies: a file, or a name that ships. Repeatable.',
+    group: 'Simulation',
+    commands: ['serve'],
+    elsewhere: ANYWHERE,
+  },
+  'sandbox-required': {
+    type: 'switch',
+    description: 'Refuse requests that name no sandbox.',
+    group: 'Simulation',
+    commands: ['serve'],
+    elsewhere: ANYWHERE,
+  },
+  'max-sandboxes': {
+    type: 'integer',
+    value: 'N',
+    range: [0, MOST_SANDBOXES],
+    default: 10_000,
+    description: 'Have so many sandboxes at most, then 503.',
+    group: 'Simulation',
+    commands: ['serve'],
+    elsewhere: ANYWHERE,
+  },
+  journal: {
+    type: 'integer',
+    value: 'N',
+    range: [0, MOST_EXCHANGES],
+    default: 1000,
+    description: 'Keep so many exchanges in each sandbox.',
+    group: 'Simulation',
+    commands: ['serve'],
     elsewhere: ANYWHERE,
   },
   assume: {
@@ -151,11 +219,34 @@ export const FLAGS = {
     commands: ['serve'],
     elsewhere: ANYWHERE,
   },
+  'control-token': {
+    type: 'text',
+    value: 'TOKEN',
+    description: 'Ask for this off loopback; without it, one is drawn and printed.',
+    group: 'Control API',
+    commands: ['serve'],
+    elsewhere: ANYWHERE,
+  },
+  'no-control': {
+    type: 'switch',
+    description: 'Leave the control API out, but for health.',
+    group: 'Control API',
+    commands: ['serve'],
+    elsewhere: ANYWHERE,
+  },
+  log: {
+    type: 'text',
+    value: 'FORMAT',
+    description: 'Log exchanges: pretty, json or off. Pretty on a terminal, else json.',
+    group: 'Output',
+    commands: ['serve'],
+    elsewhere: ANYWHERE,
+  },
   json: {
     type: 'switch',
     description: 'Print JSON in place of a table.',
     group: 'Output',
-    commands: ['assumptions'],
+    commands: ['assumptions', 'scenarios', 'validate'],
     elsewhere: [],
   },
   'server-url': {

@@ -1,4 +1,4 @@
-import { COMMAND_NAMES, COMPLETION, type CommandName, commandShape } from './commands.ts';
+import { COMMAND_NAMES, COMPLETION, type CommandName, commandShape, usageOf } from './commands.ts';
 import { variableOf } from './environment.ts';
 import { type FlagName, flagShape, flagsOf } from './flags.ts';
 import { renderTable, wrap } from './table.ts';
@@ -6,12 +6,14 @@ import { bold, type Style } from './terminal.ts';
 
 const EXAMPLES = [
   ['petstore-mock --port 8080 --assume cancel-again=404', 'cancel twice, and get 404'],
+  ['petstore-mock --scenario shipped-orders --scenario slow', 'too late to cancel, and slow'],
   ['petstore-mock --animals 1000000 --seed 7', 'a store of a million animals'],
   ['petstore-mock --clock 2030-12-06T00:00:00Z --assume after-sunset=410', 'after the sunset'],
 ] as const;
 
 const READ_ON = [
   ['petstore-mock assumptions', 'what the document leaves open, and how to answer it otherwise'],
+  ['petstore-mock scenarios', 'states, replies and faults to force with --scenario'],
   ['petstore-mock openapi', 'the service as an OpenAPI document'],
   ['less README.md', 'every documented reply, with a curl line'],
 ] as const;
@@ -58,11 +60,6 @@ function commandRow(command: CommandName): [string, string] {
   return [usageOf(command), commandShape(command).summary];
 }
 
-function usageOf(command: CommandName): string {
-  const { positional } = commandShape(command);
-  return positional === undefined ? command : `${command} [${positional.name.toUpperCase()}]`;
-}
-
 function flagSections(command: CommandName, style: Style): string[] {
   const flags = flagsOf(command);
   const groups = [...new Set(flags.map((name) => flagShape(name).group))];
@@ -91,7 +88,7 @@ function commented(lines: readonly (readonly [string, string])[]): string {
 }
 
 /** The same first column everywhere, so that the whole page lines up. */
-const FIRST_COLUMN = 19;
+const FIRST_COLUMN = 21;
 
 function rows(cells: readonly (readonly [string, string])[], { width }: Style): string {
   return renderTable(cells, { width, columns: [FIRST_COLUMN] });

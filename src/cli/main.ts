@@ -12,6 +12,8 @@ import { type Terminal, terminalOf } from './terminal.ts';
 const LOAD = {
   serve: async () => (await import('./commands/serve.ts')).serve,
   assumptions: async () => (await import('./commands/assumptions.ts')).assumptions,
+  scenarios: async () => (await import('./commands/scenarios.ts')).scenarios,
+  validate: async () => (await import('./commands/validate.ts')).validate,
   openapi: async () => (await import('./commands/openapi.ts')).openapi,
   generate: async () => (await import('./commands/generate.ts')).generate,
   health: async () => (await import('./commands/health.ts')).health,
@@ -19,11 +21,11 @@ const LOAD = {
 
 async function run(words: readonly string[], terminal: Terminal): Promise<number> {
   const invocation = await parseArguments(words);
-  const { command, flags, positional } = invocation;
+  const { command, flags, positionals } = invocation;
   if (isOn([flags], 'help')) return help(invocation, terminal);
   if (isOn([flags], 'version')) return version(terminal);
   const layers = await layersOf(invocation);
-  return (await LOAD[command]())({ layers, positional, terminal });
+  return (await LOAD[command]())({ layers, positionals, terminal });
 }
 
 async function layersOf({ command, flags }: Invocation): Promise<Layers> {
@@ -60,7 +62,7 @@ function explain(error: unknown): number {
 process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 
-const terminal = terminalOf(process.stdout, process.env);
+const terminal = terminalOf(process.stdout, process.stderr, process.env);
 const exitCode = await run(process.argv.slice(2), terminal).catch(explain);
 // What is still open, such as a connection that a second signal gave up on, must not hold us.
 process.stdout.write('', () => process.exit(exitCode));

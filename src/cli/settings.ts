@@ -1,12 +1,22 @@
 import { describe, FIELD_TYPES } from '../contract/records.ts';
 import type { ServerOptions } from '../server.ts';
+import type { GenerateOptions } from '../store/generate.ts';
+import { listed, suggest } from '../store/read-store.ts';
 import { assumedBy } from './assume.ts';
 import { UsageError } from './errors.ts';
 import { FLAGS, type FlagName, type FlagOf } from './flags.ts';
 import { givenAs, integerOf, isOn, type Layers, listOf, refusal, textOf } from './given.ts';
+import { LOG_FORMATS, type LogFormat } from './log.ts';
 
 /** What a server is started with, and the address that a message about it names. */
-export type ServeSettings = ServerOptions & { readonly host: string; readonly port: number };
+export type ServeSettings = ServerOptions & {
+  readonly host: string;
+  readonly port: number;
+  /** Whether sandboxes start anew when a file that they started from changes. */
+  readonly watch: boolean;
+  /** Undefined: whatever suits who reads. */
+  readonly log: LogFormat | undefined;
+};
 
 /**
  * Reads the flags of `serve`.
@@ -31,6 +41,15 @@ export function serveSettings(layers: Layers): ServeSettings {
     clock: clockOf(layers),
     frozen: isOn(layers, 'freeze'),
     plain: isOn(layers, 'plain'),
+    scenarios: listOf(layers, 'scenario') ?? [],
+    db: textOf(layers, 'db'),
+    watch: isOn(layers, 'watch'),
+    sandboxRequired: isOn(layers, 'sandbox-required'),
+    maxSandboxes: integerOf(layers, 'max-sandboxes') ?? FLAGS['max-sandboxes'].default,
+    journal: integerOf(layers, 'journal') ?? FLAGS.journal.default,
+    controlToken: controlTokenOf(layers),
+    noControl: isOn(layers, 'no-control'),
+    log: logFormatOf(layers),
   };
 }
 
@@ -42,17 +61,11 @@ export function addressOf(layers: Layers): { host: string; port: number } {
   };
 }
 
-/** The size of a generated store where it is not given: that of the shipped fixture. */
-const GENERATED = { animals: 64, orders: 14 } as const;
-
-export function generateSettings(layers: Layers): {
-  animals: number;
-  orders: number;
-  seed: number;
-} {
+/** What a store is generated from. */
+export function generateSettings(layers: Layers): GenerateOptions {
   return {
-    animals: integerOf(layers, 'animals') ?? GENERATED.animals,
-    orders: integerOf(layers, 'orders') ?? GENERATED.orders,
+    animals: integerOf(layers, 'animals'),
+    orders: integerOf(layers, 'orders'),
     seed: integerOf(layers, 'seed') ?? FLAGS.seed.default,
   };
 }
@@ -71,26 +84,37 @@ function refuseTwoStores(layers: Layers): void {
 }
 
 /** What can stand in a header as one word. */
-const KEY = /^[\x21-\x7e]+$/;
+const WORD = /^[\x21-\x7e]+$/;
 
 function keysOf(layers: Layers, name: FlagOf<'list'>): readonly string[] | undefined {
   const keys = listOf(layers, name);
-  const wrong = keys?.find((key) => !KEY.test(key));
+  const wrong = keys?.find((key) => !WORD.test(key));
   if (wrong === undefined) return keys;
   const origin = givenAs(layers, name)?.origin ?? name;
   throw refusal(origin, 'a key of visible ASCII characters', describe(wrong));
 }
 
+function controlTokenOf(layers: Layers): string | undefined {
+  const token = textOf(layers, 'control-token');
+  if (token === undefined || WORD.test(token)) return token;
+  // Not shown: what is almost a token is a secret too.
+  const origin = givenAs(layers, 'control-token')?.origin ?? 'control-token';
+  throw refusal(origin, 'a token of visible ASCII characters', 'another character in it');
+}
+
+function logFormatOf(layers: Layers): LogFormat | undefined {
+  const text = textOf(layers, 'log');
+  if (text === undefined) return undefined;
+  const format = LOG_FORMATS.find((it) => it === text);
+  if (format !== undefined) return format;
+  const found = `${describe(text)}${suggest(text, LOG_FORMATS)}`;
+  throw refusal(givenAs(layers, 'log')?.origin ?? 'log', listed(LOG_FORMATS, 'or'), found);
+}
+
 function clockOf(layers: Layers): number | undefined {
   const text = textOf(layers, 'clock');
   if (text === undefined) return undefined;
-  const instant = FIELD_TYPES.dateTime.read(text) === undefined ? Number.NaN : Date.parse(text);
-  if (!Number.isNaN(instant) && isDay(text.slice(0, 'yyyy-mm-dd'.length))) return instant;
+  if (FIELD_TYPES.dateTime.read(text) !== undefined) return Date.parse(text);
   const expected = 'an RFC 3339 instant such as 2030-12-06T00:00:00Z';
   throw refusal(givenAs(layers, 'clock')?.origin ?? 'clock', expected, describe(text));
-}
-
-/** Date.parse takes February 30 for March 2. */
-function isDay(day: string): boolean {
-  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }

@@ -3,6 +3,8 @@ import type { Writable } from 'node:stream';
 /** Where a command prints, and what it may know of who reads it. */
 export interface Terminal {
   readonly output: Writable;
+  /** For what a person should know and no program reads. */
+  readonly notices: Writable;
   /** Whether a person reads along. */
   readonly interactive: boolean;
   readonly style: Style;
@@ -21,11 +23,13 @@ const WIDEST = 100;
 
 export function terminalOf(
   output: Writable & { readonly isTTY?: boolean; readonly columns?: number },
+  notices: Writable,
   { NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>,
 ): Terminal {
   const interactive = output.isTTY === true;
   return {
     output,
+    notices,
     interactive,
     style: {
       width: Math.min(Math.max(output.columns ?? WIDEST, NARROWEST), WIDEST),
@@ -36,4 +40,12 @@ export function terminalOf(
 
 export function bold(text: string, { colour }: Style): string {
   return colour ? `\u001B[1m${text}\u001B[22m` : text;
+}
+
+const COLOURS = { red: 31, green: 32, yellow: 33, magenta: 35, cyan: 36, grey: 90 } as const;
+
+export type Colour = keyof typeof COLOURS;
+
+export function paint(text: string, name: Colour, { colour }: Style): string {
+  return colour ? `\u001B[${COLOURS[name]}m${text}\u001B[39m` : text;
 }

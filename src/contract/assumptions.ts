@@ -7,6 +7,13 @@ interface AssumedReply {
   readonly on: readonly OperationId[];
 }
 
+/** Headers that an option adds to replies of the operations that the assumption touches. */
+interface AssumedHeaders {
+  readonly statuses: readonly number[];
+  /** What each is for, by name. */
+  readonly describe: Readonly<Record<string, string>>;
+}
+
 interface AssumptionShape {
   readonly topic: 'Input' | 'Animals' | 'Inventory' | 'Orders' | 'Keys, errors and wire format';
   readonly question: string;
@@ -15,6 +22,7 @@ interface AssumptionShape {
     readonly name: string;
     readonly meaning: string;
     readonly reply?: AssumedReply;
+    readonly headers?: AssumedHeaders;
   }[];
   /** The operations it can change a reply of. */
   readonly touches: readonly OperationId[];
@@ -211,8 +219,21 @@ export const ASSUMPTIONS = {
       {
         name: 'cursor',
         meaning: '`Link` with rel="next" and an opaque `cursor`, absent on the last page',
+        headers: {
+          statuses: [200],
+          describe: {
+            Link: 'Leads to the next page, with rel="next"; absent on the last one.',
+          },
+        },
       },
-      { name: 'offset', meaning: 'the parameter `offset`; the reply carries `X-Total-Count`' },
+      {
+        name: 'offset',
+        meaning: 'the parameter `offset`; the reply carries `X-Total-Count`',
+        headers: {
+          statuses: [200],
+          describe: { 'X-Total-Count': 'How many animals there are on all pages.' },
+        },
+      },
     ],
     touches: ['listPets'],
   },
@@ -245,6 +266,15 @@ export const ASSUMPTIONS = {
       {
         name: 'sent',
         meaning: '`Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link` to its successor',
+        headers: {
+          // Every status that the operation itself answers with, whatever else is assumed.
+          statuses: [200, 400, 404, 410],
+          describe: {
+            Deprecation: 'Since when the operation is deprecated (RFC 9745).',
+            Sunset: 'When the operation may go away (RFC 8594).',
+            Link: 'Leads to what is said about its successor.',
+          },
+        },
       },
       { name: 'absent', meaning: 'no' },
     ],
@@ -392,7 +422,14 @@ export const ASSUMPTIONS = {
     topic: 'Keys, errors and wire format',
     question: 'Does a 401 carry `WWW-Authenticate`?',
     options: [
-      { name: 'sent', meaning: '`Bearer`, as RFC 6750 writes it' },
+      {
+        name: 'sent',
+        meaning: '`Bearer`, as RFC 6750 writes it',
+        headers: {
+          statuses: [401],
+          describe: { 'WWW-Authenticate': 'The challenge of RFC 6750.' },
+        },
+      },
       { name: 'absent', meaning: 'no' },
     ],
     touches: EVERY,
@@ -417,6 +454,10 @@ export const ASSUMPTIONS = {
         name: '10/s',
         meaning: '10 a second, then 429 with `Retry-After`; any other N/s or N/m can be given',
         reply: { status: 429, description: 'Too many requests for this key.', on: EVERY },
+        headers: {
+          statuses: [429],
+          describe: { 'Retry-After': 'The seconds until the next request may be made.' },
+        },
       },
     ],
     touches: EVERY,
@@ -485,6 +526,11 @@ export const ASSUMPTION_IDS = Object.keys(ASSUMPTIONS).filter(isAssumptionId);
 
 export function isAssumptionId(id: string): id is AssumptionId {
   return Object.hasOwn(ASSUMPTIONS, id);
+}
+
+/** The same table seen through its general shape, for code that treats all assumptions alike. */
+export function assumptionShape(id: AssumptionId): AssumptionShape {
+  return ASSUMPTIONS[id];
 }
 
 /** A rate: a count without a leading zero, a second or a minute. */

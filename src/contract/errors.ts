@@ -1,20 +1,25 @@
-/**
- * The codes an Error can carry: the statuses each comes with, and the number that spells it where
- * `error-codes` is numeric (the status, then these two digits).
- *
- * The document leaves the set of codes open; these are the mock's.
- */
+import type { OperationId } from './operations.ts';
+
+interface ErrorShape {
+  readonly statuses: readonly number[];
+  /** The two digits that follow the status where `error-codes` is numeric. */
+  readonly serial: string;
+  /** The operations whose own trouble it is; left out where all of them can have it. */
+  readonly on?: readonly OperationId[];
+}
+
+/** The codes an Error can carry. The document leaves the set open; these are the mock's. */
 export const ERROR_CODES = {
   unauthorized: { statuses: [401], serial: '01' },
   forbidden: { statuses: [403], serial: '01' },
   invalid_input: { statuses: [400, 422], serial: '01' },
-  pet_not_found: { statuses: [404, 400], serial: '02' },
-  inventory_entry_not_found: { statuses: [404], serial: '03' },
-  order_not_found: { statuses: [404], serial: '01' },
-  route_not_found: { statuses: [404], serial: '04' },
+  pet_not_found: { statuses: [404, 400], serial: '02', on: ['getPet', 'updateInventory'] },
+  inventory_entry_not_found: { statuses: [404], serial: '03', on: ['updateInventory'] },
+  order_not_found: { statuses: [404], serial: '01', on: ['cancelOrder'] },
+  route_not_found: { statuses: [404], serial: '04', on: [] },
   order_already_shipped: { statuses: [409], serial: '01' },
-  order_already_cancelled: { statuses: [409, 404], serial: '05' },
-  gone: { statuses: [410, 404], serial: '06' },
+  order_already_cancelled: { statuses: [409, 404], serial: '05', on: ['cancelOrder'] },
+  gone: { statuses: [410, 404], serial: '06', on: ['getPet'] },
   method_not_allowed: { statuses: [405], serial: '01' },
   request_timeout: { statuses: [408], serial: '01' },
   body_too_large: { statuses: [413], serial: '01' },
@@ -22,10 +27,27 @@ export const ERROR_CODES = {
   too_many_requests: { statuses: [429], serial: '01' },
   request_header_fields_too_large: { statuses: [431], serial: '01' },
   internal_error: { statuses: [500], serial: '01' },
-  ids_exhausted: { statuses: [507], serial: '01' },
-} as const satisfies Record<string, { statuses: readonly number[]; serial: string }>;
+  bad_gateway: { statuses: [502], serial: '01' },
+  service_unavailable: { statuses: [503], serial: '01' },
+  gateway_timeout: { statuses: [504], serial: '01' },
+  sandbox_required: { statuses: [400], serial: '10', on: [] },
+  sandbox_name_invalid: { statuses: [400], serial: '11', on: [] },
+  too_many_sandboxes: { statuses: [503], serial: '10', on: [] },
+  not_saved: { statuses: [503], serial: '11', on: [] },
+  not_found: { statuses: [404], serial: '10', on: [] },
+  already_exists: { statuses: [409], serial: '10', on: [] },
+  too_many_snapshots: { statuses: [409], serial: '11', on: [] },
+  cannot_be_deleted: { statuses: [409], serial: '12', on: [] },
+  /** For a status that a scenario asks for and nothing else knows. */
+  other_error: { statuses: [] as readonly number[], serial: '99', on: [] },
+  ids_exhausted: { statuses: [507], serial: '01', on: ['createPet'] },
+} as const satisfies Record<string, ErrorShape>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
+
+const CODES = Object.keys(ERROR_CODES).filter((code): code is ErrorCode =>
+  Object.hasOwn(ERROR_CODES, code),
+);
 
 /** A status that an Error with this code can have. */
 export type StatusOf<C extends ErrorCode> = (typeof ERROR_CODES)[C]['statuses'][number];
@@ -48,4 +70,17 @@ export function spellCode(code: ErrorCode, status: number, spelling: CodeSpellin
     case 'numeric':
       return `${status}${ERROR_CODES[code].serial}`;
   }
+}
+
+/** The same table seen through its general shape, for code that treats all codes alike. */
+export function errorShape(code: ErrorCode): ErrorShape {
+  return ERROR_CODES[code];
+}
+
+/** The codes that an Error of an operation can carry with a status. */
+export function codesOf(id: OperationId, status: number): ErrorCode[] {
+  return CODES.filter((code) => {
+    const { statuses, on } = errorShape(code);
+    return statuses.includes(status) && (on?.includes(id) ?? true);
+  });
 }

@@ -34,18 +34,38 @@ function parseNumber(literal: string): number | bigint {
   return Number.isInteger(value) && digits > 15 ? Number.NaN : value;
 }
 
+/** What a file of JSON holds, or why it holds none. */
+export type JsonReading =
+  | { readonly ok: true; readonly value: unknown }
+  /** `FILE:LINE:COLUMN: expected JSON: …`, or without the place where none can be told. */
+  | { readonly ok: false; readonly problem: string };
+
 /**
- * Where and why a text is not JSON, the same on every version of Node, whose own parser varies.
+ * Parses the text of a file.
  *
- * @returns undefined where no place can be told
+ * @param file what a problem calls it
  */
-export function jsonFault(
-  text: string,
-): { readonly line: number; readonly column: number; readonly why: string } | undefined {
+export function readJson(file: string, text: string): JsonReading {
+  // Some editors begin a file with a byte order mark, which is no JSON.
+  const json = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  try {
+    return { ok: true, value: parseJson(json) };
+  } catch (error) {
+    const problem =
+      error instanceof RangeError
+        ? `${file}: expected JSON, found JSON that is nested too deep to read`
+        : notJson(file, json, String(error));
+    return { ok: false, problem };
+  }
+}
+
+/** Where and why a text is not JSON, the same on every version of Node, whose own parser varies. */
+function notJson(file: string, text: string, reason: string): string {
   const [, why, digits] = /^(.*) at position (\d+)$/s.exec(firstError(text)) ?? [];
-  if (why === undefined || digits === undefined) return undefined;
+  if (why === undefined || digits === undefined) return `${file}: expected JSON: ${reason}`;
   const before = text.slice(0, Number(digits)).split('\n');
-  return { line: before.length, column: (before.at(-1) ?? '').length + 1, why };
+  const column = (before.at(-1) ?? '').length + 1;
+  return `${file}:${before.length}:${column}: expected JSON: ${why}`;
 }
 
 function firstError(text: string): string {

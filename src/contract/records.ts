@@ -12,6 +12,13 @@ export type OrderStatus = (typeof ORDER_STATUSES)[number];
 const DATE_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
+function isInstant(text: string): boolean {
+  if (!DATE_TIME.test(text) || Number.isNaN(Date.parse(text))) return false;
+  // Date.parse takes February 30 for March 2.
+  const day = text.slice(0, 'yyyy-mm-dd'.length);
+  return new Date(day).getUTCDate() === Number(day.slice(-2));
+}
+
 interface FieldTypeShape {
   /** What a message says was expected. */
   readonly expected: string;
@@ -48,9 +55,7 @@ export const FIELD_TYPES = {
     expected: 'an ISO 8601 date-time such as "2026-11-21T09:30:00Z"',
     schema: { type: 'string', format: 'date-time' },
     read: (value: unknown): string | undefined =>
-      typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value))
-        ? value
-        : undefined,
+      typeof value === 'string' && isInstant(value) ? value : undefined,
   },
   orderStatus: {
     expected: `one of ${ORDER_STATUSES.join(', ')}`,

@@ -1,18 +1,26 @@
 import type { RequestListener } from 'node:http';
-import express, { type ErrorRequestHandler } from 'express';
+import type express from 'express';
+import type { ErrorRequestHandler } from 'express';
 import { chooseOptions } from '../contract/assumptions.ts';
 import type { ServiceHandler } from '../http/service.ts';
 import { errorBody } from '../service/reply.ts';
+import type { ControlParts } from './parts.ts';
 import { controlRouter } from './router.ts';
 
 /**
  * The whole mock as one Express app: the control API, then the service, which answers everything
  * else as well. It can be driven by supertest and mounted in another app.
+ *
+ * @param load Express itself, which costs a start so much that it is imported when first wanted
  */
-export function createExpressApp(service: ServiceHandler): RequestListener {
-  const app = express();
+export function createExpressApp(
+  load: typeof express,
+  service: ServiceHandler,
+  control: ControlParts,
+): RequestListener {
+  const app = load();
   app.disable('x-powered-by');
-  app.use('/__mock', controlRouter());
+  app.use(controlRouter(load, control));
   app.use((request, response) => service(request, response));
   app.use(answerFault);
   return app;

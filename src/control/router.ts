@@ -1,18 +1,150 @@
-import { Router } from 'express';
-import { serviceOpenApi } from '../contract/openapi.ts';
-import { BASE_PATH } from '../contract/operations.ts';
-import { packageVersion } from '../package.ts';
+import type express from 'express';
+import type {
+  ErrorRequestHandler,
+  NextFunction,
+  Request,
+  RequestHandler,
+  Response,
+  Router,
+} from 'express';
+import { locate } from '../http/locate.ts';
+import type { Sandbox } from '../simulation/sandbox.ts';
+import { DEFAULT_SANDBOX } from '../simulation/sandboxes.ts';
+import { versionOf } from '../store/store.ts';
+import { readBody } from './body.ts';
+import { type ControlReply, type Endpoint, refuse } from './endpoint.ts';
+import { ENDPOINTS } from './endpoints.ts';
+import { guard } from './guard.ts';
+import { ofService } from './of-service.ts';
+import type { ControlParts } from './parts.ts';
+import { sendReply } from './send.ts';
+
+/** Where the control API of the default sandbox is, and that of another. */
+const MOUNTS = [/^\/__mock(?=\/|$)/, /^\/~[^/]*\/__mock(?=\/|$)/];
+
+/** The sandbox in a mount, as it is written there. */
+const SANDBOX = /\/~([^/]*)\/__mock$/;
 
 /** The control API: what is asked of the mock itself, not of the service. */
-export function controlRouter(): Router {
-  const router = Router();
-  router.get('/health', (_request, response) => {
-    response.json({ status: 'ok', version: packageVersion() });
-  });
-  router.get('/service.openapi.json', (request, response) => {
-    const mount = request.baseUrl.slice(0, -'/__mock'.length);
-    const serverUrl = `${request.protocol}://${request.get('host') ?? 'localhost'}${mount}${BASE_PATH}`;
-    response.json(serviceOpenApi({ serverUrl, version: packageVersion() }));
-  });
+export function controlRouter({ Router }: typeof express, parts: ControlParts): Router {
+  const api = Router({ caseSensitive: true });
+  addRoutes(
+    api,
+    ENDPOINTS.filter(({ open }) => open === true),
+    parts,
+  );
+  if (parts.enabled) {
+    api.use(uncached, guard(parts.guard));
+    addRoutes(
+      api,
+      ENDPOINTS.filter(({ open }) => open !== true),
+      parts,
+    );
+    api.use(answerUnknown);
+  }
+  const router = Router({ caseSensitive: true });
+  router.use(MOUNTS, api);
+  router.use(answerMalformed);
   return router;
 }
+
+function addRoutes(api: Router, endpoints: readonly Endpoint[], parts: ControlParts): void {
+  for (const path of new Set(endpoints.map((endpoint) => endpoint.path))) {
+    const onPath = endpoints.filter((endpoint) => endpoint.path === path);
+    const route = api.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
+    for (const endpoint of onPath) route[endpoint.method](handlerOf(endpoint, parts));
+    const methods = onPath.flatMap(({ method }) => (method === 'get' ? ['get', 'head'] : [method]));
+    const allow = methods.join(', ').toUpperCase();
+    route.all((request, response) => {
+      const message = `${request.method} is not allowed here; ${allow} are`;
+      send(request, response, refuse('method_not_allowed', 405, message, { Allow: allow }));
+    });
+  }
+}
+
+function handlerOf(endpoint: Endpoint, parts: ControlParts): RequestHandler {
+  return async (request, response) => {
+    const { sandbox, refusal } = sandboxFor(endpoint, request, parts);
+    if (refusal !== undefined) {
+      send(request, response, refusal);
+      return;
+    }
+    const body = await readBody(request, endpoint.body);
+    const reply = body.ok
+      ? await perform(endpoint, request, parts, sandbox, body.value)
+      : body.refusal;
+    send(request, response, reply, sandbox);
+  };
+}
+
+function sandboxFor(
+  { open, defaultOnly }: Endpoint,
+  request: Request,
+  { sandboxes }: ControlParts,
+): { sandbox: Sandbox; refusal?: ControlReply } {
+  const [, name = DEFAULT_SANDBOX] = SANDBOX.exec(request.baseUrl) ?? [];
+  if (open) return { sandbox: sandboxes.default };
+  if (defaultOnly && name !== DEFAULT_SANDBOX) {
+    return { sandbox: sandboxes.default, refusal: unknown(request) };
+  }
+  const { sandbox, refusal } = locate(sandboxes, name, {});
+  return refusal === undefined ? { sandbox } : { sandbox, refusal: ofService(refusal) };
+}
+
+/** Runs an endpoint. What it changed in the store is kept before anybody hears of it. */
+async function perform(
+  { handle }: Endpoint,
+  request: Request,
+  parts: ControlParts,
+  sandbox: Sandbox,
+  body: unknown,
+): Promise<ControlReply> {
+  const { file, world } = sandbox;
+  const before = versionOf(world.store);
+  const reply = await handle({
+    parts,
+    sandbox,
+    params: Object.fromEntries(
+      Object.entries(request.params).map(([name, value]) => [name, String(value)]),
+    ),
+    query: new URLSearchParams(/\?(.*)$/s.exec(request.url)?.[1]),
+    body,
+    mount: request.baseUrl,
+    url: `${request.protocol}://${request.get('host') ?? 'localhost'}${request.baseUrl}`,
+  });
+  if (file !== undefined && versionOf(world.store) !== before) {
+    try {
+      await file.saved();
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return refuse('not_saved', 503, `the change is not made: ${why}`);
+    }
+  }
+  reply.finish?.();
+  return reply;
+}
+
+function send(request: Request, response: Response, reply: ControlReply, sandbox?: Sandbox): void {
+  sendReply(response, reply, request.method === 'HEAD', sandbox?.clock);
+}
+
+/** Also for what the guard answers. */
+function uncached(_request: Request, response: Response, next: NextFunction): void {
+  response.setHeader('Cache-Control', 'no-store');
+  next();
+}
+
+function answerUnknown(request: Request, response: Response): void {
+  send(request, response, unknown(request));
+}
+
+function unknown({ baseUrl, path }: Request): ControlReply {
+  const message = `the control API has nothing at ${`${baseUrl}${path}`.slice(0, 200)}; ${baseUrl}/openapi.json tells what there is`;
+  return refuse('route_not_found', 404, message);
+}
+
+/** A path that is no valid encoding is that of nothing. */
+const answerMalformed: ErrorRequestHandler = (error: unknown, request, response, next) => {
+  if (error instanceof URIError) send(request, response, unknown(request));
+  else next(error);
+};

@@ -3,16 +3,18 @@ import { pipeline } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { Basis, Body, Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
+import type { Outcome } from '../simulation/outcome.ts';
+import type { Faults, Written } from './faults/faults.ts';
 
 /** How replies are written besides what the world's assumptions say. */
 export interface Wire {
   /** Leaves out everything that tells the mock from the service. */
   readonly plain: boolean;
+  readonly faults: Faults;
 }
 
-/** A reply with what HTTP adds to it. */
-export interface Outcome {
-  readonly reply: Reply;
+/** What the request asks of the form of its reply. */
+export interface Framing {
   /** A reply to HEAD has the headers of the one to GET and no content (RFC 9110, section 9.3.2). */
   readonly head: boolean;
   /** Whether the request named an `Origin`, so that a browser will look for CORS headers. */
@@ -24,30 +26,80 @@ const CHUNK = 64 * 1024;
 
 const EXPOSED = 'Link, X-Total-Count, Retry-After, Deprecation, Sunset, WWW-Authenticate';
 
-/** Writes a reply to the wire. It is the only writer of service replies. */
-export function send(response: ServerResponse, outcome: Outcome, world: World, wire: Wire): void {
-  const { reply, head } = outcome;
-  const headers = headersOf(outcome, world, wire);
-  const { body } = reply;
+/**
+ * Puts an outcome on the wire, after its delay. It is the only writer of service replies.
+ */
+export function send(
+  response: ServerResponse,
+  outcome: Outcome,
+  framing: Framing,
+  world: World,
+  wire: Wire,
+): void {
+  const now = (): void => sendNow(response, outcome, framing, world, wire);
+  if (outcome.delay > 0) wire.faults.delay(response, outcome.delay, now);
+  else now();
+}
+
+function sendNow(
+  response: ServerResponse,
+  outcome: Outcome,
+  framing: Framing,
+  world: World,
+  wire: Wire,
+): void {
+  if (outcome.kind === 'reply') sendReply(response, outcome.reply, framing, world, wire);
+  else {
+    const { fault, reply } = outcome;
+    wire.faults.carryOut(fault, response, reply && written(reply, framing, world, wire));
+  }
+}
+
+function sendReply(
+  response: ServerResponse,
+  reply: Reply,
+  framing: Framing,
+  world: World,
+  wire: Wire,
+): void {
+  const headers = headersOf(reply, framing, world, wire);
+  const { status, body } = reply;
   switch (body.kind) {
     case 'none':
-      if (reply.status !== 204) headers.push('Content-Length', '0');
-      response.writeHead(reply.status, headers);
+      if (status !== 204) headers.push('Content-Length', '0');
+      response.writeHead(status, headers);
       response.end();
       return;
     case 'json':
-      sendText(response, reply.status, headers, body.text, head);
+      sendText(response, status, headers, body.text, framing.head);
       return;
     case 'array': {
       const chunks = chunksOf(body.items);
       const { value: first, done } = chunks.next();
-      if (done === true) sendText(response, reply.status, headers, first, head);
+      if (done === true) sendText(response, status, headers, first, framing.head);
       else {
-        response.writeHead(reply.status, headers);
-        if (head) response.end();
+        response.writeHead(status, headers);
+        if (framing.head) response.end();
         else stream(response, first, chunks);
       }
     }
+  }
+}
+
+/** A reply as it would be sent, for what spoils it. */
+function written(reply: Reply, framing: Framing, world: World, wire: Wire): Written {
+  const headers = headersOf(reply, framing, world, wire);
+  return { status: reply.status, headers, body: textOf(reply.body) };
+}
+
+function textOf(body: Body): string | Buffer {
+  switch (body.kind) {
+    case 'none':
+      return '';
+    case 'json':
+      return body.text;
+    case 'array':
+      return `[${[...body.items].join(',')}]`;
   }
 }
 
@@ -99,14 +151,19 @@ function stream(response: ServerResponse, first: string, rest: Generator<string,
   pipeline(chunks, response, () => {});
 }
 
-function headersOf({ reply, crossOrigin }: Outcome, world: World, wire: Wire): string[] {
+function headersOf(
+  reply: Reply,
+  { head, crossOrigin }: Framing,
+  world: World,
+  wire: Wire,
+): string[] {
   const headers: string[] = [];
   const mediaType = mediaTypeOf(reply.body);
   if (mediaType !== undefined) {
     const charset = world.choices['json-charset'] === 'utf-8' ? '; charset=utf-8' : '';
     headers.push('Content-Type', mediaType + charset);
   }
-  if (!wire.plain) headers.push('Mock-Basis', basisHeader(reply.basis));
+  if (!wire.plain) headers.push('Mock-Basis', basisHeader(reply.basis, head));
   if (crossOrigin && world.choices.cors === 'allowed') {
     headers.push('Access-Control-Allow-Origin', '*');
     headers.push('Access-Control-Expose-Headers', wire.plain ? EXPOSED : `Mock-Basis, ${EXPOSED}`);
@@ -127,8 +184,18 @@ function mediaTypeOf(body: Body): string | undefined {
   }
 }
 
-/** The `Mock-Basis` of a reply, a structured field (RFC 9651). */
-export function basisHeader(basis: Basis): string {
-  if (basis.kind === 'documented') return 'documented';
-  return basis.by.length === 0 ? 'assumed' : `assumed;by="${basis.by.join(', ')}"`;
+/**
+ * The `Mock-Basis` of a reply, a structured field (RFC 9651).
+ *
+ * @param head the document knows no HEAD: what answers it is assumed, as HTTP asks for it
+ */
+export function basisHeader(basis: Basis, head = false): string {
+  switch (basis.kind) {
+    case 'documented':
+      return head ? 'assumed' : 'documented';
+    case 'assumed':
+      return basis.by.length === 0 ? 'assumed' : `assumed;by="${basis.by.join(', ')}"`;
+    case 'forced':
+      return `forced;by="${basis.by}"`;
+  }
 }

@@ -52,7 +52,17 @@ export function createListener(options: ListenerOptions): Server {
     response: ServerResponse,
     awaitsContinue: boolean,
   ): void => {
-    request.socket[LATEST] = response;
+    answerNow(request, response, awaitsContinue);
+    // Kept only while the reply is under way: one that every connection held on to would outlive
+    // the young generation, which then grows to several times its size.
+    request.socket[LATEST] = response.writableFinished ? undefined : response;
+  };
+
+  const answerNow = (
+    request: ServiceRequest,
+    response: ServerResponse,
+    awaitsContinue: boolean,
+  ): void => {
     if (request.headers.host === undefined && request.httpVersion === '1.1') {
       response.shouldKeepAlive = false;
       sendError(response, 'invalid_input', invalid(world), 'the request names no Host');
@@ -126,14 +136,14 @@ function isServicePath(url: string): boolean {
   return next === '/' || next === '?' || next === undefined;
 }
 
-/** The response to the latest request on a connection. */
+/** The response to the latest request on a connection, while it is under way. */
 const LATEST = Symbol('latest response');
 
 /** Whether a connection's client has been told that it cannot be understood. */
 const REFUSED = Symbol('refused');
 
 interface ServiceSocket extends Socket {
-  [LATEST]?: ServerResponse;
+  [LATEST]?: ServerResponse | undefined;
   [REFUSED]?: boolean;
 }
 

@@ -1,15 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type OperationId, operationShape } from '../contract/operations.ts';
-import { BODY_LIMITS, type ReceivedBody } from '../service/input.ts';
-import { SERVICE } from '../service/operations.ts';
+import { BODY_LIMITS, type Call, type ReceivedBody } from '../service/input.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
-import type { WorldFinder } from '../simulation/worlds.ts';
+import type { Outcome } from '../simulation/outcome.ts';
+import { readPrefer } from '../simulation/preference.ts';
+import type { Decision } from '../simulation/rules.ts';
+import type { Sandbox } from '../simulation/sandbox.ts';
+import type { Sandboxes } from '../simulation/sandboxes.ts';
+import type { ScenarioLibrary } from '../simulation/scenario-library.ts';
+import { type Preferred, type Simulated, simulate } from '../simulation/simulate.ts';
+import { versionOf } from '../store/store.ts';
 import { decodeTarget, type Route, receiveBody, type Target } from './decode.ts';
 import { send, type Wire } from './encode.ts';
+import { locate } from './locate.ts';
 
 export interface ServiceOptions extends Wire {
-  readonly worlds: WorldFinder;
+  readonly sandboxes: Sandboxes;
+  /** Knows the scenarios that single requests can ask for. */
+  readonly library: ScenarioLibrary;
 }
 
 /**
@@ -25,37 +34,40 @@ export type ServiceHandler = (
 ) => void;
 
 /** Makes the handler that the listener and the Express app share. */
-export function createServiceHandler({ worlds, ...wire }: ServiceOptions): ServiceHandler {
+export function createServiceHandler({
+  sandboxes,
+  library,
+  ...wire
+}: ServiceOptions): ServiceHandler {
   return (request, response, awaitsContinue = false) => {
     const target = decodeTarget(request.url ?? '/');
-    const found = worlds(target.sandbox);
-    const world = found ?? worlds(undefined);
-    if (world === undefined) throw new Error('There is no default world.');
-    const method = request.method ?? 'GET';
-    const head = method === 'HEAD';
-    const crossOrigin = request.headers.origin !== undefined;
-    const finish = (reply: Reply): void => {
-      send(response, { reply: head ? forHead(reply) : reply, head, crossOrigin }, world, wire);
-    };
+    const location = locate(sandboxes, target.sandbox, request.headers);
+    const { sandbox, authorization } = location;
+    const exchange = new ServiceExchange(request, response, target, sandbox, authorization, wire);
     // A body that was never asked for may come all the same or not: no next request can follow.
     if (awaitsContinue) response.shouldKeepAlive = false;
 
-    const route = found === undefined ? undefined : target.route;
+    if (location.refusal !== undefined) {
+      exchange.reply(location.refusal);
+      return;
+    }
+    const { route } = target;
+    const { method } = exchange;
     if (route === undefined) {
-      finish(unknownPath(world, target));
+      exchange.reply(unknownPath(sandbox.world, target));
       return;
     }
     if (method === 'OPTIONS') {
-      finish(options(world, route, request));
+      exchange.reply(options(sandbox.world, route, request));
       return;
     }
-    const id = route.operations.get(head ? 'GET' : method);
+    const id = route.operations.get(exchange.head ? 'GET' : method);
     if (id === undefined) {
-      finish(unknownMethod(world, route, method, target));
+      exchange.reply(unknownMethod(sandbox.world, route, method, target));
       return;
     }
     if (operationShape(id).body === undefined) {
-      finish(perform(world, id, target, request, { kind: 'none' }));
+      exchange.perform(id, NO_BODY, library);
       return;
     }
     const wanted = (): void => {
@@ -63,48 +75,152 @@ export function createServiceHandler({ worlds, ...wire }: ServiceOptions): Servi
       response.shouldKeepAlive = true;
       response.writeContinue();
     };
-    receiveBody(request, BODY_LIMITS[world.choices['body-limit']], wanted, (body) => {
-      finish(perform(world, id, target, request, body));
-    });
+    const limit = BODY_LIMITS[sandbox.world.choices['body-limit']];
+    receiveBody(request, limit, wanted, (body) => exchange.perform(id, body, library));
   };
 }
 
-function perform(
-  world: World,
-  operation: OperationId,
-  { path, pathId, query }: Target,
-  request: IncomingMessage,
-  body: ReceivedBody,
-): Reply {
-  const { headers } = request;
-  try {
-    return SERVICE[operation](world, {
+const NO_BODY: ReceivedBody = { kind: 'none' };
+
+/** A request on its way to its reply. */
+class ServiceExchange {
+  readonly method: string;
+  readonly head: boolean;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #target: Target;
+  readonly #sandbox: Sandbox;
+  readonly #authorization: string | undefined;
+  readonly #wire: Wire;
+  #operation: OperationId | undefined;
+  #body: Buffer | undefined;
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: Target,
+    sandbox: Sandbox,
+    authorization: string | undefined,
+    wire: Wire,
+  ) {
+    this.method = request.method ?? 'GET';
+    this.head = this.method === 'HEAD';
+    this.#request = request;
+    this.#response = response;
+    this.#target = target;
+    this.#sandbox = sandbox;
+    this.#authorization = authorization;
+    this.#wire = wire;
+  }
+
+  /** Runs an operation, with whatever the request itself prefers, and answers. */
+  perform(operation: OperationId, body: ReceivedBody, library: ScenarioLibrary): void {
+    this.#operation = operation;
+    if (body.kind === 'bytes') this.#body = body.bytes;
+    const call = this.#call(operation, body);
+    const { prefer } = this.#request.headers;
+    if (prefer === undefined || this.#wire.plain) {
+      this.#simulate(call);
+      return;
+    }
+    const { status, scenario } = readPrefer(String(prefer));
+    if (scenario === undefined || status !== undefined) {
+      this.#simulate(call, status === undefined ? undefined : { status });
+      return;
+    }
+    library.rulesOf(scenario).then(
+      (book) => {
+        if (book === undefined) this.#simulate(call);
+        else {
+          this.#simulate(call, {
+            scenario,
+            rules: this.#sandbox.preferredRules(scenario, book),
+          });
+        }
+      },
+      (error: unknown) => this.reply(this.#failed(error)),
+    );
+  }
+
+  /** Answers with a reply that no operation gave. */
+  reply(reply: Reply): void {
+    this.#finish({ kind: 'reply', reply, delay: 0 });
+  }
+
+  #call(operation: OperationId, body: ReceivedBody): Call {
+    const { headers } = this.#request;
+    const { path, pathId, query } = this.#target;
+    return {
       operation,
-      path: mountPath(request) + path,
+      path: mountPath(this.#request) + path,
       pathId,
       query,
-      authorization: headers.authorization,
+      headers,
+      authorization: this.#authorization,
       contentType: headers['content-type'],
       contentEncoding: headers['content-encoding'],
       body,
-    });
-  } catch (error) {
-    // A fault of the mock's own: told to whoever runs it, and kept from every other request.
+    };
+  }
+
+  #simulate(call: Call, preferred?: Preferred): void {
+    const { file } = this.#sandbox;
+    const { store } = this.#sandbox.world;
+    const before = file === undefined ? 0 : versionOf(store);
+    let simulated: Simulated;
+    try {
+      simulated = simulate(this.#sandbox, call, preferred);
+    } catch (error) {
+      this.reply(this.#failed(error));
+      return;
+    }
+    const { outcome, decision } = simulated;
+    if (file === undefined || versionOf(store) === before) {
+      this.#finish(outcome, decision);
+      return;
+    }
+    file.saved().then(
+      () => this.#finish(outcome, decision),
+      (error: unknown) => this.reply(this.#notSaved(error)),
+    );
+  }
+
+  #finish(outcome: Outcome, decision?: Decision): void {
+    const { world, journal } = this.#sandbox;
+    const request = this.#request;
+    journal.record(
+      world.clock.now(),
+      {
+        method: this.method,
+        target: mountPath(request) + (request.url ?? '/'),
+        authorization: this.#authorization,
+        operation: this.#operation,
+        body: this.#body,
+      },
+      outcome,
+      decision,
+    );
+    const framing = { head: this.head, crossOrigin: request.headers.origin !== undefined };
+    send(this.#response, outcome, framing, world, this.#wire);
+  }
+
+  /** A fault of the mock's own: told to whoever runs it, and kept from every other request. */
+  #failed(error: unknown): Reply {
     process.emitWarning(error instanceof Error ? error : new Error(String(error)));
-    return errorReply(new Grounds(world.choices), 'internal_error', 500, 'the mock itself failed');
+    const grounds = new Grounds(this.#sandbox.world.choices);
+    return errorReply(grounds, 'internal_error', 500, 'the mock itself failed');
+  }
+
+  #notSaved(error: unknown): Reply {
+    const why = error instanceof Error ? error.message : String(error);
+    const grounds = new Grounds(this.#sandbox.world.choices);
+    return errorReply(grounds, 'not_saved', 503, `the change is not made: ${why}`);
   }
 }
 
 /** Where an Express app has mounted the handler; Express cuts it off the target. */
 function mountPath(request: IncomingMessage): string {
   return 'baseUrl' in request && typeof request.baseUrl === 'string' ? request.baseUrl : '';
-}
-
-/** The document knows no HEAD: what answers it is assumed, as HTTP asks for it. */
-function forHead(reply: Reply): Reply {
-  return reply.basis.kind === 'documented'
-    ? { ...reply, basis: { kind: 'assumed', by: [] } }
-    : reply;
 }
 
 function unknownPath(world: World, { path }: Target): Reply {

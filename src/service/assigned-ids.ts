@@ -1,5 +1,6 @@
 import { INT64_MAX } from '../contract/int64.ts';
 import { drawForId } from '../store/draw.ts';
+import type { Grounds } from './reply.ts';
 import type { World } from './world.ts';
 
 /** Above it, a double cannot hold every integer. */
@@ -9,15 +10,16 @@ const BEYOND_DOUBLES = 2n ** 53n;
 const ID_FIELD = 0x1d;
 
 /**
- * The id of the next animal, as `assigned-ids` says, or undefined where no int64 is left above the
- * highest one ever used.
+ * The id of the next animal, as `assigned-ids` says, or undefined where that is one above the
+ * highest ever used and no int64 is.
  */
-export function nextId(world: World): bigint | undefined {
+export function nextId(world: World, grounds: Grounds): bigint | undefined {
   const { animals } = world.store;
-  if (world.choices['assigned-ids'] === 'next') {
-    const next = (animals.highestId ?? 0n) + 1n;
-    return next > INT64_MAX ? undefined : next;
-  }
+  const next = (animals.highestId ?? 0n) + 1n;
+  const exhausted = next > INT64_MAX;
+  // Only here do the options answer with different statuses.
+  if (exhausted) grounds.decidedBy('assigned-ids');
+  if (world.choices['assigned-ids'] === 'next') return exhausted ? undefined : next;
   for (let count = BigInt(animals.size); ; count += 1n) {
     const high = BigInt(drawForId(world.seed, count, ID_FIELD) >>> 2);
     const low = BigInt(drawForId(world.seed, count, ID_FIELD + 1));

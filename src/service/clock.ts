@@ -1,24 +1,61 @@
 /** Tells the time, in milliseconds since 1970-01-01T00:00:00Z. */
 export interface Clock {
-  readonly now: () => number;
+  now(): number;
   /** Whether this is the machine's own time, so that a reply's `Date` needs no help. */
   readonly real: boolean;
 }
 
-export const REAL_CLOCK: Clock = { now: Date.now, real: true };
+/** What a clock shows and whether it stands still, as it can be put back. */
+export interface ClockSetting {
+  /** The instant shown, in milliseconds since 1970; undefined: the machine's own time. */
+  readonly now?: number | undefined;
+  readonly frozen?: boolean | undefined;
+}
 
-/**
- * A clock that starts somewhere else, or stands still.
- *
- * @param from where it starts, in milliseconds since 1970; now where absent
- * @param frozen whether it stands still
- */
-export function clockFrom(from: number | undefined, frozen: boolean): Clock {
-  if (frozen) {
-    const instant = from ?? Date.now();
-    return { now: () => instant, real: false };
+/** The last instant that a date with a year of four digits can name. */
+const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** A clock that can be set, moved and stopped. It shows the machine's own time until then. */
+export class MovableClock implements Clock {
+  #ahead = 0;
+  #frozenAt: number | undefined;
+
+  constructor(setting: ClockSetting = {}) {
+    this.reset(setting);
   }
-  if (from === undefined) return REAL_CLOCK;
-  const ahead = from - Date.now();
-  return { now: () => Date.now() + ahead, real: false };
+
+  /** Starts again as a new clock of this setting would. */
+  reset({ now, frozen = false }: ClockSetting): void {
+    this.#ahead = now === undefined ? 0 : now - Date.now();
+    this.#frozenAt = frozen ? (now ?? Date.now()) : undefined;
+  }
+
+  get real(): boolean {
+    return this.#ahead === 0 && this.#frozenAt === undefined;
+  }
+
+  get frozen(): boolean {
+    return this.#frozenAt !== undefined;
+  }
+
+  now(): number {
+    return this.#frozenAt ?? Date.now() + this.#ahead;
+  }
+
+  /** Shows another instant, or stops or starts the clock where it is. */
+  set({ now = this.now(), frozen = this.frozen }: ClockSetting): void {
+    this.#ahead = now - Date.now();
+    this.#frozenAt = frozen ? now : undefined;
+  }
+
+  /**
+   * Moves the clock, back where `milliseconds` is negative; whether it stands still stays.
+   *
+   * @throws RangeError where that leads out of the years 1970 to 9999
+   */
+  advance(milliseconds: number): void {
+    const now = this.now() + milliseconds;
+    if (!(now >= 0 && now <= LATEST)) throw new RangeError('The clock runs from 1970 to 9999.');
+    this.set({ now });
+  }
 }

@@ -22,11 +22,16 @@ export interface Call {
   /** The segment in the place of the path's parameter, percent-decoded. */
   readonly pathId: string | undefined;
   readonly query: readonly (readonly [name: string, value: string])[];
+  /** All headers, by name in lower case. */
+  readonly headers: RequestHeaders;
+  /** The `Authorization` header, without the name of a sandbox in its token. */
   readonly authorization: string | undefined;
   readonly contentType: string | undefined;
   readonly contentEncoding: string | undefined;
   readonly body: ReceivedBody;
 }
+
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export type ReceivedBody =
   | { readonly kind: 'none' }

@@ -1,3 +1,5 @@
+import type { Clock } from './clock.ts';
+
 /** The keys that work out of the box. */
 const DEFAULT_KEYS = ['demo-key'] as const;
 const DEFAULT_READ_ONLY_KEYS = ['demo-read-only-key'] as const;
@@ -9,8 +11,22 @@ export interface Keyring {
   readonly invalid: ReadonlySet<string>;
   /** Takes every key that is not listed as invalid. */
   readonly any: boolean;
+  /** Keys that are known until then. */
+  readonly expires: ReadonlyMap<string, Expiry>;
   /** The checks that succeed, by the whole header as clients write it: the way of most requests. */
   readonly expected: ReadonlyMap<string, KeyCheck>;
+}
+
+/** When a key stops being known: some milliseconds after the start, or at an instant. */
+export type Expiry =
+  | { readonly kind: 'after'; readonly milliseconds: number }
+  | { readonly kind: 'at'; readonly instant: number };
+
+/** What a key's expiry looks at. */
+export interface KeyTime {
+  readonly clock: Clock;
+  /** When the world started, in milliseconds since 1970. */
+  readonly startedAt: number;
 }
 
 export interface KeyLists {
@@ -18,24 +34,33 @@ export interface KeyLists {
   readonly readOnly?: readonly string[] | undefined;
   readonly invalid?: readonly string[] | undefined;
   readonly any?: boolean | undefined;
+  readonly expires?: ReadonlyMap<string, Expiry> | undefined;
 }
 
-/** A keyring of the given lists; a list that is not given holds the defaults. */
-export function keyring({ valid, readOnly, invalid, any }: KeyLists): Keyring {
+/**
+ * A keyring of the given lists. Valid keys that are given take the place of every default, so that
+ * nobody gets in with a key that is known to all; read-only ones only that of the read-only default.
+ */
+export function keyring({ valid, readOnly, invalid, any, expires }: KeyLists): Keyring {
   const keys = {
     valid: new Set(valid ?? DEFAULT_KEYS),
-    readOnly: new Set(readOnly ?? DEFAULT_READ_ONLY_KEYS),
+    readOnly: new Set(readOnly ?? (valid === undefined ? DEFAULT_READ_ONLY_KEYS : [])),
     invalid: new Set(invalid),
     any: any ?? false,
+    expires: expires ?? NEVER,
   };
   const expected = new Map<string, KeyCheck>();
   for (const key of [...keys.valid, ...keys.readOnly]) {
+    if (keys.expires.has(key)) continue;
     const authorization = `Bearer ${key}`;
-    const check = readKey(keys, authorization);
+    const check = readKey(keys, authorization, TIMELESS);
     if (check.ok) expected.set(authorization, check);
   }
   return { ...keys, expected };
 }
+
+const NEVER: ReadonlyMap<string, Expiry> = new Map();
+const TIMELESS: KeyTime = { clock: { now: () => 0, real: false }, startedAt: 0 };
 
 export type KeyCheck =
   | { readonly ok: true; readonly key: string; readonly readOnly: boolean }
@@ -45,20 +70,30 @@ export type KeyCheck =
 const BEARER = /^Bearer(?: +(.*))?$/i;
 
 /** Checks an `Authorization` header (RFC 6750, section 2.1). */
-export function checkKey(keys: Keyring, authorization: string | undefined): KeyCheck {
+export function checkKey(
+  keys: Keyring,
+  authorization: string | undefined,
+  time: KeyTime,
+): KeyCheck {
   if (authorization === undefined) return refused('the Authorization header is missing');
-  return keys.expected.get(authorization) ?? readKey(keys, authorization);
+  return keys.expected.get(authorization) ?? readKey(keys, authorization, time);
 }
 
-function readKey(keys: Omit<Keyring, 'expected'>, authorization: string): KeyCheck {
+function readKey(keys: Omit<Keyring, 'expected'>, authorization: string, time: KeyTime): KeyCheck {
   const bearer = BEARER.exec(authorization);
   if (bearer === null) return refused('the Authorization scheme is not Bearer');
   const key = bearer[1]?.trim() ?? '';
   if (key === '') return refused('the token after Bearer is empty');
   if (keys.invalid.has(key)) return refused('this key is listed as invalid', true);
+  const expiry = keys.expires.get(key);
+  if (expiry !== undefined && hasExpired(expiry, time)) return refused('the key has expired', true);
   if (keys.readOnly.has(key)) return { ok: true, key, readOnly: true };
   if (keys.any || keys.valid.has(key)) return { ok: true, key, readOnly: false };
   return refused('the key is not known', true);
+}
+
+function hasExpired(expiry: Expiry, { clock, startedAt }: KeyTime): boolean {
+  return clock.now() >= (expiry.kind === 'at' ? expiry.instant : startedAt + expiry.milliseconds);
 }
 
 function refused(reason: string, tokenGiven = false): KeyCheck {

@@ -88,10 +88,14 @@ type ConflictCode = 'order_already_shipped' | 'order_already_cancelled';
 
 /** A 409, whose body the document does not show. */
 function conflict(grounds: Grounds, code: ConflictCode, message: string): Reply {
-  return reply(grounds, 409, conflictBody(grounds, code, message));
+  return { ...reply(grounds, 409, conflictBody(grounds, code, message)), reason: message };
 }
 
-function conflictBody({ choices }: Grounds, code: ConflictCode, message: string): Body {
+export function conflictBody(
+  { choices }: Pick<Grounds, 'choices'>,
+  code: ConflictCode,
+  message: string,
+): Body {
   const error = errorBody(choices, code, 409, message);
   switch (choices['conflict-body']) {
     case 'error':

@@ -1,7 +1,8 @@
+import type { AssumptionId } from '../contract/assumptions.ts';
 import { OPERATIONS, type OperationId } from '../contract/operations.ts';
 import { type Call, InputReader } from './input.ts';
 import { checkKey, type KeyCheck } from './keyring.ts';
-import { errorReply, Grounds, type Reply } from './reply.ts';
+import { type Basis, errorReply, Grounds, type Reply } from './reply.ts';
 import type { World } from './world.ts';
 
 /** Answers a call in a world. It knows nothing of HTTP servers, of timers or of what is simulated. */
@@ -20,75 +21,78 @@ export function operation<Input>(
   const writes = method !== 'GET';
 
   return (world, call) => {
-    const grounds = new Grounds(world.choices);
-    const check = checkKey(world.keys, call.authorization);
+    const check = checkKey(world.keys, call.authorization, world);
+    const barred = bar(world, check, writes);
     const inputFirst = world.choices['check-order'] === 'input-first';
+    // The document prescribes it, whatever the input is.
+    if (barred?.status === 401 && !inputFirst) return barred;
 
-    if (!inputFirst) {
-      const refused = admit(world, check, writes, grounds);
-      if (refused !== undefined) return refused;
-    }
+    const grounds = new Grounds(world.choices);
+    const permitted = barred === undefined && check.ok && check.readOnly && writes;
+    if (permitted && !inputFirst) grounds.decidedBy('read-only-keys');
     const reader = new InputReader(call, grounds);
     const input = read(reader, world);
     const { refusal } = reader;
-    if (refusal !== undefined) return check.ok ? refusal : dueToOrder(refusal);
-    reader.settle();
-    if (inputFirst) {
-      const refused = admit(world, check, writes, grounds);
-      if (refused !== undefined) return refused;
+    if (barred !== undefined) {
+      if (refusal !== undefined) return dueToOrder(world, inputFirst ? refusal : barred);
+      return inputFirst && barred.status !== 401 ? dueToInput(barred, reader) : barred;
     }
+    if (refusal !== undefined) return refusal;
+    reader.settle();
+    if (permitted && inputFirst) grounds.decidedBy('read-only-keys');
     if (input === undefined) throw new Error(`${id} read no input and named no problem.`);
     return run(world, input, grounds, call);
   };
 }
 
-/** Lets a request in, or says why not: its key, its rate, its permission. */
-function admit(
-  world: World,
-  check: KeyCheck,
-  writes: boolean,
-  grounds: Grounds,
-): Reply | undefined {
+/** Why a request is not let in, whatever its input: its key, its rate or its permission. */
+function bar(world: World, check: KeyCheck, writes: boolean): Reply | undefined {
+  const { choices } = world;
   if (!check.ok) {
-    return errorReply(grounds, 'unauthorized', 401, check.reason, {
+    return errorReply(new Grounds(choices), 'unauthorized', 401, check.reason, {
       headers: challenge(world, check.tokenGiven),
       basis: { kind: 'documented' },
     });
   }
-  const rate = world.choices['rate-limit'];
+  const rate = choices['rate-limit'];
   const wait = rate === 'none' ? undefined : world.rates.count(check.key, rate);
   if (wait !== undefined) {
-    return errorReply(
-      grounds,
-      'too_many_requests',
-      429,
-      `this key may make ${rate} requests; try again in ${wait} s`,
-      {
-        headers: ['Retry-After', String(wait)],
-        basis: { kind: 'assumed', by: [`rate-limit=${rate}`] },
-      },
-    );
+    const message = `this key may make ${rate} requests; try again in ${wait} s`;
+    return errorReply(groundsOf(world, 'rate-limit'), 'too_many_requests', 429, message, {
+      headers: ['Retry-After', String(wait)],
+    });
   }
-  if (check.readOnly && writes) {
-    if (world.choices['read-only-keys'] === '403') {
-      return errorReply(grounds, 'forbidden', 403, 'this key is read-only', {
-        basis: { kind: 'assumed', by: ['read-only-keys=403'] },
-      });
-    }
-    grounds.decidedBy('read-only-keys');
-  }
-  return undefined;
+  if (!check.readOnly || !writes || choices['read-only-keys'] === 'ignored') return undefined;
+  const message = 'this key is read-only';
+  return errorReply(groundsOf(world, 'read-only-keys'), 'forbidden', 403, message);
+}
+
+function groundsOf({ choices }: World, id: AssumptionId): Grounds {
+  const grounds = new Grounds(choices);
+  grounds.decidedBy(id);
+  return grounds;
 }
 
 /** The challenge of a 401 (RFC 6750, section 3): an error code only where a token was given. */
-function challenge(world: World, tokenGiven: boolean): readonly string[] {
+export function challenge(world: World, tokenGiven: boolean): readonly string[] {
   if (world.choices['auth-challenge'] === 'absent') return [];
   const error = tokenGiven ? ', error="invalid_token"' : '';
   return ['WWW-Authenticate', `Bearer realm="petstore"${error}`];
 }
 
 /** With both the key and the input bad, the order of the checks is what decided. */
-function dueToOrder(refusal: Reply): Reply {
-  const by = refusal.basis.kind === 'assumed' ? refusal.basis.by : [];
-  return { ...refusal, basis: { kind: 'assumed', by: ['check-order=input-first', ...by] } };
+function dueToOrder({ choices }: World, winner: Reply): Reply {
+  const by = [`check-order=${choices['check-order']}`, ...groundsNamed(winner.basis)];
+  return { ...winner, basis: { kind: 'assumed', by } };
+}
+
+/** A bad key after an input that another option would have refused first. */
+function dueToInput(barred: Reply, reader: InputReader): Reply {
+  reader.settle();
+  const by = [...groundsNamed(barred.basis), ...groundsNamed(reader.grounds.basis)];
+  return { ...barred, basis: { kind: 'assumed', by } };
+}
+
+function groundsNamed(basis: Basis): readonly string[] {
+  return basis.kind === 'assumed' ? basis.by : [];
 }

@@ -1,8 +1,10 @@
+import type { Choices } from '../contract/assumptions.ts';
 import { parseInt64 } from '../contract/int64.ts';
 import type { Animal } from '../contract/records.ts';
 import type { Collection } from '../store/collection.ts';
 import { drawForId } from '../store/draw.ts';
 import type { Call, InputReader } from './input.ts';
+import { representationFor } from './representation.ts';
 import type { World } from './world.ts';
 
 /** Which animals `GET /pets` asks for. */
@@ -30,23 +32,35 @@ interface WrittenPage {
 /** Pages kept at most: a client can ask for any status. */
 const MOST_PAGES = 256;
 
-/** Keeps pages as they were written, until an animal changes. */
+/** Keeps pages as they were written, for worlds that write the same records alike. */
 export class PageCache {
   readonly #pages = new Map<string, WrittenPage>();
-  #version = 0;
 
-  /** The page under `key`, made where it is not known or no longer true. */
-  get(key: string, version: number, make: () => WrittenPage): WrittenPage {
-    if (version !== this.#version || this.#pages.size >= MOST_PAGES) {
-      this.#pages.clear();
-      this.#version = version;
-    }
+  /** The page under `key`, made where it is not known. */
+  get(key: string, make: () => WrittenPage): WrittenPage {
     let page = this.#pages.get(key);
     if (page === undefined) {
       page = make();
+      if (this.#pages.size >= MOST_PAGES) this.#pages.clear();
       this.#pages.set(key, page);
     }
     return page;
+  }
+}
+
+/** The page caches of all worlds: one for each way of writing pages. */
+export class PageCaches {
+  readonly #caches = new Map<string, PageCache>();
+
+  of(choices: Choices, seed: number): PageCache {
+    const { key } = representationFor(choices);
+    const shape = [key, choices['pets-order'], choices['pets-paging'], seed].join(' ');
+    let cache = this.#caches.get(shape);
+    if (cache === undefined) {
+      cache = new PageCache();
+      this.#caches.set(shape, cache);
+    }
+    return cache;
   }
 }
 
@@ -57,10 +71,9 @@ export function pageOfPets(
   call: Call,
 ): { text: Buffer; headers: readonly string[] } {
   const { limit, status, empty, after, offset } = page;
-  const key = `${limit} ${offset} ${after ?? ''} ${empty} ${status ?? ''}`;
-  const { text, next, total } = world.pages.get(key, world.store.animals.version, () =>
-    writePage(world, page),
-  );
+  const { version } = world.store.animals;
+  const key = `${version} ${limit} ${offset} ${after ?? ''} ${empty} ${status ?? ''}`;
+  const { text, next, total } = world.pages.get(key, () => writePage(world, page));
   if (total !== undefined) return { text, headers: ['X-Total-Count', String(total)] };
   if (next === undefined) return { text, headers: [] };
   const query = new URLSearchParams({ limit: String(limit) });

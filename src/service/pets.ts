@@ -1,3 +1,4 @@
+import type { Choices } from '../contract/assumptions.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
 import { nextId } from './assigned-ids.ts';
@@ -160,11 +161,14 @@ export const getPet = operation(
     return reader.pathId('petId');
   },
   (world, petId, grounds) => {
-    const answer = findPet(world, petId, grounds);
-    if (world.choices['deprecation-headers'] === 'absent') return answer;
-    return { ...answer, headers: DEPRECATION_HEADERS };
+    return { ...findPet(world, petId, grounds), headers: deprecationHeaders(world.choices) };
   },
 );
+
+/** What every reply of `getPet` carries besides its body. */
+export function deprecationHeaders(choices: Choices): readonly string[] {
+  return choices['deprecation-headers'] === 'absent' ? [] : DEPRECATION_HEADERS;
+}
 
 function findPet(world: World, petId: bigint, grounds: Grounds): Reply {
   if (world.clock.now() >= AFTER_SUNSET) {

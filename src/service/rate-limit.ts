@@ -14,7 +14,8 @@ export type Rate = `${number}/${'s' | 'm'}`;
 /** Counts the requests of each key in windows that start with the first request. */
 export class RateLimiter {
   readonly #clock: Clock;
-  readonly #windows = new Map<string, Window>();
+  /** Made with the first limit: most worlds have none. */
+  #windows: Map<string, Window> | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -29,21 +30,23 @@ export class RateLimiter {
     const [most, unit] = rate.split('/');
     const length = unit === 's' ? 1000 : 60_000;
     const now = this.#clock.now();
-    const window = this.#windows.get(key);
+    this.#windows ??= new Map();
+    const windows = this.#windows;
+    const window = windows.get(key);
     if (window === undefined || now - window.startedAt >= length || now < window.startedAt) {
-      this.#windows.delete(key);
-      this.#windows.set(key, { startedAt: now, count: 1 });
-      this.#forgetOldest();
+      windows.delete(key);
+      windows.set(key, { startedAt: now, count: 1 });
+      forgetOldest(windows);
       return undefined;
     }
     window.count += 1;
     if (window.count <= Number(most)) return undefined;
     return Math.max(1, Math.ceil((window.startedAt + length - now) / 1000));
   }
+}
 
-  #forgetOldest(): void {
-    if (this.#windows.size <= MOST_KEYS) return;
-    const oldest = this.#windows.keys().next();
-    if (!oldest.done) this.#windows.delete(oldest.value);
-  }
+function forgetOldest(windows: Map<string, Window>): void {
+  if (windows.size <= MOST_KEYS) return;
+  const oldest = windows.keys().next();
+  if (!oldest.done) windows.delete(oldest.value);
 }

@@ -7,11 +7,13 @@ import type { ErrorBody } from '../contract/records.ts';
  *
  * `documented`: the document prescribes this status for this case. `assumed`: it does not, or it
  * would have been another status under another option of the assumptions in `by`. HTTP's own
- * statuses are assumed by nothing.
+ * statuses are assumed by nothing. `forced`: a rule of a scenario, or the request itself, asked for
+ * it; `by` names which.
  */
 export type Basis =
   | { readonly kind: 'documented' }
-  | { readonly kind: 'assumed'; readonly by: readonly string[] };
+  | { readonly kind: 'assumed'; readonly by: readonly string[] }
+  | { readonly kind: 'forced'; readonly by: string };
 
 export type Body =
   | { readonly kind: 'none' }
@@ -27,6 +29,8 @@ export interface Reply {
   readonly headers: readonly string[];
   readonly body: Body;
   readonly basis: Basis;
+  /** Why the status is no success, in words, where the body may not say it. */
+  readonly reason?: string | undefined;
 }
 
 const DOCUMENTED: Basis = { kind: 'documented' };
@@ -89,7 +93,8 @@ export function errorReply<C extends ErrorCode>(
   }: { headers?: readonly string[]; basis?: Basis } = {},
 ): Reply {
   const body = errorBody(grounds.choices, code, status, message);
-  return { status, headers, body: { kind: 'json', text: JSON.stringify(body) }, basis };
+  const text = JSON.stringify(body);
+  return { status, headers, body: { kind: 'json', text }, basis, reason: message };
 }
 
 /** The Error record, its code spelt as `error-codes` says. */

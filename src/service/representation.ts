@@ -10,6 +10,8 @@ import {
 
 /** Writes stored records as the JSON that a client sees. */
 export interface Representation {
+  /** Differs from that of every other representation. */
+  readonly key: string;
   readonly animal: (animal: Animal) => string;
   /** The same, kept as long as the record is: for animals that are asked for one by one. */
   readonly keptAnimal: (animal: Animal) => string;
@@ -28,6 +30,7 @@ export function representationFor(choices: Pick<Choices, WireChoice>): Represent
   if (representation === undefined) {
     const animal = writer(RECORDS.Animal, choices);
     representation = {
+      key,
       animal,
       keptAnimal: keeping(animal),
       inventoryEntry: writer(RECORDS.InventoryEntry, choices),

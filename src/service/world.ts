@@ -1,8 +1,8 @@
 import { type Choices, chooseOptions } from '../contract/assumptions.ts';
-import { createStore, type Store, type StoreBase } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import type { Clock } from './clock.ts';
 import { type Keyring, keyring } from './keyring.ts';
-import { PageCache } from './pets-page.ts';
+import { type PageCache, PageCaches } from './pets-page.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { type Representation, representationFor } from './representation.ts';
 
@@ -12,6 +12,8 @@ export interface World {
   readonly keys: Keyring;
   readonly choices: Choices;
   readonly clock: Clock;
+  /** By its own clock, in milliseconds since 1970. */
+  readonly startedAt: number;
   /** Everything drawn is a function of it, of a record and of a field, never of call order. */
   readonly seed: number;
   readonly rates: RateLimiter;
@@ -20,23 +22,36 @@ export interface World {
 }
 
 export interface WorldOptions {
-  readonly base: StoreBase;
+  readonly store: Store;
   readonly clock: Clock;
   readonly choices?: Choices;
   readonly keys?: Keyring;
   readonly seed?: number;
+  /** Shared by worlds that may hold the same records. */
+  readonly pages?: PageCaches;
 }
 
-export function createWorld({ base, clock, choices, keys, seed }: WorldOptions): World {
-  const chosen = choices ?? chooseOptions();
+export function createWorld(options: WorldOptions): World {
+  const { store, clock, choices = chooseOptions(), seed = 1 } = options;
   return {
-    store: createStore(base),
-    keys: keys ?? keyring({}),
-    choices: chosen,
+    store,
+    keys: options.keys ?? keyring({}),
+    choices,
     clock,
-    seed: seed ?? 1,
+    startedAt: clock.now(),
+    seed,
     rates: new RateLimiter(clock),
-    represent: representationFor(chosen),
-    pages: new PageCache(),
+    represent: representationFor(choices),
+    pages: (options.pages ?? new PageCaches()).of(choices, seed),
+  };
+}
+
+/** The same world, store, clock and keys included, under other options. */
+export function withChoices(world: World, choices: Choices, pages: PageCaches): World {
+  return {
+    ...world,
+    choices,
+    represent: representationFor(choices),
+    pages: pages.of(choices, world.seed),
   };
 }

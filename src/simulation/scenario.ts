@@ -1,14 +1,9 @@
 import type { Choices } from '../contract/assumptions.ts';
 import type { OperationId } from '../contract/operations.ts';
-import type { Animal, InventoryEntry, Order } from '../contract/records.ts';
+import type { Problem } from '../contract/records.ts';
+import type { Expiry } from '../service/keyring.ts';
+import type { StoreChanges } from '../store/merge.ts';
 import type { Fault } from './outcome.ts';
-
-/** Changes to one collection: records merged in by id, then ids taken out; `all` comes first. */
-export interface CollectionChanges<R> {
-  /** Members of records; the id is always among them. A record that is new must be whole. */
-  readonly set: readonly Partial<R>[];
-  readonly remove: readonly bigint[] | 'all';
-}
 
 /** How long a reply is held back, in milliseconds. */
 export type Delay =
@@ -73,22 +68,60 @@ export interface Rule {
 /** One scenario file, read and checked, with what it extends still by name. */
 export interface Scenario {
   readonly name: string;
+  /** The file it was read from; undefined where it was written in a request. */
+  readonly file?: string | undefined;
+  /** The place of a path such as `$.rules[0].on` in that file, as `FILE:LINE:COLUMN`. */
+  readonly placeOf?: ((path: string) => string) | undefined;
+  /** Empty where there is none. */
   readonly description: string;
   readonly extends: readonly string[];
+  /** The name of one that is shipped, or a path. */
   readonly fixture: string | undefined;
-  readonly generate: { readonly animals: number; readonly orders: number } | undefined;
-  readonly state: {
-    readonly animals: CollectionChanges<Animal>;
-    readonly inventory: CollectionChanges<InventoryEntry>;
-    readonly orders: CollectionChanges<Order>;
-  };
+  /** A number that is left out is that of the default fixture. */
+  readonly generate:
+    | { readonly animals: number | undefined; readonly orders: number | undefined }
+    | undefined;
+  /** Of each record the id, and what changes; a new one must be whole. */
+  readonly state: StoreChanges;
   readonly keys: {
     readonly valid: readonly string[] | undefined;
     readonly readOnly: readonly string[] | undefined;
     readonly invalid: readonly string[] | undefined;
+    /** Keys that are known until then. */
+    readonly expires: ReadonlyMap<string, Expiry> | undefined;
   };
   readonly assume: Partial<Choices>;
   /** `now` in milliseconds since 1970. */
   readonly clock: { readonly now: number | undefined; readonly frozen: boolean | undefined };
   readonly rules: readonly Rule[];
+}
+
+/** Something wrong in a scenario, and the place of it in its file, as `FILE:LINE:COLUMN`. */
+export interface ScenarioProblem extends Problem {
+  readonly place?: string | undefined;
+}
+
+/** More problems than a person reads at once. */
+const MAX_TOLD = 20;
+
+/** A scenario that cannot be used. The message has a line for each problem, the first 20 in full. */
+export class ScenarioError extends Error {
+  override readonly name = 'ScenarioError';
+  /** Every problem, each as `FILE:LINE:COLUMN: PATH: expected …, found …`. */
+  readonly problems: readonly string[];
+
+  /**
+   * @param scenario what a problem without a place of its own is told of
+   * @param problems those that are text are told as they are
+   */
+  constructor(scenario: string, problems: readonly (ScenarioProblem | string)[]) {
+    const lines = problems.map((it) => (typeof it === 'string' ? it : told(scenario, it)));
+    const more = lines.length - MAX_TOLD;
+    super((more > 0 ? [...lines.slice(0, MAX_TOLD), `and ${more} more`] : lines).join('\n'));
+    this.problems = lines;
+  }
+}
+
+function told(scenario: string, { place = scenario, path, expected, found }: ScenarioProblem) {
+  return `${place}: ${path}: expected ${expected}, found ${found}`;
 }

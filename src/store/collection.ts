@@ -9,18 +9,25 @@ export interface Base<R> {
   idAt(position: number): bigint;
 }
 
-/** What differs from the base. */
+/** What differs from the base. There are many of these, so what is empty is left out. */
 interface Changes<R> {
   /** Records in the place of those of the base, by id. */
-  readonly replaced: Map<bigint, R>;
+  replaced: Map<bigint, R> | undefined;
   /** Ids of the base that were removed. */
-  readonly removed: Set<bigint>;
+  removed: Set<bigint> | undefined;
   /** Records whose ids are not in the base, ascending; most come at the end. */
   readonly added: R[];
   /** The highest id ever used, removed ones included; undefined while there was none. */
   highest: bigint | undefined;
-  /** Grows with every change. */
+  /** No two states of any collection have the same one, but for forks that nobody changed. */
   version: number;
+}
+
+let lastVersion = 0;
+
+function noChanges<R>(highest: bigint | undefined): Changes<R> {
+  lastVersion += 1;
+  return { replaced: undefined, removed: undefined, added: [], highest, version: lastVersion };
 }
 
 /** Makes a base of records in any order. Their ids must differ. */
@@ -39,7 +46,7 @@ export function baseOf<R>(records: readonly R[], idOf: (record: R) => bigint): B
  * changes until one of the two is written to.
  */
 export class Collection<R extends object> {
-  readonly #base: Base<R>;
+  #base: Base<R>;
   readonly #idOf: (record: R) => bigint;
   #changes: Changes<R>;
   #shared = false;
@@ -47,13 +54,12 @@ export class Collection<R extends object> {
   constructor(base: Base<R>, idOf: (record: R) => bigint) {
     this.#base = base;
     this.#idOf = idOf;
-    const highest = base.size > 0 ? base.idAt(base.size - 1) : undefined;
-    this.#changes = { replaced: new Map(), removed: new Set(), added: [], highest, version: 0 };
+    this.#changes = noChanges(base.size > 0 ? base.idAt(base.size - 1) : undefined);
   }
 
   get size(): number {
     const { added, removed } = this.#changes;
-    return this.#base.size - removed.size + added.length;
+    return this.#base.size - (removed?.size ?? 0) + added.length;
   }
 
   /** The highest id ever used, or undefined where no record has ever been here. */
@@ -61,7 +67,7 @@ export class Collection<R extends object> {
     return this.#changes.highest;
   }
 
-  /** Grows with every change, so that what was made of the records can be kept until the next. */
+  /** Names the state of the records: what was made of them stays true where it is the same. */
   get version(): number {
     return this.#changes.version;
   }
@@ -70,11 +76,9 @@ export class Collection<R extends object> {
     const { replaced, removed, added } = this.#changes;
     const position = this.#positionOf(id);
     if (position < 0) return added[this.#addedPositionOf(id)];
-    if (replaced.size > 0) {
-      const record = replaced.get(id);
-      if (record !== undefined) return record;
-    }
-    return removed.size > 0 && removed.has(id) ? undefined : this.#base.at(position);
+    const record = replaced?.get(id);
+    if (record !== undefined) return record;
+    return removed?.has(id) ? undefined : this.#base.at(position);
   }
 
   has(id: bigint): boolean {
@@ -86,7 +90,8 @@ export class Collection<R extends object> {
     const changes = this.#ownChanges();
     const id = this.#idOf(record);
     if (this.#positionOf(id) >= 0) {
-      changes.removed.delete(id);
+      changes.removed?.delete(id);
+      changes.replaced ??= new Map();
       changes.replaced.set(id, record);
     } else {
       const position = this.#addedPositionOf(id);
@@ -94,7 +99,7 @@ export class Collection<R extends object> {
       else changes.added.splice(this.#firstAdded(id), 0, record);
     }
     if (changes.highest === undefined || id > changes.highest) changes.highest = id;
-    changes.version += 1;
+    changes.version = ++lastVersion;
   }
 
   /** @returns whether there was a record with this id */
@@ -102,11 +107,27 @@ export class Collection<R extends object> {
     if (!this.has(id)) return false;
     const changes = this.#ownChanges();
     if (this.#positionOf(id) >= 0) {
-      changes.replaced.delete(id);
+      changes.replaced?.delete(id);
+      changes.removed ??= new Set();
       changes.removed.add(id);
     } else changes.added.splice(this.#addedPositionOf(id), 1);
-    changes.version += 1;
+    changes.version = ++lastVersion;
     return true;
+  }
+
+  /** Takes every record out. The highest id ever used stays. */
+  clear(): void {
+    this.#base = { size: 0, at: nothingAt, idAt: nothingAt };
+    this.#changes = noChanges(this.#changes.highest);
+    this.#shared = false;
+  }
+
+  /** Holds from now on what another collection holds, and shares nothing with it afterwards. */
+  restore(other: Collection<R>): void {
+    this.#base = other.#base;
+    this.#changes = other.#changes;
+    this.#shared = true;
+    other.#shared = true;
   }
 
   /** The records with ids above `after`, in ascending order of their ids. */
@@ -153,9 +174,7 @@ export class Collection<R extends object> {
   /** A collection with the same records that shares nothing afterwards. */
   fork(): Collection<R> {
     const fork = new Collection(this.#base, this.#idOf);
-    fork.#changes = this.#changes;
-    fork.#shared = true;
-    this.#shared = true;
+    fork.restore(this);
     return fork;
   }
 
@@ -164,8 +183,8 @@ export class Collection<R extends object> {
       const { replaced, removed, added } = this.#changes;
       this.#changes = {
         ...this.#changes,
-        replaced: new Map(replaced),
-        removed: new Set(removed),
+        replaced: replaced && new Map(replaced),
+        removed: removed && new Set(removed),
         added: [...added],
       };
       this.#shared = false;
@@ -176,9 +195,9 @@ export class Collection<R extends object> {
   /** What now stands in the place of a record of the base, if anything. */
   #inBase(position: number): R | undefined {
     const { replaced, removed } = this.#changes;
-    if (replaced.size === 0 && removed.size === 0) return this.#base.at(position);
+    if (replaced === undefined && removed === undefined) return this.#base.at(position);
     const id = this.#base.idAt(position);
-    return removed.has(id) ? undefined : (replaced.get(id) ?? this.#base.at(position));
+    return removed?.has(id) ? undefined : (replaced?.get(id) ?? this.#base.at(position));
   }
 
   /** The position of an id in the base, or -1. */
@@ -218,6 +237,10 @@ export class Collection<R extends object> {
     };
     return lowerBound(added.length, idAt, id);
   }
+}
+
+function nothingAt(position: number): never {
+  throw new RangeError(`There is no record at ${position}.`);
 }
 
 /** The first of `size` ascending ids that is not below `id`. */

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { LowSync } from 'lowdb';
 import { DataFileSync } from 'lowdb/node';
-import { jsonFault, parseJson } from '../contract/json.ts';
+import { readJson } from '../contract/json.ts';
 import type { Problem } from '../contract/records.ts';
 import { packageRoot } from '../package.ts';
 import { listed, readStore, suggest } from './read-store.ts';
@@ -84,22 +84,7 @@ function unreadable(file: string, found: string): FixtureError {
 }
 
 function parseDocument(file: string, text: string): unknown {
-  // Some editors begin a file with a byte order mark, which is no JSON.
-  const json = text.startsWith('\uFEFF') ? text.slice(1) : text;
-  try {
-    return parseJson(json);
-  } catch (error) {
-    if (error instanceof RangeError) {
-      throw new FixtureError([
-        `${file}: expected JSON, found JSON that is nested too deep to read`,
-      ]);
-    }
-    throw new FixtureError([notJson(file, json, String(error))]);
-  }
-}
-
-function notJson(file: string, text: string, reason: string): string {
-  const fault = jsonFault(text);
-  if (fault === undefined) return `${file}: expected JSON: ${reason}`;
-  return `${file}:${fault.line}:${fault.column}: expected JSON: ${fault.why}`;
+  const reading = readJson(file, text);
+  if (!reading.ok) throw new FixtureError([reading.problem]);
+  return reading.value;
 }

@@ -5,15 +5,20 @@ import type { StoreBase } from './store.ts';
 
 /** How large a generated store is and what it is drawn from. */
 export interface GenerateOptions {
-  /** Animals, each with an inventory entry: 0 to 1,000,000,000. Ids count from 1. */
-  readonly animals: number;
-  /** Orders: 0 to 1,000,000,000. Ids count from 1. */
-  readonly orders: number;
+  /** Animals, each with an inventory entry: 0 to 1,000,000,000, by default 64. Ids count from 1. */
+  readonly animals?: number | undefined;
+  /** Orders: 0 to 1,000,000,000, by default 14. Ids count from 1. */
+  readonly orders?: number | undefined;
   /** An integer; its low 32 bits count. */
   readonly seed: number;
 }
 
 const MAX_RECORDS = 1_000_000_000;
+
+/** The size of a store where it is not given: that of the default fixture. */
+const DEFAULT_ANIMALS = 64;
+const DEFAULT_ORDERS = 14;
+
 const CATEGORIES = 8;
 
 /** Records kept of each collection, so that the same page gives the same objects again. */
@@ -51,8 +56,11 @@ const EXPECTED_DAYS = 1826; // to the end of 2035
  *
  * @throws RangeError where a number of records is not an integer from 0 to 1,000,000,000
  */
-export async function generateStore(options: GenerateOptions): Promise<StoreBase> {
-  const { animals, orders, seed } = options;
+export async function generateStore({
+  animals = DEFAULT_ANIMALS,
+  orders = DEFAULT_ORDERS,
+  seed,
+}: GenerateOptions): Promise<StoreBase> {
   requireCount('animals', animals);
   requireCount('orders', orders);
   // One locale costs a seventh of the whole package's import. Its randomizer would have to be seeded

@@ -44,3 +44,21 @@ export function createStore(base: StoreBase): Store {
     orders: new Collection(base.orders, ID_OF.orders),
   };
 }
+
+/** A store with the same records that shares nothing afterwards; it costs the same for any size. */
+export function forkStore({ animals, inventory, orders }: Store): Store {
+  return { animals: animals.fork(), inventory: inventory.fork(), orders: orders.fork() };
+}
+
+/** Makes a store hold what another one holds; they share nothing afterwards. */
+export function restoreStore(store: Store, from: Store): void {
+  store.animals.restore(from.animals);
+  store.inventory.restore(from.inventory);
+  store.orders.restore(from.orders);
+}
+
+/** Names the state of a store: it is the same number only where nothing has changed. */
+export function versionOf({ animals, inventory, orders }: Store): number {
+  // Versions only grow, so the highest of the three changes with any of them.
+  return Math.max(animals.version, inventory.version, orders.version);
+}

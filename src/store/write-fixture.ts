@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { type CollectionName, STORED_RECORDS } from '../contract/records.ts';
+import type { Base } from './collection.ts';
 import type { StoreBase } from './store.ts';
 
 /** Characters gathered before they are passed on. */
@@ -8,25 +9,42 @@ const CHUNK_LENGTH = 64 * 1024;
 
 const COLLECTIONS: readonly CollectionName[] = ['animals', 'inventory', 'orders'];
 
+/** The records of a store, each collection in the order in which it is written. */
+export type FixtureSource = Readonly<Record<CollectionName, Iterable<object>>>;
+
+/** A base as what a fixture is written from. */
+export function sourceOf(base: StoreBase): FixtureSource {
+  return {
+    animals: every(base.animals),
+    inventory: every(base.inventory),
+    orders: every(base.orders),
+  };
+}
+
+function* every<R extends object>({ size, at }: Base<R>): Generator<R> {
+  for (let position = 0; position < size; position += 1) yield at(position);
+}
+
 /**
- * The text of a fixture with the records of a store, one record a line, ids as all their digits. In
- * pieces, so that a store of any size can be written without holding it.
+ * The text of a fixture, one record a line, ids as all their digits. In pieces, so that a store of
+ * any size can be written without holding it.
  */
-export function* fixtureText(base: StoreBase): Generator<string> {
+export function* fixtureText(source: FixtureSource): Generator<string> {
   let text = '{';
   let separator = '';
   for (const name of COLLECTIONS) {
     text += `${separator}\n  "${name}": [`;
     separator = ',';
-    const { size, at } = base[name];
-    for (let position = 0; position < size; position += 1) {
-      text += `${position === 0 ? '' : ','}\n    ${recordText(name, at(position))}`;
+    let between = '';
+    for (const record of source[name]) {
+      text += `${between}\n    ${recordText(name, record)}`;
+      between = ',';
       if (text.length >= CHUNK_LENGTH) {
         yield text;
         text = '';
       }
     }
-    text += size === 0 ? ']' : '\n  ]';
+    text += between === '' ? ']' : '\n  ]';
   }
   yield `${text}\n}\n`;
 }
@@ -37,17 +55,23 @@ export function* fixtureText(base: StoreBase): Generator<string> {
  * @throws the file system's error (ENOENT, EACCES, ENOSPC, …) where the file cannot be written
  */
 export async function writeFixture(base: StoreBase, path: string): Promise<void> {
-  await pipeline(fixtureText(base), createWriteStream(path));
+  await pipeline(fixtureText(sourceOf(base)), createWriteStream(path));
 }
+
+const FIELDS = {
+  animals: Object.keys(STORED_RECORDS.animals),
+  inventory: Object.keys(STORED_RECORDS.inventory),
+  orders: Object.keys(STORED_RECORDS.orders),
+} as const satisfies Record<CollectionName, readonly string[]>;
 
 /** The members that a record has, in the order of its fields. */
 function recordText(collection: CollectionName, record: object): string {
-  const values = new Map<string, unknown>(Object.entries(record));
+  const members: Readonly<Record<string, unknown>> = { ...record };
   let text = '';
-  for (const name in STORED_RECORDS[collection]) {
-    const value = values.get(name);
+  for (const name of FIELDS[collection]) {
+    const value = members[name];
     if (value === undefined) continue;
-    const written = typeof value === 'bigint' ? String(value) : JSON.stringify(value);
+    const written = typeof value === 'string' ? JSON.stringify(value) : String(value);
     text += `${text === '' ? '{' : ','} "${name}": ${written}`;
   }
   return text === '' ? '{}' : `${text} }`;

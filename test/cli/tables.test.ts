@@ -102,7 +102,7 @@ describe('the banner', () => {
   test.each([
     ['the first of the given keys', { valid: ['a', 'b'] }, 'Bearer a'],
     ['one that is not listed as invalid', { valid: ['a', 'b'], invalid: ['a'] }, 'Bearer b'],
-    ['a read-only one where there is no other', { valid: [] }, 'Bearer demo-read-only-key'],
+    ['a read-only one where there is no other', { valid: [], readOnly: ['r'] }, 'Bearer r'],
     ['any one where any is taken', { valid: [], readOnly: [], any: true }, 'Bearer any-key'],
     ['one that the shell would take apart', { valid: ["it's"] }, "Bearer it'\\''s'"],
   ])('uses %s', (_what, keys, expected) => {

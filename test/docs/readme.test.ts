@@ -21,52 +21,10 @@ import { type RunningServer, startServer } from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
 import { loadFixture } from '../../src/store/fixture.ts';
 import { fixtureFile } from '../helpers/wire.ts';
+import { blocks, code, onlyBlock, readPage, section, tableRows } from './page.ts';
 
 const run = promisify(execFile);
-const README = readFileSync(join(packageRoot, 'README.md'), 'utf8');
-
-/** What stands under a heading, as far as the next heading of the same level or a higher one. */
-function section(title: string): string {
-  const start = README.search(new RegExp(`^#+ ${title}$`, 'm'));
-  if (start < 0) throw new Error(`README.md has no heading "${title}".`);
-  const [heading = ''] = README.slice(start).split('\n', 1);
-  const rest = README.slice(start + heading.length);
-  const level = heading.search(/[^#]/);
-  const end = rest.search(new RegExp(`^#{1,${level}} `, 'm'));
-  return end < 0 ? rest : rest.slice(0, end);
-}
-
-/** The code blocks whose fence names this language, and what else it says. */
-function blocks(text: string, info: string): string[] {
-  return text.split(/^```/m).flatMap((part, index) => {
-    const [first = '', ...lines] = part.split('\n');
-    return index % 2 === 1 && first === info ? [lines.join('\n')] : [];
-  });
-}
-
-/** The rows of the tables that have this first column, without the row of titles. */
-function tableRows(text: string, firstColumn: string): string[][] {
-  return text.split('\n\n').flatMap((paragraph) => {
-    const lines = paragraph.split('\n').filter((line) => line.startsWith('|'));
-    const rows = lines.map((line) =>
-      line
-        .slice(1, -1)
-        .split('|')
-        .map((cell) => cell.trim()),
-    );
-    return rows[0]?.[0] === firstColumn ? rows.slice(2) : [];
-  });
-}
-
-function code(text: string | number): string {
-  return `\`${text}\``;
-}
-
-function onlyBlock(text: string, info: string): string {
-  const [block, ...others] = blocks(text, info);
-  if (block === undefined || others.length > 0) throw new Error(`README.md: one block of ${info}?`);
-  return block;
-}
+const README = readPage('README.md');
 
 describe('the first lines', () => {
   test('say what it is and for whom', () => {
@@ -85,7 +43,7 @@ describe('the first lines', () => {
 });
 
 describe('the walk', () => {
-  const WALK = section('Every documented reply');
+  const WALK = section(README, 'Every documented reply');
   const STEP = /^curl .*'http:\/\/127\.0\.0\.1:4010[^' ]*' {2}# \d{3}$/;
   const steps = blocks(WALK, 'sh').flatMap((block) => block.trimEnd().split('\n'));
   let server: RunningServer;
@@ -136,7 +94,7 @@ describe('the walk', () => {
 
 describe('the tables', () => {
   test('list every assumption with its options and its question, and no other', () => {
-    const listed = tableRows(section('Assumptions'), 'id');
+    const listed = tableRows(section(README, 'Assumptions'), 'id');
     expect(listed).toEqual(
       ASSUMPTION_IDS.map((id) => {
         const { options, question } = ASSUMPTIONS[id];
@@ -146,7 +104,7 @@ describe('the tables', () => {
   });
 
   test('list every error code with its statuses, and no other', () => {
-    expect(tableRows(section('Error codes'), 'code')).toEqual(
+    expect(tableRows(section(README, 'Error codes'), 'code')).toEqual(
       Object.entries(ERROR_CODES).map(([name, { statuses }]) => [code(name), statuses.join(', ')]),
     );
   });
@@ -157,12 +115,12 @@ describe('the tables', () => {
       if (name === 'serve') return '[serve]';
       return positional === undefined ? name : `${name} [${positional.name.toUpperCase()}]`;
     });
-    expect(tableRows(section('Commands and flags'), 'command').map(([usage]) => usage)).toEqual(
-      [...usages, COMPLETION.name].map((usage) => code(`petstore-mock ${usage}`)),
-    );
+    expect(
+      tableRows(section(README, 'Commands and flags'), 'command').map(([usage]) => usage),
+    ).toEqual([...usages, COMPLETION.name].map((usage) => code(`petstore-mock ${usage}`)));
   });
 
-  const flagTable = tableRows(section('Commands and flags'), 'flag');
+  const flagTable = tableRows(section(README, 'Commands and flags'), 'flag');
 
   function flagCell(name: FlagName): string {
     const { value, alias } = flagShape(name);
@@ -204,7 +162,9 @@ describe('the tables', () => {
     const { dependencies, devDependencies } = JSON.parse(
       readFileSync(join(packageRoot, 'package.json'), 'utf8'),
     );
-    const [production = '', development = ''] = section('Dependencies').split('In development:');
+    const [production = '', development = ''] = section(README, 'Dependencies').split(
+      'In development:',
+    );
     const named = (text: string) =>
       tableRows(text, 'package').flatMap(([cell = '']) => cell.replaceAll('`', '').split(', '));
     expect(named(production).sort()).toEqual(Object.keys(dependencies).sort());
@@ -215,19 +175,19 @@ describe('the tables', () => {
 describe('the examples', () => {
   test('hold a fixture that loads, with an id that no double holds', () => {
     const { animals, inventory, orders } = loadFixture(
-      fixtureFile(onlyBlock(section('Fixtures'), 'json fixture')),
+      fixtureFile(onlyBlock(section(README, 'Fixtures'), 'json fixture')),
     );
     expect(animals.at(1)).toMatchObject({ id: 9_007_199_254_740_993n, name: 'Whiskers' });
     expect([animals.size, inventory.size, orders.size]).toEqual([2, 1, 3]);
   });
 
   test('hold a config file whose flags are all known', () => {
-    const text = onlyBlock(section('Commands and flags'), 'json config');
+    const text = onlyBlock(section(README, 'Commands and flags'), 'json config');
     const layer = fromConfigFile(fixtureFile(text), '--config');
     expect([...layer.keys()]).toEqual(Object.keys(JSON.parse(text)));
   });
 
-  const programs = blocks(section('In your own tests and apps'), 'js').map((program) => ({
+  const programs = blocks(section(README, 'In your own tests and apps'), 'js').map((program) => ({
     program,
     uses: /\b(?:startServer|createApp)\b/.exec(program)?.[0],
   }));
@@ -244,15 +204,4 @@ describe('the examples', () => {
     const [, printed] = /console\.log\(.*\); \/\/ (.*)$/m.exec(program) ?? [];
     expect(stdout).toBe(`${printed}\n`);
   });
-});
-
-test('every link inside the README leads to a heading', () => {
-  const anchors = [...README.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
-    title
-      .toLowerCase()
-      .replace(/[^\w\- ]/g, '')
-      .replaceAll(' ', '-'),
-  );
-  const links = [...README.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor);
-  expect(links.filter((link) => !anchors.includes(link ?? ''))).toEqual([]);
 });

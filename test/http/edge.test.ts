@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
-import { chooseOptions } from '../../src/contract/assumptions.ts';
+import { createFaults } from '../../src/http/faults/faults.ts';
 import { createListener } from '../../src/http/listener.ts';
 import { createServiceHandler } from '../../src/http/service.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
-import { REAL_CLOCK } from '../../src/service/clock.ts';
-import { createWorld, type World } from '../../src/service/world.ts';
+import { Sandboxes } from '../../src/simulation/sandboxes.ts';
+import { ScenarioLibrary } from '../../src/simulation/scenario-library.ts';
+import { startOf } from '../../src/simulation/start.ts';
 import { baseOf } from '../../src/store/collection.ts';
-import { ID_OF, type StoreBase } from '../../src/store/store.ts';
+import { createStore, ID_OF, type StoreBase } from '../../src/store/store.ts';
 import { closeRaw, openRaw, type RawReply, rawRequest } from '../helpers/raw.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -573,7 +574,7 @@ describe('connections', () => {
 
 describe('a fault of the mock itself', () => {
   /** A base whose record cannot be read. */
-  function brokenWorld(): World {
+  function brokenSandboxes(): Sandboxes {
     const broken: StoreBase = {
       animals: {
         size: 1,
@@ -591,19 +592,19 @@ describe('a fault of the mock itself', () => {
       },
       orders: baseOf([], ID_OF.orders),
     };
-    return createWorld({ base: broken, clock: REAL_CLOCK, choices: chooseOptions() });
+    return new Sandboxes(startOf({}, createStore(broken), []));
   }
 
   async function startBroken(loadApp?: () => Promise<never>): Promise<number> {
-    const world = brokenWorld();
-    const service = createServiceHandler({ worlds: () => world, plain: false });
+    const sandboxes = brokenSandboxes();
+    const faults = createFaults();
+    const wire = { plain: false, faults };
+    const service = createServiceHandler({ sandboxes, library: new ScenarioLibrary(), ...wire });
     const server = createListener({
       service,
-      loadApp:
-        loadApp ??
-        (async () => (await import('../../src/control/app.ts')).createExpressApp(service)),
-      world,
-      plain: false,
+      loadApp: loadApp ?? (async () => (request, response) => service(request, response)),
+      world: sandboxes.default.world,
+      ...wire,
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

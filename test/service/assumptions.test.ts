@@ -732,12 +732,12 @@ const TABLE: Table = {
     },
     403: {
       async probe(client) {
-        for (const [method, path] of [
-          ['POST', '/v1/pets'],
-          ['PATCH', '/v1/inventory/1'],
-          ['DELETE', '/v1/store/orders/1'],
+        for (const [method, path, sent] of [
+          ['POST', '/v1/pets', { body: REX }],
+          ['PATCH', '/v1/inventory/1', { body: { quantity: 1 } }],
+          ['DELETE', '/v1/store/orders/1', {}],
         ] as const) {
-          const reply = await client.send(method, path, { key: READ_ONLY });
+          const reply = await client.send(method, path, { key: READ_ONLY, ...sent });
           expectError(reply, 403, 'forbidden', 'read-only-keys=403');
         }
         expectReply(await client.send('GET', '/v1/pets', { key: READ_ONLY }), 200);

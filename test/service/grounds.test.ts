@@ -8,13 +8,16 @@ import {
   chooseOptions,
 } from '../../src/contract/assumptions.ts';
 import { BODY_LIMITS, type Call } from '../../src/service/input.ts';
+import { keyring } from '../../src/service/keyring.ts';
 import { SERVICE } from '../../src/service/operations.ts';
 import type { Reply } from '../../src/service/reply.ts';
-import { createWorld } from '../../src/service/world.ts';
-import { storeBaseOf } from '../../src/store/store.ts';
+import { createWorld, type World } from '../../src/service/world.ts';
+import { createStore, type StoreBase, storeBaseOf } from '../../src/store/store.ts';
 
 /** A call before it is known how large a body may be. */
-type Request = Omit<Call, 'body' | 'contentEncoding' | 'path'> & { readonly text: string };
+type Request = Omit<Call, 'body' | 'contentEncoding' | 'path' | 'headers'> & {
+  readonly text: string;
+};
 
 /** Neither turns on what is asked: a key's rate on what came before, the order on other errors. */
 const EXCEPT: readonly AssumptionId[] = ['check-order', 'rate-limit'];
@@ -129,6 +132,10 @@ const request: fc.Arbitrary<Request> = fc.oneof(
   }),
 );
 
+function worldOf(base: StoreBase, now: number, choices: Choices): World {
+  return createWorld({ store: createStore(base), clock: { now: () => now, real: false }, choices });
+}
+
 /** Answers a request in a fresh world. */
 function answer(asked: Request, now: number, choices: Choices): Reply {
   const { text, ...rest } = asked;
@@ -137,6 +144,7 @@ function answer(asked: Request, now: number, choices: Choices): Reply {
   const call: Call = {
     ...rest,
     path: '/v1',
+    headers: {},
     contentEncoding: undefined,
     body:
       bytes.length === 0
@@ -145,7 +153,7 @@ function answer(asked: Request, now: number, choices: Choices): Reply {
           ? { kind: 'too-large', limit }
           : { kind: 'bytes', bytes },
   };
-  const world = createWorld({ base: BASE, clock: { now: () => now, real: false }, choices });
+  const world = worldOf(BASE, now, choices);
   return SERVICE[call.operation](world, call);
 }
 
@@ -192,5 +200,90 @@ describe('the grounds of a reply', () => {
       }),
       { numRuns: 500, seed: 1 },
     );
+  });
+});
+
+describe('with the key and the input both bad', () => {
+  const REFUSED_INPUT: Request = {
+    operation: 'createPet',
+    pathId: undefined,
+    query: [],
+    authorization: 'Bearer demo-read-only-key',
+    contentType: 'application/json',
+    text: '{}',
+  };
+
+  /** Answers it twice, so that the second one goes past a rate of one. */
+  function second(given: Partial<Choices>, query: Request['query'] = [], text = '{}'): Reply {
+    const world = worldOf(BASE, BEFORE_SUNSET, chooseOptions(given));
+    const call: Call = {
+      ...REFUSED_INPUT,
+      query,
+      path: '/v1',
+      headers: {},
+      contentEncoding: undefined,
+      body: { kind: 'bytes', bytes: Buffer.from(text) },
+    };
+    SERVICE.createPet(world, call);
+    return SERVICE.createPet(world, call);
+  }
+
+  test.each([
+    [
+      { 'check-order': 'input-first', 'read-only-keys': '403' },
+      400,
+      ['check-order=input-first', 'invalid-input=400'],
+    ],
+    [
+      { 'check-order': 'input-first', 'rate-limit': '1/m' },
+      400,
+      ['check-order=input-first', 'invalid-input=400'],
+    ],
+    [{ 'read-only-keys': '403' }, 403, ['check-order=auth-first', 'read-only-keys=403']],
+    [{ 'rate-limit': '1/m' }, 429, ['check-order=auth-first', 'rate-limit=1/m']],
+  ] as const)('%j answers %i, by its order too', (choices, status, by) => {
+    expect(second(choices)).toMatchObject({ status, basis: { kind: 'assumed', by } });
+  });
+
+  test('an input that another option refuses decides, where it is looked at first', () => {
+    const choices = { 'check-order': 'input-first', 'read-only-keys': '403' } as const;
+    const reply = second(choices, [['page', '2']], '{"name":"Rex","categoryId":7}');
+    const by = ['read-only-keys=403', 'unknown-query=ignore'];
+    expect(reply).toMatchObject({ status: 403, basis: { kind: 'assumed', by } });
+  });
+});
+
+test.each([
+  ['next', 507],
+  ['int64', 201],
+] as const)('above the highest int64, assigned-ids=%s decides the %i', (option, status) => {
+  const base = storeBaseOf({
+    animals: [{ id: 2n ** 63n - 1n, name: 'Rex', categoryId: 7n }],
+    inventory: [],
+    orders: [],
+  });
+  const world = worldOf(base, BEFORE_SUNSET, chooseOptions({ 'assigned-ids': option }));
+  const reply = SERVICE.createPet(world, {
+    operation: 'createPet',
+    path: '/v1/pets',
+    headers: {},
+    pathId: undefined,
+    query: [],
+    authorization: 'Bearer demo-key',
+    contentType: 'application/json',
+    contentEncoding: undefined,
+    body: { kind: 'bytes', bytes: Buffer.from('{"name":"Bo","categoryId":7}') },
+  });
+  expect(reply).toMatchObject({ status, basis: { by: [`assigned-ids=${option}`] } });
+});
+
+describe('keys that are given', () => {
+  test.each([
+    [{ valid: ['mine'] }, ['mine'], []],
+    [{ readOnly: ['mine'] }, ['demo-key'], ['mine']],
+    [{}, ['demo-key'], ['demo-read-only-key']],
+  ])('%j leave only these', (lists, valid, readOnly) => {
+    const keys = keyring(lists);
+    expect([[...keys.valid], [...keys.readOnly]]).toEqual([valid, readOnly]);
   });
 });

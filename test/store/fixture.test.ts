@@ -138,6 +138,11 @@ describe('a broken record is told with its path, what was expected and what was 
       `$.orders[0].shipDate: expected ${DATE_TIME}, found "2031-01-01"`,
     ],
     [
+      'a day that no month has',
+      '{"orders":[{"id":1,"shipDate":"2026-02-30T09:00:00Z"}]}',
+      `$.orders[0].shipDate: expected ${DATE_TIME}, found "2026-02-30T09:00:00Z"`,
+    ],
+    [
       'a boolean in quotes',
       '{"orders":[{"id":1,"complete":"true"}]}',
       '$.orders[0].complete: expected true or false, found "true"',

@@ -7,7 +7,7 @@ import type { Base } from '../../src/store/collection.ts';
 import { loadFixture } from '../../src/store/fixture.ts';
 import { generateStore } from '../../src/store/generate.ts';
 import { createStore, ID_OF, type StoreBase, storeBaseOf } from '../../src/store/store.ts';
-import { fixtureText, writeFixture } from '../../src/store/write-fixture.ts';
+import { fixtureText, sourceOf, writeFixture } from '../../src/store/write-fixture.ts';
 
 const COLLECTIONS = ['animals', 'inventory', 'orders'] as const;
 const all = <R>({ size, at }: Base<R>): R[] => Array.from({ length: size }, (_, i) => at(i));
@@ -176,7 +176,7 @@ describe('a written fixture', () => {
       inventory: [],
       orders: [{ status: 'pending', id: 2n, petId: id }, { id: 1n }],
     });
-    expect([...fixtureText(base)].join('')).toBe(`{
+    expect([...fixtureText(sourceOf(base))].join('')).toBe(`{
   "animals": [
     { "id": 9223372036854775807, "name": "Zoë \\"Z\\"", "categoryId": -1 }
   ],
@@ -191,7 +191,7 @@ describe('a written fixture', () => {
 
   test('is what the shipped one looks like', async () => {
     const shipped = readFileSync(new URL('../../fixtures/default.json', import.meta.url), 'utf8');
-    expect([...fixtureText(await loadFixture('default'))].join('')).toBe(shipped);
+    expect([...fixtureText(sourceOf(await loadFixture('default')))].join('')).toBe(shipped);
   });
 
   test('that cannot be written is told by the file system', async () => {

@@ -13,7 +13,7 @@ import { isOn, refusal } from '../given.ts';
 import type { Command } from './command.ts';
 
 /** Lists the assumptions with what is chosen, or explains one. */
-export const assumptions: Command = ({ layers, positional, terminal }) => {
+export const assumptions: Command = ({ layers, positionals: [positional], terminal }) => {
   const assumed = assumedBy(layers);
   const id = idOf(positional);
   if (isOn(layers, 'json')) {

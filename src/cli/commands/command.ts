@@ -5,7 +5,7 @@ import type { Terminal } from '../terminal.ts';
 interface CommandInput {
   readonly layers: Layers;
   /** What follows the command's name. */
-  readonly positional: string | undefined;
+  readonly positionals: readonly string[];
   readonly terminal: Terminal;
 }
 

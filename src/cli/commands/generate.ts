@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { generateStore } from '../../store/generate.ts';
 import type { StoreBase } from '../../store/store.ts';
-import { fixtureText, writeFixture } from '../../store/write-fixture.ts';
+import { fixtureText, sourceOf, writeFixture } from '../../store/write-fixture.ts';
 import { codeOf, Failure, UsageError } from '../errors.ts';
 import { isOn, textOf } from '../given.ts';
 import { generateSettings } from '../settings.ts';
@@ -16,7 +16,8 @@ export const generate: Command = async ({ layers, terminal }) => {
     throw new UsageError(`--output: ${file} exists; --force writes over it`);
   }
   const store = await generateStore(settings);
-  if (file === undefined) await pipeline(fixtureText(store), terminal.output, { end: false });
+  if (file === undefined)
+    await pipeline(fixtureText(sourceOf(store)), terminal.output, { end: false });
   else await writeTo(file, store);
   return 0;
 };

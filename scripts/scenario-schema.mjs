@@ -1,0 +1,10 @@
+// Writes scenarios/scenario.schema.json, the JSON Schema of scenario files, from the shapes that
+// read them:
+//
+//   npx tsx scripts/scenario-schema.mjs && npx biome format --write scenarios
+
+import { writeFileSync } from 'node:fs';
+import { scenarioSchema } from '../src/simulation/scenario-schema.ts';
+
+const file = new URL('../scenarios/scenario.schema.json', import.meta.url);
+writeFileSync(file, JSON.stringify(scenarioSchema(), null, 2));

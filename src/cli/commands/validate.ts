@@ -1,0 +1,17 @@
+import { validateFile } from '../../simulation/validate-file.ts';
+import { isOn, refusal } from '../given.ts';
+import type { Command } from './command.ts';
+
+/** Checks scenario and fixture files. What is wrong in them is the output, not an error. */
+export const validate: Command = async ({ layers, positionals, terminal }) => {
+  if (positionals.length === 0) throw refusal('validate', 'a scenario or fixture file', 'none');
+  const checked: { file: string; problems: readonly string[] }[] = [];
+  for (const file of positionals) checked.push({ file, problems: await validateFile(file) });
+  const lines = checked.flatMap(({ file, problems }) =>
+    problems.length === 0 ? [`${file}: valid`] : problems,
+  );
+  terminal.output.write(
+    isOn(layers, 'json') ? `${JSON.stringify(checked, undefined, 2)}\n` : `${lines.join('\n')}\n`,
+  );
+  return checked.some(({ problems }) => problems.length > 0) ? 2 : 0;
+};

@@ -1,0 +1,122 @@
+import { ASSUMPTION_IDS, assumptionShape } from './assumptions.ts';
+import { codesOf, errorShape } from './errors.ts';
+import { type Json, jsonContent, ref, withoutUndefined } from './openapi-schemas.ts';
+import {
+  type DocumentedReply,
+  OPERATION_IDS,
+  type OperationId,
+  operationShape,
+} from './operations.ts';
+
+/** Every status that the document or an assumption gives the operation. */
+export function statusesOf(id: OperationId): number[] {
+  const documented = Object.keys(operationShape(id).replies).map(Number);
+  return [...new Set([...documented, ...assumedReplies(id).map(({ status }) => status)])];
+}
+
+function assumedReplies(
+  id: OperationId,
+): { ground: string; status: number; description: string }[] {
+  return ASSUMPTION_IDS.flatMap((assumption) =>
+    assumptionShape(assumption).options.flatMap(({ name, reply }) =>
+      reply?.on.includes(id)
+        ? [
+            {
+              ground: `${assumption}=${name}`,
+              status: reply.status,
+              description: reply.description,
+            },
+          ]
+        : [],
+    ),
+  );
+}
+
+/** The name of a reply that every operation which has its status shares, such as `Forbidden403`. */
+export function sharedName(id: OperationId, status: number): string | undefined {
+  const [code, ...others] = codesOf(id, status);
+  if (code === undefined || others.length > 0 || errorShape(code).on !== undefined)
+    return undefined;
+  const name = code.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+  return `${name}${status}`;
+}
+
+export function sharedReplies(): Json {
+  const replies: Record<string, Json> = {};
+  for (const id of OPERATION_IDS) {
+    for (const status of statusesOf(id)) {
+      const name = sharedName(id, status);
+      if (name !== undefined) replies[name] ??= replyObject(id, status);
+    }
+  }
+  return replies;
+}
+
+export function replyObject(id: OperationId, status: number): Json {
+  const documented = operationShape(id).replies[status];
+  const assumed = assumedReplies(id).filter((reply) => reply.status === status);
+  return {
+    description:
+      documented?.description ??
+      [...new Set(assumed.map(({ description }) => description))].join(' '),
+    ...(documented === undefined
+      ? assumedBy(...assumed.map(({ ground }) => ground))
+      : { 'x-mock-basis': 'documented' }),
+    headers: { 'Mock-Basis': ref('headers', 'MockBasis'), ...assumedHeaders(id, status) },
+    ...withoutUndefined({
+      content: documented ? documentedContent(id, status, documented) : errorContent(id, status),
+    }),
+  };
+}
+
+function assumedHeaders(id: OperationId, status: number): Json {
+  const headers: Record<string, Json> = {};
+  for (const assumption of ASSUMPTION_IDS) {
+    const { options, touches } = assumptionShape(assumption);
+    if (!touches.includes(id)) continue;
+    for (const { name: option, headers: added } of options) {
+      if (!added?.statuses.includes(status)) continue;
+      for (const [name, description] of Object.entries(added.describe)) {
+        headers[name] = {
+          description,
+          ...assumedBy(`${assumption}=${option}`),
+          schema: { type: 'string' },
+        };
+      }
+    }
+  }
+  return headers;
+}
+
+function assumedBy(...grounds: readonly string[]): Json {
+  return { 'x-mock-basis': 'assumed', 'x-mock-assumptions': grounds };
+}
+
+function documentedContent(
+  id: OperationId,
+  status: number,
+  { body, bodyNotShown }: DocumentedReply,
+): Json | undefined {
+  if (bodyNotShown) {
+    return {
+      ...errorContent(id, status, assumedBy('conflict-body=error')),
+      'application/problem+json': {
+        ...assumedBy('conflict-body=problem'),
+        schema: ref('schemas', 'Problem'),
+      },
+    };
+  }
+  if (body === undefined) return undefined;
+  if (body.record === 'Error') return errorContent(id, status);
+  const schema = ref('schemas', body.record);
+  return jsonContent(body.list ? { type: 'array', items: schema } : schema);
+}
+
+/** The Error, with an example for each code that it can have here. */
+function errorContent(id: OperationId, status: number, marks: Json = {}): Json {
+  const examples = codesOf(id, status).map((code) => [
+    code,
+    { value: { code, message: code.replaceAll('_', ' '), status } },
+  ]);
+  return jsonContent(ref('schemas', 'Error'), { ...marks, examples: Object.fromEntries(examples) });
+}

@@ -1,0 +1,70 @@
+import { OPERATION_IDS, operationShape } from './operations.ts';
+import { FIELD_TYPES, type Field, type Fields, RECORDS, type RecordName } from './records.ts';
+
+/** A part of the document, which is plain JSON. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** An Error's stand with the replies: Prism would take one here in their place. */
+const EXAMPLES: Readonly<Partial<Record<RecordName, Json>>> = {
+  Animal: { id: 1, name: 'Rex', categoryId: 1, status: 'available' },
+  InventoryEntry: { petId: 1, quantity: 12, status: 'available' },
+  Order: { id: 1, petId: 1, quantity: 2, shipDate: '2031-01-15T09:30:00Z', complete: false },
+};
+
+/** RFC 9457, with the code that the Error would have. */
+const PROBLEM: Json = {
+  type: 'object',
+  description: 'A problem of HTTP (RFC 9457), in place of the Error where so assumed.',
+  required: ['type', 'title', 'status'],
+  properties: {
+    type: { type: 'string', format: 'uri-reference' },
+    title: { type: 'string' },
+    status: FIELD_TYPES.integer.schema,
+    detail: { type: 'string' },
+    code: fieldSchema(RECORDS.Error.code),
+  },
+};
+
+/** The records and the request bodies. The example of a body is what the reply to it shows. */
+export function schemas(): Json {
+  const all: Record<string, Json> = { Problem: PROBLEM };
+  for (const id of OPERATION_IDS) {
+    const { body, replies } = operationShape(id);
+    for (const { body: shown } of Object.values(replies)) {
+      if (shown === undefined) continue;
+      all[shown.record] ??= objectSchema(RECORDS[shown.record], EXAMPLES[shown.record]);
+      if (body === undefined || shown.record === 'Error') continue;
+      all[body.name] = objectSchema(body.fields, EXAMPLES[shown.record]);
+    }
+  }
+  return all;
+}
+
+function objectSchema(fields: Fields, example: Json | undefined): Json {
+  const entries = Object.entries(fields);
+  const required = entries.filter(([, field]) => field.required).map(([name]) => name);
+  return {
+    type: 'object',
+    ...(required.length === 0 ? {} : { required }),
+    properties: Object.fromEntries(entries.map(([name, field]) => [name, fieldSchema(field)])),
+    ...(example === undefined
+      ? {}
+      : { examples: [Object.fromEntries(entries.map(([name]) => [name, example[name]]))] }),
+  };
+}
+
+export function fieldSchema({ type, description, seen }: Field): Json {
+  return withoutUndefined({ ...FIELD_TYPES[type].schema, description, 'x-seen-values': seen });
+}
+
+export function withoutUndefined(object: Json): Json {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}
+
+export function jsonContent(schema: Json, more: Json = {}): Json {
+  return { 'application/json': { ...more, schema } };
+}
+
+export function ref(kind: 'headers' | 'responses' | 'schemas', name: string): Json {
+  return { $ref: `#/components/${kind}/${name}` };
+}

@@ -1,0 +1,72 @@
+import type { IncomingMessage } from 'node:http';
+import { parseJson } from '../contract/json.ts';
+import { receiveBody } from '../http/decode.ts';
+import { type ControlReply, type Endpoint, refuse } from './endpoint.ts';
+
+const MEBIBYTE = 1024 ** 2;
+
+type BodyReading =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly refusal: ControlReply };
+
+/**
+ * Receives and parses a request's body, if it has one. It must say that it is JSON, also where
+ * nobody reads it: a form of another site's page cannot.
+ */
+export async function readBody(
+  request: IncomingMessage,
+  shape: Endpoint['body'],
+): Promise<BodyReading> {
+  const { headers } = request;
+  const announced =
+    headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  if (announced && !isJson(headers['content-type'])) {
+    return refused('unsupported_media_type', 415, 'expected a body of application/json');
+  }
+  if (announced && !/^(?:identity)?$/i.test(headers['content-encoding'] ?? '')) {
+    return refused('unsupported_media_type', 415, 'expected a body without Content-Encoding');
+  }
+  if (shape === undefined) return NOTHING;
+  const limit = shape.limit ?? MEBIBYTE;
+  const body = await new Promise<Parameters<Parameters<typeof receiveBody>[3]>[0]>((received) => {
+    receiveBody(request, limit, () => {}, received);
+  });
+  switch (body.kind) {
+    case 'none':
+      if (shape.optional) return NOTHING;
+      return refused('invalid_input', 400, 'expected a body of JSON, found nothing');
+    case 'too-large':
+      return refused('body_too_large', 413, `the body is larger than ${limit / MEBIBYTE} MiB`);
+    case 'bytes':
+      return parse(body.bytes);
+  }
+}
+
+const NOTHING: BodyReading = { ok: true, value: undefined };
+
+function parse(bytes: Buffer): BodyReading {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return refused('invalid_input', 400, 'the body is not UTF-8');
+  }
+  try {
+    return { ok: true, value: parseJson(text) };
+  } catch (error) {
+    const why = error instanceof RangeError ? 'it is nested too deep to read' : messageOf(error);
+    return refused('invalid_input', 400, `the body is not JSON: ${why}`);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function refused(...refusal: Parameters<typeof refuse>): BodyReading {
+  return { ok: false, refusal: refuse(...refusal) };
+}
+
+function isJson(contentType = ''): boolean {
+  return /^\s*application\/json\s*(?:;|$)/i.test(contentType);
+}

@@ -1,0 +1,130 @@
+import type { ServerResponse } from 'node:http';
+import { chooseOptions } from '../contract/assumptions.ts';
+import type { ErrorCode, StatusOf } from '../contract/errors.ts';
+import type { Json } from '../contract/openapi-schemas.ts';
+import type { Problem } from '../contract/records.ts';
+import { errorBody } from '../service/reply.ts';
+import type { Sandbox } from '../simulation/sandbox.ts';
+import type { ControlParts } from './parts.ts';
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/** What the endpoints are about, as the OpenAPI document groups them. */
+export const TAGS = {
+  Mock: 'The mock itself.',
+  State: 'The records of a sandbox, all together.',
+  Records: 'The records of a sandbox, one by one.',
+  Snapshots: 'Stores that are kept to be brought back.',
+  Scenarios: 'What forces states and replies.',
+  Assumptions: 'The open questions of the document, and the options chosen.',
+  Clock: 'The clock that everything in a sandbox reads.',
+  Journal: 'The exchanges that a sandbox has seen.',
+  Sandboxes: 'The isolated universes of a server.',
+} as const;
+
+/** A parameter of a query. */
+export interface Parameter {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: Json;
+}
+
+export interface ReplyShape {
+  readonly description: string;
+  /** Undefined where the reply has no body. */
+  readonly schema?: Json;
+  /** Other than JSON. */
+  readonly mediaType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One line of the control API's table: its routes and its OpenAPI document are made of it. */
+export interface Endpoint {
+  readonly id: string;
+  readonly method: Method;
+  /** From the mount on, with its parameters as `{name}`. */
+  readonly path: string;
+  readonly tag: keyof typeof TAGS;
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly body?: {
+    readonly schema: Json;
+    readonly optional?: true;
+    /** In bytes; 1 MiB by default. */
+    readonly limit?: number;
+  };
+  /** Besides those that every endpoint has. */
+  readonly replies: Readonly<Record<number, ReplyShape>>;
+  /** Answers anybody, and needs no sandbox. */
+  readonly open?: true;
+  /** There is one of it in a server, at the default sandbox. */
+  readonly defaultOnly?: true;
+  readonly handle: (call: ControlCall) => ControlReply | Promise<ControlReply>;
+}
+
+/** A request of the control API, as far as it has been read. */
+export interface ControlCall {
+  readonly parts: ControlParts;
+  readonly sandbox: Sandbox;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** What `parseJson` made of the body; undefined where there was none. */
+  readonly body: unknown;
+  /** Where the control API is, as a path: `/__mock`. */
+  readonly mount: string;
+  /** The same with scheme and authority. */
+  readonly url: string;
+}
+
+type ReplyBody =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'json'; readonly value: object }
+  /** JSON in pieces, so that a store of any size can be written without holding it. */
+  | { readonly kind: 'pieces'; readonly pieces: Iterable<string> }
+  /** Takes the response over, after its headers. */
+  | {
+      readonly kind: 'stream';
+      readonly mediaType: string;
+      readonly open: (response: ServerResponse) => void;
+    };
+
+export interface ControlReply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: ReplyBody;
+  /** What is left to do once the change of the store is kept: nothing of it where it is not. */
+  readonly finish?: () => void;
+}
+
+export function json(
+  value: object,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): ControlReply {
+  return { status, headers, body: { kind: 'json', value } };
+}
+
+export const DONE: ControlReply = { status: 204, body: { kind: 'none' } };
+
+/** An Error. Its code is spelt the same whatever the sandbox assumes: no client of the service asks. */
+export function refuse<C extends ErrorCode>(
+  code: C,
+  status: StatusOf<C>,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): ControlReply {
+  return json(errorBody(chooseOptions(), code, status, message), status, headers);
+}
+
+/** More problems than a person reads at once. */
+const MAX_TOLD = 20;
+
+/** Tells what is wrong with a body or a query. */
+export function refuseInput(problems: readonly Problem[]): ControlReply {
+  const told = problems
+    .slice(0, MAX_TOLD)
+    .map(({ path, expected, found }) => `${path}: expected ${expected}, found ${found}`);
+  if (problems.length > MAX_TOLD) told.push(`and ${problems.length - MAX_TOLD} more`);
+  return refuse('invalid_input', 400, told.join('; '));
+}

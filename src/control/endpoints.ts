@@ -1,0 +1,73 @@
+import { serviceOpenApi } from '../contract/openapi.ts';
+import { BASE_PATH } from '../contract/operations.ts';
+import { packageVersion } from '../package.ts';
+import { ASSUMPTION_ENDPOINTS } from './assumptions.ts';
+import { CLOCK_ENDPOINTS } from './clock.ts';
+import { type Endpoint, json } from './endpoint.ts';
+import { controlOpenApi } from './openapi.ts';
+import { RECORD_ENDPOINTS } from './records.ts';
+import { REQUEST_ENDPOINTS } from './requests.ts';
+import { SANDBOX_ENDPOINTS } from './sandboxes.ts';
+import { SCENARIO_ENDPOINTS } from './scenario.ts';
+import { SNAPSHOT_ENDPOINTS } from './snapshots.ts';
+import { STATE_ENDPOINTS } from './state.ts';
+
+const MOCK_ENDPOINTS: readonly Endpoint[] = [
+  {
+    id: 'getHealth',
+    method: 'get',
+    path: '/health',
+    tag: 'Mock',
+    summary: 'Whether the mock is ready',
+    open: true,
+    replies: {
+      200: {
+        description: 'It is ready.',
+        schema: {
+          type: 'object',
+          required: ['status', 'version'],
+          properties: { status: { const: 'ok' }, version: { type: 'string' } },
+        },
+      },
+    },
+    handle: () => json({ status: 'ok', version: packageVersion() }),
+  },
+  {
+    id: 'getServiceDocument',
+    method: 'get',
+    path: '/service.openapi.json',
+    tag: 'Mock',
+    summary: 'The OpenAPI document of the service',
+    replies: { 200: { description: 'The document.', schema: { type: 'object' } } },
+    handle: ({ url }) => {
+      const serverUrl = url.slice(0, -'/__mock'.length) + BASE_PATH;
+      return json(serviceOpenApi({ serverUrl, version: packageVersion() }));
+    },
+  },
+  {
+    id: 'getControlDocument',
+    method: 'get',
+    path: '/openapi.json',
+    tag: 'Mock',
+    summary: 'The OpenAPI document of the control API',
+    replies: { 200: { description: 'The document.', schema: { type: 'object' } } },
+    handle: ({ url, sandbox, parts }) => {
+      const isDefault = sandbox === parts.sandboxes.default;
+      const endpoints = ENDPOINTS.filter(({ defaultOnly }) => isDefault || defaultOnly !== true);
+      return json(controlOpenApi(endpoints, { serverUrl: url, version: packageVersion() }));
+    },
+  },
+];
+
+/** The whole control API. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  ...MOCK_ENDPOINTS,
+  ...STATE_ENDPOINTS,
+  ...RECORD_ENDPOINTS,
+  ...SNAPSHOT_ENDPOINTS,
+  ...SCENARIO_ENDPOINTS,
+  ...ASSUMPTION_ENDPOINTS,
+  ...CLOCK_ENDPOINTS,
+  ...REQUEST_ENDPOINTS,
+  ...SANDBOX_ENDPOINTS,
+];

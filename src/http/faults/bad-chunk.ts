@@ -1,0 +1,33 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { endConnection, inTurn } from './connection.ts';
+import { hasContent } from './content.ts';
+import type { Written } from './faults.ts';
+import { truncate } from './truncate.ts';
+
+const BAD_SIZE = 'xyz';
+
+/**
+ * A chunked body of which the second chunk's size is no number, then the connection is closed.
+ * Where there may be no chunks, for HTTP/1.0 and in a reply without content, it is truncated.
+ */
+export function badChunk(response: ServerResponse, written: Written): void {
+  if (response.req.httpVersion === '1.0' || !hasContent(response, written)) {
+    truncate(response, written);
+    return;
+  }
+  inTurn(response, (socket) => {
+    const bytes = Buffer.from(written.body);
+    const half = bytes.length >> 1;
+    response.writeHead(written.status, [...written.headers, 'Transfer-Encoding', 'chunked']);
+    response.flushHeaders();
+    // Node writes every chunk right: they go past it.
+    if (half > 0) writeChunk(socket, half.toString(16), bytes.subarray(0, half));
+    writeChunk(socket, BAD_SIZE, bytes.subarray(half));
+    endConnection(response, socket);
+  });
+}
+
+function writeChunk(socket: Socket, size: string, content: Buffer): void {
+  socket.write(Buffer.concat([Buffer.from(`${size}\r\n`), content, Buffer.from('\r\n')]));
+}

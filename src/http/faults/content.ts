@@ -1,0 +1,18 @@
+import type { ServerResponse } from 'node:http';
+import type { Written } from './faults.ts';
+
+/** Whether the reply comes with content (RFC 9110, section 6.4.1). */
+export function hasContent(response: ServerResponse, { status }: Written): boolean {
+  return response.req.method !== 'HEAD' && mayHaveContent(status);
+}
+
+/** Has Node write a head that promises so much content, where the status may have any. */
+export function writeHead(response: ServerResponse, written: Written, length: number): void {
+  const { status, headers } = written;
+  const promise = mayHaveContent(status) ? ['Content-Length', String(length)] : [];
+  response.writeHead(status, [...headers, ...promise]);
+}
+
+function mayHaveContent(status: number): boolean {
+  return status !== 204 && status !== 304;
+}

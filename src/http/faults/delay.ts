@@ -1,0 +1,25 @@
+import type { ServerResponse } from 'node:http';
+import type { DrawnOut } from './drawn-out.ts';
+
+/** Does something after some milliseconds, unless the client leaves before. */
+export function delay(
+  response: ServerResponse,
+  milliseconds: number,
+  act: () => void,
+  drawnOut: DrawnOut,
+): void {
+  // A response that waits behind others on its connection does not hear that its client has left.
+  const { socket } = response.req;
+  const settle = (): void => {
+    clearTimeout(timer);
+    socket.off('close', settle);
+  };
+  const end = (): void => {
+    if (response.writableEnded) return;
+    settle();
+    act();
+  };
+  const timer = setTimeout(end, milliseconds);
+  socket.once('close', settle);
+  drawnOut.add(response, end);
+}

@@ -1,0 +1,77 @@
+import type { ServerResponse } from 'node:http';
+import type { Fault } from '../../simulation/outcome.ts';
+import { badChunk } from './bad-chunk.ts';
+import { close } from './close.ts';
+import { delay } from './delay.ts';
+import { DrawnOut } from './drawn-out.ts';
+import { hang } from './hang.ts';
+import { html } from './html.ts';
+import { malformedJson } from './malformed-json.ts';
+import { reset } from './reset.ts';
+import { slowBody } from './slow-body.ts';
+import { truncate } from './truncate.ts';
+
+/** A reply as it would be sent. */
+export interface Written {
+  readonly status: number;
+  /** Names and values in turn, without `Content-Length` and `Transfer-Encoding`. */
+  readonly headers: readonly string[];
+  /** What GET would get, also in a reply to HEAD. */
+  readonly body: string | Buffer;
+}
+
+/** Carries out the faults of one server. */
+export interface Faults {
+  /**
+   * Spoils an exchange, after the replies that were due before it on its connection.
+   *
+   * @param written the reply to spoil; only a fault that stands in the place of one does without
+   */
+  carryOut(fault: Fault, response: ServerResponse, written: Written | undefined): void;
+  /** Does something after some milliseconds, unless the client leaves before. */
+  delay(response: ServerResponse, milliseconds: number, act: () => void): void;
+  /** Ends what is drawn out, so that a closing server need not wait: hangs, delays, and slow bodies whole. */
+  endAll(): void;
+}
+
+type Kind = Fault['kind'];
+type FaultOf = { readonly [K in Kind]: Extract<Fault, { kind: K }> };
+
+interface Exchange {
+  readonly response: ServerResponse;
+  /** @throws Error where there is no reply */
+  readonly written: () => Written;
+  readonly drawnOut: DrawnOut;
+}
+
+const CARRY_OUT: { readonly [K in Kind]: (exchange: Exchange, fault: FaultOf[K]) => void } = {
+  reset: ({ response }) => reset(response),
+  close: ({ response }) => close(response),
+  hang: ({ response, drawnOut }) => hang(response, drawnOut),
+  html: ({ response }) => html(response),
+  truncate: ({ response, written }) => truncate(response, written()),
+  'malformed-json': ({ response, written }) => malformedJson(response, written()),
+  'bad-chunk': ({ response, written }) => badChunk(response, written()),
+  'slow-body': ({ response, written, drawnOut }, pace) =>
+    slowBody(response, written(), pace, drawnOut),
+};
+
+function dispatch<K extends Kind>(kind: K, fault: FaultOf[K], exchange: Exchange): void {
+  CARRY_OUT[kind](exchange, fault);
+}
+
+/** Makes what carries out the faults of one server. */
+export function createFaults(): Faults {
+  const drawnOut = new DrawnOut();
+  return {
+    carryOut(fault, response, reply) {
+      const written = (): Written => {
+        if (reply === undefined) throw new Error(`There is no reply for ${fault.kind} to spoil.`);
+        return reply;
+      };
+      dispatch(fault.kind, fault, { response, written, drawnOut });
+    },
+    delay: (response, milliseconds, act) => delay(response, milliseconds, act, drawnOut),
+    endAll: () => drawnOut.endAll(),
+  };
+}

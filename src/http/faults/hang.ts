@@ -1,0 +1,18 @@
+import type { ServerResponse } from 'node:http';
+import { inTurn } from './connection.ts';
+import type { DrawnOut } from './drawn-out.ts';
+
+/** How long a client is kept waiting at most, in milliseconds. */
+const LONGEST = 5 * 60 * 1_000;
+
+/** Nothing is sent until the client leaves. */
+export function hang(response: ServerResponse, drawnOut: DrawnOut): void {
+  inTurn(response, (socket) => {
+    const end = (): void => {
+      socket.destroy();
+    };
+    const timer = setTimeout(end, LONGEST);
+    response.once('close', () => clearTimeout(timer));
+    drawnOut.add(response, end);
+  });
+}

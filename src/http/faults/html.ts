@@ -1,0 +1,24 @@
+import type { ServerResponse } from 'node:http';
+
+const PAGE = [
+  '<html>',
+  '<head><title>502 Bad Gateway</title></head>',
+  '<body>',
+  '<center><h1>502 Bad Gateway</h1></center>',
+  '<hr><center>proxy</center>',
+  '</body>',
+  '</html>',
+  '',
+].join('\r\n');
+
+/** A proxy's error page. It has none of the service's headers: the proxy never heard from it. */
+export function html(response: ServerResponse): void {
+  response.shouldKeepAlive = false;
+  response.writeHead(502, [
+    ...['Server', 'proxy'],
+    ...['Content-Type', 'text/html'],
+    ...['Content-Length', String(PAGE.length)],
+  ]);
+  if (response.req.method === 'HEAD') response.end();
+  else response.end(PAGE);
+}

@@ -1,0 +1,18 @@
+import type { ServerResponse } from 'node:http';
+import { hasContent, writeHead } from './content.ts';
+import type { Written } from './faults.ts';
+
+/**
+ * No text that ends so is JSON, whatever is before it: outside a string a colon wants a value, and
+ * inside one the string is never closed.
+ */
+const TAIL = ':}';
+
+/** A whole body that is not JSON. A status that has no body, such as 204, has nothing to spoil. */
+export function malformedJson(response: ServerResponse, written: Written): void {
+  const text = written.body.toString();
+  const spoilt = Buffer.from(text.slice(0, text.length >> 1) + TAIL);
+  writeHead(response, written, spoilt.length);
+  if (hasContent(response, written)) response.end(spoilt);
+  else response.end();
+}

@@ -1,0 +1,65 @@
+import type { ServerResponse } from 'node:http';
+import { inTurn } from './connection.ts';
+import { hasContent, writeHead } from './content.ts';
+import type { DrawnOut } from './drawn-out.ts';
+import type { Written } from './faults.ts';
+
+/** How a body is spread. */
+export interface Pace {
+  readonly chunks: number;
+  /** Milliseconds from the head to the last piece. */
+  readonly over: number;
+}
+
+/** The head at once, then the body in pieces, spread evenly; the last one comes at the end. */
+export function slowBody(
+  response: ServerResponse,
+  written: Written,
+  pace: Pace,
+  drawnOut: DrawnOut,
+): void {
+  inTurn(response, () => {
+    const body = Buffer.from(written.body);
+    writeHead(response, written, body.length);
+    if (!hasContent(response, written) || body.length === 0) {
+      response.end();
+      return;
+    }
+    response.flushHeaders();
+    sendSlowly(response, body, pace, drawnOut);
+  });
+}
+
+function sendSlowly(
+  response: ServerResponse,
+  body: Buffer,
+  { chunks, over }: Pace,
+  drawnOut: DrawnOut,
+): void {
+  const start = performance.now();
+  let sent = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const sendRest = (): void => {
+    clearTimeout(timer);
+    // A client may take its time with a last piece that is already given.
+    if (!response.writableEnded) response.end(body.subarray(sent));
+  };
+  const sendDue = (): void => {
+    const elapsed = performance.now() - start;
+    // By the clock, not by counting timers: each of those is late, and together they would be more.
+    const due = Math.floor((elapsed * chunks) / over);
+    if (elapsed >= over || due >= chunks) {
+      sendRest();
+      return;
+    }
+    const to = Math.floor((body.length * due) / chunks);
+    if (to > sent) response.write(body.subarray(sent, to));
+    sent = Math.max(sent, to);
+    timer = setTimeout(sendDue, ((due + 1) * over) / chunks - elapsed);
+  };
+
+  response.once('close', () => clearTimeout(timer));
+  sendDue();
+  if (!response.writableEnded) drawnOut.add(response, sendRest);
+}

@@ -1,0 +1,73 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { errorReply, Grounds, type Reply } from '../service/reply.ts';
+import type { Sandbox } from '../simulation/sandbox.ts';
+import { SANDBOX_NAME, type Sandboxes } from '../simulation/sandboxes.ts';
+
+/** Where a request goes. */
+export interface Location {
+  readonly sandbox: Sandbox;
+  /** The `Authorization` header, without the name of a sandbox in its token. */
+  readonly authorization: string | undefined;
+  /** Why it cannot go there; it is answered so in the default sandbox. */
+  readonly refusal: Reply | undefined;
+}
+
+/** A token that ends in the name of a sandbox: `KEY~NAME`. */
+const KEY_WITH_NAME = /^(Bearer +.*)~([A-Za-z0-9._-]{1,64})[ \t]*$/i;
+
+/**
+ * Finds the sandbox that a request names: in its path, else in its key, else in its `Mock-Sandbox`
+ * header. Without a name it is the default one.
+ *
+ * @param inPath the name in the path
+ */
+export function locate(
+  sandboxes: Sandboxes,
+  inPath: string | undefined,
+  headers: IncomingHttpHeaders,
+): Location {
+  let { authorization } = headers;
+  let name = inPath;
+  if (authorization?.includes('~') && !isKnownKey(sandboxes, authorization)) {
+    const [, key, inKey] = KEY_WITH_NAME.exec(authorization) ?? [];
+    name ??= inKey;
+    authorization = key ?? authorization;
+  }
+  const header = headers['mock-sandbox'];
+  name ??= header === undefined ? undefined : String(header);
+  if (name === undefined && !sandboxes.required) {
+    return { sandbox: sandboxes.default, authorization, refusal: undefined };
+  }
+  const refused = (refusal: Reply): Location => ({
+    sandbox: sandboxes.default,
+    authorization,
+    refusal,
+  });
+  const grounds = new Grounds(sandboxes.default.world.choices);
+  if (name === undefined) return refused(nameRequired(grounds));
+  if (!SANDBOX_NAME.test(name)) return refused(nameInvalid(grounds, name));
+  const sandbox = sandboxes.find(name);
+  if (sandbox === undefined) return refused(tooMany(grounds, name, sandboxes.most));
+  return { sandbox, authorization, refusal: undefined };
+}
+
+/** A key can have a `~` of its own. */
+function isKnownKey(sandboxes: Sandboxes, authorization: string): boolean {
+  return sandboxes.default.world.keys.expected.has(authorization);
+}
+
+function nameRequired(grounds: Grounds): Reply {
+  const how = 'in the path (/~NAME/v1), in the key (KEY~NAME) or in the header Mock-Sandbox: NAME';
+  return errorReply(grounds, 'sandbox_required', 400, `name a sandbox: ${how}`);
+}
+
+function nameInvalid(grounds: Grounds, name: string): Reply {
+  const expected = 'expected 1 to 64 of a-z A-Z 0-9 . _ -';
+  const message = `the name of a sandbox: ${expected}, found ${JSON.stringify(name.slice(0, 100))}`;
+  return errorReply(grounds, 'sandbox_name_invalid', 400, message);
+}
+
+function tooMany(grounds: Grounds, name: string, most: number): Reply {
+  const message = `there are ${most} sandboxes, as many as there may be: ${name} is not made. Delete some, or allow more with --max-sandboxes`;
+  return errorReply(grounds, 'too_many_sandboxes', 503, message);
+}

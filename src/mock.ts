@@ -1,0 +1,51 @@
+import type { GuardOptions } from './control/guard.ts';
+import type { ControlParts } from './control/parts.ts';
+import { createFaults, type Faults } from './http/faults/faults.ts';
+import { createServiceHandler, type ServiceHandler } from './http/service.ts';
+import type { Observer } from './simulation/journal.ts';
+import type { SandboxFile } from './simulation/sandbox.ts';
+import { Sandboxes, type SandboxLimits } from './simulation/sandboxes.ts';
+import { ScenarioLibrary } from './simulation/scenario-library.ts';
+import type { Start } from './simulation/start.ts';
+import type { Starter } from './simulation/starter.ts';
+
+/** How a mock answers, besides what it starts from. */
+export interface MockOptions extends SandboxLimits {
+  /** Leaves out everything that tells the mock from the service. */
+  readonly plain?: boolean | undefined;
+  /** Leaves out the control API, but for `health`. */
+  readonly noControl?: boolean | undefined;
+  /** Told of every exchange in every sandbox. It may not keep the exchange, which changes. */
+  readonly observe?: Observer | undefined;
+}
+
+/** A whole mock, but for what it listens on. */
+export interface Mock {
+  readonly sandboxes: Sandboxes;
+  readonly service: ServiceHandler;
+  readonly control: ControlParts;
+  readonly faults: Faults;
+}
+
+/** What a mock is made of. */
+export interface MockParts {
+  readonly start: Start;
+  readonly starter: Starter;
+  readonly guard: GuardOptions;
+  readonly file?: SandboxFile | undefined;
+}
+
+/** Puts the parts of a mock together. */
+export function assembleMock(
+  { start, starter, guard, file }: MockParts,
+  options: MockOptions,
+): Mock {
+  const { plain = false, noControl = false, observe } = options;
+  const sandboxes = new Sandboxes(start, options, file);
+  if (observe !== undefined) sandboxes.observers.add(observe);
+  const library = new ScenarioLibrary();
+  const faults = createFaults();
+  const service = createServiceHandler({ sandboxes, library, plain, faults });
+  const control = { sandboxes, starter, library, guard, enabled: !noControl };
+  return { sandboxes, service, control, faults };
+}

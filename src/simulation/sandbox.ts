@@ -1,0 +1,128 @@
+import type { Choices } from '../contract/assumptions.ts';
+import { MovableClock } from '../service/clock.ts';
+import type { PageCaches } from '../service/pets-page.ts';
+import { createWorld, type World, withChoices } from '../service/world.ts';
+import { forkStore, restoreStore, type Store } from '../store/store.ts';
+import { Journal, type Observer } from './journal.ts';
+import { type RuleBook, Rules } from './rules.ts';
+import type { Start } from './start.ts';
+
+/** What all sandboxes of a server share. */
+export interface SandboxShare {
+  readonly pages: PageCaches;
+  /** How many exchanges each journal keeps. */
+  readonly journal: number;
+  readonly observers: ReadonlySet<Observer>;
+}
+
+/** Keeps a store in a file. */
+export interface SandboxFile {
+  readonly store: Store;
+  /** Resolves when every change made to the store is in the file; else the store is put back. */
+  saved(): Promise<void>;
+}
+
+/** One isolated universe: a world, the rules around it, and what it has seen. */
+export class Sandbox {
+  readonly name: string;
+  readonly clock: MovableClock;
+  readonly journal: Journal;
+  /** Where every change is kept before it is acknowledged, if anywhere. */
+  readonly file: SandboxFile | undefined;
+  readonly #share: SandboxShare;
+  #start: Start;
+  #world: World;
+  #rules: Rules;
+  // Made when they are wanted: most sandboxes have neither, and there can be many sandboxes.
+  #snapshots: Map<string, Store> | undefined;
+  /** Rules of scenarios that single requests asked for. */
+  #preferred: Map<string, Rules> | undefined;
+  #endings: Set<() => void> | undefined;
+
+  constructor(name: string, start: Start, share: SandboxShare, file?: SandboxFile) {
+    this.name = name;
+    this.file = file;
+    this.clock = new MovableClock(start.clock);
+    this.journal = new Journal(name, share.journal, share.observers);
+    this.#share = share;
+    this.#start = start;
+    this.#world = this.#worldFrom(start, file?.store ?? forkStore(start.store));
+    this.#rules = new Rules(start.rules, start.seed);
+  }
+
+  /** What operations see. It is another one after the assumptions or the scenario have changed. */
+  get world(): World {
+    return this.#world;
+  }
+
+  get rules(): Rules {
+    return this.#rules;
+  }
+
+  /** The rules of a scenario for requests that ask for it by name; their calls are counted here. */
+  preferredRules(scenario: string, book: RuleBook): Rules {
+    this.#preferred ??= new Map();
+    let rules = this.#preferred.get(scenario);
+    if (rules === undefined) {
+      rules = new Rules(book, this.#start.seed);
+      this.#preferred.set(scenario, rules);
+    }
+    return rules;
+  }
+
+  /** Stores kept under a name, to be brought back. */
+  get snapshots(): Map<string, Store> {
+    this.#snapshots ??= new Map();
+    return this.#snapshots;
+  }
+
+  get start(): Start {
+    return this.#start;
+  }
+
+  /** Chooses other options from now on. */
+  assume(choices: Choices): void {
+    this.#world = withChoices(this.#world, choices, this.#share.pages);
+  }
+
+  /** Back to how it started: store, rules and their counts, assumptions, clock, journal. */
+  reset(): void {
+    this.restart(this.#start);
+    this.journal.clear();
+  }
+
+  /**
+   * Goes on from another start: what its scenarios say holds from now on.
+   *
+   * @param keepStore whether the records stay as they are
+   */
+  restart(start: Start, keepStore = false): void {
+    const { store } = this.#world;
+    if (!keepStore) restoreStore(store, start.store);
+    this.clock.reset(start.clock);
+    this.#start = start;
+    this.#world = this.#worldFrom(start, store);
+    this.#rules = new Rules(start.rules, start.seed);
+    this.#preferred = undefined;
+  }
+
+  /**
+   * Calls back when the sandbox is no more: deleted, or its server closed.
+   *
+   * @returns takes it back
+   */
+  onEnd(ending: () => void): () => void {
+    this.#endings ??= new Set();
+    this.#endings.add(ending);
+    return () => this.#endings?.delete(ending);
+  }
+
+  end(): void {
+    for (const ending of this.#endings ?? []) ending();
+    this.#endings = undefined;
+  }
+
+  #worldFrom({ choices, keys, seed }: Start, store: Store): World {
+    return createWorld({ store, clock: this.clock, choices, keys, seed, pages: this.#share.pages });
+  }
+}

@@ -1,0 +1,38 @@
+import { type RuleBook, ruleBook } from './rules.ts';
+import type { Scenario } from './scenario.ts';
+
+/** The scenarios that can be asked for by name, each loaded when it is first wanted. */
+export class ScenarioLibrary {
+  readonly #books = new Map<string, Promise<RuleBook>>();
+
+  /**
+   * Scenarios and what they extend, the extended ones first.
+   *
+   * @param names of scenarios that the package ships
+   * @throws ScenarioError where there is none of a name
+   */
+  async load(names: readonly string[]): Promise<readonly Scenario[]> {
+    const { loadShipped } = await import('./load-scenario.ts');
+    return loadShipped(names);
+  }
+
+  /** The scenarios that the package ships. */
+  async list(): Promise<readonly { readonly name: string; readonly description: string }[]> {
+    const { shippedScenarios } = await import('./load-scenario.ts');
+    return shippedScenarios();
+  }
+
+  /** The rules of a shipped scenario; undefined where there is none of that name. */
+  async rulesOf(name: string): Promise<RuleBook | undefined> {
+    const known = await this.list();
+    if (!known.some((it) => it.name === name)) return undefined;
+    let book = this.#books.get(name);
+    if (book === undefined) {
+      book = this.load([name]).then((scenarios) =>
+        ruleBook(scenarios.toReversed().flatMap(({ rules }) => rules)),
+      );
+      this.#books.set(name, book);
+    }
+    return book;
+  }
+}

@@ -1,0 +1,245 @@
+import express from 'express';
+import request from 'supertest';
+import { describe, expect, test } from 'vitest';
+import { createGuard, type GuardOptions, guard } from '../../src/control/guard.ts';
+
+const LOOPBACK: GuardOptions = { loopback: true, token: undefined };
+const OPEN: GuardOptions = { loopback: false, token: 'right-token' };
+
+type Headers = Readonly<Record<string, string>>;
+
+function statusOf(options: GuardOptions, headers: Headers, method = 'POST', path = '/reset') {
+  return createGuard(options)({ method, path, headers })?.status;
+}
+
+function app(options: GuardOptions) {
+  const own = express();
+  own.use('/__mock', guard(options), (_request, response) => {
+    response.json({ reached: true });
+  });
+  return own;
+}
+
+describe('on loopback', () => {
+  test.each([
+    'localhost',
+    'localhost:4010',
+    'LOCALHOST:4010',
+    'localhost.',
+    'tenant.localhost:4010',
+    '127.0.0.1',
+    '127.0.0.1:4010',
+    '127.255.3.4:80',
+    '[::1]',
+    '[::1]:4010',
+    '[0:0:0:0:0:0:0:1]:4010',
+    '[::ffff:127.0.0.1]:4010',
+  ])('a call to %s is let through', (host) => {
+    expect(statusOf(LOOPBACK, { host })).toBeUndefined();
+  });
+
+  test.each([
+    'evil.example',
+    'evil.example:4010',
+    'localhost.evil.example',
+    'notlocalhost',
+    '127.0.0.1.evil.example',
+    '127.evil.example',
+    '128.0.0.1:4010',
+    '0.0.0.0:4010',
+    '192.168.1.2:4010',
+    '[::]:4010',
+    '[::2]:4010',
+    '[fe80::1]:4010',
+    '[::ffff:10.0.0.1]',
+    'localhost@evil.example',
+    'evil.example@localhost',
+    'localhost/evil',
+    'localhost, evil.example',
+    'localhost:4010:4010',
+    '[localhost]',
+    '.localhost',
+    ':4010',
+    '',
+  ])('a call to %j is refused', (host) => {
+    expect(statusOf(LOOPBACK, { host })).toBe(403);
+  });
+
+  test('a call without a Host is refused', () => {
+    expect(statusOf(LOOPBACK, {})).toBe(403);
+  });
+
+  test('a call to the name that the server listens on is let through', () => {
+    const options = { ...LOOPBACK, host: 'My-Machine.test' };
+    expect(statusOf(options, { host: 'my-machine.test:4010' })).toBeUndefined();
+    expect(statusOf(LOOPBACK, { host: 'my-machine.test:4010' })).toBe(403);
+  });
+
+  test.each([
+    ['localhost:4010', 'http://localhost:4010'],
+    ['LOCALHOST:4010', 'http://localhost:4010'],
+    ['localhost', 'http://localhost'],
+    ['localhost:80', 'http://localhost'],
+    ['localhost', 'https://localhost'],
+    ['[::1]:4010', 'http://[::1]:4010'],
+  ])('a page of %s itself is let through as %s', (host, origin) => {
+    expect(statusOf(LOOPBACK, { host, origin })).toBeUndefined();
+  });
+
+  test.each([
+    ['http://evil.example'],
+    ['http://localhost'],
+    ['http://localhost:4011'],
+    ['http://127.0.0.1:4010'],
+    ['http://localhost:4010.evil.example'],
+    ['http://evil.example@localhost:4010'],
+    ['chrome-extension://localhost:4010'],
+    ['localhost:4010'],
+    ['null'],
+    [''],
+  ])('a page of %j is refused', (origin) => {
+    expect(statusOf(LOOPBACK, { host: 'localhost:4010', origin })).toBe(403);
+  });
+
+  test.each([
+    ['cross-site', 403],
+    ['same-site', 403],
+    ['same-origin, cross-site', 403],
+    ['', 403],
+    ['same-origin', undefined],
+    ['none', undefined],
+  ])('Sec-Fetch-Site: %j gives %s', (site, status) => {
+    const headers = { host: 'localhost:4010', 'sec-fetch-site': site };
+    expect(statusOf(LOOPBACK, headers)).toBe(status);
+    expect(statusOf(LOOPBACK, headers, 'GET', '/state')).toBe(status);
+  });
+
+  test('no token is asked for', () => {
+    expect(statusOf({ ...LOOPBACK, token: 'right-token' }, { host: 'localhost' })).toBeUndefined();
+  });
+});
+
+describe('off loopback', () => {
+  const host = 'petstore:4010';
+
+  test.each([
+    ['Authorization', { authorization: 'Bearer right-token' }],
+    ['Authorization, its scheme in any case', { authorization: 'bearer right-token' }],
+    ['Mock-Control-Token', { 'mock-control-token': 'right-token' }],
+    [
+      'Mock-Control-Token beside a key of the service',
+      { authorization: 'Bearer demo-key', 'mock-control-token': 'right-token' },
+    ],
+  ])('the token is taken in %s, by any name', (_where, headers: Headers) => {
+    expect(statusOf(OPEN, { host, ...headers })).toBeUndefined();
+    expect(statusOf(OPEN, headers)).toBeUndefined();
+  });
+
+  test.each([
+    ['none', {}],
+    ['a wrong one', { authorization: 'Bearer wrong-token' }],
+    ['a shorter one', { authorization: 'Bearer right' }],
+    ['a longer one', { authorization: 'Bearer right-token-and-more' }],
+    ['an empty one', { 'mock-control-token': '' }],
+    ['the right one in another scheme', { authorization: 'Basic right-token' }],
+    ['the right one with no scheme', { authorization: 'right-token' }],
+    ['two at once', { 'mock-control-token': 'right-token, right-token' }],
+  ])('%s is refused', (_what, headers: Headers) => {
+    expect(statusOf(OPEN, { host, ...headers })).toBe(401);
+  });
+
+  test('nothing opens what has no token', () => {
+    const options = { loopback: false, token: undefined };
+    expect(statusOf(options, { host, authorization: 'Bearer undefined' })).toBe(401);
+    expect(statusOf(options, { host: 'localhost', authorization: 'Bearer ' })).toBe(401);
+  });
+
+  test('a page of another site is refused whatever it shows', () => {
+    const authorization = 'Bearer right-token';
+    const origin = 'http://evil.example';
+    expect(statusOf(OPEN, { host, authorization, origin })).toBe(403);
+    expect(statusOf(OPEN, { host, authorization, origin: 'null' })).toBe(403);
+    expect(statusOf(OPEN, { host, authorization, 'sec-fetch-site': 'cross-site' })).toBe(403);
+    expect(statusOf(OPEN, { host, authorization, origin: `http://${host}` })).toBeUndefined();
+  });
+});
+
+describe('health', () => {
+  const anything = { host: 'evil.example', origin: 'null', 'sec-fetch-site': 'cross-site' };
+
+  test.each(['GET', 'HEAD'])('is open to %s from anywhere', (method) => {
+    for (const options of [LOOPBACK, OPEN]) {
+      expect(statusOf(options, anything, method, '/health')).toBeUndefined();
+      expect(statusOf(options, {}, method, '/health')).toBeUndefined();
+    }
+  });
+
+  test.each([
+    ['POST', '/health'],
+    ['GET', '/health/state'],
+    ['GET', '/healthy'],
+    ['GET', '/Health'],
+    ['GET', '/'],
+  ])('alone is: %s %s is not', (method, path) => {
+    expect(statusOf(LOOPBACK, anything, method, path)).toBe(403);
+    expect(statusOf(OPEN, { host: 'petstore' }, method, path)).toBe(401);
+  });
+});
+
+describe('on the wire', () => {
+  const corsHeaders = (headers: object) =>
+    Object.keys(headers).filter((name) => name.startsWith('access-control-'));
+
+  test('what is let through reaches the control API, without CORS', async () => {
+    const reply = await request(app(LOOPBACK)).get('/__mock/state').expect(200, { reached: true });
+    expect(corsHeaders(reply.headers)).toEqual([]);
+  });
+
+  test('DNS rebinding gets an Error', async () => {
+    const reply = await request(app(LOOPBACK)).get('/__mock/state').set('Host', 'evil.example');
+    expect(reply.status).toBe(403);
+    expect(reply.body).toEqual({
+      code: 'forbidden',
+      message:
+        'Host: expected a loopback name such as localhost or 127.0.0.1, found "evil.example"',
+      status: 403,
+    });
+    expect(reply.headers['www-authenticate']).toBeUndefined();
+  });
+
+  test('the form of another site gets an Error', async () => {
+    const reply = await request(app(LOOPBACK))
+      .post('/__mock/reset')
+      .set({ Origin: 'http://evil.example', 'Content-Type': 'text/plain' })
+      .send('{"x":1}');
+    expect(reply.status).toBe(403);
+    expect(reply.body).toMatchObject({ code: 'forbidden', status: 403 });
+    expect(corsHeaders(reply.headers)).toEqual([]);
+  });
+
+  test('the preflight of another site is refused, without CORS', async () => {
+    for (const options of [LOOPBACK, OPEN]) {
+      const reply = await request(app(options)).options('/__mock/state').set({
+        Origin: 'http://evil.example',
+        'Access-Control-Request-Method': 'PUT',
+        'Access-Control-Request-Headers': 'mock-control-token',
+      });
+      expect(reply.status).toBe(403);
+      expect(corsHeaders(reply.headers)).toEqual([]);
+    }
+  });
+
+  test('a missing token gets an Error that says where it belongs, and what scheme', async () => {
+    const reply = await request(app(OPEN)).get('/__mock/state');
+    expect(reply.status).toBe(401);
+    expect(reply.headers['www-authenticate']).toBe('Bearer realm="petstore-mock control API"');
+    expect(reply.body).toMatchObject({ code: 'unauthorized', status: 401 });
+    expect(reply.body.message).toContain('Mock-Control-Token');
+  });
+
+  test('a wrong token is not repeated', async () => {
+    const reply = await request(app(OPEN)).get('/__mock/state').set('Authorization', 'Bearer oops');
+    expect(reply.status).toBe(401);
+    expect(reply.text).not.toMatch(/oops|right-token/);
+  });
+});

@@ -1,0 +1,70 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import request from 'supertest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isObject } from '../../src/contract/records.ts';
+import { ENDPOINTS } from '../../src/control/endpoints.ts';
+import { controlOpenApi } from '../../src/control/openapi.ts';
+import { createApp } from '../../src/index.ts';
+import { lint } from '../helpers/openapi-linters.ts';
+
+const document = controlOpenApi(ENDPOINTS, {
+  serverUrl: 'http://127.0.0.1:4010/__mock',
+  version: '0.0.0',
+});
+
+describe('the OpenAPI document of the control API', () => {
+  test('is served where the control API is, each with its own address', async () => {
+    const app = createApp();
+    const { body } = await request(app).get('/__mock/openapi.json').expect(200);
+    expect(body.servers[0].url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/__mock$/);
+    expect(Object.keys(body.paths)).toEqual([...new Set(ENDPOINTS.map(({ path }) => path))]);
+    const other = await request(app).get('/~a/__mock/openapi.json').expect(200);
+    expect(other.body.servers[0].url).toMatch(/\/~a\/__mock$/);
+    expect(Object.keys(other.body.paths)).not.toContain('/sandboxes');
+  });
+
+  test('gives each endpoint a name of its own', () => {
+    const ids = ENDPOINTS.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test.each(
+    ENDPOINTS.filter(
+      ({ id, method, replies }) =>
+        method === 'get' && replies[200]?.mediaType === undefined && !/Snapshot$/.test(id),
+    ).map(({ path }) => path),
+  )('describes the reply to GET %s', async (path) => {
+    const app = createApp();
+    await request(app).get('/v1/pets/1').set('Authorization', 'Bearer demo-key');
+    await request(app).post('/__mock/snapshots').send({ name: 'a' });
+    await request(app)
+      .put('/__mock/scenario')
+      .send({ scenarios: ['flaky'] });
+    const { body } = await request(app)
+      .get(`/__mock${path.replace('{id}', '1')}`)
+      .expect(200);
+    const schema = ENDPOINTS.find((it) => it.path === path && it.method === 'get')?.replies[200];
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    const components = 'components' in document ? document.components : undefined;
+    const valid = ajv.validate({ ...schema?.schema, components }, body);
+    expect(valid, ajv.errorsText()).toBe(true);
+    expect(isObject(body) || Array.isArray(body)).toBe(true);
+  });
+});
+
+describe.each(['Redocly', 'Spectral'] as const)('%s', (linter) => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'petstore-mock-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  test('finds no error and no warning in it', { timeout: 60_000 }, async () => {
+    const file = join(folder, 'openapi.json');
+    await writeFile(file, JSON.stringify(document));
+    expect(await lint(linter, file)).toEqual([]);
+  });
+});

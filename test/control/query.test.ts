@@ -1,0 +1,330 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import jsonServer from 'json-server';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writeJson } from '../../src/contract/json.ts';
+import { type CollectionName, STORED_RECORDS } from '../../src/contract/records.ts';
+import { linkHeader, queryRecords } from '../../src/control/query.ts';
+import { packageRoot } from '../../src/package.ts';
+import { loadFixture } from '../../src/store/fixture.ts';
+import { createStore } from '../../src/store/store.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'query-'));
+const file = join(folder, 'db.json');
+copyFileSync(join(packageRoot, 'fixtures/default.json'), file);
+const server = createServer(jsonServer.create().use(jsonServer.router(file)));
+const store = createStore(loadFixture('default'));
+let origin: string;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('expected a port');
+  origin = `http://127.0.0.1:${address.port}`;
+});
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+function ask(collection: CollectionName, query: string) {
+  const parameters = new URLSearchParams(query);
+  switch (collection) {
+    case 'animals':
+      return queryRecords(STORED_RECORDS.animals, store.animals, parameters);
+    case 'inventory':
+      return queryRecords(STORED_RECORDS.inventory, store.inventory, parameters);
+    case 'orders':
+      return queryRecords(STORED_RECORDS.orders, store.orders, parameters);
+  }
+}
+
+function problemsOf(collection: CollectionName, query: string): readonly string[] {
+  const answer = ask(collection, query);
+  return answer.ok ? [] : answer.problems;
+}
+
+async function expectSame(collection: CollectionName, query: string): Promise<void> {
+  const url = `${origin}/${collection}?${query}`;
+  const theirs = await fetch(url);
+  expect(theirs.status).toBe(200);
+  const ours = ask(collection, query);
+  if (!ours.ok) throw new Error(ours.problems.join('\n'));
+  expect(JSON.parse(writeJson(ours.records))).toEqual(await theirs.json());
+  const total = theirs.headers.get('X-Total-Count');
+  if (total !== null) expect(ours.total).toBe(Number(total));
+  // json-server sends an empty Link where there is no page to go to.
+  const link = ours.pages === undefined ? undefined : linkHeader(url, ours.pages);
+  expect(link ?? '').toBe(theirs.headers.get('Link') ?? '');
+}
+
+const QUERIES: Readonly<Record<CollectionName, readonly string[]>> = {
+  animals: [
+    '',
+    '_=1700000000',
+    'id=3',
+    'id=3&id=5&id=3',
+    'id=-0',
+    'id=999999',
+    'id=9007199254740993',
+    'name=Rex',
+    'name=rex',
+    'name=',
+    'status=sold',
+    'status=sold&status=pending',
+    'status=sold&categoryId=1',
+    'status=nothing',
+    'status_ne=sold',
+    'status_ne=sold&status_ne=pending',
+    'id_gte=60',
+    'id_lte=5',
+    'id_gte=5&id_lte=8',
+    'id_gte=50&id_gte=5',
+    'id_gte=-9223372036854775808',
+    'name_gte=S',
+    'name_lte=b',
+    'name_like=b',
+    'name_like=^B',
+    'name_like=^(bu|ki)',
+    'name_like=[aeiou]{2}%24',
+    'name_like=^R&name_like=^S',
+    'name_like=',
+    'id_like=^1.%24',
+    'status_like=.',
+    'name_like=e&status_like=^a&id_lte=30',
+    'q=rex',
+    'q=REX',
+    'q=1',
+    'q=',
+    'q=nothing+like+it',
+    'q=a&status=sold&_sort=name',
+    '_sort=name',
+    '_sort=name&_order=desc',
+    '_sort=name&_order=DESC',
+    '_sort=status',
+    '_sort=status&_order=desc',
+    '_sort=status,name&_order=desc,asc',
+    '_sort=status,name&_order=desc',
+    '_sort=categoryId,status,id&_order=,desc,desc',
+    '_sort=&_order=',
+    '_page=1',
+    '_page=2',
+    '_page=2&_limit=7',
+    '_page=3&_limit=7&status=available',
+    '_page=999',
+    '_page=1&_limit=1000',
+    '_page=&_limit=&_start=&_end=',
+    '_limit=5',
+    '_limit=0',
+    '_start=5&_limit=5',
+    '_start=5&_end=9',
+    '_end=3',
+    '_end=0',
+    '_start=9&_end=5',
+    '_start=1000&_limit=5',
+    '_sort=name&_start=10&_limit=10&status_ne=sold',
+  ],
+  inventory: [
+    'petId=4',
+    'quantity=0',
+    'quantity_gte=5&quantity_lte=9',
+    'quantity_ne=0&_sort=quantity,petId&_order=desc',
+    'q=0',
+    'status=sold&_page=1&_limit=3',
+  ],
+  orders: [
+    'complete=true',
+    'complete=false',
+    'complete_ne=true',
+    'q=false',
+    '_sort=complete',
+    '_sort=complete,shipDate&_order=desc,desc',
+    'shipDate_gte=2031',
+    'shipDate_lte=2031-06',
+    'shipDate_like=%5C%2B',
+    'status=shipped&status=cancelled',
+    'status_ne=pending',
+    'petId_gte=10&_sort=quantity',
+    '_sort=petId&_order=desc&_page=2&_limit=5',
+  ],
+};
+
+describe('json-server 0.17.4 gives the same answer', () => {
+  const cases = (['animals', 'inventory', 'orders'] as const).flatMap((collection) =>
+    QUERIES[collection].map((query) => [collection, query] as const),
+  );
+
+  test.each(cases)('to /%s?%s', (collection, query) => expectSame(collection, query));
+
+  test('to any query that is understood', async () => {
+    const value = (type: string) => {
+      if (type === 'boolean') return fc.constantFrom('true', 'false');
+      if (type === 'int64' || type === 'integer') return fc.integer({ min: -2, max: 70 });
+      if (type === 'orderStatus') return fc.constantFrom('pending', 'shipped', 'cancelled');
+      return fc.constantFrom('available', 'sold', 'Rex', 'B', 'pending', 'Z', '');
+    };
+    const filter = (fields: readonly (readonly [string, string])[]) =>
+      fc.constantFrom(...fields).chain(([name, type]) => {
+        const exact = type === 'dateTime' ? [] : ['', '_ne'];
+        const range = type === 'boolean' ? [] : ['_gte', '_lte'];
+        return fc
+          .tuple(fc.constantFrom(...exact, ...range, '_like'), value(type))
+          .map(([operator, text]) => `${name}${operator}=${text}`);
+      });
+    const count = (min: number) => fc.integer({ min, max: 25 });
+    const slice = fc.oneof(
+      fc.constant(''),
+      count(1).map((page) => `_page=${page}`),
+      fc.tuple(count(1), count(1)).map(([page, limit]) => `_limit=${limit}&_page=${page}`),
+      fc.tuple(count(0), count(0)).map(([start, limit]) => `_start=${start}&_limit=${limit}`),
+      fc.tuple(count(0), count(0)).map(([start, end]) => `_start=${start}&_end=${end}`),
+    );
+    const query = fc
+      .constantFrom<CollectionName>('animals', 'inventory', 'orders')
+      .chain((collection) => {
+        const fields = Object.entries(STORED_RECORDS[collection]).map(
+          ([name, { type }]) => [name, type] as const,
+        );
+        const names = fields.map(([name]) => name);
+        const sort = fc.array(
+          fc.tuple(fc.constantFrom(...names), fc.constantFrom('asc', 'desc', '')),
+          { maxLength: 3 },
+        );
+        const text = fc.constantFrom('', 'q=a', 'q=1', 'q=sold');
+        const filters = fc.array(filter(fields), { maxLength: 3 });
+        return fc.tuple(filters, sort, slice, text).map(([wanted, keys, part, q]) => {
+          const sorted =
+            keys.length > 0
+              ? `_sort=${keys.map(([name]) => name)}&_order=${keys.map(([, order]) => order)}`
+              : '';
+          return { collection, query: [...wanted, sorted, part, q].filter(Boolean).join('&') };
+        });
+      });
+    await fc.assert(
+      fc.asyncProperty(query, (it) => expectSame(it.collection, it.query)),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('a query that json-server would misunderstand', () => {
+  test.each([
+    ['animals', 'nam=Rex', /found "nam" \(did you mean name\?\)/],
+    ['animals', 'nam_like=Rex', /did you mean name_like\?/],
+    ['animals', '_limt=5', /did you mean _limit\?/],
+    ['animals', 'constructor=1', /found "constructor"/],
+    ['animals', '__proto__=1', /found "__proto__"/],
+    ['animals', 'callback=steal', /found "callback"/],
+    ['animals', '_embed=orders', /found "_embed"/],
+    ['animals', 'id=one', /^id: expected an integer from -2\^63 to 2\^63-1, found "one"$/],
+    ['animals', 'id_gte=1.5', /^id_gte: expected an integer/],
+    ['animals', 'id_gte=9223372036854775808', /^id_gte: expected an integer/],
+    ['inventory', 'quantity=9007199254740993', /^quantity: expected an integer/],
+    ['orders', 'complete=yes', /^complete: expected true or false, found "yes"$/],
+    ['orders', 'complete_gte=true', /^complete_gte: expected a field that has an order/],
+    ['orders', 'status=shiped', /^status: expected one of pending, shipped, cancelled/],
+    ['orders', 'shipDate=2031-01-01T00:00:00+02:00', /^shipDate: expected an ISO 8601/],
+    ['animals', 'name_like=(', /^name_like: expected a regular expression, found "\("$/],
+    ['animals', '_sort=nme', /^_sort: .*found "nme" \(did you mean name\?\)/],
+    ['animals', '_sort=name&_order=down', /^_order: expected asc or desc, found "down"$/],
+    ['animals', '_order=desc', /^_order: expected no more orders than _sort has fields/],
+    ['animals', '_sort=name&_sort=id', /^_sort: expected one value, found 2 of them$/],
+    ['animals', '_page=0', /^_page: expected an integer from 1 to 2\^53-1, found "0"$/],
+    ['animals', '_page=1&_limit=0', /^_limit: expected an integer from 1/],
+    ['animals', '_limit=-1', /^_limit: expected an integer from 0/],
+    ['animals', '_limit=ten', /^_limit: expected an integer from 0/],
+    ['animals', '_start=5', /^_start: expected _end or _limit beside it/],
+    ['animals', '_page=1&_start=5', /^_start: expected no _page beside it/],
+    ['animals', '_page=1&_end=5', /^_end: expected no _page beside it/],
+    ['animals', '_end=5&_limit=5', /^_end: expected no _limit beside it/],
+  ] as const)('is refused: /%s?%s', (collection, query, problem) => {
+    expect(problemsOf(collection, query)).toEqual([expect.stringMatching(problem)]);
+  });
+
+  test('is refused with all that is wrong', () => {
+    expect(problemsOf('animals', 'nam=Rex&id=one&_page=0')).toHaveLength(3);
+  });
+});
+
+describe('ids', () => {
+  const source = (ids: readonly bigint[]) => ({
+    size: ids.length,
+    ascending: () => ids.map((id) => ({ id, name: `n${id}`, categoryId: 1n })),
+  });
+  const ids = [-(2n ** 63n), 2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 2n, 2n ** 63n - 1n];
+  const found = (query: string) => {
+    const answer = queryRecords(STORED_RECORDS.animals, source(ids), new URLSearchParams(query));
+    return answer.ok ? answer.records.map(({ id }) => id) : answer.problems;
+  };
+
+  test('are compared exactly where no double holds them', () => {
+    expect(found('id=9007199254740993')).toEqual([2n ** 53n + 1n]);
+    expect(found('id_gte=9007199254740993')).toEqual(ids.slice(2));
+    expect(found('id_lte=9007199254740992')).toEqual(ids.slice(0, 2));
+    expect(found('id_ne=9007199254740992')).toEqual(ids.filter((id) => id !== 2n ** 53n));
+    expect(found('id_gte=9223372036854775807')).toEqual([2n ** 63n - 1n]);
+    expect(found('_sort=id&_order=desc')).toEqual(ids.toReversed());
+  });
+});
+
+describe('a large collection', () => {
+  const SIZE = 1_000_000;
+  let drawn = 0;
+  const source = {
+    size: SIZE,
+    *ascending() {
+      for (let id = 1; id <= SIZE; id += 1) {
+        drawn += 1;
+        yield { id: BigInt(id), name: 'Rex', categoryId: 1n };
+      }
+    },
+  };
+
+  test('is read no further than a page needs', () => {
+    drawn = 0;
+    const query = new URLSearchParams('_page=2&_limit=10');
+    const answer = queryRecords(STORED_RECORDS.animals, source, query);
+    expect(answer).toMatchObject({ ok: true, total: SIZE, pages: { last: 100_000 } });
+    expect(drawn).toBe(20);
+  });
+});
+
+test('a pattern that takes for ever is given up', () => {
+  const record = { id: 1n, name: `${'a'.repeat(50)}!`, categoryId: 1n };
+  const source = { size: 1, ascending: () => [record] };
+  const query = new URLSearchParams('name_like=(a%2B)%2B%24');
+  const started = performance.now();
+  expect(queryRecords(STORED_RECORDS.animals, source, query)).toEqual({
+    ok: false,
+    problems: ['name_like: expected patterns that match within 1000 ms'],
+  });
+  expect(performance.now() - started).toBeLessThan(5000);
+});
+
+describe('the Link header', () => {
+  const pages = { first: 1, prev: undefined, next: 3, last: undefined };
+
+  test('changes the page and nothing else', () => {
+    expect(linkHeader('/__mock/animals?name=page%3D2&_page=2&_limit=2', pages)).toBe(
+      '</__mock/animals?name=page%3D2&_page=1&_limit=2>; rel="first", ' +
+        '</__mock/animals?name=page%3D2&_page=3&_limit=2>; rel="next"',
+    );
+  });
+
+  test('cannot be ended early by what a client asked for', () => {
+    expect(linkHeader('/animals?name=>;"&_page=2', { ...pages, next: undefined })).toBe(
+      '</animals?name=%3E;%22&_page=1>; rel="first"',
+    );
+  });
+
+  test('is left out where there is no page to go to', () => {
+    expect(linkHeader('/animals?_page=1', { ...pages, first: undefined, next: undefined })).toBe(
+      undefined,
+    );
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { describeBothWays } from '../helpers/wire.ts';
+
+const REX = { name: 'Rex', categoryId: 1 };
+
+describeBothWays('the records of the control API', (open) => {
+  test('an animal can be added, read, replaced, changed and taken out', async () => {
+    const { send } = await open();
+    const added = await send('POST', '/__mock/animals', { body: REX });
+    expect(added).toMatchObject({ status: 201, json: { ...REX, id: 65 } });
+    expect(added.headers.location).toBe('/__mock/animals/65');
+    const path = '/__mock/animals/65';
+    expect(await send('GET', path)).toMatchObject({ status: 200, json: { ...REX, id: 65 } });
+    expect(await send('GET', '/v1/pets/65')).toMatchObject({ status: 200, json: REX });
+    const changed = await send('PATCH', path, { body: { status: 'sold' } });
+    expect(changed.json).toEqual({ ...REX, id: 65, status: 'sold' });
+    const without = await send('PATCH', path, { body: { status: null } });
+    expect(without.json).toEqual({ ...REX, id: 65 });
+    const replaced = await send('PUT', path, { body: { name: 'Max', categoryId: 2 } });
+    expect(replaced).toMatchObject({ status: 200, json: { id: 65, name: 'Max', categoryId: 2 } });
+    expect(await send('DELETE', path)).toMatchObject({ status: 204, text: '' });
+    expect(await send('DELETE', path)).toMatchObject({
+      status: 404,
+      json: { code: 'pet_not_found', status: 404 },
+    });
+  });
+
+  test('an order that is made to ship cannot be cancelled', async () => {
+    const { send } = await open();
+    const shipped = await send('PATCH', '/__mock/orders/1', { body: { status: 'shipped' } });
+    expect(shipped).toMatchObject({ status: 200, json: { id: 1, status: 'shipped' } });
+    expect(await send('DELETE', '/v1/store/orders/1')).toMatchObject({ status: 409 });
+  });
+
+  test('with an animal go its inventory entry and its orders', async () => {
+    const { send } = await open();
+    const [order] = [(await send('GET', '/__mock/orders/1')).json].map(Object);
+    const id = order.petId;
+    await send('DELETE', `/__mock/animals/${id}`);
+    expect(await send('GET', '/__mock/orders/1')).toMatchObject({ status: 404 });
+    expect(await send('GET', `/__mock/inventory/${id}`)).toMatchObject({ status: 404 });
+  });
+
+  test('PUT adds a record that is not there', async () => {
+    const { send } = await open();
+    const put = await send('PUT', '/__mock/orders/-7', { body: { petId: 1, status: 'cancelled' } });
+    expect(put).toMatchObject({ status: 201, json: { id: -7, petId: 1, status: 'cancelled' } });
+  });
+
+  test('no id is assigned above the highest int64', async () => {
+    const { send } = await open();
+    const body = '{"id":9223372036854775807,"name":"Last","categoryId":1}';
+    expect(await send('POST', '/__mock/animals', { body })).toMatchObject({ status: 201 });
+    expect(await send('POST', '/__mock/animals', { body: REX })).toMatchObject({
+      status: 507,
+      json: { code: 'ids_exhausted' },
+    });
+  });
+
+  test('lists take the dialect of json-server and count all records', async () => {
+    const { send } = await open();
+    const all = await send('GET', '/__mock/animals');
+    const { length } = Object(all.json);
+    expect(all.headers['x-total-count']).toBe(String(length));
+    const page = await send('GET', '/__mock/animals?_sort=id&_order=desc&_page=2&_limit=3');
+    expect(page.headers['x-total-count']).toBe(String(length));
+    expect(page.headers.link).toContain('/__mock/animals?_sort=id');
+    expect(page.json).toEqual(Object(all.json).toReversed().slice(3, 6));
+    expect(await send('GET', '/__mock/animals?nmae=Rex')).toMatchObject({
+      status: 400,
+      json: { code: 'invalid_input', message: expect.stringContaining('did you mean name?') },
+    });
+  });
+
+  describe('a refused change changes nothing', () => {
+    test.each([
+      ['POST', '/__mock/animals', { name: 'Rex' }, 400, '$.categoryId: expected an integer'],
+      ['POST', '/__mock/animals', { ...REX, staus: 'sold' }, 400, 'did you mean status?'],
+      ['POST', '/__mock/animals', { ...REX, id: 1 }, 409, 'there is an animal with the id 1'],
+      ['POST', '/__mock/animals', [REX], 400, 'expected an object, found an array'],
+      [
+        'POST',
+        '/__mock/animals',
+        '{"__proto__":{"a":1},"name":"a","categoryId":1}',
+        400,
+        '__proto__',
+      ],
+      ['POST', '/__mock/inventory', { quantity: 1, status: 'sold' }, 400, '$.petId'],
+      ['POST', '/__mock/orders', { petId: 999999 }, 400, 'which no animal has'],
+      ['POST', '/__mock/orders', { status: 'sent' }, 400, 'one of pending, shipped, cancelled'],
+      ['PUT', '/__mock/animals/1', { ...REX, id: 2 }, 400, '1, as in the path, found 2'],
+      ['PUT', '/__mock/inventory/999999', { quantity: 1, status: 'sold' }, 400, 'no animal has'],
+      ['PATCH', '/__mock/animals/1', { name: null }, 400, '$.name: expected a string'],
+      ['PATCH', '/__mock/animals/1', { id: 5 }, 400, '1, as in the path'],
+      ['PATCH', '/__mock/orders/1', { satus: 'shipped' }, 400, 'did you mean status?'],
+      ['PATCH', '/__mock/animals/999999', { name: 'x' }, 404, 'no animal with the id 999999'],
+      ['DELETE', '/__mock/orders/999999', undefined, 404, 'no order with the id 999999'],
+      ['GET', '/__mock/animals/one', undefined, 400, 'an integer from -9223372036854775808'],
+    ] as const)('%s %s %j is answered with %i', async (method, path, body, status, told) => {
+      const { send } = await open();
+      const before = (await send('GET', '/__mock/state')).text;
+      const sent = body === undefined ? {} : { body };
+      const reply = await send(method, path, sent);
+      expect(reply).toMatchObject({ status, json: { status, code: expect.any(String) } });
+      expect(Object(reply.json).message).toContain(told);
+      expect((await send('GET', '/__mock/state')).text).toBe(before);
+    });
+  });
+});

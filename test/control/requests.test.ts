@@ -1,0 +1,219 @@
+import { get, type IncomingMessage } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import { type RunningServer, type ServerOptions, startServer } from '../../src/index.ts';
+import { describeBothWays } from '../helpers/wire.ts';
+
+const FROZEN = { clock: Date.UTC(2030, 0), frozen: true };
+
+describeBothWays('the journal in the control API', (open) => {
+  test('tells what was asked, what was answered and why', async () => {
+    const { send } = await open(FROZEN);
+    await send('DELETE', '/v1/store/orders/2?x=1', { key: 'demo-key' });
+    await send('POST', '/v1/pets', { body: { name: 'Rex', categoryId: 7 } });
+    const { json } = await send('GET', '/__mock/requests');
+    expect(json).toMatchObject({ dropped: 0, total: 2 });
+    const [first, second] = Object(json).exchanges;
+    expect(first).toMatchObject({
+      number: 1,
+      at: '2030-01-01T00:00:00.000Z',
+      method: 'DELETE',
+      target: '/v1/store/orders/2?x=1',
+      operation: 'cancelOrder',
+      key: 'demo…',
+      delay: 0,
+      why: [expect.any(String)],
+    });
+    expect(second).toMatchObject({
+      status: 201,
+      basis: expect.any(String),
+      by: expect.any(Array),
+      request: { body: { name: 'Rex', categoryId: 7 } },
+      reply: { body: { id: 65, name: 'Rex' } },
+    });
+    expect(JSON.stringify(json)).not.toContain('demo-key');
+  });
+
+  test('shows a body that is no JSON as text, and says where it is cut', async () => {
+    const { send } = await open();
+    await send('POST', '/v1/pets', { body: '{"name"' });
+    await send('POST', '/v1/pets', { body: { name: 'x'.repeat(5000), categoryId: 1 } });
+    await send('GET', '/v1/pets');
+    const { exchanges } = Object((await send('GET', '/__mock/requests')).json);
+    expect(exchanges[0].request).toEqual({ body: '{"name"' });
+    expect(exchanges[1].request).toEqual({
+      cut: true,
+      body: expect.stringMatching(/^\{"name":"x/),
+    });
+    expect(exchanges[1].request.body).toHaveLength(4096);
+    expect(exchanges[2].reply).toMatchObject({ cut: true });
+  });
+
+  test.each([
+    ['operation=getPet', 2],
+    ['status=404', 1],
+    ['status=404&operation=listPets', 0],
+    ['basis=documented', 3],
+    ['method=DELETE', 1],
+    ['key=demo-key', 3],
+    ['key=demo', 0],
+    ['from=2030-01-01T00:00:01Z', 1],
+    ['to=2030-01-01T00:00:00Z', 3],
+    ['', 4],
+  ])('filters by %s', async (query, count) => {
+    const { send } = await open(FROZEN);
+    await send('GET', '/v1/pets/1');
+    await send('GET', '/v1/pets/999');
+    await send('DELETE', '/v1/store/orders/1');
+    await send('POST', '/__mock/clock/advance', { body: { by: 'PT1S' } });
+    await send('GET', '/v1/store/orders', { key: null });
+    const { json } = await send('GET', `/__mock/requests?${query}`);
+    expect(Object(json).exchanges.map(({ number }: { number: number }) => number)).toHaveLength(
+      count,
+    );
+    const filter: Record<string, string | number> = Object.fromEntries(new URLSearchParams(query));
+    if (filter.status !== undefined) filter.status = Number(filter.status);
+    const counted = await send('POST', '/__mock/requests/count', { body: filter });
+    expect(counted.json).toEqual({ count, complete: true });
+  });
+
+  test('gives the latest ones, the newest last', async () => {
+    const { send } = await open();
+    for (const id of [1, 2, 3]) await send('GET', `/v1/pets/${id}`);
+    const { json } = await send('GET', '/__mock/requests?limit=2');
+    expect(json).toMatchObject({ total: 3, exchanges: [{ number: 2 }, { number: 3 }] });
+    expect((await send('GET', '/__mock/requests?limit=0')).json).toMatchObject({ exchanges: [] });
+    expect(await send('DELETE', '/__mock/requests')).toMatchObject({ status: 204 });
+    expect((await send('GET', '/__mock/requests')).json).toMatchObject({ total: 0, dropped: 0 });
+  });
+
+  test('says what it has dropped, and when a count is not complete for that', async () => {
+    const { send } = await open({ ...FROZEN, journal: 2 });
+    for (const id of [1, 2, 3]) {
+      await send('GET', `/v1/pets/${id}`);
+      await send('POST', '/__mock/clock/advance', { body: { by: 'PT1S' } });
+    }
+    expect((await send('GET', '/__mock/requests')).json).toMatchObject({ dropped: 1, total: 2 });
+    const count = async (body?: object) =>
+      (await send('POST', '/__mock/requests/count', body === undefined ? {} : { body })).json;
+    expect(await count()).toEqual({ count: 2, complete: false });
+    expect(await count({ status: 500 })).toEqual({ count: 0, complete: false });
+    expect(await count({ from: '2030-01-01T00:00:00Z' })).toEqual({ count: 2, complete: false });
+    expect(await count({ from: '2030-01-01T00:00:01Z' })).toEqual({ count: 2, complete: true });
+  });
+
+  test('that keeps nothing claims nothing', async () => {
+    const { send } = await open({ journal: 0 });
+    await send('GET', '/v1/pets/1');
+    expect((await send('GET', '/__mock/requests')).json).toEqual({
+      exchanges: [],
+      dropped: 1,
+      total: 0,
+    });
+    expect((await send('POST', '/__mock/requests/count')).json).toEqual({
+      count: 0,
+      complete: false,
+    });
+  });
+
+  test.each([
+    ['GET', '/__mock/requests?operation=getpet', undefined, 'did you mean getPet?'],
+    ['GET', '/__mock/requests?status=ok', undefined, 'an HTTP status'],
+    ['GET', '/__mock/requests?stauts=404', undefined, 'did you mean status?'],
+    ['GET', '/__mock/requests?limit=-1', undefined, 'an integer from 0'],
+    ['GET', '/__mock/requests?from=now', undefined, 'an RFC 3339 instant'],
+    ['GET', '/__mock/requests?status=404&status=409', undefined, 'one value'],
+    ['GET', '/__mock/requests/stream?bases=assumed', undefined, 'did you mean basis?'],
+    ['POST', '/__mock/requests/count', { status: '404' }, 'an HTTP status'],
+    ['POST', '/__mock/requests/count', { limit: 1 }, 'operation, status'],
+    ['POST', '/__mock/requests/count', [], 'an object'],
+  ] as const)('%s %s %j is refused', async (method, path, body, told) => {
+    const { send } = await open();
+    const reply = await send(method, path, body === undefined ? {} : { body });
+    expect(reply).toMatchObject({ status: 400, json: { code: 'invalid_input' } });
+    expect(Object(reply.json).message).toContain(told);
+  });
+});
+
+async function serve(options: ServerOptions = {}): Promise<RunningServer & { origin: string }> {
+  const server = await startServer({ ...options, port: 0 });
+  const closed = { done: false };
+  onTestFinished(async () => {
+    if (!closed.done) await server.close();
+  });
+  const close = (): Promise<void> => {
+    closed.done = true;
+    return server.close();
+  };
+  return { ...server, close, origin: server.url.replace('/v1', '') };
+}
+
+interface Stream {
+  readonly response: IncomingMessage;
+  /** Waits until the text received holds this. */
+  until(text: string): Promise<string>;
+  readonly ended: Promise<void>;
+  leave(): void;
+}
+
+function stream(url: string): Promise<Stream> {
+  return new Promise((resolve, reject) => {
+    const request = get(url, (response) => {
+      let received = '';
+      response.on('data', (chunk) => {
+        received += chunk;
+      });
+      response.on('error', () => {});
+      const ended = new Promise<void>((end) => response.on('close', () => end()));
+      const until = async (text: string): Promise<string> => {
+        while (!received.includes(text)) {
+          await new Promise((next) => response.once('data', next));
+        }
+        return received;
+      };
+      resolve({ response, until, ended, leave: () => request.destroy() });
+    });
+    request.on('error', reject);
+  });
+}
+
+const KEY = { headers: { Authorization: 'Bearer demo-key' } };
+
+test('the stream has each exchange of its sandbox that its filter lets through', async () => {
+  const { origin } = await serve();
+  const all = await stream(`${origin}/~a/__mock/requests/stream?status=404`);
+  expect(all.response.headers).toMatchObject({
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+  });
+  await fetch(`${origin}/v1/pets/999`, KEY);
+  await fetch(`${origin}/~a/v1/pets/1`, KEY);
+  await fetch(`${origin}/~a/v1/pets/998`, KEY);
+  const text = await all.until('pets/998');
+  const events = text.split('\n\n').filter((event) => event.includes('event: exchange'));
+  expect(events).toHaveLength(1);
+  const [, data = ''] = /^id: 2\nevent: exchange\ndata: (.*)$/.exec(events[0] ?? '') ?? [];
+  expect(JSON.parse(data)).toMatchObject({ number: 2, status: 404, operation: 'getPet' });
+  all.leave();
+});
+
+test('a stream ends with its sandbox', async () => {
+  const { origin } = await serve();
+  const { ended } = await stream(`${origin}/~a/__mock/requests/stream`);
+  expect((await fetch(`${origin}/__mock/sandboxes/a`, { method: 'DELETE' })).status).toBe(204);
+  await ended;
+});
+
+test('a stream ends when the server closes', async () => {
+  const { origin, close } = await serve();
+  const { ended } = await stream(`${origin}/__mock/requests/stream`);
+  await close();
+  await ended;
+});
+
+test('a client that leaves the stream is forgotten', async () => {
+  const { origin, close } = await serve();
+  const { leave } = await stream(`${origin}/__mock/requests/stream`);
+  leave();
+  await fetch(`${origin}/v1/pets/1`, KEY);
+  await close();
+});

@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { ENDPOINTS } from '../../src/control/endpoints.ts';
+import { describeBothWays } from '../helpers/wire.ts';
+
+const PATHS = [...new Set(ENDPOINTS.map(({ path }) => path))];
+
+describeBothWays('every path of the control API', (open) => {
+  test.each(PATHS)('%s tells which methods it takes', async (path) => {
+    const { send } = await open();
+    const target = `/__mock${path.replace('{id}', '1').replace('{name}', 'a')}`;
+    const known = ENDPOINTS.filter((it) => it.path === path).map(({ method }) => method);
+    const allow = known.flatMap((it) => (it === 'get' ? ['GET', 'HEAD'] : [it.toUpperCase()]));
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+      if (allow.includes(method)) continue;
+      const reply = await send(method, target, { headers: { Origin: undefined } });
+      expect(reply).toMatchObject({ status: 405, json: { code: 'method_not_allowed' } });
+      expect(reply.headers.allow).toBe(allow.join(', '));
+    }
+  });
+
+  test.each(
+    ENDPOINTS.filter(({ method, path }) => method === 'get' && !path.includes('{')).map(
+      ({ path }) => path,
+    ),
+  )('HEAD %s is answered as GET, without a body', async (path) => {
+    const { send } = await open({ clock: 1e12, frozen: true });
+    const head = await send('HEAD', `/__mock${path}`);
+    expect(head).toMatchObject({ status: 200, text: '' });
+    expect(head.headers['cache-control']).toBe('no-store');
+    if (path.endsWith('/stream')) return;
+    const { headers } = await send('GET', `/__mock${path}`);
+    expect(head.headers).toEqual(headers);
+  });
+
+  test.each(
+    ENDPOINTS.filter(({ body }) => body !== undefined).map(({ method, path }) => ({
+      method,
+      path,
+    })),
+  )('$method $path takes a body of JSON in UTF-8 and nothing else', async ({ method, path }) => {
+    const { send } = await open();
+    const target = `/__mock${path.replace('{id}', '1')}`;
+    const before = (await send('GET', '/__mock/state')).text;
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const replies = [
+      [await send(method.toUpperCase(), target, { body: 'a=1', headers: form }), 415],
+      [
+        await send(method.toUpperCase(), target, {
+          body: '{}',
+          headers: { 'Content-Type': undefined },
+        }),
+        415,
+      ],
+      [
+        await send(method.toUpperCase(), target, {
+          body: '{}',
+          headers: { 'Content-Encoding': 'gzip' },
+        }),
+        415,
+      ],
+      [await send(method.toUpperCase(), target, { body: '{"name":' }), 400],
+      [await send(method.toUpperCase(), target, { body: Buffer.from([0x22, 0xff, 0x22]) }), 400],
+      [await send(method.toUpperCase(), target, { body: '"\ud83d\ude00"' }), 400],
+      [await send(method.toUpperCase(), target, { body: '['.repeat(200_000) }), 400],
+    ] as const;
+    for (const [reply, status] of replies) {
+      expect(reply).toMatchObject({ status, json: { status, message: expect.any(String) } });
+    }
+    expect((await send('GET', '/__mock/state')).text).toBe(before);
+  });
+
+  test('a form cannot call what needs no body either', async () => {
+    const { send } = await open();
+    const headers = { 'Content-Type': 'text/plain' };
+    expect(await send('POST', '/__mock/reset', { body: 'x', headers })).toMatchObject({
+      status: 415,
+    });
+  });
+
+  test('a body that is too large is refused', async () => {
+    const { send } = await open();
+    const body = { name: 'x'.repeat(1024 ** 2), categoryId: 1 };
+    expect(await send('POST', '/__mock/animals', { body })).toMatchObject({
+      status: 413,
+      json: { code: 'body_too_large' },
+    });
+    const state = { animals: [{ id: 1, ...body }] };
+    expect(await send('PUT', '/__mock/state', { body: state })).toMatchObject({ status: 200 });
+  });
+});
+
+describeBothWays('the control API', (open) => {
+  describe.each(['/__mock', '/~a/__mock'])('%s', (mount) => {
+    test.each([
+      '',
+      '/',
+      '/nothing',
+      '/animals/1/2',
+      '/%',
+      '/animals/%E0%A4%A',
+      '/State',
+      '/%2e%2e',
+    ])('has nothing at %s, and says so', async (path) => {
+      const { send } = await open();
+      for (const method of ['GET', 'POST', 'OPTIONS']) {
+        const reply = await send(method, mount + path);
+        expect(reply).toMatchObject({ status: 404, json: { code: 'route_not_found' } });
+        expect(reply.headers['cache-control']).toBe('no-store');
+      }
+    });
+  });
+
+  test('never has CORS headers', async () => {
+    const { send } = await open();
+    const preflight = {
+      Origin: 'http://evil.example',
+      'Access-Control-Request-Method': 'PUT',
+    };
+    for (const [method, path] of [
+      ['OPTIONS', '/__mock/state'],
+      ['GET', '/__mock/state'],
+      ['GET', '/__mock/nothing'],
+      ['GET', '/__mock/health'],
+      ['GET', '/~%E0%A4%A/__mock/state'],
+    ] as const) {
+      const { headers } = await send(method, path, { headers: preflight });
+      expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+    }
+  });
+
+  test('is guarded, but for health', async () => {
+    const { send } = await open();
+    const headers = { Host: 'evil.example' };
+    expect(await send('GET', '/__mock/state', { headers })).toMatchObject({ status: 403 });
+    expect(await send('GET', '/~a/__mock/nothing', { headers })).toMatchObject({ status: 403 });
+    expect(await send('GET', '/__mock/health', { headers })).toMatchObject({ status: 200 });
+  });
+});

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { describeBothWays } from '../helpers/wire.ts';
+
+describeBothWays('sandboxes in the control API', (open) => {
+  test('share nothing', async () => {
+    const { send } = await open();
+    const before = (await send('GET', '/__mock/state')).text;
+    await send('PUT', '/~a/__mock/state', { body: {} });
+    await send('PATCH', '/~a/__mock/assumptions', { body: { 'invalid-input': '422' } });
+    await send('PUT', '/~a/__mock/clock', { body: { now: '2031-01-01T00:00:00Z', frozen: true } });
+    await send('POST', '/~a/__mock/snapshots', { body: { name: 'one' } });
+    await send('PUT', '/~b/__mock/scenario', { body: { scenarios: ['shipped-orders'] } });
+    expect((await send('GET', '/~a/v1/pets')).json).toEqual([]);
+    expect((await send('GET', '/__mock/state')).text).toBe(before);
+    expect((await send('GET', '/__mock/clock')).json).toMatchObject({ real: true });
+    expect((await send('GET', '/__mock/snapshots')).json).toEqual([]);
+    expect((await send('GET', '/~a/__mock/scenario')).json).toEqual({ scenarios: [] });
+    expect(await send('GET', '/v1/pets/x')).toMatchObject({ status: 400 });
+    expect(await send('GET', '/~a/v1/pets/x')).toMatchObject({ status: 422 });
+    expect((await send('GET', '/~b/__mock/requests')).json).toMatchObject({ total: 0 });
+  });
+
+  test('are listed, made by name or with a drawn one, and forgotten', async () => {
+    const { send } = await open();
+    const names = async () =>
+      Object((await send('GET', '/__mock/sandboxes')).json).map((it: { name: string }) => it.name);
+    expect(await names()).toEqual(['default', 'staging']);
+    const made = await send('POST', '/__mock/sandboxes', { body: { name: 'a' } });
+    expect(made).toMatchObject({
+      status: 201,
+      json: { name: 'a', service: '/~a/v1', control: '/~a/__mock', animals: 64, requests: 0 },
+    });
+    expect(made.headers.location).toBe('/~a/__mock');
+    const { json } = await send('POST', '/__mock/sandboxes');
+    const { name, service } = Object(json);
+    expect(await names()).toEqual(['default', 'staging', 'a', name]);
+    expect(await send('GET', `${service}/pets/1`)).toMatchObject({ status: 200 });
+
+    await send('PUT', '/~a/__mock/state', { body: {} });
+    expect(await send('DELETE', '/__mock/sandboxes/a')).toMatchObject({ status: 204 });
+    expect(await names()).toEqual(['default', 'staging', name]);
+    expect((await send('GET', '/~a/v1/pets')).json).not.toEqual([]);
+  });
+
+  test.each([
+    ['POST', '/__mock/sandboxes', { name: 'staging' }, 409, 'already_exists'],
+    ['POST', '/__mock/sandboxes', { name: 'a b' }, 400, 'sandbox_name_invalid'],
+    ['POST', '/__mock/sandboxes', { name: 5 }, 400, 'invalid_input'],
+    ['POST', '/__mock/sandboxes', { nmae: 'a' }, 400, 'invalid_input'],
+    ['DELETE', '/__mock/sandboxes/default', undefined, 409, 'cannot_be_deleted'],
+    ['DELETE', '/__mock/sandboxes/staging', undefined, 409, 'cannot_be_deleted'],
+    ['DELETE', '/__mock/sandboxes/nobody', undefined, 404, 'not_found'],
+    ['DELETE', '/__mock/sandboxes/__proto__', undefined, 404, 'not_found'],
+    ['GET', '/~a/__mock/sandboxes', undefined, 404, 'route_not_found'],
+    ['POST', '/~a/__mock/sandboxes', {}, 404, 'route_not_found'],
+    ['GET', '/~a%20b/__mock/state', undefined, 400, 'sandbox_name_invalid'],
+    ['GET', '/~/__mock/state', undefined, 400, 'sandbox_name_invalid'],
+  ] as const)('%s %s %j is answered with %i %s', async (method, path, body, status, code) => {
+    const { send } = await open();
+    const reply = await send(method, path, body === undefined ? {} : { body });
+    expect(reply).toMatchObject({ status, json: { code, status } });
+    expect((await send('GET', '/__mock/sandboxes')).json).toHaveLength(2);
+  });
+
+  test('there are no more than there may be', async () => {
+    const { send } = await open({ maxSandboxes: 1 });
+    expect(await send('GET', '/~a/__mock/state')).toMatchObject({ status: 200 });
+    for (const [method, path] of [
+      ['GET', '/~b/__mock/state'],
+      ['POST', '/__mock/sandboxes'],
+    ] as const) {
+      expect(await send(method, path)).toMatchObject({
+        status: 503,
+        json: { code: 'too_many_sandboxes' },
+      });
+    }
+  });
+
+  test('the default one needs no name here, also where service requests need one', async () => {
+    const { send } = await open({ sandboxRequired: true });
+    expect(await send('GET', '/v1/pets')).toMatchObject({ status: 400 });
+    expect(await send('GET', '/__mock/state')).toMatchObject({ status: 200 });
+    expect(await send('GET', '/~default/__mock/sandboxes')).toMatchObject({ status: 200 });
+  });
+
+  test('what only asks for health or for nothing makes no sandbox', async () => {
+    const { send } = await open();
+    expect(await send('GET', '/~a/__mock/health')).toMatchObject({ status: 200 });
+    expect(await send('GET', '/~a/__mock/nothing')).toMatchObject({ status: 404 });
+    expect(await send('POST', '/~a/__mock/state')).toMatchObject({ status: 405 });
+    expect((await send('GET', '/__mock/sandboxes')).json).toHaveLength(2);
+  });
+});
+
+describeBothWays('without a control API', (open) => {
+  test.each([
+    '/__mock',
+    '/__mock/state',
+    '/__mock/openapi.json',
+    '/__mock/service.openapi.json',
+    '/~a/__mock/state',
+    '/__mock/nothing',
+  ])('%s is as unknown as any path', async (path) => {
+    const { send } = await open({ noControl: true });
+    const reply = await send('GET', path);
+    const { json } = reply;
+    expect(reply).toMatchObject({ status: 404, json: { code: 'route_not_found' } });
+    expect(Object(json).message).toContain('the service has nothing at');
+    expect(await send('GET', '/__mock/health')).toMatchObject({ status: 200 });
+  });
+});

@@ -1,0 +1,162 @@
+import { expect, test } from 'vitest';
+import { describeBothWays } from '../helpers/wire.ts';
+
+describeBothWays('scenarios in the control API', (open) => {
+  test('shipped ones are listed, chosen by name and combined', async () => {
+    const { send } = await open();
+    const shipped = Object((await send('GET', '/__mock/scenarios')).json);
+    expect(shipped).toContainEqual({
+      name: 'shipped-orders',
+      description: expect.stringMatching(/./),
+    });
+    const body = { scenarios: ['shipped-orders', 'conflict-without-body'] };
+    const reply = await send('PUT', '/__mock/scenario', { body });
+    expect(reply).toMatchObject({
+      status: 200,
+      json: { scenarios: [{ name: 'shipped-orders' }, { name: 'conflict-without-body' }] },
+    });
+    expect(await send('DELETE', '/v1/store/orders/1')).toMatchObject({ status: 409, text: '' });
+    await send('PUT', '/__mock/scenario', { body: { scenarios: [] } });
+    expect(await send('DELETE', '/v1/store/orders/1')).toMatchObject({ status: 204 });
+    expect((await send('GET', '/__mock/scenario')).json).toEqual({ scenarios: [] });
+  });
+
+  test('one that is written in the request forces a reply, and its calls are counted', async () => {
+    const { send } = await open();
+    const rules = [{ on: 'getPet', calls: '1-2', reply: { status: 503 } }];
+    const body = { scenarios: ['sold-out'], scenario: { description: 'Down.', rules } };
+    expect(await send('PUT', '/__mock/scenario', { body })).toMatchObject({ status: 200 });
+    const forced = await send('GET', '/v1/pets/1');
+    expect(forced.headers['mock-basis']).toBe('forced;by="request#1"');
+    const { json } = await send('GET', '/__mock/scenario');
+    expect(json).toMatchObject({
+      scenarios: [
+        { name: 'sold-out' },
+        {
+          name: 'request',
+          description: 'Down.',
+          rules: [{ number: 1, on: ['getPet'], status: 503, calls: 1 }],
+        },
+      ],
+    });
+  });
+
+  test('records that were changed stay where no scenario says anything of records', async () => {
+    const { send } = await open();
+    await send('PATCH', '/__mock/animals/1', { body: { name: 'Changed' } });
+    const name = async () => Object((await send('GET', '/__mock/animals/1')).json).name;
+    await send('PUT', '/__mock/scenario', { body: { scenarios: ['slow'] } });
+    expect(await name()).toBe('Changed');
+    await send('PUT', '/__mock/scenario', { body: { scenarios: ['shipped-orders'] } });
+    expect(await name()).not.toBe('Changed');
+  });
+
+  test('staging keeps its own keys', async () => {
+    const { send } = await open();
+    await send('PUT', '/~staging/__mock/scenario', { body: { scenarios: ['slow'] } });
+    expect(await send('GET', '/~staging/v1/pets/1', { key: 'demo-key' })).toMatchObject({
+      status: 401,
+    });
+  });
+
+  test.each([
+    [{}, 'expected scenarios or scenario'],
+    [{ scenarios: 'slow' }, 'an array of names'],
+    [{ scenario: [] }, 'the parts of a scenario'],
+    [{ scenaros: ['slow'] }, 'did you mean scenarios?'],
+    [{ scenarios: ['slwo'] }, 'did you mean slow?'],
+    [{ scenarios: ['/etc/passwd'] }, 'a scenario that is shipped'],
+    [{ scenarios: ['scenarios/slow.yaml'] }, 'a scenario that is shipped'],
+    [{ scenario: { extends: ['../package.json'] } }, 'a scenario that is shipped'],
+    [{ scenario: { fixture: 'package' } }, '$.scenario.fixture: expected the name of a fixture'],
+    [{ scenario: { fixture: '/etc/passwd' } }, 'the name of a fixture that is shipped'],
+    [{ scenario: { rules: [{ on: 'getPets' }] } }, '$.scenario.rules[0].on'],
+    [
+      { scenario: { state: { orders: { set: [{ id: 1, petId: 999999 }] } } } },
+      'which no animal has',
+    ],
+  ])('%j is refused and changes nothing', async (body, told) => {
+    const { send } = await open();
+    await send('PUT', '/__mock/scenario', { body: { scenarios: ['shipped-orders'] } });
+    const before = (await send('GET', '/__mock/state')).text;
+    const reply = await send('PUT', '/__mock/scenario', { body });
+    expect(reply).toMatchObject({ status: 400, json: { code: 'invalid_input' } });
+    expect(Object(reply.json).message).toContain(told);
+    expect((await send('GET', '/__mock/state')).text).toBe(before);
+    const { json } = await send('GET', '/__mock/scenario');
+    expect(json).toMatchObject({ scenarios: [{ name: 'shipped-orders' }] });
+  });
+});
+
+describeBothWays('assumptions in the control API', (open) => {
+  test('other options hold from the next request on', async () => {
+    const { send } = await open();
+    const body = { 'unknown-method': '404', 'invalid-input': 422 };
+    const reply = await send('PATCH', '/__mock/assumptions', { body });
+    const changed = Object(reply.json).filter(
+      (it: { chosen: string; default: string }) => it.chosen !== it.default,
+    );
+    expect(changed).toMatchObject([
+      { id: 'invalid-input', chosen: '422' },
+      { id: 'unknown-method' },
+    ]);
+    expect(await send('GET', '/v1/pets/x')).toMatchObject({ status: 422 });
+    expect((await send('GET', '/__mock/assumptions')).json).toEqual(reply.json);
+  });
+
+  test.each([
+    [{ 'cancel-again': '404', 'cancel-agian': '404' }, 'did you mean cancel-again?'],
+    [{ 'cancel-again': '404', 'unknown-method': '400' }, 'expected 405 or 404'],
+    [{ 'cancel-again': null }, 'found null'],
+    ['{"__proto__":"404"}', '__proto__'],
+    [[], 'an object of options'],
+  ])('%j is refused, the right part of it too', async (body, told) => {
+    const { send } = await open();
+    const before = (await send('GET', '/__mock/assumptions')).text;
+    const reply = await send('PATCH', '/__mock/assumptions', { body });
+    expect(reply).toMatchObject({ status: 400 });
+    expect(Object(reply.json).message).toContain(told);
+    expect((await send('GET', '/__mock/assumptions')).text).toBe(before);
+  });
+});
+
+describeBothWays('the clock in the control API', (open) => {
+  test('is set, stopped, moved both ways and made real again', async () => {
+    const { send } = await open();
+    expect((await send('GET', '/__mock/clock')).json).toMatchObject({ frozen: false, real: true });
+    const body = { now: '2030-12-06T02:00:00+02:00', frozen: true };
+    const set = { now: '2030-12-06T00:00:00.000Z', frozen: true, real: false };
+    expect((await send('PUT', '/__mock/clock', { body })).json).toEqual(set);
+    const advance = (by: string) => send('POST', '/__mock/clock/advance', { body: { by } });
+    expect((await advance('P30D')).json).toEqual({ ...set, now: '2031-01-05T00:00:00.000Z' });
+    const back = await advance('-P30D');
+    expect(back.json).toEqual(set);
+    expect(back.headers.date).toBe('Fri, 06 Dec 2030 00:00:00 GMT');
+    expect((await send('GET', '/v1/pets/1')).headers.date).toBe('Fri, 06 Dec 2030 00:00:00 GMT');
+    const running = await send('PUT', '/__mock/clock', { body: { frozen: false } });
+    expect(running.json).toMatchObject({ frozen: false, real: false });
+    const real = await send('PUT', '/__mock/clock', { body: { real: true } });
+    expect(real.json).toMatchObject({ frozen: false, real: true });
+  });
+
+  test.each([
+    ['PUT', '/__mock/clock', {}],
+    ['PUT', '/__mock/clock', { now: 'tomorrow' }],
+    ['PUT', '/__mock/clock', { now: '2030-02-30T00:00:00Z' }],
+    ['PUT', '/__mock/clock', { now: '1969-12-31T23:59:59Z' }],
+    ['PUT', '/__mock/clock', { frozen: 'yes' }],
+    ['PUT', '/__mock/clock', { real: true, frozen: true }],
+    ['PUT', '/__mock/clock', { frzen: true }],
+    ['POST', '/__mock/clock/advance', {}],
+    ['POST', '/__mock/clock/advance', { by: 'P1M' }],
+    ['POST', '/__mock/clock/advance', { by: '--P1D' }],
+    ['POST', '/__mock/clock/advance', { by: 30 }],
+    ['POST', '/__mock/clock/advance', { by: 'P999999999W' }],
+    ['POST', '/__mock/clock/advance', { by: '-P999999999W' }],
+  ])('%s %s %j is refused and changes nothing', async (method, path, body) => {
+    const { send } = await open({ clock: 1e12, frozen: true });
+    const before = (await send('GET', '/__mock/clock')).text;
+    expect(await send(method, path, { body })).toMatchObject({ status: 400 });
+    expect((await send('GET', '/__mock/clock')).text).toBe(before);
+  });
+});

@@ -1,0 +1,189 @@
+import { createServer } from 'node:http';
+import request from 'supertest';
+import { describe, expect, test } from 'vitest';
+import { createExpressApp } from '../../src/control/app.ts';
+import { assembleMock } from '../../src/mock.ts';
+import { startOf } from '../../src/simulation/start.ts';
+import { starterFrom } from '../../src/simulation/starter.ts';
+import { loadFixture } from '../../src/store/fixture.ts';
+import { createStore, forkStore, restoreStore } from '../../src/store/store.ts';
+import { describeBothWays } from '../helpers/wire.ts';
+
+const ONE = { animals: [{ id: 1, name: 'Rex', categoryId: 1 }], inventory: [], orders: [] };
+
+describeBothWays('the state in the control API', (open) => {
+  test('a whole store can be read and put back', async () => {
+    const { send } = await open();
+    const { text } = await send('GET', '/__mock/state');
+    expect(await send('PUT', '/__mock/state', { body: ONE })).toMatchObject({ json: ONE });
+    expect((await send('GET', '/v1/pets')).json).toHaveLength(1);
+    await send('PUT', '/__mock/state', { body: text });
+    expect((await send('GET', '/__mock/state')).text).toBe(text);
+  });
+
+  test('a large store is streamed whole', async () => {
+    const { send } = await open();
+    const animals = Array.from({ length: 5000 }, (_, id) => ({
+      id,
+      name: 'é'.repeat(9),
+      categoryId: 1,
+    }));
+    const body = { animals, inventory: [], orders: [] };
+    await send('PUT', '/__mock/state', { body });
+    expect((await send('GET', '/__mock/state')).json).toEqual(body);
+    expect((await send('GET', '/__mock/animals')).json).toEqual(animals);
+  });
+
+  test('records are merged by id, in both forms', async () => {
+    const { send } = await open();
+    await send('PUT', '/__mock/state', { body: ONE });
+    const body = { animals: [{ id: 1, status: 'sold' }], orders: { set: [{ id: 3, petId: 1 }] } };
+    const merged = await send('PATCH', '/__mock/state', { body });
+    expect(merged.json).toEqual({
+      animals: [{ id: 1, name: 'Rex', categoryId: 1, status: 'sold' }],
+      inventory: [],
+      orders: [{ id: 3, petId: 1 }],
+    });
+    const emptied = await send('PATCH', '/__mock/state', { body: { animals: { remove: 'all' } } });
+    expect(emptied.json).toEqual({ animals: [], inventory: [], orders: [] });
+  });
+
+  test.each([
+    ['PUT', { animals: [{ id: 1 }] }],
+    ['PUT', { orders: [{ id: 1, petId: 5 }] }],
+    ['PUT', { pets: [] }],
+    ['PUT', []],
+    ['PATCH', { animals: [{ id: 1, name: 'New' }, { id: 999999 }] }],
+    ['PATCH', { orders: [{ id: 1, satus: 'shipped' }] }],
+    ['PATCH', { inventory: [{ petId: 999999, quantity: 1, status: 'sold' }] }],
+    ['PATCH', 'null'],
+  ])('a refused %s of %j changes nothing', async (method, body) => {
+    const { send } = await open();
+    const before = (await send('GET', '/__mock/state')).text;
+    const reply = await send(method, '/__mock/state', { body });
+    expect(reply).toMatchObject({ status: 400, json: { code: 'invalid_input' } });
+    expect((await send('GET', '/__mock/state')).text).toBe(before);
+  });
+
+  test('reset leads back to how the sandbox started', async () => {
+    const { send } = await open({ clock: Date.UTC(2030, 0), frozen: true });
+    const before = (await send('GET', '/__mock/state')).text;
+    await send('PUT', '/__mock/state', { body: ONE });
+    await send('PATCH', '/__mock/assumptions', { body: { 'cancel-again': '404' } });
+    await send('POST', '/__mock/clock/advance', { body: { by: 'P1D' } });
+    await send('PUT', '/__mock/scenario', { body: { scenarios: [] } });
+    await send('GET', '/v1/pets');
+    expect(await send('POST', '/__mock/reset')).toMatchObject({ status: 204, text: '' });
+    expect((await send('GET', '/__mock/state')).text).toBe(before);
+    expect((await send('GET', '/__mock/clock')).json).toEqual({
+      now: '2030-01-01T00:00:00.000Z',
+      frozen: true,
+      real: false,
+    });
+    expect((await send('GET', '/__mock/requests')).json).toMatchObject({ total: 0, dropped: 0 });
+    const assumptions = Object((await send('GET', '/__mock/assumptions')).json);
+    for (const { chosen, default: usual } of assumptions) expect(chosen).toBe(usual);
+  });
+
+  test('a snapshot is brought back as often as it is wanted', async () => {
+    const { send } = await open();
+    const before = (await send('GET', '/__mock/state')).text;
+    const kept = await send('POST', '/__mock/snapshots', { body: { name: 'first' } });
+    expect(kept).toMatchObject({ status: 201, json: { name: 'first' } });
+    for (const _round of [1, 2]) {
+      await send('DELETE', '/__mock/animals/1');
+      const restored = await send('POST', '/__mock/snapshots/first/restore');
+      expect(restored).toMatchObject({ status: 204 });
+      expect((await send('GET', '/__mock/state')).text).toBe(before);
+    }
+    const again = await send('POST', '/__mock/snapshots', { body: { name: 'first' } });
+    expect(again.status).toBe(200);
+    expect((await send('GET', '/__mock/snapshots')).json).toHaveLength(1);
+    expect(await send('DELETE', '/__mock/snapshots/first')).toMatchObject({ status: 204 });
+    expect(await send('DELETE', '/__mock/snapshots/first')).toMatchObject({ status: 404 });
+    expect(await send('POST', '/__mock/snapshots/first/restore')).toMatchObject({ status: 404 });
+    expect(await send('POST', '/__mock/snapshots/__proto__/restore')).toMatchObject({
+      status: 404,
+    });
+  });
+
+  test('there are at most 100 snapshots', async () => {
+    const { send } = await open();
+    const keep = (name: string) => send('POST', '/__mock/snapshots', { body: { name } });
+    for (let count = 0; count < 100; count += 1) expect((await keep(`s${count}`)).status).toBe(201);
+    expect(await keep('more')).toMatchObject({ status: 409, json: { code: 'too_many_snapshots' } });
+    expect((await keep('s1')).status).toBe(200);
+    expect(await keep('a b')).toMatchObject({ status: 400 });
+  });
+});
+
+describe('a default sandbox that is kept in a file', () => {
+  function kept(saved: () => Promise<void>) {
+    const store = createStore(loadFixture('default'));
+    const saves: string[] = [];
+    let last = forkStore(store);
+    const file = {
+      store,
+      saved: async () => {
+        try {
+          await saved();
+          last = forkStore(store);
+          saves.push('saved');
+        } catch (error) {
+          restoreStore(store, last);
+          throw error;
+        }
+      },
+    };
+    const { service, control } = assembleMock(
+      {
+        start: startOf({}, store, []),
+        starter: starterFrom({}, forkStore(store)),
+        guard: { loopback: true, token: undefined },
+        file,
+      },
+      {},
+    );
+    return { app: createServer(createExpressApp(service, control)), saves };
+  }
+
+  test('has each change in the file before its reply goes out, and saves nothing else', async () => {
+    const { app, saves } = kept(() => Promise.resolve());
+    await request(app).get('/__mock/state').expect(200);
+    await request(app).patch('/__mock/animals/1').send({ name: 1 }).expect(400);
+    await request(app).patch('/~other/__mock/animals/1').send({ name: 'Max' }).expect(200);
+    await request(app)
+      .put('/__mock/scenario')
+      .send({ scenarios: ['slow'] })
+      .expect(200);
+    expect(saves).toHaveLength(0);
+    await request(app).patch('/__mock/animals/1').send({ name: 'Max' }).expect(200);
+    await request(app).post('/__mock/reset').expect(204);
+    await request(app)
+      .put('/__mock/scenario')
+      .send({ scenarios: ['empty-store'] })
+      .expect(200);
+    expect(saves).toHaveLength(3);
+  });
+
+  test('answers 503 where a change cannot be saved, and nothing has changed', async () => {
+    const { app } = kept(() => Promise.reject(new Error('the disk is full')));
+    const before = (await request(app).get('/__mock/state')).text;
+    await request(app).put('/__mock/clock').send({ now: '2031-01-01T00:00:00Z', frozen: true });
+    const calls = [
+      request(app).patch('/__mock/animals/1').send({ name: 'Max' }),
+      request(app).put('/__mock/state').send({}),
+      request(app)
+        .put('/__mock/scenario')
+        .send({ scenarios: ['empty-store'] }),
+    ];
+    for (const call of calls) {
+      const reply = await call;
+      expect(reply.body).toMatchObject({ code: 'not_saved', status: 503 });
+      expect(reply.body.message).toContain('the disk is full');
+    }
+    expect((await request(app).get('/__mock/state')).text).toBe(before);
+    expect((await request(app).get('/__mock/scenario')).body).toEqual({ scenarios: [] });
+    expect((await request(app).get('/__mock/clock')).body).toMatchObject({ frozen: true });
+  });
+});

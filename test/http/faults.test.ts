@@ -1,0 +1,592 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import {
+  Agent,
+  createServer,
+  type IncomingHttpHeaders,
+  request as openRequest,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createFaults, type Faults, type Written } from '../../src/http/faults/faults.ts';
+import type { Fault } from '../../src/simulation/outcome.ts';
+import { closeRaw, openRaw, type RawConnection, rawRequest } from '../helpers/raw.ts';
+
+const PETS = JSON.stringify([
+  { id: 1, name: 'Bella', tag: 'dog' },
+  { id: 2, name: 'Zoë', tag: 'cat' },
+]);
+
+const REPLY: Written = {
+  status: 200,
+  headers: ['Content-Type', 'application/json', 'Mock-Basis', 'documented'],
+  body: PETS,
+};
+
+const NO_CONTENT: Written = { status: 204, headers: ['Mock-Basis', 'documented'], body: '' };
+
+interface Mock {
+  readonly port: number;
+  readonly url: string;
+  readonly server: Server;
+  readonly faults: Faults;
+  /** What the server has been asked for so far. */
+  readonly asked: string[];
+}
+
+const closers: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  vi.useRealTimers();
+  closeRaw();
+  await Promise.all(closers.splice(0).map((close) => close()));
+});
+
+/** Serves a fault at `/fault`, and a good reply at every other path. */
+async function serve(
+  fault: Fault,
+  written: Written | (() => Written) = REPLY,
+  good = PETS,
+): Promise<Mock> {
+  const faults = createFaults();
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    if (request.url === '/fault') {
+      faults.carryOut(fault, response, typeof written === 'function' ? written() : written);
+    } else response.end(good);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closers.push(async () => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  const { port } = address;
+  return { port, url: `http://127.0.0.1:${port}`, server, faults, asked };
+}
+
+const slow = (chunks: number, over: number): Fault => ({ kind: 'slow-body', chunks, over });
+
+/** What came that is not read yet, and how the connection ended. */
+interface Ending {
+  readonly bytes: string;
+  readonly error: string | undefined;
+}
+
+interface Connection extends RawConnection {
+  /** Reads on until the server has ended the connection. */
+  ending(): Promise<Ending>;
+}
+
+async function open(port: number): Promise<Connection> {
+  const connection = await openRaw(port);
+  let error: string | undefined;
+  connection.socket.once('error', ({ code }: NodeJS.ErrnoException) => {
+    error = code;
+  });
+  const end = async () => ({ bytes: await connection.rest(), error });
+  return { ...connection, ending: end };
+}
+
+/** Sends one request, for the fault by default, and reads on to the connection's end. */
+async function ask(port: number, request = rawRequest('GET', '/fault')): Promise<Ending> {
+  const connection = await open(port);
+  connection.send(request);
+  return connection.ending();
+}
+
+/** The head and the body of a reply, whole or not. */
+function parts(bytes: string): [head: string, body: string | undefined] {
+  const [head = '', body] = bytes.split('\r\n\r\n');
+  return [head, body];
+}
+
+interface Curled {
+  readonly exit: number;
+  readonly stdout: string;
+}
+
+function curl(...args: string[]): Promise<Curled> {
+  return new Promise((resolve, reject) => {
+    execFile('curl', ['--silent', '--noproxy', '*', ...args], (error, stdout) => {
+      if (error === null) resolve({ exit: 0, stdout });
+      else if (typeof error.code === 'number') resolve({ exit: error.code, stdout });
+      else reject(error);
+    });
+  });
+}
+
+interface Got {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** One request with Node's own client; rejects with its error. */
+function get(url: string, agent?: Agent, method = 'GET'): Promise<Got> {
+  return new Promise((resolve, reject) => {
+    const request = openRequest(url, { method, ...(agent && { agent }) });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('error', reject);
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        const { statusCode: status = 0, headers } = response;
+        resolve({ status, headers, body: Buffer.concat(chunks).toString() });
+      });
+    });
+    request.end();
+  });
+}
+
+/** What made a fetch fail: its name and code. */
+async function fetchFailure(url: string): Promise<string> {
+  const error = await fetch(url).then(
+    (response) => response.text().then(() => undefined, whyOf),
+    whyOf,
+  );
+  if (error === undefined) throw new Error('The fetch did not fail.');
+  return error;
+}
+
+function whyOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof Error)) return String(error);
+  return 'code' in cause ? `${cause.name} ${cause.code}` : cause.name;
+}
+
+describe('clients of each kind', () => {
+  test.each<[Fault['kind'] & ('reset' | 'close' | 'truncate' | 'bad-chunk'), object]>([
+    ['reset', { curl: 56, fetch: 'Error ECONNRESET', http: 'ECONNRESET' }],
+    ['close', { curl: 52, fetch: 'SocketError UND_ERR_SOCKET', http: 'ECONNRESET' }],
+    ['truncate', { curl: 18, fetch: 'SocketError UND_ERR_SOCKET', http: 'ECONNRESET' }],
+    [
+      'bad-chunk',
+      {
+        curl: 56,
+        fetch: expect.stringMatching(/^HTTPParserError/),
+        http: 'HPE_INVALID_CHUNK_SIZE',
+      },
+    ],
+  ])('fail on %s', async (kind, expected) => {
+    const { url } = await serve({ kind });
+    const { exit } = await curl(`${url}/fault`);
+    const failed = await get(`${url}/fault`).then(
+      () => 'no failure',
+      (error: NodeJS.ErrnoException) => error.code,
+    );
+    const seen = { curl: exit, fetch: await fetchFailure(`${url}/fault`), http: failed };
+    expect(seen).toEqual(expected);
+  });
+
+  test.each<[string, Fault]>([
+    ['truncate', { kind: 'truncate' }],
+    ['bad-chunk', { kind: 'bad-chunk' }],
+  ])('fail on %s also where the reply has no content', async (_kind, fault) => {
+    const { url } = await serve(fault, NO_CONTENT);
+    expect((await curl(`${url}/fault`)).exit).toBe(52);
+    await expect(fetchFailure(`${url}/fault`)).resolves.toBe('SocketError UND_ERR_SOCKET');
+    await expect(get(`${url}/fault`)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await expect(get(`${url}/fault`, undefined, 'HEAD')).rejects.toThrow();
+  });
+
+  test('get a whole body that is not JSON', async () => {
+    const { url } = await serve({ kind: 'malformed-json' });
+    const curled = await curl(`${url}/fault`);
+    const fetched = await fetch(`${url}/fault`);
+    const got = await get(`${url}/fault`);
+    expect(curled.exit).toBe(0);
+    await expect(fetched.json()).rejects.toThrow(SyntaxError);
+    expect(got).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } });
+    expect(got.body).toBe(curled.stdout);
+  });
+
+  test("get a proxy's error page", async () => {
+    const { url } = await serve({ kind: 'html' });
+    const curled = await curl('--write-out', '%{http_code} %{content_type}', `${url}/fault`);
+    const fetched = await fetch(`${url}/fault`);
+    const got = await get(`${url}/fault`);
+    expect(curled).toEqual({ exit: 0, stdout: `${got.body}502 text/html` });
+    expect(fetched.status).toBe(502);
+    expect(await fetched.text()).toBe(got.body);
+    expect(got.body).toContain('<title>502 Bad Gateway</title>');
+    expect(got.headers).not.toHaveProperty('mock-basis');
+  });
+
+  test('get the whole body in the end, however slowly', async () => {
+    const { url } = await serve(slow(5, 30));
+    expect(await curl(`${url}/fault`)).toEqual({ exit: 0, stdout: PETS });
+    expect(await (await fetch(`${url}/fault`)).text()).toBe(PETS);
+    expect((await get(`${url}/fault`)).body).toBe(PETS);
+  });
+
+  test('give up on a hang', async () => {
+    const { url } = await serve({ kind: 'hang' });
+    expect(await curl('--max-time', '0.1', `${url}/fault`)).toEqual({ exit: 28, stdout: '' });
+    const signal = AbortSignal.timeout(50);
+    await expect(fetch(`${url}/fault`, { signal })).rejects.toThrow(/timeout/);
+  });
+});
+
+describe('reset', () => {
+  test('is a TCP reset within 50 ms, with nothing sent', async () => {
+    const { port } = await serve({ kind: 'reset' });
+    const times: number[] = [];
+    for (let i = 0; i < 20; i++) {
+      const connection = await open(port);
+      const start = performance.now();
+      connection.send(rawRequest('GET', '/fault'));
+      expect(await connection.ending()).toEqual({ bytes: '', error: 'ECONNRESET' });
+      times.push(performance.now() - start);
+    }
+    // The median: whatever else the machine does is no part of what is measured.
+    expect(times.sort((a, b) => a - b)[10]).toBeLessThan(50);
+  });
+
+  test('comes also where the rest of a body is on its way', async () => {
+    const { port } = await serve({ kind: 'reset' });
+    const half = rawRequest('POST', '/fault', { 'Content-Length': '1000' }, '{"name": ');
+    expect(await ask(port, half)).toEqual({ bytes: '', error: 'ECONNRESET' });
+  });
+
+  test('gives the replies before it a head start, which long ones need', async () => {
+    const long = 'x'.repeat(512 * 1024);
+    const { port } = await serve({ kind: 'reset' }, REPLY, long);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const connection = await open(port);
+    connection.send(
+      rawRequest('GET', '/1') + rawRequest('GET', '/2') + rawRequest('GET', '/fault'),
+    );
+    const replies = await connection.replies(2);
+    expect(replies.map(({ body }) => body === long)).toEqual([true, true]);
+    while (vi.getTimerCount() === 0) await setImmediate();
+    vi.advanceTimersByTime(25);
+    expect(await connection.ending()).toEqual({ bytes: '', error: 'ECONNRESET' });
+  });
+
+  test('is a plain end where the server listens on what is not TCP', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, 'socket');
+    const { carryOut } = createFaults();
+    const server = createServer((_request, response) => {
+      carryOut({ kind: 'reset' }, response, undefined);
+    });
+    server.listen(path);
+    await once(server, 'listening');
+    const request = openRequest({ socketPath: path }).end();
+    await expect(once(request, 'response')).rejects.toMatchObject({ code: 'ECONNRESET' });
+    server.close();
+    await once(server, 'close');
+  });
+});
+
+describe('close', () => {
+  test('ends the connection in good order, without a byte', async () => {
+    const { port } = await serve({ kind: 'close' });
+    expect(await ask(port)).toEqual({ bytes: '', error: undefined });
+  });
+
+  test('ends it in good order also where the rest of a body is on its way', async () => {
+    const { port, server } = await serve({ kind: 'close' });
+    const closed = once(server, 'connection').then(([socket]) => once(socket, 'close'));
+    const connection = await open(port);
+    connection.send(rawRequest('POST', '/fault', { 'Content-Length': '20' }, '0123456789'));
+    expect(await connection.ending()).toEqual({ bytes: '', error: undefined });
+    connection.send('0123456789');
+    connection.socket.end();
+    await closed;
+  });
+});
+
+describe('truncate', () => {
+  test('sends half of what Content-Length promises, then closes in good order', async () => {
+    const { port } = await serve({ kind: 'truncate' });
+    const { bytes, error } = await ask(port);
+    const [head, body] = parts(bytes);
+    expect(error).toBeUndefined();
+    expect(head).toContain(`\r\nContent-Length: ${Buffer.byteLength(PETS)}`);
+    expect(head).toContain('\r\nMock-Basis: documented');
+    expect(body).toBe(PETS.slice(0, Buffer.byteLength(PETS) >> 1));
+  });
+
+  test('sends half of a long body to its last byte', async () => {
+    const body = Buffer.alloc(8 * 1024 * 1024, 'x');
+    const { port } = await serve({ kind: 'truncate' }, { ...REPLY, body });
+    const { bytes, error } = await ask(port);
+    expect(error).toBeUndefined();
+    expect(parts(bytes)[1]).toHaveLength(body.length / 2);
+  });
+
+  test('promises one byte of an empty body', async () => {
+    const { port } = await serve({ kind: 'truncate' }, { ...REPLY, body: '' });
+    const [head, body] = parts((await ask(port)).bytes);
+    expect(head).toMatch(/\r\nContent-Length: 1(\r\n|$)/);
+    expect(body).toBe('');
+  });
+
+  test.each([
+    ['a reply with 204', 'GET', NO_CONTENT],
+    ['a reply to HEAD', 'HEAD', REPLY],
+  ])('cuts %s in its head', async (_what, method, written) => {
+    const { port } = await serve({ kind: 'truncate' }, written);
+    const end = await ask(port, rawRequest(method, '/fault'));
+    expect(end).toEqual({ bytes: 'HTTP/1.1 2', error: undefined });
+  });
+
+  test('keeps what is pipelined behind it from filling the promise', async () => {
+    const { port } = await serve({ kind: 'truncate' });
+    const both = rawRequest('GET', '/1') + rawRequest('GET', '/fault') + rawRequest('GET', '/2');
+    const connection = await open(port);
+    connection.send(both);
+    expect((await connection.reply()).body).toBe(PETS);
+    const [, body] = parts((await connection.ending()).bytes);
+    expect(body).toBe(PETS.slice(0, Buffer.byteLength(PETS) >> 1));
+  });
+});
+
+describe('malformed-json', () => {
+  test('is never JSON, whatever the body, and leaves the connection as it was', async () => {
+    let body = '';
+    const { url } = await serve({ kind: 'malformed-json' }, () => ({ ...REPLY, body }));
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const anyBody = fc.oneof(
+      fc.json(),
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('', '1', '{}', '[]', '""', '"a:}b:}"', '{"a":{}}', '{":}":":}"}'),
+    );
+    await fc.assert(
+      fc.asyncProperty(anyBody, async (text) => {
+        body = text;
+        const got = await get(`${url}/fault`, agent);
+        expect(() => JSON.parse(got.body)).toThrow(SyntaxError);
+        expect(Number(got.headers['content-length'])).toBe(Buffer.byteLength(got.body));
+      }),
+      { numRuns: 300 },
+    );
+    expect(Object.values(agent.freeSockets).flat()).toHaveLength(1);
+    agent.destroy();
+  });
+
+  test('leaves a reply that has no content as it is', async () => {
+    const { port } = await serve({ kind: 'malformed-json' }, NO_CONTENT);
+    const connection = await open(port);
+    connection.send(rawRequest('GET', '/fault') + rawRequest('GET', '/1'));
+    const [first, second] = await connection.replies(2);
+    expect(first).toMatchObject({ status: 204, headers: { 'mock-basis': 'documented' } });
+    expect(first?.headers).not.toHaveProperty('content-length');
+    expect(second?.body).toBe(PETS);
+  });
+
+  test('promises to HEAD what GET would get', async () => {
+    const { port } = await serve({ kind: 'malformed-json' });
+    const connection = await open(port);
+    connection.send(rawRequest('GET', '/fault') + rawRequest('HEAD', '/fault'));
+    const toGet = await connection.reply();
+    const toHead = await connection.reply('HEAD');
+    expect(toHead.headers['content-length']).toBe(toGet.headers['content-length']);
+    connection.send(rawRequest('GET', '/1'));
+    expect((await connection.reply()).body).toBe(PETS);
+  });
+});
+
+describe('html', () => {
+  test.each(['GET', 'HEAD'])('answers %s once and closes', async (method) => {
+    const { port } = await serve({ kind: 'html' });
+    const connection = await open(port);
+    connection.send(rawRequest(method, '/fault'));
+    const { status, headers } = await connection.reply(method);
+    expect(status).toBe(502);
+    expect(headers).toMatchObject({ 'content-type': 'text/html', connection: 'close' });
+    expect(Number(headers['content-length'])).toBeGreaterThan(0);
+    expect(await connection.ending()).toEqual({ bytes: '', error: undefined });
+  });
+});
+
+describe('bad-chunk', () => {
+  test('sends one good chunk and one whose size is no number, then closes', async () => {
+    const { port } = await serve({ kind: 'bad-chunk' });
+    const { bytes, error } = await ask(port);
+    const [head, body = ''] = parts(bytes);
+    expect(error).toBeUndefined();
+    expect(head).toContain('\r\nTransfer-Encoding: chunked');
+    expect(head).not.toContain('Content-Length');
+    const half = Buffer.byteLength(PETS) >> 1;
+    const [size, chunk, badSize] = body.split('\r\n');
+    expect(Number.parseInt(size ?? '', 16)).toBe(half);
+    expect(chunk).toBe(PETS.slice(0, half));
+    expect(badSize).toMatch(/^[^0-9a-fA-F]/);
+  });
+
+  test('has only the bad chunk where the body is empty', async () => {
+    const { port } = await serve({ kind: 'bad-chunk' }, { ...REPLY, body: '' });
+    expect(parts((await ask(port)).bytes)[1]).toMatch(/^[^0-9a-fA-F]/);
+  });
+
+  test.each(['HTTP/1.0', 'HTTP/1.1'])('suits %s', async (version) => {
+    const { port } = await serve({ kind: 'bad-chunk' });
+    const request = rawRequest('GET', '/fault').replace('HTTP/1.1', version);
+    const [head] = parts((await ask(port, request)).bytes);
+    expect(head).toContain(version === 'HTTP/1.0' ? 'Content-Length' : 'Transfer-Encoding');
+  });
+});
+
+describe('slow-body', () => {
+  test('sends the head at once and the pieces evenly, the last at the end', async () => {
+    const { port, server } = await serve(slow(4, 1_000), { ...REPLY, body: '0123456789' });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const connection = await open(port);
+    let arrived = '';
+    connection.socket.on('data', (bytes: Buffer) => {
+      arrived += bytes.toString();
+    });
+    const asked = once(server, 'request');
+    connection.send(rawRequest('GET', '/fault'));
+    await asked;
+    const body = () => parts(arrived)[1];
+    for (const piece of ['', '01', '01234', '0123456']) {
+      while (body() !== piece) await once(connection.socket, 'data');
+      vi.advanceTimersByTime(249);
+      expect(body()).toBe(piece);
+      vi.advanceTimersByTime(1);
+    }
+    const { body: whole, headers } = await connection.reply();
+    expect(whole).toBe('0123456789');
+    expect(headers['content-length']).toBe('10');
+    connection.send(rawRequest('GET', '/1'));
+    expect((await connection.reply()).body).toBe(PETS);
+  });
+
+  test('begins when its turn comes, and what is behind it waits', async () => {
+    const { port } = await serve(slow(3, 10));
+    const connection = await open(port);
+    const [a, b] = [rawRequest('GET', '/1'), rawRequest('GET', '/fault')];
+    connection.send(a + b + b + a);
+    const bodies = (await connection.replies(4)).map(({ body }) => body);
+    expect(bodies).toEqual([PETS, PETS, PETS, PETS]);
+  });
+
+  test.each([
+    ['more pieces than bytes', slow(1_000, 5), REPLY],
+    ['no time', slow(3, 0), REPLY],
+    ['one piece', slow(1, 5), REPLY],
+    ['an empty body', slow(3, 60_000), { ...REPLY, body: '' }],
+    ['a body in bytes', slow(3, 5), { ...REPLY, body: Buffer.from(PETS) }],
+  ])('manages %s', async (_what, fault, written) => {
+    const { url } = await serve(fault, written);
+    expect((await get(`${url}/fault`)).body).toBe(written.body.toString());
+  });
+
+  test.each([
+    ['204', 'GET', NO_CONTENT],
+    ['HEAD', 'HEAD', REPLY],
+  ])('answers at once where %s lets no content come', async (_what, method, written) => {
+    const { port } = await serve(slow(3, 60_000), written);
+    const connection = await open(port);
+    connection.send(rawRequest(method, '/fault'));
+    expect((await connection.reply(method)).status).toBe(written.status);
+  });
+
+  test('is sent whole when the server closes', async () => {
+    const { port, server, faults } = await serve(slow(2, 600_000));
+    const connection = await open(port);
+    connection.send(rawRequest('GET', '/fault', { Connection: 'close' }));
+    await once(connection.socket, 'data');
+    const closed = once(server, 'close');
+    server.close();
+    faults.endAll();
+    expect((await connection.reply()).body).toBe(PETS);
+    await closed;
+  });
+
+  test('is sent once when the server closes on a client that has yet to read it', async () => {
+    const body = Buffer.alloc(16 * 1024 * 1024, 'x');
+    const { port, server, faults } = await serve(slow(2, 10), { ...REPLY, body });
+    const asked = once(server, 'request');
+    const connection = await open(port);
+    connection.socket.pause();
+    connection.send(rawRequest('GET', '/fault'));
+    const [, response] = await asked;
+    while (!response.writableEnded) await setImmediate();
+    faults.endAll();
+    connection.socket.resume();
+    expect((await connection.reply()).body).toHaveLength(body.length);
+  });
+});
+
+describe('hang', () => {
+  /** A client that is kept waiting, and the server's end of its connection. */
+  async function hanging(mock: Mock): Promise<[Connection, ServerResponse]> {
+    const asked = once(mock.server, 'request');
+    const connection = await open(mock.port);
+    connection.send(rawRequest('GET', '/fault'));
+    const [, response] = await asked;
+    return [connection, response];
+  }
+
+  test.each(['end', 'destroy'] as const)('is over when the client leaves (%s)', async (leave) => {
+    const mock = await serve({ kind: 'hang' });
+    const [{ socket }, response] = await hanging(mock);
+    const closed = once(response, 'close');
+    socket[leave]();
+    await closed;
+  });
+
+  test('takes 5 minutes at most', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const mock = await serve({ kind: 'hang' });
+    const [connection, response] = await hanging(mock);
+    vi.advanceTimersByTime(5 * 60_000 - 1);
+    expect(response.socket?.destroyed).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(response.socket?.destroyed).toBe(true);
+    expect(await connection.ending()).toEqual({ bytes: '', error: undefined });
+  });
+
+  test('does not keep a server from closing, nor does one that begins then', async () => {
+    const mock = await serve({ kind: 'hang' });
+    const [first] = await hanging(mock);
+    const second = await open(mock.port);
+    const closed = once(mock.server, 'close');
+    mock.server.close();
+    mock.faults.endAll();
+    expect(await first.ending()).toEqual({ bytes: '', error: undefined });
+    second.send(rawRequest('GET', '/fault'));
+    expect(await second.ending()).toEqual({ bytes: '', error: undefined });
+    await closed;
+  });
+
+  test('keeps what is pipelined behind it waiting, without a warning', async () => {
+    const warned: Error[] = [];
+    const note = (warning: Error): void => {
+      warned.push(warning);
+    };
+    process.on('warning', note);
+    const mock = await serve({ kind: 'hang' });
+    const connection = await open(mock.port);
+    connection.send(rawRequest('GET', '/1') + rawRequest('GET', '/fault').repeat(20));
+    expect((await connection.reply()).body).toBe(PETS);
+    while (mock.asked.length < 21) await once(mock.server, 'request');
+    mock.faults.endAll();
+    expect(await connection.ending()).toEqual({ bytes: '', error: undefined });
+    process.off('warning', note);
+    expect(warned).toEqual([]);
+  });
+});
+
+test('a fault that has nothing to spoil is a mistake of the caller', () => {
+  const { carryOut } = createFaults();
+  const call = (response: ServerResponse): void =>
+    carryOut({ kind: 'truncate' }, response, undefined);
+  expect(call).toThrow(/no reply for truncate/);
+});

@@ -1,0 +1,173 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { statusesOf } from '../../src/contract/openapi-replies.ts';
+import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
+import { asker } from '../helpers/ask.ts';
+
+const closers: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  await Promise.all(closers.splice(0).map((close) => close()));
+});
+
+async function start(options: ServerOptions = {}): Promise<RunningServer> {
+  const server = await startServer({ ...options, port: 0 });
+  closers.push(() => server.close());
+  return server;
+}
+
+/** Writes a scenario called `test` for the running test and returns its path. */
+function scenario(content: object): string {
+  const folder = mkdtempSync(join(tmpdir(), 'scenario-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'test.json');
+  writeFileSync(path, JSON.stringify(content));
+  return path;
+}
+
+const withRules = (...rules: object[]): ServerOptions => ({ scenarios: [scenario({ rules })] });
+
+describe('a rule', () => {
+  test('for calls 1 and 2 fires exactly twice when 100 requests arrive at once', async () => {
+    const { port } = await start(
+      withRules({ on: 'createPet', calls: '1-2', reply: { status: 503 } }),
+    );
+    const ask = asker(port);
+    const body = { name: 'Rex', categoryId: 1 };
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => ask('POST', '/pets', { body })),
+    );
+    expect(answers.filter(({ status }) => status === 503)).toHaveLength(2);
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(98);
+  });
+
+  test('gives the documented body for a status, and names itself', async () => {
+    const { port } = await start(
+      withRules({ on: 'cancelOrder', where: { orderId: 3 }, reply: { status: 404 } }),
+    );
+    const ask = asker(port);
+    const answer = await ask('DELETE', '/store/orders/3');
+    expect(answer).toMatchObject({ status: 404, json: { code: 'order_not_found', status: 404 } });
+    expect(answer.headers['mock-basis']).toBe('forced;by="test#1"');
+    expect((await ask('DELETE', '/store/orders/1')).status).toBe(204);
+  });
+
+  test('gives any body, even a wrong one, with the digits it is written in', async () => {
+    const body =
+      '{"rules":[{"on":"createPet","reply":{"status":201,"body":{"id":9007199254740993}}}]}';
+    const path = scenario({});
+    writeFileSync(path, body);
+    const { port } = await start({ scenarios: [path] });
+    const { text } = await asker(port)('POST', '/pets', { body: { name: 'Rex' } });
+    expect(text).toBe('{"id":9007199254740993}');
+  });
+
+  test('decides before the key is looked at', async () => {
+    const { port } = await start(withRules({ on: '*', reply: { status: 500 } }));
+    expect((await asker(port)('GET', '/pets', { key: null })).status).toBe(500);
+  });
+
+  test('sees requests whose body is no JSON', async () => {
+    const { port } = await start(withRules({ on: 'createPet', reply: { status: 201 } }));
+    const answer = await asker(port)('POST', '/pets');
+    expect(answer).toMatchObject({ status: 201, json: { id: 1 } });
+  });
+
+  test('of a later scenario is tried before those of an earlier one', async () => {
+    const first = scenario({ rules: [{ on: '*', reply: { status: 500 } }] });
+    const second = scenario({ rules: [{ on: 'getPet', reply: { status: 502 } }] });
+    const { port } = await start({ scenarios: [first, second] });
+    expect((await asker(port)('GET', '/pets/1')).status).toBe(502);
+    expect((await asker(port)('GET', '/pets')).status).toBe(500);
+  });
+
+  test('makes the change and loses the reply where it says so', async () => {
+    const { port } = await start(
+      withRules({ on: 'cancelOrder', apply: true, fault: 'close', calls: 1 }),
+    );
+    const ask = asker(port);
+    await expect(ask('DELETE', '/store/orders/1')).rejects.toThrow('socket hang up');
+    expect((await ask('DELETE', '/store/orders/1')).status).toBe(409);
+  });
+
+  test('that only delays leaves reply and basis as they are', async () => {
+    const { port } = await start(withRules({ on: 'getPet', delay: 30 }));
+    const started = performance.now();
+    const { status, headers } = await asker(port)('GET', '/pets/1');
+    expect([status, headers['mock-basis']]).toEqual([200, 'documented']);
+    expect(performance.now() - started).toBeGreaterThan(28);
+  });
+
+  test('counts apart in every sandbox', async () => {
+    const { port } = await start(withRules({ on: '*', calls: 1, reply: { status: 503 } }));
+    for (const base of ['/v1', '/~one/v1', '/~two/v1']) {
+      const ask = asker(port, base);
+      expect((await ask('GET', '/pets')).status).toBe(503);
+      expect((await ask('GET', '/pets')).status).toBe(200);
+    }
+  });
+});
+
+const EXAMPLE_IDS: Readonly<Record<string, string>> = { petId: '1', orderId: '1' };
+
+describe('Prefer', () => {
+  const pairs = OPERATION_IDS.flatMap((id) =>
+    statusesOf(id).map((status) => [id, status] as const),
+  );
+
+  test.each(pairs)('gets %s answered with %i', async (id, status) => {
+    const { port } = await start();
+    const { method, path, replies } = operationShape(id);
+    const target = path.replace(/\{(\w+)\}/, (_match, name: string) => EXAMPLE_IDS[name] ?? '');
+    const headers = { Prefer: `code=${status}` };
+    const answer = await asker(port)(method, target, { headers });
+    expect(answer.status).toBe(status);
+    expect(answer.headers['preference-applied']).toBe(`code=${status}`);
+    expect(answer.headers['mock-basis']).toBe('forced;by="prefer"');
+    const documented = replies[status];
+    if (documented?.body?.list === true) expect(answer.json).toBeInstanceOf(Array);
+    else if (status === 204) expect(answer.text).toBe('');
+    else if (status >= 400) expect(answer.json).toMatchObject({ status });
+    else expect(answer.json).toBeInstanceOf(Object);
+  });
+
+  test('changes nothing', async () => {
+    const { port } = await start();
+    const ask = asker(port);
+    const preferring = { headers: { Prefer: 'code=204' } };
+    expect((await ask('DELETE', '/store/orders/1', preferring)).status).toBe(204);
+    expect((await ask('DELETE', '/store/orders/1')).status).toBe(204);
+  });
+
+  test('asks for the rules of a scenario, for this request alone', async () => {
+    const { port } = await start();
+    const ask = asker(port);
+    const answer = await ask('GET', '/pets', { headers: { Prefer: 'scenario=outage' } });
+    expect(answer.status).toBe(503);
+    expect(answer.headers['preference-applied']).toBe('scenario=outage');
+    expect((await ask('GET', '/pets')).status).toBe(200);
+  });
+
+  test.each([
+    'return=minimal',
+    'code=abc',
+    'code=999',
+    'scenario=nothing',
+    'scenario=../../etc/passwd',
+  ])('%s is passed over', async (preference) => {
+    const { port } = await start();
+    const answer = await asker(port)('GET', '/pets', { headers: { Prefer: preference } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['preference-applied']).toBeUndefined();
+  });
+
+  test('is nothing to a server that must not be told from the service', async () => {
+    const { port } = await start({ plain: true });
+    const answer = await asker(port)('GET', '/pets', { headers: { Prefer: 'code=401' } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['preference-applied']).toBeUndefined();
+  });
+});

@@ -1,0 +1,313 @@
+/** Scenarios that are wrong, in YAML, with what the reader says: FILE stands for the file. */
+export const BROKEN: readonly (readonly [name: string, text: string, ...problems: string[]])[] = [
+  [
+    'a misspelt operation',
+    'rules:\n  - { on: canceOrder, reply: { status: 409 } }',
+    'FILE:2:11: $.rules[0].on: expected listPets, createPet, getPet, listInventory, updateInventory, listOrders, cancelOrder or "*", or an array of operations, found "canceOrder" (did you mean cancelOrder?)',
+  ],
+  [
+    'a misspelt operation among others',
+    'rules:\n  - { on: [cancelOrder, getPt], reply: { status: 409 } }',
+    'FILE:2:25: $.rules[0].on[1]: expected listPets, createPet, getPet, listInventory, updateInventory, listOrders or cancelOrder, found "getPt" (did you mean getPet?)',
+  ],
+  [
+    'no operation',
+    'rules:\n  - { on: [], delay: 1 }',
+    'FILE:2:11: $.rules[0].on: expected an array that is not empty, found an empty array',
+  ],
+  [
+    'a rule without operation',
+    'rules:\n  - { delay: 1 }',
+    'FILE:2:5: $.rules[0].on: expected listPets, createPet, getPet, listInventory, updateInventory, listOrders, cancelOrder or "*", or an array of operations, found nothing',
+  ],
+  [
+    'a misspelt part',
+    'desciption: Mine.',
+    'FILE:1:1: $.desciption: expected $schema, description, extends, fixture, generate, state, keys, assume, clock or rules, found "desciption" (did you mean description?)',
+  ],
+  [
+    'a misspelt member of a rule',
+    'rules:\n  - { on: getPet, dealy: 5, fault: reset }',
+    'FILE:2:19: $.rules[0].dealy: expected on, where, calls, chance, delay, reply, fault or apply, found "dealy" (did you mean delay?)',
+  ],
+  [
+    'a misspelt input',
+    'rules:\n  - { on: getPet, where: { petid: 1 }, fault: reset }',
+    'FILE:2:28: $.rules[0].where.petid: expected categoryId, cursor, id, limit, name, offset, orderId, petId, quantity, status, headers or key, found "petid" (did you mean petId?)',
+  ],
+  [
+    'a misspelt fault',
+    'rules:\n  - { on: getPet, fault: resset }',
+    'FILE:2:26: $.rules[0].fault: expected reset, close, hang, html, truncate, malformed-json, bad-chunk or slow-body, or an object with `kind: slow-body`, found "resset" (did you mean reset?)',
+  ],
+  [
+    'a fault with settings that has none',
+    'rules:\n  - { on: getPet, fault: { kind: reset } }',
+    'FILE:2:34: $.rules[0].fault.kind: expected slow-body, found "reset"',
+  ],
+  [
+    'a body that comes in no pieces',
+    'rules:\n  - { on: getPet, fault: { kind: slow-body, chunks: 0 } }',
+    'FILE:2:53: $.rules[0].fault.chunks: expected an integer from 1 to 10000, found 0',
+  ],
+  [
+    'a misspelt assumption',
+    'assume: { cancel-agan: 404 }',
+    'FILE:1:11: $.assume["cancel-agan"]: expected an assumption that "petstore-mock assumptions" lists, found "cancel-agan" (did you mean cancel-again?)',
+  ],
+  [
+    'a misspelt option',
+    'assume: { conflict-body: empy }',
+    'FILE:1:26: $.assume["conflict-body"]: expected error, empty or problem, found "empy" (did you mean empty?)',
+  ],
+  [
+    'an option of another assumption',
+    'assume: { cancel-again: 405, rate-limit: 10/h }',
+    'FILE:1:25: $.assume["cancel-again"]: expected 409, 404 or 204, found 405',
+    'FILE:1:42: $.assume["rate-limit"]: expected none, or a rate such as 10/s or 600/m, found "10/h" (did you mean 10/s?)',
+  ],
+  [
+    'a misspelt status of an order',
+    'state: { orders: { set: [{ id: 1, status: shiped }] } }',
+    'FILE:1:43: $.state.orders.set[0].status: expected one of pending, shipped, cancelled, found "shiped" (did you mean shipped?)',
+  ],
+  [
+    'a misspelt field',
+    'state: { orders: { set: [{ id: 1, staus: shipped }] } }',
+    'FILE:1:35: $.state.orders.set[0].staus: expected id, petId, quantity, shipDate, complete or status, found "staus" (did you mean status?)',
+  ],
+  [
+    'a misspelt collection',
+    'state: { order: { remove: all } }',
+    'FILE:1:10: $.state.order: expected animals, inventory or orders, found "order" (did you mean orders?)',
+  ],
+  [
+    'a record without id',
+    'state: { inventory: { set: [{ quantity: 1 }] } }',
+    'FILE:1:29: $.state.inventory.set[0].petId: expected an integer from -2^63 to 2^63-1, found nothing',
+  ],
+  [
+    'an id with a fraction',
+    'state: { orders: { set: [{ id: 1.5 }] } }',
+    'FILE:1:32: $.state.orders.set[0].id: expected an integer from -2^63 to 2^63-1, found 1.5',
+  ],
+  [
+    'a field of another type',
+    'state: { animals: { set: [{ id: 1, name: 7, status: null }] } }',
+    'FILE:1:42: $.state.animals.set[0].name: expected a string, found 7',
+    'FILE:1:53: $.state.animals.set[0].status: expected a string, found null',
+  ],
+  [
+    'neither ids nor all',
+    'state: { orders: { remove: al } }',
+    'FILE:1:28: $.state.orders.remove: expected all, or an array of ids, found "al"',
+  ],
+  [
+    'an id in quotes',
+    'state: { orders: { remove: [1, "2"] } }',
+    'FILE:1:32: $.state.orders.remove[1]: expected an integer from -2^63 to 2^63-1, found "2"',
+  ],
+  [
+    'a rule that does nothing',
+    'rules:\n  - { on: getPet }',
+    'FILE:2:5: $.rules[0]: expected `reply`, `fault` or `delay`, found a rule that does nothing',
+  ],
+  [
+    'an operation run for nothing',
+    'rules:\n  - { on: getPet, delay: 5, apply: true }',
+    'FILE:2:36: $.rules[0].apply: expected a `reply` or a `fault` beside it, in place of the reply thrown away, found neither',
+  ],
+  [
+    'a call before the first',
+    'rules:\n  - { on: getPet, delay: 1, calls: 0 }',
+    'FILE:2:36: $.rules[0].calls: expected calls such as 1, "1-2", "3-" or "2,4", found 0',
+  ],
+  [
+    'calls with a comma, without quotes in braces',
+    'rules:\n  - { on: getPet, delay: 1, calls: 2,4 }',
+    'FILE:2:38: $.rules[0]["4"]: expected on, where, calls, chance, delay, reply, fault or apply, found "4" (what has a comma needs quotes in braces)',
+  ],
+  [
+    'a chance of 0',
+    'rules:\n  - { on: getPet, delay: 1, chance: 0 }',
+    'FILE:2:37: $.rules[0].chance: expected a number above 0, up to 1, found 0',
+  ],
+  [
+    'a delay of more than five minutes',
+    'rules:\n  - { on: getPet, delay: 300001 }',
+    'FILE:2:26: $.rules[0].delay: expected milliseconds from 0 to 300000, or an object with `min` and `max`, or with `median` and `sigma`, found 300001',
+  ],
+  [
+    'half a distribution',
+    'rules:\n  - { on: getPet, delay: { median: 5 } }',
+    'FILE:2:26: $.rules[0].delay.sigma: expected a number from 0 to 10, found nothing',
+  ],
+  [
+    'a reply without status',
+    'rules:\n  - { on: getPet, reply: { body: 1 } }',
+    'FILE:2:26: $.rules[0].reply.status: expected a status from 200 to 599, found nothing',
+  ],
+  [
+    'a status that is no final one',
+    'rules:\n  - { on: getPet, reply: { status: 100 } }',
+    'FILE:2:36: $.rules[0].reply.status: expected a status from 200 to 599, found 100',
+  ],
+  [
+    'a body where HTTP forbids one',
+    'rules:\n  - { on: getPet, reply: { status: 204, body: {} } }',
+    'FILE:2:41: $.rules[0].reply.body: expected no body beside the status 204, found one',
+  ],
+  [
+    'a body that is empty and not',
+    'rules:\n  - { on: getPet, reply: { status: 200, body: {}, empty: true } }',
+    'FILE:2:51: $.rules[0].reply.empty: expected `body` or `empty`, found both',
+  ],
+  [
+    'a name of a header with a blank',
+    'rules:\n  - { on: getPet, reply: { status: 200, headers: { "X A": a } } }',
+    'FILE:2:52: $.rules[0].reply.headers["X A"]: expected the name of a header, found "X A"',
+  ],
+  [
+    'a header of two lines',
+    'rules:\n  - { on: getPet, reply: { status: 200, headers: { X-A: "a\\r\\nX-B: b" } } }',
+    'FILE:2:57: $.rules[0].reply.headers["X-A"]: expected the value of a header: a string of one line, or a number, or an array of those, found "a\\r\\nX-B: b"',
+  ],
+  [
+    'a date for an instant',
+    'clock: { now: 2030-12-06 }',
+    'FILE:1:15: $.clock.now: expected an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z", found "2030-12-06"',
+  ],
+  [
+    "a word of YAML 1.1's for true",
+    'clock: { frozen: yes }',
+    'FILE:1:18: $.clock.frozen: expected true or false, found "yes"',
+  ],
+  [
+    'a key with a blank, and one that expires after a year of unknown length',
+    'keys: { invalid: [a b], expires: { demo-key: P1Y } }',
+    'FILE:1:19: $.keys.invalid[0]: expected an API key: visible characters without blanks, found "a b"',
+    'FILE:1:46: $.keys.expires["demo-key"]: expected a duration after the start such as "PT10M", or an instant such as "2030-12-06T00:00:00Z", found "P1Y"',
+  ],
+  [
+    'two stores to start from',
+    'fixture: default\ngenerate: { animals: 1 }',
+    'FILE:2:1: $.generate: expected fixture or generate, to start from one store, found both',
+  ],
+  [
+    'a negative number of animals',
+    'generate: { animals: -1 }',
+    'FILE:1:22: $.generate.animals: expected an integer from 0 to 1000000000, found -1',
+  ],
+  [
+    'an array on top',
+    '[]',
+    'FILE:1:1: $: expected an object with the parts of a scenario, found an array',
+  ],
+  [
+    'nothing at all',
+    '',
+    'FILE:1:1: $: expected an object with the parts of a scenario, found null',
+  ],
+  [
+    'names of every object',
+    'constructor: 1\n__proto__: { rules: [] }',
+    'FILE:1:1: $.constructor: expected $schema, description, extends, fixture, generate, state, keys, assume, clock or rules, found "constructor"',
+    'FILE:2:1: $.__proto__: expected $schema, description, extends, fixture, generate, state, keys, assume, clock or rules, found "__proto__"',
+  ],
+];
+
+/** Scenarios that only the reader refuses: a schema cannot compare values, or knows no bigints. */
+export const BROKEN_FOR_THE_READER: typeof BROKEN = [
+  [
+    'an input that none of the operations has',
+    'rules:\n  - { on: getPet, where: { orderId: 1 }, fault: reset }',
+    'FILE:2:28: $.rules[0].where.orderId: expected an input of getPet: petId, found "orderId"',
+  ],
+  [
+    'an input of an operation without any',
+    'rules:\n  - { on: listOrders, where: { orderId: 1 }, fault: reset }',
+    'FILE:2:32: $.rules[0].where.orderId: expected headers or key, since listOrders has no input, found "orderId"',
+  ],
+  [
+    'calls that run backwards',
+    'rules:\n  - { on: getPet, delay: 1, calls: 4-2 }',
+    'FILE:2:36: $.rules[0].calls: expected the lower number first, found "4-2"',
+  ],
+  [
+    'a longest delay below the shortest',
+    'rules:\n  - { on: getPet, delay: { min: 5, max: 3 } }',
+    'FILE:2:41: $.rules[0].delay.max: expected at least `min`, which is 5, found 3',
+  ],
+  [
+    'a type without a body',
+    'rules:\n  - { on: getPet, reply: { status: 200, headers: { content-type: text/html } } }',
+    'FILE:2:50: $.rules[0].reply.headers: expected a `body` beside Content-Type, found none',
+  ],
+  [
+    'two types of one body',
+    'rules:\n  - { on: getPet, reply: { status: 200, headers: { Content-Type: [a/b, c/d] }, body: x } }',
+    'FILE:2:50: $.rules[0].reply.headers: expected one Content-Type, found a/b and c/d',
+  ],
+  [
+    'a length of its own',
+    'rules:\n  - { on: getPet, reply: { status: 200, headers: { Content-Length: 5 } } }',
+    'FILE:2:52: $.rules[0].reply.headers["Content-Length"]: expected a header that does not say how long the message is; a `fault` can spoil that, found "Content-Length"',
+  ],
+  [
+    'a number that JSON has not',
+    'rules:\n  - { on: getPet, reply: { status: 200, body: [1, .inf] } }',
+    'FILE:2:51: $.rules[0].reply.body[1]: expected a number that JSON can hold, found Infinity',
+  ],
+  [
+    'an id above 2^63-1',
+    'state: { orders: { remove: [9223372036854775808] } }',
+    'FILE:1:29: $.state.orders.remove[0]: expected an integer from -2^63 to 2^63-1, found 9223372036854775808',
+  ],
+  [
+    'a time before 1970',
+    'clock: { now: 1930-12-06T00:00:00Z }',
+    'FILE:1:15: $.clock.now: expected an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z", found "1930-12-06T00:00:00Z"',
+  ],
+];
+
+/** A scenario with everything that there is. */
+export const WHOLE = `
+$schema: scenario.schema.json
+description: Everything at once.
+extends: slow
+generate: { animals: 5, orders: 0 }
+state:
+  animals: { remove: all, set: [{ id: -9223372036854775808, name: Rex, categoryId: 1 }] }
+  inventory: { remove: [1, 9007199254740993] }
+  orders: { set: [{ id: 9007199254740993, status: shipped }] }
+keys:
+  valid: [a-key]
+  readOnly: []
+  invalid: [demo-key]
+  expires: { a-key: PT1M30S, other-key: "2030-12-06T00:00:00+01:00" }
+assume:
+  cancel-again: 404
+  absent-optionals: null
+  name-limits: "255"
+  rate-limit: 3/s
+clock: { now: 2030-12-06T00:00:00Z, frozen: true }
+rules:
+  - on: "*"
+    where: { petId: [9007199254740993, null], headers: { X-Client: a }, key: [a-key, b-key] }
+    calls: 1, 3-4, 6-
+    chance: 0.5
+    delay: { median: 120, sigma: 0.4 }
+    reply:
+      status: 409
+      headers: { Retry-After: 1, X-Two: [a, b] }
+      body: { id: 9223372036854775807, list: [1.5, null, true, "x"], "__proto__": 1 }
+  - { on: [getPet, listPets], calls: 2, delay: 5, fault: slow-body }
+  - { on: cancelOrder, calls: [1, 3], delay: { min: 1, max: 1 }, apply: true, fault: { kind: slow-body, over: 7 } }
+  - { on: getPet, reply: { status: 200, headers: { content-type: text/plain }, body: Hello } }
+  - { on: getPet, reply: { status: 200, headers: { content-type: text/html }, body: { a: 1 } } }
+  - { on: getPet, reply: { status: 200, headers: { Content-Type: application/hal+json }, body: Hello } }
+  - { on: getPet, reply: { status: 200, body: Hello } }
+  - { on: getPet, reply: { status: 200, body: null } }
+  - { on: getPet, reply: { status: 409, empty: true } }
+  - { on: getPet, reply: { status: 404 } }
+`;
