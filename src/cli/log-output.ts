@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { Observer } from '../simulation/journal.ts';
 import { type LogFormat, renderDropped, renderJson, renderPretty } from './log.ts';
@@ -7,8 +6,8 @@ import type { Terminal } from './terminal.ts';
 /** Prints exchanges as they come. */
 export interface Log {
   readonly observe: Observer;
-  /** Prints what is left, unless nobody reads it. */
-  close(): Promise<void>;
+  /** Prints what is still being gathered. */
+  flush(): void;
 }
 
 /** Milliseconds for which lines are gathered: one write for many exchanges costs little more. */
@@ -16,9 +15,6 @@ const GATHER = 10;
 
 /** Characters that wait for a reader who is slower than we are. */
 const MOST_WAITING = 1 << 20;
-
-/** Milliseconds for which a server that is to stop waits for whoever reads its log. */
-const LAST_WAIT = 1000;
 
 /** @param format undefined: what suits who reads; `off` makes no log at all */
 export function openLog(
@@ -32,7 +28,7 @@ export function openLog(
     chosen === 'json'
       ? (sandbox, exchange) => lines.add(() => renderJson(sandbox, exchange))
       : (sandbox, exchange) => lines.add(() => renderPretty(sandbox, exchange, style));
-  return { observe, close: () => lines.close() };
+  return { observe, flush: () => lines.flush() };
 }
 
 /** Lines on their way to a reader, who may be slow or may have left. */
@@ -58,22 +54,10 @@ class Lines {
       return;
     }
     this.#waiting += render();
-    if (!this.#full) this.#timer ??= setTimeout(() => this.#flush(), GATHER);
+    if (!this.#full) this.#timer ??= setTimeout(() => this.flush(), GATHER);
   }
 
-  async close(): Promise<void> {
-    this.#flush();
-    if (!this.#full || !this.#output.writable) return;
-    const patience = AbortSignal.timeout(LAST_WAIT);
-    try {
-      await once(this.#output, 'drain', { signal: patience });
-    } catch {
-      // A reader that has stopped reading, and has not left, would keep us from ending.
-      this.#output.destroy();
-    }
-  }
-
-  #flush(): void {
+  flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const missing = this.#dropped === 0 ? '' : this.#tellDropped(this.#dropped);
@@ -84,7 +68,7 @@ class Lines {
     this.#full = true;
     this.#output.once('drain', () => {
       this.#full = false;
-      this.#flush();
+      this.flush();
     });
   }
 }

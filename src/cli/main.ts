@@ -19,13 +19,19 @@ const LOAD = {
   health: async () => (await import('./commands/health.ts')).health,
 } as const satisfies Record<CommandName, () => Promise<Command>>;
 
+/** Milliseconds that a server which has stopped waits for the reader of its log. */
+const LAST_WAIT = 1000;
+
 async function run(words: readonly string[], terminal: Terminal): Promise<number> {
   const invocation = await parseArguments(words);
   const { command, flags, positionals } = invocation;
   if (isOn([flags], 'help')) return help(invocation, terminal);
   if (isOn([flags], 'version')) return version(terminal);
   const layers = await layersOf(invocation);
-  return (await LOAD[command]())({ layers, positionals, terminal });
+  const exitCode = await (await LOAD[command]())({ layers, positionals, terminal });
+  // What reads a server's log may have stopped reading, and must not keep the server from ending.
+  if (command === 'serve') setTimeout(() => process.exit(exitCode), LAST_WAIT);
+  return exitCode;
 }
 
 async function layersOf({ command, flags }: Invocation): Promise<Layers> {

@@ -26,13 +26,24 @@ export function createExpressApp(
   return app;
 }
 
-/** Express would answer a fault with a page of HTML. */
+/** Express would answer with a page of HTML. */
 const answerFault: ErrorRequestHandler = (error: unknown, _request, response, _next) => {
-  process.emitWarning(error instanceof Error ? error : new Error(String(error)));
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  const body = errorBody(chooseOptions(), 'internal_error', 500, 'the mock itself failed');
+  const choices = chooseOptions();
+  if (isOfClient(error)) {
+    response.status(400).json(errorBody(choices, 'invalid_input', 400, error.message));
+    return;
+  }
+  process.emitWarning(error instanceof Error ? error : new Error(String(error)));
+  const body = errorBody(choices, 'internal_error', 500, 'the mock itself failed');
   response.status(500).json(body);
 };
+
+/** Whether Express, or a middleware, says that the client is at fault. */
+function isOfClient(error: unknown): error is Error {
+  if (!(error instanceof Error) || !('status' in error)) return false;
+  return typeof error.status === 'number' && error.status >= 400 && error.status < 500;
+}

@@ -7,7 +7,7 @@ import { errorBody } from '../service/reply.ts';
 import type { Sandbox } from '../simulation/sandbox.ts';
 import type { ControlParts } from './parts.ts';
 
-export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** What the endpoints are about, as the OpenAPI document groups them. */
 export const TAGS = {

@@ -64,7 +64,7 @@ const SHARED = {
   Unauthorized: { status: 401, description: 'The control token is missing or wrong.' },
   Forbidden: { status: 403, description: 'The request may come from a page of another site.' },
   TooLarge: { status: 413, description: 'The body is too large.' },
-  NotJson: { status: 415, description: 'The body does not say that it is JSON.' },
+  NotJson: { status: 415, description: 'There is a body that does not say that it is JSON.' },
   Unavailable: {
     status: 503,
     description: 'There are as many sandboxes as there may be, or the change could not be saved.',
@@ -97,9 +97,9 @@ function operationOf(endpoint: Endpoint): Json {
 function repliesOf({ replies, open, body }: Endpoint): Json {
   const all: Record<string, Json> = {};
   for (const [status, shape] of Object.entries(replies)) all[status] = replyOf(shape);
-  if (open) return all;
   for (const [name, { status }] of Object.entries(SHARED)) {
-    if (body === undefined && (name === 'TooLarge' || name === 'NotJson')) continue;
+    if (open && name !== 'NotJson') continue;
+    if (body === undefined && name === 'TooLarge') continue;
     all[status] ??= ref('responses', name);
   }
   return all;

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { ref } from '../contract/openapi-schemas.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import { describe } from '../contract/records.ts';
@@ -90,7 +89,7 @@ export const SANDBOX_ENDPOINTS: readonly Endpoint[] = [
 function createSandbox({ parts, mount, body = {} }: ControlCall): ControlReply {
   const reading = readMembers({ name: NAME }, body);
   if (!reading.ok) return refuseInput(reading.problems);
-  const name = reading.value.name ?? randomBytes(9).toString('base64url');
+  const name = reading.value.name ?? crypto.randomUUID();
   if (parts.sandboxes.has(name)) {
     return refuse('already_exists', 409, `there is a sandbox ${name}`);
   }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { ref } from '../contract/openapi-schemas.ts';
 import { describe, isObject, type Problem, type Reading } from '../contract/records.ts';
 import { packageRoot } from '../package.ts';
-import type { Sandbox } from '../simulation/sandbox.ts';
-import { type Rule, type Scenario, ScenarioError } from '../simulation/scenario.ts';
+import { Rules } from '../simulation/rules.ts';
+import { type Scenario, ScenarioError } from '../simulation/scenario.ts';
 import type { ScenarioLibrary } from '../simulation/scenario-library.ts';
 import type { Start } from '../simulation/start.ts';
 import { touchesStore } from '../simulation/starter.ts';
@@ -16,6 +16,7 @@ import {
   type ControlReply,
   type Endpoint,
   json,
+  refuse,
   refuseInput,
 } from './endpoint.ts';
 
@@ -46,7 +47,7 @@ export const SCENARIO_ENDPOINTS: readonly Endpoint[] = [
     tag: 'Scenarios',
     summary: 'The active scenarios and their rules',
     replies: { 200: ACTIVE },
-    handle: ({ sandbox }) => json(activeView(sandbox)),
+    handle: ({ sandbox: { start, rules } }) => json(activeView(start, rules)),
   },
   {
     id: 'setScenario',
@@ -86,14 +87,14 @@ async function setScenario({ parts, sandbox, body }: ControlCall): Promise<Contr
     start = parts.sandboxes.startOf(sandbox.name, await parts.starter(scenarios.value));
   } catch (error) {
     if (!(error instanceof ScenarioError || error instanceof FixtureError)) throw error;
-    return refuseInput(error.problems.map(asProblem));
+    return refuse('invalid_input', 400, error.message.replaceAll('\n', '; '));
   }
   const changed = [...sandbox.start.scenarios, ...start.scenarios].some(touchesStore);
   if (changed) restoreStore(sandbox.world.store, start.store);
   // What a reset goes back to is what the sandbox started with, which a file may have brought.
   const next = changed ? start : { ...start, store: sandbox.start.store };
   return {
-    ...json({ scenarios: scenarioViews(start.scenarios, () => undefined) }),
+    ...json(activeView(next, new Rules(next.rules, next.seed))),
     finish: () => sandbox.restart(next, true),
   };
 }
@@ -130,22 +131,8 @@ function isShippedFixture(name: string): boolean {
   return /^[\w-]+$/.test(name) && existsSync(join(packageRoot, 'fixtures', `${name}.json`));
 }
 
-function asProblem(line: string): Problem {
-  const [, path = '$', expected = line, found = 'none'] =
-    /^(.*?): expected (.*?)[,;] found (.*)$/s.exec(line) ?? [];
-  return { path, expected, found };
-}
-
-function activeView(sandbox: Sandbox): object {
-  const { start, rules } = sandbox;
-  return { scenarios: scenarioViews(start.scenarios, (rule) => rules.callsOf(rule)) };
-}
-
-function scenarioViews(
-  scenarios: readonly Scenario[],
-  callsOf: (rule: Rule) => number | undefined,
-): object[] {
-  return scenarios.map(({ name, description, rules }) => ({
+function activeView({ scenarios }: Start, active: Rules): object {
+  const views = scenarios.map(({ name, description, rules }) => ({
     name,
     description,
     rules: rules.map((rule) => ({
@@ -153,7 +140,8 @@ function scenarioViews(
       on: rule.on,
       status: rule.reply?.status,
       fault: rule.fault?.kind,
-      calls: callsOf(rule),
+      calls: active.callsOf(rule),
     })),
   }));
+  return { scenarios: views };
 }

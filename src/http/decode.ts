@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   BASE_PATH,
   OPERATION_IDS,
@@ -7,6 +7,7 @@ import {
   operationShape,
 } from '../contract/operations.ts';
 import type { ReceivedBody } from '../service/input.ts';
+import { askForBody } from './expect.ts';
 
 /** A path of the service and what can be done with it. */
 export interface Route {
@@ -112,15 +113,15 @@ function decodeQuery(text: string): Target['query'] {
 }
 
 /**
- * Receives a request's body, as far as `limit` bytes.
+ * Receives a request's body, as far as `limit` bytes. A client that holds it back is asked for it.
  *
- * @param wanted called before the first byte is waited for, for `Expect: 100-continue`
  * @param received never called where the client leaves before the body is whole
+ * @throws Error where a body parser of an app around the mock has rounded what was sent
  */
 export function receiveBody(
   request: IncomingMessage,
+  response: ServerResponse,
   limit: number,
-  wanted: () => void,
   received: (body: ReceivedBody) => void,
 ): void {
   const length = request.headers['content-length'];
@@ -135,7 +136,11 @@ export function receiveBody(
     received({ kind: 'too-large', limit });
     return;
   }
-  wanted();
+  if (request.readableEnded) {
+    received(readBefore(request));
+    return;
+  }
+  askForBody(request, response);
   const chunks: Buffer[] = [];
   let size = 0;
   const onData = (chunk: Buffer): void => {
@@ -154,4 +159,22 @@ export function receiveBody(
       received({ kind: 'bytes', bytes: chunks.length === 1 ? only : Buffer.concat(chunks, size) });
   };
   request.on('data', onData).on('end', onEnd);
+}
+
+/** The body of a request that a parser of an app around the mock has read already. */
+function readBefore(request: IncomingMessage): ReceivedBody {
+  const body: unknown = 'body' in request ? request.body : undefined;
+  if (body === undefined) return { kind: 'none' };
+  if (Buffer.isBuffer(body)) return { kind: 'bytes', bytes: body };
+  const text = typeof body === 'string' ? body : JSON.stringify(body, refuseRounded);
+  return { kind: 'bytes', bytes: Buffer.from(text) };
+}
+
+function refuseRounded(_name: string, value: unknown): unknown {
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    throw new Error(
+      'A body parser before the mock has rounded an integer beyond 2^53: mount the mock before it.',
+    );
+  }
+  return value;
 }

@@ -12,6 +12,8 @@ import { BASE_PATH } from '../contract/operations.ts';
 import { errorBody } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import { basisHeader, type Wire } from './encode.ts';
+import { holdBack } from './expect.ts';
+import { HostCheck } from './host.ts';
 import type { ServiceHandler } from './service.ts';
 
 /** How long a client may take, in milliseconds. */
@@ -45,37 +47,31 @@ export interface ListenerOptions extends Wire {
 export function createListener(options: ListenerOptions): Server {
   const { service, loadApp, world } = options;
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
+  const hosts = new HostCheck();
   let app: Promise<RequestListener> | undefined;
 
-  const answer = (
-    request: ServiceRequest,
-    response: ServerResponse,
-    awaitsContinue: boolean,
-  ): void => {
-    answerNow(request, response, awaitsContinue);
-    // Kept only while the reply is under way: one that every connection held on to would outlive
-    // the young generation, which then grows to several times its size.
-    request.socket[LATEST] = response.writableFinished ? undefined : response;
+  const answer = (request: ServiceRequest, response: ServerResponse): void => {
+    answerNow(request, response);
+    // Kept only while it is needed: one that every connection held on to would outlive the young
+    // generation, which then grows to several times its size.
+    const over = response.writableFinished && request.complete;
+    request.socket[LATEST] = over ? undefined : response;
   };
 
-  const answerNow = (
-    request: ServiceRequest,
-    response: ServerResponse,
-    awaitsContinue: boolean,
-  ): void => {
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+  const answerNow = (request: ServiceRequest, response: ServerResponse): void => {
+    const fault = hosts.faultOf(request);
+    if (fault !== undefined) {
       response.shouldKeepAlive = false;
-      sendError(response, 'invalid_input', invalid(world), 'the request names no Host');
+      sendError(response, 'invalid_input', invalid(world), fault);
       return;
     }
     if (!isServicePath(request.url ?? '')) {
-      if (awaitsContinue) response.writeContinue();
       app ??= loadApp();
       app.then((listener) => listener(request, response)).catch((error) => fail(response, error));
       return;
     }
     try {
-      service(request, response, awaitsContinue);
+      service(request, response);
     } catch (error) {
       fail(response, error);
     }
@@ -105,22 +101,27 @@ export function createListener(options: ListenerOptions): Server {
     keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
     requireHostHeader: false, // Node would answer without an Error
   });
-  server.on('request', (request: ServiceRequest, response) => answer(request, response, false));
-  server.on('checkContinue', (request: ServiceRequest, response) =>
-    answer(request, response, true),
-  );
+  server.on('request', answer);
+  server.on('checkContinue', (request: ServiceRequest, response) => {
+    holdBack(request, response);
+    answer(request, response);
+  });
   // Other expectations may be passed over (RFC 9110, section 10.1.1).
-  server.on('checkExpectation', (request: ServiceRequest, response) =>
-    answer(request, response, false),
-  );
+  server.on('checkExpectation', answer);
   server.on('connect', (_request, socket: ServiceSocket) => {
     // Node has let go of the socket: nobody else would hear of a reset, or read on to its end.
     socket.on('error', () => socket.destroy()).resume();
     const message = 'CONNECT is not for this server';
     const allow = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'] as const;
     const text = rawError('method_not_allowed', 405, message, world, options, allow);
-    if (isReplying(socket[LATEST])) socket.destroy();
-    else closeWith(socket, text);
+    const latest = socket[LATEST];
+    if (!isReplying(latest)) {
+      closeWith(socket, text);
+      return;
+    }
+    // Node has taken its own listener away, without which a long reply would never go on.
+    socket.on('drain', () => latest.emit('drain'));
+    latest.once('finish', () => closeWith(socket, text));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: ServiceSocket) => {
     refuse(error, socket, world, options);

@@ -21,17 +21,8 @@ export interface ServiceOptions extends Wire {
   readonly library: ScenarioLibrary;
 }
 
-/**
- * Answers a request for a path of the service, and any other with 404.
- *
- * @param awaitsContinue whether the client holds its body back until it is asked for it (RFC 9110,
- *   section 10.1.1) and nobody has asked yet
- */
-export type ServiceHandler = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  awaitsContinue?: boolean,
-) => void;
+/** Answers a request for a path of the service, and any other with 404. */
+export type ServiceHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Makes the handler that the listener and the Express app share. */
 export function createServiceHandler({
@@ -39,13 +30,11 @@ export function createServiceHandler({
   library,
   ...wire
 }: ServiceOptions): ServiceHandler {
-  return (request, response, awaitsContinue = false) => {
+  return (request, response) => {
     const target = decodeTarget(request.url ?? '/');
     const location = locate(sandboxes, target.sandbox, request.headers);
     const { sandbox, authorization } = location;
     const exchange = new ServiceExchange(request, response, target, sandbox, authorization, wire);
-    // A body that was never asked for may come all the same or not: no next request can follow.
-    if (awaitsContinue) response.shouldKeepAlive = false;
 
     if (location.refusal !== undefined) {
       exchange.reply(location.refusal);
@@ -70,13 +59,8 @@ export function createServiceHandler({
       exchange.perform(id, NO_BODY, library);
       return;
     }
-    const wanted = (): void => {
-      if (!awaitsContinue) return;
-      response.shouldKeepAlive = true;
-      response.writeContinue();
-    };
     const limit = BODY_LIMITS[sandbox.world.choices['body-limit']];
-    receiveBody(request, limit, wanted, (body) => exchange.perform(id, body, library));
+    receiveBody(request, response, limit, (body) => exchange.perform(id, body, library));
   };
 }
 

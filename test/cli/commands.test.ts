@@ -8,6 +8,7 @@ import { FLAG_NAMES } from '../../src/cli/flags.ts';
 import { ASSUMPTION_IDS } from '../../src/contract/assumptions.ts';
 import { serviceOpenApi } from '../../src/contract/openapi.ts';
 import { packageVersion } from '../../src/package.ts';
+import { shippedScenarios } from '../../src/simulation/load-scenario.ts';
 import { runCommand, startCommand } from '../helpers/command.ts';
 
 let folder = '';
@@ -43,7 +44,7 @@ describe('--help', () => {
     const { stdout } = await runCommand(['--help']);
     const [, section = ''] = /^Examples\n((?: {2}.*\n)+)/m.exec(stdout) ?? [];
     const commands = section.split('\n').filter((line) => line.startsWith('  petstore-mock'));
-    expect(commands).toHaveLength(3);
+    expect(commands).toHaveLength(4);
     for (const command of commands) {
       const [, ...args] = command.trim().replace('--port 8080', '').split(/ +/);
       const server = await startCommand([...args, '--port', '0']);
@@ -171,6 +172,72 @@ describe('assumptions', () => {
     const { stdout } = await runCommand(['assumptions', 'cancel-again']);
     expect(stdout).toContain('404 Not Found');
     expect(stdout).toContain('cancelOrder');
+  });
+});
+
+describe('scenarios', () => {
+  const shipped = shippedScenarios();
+
+  test('lists every one that ships, with what it does', async () => {
+    const { code, stdout } = await runCommand(['scenarios']);
+    expect(code).toBe(0);
+    for (const { name, description } of shipped) {
+      expect(description).not.toBe('');
+      expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\S`, 'm'));
+    }
+  });
+
+  test('prints the same as JSON', async () => {
+    const { stdout } = await runCommand(['scenarios', '--json']);
+    expect(JSON.parse(stdout)).toEqual(shipped);
+  });
+});
+
+describe('validate', () => {
+  const files = () => {
+    const of = (name: string, text: string) => {
+      const file = join(folder, name);
+      writeFileSync(file, text);
+      return file;
+    };
+    return {
+      scenario: of('fine.yaml', 'description: Fine.\nassume: { cancel-again: "404" }\n'),
+      fixture: of('fine.json', '{ "animals": [], "inventory": [], "orders": [] }'),
+      misspelt: of('misspelt.yaml', 'description: Not fine.\nrule: []\n'),
+      broken: of('broken.json', '{\n  "animals": [,]\n}\n'),
+    };
+  };
+
+  test('says of each file that it is valid, where all are', async () => {
+    const { scenario, fixture } = files();
+    expect(await runCommand(['validate', scenario, fixture])).toMatchObject({
+      code: 0,
+      stdout: `${scenario}: valid\n${fixture}: valid\n`,
+      stderr: '',
+    });
+  });
+
+  test('says what is wrong and where, and exits with 2', async () => {
+    const { scenario, misspelt, broken } = files();
+    const missing = join(folder, 'missing.yaml');
+    const finished = await runCommand(['validate', misspelt, scenario, broken, missing]);
+    expect(finished).toMatchObject({ code: 2, stderr: '' });
+    const [first, second, third, fourth] = finished.stdout.split('\n');
+    expect(first).toMatch(`${misspelt}:2:1: `);
+    expect(first).toMatch('did you mean rules?');
+    expect(second).toBe(`${scenario}: valid`);
+    expect(third).toMatch(`${broken}:2:15: `);
+    expect(fourth).toMatch(`${missing}: expected a scenario file`);
+  });
+
+  test('prints the same as JSON', async () => {
+    const { scenario, misspelt } = files();
+    const { code, stdout } = await runCommand(['validate', '--json', scenario, misspelt]);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toEqual([
+      { file: scenario, problems: [] },
+      { file: misspelt, problems: [expect.stringContaining(`${misspelt}:2:1: `)] },
+    ]);
   });
 });
 

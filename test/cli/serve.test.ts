@@ -62,7 +62,7 @@ async function openRequest(url: string) {
 
 describe('ready', () => {
   test('is one line on standard output, and nothing else where no person reads', async () => {
-    const server = await startCommand(FREE);
+    const server = await startCommand([...FREE, '--log', 'off']);
     expect((await fetch(`${server.url}/pets`, { headers: KEY })).status).toBe(200);
     await server.stop();
     expect(server.stdout()).toMatch(/^petstore-mock ready http:\/\/127\.0\.0\.1:\d+\/v1\n$/);
@@ -147,6 +147,10 @@ describe('what cannot be is told on standard error, with 2 and nothing on standa
     [[], { PETSTORE_MOCK_SEDE: '1' }, 'did you mean PETSTORE_MOCK_SEED?'],
     [['--config', 'no-such.json'], {}, '--config: expected a JSON file at no-such.json'],
     [['--fixture', 'defautl'], {}, 'did you mean default?'],
+    [['--scenario', 'shiped-orders'], {}, 'did you mean shipped-orders?'],
+    [[], { PETSTORE_MOCK_SCENARIO: 'slow,flakey' }, 'did you mean flaky?'],
+    [['--log', 'prety'], {}, 'did you mean pretty?'],
+    [['validate'], {}, 'validate: expected a scenario or fixture file, found none'],
     [[], { PETSTORE_MOCK_FIXTURE: 'nope' }, 'environment variable PETSTORE_MOCK_FIXTURE'],
     [['assumptions', 'cros'], {}, 'did you mean cors?'],
     [['health', '--url', 'nowhere'], {}, '--url: expected an http URL'],
@@ -174,5 +178,80 @@ test('a server takes its settings from all three places', async () => {
   expect(reply.status).toBe(200);
   expect(reply.headers.has('Mock-Basis')).toBe(false);
   expect(await reply.json()).toHaveLength(3);
+  await server.stop();
+});
+
+describe('a file that cannot be used', () => {
+  test('as a scenario is told with line and column, and what was expected', async () => {
+    const file = join(folder, 'broken.yaml');
+    writeFileSync(file, 'description: Broken.\nrules:\n  - { on: listPet, delay: 5 }\n');
+    const { code, stdout, stderr } = await runCommand([...FREE, '--scenario', file]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('petstore-mock: the scenarios of --scenario cannot be used\n');
+    expect(stderr).toContain(`${file}:3:11: `);
+    expect(stderr).toContain('did you mean listPets?');
+  });
+
+  test('as the store is told by its flag', async () => {
+    const file = join(folder, 'broken.json');
+    writeFileSync(file, '{ "animals": [{ "id": 1 }] }');
+    const { code, stdout, stderr } = await runCommand([...FREE, '--db', file]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^petstore-mock: the file of --db cannot be used\n/);
+    expect(stderr).toContain(file);
+  });
+
+  test('since another server keeps its store in it ends with 1', async () => {
+    const file = join(folder, 'kept.json');
+    const server = await startCommand([...FREE, '--db', file]);
+    const second = await runCommand([...FREE, '--db', file]);
+    expect(second).toMatchObject({ code: 1, stdout: '' });
+    expect(second.stderr).toContain(`${file} is kept by another server`);
+    expect(second.stderr).not.toMatch(/^\s+at /m);
+    await server.stop();
+  });
+});
+
+describe('the token of the control API', () => {
+  const everyAddress = [...FREE, '--host', '0.0.0.0', '--log', 'off'];
+
+  test('is printed where it was drawn, and opens it', async () => {
+    const server = await startCommand(everyAddress);
+    await expect.poll(server.stderr).toMatch(/ asks for the token \S+ /);
+    const [, token = ''] = / the token (\S+) /.exec(server.stderr()) ?? [];
+    const url = new URL('/__mock/assumptions', server.url);
+    const headers = { Authorization: `Bearer ${token}` };
+    expect((await fetch(url)).status).toBe(401);
+    expect((await fetch(url, { headers })).status).toBe(200);
+    await server.stop();
+    expect(server.stdout()).toMatch(/^petstore-mock ready \S+\n$/);
+  });
+
+  test.each([
+    ['was given', { PETSTORE_MOCK_CONTROL_TOKEN: 'given-token' }],
+    ['opens nothing', { PETSTORE_MOCK_NO_CONTROL: '1' }],
+  ])('is not printed where it %s', async (_what, env) => {
+    const server = await startCommand(everyAddress, env);
+    await server.stop();
+    expect(server.stderr()).toBe('');
+  });
+});
+
+test('health needs only the variables of the server in a container', async () => {
+  const probe = await startCommand([...FREE, '--log', 'off']);
+  const port = portOf(probe.url);
+  await probe.stop();
+  const env = {
+    PETSTORE_MOCK_PORT: port,
+    PETSTORE_MOCK_HOST: '0.0.0.0',
+    PETSTORE_MOCK_SCENARIO: 'slow',
+    PETSTORE_MOCK_CONTROL_TOKEN: 'secret',
+  };
+  const server = await startCommand([], env);
+  expect(await runCommand(['health'], env)).toMatchObject({
+    code: 0,
+    stdout: `http://127.0.0.1:${port} is up\n`,
+    stderr: '',
+  });
   await server.stop();
 });

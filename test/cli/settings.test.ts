@@ -61,6 +61,15 @@ test('nothing given makes the documented defaults', async () => {
     clock: undefined,
     frozen: false,
     plain: false,
+    scenarios: [],
+    db: undefined,
+    watch: false,
+    sandboxRequired: false,
+    maxSandboxes: 10_000,
+    journal: 1000,
+    controlToken: undefined,
+    noControl: false,
+    log: undefined,
   });
 });
 
@@ -104,6 +113,67 @@ describe('every flag of serve is read alike from the command line, the environme
         { config: { key: ['a', 'b'] } },
       ],
       { keys: { valid: ['a', 'b'], any: false } },
+    ],
+    [
+      'scenarios',
+      [
+        { args: ['--scenario', 'slow', '--scenario', 'flaky'] },
+        { env: { PETSTORE_MOCK_SCENARIO: 'slow,flaky' } },
+        { config: { scenario: ['slow', 'flaky'] } },
+      ],
+      { scenarios: ['slow', 'flaky'] },
+    ],
+    [
+      'a switch whose name begins with no',
+      [
+        { args: ['--no-control'] },
+        { args: ['--no-control', '--no-control'] },
+        { args: ['--no-control=true'] },
+        { args: ['serve', '--no-control', '--port', '1'] },
+        { env: { PETSTORE_MOCK_NO_CONTROL: '1' } },
+        { config: { 'no-control': true } },
+      ],
+      { noControl: true },
+    ],
+    [
+      'that switch when it is off',
+      [
+        { args: ['--no-control=false'], env: { PETSTORE_MOCK_NO_CONTROL: '1' } },
+        { env: { PETSTORE_MOCK_NO_CONTROL: '0' } },
+        { config: { 'no-control': false } },
+      ],
+      { noControl: false },
+    ],
+    [
+      'what sandboxes may do',
+      [
+        { args: ['--sandbox-required', '--max-sandboxes', '0', '--journal', '1000000'] },
+        {
+          env: {
+            PETSTORE_MOCK_SANDBOX_REQUIRED: '1',
+            PETSTORE_MOCK_MAX_SANDBOXES: '0',
+            PETSTORE_MOCK_JOURNAL: '1000000',
+          },
+        },
+        { config: { 'sandbox-required': true, 'max-sandboxes': 0, journal: 1_000_000 } },
+      ],
+      { sandboxRequired: true, maxSandboxes: 0, journal: 1_000_000 },
+    ],
+    [
+      'what keeps and shows the store',
+      [
+        { args: ['--db', '/tmp/store.json', '--watch', '--log', 'off', '--control-token', 'abc'] },
+        {
+          env: {
+            PETSTORE_MOCK_DB: '/tmp/store.json',
+            PETSTORE_MOCK_WATCH: '1',
+            PETSTORE_MOCK_LOG: 'off',
+            PETSTORE_MOCK_CONTROL_TOKEN: 'abc',
+          },
+        },
+        { config: { db: '/tmp/store.json', watch: true, log: 'off', 'control-token': 'abc' } },
+      ],
+      { db: '/tmp/store.json', watch: true, log: 'off', controlToken: 'abc' },
     ],
     [
       'assumptions',
@@ -202,6 +272,11 @@ test('a path in a config file starts from that file, and a name stays one', asyn
     join(folder, 'store.json'),
   );
   expect((await settingsOf({ config: { fixture: 'default' } })).fixture).toBe('default');
+  const config = { scenario: ['slow', 'mine.yaml', '/else/where.yaml'], db: 'store' };
+  expect(await settingsOf({ config })).toMatchObject({
+    scenarios: ['slow', join(folder, 'mine.yaml'), '/else/where.yaml'],
+    db: join(folder, 'store'),
+  });
 });
 
 describe('each refusal says where, what was expected and what is nearest', () => {
@@ -209,7 +284,7 @@ describe('each refusal says where, what was expected and what is nearest', () =>
   const assumption = 'an assumption that "petstore-mock assumptions" lists';
   const instant = 'an RFC 3339 instant such as 2030-12-06T00:00:00Z';
   const fileFlags =
-    'port, host, fixture, animals, orders, seed, assume, rate-limit, clock, freeze, plain, key, read-only-key, invalid-key and any-key';
+    'port, host, fixture, animals, orders, seed, db, watch, scenario, sandbox-required, max-sandboxes, journal, assume, rate-limit, clock, freeze, plain, key, read-only-key, invalid-key, any-key, control-token, no-control and log';
   const refused: [Places, string][] = [
     [
       { args: ['--prot', '80'] },
@@ -226,6 +301,27 @@ describe('each refusal says where, what was expected and what is nearest', () =>
     [
       { args: ['--no-plian'] },
       '--no-plian is no flag of serve (did you mean --no-plain?); petstore-mock --help lists them',
+    ],
+    [
+      { args: ['--control'] },
+      '--control is no flag of serve (did you mean --no-control?); petstore-mock --help lists them',
+    ],
+    [
+      { args: ['--log', 'prety'] },
+      '--log: expected pretty, json or off, found "prety" (did you mean pretty?)',
+    ],
+    [
+      { env: { PETSTORE_MOCK_LOG: 'jsno' } },
+      'environment variable PETSTORE_MOCK_LOG: expected pretty, json or off, found "jsno" (did you mean json?)',
+    ],
+    [
+      { args: ['--journal', '1000001'] },
+      '--journal: expected an integer from 0 to 1000000, found "1000001"',
+    ],
+    [{ args: ['--no-control=maybe'] }, '--no-control: expected true, false, 1 or 0, found "maybe"'],
+    [
+      { args: ['--control-token', 'my secret'] },
+      '--control-token: expected a token of visible ASCII characters, found another character in it',
     ],
     [{ args: ['--no-port'] }, '--no-port is no flag of serve; petstore-mock --help lists them'],
     [

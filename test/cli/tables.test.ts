@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { renderAssumption, renderAssumptions } from '../../src/cli/assumption-tables.ts';
-import { renderBanner } from '../../src/cli/banner.ts';
+import { renderBanner, type Started } from '../../src/cli/banner.ts';
 import { COMMAND_NAMES } from '../../src/cli/commands.ts';
 import { completionsOf } from '../../src/cli/completion.ts';
 import { flagsOf } from '../../src/cli/flags.ts';
@@ -90,13 +90,35 @@ test('a table wraps its cells and leaves no blanks at the ends of lines', () => 
 
 describe('the banner', () => {
   const URL = 'http://127.0.0.1:4010/v1';
+  const bannerOf = (started: Partial<Started>) =>
+    renderBanner({ url: URL, keys: {}, scenarios: [], control: undefined, ...started }, PLAIN);
 
-  test('has a curl line, the command for assumptions and how to stop', () => {
-    expect(renderBanner(URL, {}, PLAIN)).toBe(`
+  test('has a curl line, where to control it, what else there is and how to stop', () => {
+    expect(bannerOf({ control: { token: undefined } })).toBe(`
   Try it: curl -H 'Authorization: Bearer demo-key' '${URL}/pets?limit=3'
+  Control it: http://127.0.0.1:4010/__mock
   See what else it can answer: petstore-mock assumptions
+  Force what it answers: petstore-mock scenarios
   Stop it: Ctrl-C
+
 `);
+  });
+
+  test('names the scenarios it started with', () => {
+    expect(bannerOf({ scenarios: ['slow', './mine.yaml'] })).toContain(
+      '  Scenarios: slow, ./mine.yaml\n',
+    );
+    expect(bannerOf({})).not.toContain('Scenarios:');
+  });
+
+  test('shows a token that was drawn', () => {
+    expect(bannerOf({ control: { token: 'drawn-token' } })).toContain(
+      '  Control token: drawn-token\n',
+    );
+  });
+
+  test('says nothing of a control API that there is not', () => {
+    expect(bannerOf({})).not.toContain('Control');
   });
 
   test.each([
@@ -106,11 +128,11 @@ describe('the banner', () => {
     ['any one where any is taken', { valid: [], readOnly: [], any: true }, 'Bearer any-key'],
     ['one that the shell would take apart', { valid: ["it's"] }, "Bearer it'\\''s'"],
   ])('uses %s', (_what, keys, expected) => {
-    expect(renderBanner(URL, keys, PLAIN)).toContain(expected);
+    expect(bannerOf({ keys })).toContain(expected);
   });
 
   test('has no curl line where no key works', () => {
-    expect(renderBanner(URL, { valid: [], readOnly: [] }, PLAIN)).not.toContain('curl');
+    expect(bannerOf({ keys: { valid: [], readOnly: [] } })).not.toContain('curl');
   });
 });
 
@@ -131,7 +153,7 @@ describe('a terminal', () => {
     ['an empty NO_COLOR', { isTTY: true }, { NO_COLOR: '' }, { style: { colour: true } }],
     ['a dumb terminal', { isTTY: true }, { TERM: 'dumb' }, { style: { colour: false } }],
   ])('%s', (_what, members, env, expected) => {
-    expect(terminalOf(outputOf(members), env)).toMatchObject(expected);
+    expect(terminalOf(outputOf(members), new PassThrough(), env)).toMatchObject(expected);
   });
 });
 
@@ -139,31 +161,46 @@ describe('completion', () => {
   const ask = (...typed: string[]) =>
     completionsOf(['--get-yargs-completions', 'petstore-mock', ...typed]);
 
-  test('offers each option of each assumption after --assume', () => {
-    expect(ask('--assume', 'cancel-a')).toEqual([
-      'cancel-again=409',
-      'cancel-again=404',
-      'cancel-again=204',
-    ]);
-    expect(ask('--assume', '')?.length).toBeGreaterThan(ASSUMPTION_IDS.length);
+  test.each([
+    {
+      what: 'each option of each assumption after --assume',
+      typed: ['--assume', 'cancel-a'],
+      offered: ['cancel-again=409', 'cancel-again=404', 'cancel-again=204'],
+    },
+    {
+      what: 'the options where bash has split the word after its equals sign',
+      typed: ['--assume', 'cancel-again', '=', ''],
+      offered: ['409', '404', '204'],
+    },
+    {
+      what: 'the options where bash has split the word at its equals sign',
+      typed: ['--assume', 'cancel-again', '='],
+      offered: ['409', '404', '204'],
+    },
+    {
+      what: 'the ids after the command that explains one',
+      typed: ['assumptions', 'order'],
+      offered: ['order-status-field', 'order-shipping'],
+    },
+    {
+      what: 'the scenarios that ship after --scenario',
+      typed: ['--scenario', 'slow', '--scenario', 's'],
+      offered: ['shipped-orders', 'slow', 'sold-out', 'sparse-orders'],
+    },
+    {
+      what: 'the flags of serve before any command',
+      typed: ['--'],
+      offered: flagsOf('serve').map((name) => `--${name}`),
+    },
+    { what: 'nothing of its own for a command', typed: [''], offered: undefined },
+    { what: 'nothing of its own for a path', typed: ['--scenario', './'], offered: undefined },
+    { what: 'nothing of its own for another flag', typed: ['health', '--'], offered: undefined },
+    { what: 'nothing of its own for a file', typed: ['validate', ''], offered: undefined },
+  ])('offers $what', async ({ typed, offered }) => {
+    expect(await ask(...typed)).toEqual(offered);
   });
 
-  test('offers the options where bash has split the word at its equals sign', () => {
-    expect(ask('--assume', 'cancel-again', '=', '')).toEqual(['409', '404', '204']);
-    expect(ask('--assume', 'cancel-again', '=')).toEqual(['409', '404', '204']);
-  });
-
-  test('offers the ids after the command that explains one', () => {
-    expect(ask('assumptions', 'order')).toEqual(['order-status-field', 'order-shipping']);
-  });
-
-  test('offers the flags of serve before any command', () => {
-    expect(ask('--')).toEqual(flagsOf('serve').map((name) => `--${name}`));
-  });
-
-  test('leaves everything else to yargs', () => {
-    expect(ask('')).toBeUndefined();
-    expect(ask('health', '--')).toBeUndefined();
-    expect(ask('assumptions', '--')).toBeUndefined();
+  test('offers every assumption after a bare --assume', async () => {
+    expect((await ask('--assume', ''))?.length).toBeGreaterThan(ASSUMPTION_IDS.length);
   });
 });

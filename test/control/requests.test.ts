@@ -21,7 +21,7 @@ describeBothWays('the journal in the control API', (open) => {
       operation: 'cancelOrder',
       key: 'demo…',
       delay: 0,
-      why: [expect.any(String)],
+      why: expect.arrayContaining(['the order 2 has shipped']),
     });
     expect(second).toMatchObject({
       status: 201,
@@ -37,7 +37,7 @@ describeBothWays('the journal in the control API', (open) => {
     const { send } = await open();
     await send('POST', '/v1/pets', { body: '{"name"' });
     await send('POST', '/v1/pets', { body: { name: 'x'.repeat(5000), categoryId: 1 } });
-    await send('GET', '/v1/pets');
+    await send('GET', '/v1/pets/65');
     const { exchanges } = Object((await send('GET', '/__mock/requests')).json);
     expect(exchanges[0].request).toEqual({ body: '{"name"' });
     expect(exchanges[1].request).toEqual({
@@ -46,6 +46,7 @@ describeBothWays('the journal in the control API', (open) => {
     });
     expect(exchanges[1].request.body).toHaveLength(4096);
     expect(exchanges[2].reply).toMatchObject({ cut: true });
+    expect(exchanges[2].reply).not.toHaveProperty('body');
   });
 
   test.each([

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import express from 'express';
 import request from 'supertest';
 import { describe, expect, test } from 'vitest';
 import { createExpressApp } from '../../src/control/app.ts';
@@ -144,7 +145,7 @@ describe('a default sandbox that is kept in a file', () => {
       },
       {},
     );
-    return { app: createServer(createExpressApp(service, control)), saves };
+    return { app: createServer(createExpressApp(express, service, control)), saves };
   }
 
   test('has each change in the file before its reply goes out, and saves nothing else', async () => {

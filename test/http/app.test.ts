@@ -1,8 +1,6 @@
 import express from 'express';
 import request from 'supertest';
-import { expect, test } from 'vitest';
-import { createExpressApp } from '../../src/control/app.ts';
-import { createServiceHandler } from '../../src/http/service.ts';
+import { describe, expect, test } from 'vitest';
 import { createApp } from '../../src/index.ts';
 
 const KEY = { Authorization: 'Bearer demo-key' };
@@ -56,9 +54,26 @@ test.each(['/foo%', '/__mock/%E0%A4%A', '/__mock/nothing', '/v1/%E0%A4%A'])(
   },
 );
 
-test('a fault inside the app gets an Error and no page of HTML', async () => {
-  const outer = express();
-  outer.use((_request, _response, next) => next(new Error('the app around it failed')));
-  outer.use(createApp());
-  await request(outer).get('/v1/pets').expect(500);
+describe('behind a body parser', () => {
+  const animal = { name: 'Rex', categoryId: 7 };
+
+  test.each([
+    ['JSON', express.json()],
+    ['bytes', express.raw({ type: '*/*' })],
+    ['text', express.text({ type: '*/*' })],
+  ])('that made %s of it, a body is still read', async (_what, parser) => {
+    const outer = express();
+    outer.use(parser, createApp());
+    const reply = await request(outer).post('/v1/pets').set(KEY).send(animal).expect(201);
+    expect(reply.body).toMatchObject(animal);
+    await request(outer).put('/__mock/clock').send({ frozen: true }).expect(200);
+  });
+
+  test('that rounds an integer, a request fails instead of keeping another number', async () => {
+    const outer = express();
+    outer.use(express.json(), createApp());
+    const body = '{"name":"Rex","categoryId":9007199254740993}';
+    const sent = request(outer).post('/v1/pets').set(KEY).type('json').send(body);
+    expect((await sent).status).toBe(500);
+  });
 });

@@ -158,7 +158,7 @@ describe('paths and methods', () => {
     '/',
     '/pets',
     '/v10/pets',
-    '/~nobody/v1/pets',
+    '/~nobody/pets',
     '/v1/%E0%A4%A',
     '/foo%',
     '/%E0%A4%A/pets',
@@ -210,6 +210,17 @@ describe('paths and methods', () => {
     const reply = await connection.reply();
     expectError(reply, 405, 'method_not_allowed');
     expect(reply.headers).toHaveProperty('allow');
+    expect(await connection.rest()).toBe('');
+  });
+
+  test('CONNECT behind a long reply waits until that is out', async () => {
+    const { port } = await start({ animals: 100_000 });
+    const connection = await openRaw(port);
+    const connect = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n';
+    connection.send(rawRequest('GET', '/v1/inventory') + connect);
+    const list = await connection.reply();
+    expect(JSON.parse(list.body)).toHaveLength(100_000);
+    expectError(await connection.reply(), 405, 'method_not_allowed');
     expect(await connection.rest()).toBe('');
   });
 
@@ -342,17 +353,6 @@ describe('Expect: 100-continue', () => {
   test('other expectations are passed over', async () => {
     const reply = await askAlone({}, 'GET', '/v1/pets/1', { Expect: 'the-best' });
     expect(reply.status).toBe(200);
-  });
-
-  test('outside the service it is answered too', async () => {
-    const { port } = await start();
-    const connection = await openRaw(port);
-    connection.send(
-      rawRequest('POST', '/nothing', { 'Content-Length': '2', Expect: '100-continue' }),
-    );
-    expect((await connection.reply()).status).toBe(100);
-    connection.send('{}');
-    expectError(await connection.reply(), 404, 'route_not_found');
   });
 });
 
@@ -572,6 +572,27 @@ describe('connections', () => {
   });
 });
 
+describe('Host', () => {
+  test.each([
+    ['two of them', 'Host: localhost\r\nhost: localhost\r\n'],
+    ['one with a space', 'Host: local host\r\n'],
+    ['one with a path', 'Host: localhost/v1\r\n'],
+    ['one with a user', 'Host: me@localhost\r\n'],
+  ])('%s is refused', async (_what, lines) => {
+    const { port } = await start();
+    const reply = await ask(port, `GET /v1/pets HTTP/1.1\r\n${lines}\r\n`);
+    expectError(reply, 400, 'invalid_input');
+  });
+
+  test.each(['localhost', 'LOCALHOST:80', '127.0.0.1:', '[::1]:4010', 'a_b.example', ''])(
+    '%j is taken',
+    async (host) => {
+      const reply = await askAlone({}, 'GET', '/v1/pets', { Host: host });
+      expect(reply.status).toBe(200);
+    },
+  );
+});
+
 describe('a fault of the mock itself', () => {
   /** A base whose record cannot be read. */
   function brokenSandboxes(): Sandboxes {
@@ -662,11 +683,28 @@ describe('the control API', () => {
   test('a body that is not JSON gets an Error', async () => {
     const reply = await askAlone(
       {},
-      'POST',
-      '/__mock/health',
+      'PUT',
+      '/__mock/clock',
       { 'Content-Type': 'application/json', 'Content-Length': '2' },
       '{"',
     );
-    expectError(reply, 404, 'route_not_found');
+    expectError(reply, 400, 'invalid_input');
+  });
+
+  test('asks for a body that is held back only where it will be read', async () => {
+    const { port } = await start();
+    const held = { 'Content-Type': 'application/json', Expect: '100-continue' };
+    const body = '{"frozen":true}';
+    const wanted = await openRaw(port);
+    const length = { 'Content-Length': String(body.length) };
+    wanted.send(rawRequest('PUT', '/__mock/clock', { ...held, ...length }));
+    expect((await wanted.reply()).status).toBe(100);
+    wanted.send(body);
+    expect((await wanted.reply()).status).toBe(200);
+
+    const unwanted = await openRaw(port);
+    unwanted.send(rawRequest('PUT', '/__mock/nothing', { ...held, ...length }));
+    expectError(await unwanted.reply(), 404, 'route_not_found');
+    expect(await unwanted.rest()).toBe('');
   });
 });

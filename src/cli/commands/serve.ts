@@ -1,3 +1,4 @@
+import { existsSync, realpathSync } from 'node:fs';
 import { type RunningServer, startServer } from '../../server.ts';
 import { ScenarioError } from '../../simulation/scenario.ts';
 import { FixtureError } from '../../store/fixture.ts';
@@ -22,7 +23,7 @@ export const serve: Command = async ({ layers, terminal }) => {
   welcome(server, settings, terminal);
   await signals.first;
   const exitCode = await Promise.race([server.close().then(() => 0), signals.second]);
-  await log?.close();
+  log?.flush();
   return exitCode;
 };
 
@@ -81,10 +82,13 @@ async function explained(error: unknown, settings: ServeSettings, layers: Layers
 
 /** Which of the files with records an error is about: each of its problems begins with the path. */
 function brokenFile({ problems }: FixtureError, settings: ServeSettings, layers: Layers): string {
+  const { db, fixture } = settings;
   const isAbout = (file: string | undefined) =>
     file !== undefined && problems.some((problem) => problem.startsWith(`${file}:`));
-  if (isAbout(settings.db)) return `the file of ${givenAs(layers, 'db')?.origin ?? 'the store'}`;
-  if (!isAbout(settings.fixture)) return 'the fixture of a scenario';
+  // Told by the path that links lead to, as it is what is written.
+  const kept = db !== undefined && existsSync(db) ? realpathSync(db) : db;
+  if (isAbout(kept)) return `the file of ${givenAs(layers, 'db')?.origin ?? 'the store'}`;
+  if (!isAbout(fixture)) return 'the fixture of a scenario';
   return `the fixture of ${givenAs(layers, 'fixture')?.origin ?? 'the package'}`;
 }
 

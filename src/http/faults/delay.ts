@@ -10,12 +10,14 @@ export function delay(
 ): void {
   // A response that waits behind others on its connection does not hear that its client has left.
   const { socket } = response.req;
+  let over = false;
   const settle = (): void => {
+    over = true;
     clearTimeout(timer);
     socket.off('close', settle);
   };
   const end = (): void => {
-    if (response.writableEnded) return;
+    if (over) return;
     settle();
     act();
   };

@@ -1,0 +1,288 @@
+import { once } from 'node:events';
+import { Writable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { type Logged, renderDropped, renderJson, renderPretty } from '../../src/cli/log.ts';
+import { openLog } from '../../src/cli/log-output.ts';
+import { Exchange } from '../../src/simulation/journal.ts';
+import { runCommand, startCommand } from '../helpers/command.ts';
+
+const PLAIN = { width: 80, colour: false };
+const COLOURED = { width: 80, colour: true };
+
+function logged(members: Partial<Logged> = {}): Logged {
+  return {
+    number: 7,
+    at: Date.UTC(2030, 11, 6, 1, 2, 3, 4),
+    method: 'GET',
+    target: '/v1/pets?limit=3',
+    operation: 'listPets',
+    status: 200,
+    basis: { kind: 'documented' },
+    fault: undefined,
+    delay: 0,
+    key: 'demo…',
+    why: ['as the document prescribes'],
+    ...members,
+  };
+}
+
+const CANCELLED_AGAIN = logged({
+  method: 'DELETE',
+  target: '/~a/v1/store/orders/2',
+  operation: 'cancelOrder',
+  status: 409,
+  basis: { kind: 'assumed', by: ['cancel-again=409'] },
+  why: ['assumption cancel-again=409', 'order 2 is cancelled'],
+});
+
+const LOST = logged({
+  status: undefined,
+  basis: { kind: 'forced', by: 'flaky#1' },
+  fault: 'reset',
+  delay: 120,
+  why: ['scenario flaky, rule 1, call 2 of 2'],
+});
+
+describe('a pretty line', () => {
+  test.each([
+    ['default', logged(), '01:02:03.004 GET    /v1/pets?limit=3 200 documented\n'],
+    [
+      'a',
+      CANCELLED_AGAIN,
+      '01:02:03.004 DELETE /~a/v1/store/orders/2 409 assumed, in sandbox a: assumption cancel-again=409; order 2 is cancelled\n',
+    ],
+    [
+      'default',
+      LOST,
+      '01:02:03.004 GET    /v1/pets?limit=3 --- forced, fault reset, after 120 ms: scenario flaky, rule 1, call 2 of 2\n',
+    ],
+  ])('tells an exchange in sandbox %s', (sandbox, exchange, line) => {
+    expect(renderPretty(sandbox, exchange, PLAIN)).toBe(line);
+  });
+
+  test.each([
+    [200, 32],
+    [404, 33],
+    [503, 31],
+    [undefined, 31],
+  ])('has the status %s in its colour', (status, colour) => {
+    const line = renderPretty('default', logged({ status }), COLOURED);
+    expect(line).toContain(`\u001B[${colour}m${status ?? '---'}\u001B[39m`);
+  });
+});
+
+describe('a line of JSON', () => {
+  test('has all there is', () => {
+    expect(
+      JSON.parse(renderJson('a', { ...CANCELLED_AGAIN, delay: 5, fault: 'truncate' })),
+    ).toEqual({
+      time: '2030-12-06T01:02:03.004Z',
+      sandbox: 'a',
+      number: 7,
+      method: 'DELETE',
+      target: '/~a/v1/store/orders/2',
+      operation: 'cancelOrder',
+      status: 409,
+      fault: 'truncate',
+      delay: 5,
+      basis: 'assumed',
+      by: ['cancel-again=409'],
+      why: ['assumption cancel-again=409', 'order 2 is cancelled'],
+      key: 'demo…',
+    });
+  });
+
+  test('leaves out what there is not', () => {
+    const line = renderJson('default', { ...LOST, operation: undefined, key: undefined, delay: 0 });
+    expect(JSON.parse(line)).toEqual({
+      time: '2030-12-06T01:02:03.004Z',
+      sandbox: 'default',
+      number: 7,
+      method: 'GET',
+      target: '/v1/pets?limit=3',
+      fault: 'reset',
+      basis: 'forced',
+      by: ['flaky#1'],
+      why: ['scenario flaky, rule 1, call 2 of 2'],
+    });
+  });
+});
+
+describe('what a client sends cannot forge or flood a line', () => {
+  const hostile = '/v1/\r\n\u001B[2Jfake\u009B31m\u202Eabc\u2028';
+  const renders: [string, (exchange: Logged) => string][] = [
+    ['pretty', (exchange) => renderPretty('default', exchange, PLAIN)],
+    ['json', (exchange) => renderJson('default', exchange)],
+  ];
+
+  test.each(renders)('%s escapes control characters', (_format, render) => {
+    for (const members of [{ target: hostile }, { why: [hostile] }, { method: hostile }]) {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there.
+      expect(render(logged(members))).toMatch(/^[^\u0000-\u001F\u007F-\u009F\u2028\u202E]*\n$/);
+    }
+  });
+
+  test.each(renders)('%s is cut where it is too long', (_format, render) => {
+    const long = 'x'.repeat(100_000);
+    expect(render(logged({ target: long, why: [long] })).length).toBeLessThan(2500);
+  });
+
+  test('JSON keeps what it escapes', () => {
+    const { target }: { target: string } = JSON.parse(renderJson('a', logged({ target: hostile })));
+    expect(target).toBe(hostile);
+  });
+});
+
+test.each([
+  ['json', 2, '{"dropped":2,"why":["whoever reads this log is too slow"]}\n'],
+  ['pretty', 1, '1 line dropped: whoever reads this log is too slow\n'],
+] as const)('dropped lines are told in %s', (format, count, line) => {
+  expect(renderDropped(count, format)).toBe(line);
+});
+
+/** A reader that takes what is written only when it is told to. */
+function slowReader() {
+  const texts: string[] = [];
+  const waiting: (() => void)[] = [];
+  const output = new Writable({
+    highWaterMark: 1,
+    write(chunk: Buffer, _encoding, taken) {
+      texts.push(chunk.toString());
+      waiting.push(() => taken());
+    },
+  });
+  const takeNext = () => waiting.shift()?.();
+  return { output, texts, takeNext };
+}
+
+function terminalTo(output: Writable, interactive = false) {
+  return { output, notices: output, interactive, style: PLAIN };
+}
+
+function exchanged(number: number): Exchange {
+  const seen = { method: 'GET', target: `/v1/${'x'.repeat(900)}`, authorization: undefined };
+  const reply = {
+    status: 404,
+    headers: [],
+    body: { kind: 'none' },
+    basis: { kind: 'documented' },
+  } as const;
+  const exchange = new Exchange();
+  const more = { operation: undefined, body: undefined };
+  exchange.take(number, 0, { ...seen, ...more }, { kind: 'reply', reply, delay: 0 });
+  return exchange;
+}
+
+describe('the log', () => {
+  test('gathers lines into one write', async () => {
+    const { output, texts } = slowReader();
+    const log = openLog(terminalTo(output), 'json');
+    for (let number = 1; number <= 3; number += 1) log?.observe('default', exchanged(number));
+    expect(texts).toEqual([]);
+    await expect.poll(() => texts.length).toBe(1);
+    expect(texts.join('').trimEnd().split('\n')).toHaveLength(3);
+  });
+
+  test('is pretty on a terminal, else JSON, and none where it is off', async () => {
+    const lineOn = async (interactive: boolean) => {
+      const { output, texts } = slowReader();
+      const log = openLog(terminalTo(output, interactive), undefined);
+      log?.observe('default', exchanged(1));
+      await expect.poll(() => texts.length).toBe(1);
+      return texts.join('');
+    };
+    expect(await lineOn(true)).toMatch(/^00:00:00\.000 GET /);
+    expect(await lineOn(false)).toMatch(/^\{"time"/);
+    expect(openLog(terminalTo(slowReader().output), 'off')).toBeUndefined();
+  });
+
+  test('drops lines for a reader who is too slow, says how many, and goes on', async () => {
+    const { output, texts, takeNext } = slowReader();
+    const log = openLog(terminalTo(output), 'json');
+    log?.observe('default', exchanged(1));
+    await expect.poll(() => texts.length).toBe(1);
+    for (let number = 2; number <= 5000; number += 1) log?.observe('default', exchanged(number));
+    const drained = once(output, 'drain');
+    takeNext();
+    await drained;
+    log?.observe('default', exchanged(5001));
+    takeNext();
+    await expect.poll(() => texts.length).toBe(3);
+    const entries: { number?: number; dropped?: number }[] = texts
+      .join('')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const kept = entries.filter(({ number }) => number !== undefined).length;
+    const dropped = entries.findIndex((entry) => entry.dropped !== undefined);
+    expect(entries[dropped]?.dropped).toBe(5001 - kept);
+    expect(entries[dropped - 1]?.number).toBe(kept - 1);
+    expect(entries.at(-1)?.number).toBe(5001);
+    expect(texts[1]?.length).toBeLessThan(1.1 * 2 ** 20);
+  });
+
+  test('prints at once what is left when it is told to', () => {
+    const { output, texts } = slowReader();
+    const log = openLog(terminalTo(output), 'json');
+    log?.observe('default', exchanged(1));
+    log?.flush();
+    expect(texts).toHaveLength(1);
+  });
+});
+
+describe('a server', () => {
+  const FREE = ['--port', '0'];
+  const get = (url: string, key: string) =>
+    fetch(`${url}/pets?limit=1`, { headers: { Authorization: `Bearer ${key}` } });
+
+  test('logs each exchange on standard output after its ready line, never a key in full', async () => {
+    const server = await startCommand(FREE);
+    await get(server.url, 'demo-key');
+    await get(server.url.replace('/v1', '/~mine/v1'), 'secret-and-wrong-key');
+    await server.stop();
+    const [ready, ...lines] = server.stdout().trimEnd().split('\n');
+    expect(ready).toMatch(/^petstore-mock ready /);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { sandbox: 'default', number: 1, operation: 'listPets', status: 200, basis: 'documented' },
+      { sandbox: 'mine', number: 1, operation: 'listPets', status: 401, key: 'secr…' },
+    ]);
+    expect(server.stdout()).not.toMatch(/demo-key|secret-and-wrong-key/);
+    expect(server.stderr()).toBe('');
+  });
+
+  test('logs a pretty line without colours where no terminal shows them', async () => {
+    const server = await startCommand([...FREE, '--log', 'pretty']);
+    await get(server.url, 'demo-key');
+    await server.stop();
+    const [, line] = server.stdout().split('\n');
+    expect(line).toMatch(/^[\d:.]{12} GET {4}\/v1\/pets\?limit=1 200 documented$/);
+  });
+
+  test('logs nothing where the log is off', async () => {
+    const server = await startCommand([...FREE, '--log', 'off']);
+    await get(server.url, 'demo-key');
+    await server.stop();
+    expect(server.stdout().split('\n')).toHaveLength(2);
+  });
+
+  test('answers, and stops when told to, though nobody reads its log any more', async () => {
+    const server = await startCommand(FREE);
+    server.process.stdout.pause();
+    for (let round = 0; round < 40; round += 1) {
+      const replies = await Promise.all(
+        Array.from({ length: 50 }, () => get(server.url, 'demo-key')),
+      );
+      await Promise.all(replies.map((reply) => reply.arrayBuffer()));
+    }
+    server.process.kill('SIGTERM');
+    const ended = await new Promise((resolve) => server.process.once('exit', resolve));
+    expect(ended).toBe(0);
+    server.process.stdout.resume();
+    await server.exited;
+  });
+
+  test('has no log of what it did not start', async () => {
+    const { stdout } = await runCommand([...FREE, '--scenario', 'no-such']);
+    expect(stdout).toBe('');
+  });
+});

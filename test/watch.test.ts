@@ -1,0 +1,164 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type FileWatch, watchFiles } from '../src/watch.ts';
+
+let folder = '';
+let watched: FileWatch | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(realpathSync(tmpdir()), 'watch-'));
+});
+
+afterEach(() => {
+  watched?.close();
+  watched = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+function write(name: string, text: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+/** Watches files; `next` waits for the next change, and fails where none comes. */
+function watchThem(...paths: string[]) {
+  let count = 0;
+  let told: () => void = () => {};
+  watched = watchFiles(paths, () => {
+    count += 1;
+    told();
+  });
+  const next = () =>
+    new Promise<void>((resolve) => {
+      told = resolve;
+    });
+  return { next, count: () => count, watch: watched };
+}
+
+describe('a change is seen where', () => {
+  test.each([
+    ['the file is written in place', (file: string) => writeFileSync(file, 'b')],
+    [
+      'an editor puts a new file in its place',
+      (file: string) => {
+        writeFileSync(`${file}.tmp`, 'a');
+        renameSync(`${file}.tmp`, file);
+      },
+    ],
+    [
+      'it is removed and written anew',
+      (file: string) => {
+        unlinkSync(file);
+        writeFileSync(file, 'a');
+      },
+    ],
+    ['it is removed', (file: string) => unlinkSync(file)],
+  ])('%s', async (_what, change) => {
+    const file = write('file.yaml', 'a');
+    const { next } = watchThem(file);
+    const changed = next();
+    change(file);
+    await changed;
+  });
+
+  test('it comes into being', async () => {
+    const { next } = watchThem(join(folder, 'later.yaml'));
+    const changed = next();
+    write('later.yaml', 'a');
+    await changed;
+  });
+
+  test('a link leads to it', async () => {
+    mkdirSync(join(folder, 'data'));
+    write('data/file.yaml', 'a');
+    mkdirSync(join(folder, 'links'));
+    const link = join(folder, 'links', 'link.yaml');
+    symlinkSync(join(folder, 'data', 'file.yaml'), link);
+    const { next } = watchThem(link);
+    const changed = next();
+    write('data/file.yaml', 'b');
+    await changed;
+  });
+
+  test('a link in its path leads elsewhere, as a mounted ConfigMap is replaced', async () => {
+    mkdirSync(join(folder, 'one'));
+    mkdirSync(join(folder, 'two'));
+    write('one/file.yaml', 'a');
+    write('two/file.yaml', 'a');
+    symlinkSync('one', join(folder, 'now'));
+    symlinkSync('now/file.yaml', join(folder, 'file.yaml'));
+    const { next } = watchThem(join(folder, 'file.yaml'));
+    const changed = next();
+    symlinkSync('two', join(folder, 'next'));
+    renameSync(join(folder, 'next'), join(folder, 'now'));
+    await changed;
+  });
+});
+
+test('several changes at once are told once, and other files are none', async () => {
+  const one = write('one.yaml', 'a');
+  const two = write('two.yaml', 'a');
+  const { next, count } = watchThem(one, two);
+  const changed = next();
+  write('other.yaml', 'a');
+  writeFileSync(one, 'b');
+  writeFileSync(one, 'bc');
+  writeFileSync(two, 'b');
+  await changed;
+  expect(count()).toBe(1);
+});
+
+test('a change while the last is being dealt with is told after it', async () => {
+  const file = write('file.yaml', 'a');
+  const order: string[] = [];
+  await new Promise<void>((resolve) => {
+    watched = watchFiles([file], async () => {
+      order.push('begin');
+      if (order.length === 1) {
+        writeFileSync(file, 'a third text');
+        await new Promise((wait) => setTimeout(wait, 150));
+      }
+      order.push('end');
+      if (order.length === 4) resolve();
+    });
+    writeFileSync(file, 'another');
+  });
+  expect(order).toEqual(['begin', 'end', 'begin', 'end']);
+});
+
+test('other files can be followed, and what changed meanwhile is told', async () => {
+  const one = write('one.yaml', 'a');
+  const two = write('two.yaml', 'a');
+  const { next, watch } = watchThem(one);
+  const first = next();
+  writeFileSync(one, 'b');
+  watch.follow([one, two]);
+  await first;
+  const second = next();
+  writeFileSync(two, 'b');
+  await second;
+});
+
+test('nothing is told once it is closed', async () => {
+  const file = write('file.yaml', 'a');
+  const { count, watch } = watchThem(file);
+  writeFileSync(file, 'b');
+  watch.close();
+  const other = watchThem(file);
+  const changed = other.next();
+  writeFileSync(file, 'bcd');
+  await changed;
+  expect(count()).toBe(0);
+});
