@@ -16,6 +16,7 @@ export const parts = [
   'http',
   'control',
   'dashboard',
+  'watch.ts',
   'mock.ts',
   'server.ts',
   'cli',

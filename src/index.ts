@@ -37,7 +37,7 @@ export function createApp(options: AppOptions = {}): RequestListener {
   const { service, control } = assembleMock(
     {
       start: startOf(options, store, []),
-      starter: starterFrom(options, store),
+      starter: starterFrom(options, () => store),
       guard: { loopback: options.controlToken === undefined, token: options.controlToken },
     },
     options,

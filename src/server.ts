@@ -8,7 +8,9 @@ import type { Scenario } from './simulation/scenario.ts';
 import type { Start, StartSettings } from './simulation/start.ts';
 import { loadStore, type StoreChoice, starterFrom } from './simulation/starter.ts';
 import type { OpenStoreFile } from './store/file.ts';
+import { fixturePath } from './store/fixture.ts';
 import { forkStore } from './store/store.ts';
+import type { FileWatch } from './watch.ts';
 
 /** How to start a server; what is left out takes the default of the flag of the same name. */
 export interface ServerOptions extends StartSettings, StoreChoice, MockOptions {
@@ -21,6 +23,10 @@ export interface ServerOptions extends StartSettings, StoreChoice, MockOptions {
   readonly db?: string | undefined;
   /** What the control API asks for where the host is not loopback; drawn where it is left out. */
   readonly controlToken?: string | undefined;
+  /** Whether every sandbox starts anew when a file that it started from changes. */
+  readonly watch?: boolean | undefined;
+  /** Told after each such change: with what is wrong where the files cannot be used. */
+  readonly onReload?: ((problem: Error | undefined) => void) | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
 }
 
@@ -45,8 +51,10 @@ const DEFAULT_HOST = '127.0.0.1';
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, plain = false, timeouts, db } = options;
-  const starter = starterFrom(options, await loadStore(options, options.seed));
-  const start = await starter(await loadScenarios(options.scenarios ?? []));
+  let initial = await loadStore(options, options.seed);
+  const starter = starterFrom(options, () => initial);
+  const scenarios = await loadScenarios(options.scenarios ?? []);
+  const start = await starter(scenarios);
   const file = db === undefined ? undefined : await openFile(db, start);
   const loopback = isLoopbackName(host);
   const controlToken = loopback ? undefined : (options.controlToken ?? (await drawToken()));
@@ -56,14 +64,58 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const loadApp = async () => createExpressApp((await import('express')).default, service, control);
   const { world } = sandboxes.default;
   const server = createListener({ service, loadApp, world, plain, faults, timeouts });
-  await listen(server, port, host);
+  try {
+    await listen(server, port, host);
+  } catch (error) {
+    await file?.close();
+    throw error;
+  }
+  const reload = async (): Promise<readonly Scenario[]> => {
+    const changed = await loadScenarios(options.scenarios ?? []);
+    initial = await loadStore(options, options.seed);
+    sandboxes.restart(await starter(changed));
+    return changed;
+  };
+  const watching = options.watch === true ? await watch(options, scenarios, reload) : undefined;
   const close = async (): Promise<void> => {
+    watching?.close();
     faults.endAll();
+    sandboxes.end();
     await closeServer(server);
     await file?.close();
   };
   return { ...addressOf(server, host), controlToken, close };
 }
+
+/** Watches the files that the start is made of, those of newly named scenarios too. */
+async function watch(
+  options: ServerOptions,
+  scenarios: readonly Scenario[],
+  reload: () => Promise<readonly Scenario[]>,
+): Promise<FileWatch> {
+  const { watchFiles } = await import('./watch.ts');
+  const watching = watchFiles(filesOf(options, scenarios), async () => {
+    try {
+      watching.follow(filesOf(options, await reload()));
+      options.onReload?.(undefined);
+    } catch (error) {
+      options.onReload?.(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+  return watching;
+}
+
+function filesOf(options: ServerOptions, scenarios: readonly Scenario[]): string[] {
+  const { fixture = 'default', animals, orders } = options;
+  const generated = animals !== undefined || orders !== undefined;
+  const fixtures = scenarios.map((it) => it.fixture);
+  if (!generated) fixtures.push(fixture);
+  return [
+    ...fixtures.flatMap((it) => (it === undefined ? [] : [fixturePath(it)])),
+    ...scenarios.flatMap(({ file }) => file ?? []),
+  ];
+}
+
 /** Loaded late: most starts have no scenario. */
 async function loadScenarios(names: readonly string[]): Promise<readonly Scenario[]> {
   if (names.length === 0) return [];

@@ -3,7 +3,10 @@ import { basename, dirname, resolve } from 'node:path';
 
 /** Files that are watched for changes. */
 export interface FileWatch {
-  /** Watches these files in place of the others; the new ones count as unchanged. */
+  /**
+   * Watches these files in place of the others; the new ones count as unchanged. Does nothing once
+   * it is closed, which can happen while a change is being dealt with.
+   */
   follow(paths: readonly string[]): void;
   close(): void;
 }
@@ -24,6 +27,7 @@ export function watchFiles(
   let watchers: FSWatcher[] = [];
   let states = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
+  let closed = false;
   let running = Promise.resolve();
 
   const settle = () => {
@@ -51,6 +55,7 @@ export function watchFiles(
 
   const follow = (wanted: readonly string[]) => {
     stop();
+    if (closed) return;
     const files = [...new Set(wanted.map((path) => resolve(path)))];
     for (const [folder, names] of foldersOf(files)) {
       const watcher = watch(folder, (_event, name) => onSign(names, name));
@@ -63,7 +68,11 @@ export function watchFiles(
   };
 
   follow(paths);
-  return { follow, close: stop };
+  const close = () => {
+    closed = true;
+    stop();
+  };
+  return { follow, close };
 }
 
 /** The folders to watch, and the names in them: also those that symbolic links lead to. */

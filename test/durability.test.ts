@@ -3,8 +3,8 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createStore } from '../src/store/store.ts';
 import { loadFixture } from '../src/store/fixture.ts';
+import { createStore } from '../src/store/store.ts';
 import { runCommand, startCommand } from './helpers/command.ts';
 
 let folder = '';
@@ -76,7 +76,9 @@ describe('--db', () => {
     const first = await startCommand(['--port', '0', '--db', file]);
     const second = await runCommand(['--port', '0', '--db', file]);
     expect(second.code).toBe(1);
-    expect(second.stderr).toContain(`${file} is kept by another server, process ${first.process.pid}`);
+    expect(second.stderr).toContain(
+      `${file} is kept by another server, process ${first.process.pid}`,
+    );
     await first.stop();
     const third = await startCommand(['--port', '0', '--db', file]);
     expect((await third.stop()).code).toBe(0);

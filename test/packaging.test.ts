@@ -35,7 +35,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 test.each([
   'dist/cli/main.js',
   'dist/index.js',
-  'dist/control/app.js',
+  'dist/yaml.js',
   'dist/types/index.d.ts',
   'fixtures/default.json',
   'scenarios/scenario.schema.json',

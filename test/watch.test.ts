@@ -156,6 +156,7 @@ test('nothing is told once it is closed', async () => {
   const { count, watch } = watchThem(file);
   writeFileSync(file, 'b');
   watch.close();
+  watch.follow([file]);
   const other = watchThem(file);
   const changed = other.next();
   writeFileSync(file, 'bcd');

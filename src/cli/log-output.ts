@@ -13,6 +13,9 @@ export interface Log {
 /** Milliseconds for which lines are gathered: one write for many exchanges costs little more. */
 const GATHER = 10;
 
+/** Characters that are gathered: V8 makes room for a longer text with more effort. */
+const MOST_GATHERED = 1 << 15;
+
 /** Characters that wait for a reader who is slower than we are. */
 const MOST_WAITING = 1 << 20;
 
@@ -54,7 +57,9 @@ class Lines {
       return;
     }
     this.#waiting += render();
-    if (!this.#full) this.#timer ??= setTimeout(() => this.flush(), GATHER);
+    if (this.#full) return;
+    if (this.#waiting.length >= MOST_GATHERED) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), GATHER);
   }
 
   flush(): void {

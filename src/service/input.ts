@@ -31,7 +31,7 @@ export interface Call {
   readonly body: ReceivedBody;
 }
 
-export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export type ReceivedBody =
   | { readonly kind: 'none' }
@@ -85,6 +85,16 @@ export class InputReader {
     this.#accepted.push(id);
   }
 
+  /** Whether anything was let through that another option would refuse. */
+  get letThrough(): boolean {
+    return this.#accepted.length > 0;
+  }
+
+  /** The status of a refusal of the input's values. */
+  get refusalStatus(): 400 | 422 {
+    return this.#grounds.choices['invalid-input'] === '422' ? 422 : 400;
+  }
+
   /** Adds what was let through to the grounds of a reply that is no refusal of the input. */
   settle(): void {
     for (const id of this.#accepted) this.#grounds.decidedBy(id);
@@ -97,8 +107,7 @@ export class InputReader {
     const grounds = this.#grounds;
     for (const id of this.#because ?? []) grounds.decidedBy(id);
     grounds.decidedBy('invalid-input');
-    const status = grounds.choices['invalid-input'] === '422' ? 422 : 400;
-    return errorReply(grounds, 'invalid_input', status, this.#problems.join('; '));
+    return errorReply(grounds, 'invalid_input', this.refusalStatus, this.#problems.join('; '));
   }
 
   /** The int64 in the path. */

@@ -38,10 +38,9 @@ export function operation<Input>(
       return inputFirst && barred.status !== 401 ? dueToInput(barred, reader) : barred;
     }
     if (refusal !== undefined) return refusal;
-    reader.settle();
     if (permitted && inputFirst) grounds.decidedBy('read-only-keys');
     if (input === undefined) throw new Error(`${id} read no input and named no problem.`);
-    return run(world, input, grounds, call);
+    return lettingThrough(run(world, input, grounds, call), reader);
   };
 }
 
@@ -84,6 +83,14 @@ export function challenge(world: World, tokenGiven: boolean): readonly string[] 
 function dueToOrder({ choices }: World, winner: Reply): Reply {
   const by = [`check-order=${choices['check-order']}`, ...groundsNamed(winner.basis)];
   return { ...winner, basis: { kind: 'assumed', by } };
+}
+
+/** A reply to an input of which another option would have refused something with another status. */
+function lettingThrough(answer: Reply, reader: InputReader): Reply {
+  if (!reader.letThrough || answer.status === reader.refusalStatus) return answer;
+  reader.settle();
+  const by = [...groundsNamed(answer.basis), ...groundsNamed(reader.grounds.basis)];
+  return { ...answer, basis: { kind: 'assumed', by: [...new Set(by)] } };
 }
 
 /** A bad key after an input that another option would have refused first. */

@@ -196,6 +196,3 @@ class CallInput {
 function holdsText(wanted: readonly WhereValue[], text: string | undefined): boolean {
   return wanted.some((value) => (value === null ? text === undefined : String(value) === text));
 }
-
-/** A book without rules, for the many sandboxes that need none. */
-export const NO_RULES = ruleBook([]);

@@ -99,7 +99,10 @@ export class Sandboxes {
   /** Starts every sandbox anew from another start, as after a change of the files it is made of. */
   restart(start: Start): void {
     this.#start = start;
-    for (const sandbox of this) sandbox.restart(this.startOf(sandbox.name));
+    for (const sandbox of this) {
+      // What is kept in a file is what clients were told is kept.
+      sandbox.restart(this.startOf(sandbox.name), sandbox.file !== undefined);
+    }
   }
 
   /** What a start is for the sandbox of a name: staging has keys of its own. */

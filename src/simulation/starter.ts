@@ -19,10 +19,10 @@ export type Starter = (scenarios: readonly Scenario[]) => Promise<Start>;
  * @param initial the store to start from where no scenario names another
  * @returns what throws FixtureError or ScenarioError where a file is broken, or its records do not fit
  */
-export function starterFrom(settings: StartSettings, initial: Store): Starter {
+export function starterFrom(settings: StartSettings, initial: () => Store): Starter {
   return async (scenarios) => {
     const named = scenarios.findLast((it) => it.fixture !== undefined || it.generate !== undefined);
-    if (named === undefined) return startOf(settings, initial, scenarios);
+    if (named === undefined) return startOf(settings, initial(), scenarios);
     const { fixture, generate } = named;
     const store = await loadStore({ fixture, ...generate }, settings.seed);
     return startOf(settings, store, scenarios);

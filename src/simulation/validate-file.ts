@@ -29,7 +29,7 @@ async function checkScenario(file: string): Promise<void> {
   const scenarios = await loadScenarios([file]);
   if (scenarios.some(({ fixture, generate }) => fixture ?? generate)) {
     const nothing = storeBaseOf({ animals: [], inventory: [], orders: [] });
-    await starterFrom({}, createStore(nothing))(scenarios);
+    await starterFrom({}, () => createStore(nothing))(scenarios);
   }
 }
 

@@ -30,6 +30,13 @@ function noChanges<R>(highest: bigint | undefined): Changes<R> {
   return { replaced: undefined, removed: undefined, added: [], highest, version: lastVersion };
 }
 
+/** Some records of a collection. */
+export interface Run<R> {
+  /** Where they start in the base, where they are all as they are there; else undefined. */
+  readonly position: number | undefined;
+  readonly records: Iterable<R>;
+}
+
 /** Makes a base of records in any order. Their ids must differ. */
 export function baseOf<R>(records: readonly R[], idOf: (record: R) => bigint): Base<R> {
   const sorted = records.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
@@ -168,6 +175,39 @@ export class Collection<R extends object> {
         yield beside;
         next -= 1;
       }
+    }
+  }
+
+  /** What the runs at a position of the base are the same for. */
+  get base(): object {
+    return this.#base;
+  }
+
+  /**
+   * The records in runs, those of the base first, so that what was made of a run that nobody has
+   * changed can be kept.
+   *
+   * @param length positions of the base that a run covers
+   */
+  *runs(length: number): Generator<Run<R>> {
+    const { replaced, removed, added } = this.#changes;
+    const changed = new Set<number>();
+    for (const ids of [replaced?.keys(), removed]) {
+      for (const id of ids ?? []) changed.add(Math.floor(this.#positionOf(id) / length));
+    }
+    for (let position = 0; position < this.#base.size; position += length) {
+      const isChanged = changed.has(position / length);
+      const records = this.#between(position, position + length);
+      yield { position: isChanged ? undefined : position, records };
+    }
+    yield { position: undefined, records: added };
+  }
+
+  /** What now stands in the place of some records of the base. */
+  *#between(position: number, end: number): Generator<R> {
+    for (let at = position; at < Math.min(end, this.#base.size); at += 1) {
+      const record = this.#inBase(at);
+      if (record !== undefined) yield record;
     }
   }
 

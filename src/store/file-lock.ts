@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 
 /** How often a holder shows that it is alive, and how long it is believed after that; milliseconds. */
@@ -34,12 +42,8 @@ export function lockFile(path: string): FileLock | Holder {
   if (!create(lock, own)) {
     const holder = readHolder(lock);
     if (holder !== undefined && isAlive(holder, lock)) return holder;
-    // Of several that find a leftover, the one whose rename comes last stands; the others see it.
-    const draft = `${lock}.${own.id}`;
-    writeFileSync(draft, JSON.stringify(own));
-    renameSync(draft, lock);
-    const winner = readHolder(lock);
-    if (winner !== undefined && winner.id !== own.id) return winner;
+    setAside(lock, holder);
+    if (!create(lock, own)) return readHolder(lock) ?? own;
   }
   held.add(lock);
   const beat = setInterval(() => touch(lock), HEARTBEAT).unref();
@@ -47,7 +51,7 @@ export function lockFile(path: string): FileLock | Holder {
     release() {
       clearInterval(beat);
       held.delete(lock);
-      rmSync(lock, { force: true });
+      if (readHolder(lock)?.id === own.id) rmSync(lock, { force: true });
     },
   };
 }
@@ -56,14 +60,37 @@ export function isHolder(taken: FileLock | Holder): taken is Holder {
   return 'pid' in taken;
 }
 
+/** Makes the lock file with its content at once, so that nobody finds it empty. */
 function create(lock: string, own: Holder): boolean {
+  const draft = `${lock}.${own.id}`;
+  writeFileSync(draft, JSON.stringify(own), { flag: 'wx' });
   try {
-    writeFileSync(lock, JSON.stringify(own), { flag: 'wx' });
+    linkSync(draft, lock);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (codeOf(error) === 'EEXIST') return false;
     throw error;
+  } finally {
+    rmSync(draft, { force: true });
   }
+}
+
+/** Takes a leftover out of the way, but not the lock of somebody who was faster. */
+function setAside(lock: string, leftover: Holder | undefined): void {
+  const aside = `${lock}.${randomUUID()}`;
+  try {
+    renameSync(lock, aside);
+    if (readHolder(aside)?.id !== leftover?.id) linkSync(aside, lock);
+  } catch (error) {
+    // Somebody else has taken it away, or made a new one, in the meantime.
+    if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'EEXIST') throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 function readHolder(lock: string): Holder | undefined {
@@ -81,13 +108,16 @@ function readHolder(lock: string): Holder | undefined {
  * own pid that it does not hold is one that the container before it left.
  */
 function isAlive({ pid, host }: Holder, lock: string): boolean {
-  if (host !== hostname()) return Date.now() - statSync(lock).mtimeMs < FRESH;
+  if (host !== hostname()) {
+    const { mtimeMs = 0 } = statSync(lock, { throwIfNoEntry: false }) ?? {};
+    return Date.now() - mtimeMs < FRESH;
+  }
   if (pid === process.pid) return false;
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }
 

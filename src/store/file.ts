@@ -1,11 +1,11 @@
-import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Low } from 'lowdb';
 import { isHolder, lockFile } from './file-lock.ts';
 import { loadFixture } from './fixture.ts';
 import { createStore, forkStore, restoreStore, type Store, versionOf } from './store.ts';
-import { type FixtureSource, fixtureText } from './write-fixture.ts';
+import { StoreText } from './store-text.ts';
 
 /** A store whose file cannot be kept, with the reason in words. */
 export class StoreFileError extends Error {
@@ -44,7 +44,7 @@ export async function openStoreFile(path: string, fallback: () => Store): Promis
     const file = new StoreFile(path, real, store);
     if (isNew) await file.write();
     const close = async (): Promise<void> => {
-      await file.settled();
+      await file.close();
       lock.release();
     };
     return { store, saved: () => file.saved(), close };
@@ -54,12 +54,11 @@ export async function openStoreFile(path: string, fallback: () => Store): Promis
   }
 }
 
+/** The same path for one file, whichever links lead there, also where it is still to be made. */
 function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return resolve(path);
-  }
+  if (existsSync(path)) return realpathSync(path);
+  const folder = dirname(resolve(path));
+  return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path));
 }
 
 function takeLock(path: string, real: string) {
@@ -83,24 +82,26 @@ function tryLock(path: string, real: string) {
 class StoreFile {
   readonly #path: string;
   readonly #store: Store;
-  readonly #low: Low<FixtureSource>;
+  readonly #low: Low<Store>;
   /** What the file holds. */
   #kept: Store;
   #writing: Promise<void> | undefined;
   /** The write that begins when the one under way has ended. */
   #next: Promise<void> | undefined;
   #writtenVersion: number;
+  #closed = false;
 
   constructor(path: string, real: string, store: Store) {
     this.#path = path;
     this.#store = store;
     this.#kept = forkStore(store);
     this.#writtenVersion = versionOf(store);
-    this.#low = new Low<FixtureSource>(replacing(real), recordsOf(store));
+    this.#low = new Low<Store>(replacing(real), this.#kept);
   }
 
   saved(): Promise<void> {
     const version = versionOf(this.#store);
+    if (this.#closed) return Promise.reject(new StoreFileError(`${this.#path} has been closed`));
     if (this.#writing === undefined) {
       return version === versionOf(this.#kept) ? Promise.resolve() : this.#begin();
     }
@@ -112,15 +113,14 @@ class StoreFile {
     return this.#next;
   }
 
-  /** Waits until nothing is being written. */
-  async settled(): Promise<void> {
+  /** Waits until nothing is being written, and writes no more. */
+  async close(): Promise<void> {
     await Promise.allSettled([this.#writing, this.#next]);
+    this.#closed = true;
   }
 
   #begin(): Promise<void> {
-    this.#writing = this.write().finally(() => {
-      this.#writing = undefined;
-    });
+    this.#writing = this.write();
     return this.#writing;
   }
 
@@ -128,7 +128,7 @@ class StoreFile {
     const draft = forkStore(this.#store);
     this.#writtenVersion = versionOf(draft);
     try {
-      this.#low.data = recordsOf(draft);
+      this.#low.data = draft;
       await this.#low.write();
       this.#kept = draft;
     } catch (error) {
@@ -136,27 +136,25 @@ class StoreFile {
       this.#next = undefined;
       restoreStore(this.#store, this.#kept);
       throw unwritable(this.#path, error);
+    } finally {
+      // At once: a change that comes now must begin a write of its own.
+      this.#writing = undefined;
     }
   }
 }
 
-function recordsOf({ animals, inventory, orders }: Store): FixtureSource {
-  return {
-    animals: animals.ascending(),
-    inventory: inventory.ascending(),
-    orders: orders.ascending(),
-  };
+/** What a file is called until it takes the place of the one before. */
+function draftOf(real: string): string {
+  return `${real}.${process.pid}.draft`;
 }
-
-/** What a draft is called beside its file, until it takes the file's place. */
-const DRAFT = '.draft';
 
 /** Removes what a server that was killed has left half written. */
 function removeDrafts(real: string): void {
   const folder = dirname(real);
   if (!existsSync(folder)) return;
+  const start = `${basename(real)}.`;
   for (const name of readdirSync(folder)) {
-    if (name.startsWith(basename(real)) && name.endsWith(DRAFT)) {
+    if (name.startsWith(start) && /^\d+\.draft$/.test(name.slice(start.length))) {
       rmSync(join(folder, name), { force: true });
     }
   }
@@ -167,15 +165,17 @@ function removeDrafts(real: string): void {
  * killed or the power failed, finds the one before or the one after.
  */
 function replacing(real: string) {
+  const text = new StoreText();
   return {
     read: async () => null,
-    write: async (source: FixtureSource): Promise<void> => {
-      const draft = `${real}.${process.pid}${DRAFT}`;
+    write: async (store: Store): Promise<void> => {
+      const draft = draftOf(real);
       try {
-        const handle = await open(draft, 'w');
+        const mode = statSync(real, { throwIfNoEntry: false })?.mode;
+        const handle = await open(draft, 'wx', mode);
         try {
           // Each piece waits for the one before, so other requests get their turn in between.
-          for (const text of fixtureText(source)) await handle.write(text);
+          for (const piece of text.pieces(store)) await handle.writeFile(piece);
           await handle.datasync();
         } finally {
           await handle.close();
@@ -209,6 +209,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'its folder does not exist',
   EISDIR: 'it is a folder',
+  EEXIST: 'another server is writing it',
+  EBUSY: 'it is mounted by itself, so it cannot be replaced: mount its folder',
 };
 
 function unwritable(path: string, error: unknown): StoreFileError {

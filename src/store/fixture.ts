@@ -36,7 +36,7 @@ export class FixtureError extends Error {
  * @example loadFixture('default')
  */
 export function loadFixture(nameOrPath: string): StoreBase {
-  const document = readDocument(nameOrPath, pathOf(nameOrPath));
+  const document = readDocument(nameOrPath, fixturePath(nameOrPath));
   const reading = readStore(document);
   if (!reading.ok) throw new FixtureError(reading.problems.map((it) => told(nameOrPath, it)));
   return storeBaseOf(reading.value);
@@ -46,7 +46,8 @@ function told(file: string, { path, expected, found }: Problem): string {
   return `${file}: ${path}: expected ${expected}, found ${found}`;
 }
 
-function pathOf(nameOrPath: string): string {
+/** The file that a fixture is in: one that ships where there is one of that name. */
+export function fixturePath(nameOrPath: string): string {
   const shipped = join(SHIPPED, nameOrPath + EXTENSION);
   return /^[\w-]+$/.test(nameOrPath) && existsSync(shipped) ? shipped : nameOrPath;
 }

@@ -11,7 +11,7 @@ import {
   STORED_RECORDS,
 } from '../contract/records.ts';
 import type { Collection } from './collection.ts';
-import { forkStore, ID_OF, restoreStore, type Store } from './store.ts';
+import { forkStore, restoreStore, type Store } from './store.ts';
 
 /** Changes to one collection: records taken out first, then members of records put in, by id. */
 export interface CollectionChanges<R> {

@@ -7,7 +7,7 @@ import type { StoreBase } from './store.ts';
 /** Characters gathered before they are passed on. */
 const CHUNK_LENGTH = 64 * 1024;
 
-const COLLECTIONS: readonly CollectionName[] = ['animals', 'inventory', 'orders'];
+export const COLLECTIONS: readonly CollectionName[] = ['animals', 'inventory', 'orders'];
 
 /** The records of a store, each collection in the order in which it is written. */
 export type FixtureSource = Readonly<Record<CollectionName, Iterable<object>>>;
@@ -64,8 +64,8 @@ const FIELDS = {
   orders: Object.keys(STORED_RECORDS.orders),
 } as const satisfies Record<CollectionName, readonly string[]>;
 
-/** The members that a record has, in the order of its fields. */
-function recordText(collection: CollectionName, record: object): string {
+/** A record as one line: the members that it has, in the order of its fields. */
+export function recordText(collection: CollectionName, record: object): string {
   const members: Readonly<Record<string, unknown>> = { ...record };
   let text = '';
   for (const name of FIELDS[collection]) {

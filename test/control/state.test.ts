@@ -139,7 +139,7 @@ describe('a default sandbox that is kept in a file', () => {
     const { service, control } = assembleMock(
       {
         start: startOf({}, store, []),
-        starter: starterFrom({}, forkStore(store)),
+        starter: starterFrom({}, () => forkStore(store)),
         guard: { loopback: true, token: undefined },
         file,
       },

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ENDPOINTS } from '../../src/control/endpoints.ts';
 import { packageRoot } from '../../src/package.ts';
 import { shippedScenarios } from '../../src/simulation/load-scenario.ts';
 import { SCENARIO } from '../../src/simulation/read-scenario.ts';
@@ -29,11 +30,22 @@ describe.each(WALKS)('the examples of $of', ({ steps }) => {
 });
 
 test('every block of shell on a page is run, but for what needs a Docker engine', () => {
-  const shells = DOCS.flatMap((file) => allBlocks(readPage(file))).map(({ info }) => info);
+  const all = DOCS.flatMap((file) => allBlocks(readPage(file)));
+  // One with the name of a file is a script; the next test is about those.
+  const shells = all.map(({ info }) => info).filter((info) => !info.includes('.'));
   const others = shells.filter(
     (info) => /^(?:bash|console|shell|sh)\b/.test(info) && info !== 'sh',
   );
   expect(others.filter((info) => info !== 'sh docker')).toEqual([]);
+});
+
+test.each(WALKS)('every file of $of is used by a line after it', ({ steps }) => {
+  const unused = steps.filter((step, index) => {
+    if (step.kind !== 'save') return false;
+    const later = steps.slice(index).flatMap((it) => (it.kind === 'type' ? [it.command] : []));
+    return !later.some((command) => command.split(' ').includes(step.file));
+  });
+  expect(unused).toEqual([]);
 });
 
 test.each(PAGES)('every link of %s leads somewhere', (page) => {
@@ -76,5 +88,29 @@ describe('docs/scenarios.md', () => {
     const text = JSON.stringify(RULE_SHAPE.schema);
     const [, all = ''] = /"enum":(\[[^\]]*"malformed-json"[^\]]*\])/.exec(text) ?? [];
     expect(names('Faults', 'fault')).toEqual(JSON.parse(all));
+  });
+});
+
+describe('docs/control-api.md', () => {
+  const page = readPage('docs/control-api.md');
+  const endpoints = ENDPOINTS.map(({ method, path }) => `${method.toUpperCase()} ${path.slice(1)}`);
+
+  test('lists every endpoint, and no other', () => {
+    const listed = tableRows(section(page, 'Endpoints'), 'endpoint').map(([cell]) => cell);
+    expect([...listed].sort()).toEqual(endpoints.map(code).sort());
+  });
+
+  test('calls every endpoint', () => {
+    const commands = stepsOf(page).flatMap((step) => (step.kind === 'type' ? [step.command] : []));
+    const lines = commands.flatMap((command) => command.split(/ & |; /));
+    const called = lines.flatMap((line) => {
+      const [, path] = /'http:\/\/127\.0\.0\.1:4010\/__mock\/([^'?]+)/.exec(line) ?? [];
+      return path === undefined ? [] : [`${/-X ([A-Z]+)/.exec(line)?.[1] ?? 'GET'} ${path}`];
+    });
+    const uncalled = endpoints.filter((endpoint) => {
+      const pattern = new RegExp(`^${endpoint.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+      return !called.some((call) => pattern.test(call));
+    });
+    expect(uncalled).toEqual([]);
   });
 });

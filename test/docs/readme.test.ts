@@ -5,7 +5,7 @@ import { env, execPath } from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { COMMAND_NAMES, COMPLETION, commandShape } from '../../src/cli/commands.ts';
+import { COMMAND_NAMES, COMPLETION, usageOf } from '../../src/cli/commands.ts';
 import { fromConfigFile } from '../../src/cli/config-file.ts';
 import { variableOf } from '../../src/cli/environment.ts';
 import { FLAG_NAMES, type FlagName, flagShape, flagsFrom, flagsOf } from '../../src/cli/flags.ts';
@@ -110,11 +110,7 @@ describe('the tables', () => {
   });
 
   test('list every command, and no other', () => {
-    const usages = COMMAND_NAMES.map((name) => {
-      const { positional } = commandShape(name);
-      if (name === 'serve') return '[serve]';
-      return positional === undefined ? name : `${name} [${positional.name.toUpperCase()}]`;
-    });
+    const usages = COMMAND_NAMES.map((name) => (name === 'serve' ? '[serve]' : usageOf(name)));
     expect(
       tableRows(section(README, 'Commands and flags'), 'command').map(([usage]) => usage),
     ).toEqual([...usages, COMPLETION.name].map((usage) => code(`petstore-mock ${usage}`)));

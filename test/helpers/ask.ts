@@ -10,7 +10,7 @@ export interface Answer {
   readonly json: unknown;
 }
 
-export interface Asked {
+interface Asked {
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;

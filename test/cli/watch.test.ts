@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { packageRoot } from '../../src/package.ts';
+import { type RunningCommand, startCommand } from '../helpers/command.ts';
+
+let folder = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'watch-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const headers = { Authorization: 'Bearer demo-key' };
+
+/** Waits until the command has printed something on standard error, a number of times. */
+async function told({ stderr, process }: RunningCommand, text: string, times = 1): Promise<void> {
+  while (stderr().split(text).length <= times) await once(process.stderr, 'data');
+}
+
+test('--watch starts every sandbox anew when a file has changed, and keeps them when it is broken', async () => {
+  const fixture = join(folder, 'fixture.json');
+  const scenario = join(folder, 'one.yaml');
+  const whole = readFileSync(join(packageRoot, 'fixtures/default.json'), 'utf8');
+  writeFileSync(fixture, whole);
+  writeFileSync(scenario, 'assume: { unknown-pet: 400 }\n');
+  const args = ['--port', '0', '--watch', '--fixture', fixture, '--scenario', scenario];
+  const command = await startCommand(args);
+  const statusOf = async (path: string) =>
+    (await fetch(command.url.replace('/v1', path), { headers })).status;
+  expect(await statusOf('/~one/v1/pets/999')).toBe(400);
+
+  writeFileSync(scenario, 'assume: { unknown-pet: 404 }\n');
+  await told(command, 'every sandbox has started anew');
+  expect(await statusOf('/~one/v1/pets/999')).toBe(404);
+
+  writeFileSync(fixture, '{"animals": []');
+  await told(command, 'cannot be used');
+  expect(command.stderr()).toContain(`${fixture}:1:15`);
+  expect(await statusOf('/v1/pets/1')).toBe(200);
+
+  writeFileSync(fixture, '{"animals": []}');
+  await told(command, 'every sandbox has started anew', 2);
+  expect(await statusOf('/v1/pets/1')).toBe(404);
+  expect((await command.stop()).code).toBe(0);
+});
