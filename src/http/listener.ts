@@ -54,7 +54,7 @@ export function createListener(options: ListenerOptions): Server {
     answerNow(request, response);
     // Kept only while it is needed: one that every connection held on to would outlive the young
     // generation, which then grows to several times its size.
-    const over = response.writableFinished && request.complete;
+    const over = response.writableFinished && !hasBody(request);
     request.socket[LATEST] = over ? undefined : response;
   };
 
@@ -127,6 +127,10 @@ export function createListener(options: ListenerOptions): Server {
     refuse(error, socket, world, options);
   });
   return server;
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
 /** The service's own paths, in the default sandbox (`/v1…`) and in a named one (`/~NAME/…`). */
