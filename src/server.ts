@@ -1,6 +1,5 @@
 import type { Server } from 'node:http';
 import { BASE_PATH } from './contract/operations.ts';
-import { createExpressApp } from './control/app.ts';
 import { isLoopbackName } from './control/loopback.ts';
 import { createListener, type Timeouts } from './http/listener.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
@@ -61,7 +60,13 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const guard = { loopback, token: controlToken, host };
   const mock = assembleMock({ start, starter, guard, file }, options);
   const { service, control, sandboxes, faults } = mock;
-  const loadApp = async () => createExpressApp((await import('express')).default, service, control);
+  const loadApp = async () => {
+    const [{ default: express }, { createExpressApp }] = await Promise.all([
+      import('express'),
+      import('./control/app.ts'),
+    ]);
+    return createExpressApp(express, service, control);
+  };
   const { world } = sandboxes.default;
   const server = createListener({ service, loadApp, world, plain, faults, timeouts });
   try {

@@ -1,5 +1,4 @@
 import { constants } from 'node:os';
-import { performance } from 'node:perf_hooks';
 
 /**
  * Milliseconds in which a repeated signal is the same one. Ctrl-C reaches every process that the

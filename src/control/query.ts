@@ -1,4 +1,3 @@
-import { createContext, Script } from 'node:vm';
 import { isIntegerText, parseInt64 } from '../contract/int64.ts';
 import { describe, FIELD_TYPES, type Field, type Fields, isObject } from '../contract/records.ts';
 import { listed, suggest } from '../store/read-store.ts';
@@ -413,8 +412,10 @@ function* matchingPatterns<R extends AnyRecord>(
 /** Matches patterns as the engine does, and gives up where they take too long altogether. */
 class WatchedMatching {
   readonly #likes: readonly Like[];
-  readonly #script = new Script('match()');
-  readonly #context = createContext({ match: () => this.#match() });
+  // Loaded late: a static import would cost every start.
+  readonly #vm = process.getBuiltinModule('node:vm');
+  readonly #script = new this.#vm.Script('match()');
+  readonly #context = this.#vm.createContext({ match: () => this.#match() });
   #left = MATCHING_MS;
   #values: readonly (readonly unknown[])[] = [];
   #matched: boolean[] = [];

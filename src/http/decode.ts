@@ -18,6 +18,8 @@ export interface Route {
 
 /** A request's target, taken apart (RFC 9112, section 3.2). */
 export interface Target {
+  /** The whole of it, as the client wrote it. */
+  readonly url: string;
   /** The sandbox in the path, or undefined for the default one. */
   readonly sandbox: string | undefined;
   /** The path as the client wrote it. */
@@ -51,21 +53,28 @@ const NO_QUERY: Target['query'] = [];
 const AUTHORITY = /^https?:\/\/[^/?#]*/i;
 const SANDBOX = /^\/~([A-Za-z0-9._-]{1,64})(?=\/)/;
 
-/** Targets with a query, which clients repeat: they cost the most to take apart. */
-const targets = new Map<string, Target>();
-const MOST_TARGETS = 1000;
+/** Targets that were taken apart, since clients repeat them: each place holds the latest of its own. */
+const PLACES = 1024;
 const LONGEST_TARGET = 256;
+const targets: (Target | undefined)[] = new Array(PLACES).fill(undefined);
 
 /** Takes a request target apart, in origin form or in absolute form. */
 export function decodeTarget(url: string): Target {
-  if (url.length > LONGEST_TARGET || !url.includes('?')) return takeApart(url);
-  let target = targets.get(url);
-  if (target === undefined) {
-    target = takeApart(url);
-    if (targets.size >= MOST_TARGETS) targets.clear();
-    targets.set(url, target);
-  }
+  if (url.length > LONGEST_TARGET) return takeApart(url);
+  const place = placeOf(url);
+  const known = targets[place];
+  if (known !== undefined && known.url === url) return known;
+  const target = takeApart(url);
+  if (!Number.isNaN(place)) targets[place] = target;
   return target;
+}
+
+/** Turns on the end of a target, in which the ids of one collection differ. */
+function placeOf(url: string): number {
+  const end = url.length;
+  const last = url.charCodeAt(end - 1) + 10 * url.charCodeAt(end - 2);
+  // A target of less than three characters has no place, and is quickly taken apart.
+  return (last + 100 * url.charCodeAt(end - 3) + 31 * end) % PLACES;
 }
 
 function takeApart(url: string): Target {
@@ -75,6 +84,7 @@ function takeApart(url: string): Target {
   const sandbox = path.startsWith('/~') ? SANDBOX.exec(path) : null;
   const route = findRoute(sandbox === null ? path : path.slice(sandbox[0].length));
   return {
+    url,
     sandbox: sandbox?.[1],
     path,
     query: mark < 0 || mark === target.length - 1 ? NO_QUERY : decodeQuery(target.slice(mark + 1)),

@@ -54,8 +54,8 @@ export function createListener(options: ListenerOptions): Server {
     answerNow(request, response);
     // Kept only while it is needed: one that every connection held on to would outlive the young
     // generation, which then grows to several times its size.
-    const over = response.writableFinished && !hasBody(request);
-    request.socket[LATEST] = over ? undefined : response;
+    const latest = response.writableFinished && !hasBody(request) ? undefined : response;
+    if (request.socket[LATEST] !== latest) request.socket[LATEST] = latest;
   };
 
   const answerNow = (request: ServiceRequest, response: ServerResponse): void => {

@@ -176,7 +176,7 @@ class ServiceExchange {
       world.clock.now(),
       {
         method: this.method,
-        target: mountPath(request) + (request.url ?? '/'),
+        target: mountPath(request) + this.#target.url,
         authorization: this.#authorization,
         operation: this.#operation,
         body: this.#body,

@@ -56,11 +56,12 @@ const NO_VALUES: ReadonlyMap<string, string> = new Map();
 export class InputReader {
   readonly #call: Call;
   readonly #grounds: Grounds;
-  readonly #problems: string[] = [];
+  // Most requests have neither, and are the quicker for it.
+  #problems: string[] | undefined;
   /** The assumptions of which another option would leave no problem; none where one is certain. */
   #because: readonly AssumptionId[] | undefined;
   /** The assumptions of which another option would make a problem. */
-  readonly #accepted: AssumptionId[] = [];
+  #accepted: AssumptionId[] | undefined;
   /** The 413 or 415 that keeps the body from being read at all. */
   #unreadable: Reply | undefined;
 
@@ -75,6 +76,7 @@ export class InputReader {
 
   /** Notes something wrong; `because` names the assumptions that make it so, where any do. */
   problem(text: string, ...because: readonly AssumptionId[]): void {
+    this.#problems ??= [];
     this.#problems.push(text);
     // Another option of one assumption helps only where it takes every problem away.
     this.#because = this.#because?.filter((id) => because.includes(id)) ?? because;
@@ -82,12 +84,13 @@ export class InputReader {
 
   /** Notes that the chosen option of an assumption lets through what another would refuse. */
   accept(id: AssumptionId): void {
+    this.#accepted ??= [];
     this.#accepted.push(id);
   }
 
   /** Whether anything was let through that another option would refuse. */
   get letThrough(): boolean {
-    return this.#accepted.length > 0;
+    return this.#accepted !== undefined;
   }
 
   /** The status of a refusal of the input's values. */
@@ -97,13 +100,13 @@ export class InputReader {
 
   /** Adds what was let through to the grounds of a reply that is no refusal of the input. */
   settle(): void {
-    for (const id of this.#accepted) this.#grounds.decidedBy(id);
+    for (const id of this.#accepted ?? []) this.#grounds.decidedBy(id);
   }
 
   /** The reply to an input that has something wrong with it, or undefined. */
   get refusal(): Reply | undefined {
     if (this.#unreadable !== undefined) return this.#unreadable;
-    if (this.#problems.length === 0) return undefined;
+    if (this.#problems === undefined) return undefined;
     const grounds = this.#grounds;
     for (const id of this.#because ?? []) grounds.decidedBy(id);
     grounds.decidedBy('invalid-input');

@@ -34,18 +34,34 @@ const MOST_PAGES = 256;
 
 /** Keeps pages as they were written, for worlds that write the same records alike. */
 export class PageCache {
-  readonly #pages = new Map<string, WrittenPage>();
+  /** The pages of most requests, which say no more than how long they are, by length. */
+  #plain = new Map<number, WrittenPage>();
+  #plainVersion = 0;
+  readonly #others = new Map<string, WrittenPage>();
 
-  /** The page under `key`, made where it is not known. */
-  get(key: string, make: () => WrittenPage): WrittenPage {
-    let page = this.#pages.get(key);
-    if (page === undefined) {
-      page = make();
-      if (this.#pages.size >= MOST_PAGES) this.#pages.clear();
-      this.#pages.set(key, page);
+  /** A page of the records of a version, made where it is not known. */
+  get(version: number, page: PetsPage, make: () => WrittenPage): WrittenPage {
+    const { limit, offset, after, empty, status } = page;
+    if (status === undefined && after === undefined && offset === 0) {
+      if (version !== this.#plainVersion) {
+        this.#plain = new Map();
+        this.#plainVersion = version;
+      }
+      return known(this.#plain, limit, make);
     }
-    return page;
+    const key = `${version} ${limit} ${offset} ${after ?? ''} ${empty} ${status ?? ''}`;
+    return known(this.#others, key, make);
   }
+}
+
+function known<K>(pages: Map<K, WrittenPage>, key: K, make: () => WrittenPage): WrittenPage {
+  let page = pages.get(key);
+  if (page === undefined) {
+    page = make();
+    if (pages.size >= MOST_PAGES) pages.clear();
+    pages.set(key, page);
+  }
+  return page;
 }
 
 /** The page caches of all worlds: one for each way of writing pages. */
@@ -70,10 +86,9 @@ export function pageOfPets(
   page: PetsPage,
   call: Call,
 ): { text: Buffer; headers: readonly string[] } {
-  const { limit, status, empty, after, offset } = page;
+  const { limit, status } = page;
   const { version } = world.store.animals;
-  const key = `${version} ${limit} ${offset} ${after ?? ''} ${empty} ${status ?? ''}`;
-  const { text, next, total } = world.pages.get(key, () => writePage(world, page));
+  const { text, next, total } = world.pages.get(version, page, () => writePage(world, page));
   if (total !== undefined) return { text, headers: ['X-Total-Count', String(total)] };
   if (next === undefined) return { text, headers: [] };
   const query = new URLSearchParams({ limit: String(limit) });

@@ -56,8 +56,8 @@ export class Exchange {
     this.number = number;
     this.at = at;
     this.method = seen.method;
-    this.target =
-      seen.target.length > KEPT_TARGET ? seen.target.slice(0, KEPT_TARGET) : seen.target;
+    // A text that is the same as before is not taken again, so that it does not outlive its request.
+    if (this.target !== seen.target) this.target = seen.target.slice(0, KEPT_TARGET);
     this.operation = seen.operation;
     this.status = isShown(outcome) ? reply?.status : undefined;
     this.basis = reply?.basis ?? forcedBy(decision);
@@ -70,7 +70,7 @@ export class Exchange {
     this.replyBody = text !== undefined && text.length <= KEPT_BODY ? text : undefined;
     this.replyCut =
       reply !== undefined && reply.body.kind !== 'none' && this.replyBody === undefined;
-    this.#authorization = seen.authorization;
+    if (this.#authorization !== seen.authorization) this.#authorization = seen.authorization;
     this.#reason = reply?.reason;
     this.#decision = decision;
   }

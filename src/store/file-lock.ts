@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   linkSync,
   readFileSync,
@@ -37,7 +36,7 @@ const held = new Set<string>();
  */
 export function lockFile(path: string): FileLock | Holder {
   const lock = `${path}.lock`;
-  const own: Holder = { pid: process.pid, host: hostname(), id: randomUUID() };
+  const own: Holder = { pid: process.pid, host: hostname(), id: crypto.randomUUID() };
   if (held.has(lock)) return own;
   if (!create(lock, own)) {
     const holder = readHolder(lock);
@@ -77,7 +76,7 @@ function create(lock: string, own: Holder): boolean {
 
 /** Takes a leftover out of the way, but not the lock of somebody who was faster. */
 function setAside(lock: string, leftover: Holder | undefined): void {
-  const aside = `${lock}.${randomUUID()}`;
+  const aside = `${lock}.${crypto.randomUUID()}`;
   try {
     renameSync(lock, aside);
     if (readHolder(aside)?.id !== leftover?.id) linkSync(aside, lock);
