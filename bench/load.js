@@ -9,7 +9,7 @@ const readBufferBytes = 64 * 1024;
 
 /**
  * @typedef {{ bytes: Buffer, status: number }} PreparedRequest a request and the status it must get
- * @typedef {{ requests: number, seconds: number, perSecond: number, p50: number, p99: number }} LoadResult
+ * @typedef {{ requests: number, seconds: number, perSecond: number, p50: number, p99: number, max: number }} LoadResult
  *   latencies in milliseconds
  */
 
@@ -43,6 +43,7 @@ export async function runLoad({ port, requests, connections, seconds, limit }) {
     perSecond: sent / elapsed,
     p50: latency.percentile(50) / 1000,
     p99: latency.percentile(99) / 1000,
+    max: latency.max / 1000,
   };
 }
 

@@ -30,6 +30,11 @@ export function report(results, subjects, nodeVersions, circumstances) {
     ...section('## Start until the first 200', results.starts, startTable),
     ...section('## Size of the store', results.sizes, sizeTable),
     ...section('## The whole inventory in one reply', results.inventory, inventoryTable),
+    ...[...results.simulation].flatMap(([work, rows]) => [
+      `## What the simulation costs: ${work}`,
+      simulationTable(rows),
+    ]),
+    ...section('## Changes that are kept in a file', results.durable, durableTable),
     '',
   ].join('\n\n');
 }
@@ -172,6 +177,35 @@ function inventoryTable(rows) {
         decimals(round.besideMax),
       ]),
     ),
+  );
+}
+
+/** @param {import('./measure-work.js').WorkRow[]} rows */
+function simulationTable(rows) {
+  const [first] = rows;
+  return table(
+    ['petstore-mock', 'requests/s', '×first', 'p99 ms', 'CPU/request µs', 'memory'],
+    rows.map(({ subject, rounds, residentBefore, residentAfter }) => [
+      subject.name,
+      whole(typical(rounds, 'perSecond')),
+      decimals(typicalRatio(rounds, first?.rounds, 'perSecond')),
+      decimals(typical(rounds, 'p99')),
+      decimals(typical(rounds, 'cpuMicros')),
+      `${megabytes(residentBefore)} → ${megabytes(residentAfter)}`,
+    ]),
+  );
+}
+
+/** @param {import('./measure-durable.js').DurableRow[]} rows */
+function durableTable(rows) {
+  return table(
+    ['subject', 'animals', 'changes/s', 'slowest read beside them, ms'],
+    rows.map(({ subject, animals, rounds }) => [
+      subject.name,
+      whole(animals),
+      whole(median(rounds.map(({ perSecond }) => perSecond))),
+      decimals(Math.max(...rounds.map(({ besideMax }) => besideMax))),
+    ]),
   );
 }
 

@@ -9,13 +9,24 @@ import { median, medianRatio } from './statistics.js';
  * @property {import('./measure-start.js').StartRow[]} starts
  * @property {import('./measure-sizes.js').SizeRow[]} sizes
  * @property {import('./measure-inventory.js').InventoryRow[]} inventory
+ * @property {Map<string, import('./measure-work.js').WorkRow[]>} simulation by kind of work
+ * @property {import('./measure-durable.js').DurableRow[]} durable
+ * @property {import('./measure-sandboxes.js').SandboxRound[]} sandboxes
  * @typedef {import('./rounds.js').Round} Round
  * @typedef {'perSecond' | 'p50' | 'p99' | 'cpuMicros' | 'cpuShare'} Figure
  */
 
 /** @returns {Results} */
 export function noResults() {
-  return { work: new Map(), starts: [], sizes: [], inventory: [] };
+  return {
+    work: new Map(),
+    starts: [],
+    sizes: [],
+    inventory: [],
+    simulation: new Map(),
+    durable: [],
+    sandboxes: [],
+  };
 }
 
 /**
@@ -78,4 +89,19 @@ export function sizeRow(results, subject, animals) {
  */
 export function startRow(results, label) {
   return results.starts.find((row) => row.label === label);
+}
+
+/**
+ * How our server reads in one circumstance, of how it reads in another.
+ *
+ * @param {Results} results
+ * @param {string} work
+ * @param {string} variant
+ * @param {string} base
+ */
+export function variantBeside(results, work, variant, base) {
+  const rows = results.simulation.get(work);
+  /** @param {string} id */
+  const rounds = (id) => rows?.find((row) => row.subject.id === id)?.rounds;
+  return typicalRatio(rounds(variant), rounds(base), 'perSecond');
 }

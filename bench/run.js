@@ -1,4 +1,4 @@
-// node bench/run.js [--only reads,writes,mix,start,sizes,inventory] [--subjects floor,ours,…]
+// node bench/run.js [--only reads,writes,mix,start,sizes,inventory,simulation,durable] [--subjects floor,ours,…]
 //                   [--rounds 5] [--seconds 2] [--connections 32]
 // A run of everything also writes RESULTS.md. Build the project first.
 
@@ -8,17 +8,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { claimLoadCore, describeMachine } from './machine.js';
+import { measureDurable } from './measure-durable.js';
 import { measureInventory } from './measure-inventory.js';
+import { measureSandboxes } from './measure-sandboxes.js';
+import { measureSimulation } from './measure-simulation.js';
 import { measureSizes } from './measure-sizes.js';
 import { measureStart } from './measure-start.js';
 import { measureWork } from './measure-work.js';
 import { report } from './report.js';
 import { noResults } from './results.js';
-import { subjects } from './subjects.js';
+import { subjects, variant } from './subjects.js';
 
-const parts = ['reads', 'writes', 'mix', 'start', 'sizes', 'inventory'];
+const parts = ['reads', 'writes', 'mix', 'start', 'sizes', 'inventory', 'simulation', 'durable'];
 const worksOfPart = { reads: ['list', 'get'], writes: ['create'], mix: ['mix'] };
 const sizes = [1000, 100_000, 1_000_000];
+const durableSizes = [1000, 100_000];
 const orders = 100;
 const scratch = mkdtempSync(join(tmpdir(), 'petstore-mock-bench-'));
 
@@ -97,6 +101,17 @@ async function measure(chosenParts, chosen, pace) {
       await measureInventory(ours, await prepare(ours, 1_000_000), pace.rounds),
     );
   }
+  if (chosenParts.includes('simulation') && ours) {
+    announce('simulation');
+    results.simulation = await measureSimulation((subject) => prepare(subject, 1000), pace);
+    announce('sandboxes');
+    results.sandboxes.push(await measureSandboxes(ours, await prepare(ours, 1000)));
+  }
+  const jsonServer = chosen.find(({ id }) => id === 'json-server-0');
+  if (chosenParts.includes('durable') && jsonServer) {
+    announce('durable');
+    results.durable = await measureDurable(jsonServer, durableSizes, prepare, pace);
+  }
   return results;
 }
 
@@ -107,7 +122,11 @@ async function measure(chosenParts, chosen, pace) {
  * @param {number} animals
  */
 async function prepare(subject, animals) {
-  const setup = { folder: join(scratch, `${subject.id}-${animals}`), animals, orders };
+  const setup = {
+    folder: join(scratch, `${subject.id}-${animals}`.replaceAll(/[^\w-]/g, '_')),
+    animals,
+    orders,
+  };
   mkdirSync(setup.folder, { recursive: true });
   await subject.prepare(setup);
   return setup;
@@ -126,6 +145,11 @@ async function startsOf(chosen) {
         setup: { ...setup, animals: undefined },
       });
       starts.push({ subject, label: 'ours, 1,000 animals', setup });
+      starts.push({
+        subject: variant('scenario', '--scenario', () => ['--scenario', 'shipped-orders']),
+        label: 'ours, --scenario shipped-orders',
+        setup: { ...setup, animals: undefined },
+      });
     } else {
       starts.push({ subject, label: subject.id, setup });
     }

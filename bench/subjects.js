@@ -8,7 +8,7 @@ import { mockoonEnvironment } from './mockoon-environment.js';
 import { animal, writeStoreFile } from './store-data.js';
 
 /** Flags of this project that every measured start gets: nothing that would switch a check off. */
-const ourFlags = ['--seed', '1'];
+const ourFlags = ['--seed', '1', '--log', 'off'];
 
 /**
  * @typedef {{ folder: string, animals: number | undefined, orders: number }} Setup
@@ -129,6 +129,28 @@ export const subjects = [
     dialect: dialect('/v1/pets', '/v1/pets?page=1&limit=20'),
   },
 ];
+
+/**
+ * This project in other circumstances.
+ *
+ * @param {string} id
+ * @param {string} notes
+ * @param {(setup: Setup) => string[]} flags beside those that every start gets
+ * @param {string} [base] the path of the sandbox that is called
+ * @returns {Subject}
+ */
+export function variant(id, notes, flags, base = '/v1') {
+  const ours = subjects.find((subject) => subject.id === 'ours');
+  if (!ours) throw new Error('There is no subject called ours.');
+  return {
+    ...ours,
+    id,
+    name: id,
+    notes,
+    command: (setup) => [...ours.command(setup), ...flags(setup)],
+    dialect: dialect(`${base}/pets`, `${base}/pets?limit=20`),
+  };
+}
 
 /**
  * @param {string} collection

@@ -1,7 +1,7 @@
 // What this project must reach, each with the figure that decides it.
 
-import { oursBeside, sizeRow, startRow, typicalRatio, workRow } from './results.js';
-import { medianRatio } from './statistics.js';
+import { oursBeside, sizeRow, startRow, typicalRatio, variantBeside, workRow } from './results.js';
+import { median, medianRatio } from './statistics.js';
 
 const megabyte = 1e6;
 
@@ -71,7 +71,67 @@ export const targets = [
     ...{ bound: 'at most', limit: 50, unit: ' ms' },
     measure: (r) => worstStream(r, 'besideMax'),
   },
+  ...['list', 'get'].flatMap((work) => [
+    ratioTarget(`${work}: throughput with 20 rules that do not match, of that without`, 0.9, (r) =>
+      variantBeside(r, work, '20 rules that do not match', 'as it starts'),
+    ),
+    ratioTarget(`${work}: throughput with the journal, of that without`, 0.85, (r) =>
+      variantBeside(r, work, 'as it starts', 'without a journal'),
+    ),
+    ratioTarget(`${work}: throughput in a sandbox, of that in the default one`, 0.9, (r) =>
+      variantBeside(r, work, 'in a sandbox', 'as it starts'),
+    ),
+  ]),
+  {
+    text: 'start with --scenario shipped-orders: longer by',
+    ...{ bound: 'at most', limit: 30, unit: ' ms' },
+    measure: (r) => {
+      const plain = startRow(r, 'ours, default fixture')?.millis;
+      const scenario = startRow(r, 'ours, --scenario shipped-orders')?.millis;
+      return plain && scenario ? median(scenario) - median(plain) : undefined;
+    },
+  },
+  {
+    text: '10,000 sandboxes with 5 changes each: more memory than one with as many requests',
+    ...{ bound: 'at most', limit: 60, unit: ' MB' },
+    measure: (r) => inMegabytes(r.sandboxes[0]?.growth),
+  },
+  {
+    text: 'making a sandbox',
+    ...{ bound: 'at most', limit: 0.2, unit: ' ms' },
+    measure: (r) => r.sandboxes[0]?.makingMillis,
+  },
+  ...[1000, 100_000].flatMap((animals) => durableTargets(animals)),
 ];
+
+/**
+ * @param {number} animals
+ * @returns {Target[]}
+ */
+function durableTargets(animals) {
+  const size = animals.toLocaleString('en');
+  /** @param {Results} results @param {boolean} isOurs */
+  const rounds = (results, isOurs) =>
+    results.durable.find(
+      (row) => row.animals === animals && (row.subject.id === 'json-server-0') !== isOurs,
+    )?.rounds;
+  return [
+    ratioTarget(`--db, ${size} animals: changes, of json-server 0.17.4’s`, 5, (r) =>
+      medianRatio(
+        rounds(r, true)?.map((round) => round.perSecond),
+        rounds(r, false)?.map((round) => round.perSecond),
+      ),
+    ),
+    {
+      text: `--db, ${size} animals: slowest read beside the changes (worst round)`,
+      ...{ bound: 'at most', limit: 100, unit: ' ms' },
+      measure: (r) => {
+        const ours = rounds(r, true);
+        return ours?.length ? Math.max(...ours.map((round) => round.besideMax)) : undefined;
+      },
+    },
+  ];
+}
 
 /**
  * @param {Target} target

@@ -81,7 +81,8 @@ async function startAndStop(
 ): Promise<unknown[]> {
   const child = spawn(program, args, {
     cwd,
-    env: { ...ENVIRONMENT, npm_config_cache: cache },
+    // A request that the network has lost is made again long before the test would give up.
+    env: { ...ENVIRONMENT, npm_config_cache: cache, npm_config_fetch_timeout: '15000' },
     detached: true, // in a process group of its own, which the signal reaches as a whole
     stdio: ['ignore', 'pipe', 'pipe'],
   });

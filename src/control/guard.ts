@@ -41,7 +41,6 @@ export function guard(options: GuardOptions): RequestHandler {
     const { status, code, message } = refused;
     if (status === 401)
       response.set('WWW-Authenticate', 'Bearer realm="petstore-mock control API"');
-    // What was sent with a refused request is not waited for.
     response.status(status).json(errorBody(chooseOptions(), code, status, message));
   };
 }

@@ -23,7 +23,11 @@ interface BoundRule {
   readonly index: number;
   /** Whether anything depends on how many calls it has matched. */
   readonly counted: boolean;
+  /** What a call of one operation must have, made of the rule's `where`. */
+  readonly checks: readonly Check[];
 }
+
+type Check = (input: CallInput) => boolean;
 
 /** The rules of scenarios by operation, in the order in which they are tried. Sandboxes share it. */
 export interface RuleBook {
@@ -37,8 +41,12 @@ export interface RuleBook {
  * @param rules in the order in which they are tried: the newest scenario's first
  */
 export function ruleBook(rules: readonly Rule[]): RuleBook {
-  const bound = rules.map((rule, index) => ({ rule, index, counted: isCounted(rule) }));
-  const of = (id: OperationId) => bound.filter(({ rule }) => rule.on.includes(id));
+  const of = (id: OperationId): BoundRule[] =>
+    rules.flatMap((rule, index) =>
+      rule.on.includes(id)
+        ? [{ rule, index, counted: isCounted(rule), checks: checksOf(id, rule.where) }]
+        : [],
+    );
   return {
     size: rules.length,
     of: {
@@ -80,9 +88,9 @@ export class Rules {
     if (rules.length === 0) return undefined;
     const input = new CallInput(call);
     let decision: Decision | undefined;
-    for (const { rule, index, counted } of rules) {
+    for (const { rule, index, counted, checks } of rules) {
       if (decision !== undefined && !counted) continue;
-      if (!matches(rule.where, input)) continue;
+      if (!passes(checks, input)) continue;
       const count = counted ? this.#count(index) : 0;
       decision ??= this.#decision(rule, index, count);
     }
@@ -135,11 +143,31 @@ function drawDelay(delay: Delay, seed: number): number {
   }
 }
 
-function matches({ inputs, headers, keys }: Where, input: CallInput): boolean {
-  if (keys !== undefined && !keys.some((key) => key === input.key)) return false;
-  for (const [name, wanted] of inputs) if (!input.has(name, wanted)) return false;
-  for (const [name, wanted] of headers) if (!input.hasHeader(name, wanted)) return false;
+function passes(checks: readonly Check[], input: CallInput): boolean {
+  for (const check of checks) if (!check(input)) return false;
   return true;
+}
+
+/** All that can be worked out before there is a call, since every call is held against every rule. */
+function checksOf(id: OperationId, { inputs, headers, keys }: Where): Check[] {
+  const checks: Check[] = [];
+  if (keys !== undefined) checks.push((input) => keys.includes(input.key ?? ''));
+  for (const [name, wanted] of inputs) {
+    const texts = textsOf(wanted);
+    const parameter = operationShape(id).parameters.find((it) => it.name === name);
+    if (parameter?.in === 'path') checks.push((input) => texts.includes(input.pathId));
+    else checks.push((input) => input.has(name, wanted, texts));
+  }
+  for (const [name, wanted] of headers) {
+    const texts = textsOf(wanted);
+    checks.push((input) => texts.includes(input.header(name)));
+  }
+  return checks;
+}
+
+/** What values are written as in a path, a query or a header; null stands for nothing there. */
+function textsOf(wanted: readonly WhereValue[]): readonly (string | undefined)[] {
+  return wanted.map((value) => (value === null ? undefined : String(value)));
 }
 
 const BEARER = /^Bearer +(.*)$/i;
@@ -157,21 +185,30 @@ class CallInput {
     return BEARER.exec(this.#call.authorization ?? '')?.[1]?.trim();
   }
 
-  /** Whether a parameter or a field of the body has one of some values. */
-  has(name: string, wanted: readonly WhereValue[]): boolean {
-    const { operation, pathId, query } = this.#call;
-    const parameter = operationShape(operation).parameters.find((it) => it.name === name);
-    if (parameter?.in === 'path') return holdsText(wanted, pathId);
-    const asked = query.find(([given]) => given === name);
-    if (asked !== undefined) return holdsText(wanted, asked[1]);
+  get pathId(): string | undefined {
+    return this.#call.pathId;
+  }
+
+  /** Whether a parameter of the query or a field of the body has one of some values. */
+  has(
+    name: string,
+    wanted: readonly WhereValue[],
+    texts: readonly (string | undefined)[],
+  ): boolean {
+    const { query, body } = this.#call;
+    if (query.length > 0) {
+      const asked = query.find(([given]) => given === name);
+      if (asked !== undefined) return texts.includes(asked[1]);
+    }
+    if (body.kind !== 'bytes') return texts.includes(undefined);
     const fields = this.#fields();
     const field = Object.hasOwn(fields, name) ? fields[name] : null;
     return wanted.some((value) => value === field);
   }
 
-  hasHeader(name: string, wanted: readonly WhereValue[]): boolean {
+  header(name: string): string | undefined {
     const value = this.#call.headers[name];
-    return holdsText(wanted, typeof value === 'object' ? value.join(', ') : value);
+    return typeof value === 'object' ? value.join(', ') : value;
   }
 
   /** No fields where the body is not a JSON object: no rule can mean those. */
@@ -190,9 +227,4 @@ class CallInput {
       return {};
     }
   }
-}
-
-/** Whether a text is what one of some values is written as; null stands for no text. */
-function holdsText(wanted: readonly WhereValue[], text: string | undefined): boolean {
-  return wanted.some((value) => (value === null ? text === undefined : String(value) === text));
 }

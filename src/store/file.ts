@@ -1,11 +1,24 @@
-import { existsSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import {
+  closeSync,
+  existsSync,
+  fdatasync,
+  fsync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { Low } from 'lowdb';
 import { isHolder, lockFile } from './file-lock.ts';
 import { loadFixture } from './fixture.ts';
 import { createStore, forkStore, restoreStore, type Store, versionOf } from './store.ts';
-import { StoreText } from './store-text.ts';
+import { PIECE, StoreText } from './store-text.ts';
 
 /** A store whose file cannot be kept, with the reason in words. */
 export class StoreFileError extends Error {
@@ -88,14 +101,14 @@ class StoreFile {
   #writing: Promise<void> | undefined;
   /** The write that begins when the one under way has ended. */
   #next: Promise<void> | undefined;
-  #writtenVersion: number;
+  /** What the write under way writes; undefined until it has begun to. */
+  #writtenVersion: number | undefined;
   #closed = false;
 
   constructor(path: string, real: string, store: Store) {
     this.#path = path;
     this.#store = store;
     this.#kept = forkStore(store);
-    this.#writtenVersion = versionOf(store);
     this.#low = new Low<Store>(replacing(real), this.#kept);
   }
 
@@ -105,7 +118,9 @@ class StoreFile {
     if (this.#writing === undefined) {
       return version === versionOf(this.#kept) ? Promise.resolve() : this.#begin();
     }
-    if (version === this.#writtenVersion) return this.#writing;
+    if (this.#writtenVersion === undefined || version === this.#writtenVersion) {
+      return this.#writing;
+    }
     this.#next ??= this.#writing.then(() => {
       this.#next = undefined;
       return this.saved();
@@ -120,7 +135,9 @@ class StoreFile {
   }
 
   #begin(): Promise<void> {
-    this.#writing = this.write();
+    this.#writtenVersion = undefined;
+    // Requests that have arrived together make their changes in this turn: they share the write.
+    this.#writing = setImmediate().then(() => this.write());
     return this.#writing;
   }
 
@@ -172,17 +189,20 @@ function replacing(real: string) {
       const draft = draftOf(real);
       try {
         const mode = statSync(real, { throwIfNoEntry: false })?.mode;
-        const handle = await open(draft, 'wx', mode);
+        // Only what can take long is waited for: each turn of Node's threads costs more than a call.
+        const descriptor = openSync(draft, 'wx', mode);
         try {
-          // Each piece waits for the one before, so other requests get their turn in between.
-          for (const piece of text.pieces(store)) await handle.writeFile(piece);
-          await handle.datasync();
+          for (const piece of text.pieces(store)) {
+            writeFileSync(descriptor, piece);
+            if (piece.length >= PIECE) await setImmediate();
+          }
+          await dataSync(descriptor);
         } finally {
-          await handle.close();
+          closeSync(descriptor);
         }
-        await rename(draft, real);
+        renameSync(draft, real);
       } catch (error) {
-        await rm(draft, { force: true }).catch(() => {});
+        rmSync(draft, { force: true });
         throw error;
       }
       await syncFolder(dirname(real));
@@ -190,11 +210,14 @@ function replacing(real: string) {
   };
 }
 
+const dataSync = promisify(fdatasync);
+const sync = promisify(fsync);
+
 /** Makes the new name last through a loss of power, where the system can. */
 async function syncFolder(folder: string): Promise<void> {
   try {
-    const handle = await open(folder, 'r');
-    await handle.sync().finally(() => handle.close());
+    const descriptor = openSync(folder, 'r');
+    await sync(descriptor).finally(() => closeSync(descriptor));
   } catch {
     // Not every system lets a folder be opened; the file is whole without it.
   }

@@ -7,7 +7,7 @@ import { COLLECTIONS, recordText } from './write-fixture.ts';
 const RUN_LENGTH = 512;
 
 /** Bytes that are gathered before they are passed on. */
-const PIECE = 1024 * 1024;
+export const PIECE = 1024 * 1024;
 
 /** What is between two records, and between two runs of them. */
 const BETWEEN = ',\n    ';
@@ -62,42 +62,72 @@ interface Written {
   runs(length: number): Iterable<Run<object>>;
 }
 
+/** Some records, and the text of them all. */
+interface KeptRun {
+  readonly records: readonly object[];
+  readonly text: Buffer;
+}
+
 /** The texts of one collection that are still true. */
 class CollectionText {
   #base: object | undefined;
   /** Of runs of the base that nobody has changed, by position. */
-  #runs = new Map<number, Buffer>();
-  /** Of records that are not in the base. They never change, and there may be many. */
-  readonly #records = new WeakMap<object, string>();
+  #unchanged = new Map<number, Buffer>();
+  /** Of other runs, by their first record: records never change, and most are added at the end. */
+  #changed = new Map<object, KeptRun>();
 
   *runs(name: CollectionName, collection: Written): Generator<Buffer> {
     if (collection.base !== this.#base) {
       this.#base = collection.base;
-      this.#runs = new Map();
+      this.#unchanged = new Map();
     }
+    const before = this.#changed;
+    this.#changed = new Map();
     for (const { position, records } of collection.runs(RUN_LENGTH)) {
-      if (position === undefined) yield Buffer.from(this.#joined(name, records));
-      else {
-        let text = this.#runs.get(position);
-        if (text === undefined) {
-          text = Buffer.from(Array.from(records, (it) => recordText(name, it)).join(BETWEEN));
-          this.#runs.set(position, text);
-        }
-        yield text;
-      }
+      if (position !== undefined) yield this.#textAt(position, name, records);
+      else for (const run of inRuns(records)) yield this.#textOf(run, name, before);
     }
   }
 
-  #joined(name: CollectionName, records: Iterable<object>): string {
-    const texts: string[] = [];
-    for (const record of records) {
-      let text = this.#records.get(record);
-      if (text === undefined) {
-        text = recordText(name, record);
-        this.#records.set(record, text);
-      }
-      texts.push(text);
+  #textAt(position: number, name: CollectionName, records: Iterable<object>): Buffer {
+    let text = this.#unchanged.get(position);
+    if (text === undefined) {
+      text = write(name, [...records]);
+      this.#unchanged.set(position, text);
     }
-    return texts.join(BETWEEN);
+    return text;
   }
+
+  #textOf(
+    records: readonly object[],
+    name: CollectionName,
+    before: ReadonlyMap<object, KeptRun>,
+  ): Buffer {
+    const [first] = records;
+    if (first === undefined) return Buffer.alloc(0);
+    const kept = before.get(first);
+    const text =
+      kept !== undefined && areSame(kept.records, records) ? kept.text : write(name, records);
+    this.#changed.set(first, { records, text });
+    return text;
+  }
+}
+
+function write(name: CollectionName, records: readonly object[]): Buffer {
+  return Buffer.from(records.map((record) => recordText(name, record)).join(BETWEEN));
+}
+
+function* inRuns(records: Iterable<object>): Generator<readonly object[]> {
+  let run: object[] = [];
+  for (const record of records) {
+    run.push(record);
+    if (run.length < RUN_LENGTH) continue;
+    yield run;
+    run = [];
+  }
+  yield run;
+}
+
+function areSame(some: readonly object[], others: readonly object[]): boolean {
+  return some.length === others.length && some.every((record, index) => record === others[index]);
 }
