@@ -58,7 +58,8 @@ const builds = await Promise.all([
   build({
     ...common,
     alias: { ...common.alias, yaml: YAML },
-    entryPoints: ['src/index.ts'],
+    entryPoints: ['src/index.ts', 'src/library/vitest.ts', 'src/library/playwright.ts'],
+    external: [...(common.external ?? []), 'vitest', '@playwright/test'],
     chunkNames: 'chunks/[name]-[hash]',
     splitting: true,
     metafile: true,

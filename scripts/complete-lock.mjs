@@ -38,7 +38,7 @@ function platform(name) {
   const os = words.find((word) =>
     /^(aix|android|darwin|freebsd|linux|openharmony|win32)$/.test(word),
   );
-  const cpu = words.find((word) => /^(arm|arm64|ia32|ppc64|riscv64|s390x|x64)$/.test(word));
+  const cpu = words.find((word) => /^(arm|arm64|ia32|loong64|ppc64|riscv64|s390x|x64)$/.test(word));
   if (!os || !cpu) throw new Error(`For which platform is ${name}?`);
   const musl = /musl/.test(name);
   return { os: [os], cpu: [cpu], ...(os === 'linux' && { libc: [musl ? 'musl' : 'glibc'] }) };

@@ -15,10 +15,13 @@ export const parts = [
   'simulation',
   'http',
   'control',
+  'report',
   'dashboard',
   'watch.ts',
   'mock.ts',
   'server.ts',
+  'library',
+  'responses',
   'cli',
   'index.ts',
 ];

@@ -8,7 +8,36 @@ import { loadFixture } from './store/fixture.ts';
 import { createStore } from './store/store.ts';
 
 export type { AssumptionId, Choices, Option } from './contract/assumptions.ts';
+export type { OperationId } from './contract/operations.ts';
 export type { Timeouts } from './http/listener.ts';
+export { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './library/connect.ts';
+export { ControlError } from './library/control-error.ts';
+export type { RecordControl, RecordQuery } from './library/record-control.ts';
+export type {
+  Animal,
+  Changes,
+  Int64,
+  InventoryEntry,
+  Order,
+  StateChanges,
+  StoreState,
+} from './library/records.ts';
+export type {
+  ActiveRule,
+  ActiveScenario,
+  AssumptionState,
+  ClockState,
+  RecordedBody,
+  RecordedExchange,
+  RequestCount,
+  RequestFilter,
+  SandboxSummary,
+  ScenarioSummary,
+  Snapshot,
+} from './library/replies.ts';
+export type { ClockSetting, MockSandbox } from './library/sandbox.ts';
+export type { RuleDefinition, ScenarioDefinition } from './library/scenario-definition.ts';
+export { startPetstoreMock } from './library/start.ts';
 export { type RunningServer, type ServerOptions, startServer } from './server.ts';
 export type { KeyLists } from './service/keyring.ts';
 export type { Exchange, Observer } from './simulation/journal.ts';

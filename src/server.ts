@@ -3,6 +3,8 @@ import { BASE_PATH } from './contract/operations.ts';
 import { isLoopbackName } from './control/loopback.ts';
 import { createListener, type Timeouts } from './http/listener.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
+import type { CoverageReport } from './simulation/coverage.ts';
+import type { FindingsReport } from './simulation/findings.ts';
 import type { Scenario } from './simulation/scenario.ts';
 import type { Start, StartSettings } from './simulation/start.ts';
 import { loadStore, type StoreChoice, starterFrom } from './simulation/starter.ts';
@@ -35,6 +37,10 @@ export interface RunningServer {
   readonly port: number;
   /** What the control API asks for; undefined on loopback, where it asks for nothing. */
   readonly controlToken: string | undefined;
+  /** What clients were shown, in all sandboxes together. */
+  coverage(): CoverageReport;
+  /** What clients did that they should not do, in all sandboxes together. */
+  findings(): FindingsReport;
   /** Finishes what is in flight, then closes. */
   close(): Promise<void>;
 }
@@ -89,7 +95,13 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     await closeServer(server);
     await file?.close();
   };
-  return { ...addressOf(server, host), controlToken, close };
+  return {
+    ...addressOf(server, host),
+    controlToken,
+    coverage: () => sandboxes.coverage(),
+    findings: () => sandboxes.findings(),
+    close,
+  };
 }
 
 /** Watches the files that the start is made of, those of newly named scenarios too. */

@@ -1,7 +1,7 @@
 import yargs, { type Argv, type Options } from 'yargs';
 import { describe } from '../contract/records.ts';
 import { suggest } from '../store/read-store.ts';
-import { COMMAND_NAMES, COMPLETION, type CommandName, commandShape } from './commands.ts';
+import { COMMAND_NAMES, COMPLETION, type CommandName, commandShape, isRunner } from './commands.ts';
 import { ASKED_BY, completionsOf } from './completion.ts';
 import { UsageError } from './errors.ts';
 import { type FlagName, flagShape, flagsOf, isFlagName } from './flags.ts';
@@ -10,7 +10,7 @@ import { type Given, type Layer, refusal } from './given.ts';
 /** What the command line asks for. */
 export interface Invocation {
   readonly command: CommandName;
-  /** What follows the command's name. */
+  /** What follows the command's name, or after `--` is to be run. */
   readonly positionals: readonly string[];
   readonly flags: Layer;
 }
@@ -27,7 +27,8 @@ interface Parsed {
  *
  * @throws UsageError where a command or flag does not exist, or a flag lacks its value
  */
-export async function parseArguments(words: readonly string[]): Promise<Invocation> {
+export async function parseArguments(all: readonly string[]): Promise<Invocation> {
+  const { words, toRun } = apart(all);
   let invocation: Invocation | undefined;
   // Before yargs starts, since it would not wait for them.
   const completions = words.includes(ASKED_BY) ? await completionsOf(words) : undefined;
@@ -41,13 +42,24 @@ export async function parseArguments(words: readonly string[]): Promise<Invocati
       summary,
       (it) => declare(it, command),
       (parsed) => {
-        invocation = invocationOf(command, parsed, words);
+        const { positionals, ...asked } = invocationOf(command, parsed, words);
+        invocation = { ...asked, positionals: commandShape(command).runs ? toRun : positionals };
       },
     );
   }
   await parser.parseAsync();
   if (invocation === undefined) throw new Error('yargs ran no command.');
   return invocation;
+}
+
+/** Takes apart what is ours and the command that is to be run, of which no word is ours to read. */
+function apart(all: readonly string[]): {
+  words: readonly string[];
+  toRun: readonly string[];
+} {
+  const end = all.indexOf('--');
+  if (end < 0 || !all.slice(0, end).some(isRunner)) return { words: all, toRun: [] };
+  return { words: all.slice(0, end), toRun: all.slice(end + 1) };
 }
 
 function parserFor(words: readonly string[], completions: readonly string[] | undefined): Argv {
@@ -114,7 +126,12 @@ function invocationOf(command: CommandName, parsed: Parsed, words: readonly stri
   };
 }
 
+const EXAMPLE = 'petstore-mock exec -- npm test';
+
 function unexpectedWord(command: CommandName, named: boolean, word: string): UsageError {
+  if (named && isRunner(command)) {
+    return refusal(command, `flags, then -- and a command, as in ${EXAMPLE}`, describe(word));
+  }
   if (named) return refusal(command, 'only flags', describe(word));
   const commands = [...COMMAND_NAMES, COMPLETION.name, '--help'];
   return new UsageError(

@@ -9,7 +9,8 @@ import {
 import { describe } from '../contract/records.ts';
 import { listed, suggest } from '../store/read-store.ts';
 import { UsageError } from './errors.ts';
-import { type Layer, type Layers, onlyText, refusal } from './given.ts';
+import type { FlagOf } from './flags.ts';
+import { type Given, givenAs, type Layer, type Layers, onlyText, refusal } from './given.ts';
 
 /** The options that were asked for, whether or not they are the defaults. */
 export type Assumed = Partial<Choices>;
@@ -33,14 +34,29 @@ function isAssumed(assumed: Readonly<Record<string, string>>): assumed is Assume
   );
 }
 
+/**
+ * The options that a flag lists as ID=OPTION, with commas or again and again.
+ *
+ * @throws UsageError where there is no such assumption or option
+ */
+export function assignmentsIn(layers: Layers, flag: FlagOf<'list'>): [AssumptionId, string][] {
+  const given = givenAs(layers, flag);
+  if (given === undefined) return [];
+  const texts = given.texts.flatMap((text) => text.split(',')).map((text) => text.trim());
+  return assignments({ ...given, texts });
+}
+
+function assignments({ texts, origin }: Given): [AssumptionId, string][] {
+  return texts.map((text) => {
+    const { id, option } = splitAssignment(text, origin);
+    requireOption(id, option, `${origin} ${id}`);
+    return [id, option];
+  });
+}
+
 function assumedIn(layer: Layer): Record<string, string> {
-  const assumed: Record<string, string> = {};
   const given = layer.get('assume');
-  for (const text of given?.texts ?? []) {
-    const { id, option } = splitAssignment(text, given?.origin ?? '');
-    requireOption(id, option, `${given?.origin} ${id}`);
-    assumed[id] = option;
-  }
+  const assumed: Record<string, string> = Object.fromEntries(given ? assignments(given) : []);
   const shorthand = layer.get('rate-limit');
   if (shorthand === undefined) return assumed;
   const rate = onlyText(shorthand);

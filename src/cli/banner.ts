@@ -1,4 +1,5 @@
-import { type KeyLists, keyring } from '../service/keyring.ts';
+import type { KeyLists } from '../service/keyring.ts';
+import { workingKey } from './command-environment.ts';
 import { bold, type Style } from './terminal.ts';
 
 /** What a banner tells of a server. */
@@ -31,13 +32,6 @@ export function renderBanner({ url, keys, scenarios, control }: Started, style: 
     ['Stop it', 'Ctrl-C'],
   );
   return `\n${lines.map(([what, how]) => `  ${bold(what, style)}: ${how}\n`).join('')}\n`;
-}
-
-/** A key that the server takes; undefined where there is none. */
-function workingKey(lists: KeyLists): string | undefined {
-  const { valid, readOnly, invalid, any } = keyring(lists);
-  const candidates = [...valid, ...readOnly, ...(any ? ['any-key'] : [])];
-  return candidates.find((key) => !invalid.has(key));
 }
 
 function shellQuoted(text: string): string {

@@ -5,6 +5,8 @@ interface CommandShape {
     readonly description: string;
     readonly many?: boolean;
   };
+  /** Whether a command to be run follows its flags, after `--`. */
+  readonly runs?: true;
   /** A line of the help, in the imperative. */
   readonly summary: string;
 }
@@ -14,9 +16,21 @@ const COMMANDS = {
   serve: {
     summary: 'Start the server. The name can be left out.',
   },
+  exec: {
+    runs: true,
+    summary: 'Run a command beside a server; tell what it was shown.',
+  },
+  sweep: {
+    runs: true,
+    summary: 'Run a command under each answer to what is left open.',
+  },
   assumptions: {
     positional: { name: 'id', description: 'the assumption to explain' },
     summary: 'List what the document leaves open; explain one.',
+  },
+  responses: {
+    positional: { name: 'operation', description: 'the operation whose replies to list' },
+    summary: 'List every reply, with how to get it.',
   },
   scenarios: {
     summary: 'List the scenarios that ship.',
@@ -55,9 +69,15 @@ export function commandShape(name: CommandName): CommandShape {
   return COMMANDS[name];
 }
 
+/** Whether a word names a command that runs another one. */
+export function isRunner(word: string): boolean {
+  return isCommandName(word) && commandShape(word).runs === true;
+}
+
 /** How a command is written, with what can follow its name. */
 export function usageOf(name: CommandName): string {
-  const { positional } = commandShape(name);
+  const { positional, runs } = commandShape(name);
+  if (runs) return `${name} -- CMD…`;
   if (positional === undefined) return name;
   const word = positional.name.toUpperCase();
   return positional.many ? `${name} ${word}…` : `${name} [${word}]`;

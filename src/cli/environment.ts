@@ -8,6 +8,9 @@ const PREFIX = 'PETSTORE_MOCK_';
 /** Edits away from a variable at which a name is taken for a slip, not for somebody else's. */
 const NEAR = 2;
 
+/** What `exec` and `sweep` tell the command that they run, of which some go by the name of a flag. */
+const TOLD = ['URL', 'KEY', 'CONTROL_URL', 'CONTROL_TOKEN'].map((name) => PREFIX + name);
+
 /** What Kubernetes and Docker links call the port of a service that is named petstore-mock. */
 const SERVICE_LINK = /^(?:tcp|udp):\/\//;
 
@@ -17,15 +20,18 @@ export function variableOf(flag: FlagName): string {
 }
 
 /**
- * The flags that the environment gives. An empty variable counts as not given.
+ * The flags that the environment gives. An empty variable counts as not given; what a server around
+ * this program tells of itself is no flag.
  *
  * @throws UsageError where a variable of no flag is named almost like one
  */
 export function fromEnvironment(variables: Readonly<Record<string, string | undefined>>): Layer {
   const flags = new Map(flagsFrom('environment').map((flag) => [variableOf(flag), flag]));
   const layer = new Map<FlagName, Given>();
+  const told = variables[`${PREFIX}URL`] === undefined ? [] : TOLD;
   for (const [name, text] of Object.entries(variables)) {
     if (!name.toUpperCase().startsWith(PREFIX) || text === undefined || text === '') continue;
+    if (told.includes(name)) continue;
     const flag = flags.get(name);
     if (flag === undefined) {
       refuseNearMiss(name, [...flags.keys()]);

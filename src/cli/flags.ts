@@ -22,22 +22,30 @@ interface FlagShape {
     | 'Answers'
     | 'Keys'
     | 'Control API'
+    | 'Evidence'
     | 'Output'
     | 'Other';
   readonly commands: readonly CommandName[];
+  /** What the help says instead for a command to which the flag means something else. */
+  readonly helpOn?: Partial<
+    Record<CommandName, { readonly value: string; readonly description: string }>
+  >;
   readonly elsewhere: readonly Elsewhere[];
 }
 
 const ANYWHERE = ['environment', 'config'] as const;
+const SERVERS = ['serve', 'exec', 'sweep'] as const;
 const EVERY_COMMAND = [
-  'serve',
+  ...SERVERS,
   'assumptions',
+  'responses',
   'scenarios',
   'validate',
   'openapi',
   'generate',
   'health',
 ] as const;
+const MOST_JOBS = 1000;
 const MOST_RECORDS = 10_000_000;
 const MOST_EXCHANGES = 1_000_000;
 const MOST_SANDBOXES = 1_000_000;
@@ -51,7 +59,10 @@ export const FLAGS = {
     default: 4010,
     description: 'Port to listen on; 0 takes any free one.',
     group: 'Address',
-    commands: ['serve', 'health'],
+    commands: ['serve', 'exec', 'health'],
+    helpOn: {
+      exec: { value: 'N', description: 'Port to listen on; any free one where it is left out.' },
+    },
     elsewhere: ANYWHERE,
   },
   host: {
@@ -60,7 +71,7 @@ export const FLAGS = {
     default: '127.0.0.1',
     description: 'Address to listen on; a container needs 0.0.0.0.',
     group: 'Address',
-    commands: ['serve', 'health'],
+    commands: [...SERVERS, 'health'],
     elsewhere: ANYWHERE,
   },
   fixture: {
@@ -69,7 +80,7 @@ export const FLAGS = {
     default: 'default',
     description: 'JSON file to start from, or the name of one that ships.',
     group: 'Store',
-    commands: ['serve'],
+    commands: SERVERS,
     elsewhere: ANYWHERE,
   },
   animals: {
@@ -78,7 +89,7 @@ export const FLAGS = {
     range: [0, MOST_RECORDS],
     description: 'Generate so many animals in place of a fixture.',
     group: 'Store',
-    commands: ['serve', 'generate'],
+    commands: [...SERVERS, 'generate'],
     elsewhere: ANYWHERE,
   },
   orders: {
@@ -87,7 +98,7 @@ export const FLAGS = {
     range: [0, MOST_RECORDS],
     description: 'Generate so many orders in place of a fixture.',
     group: 'Store',
-    commands: ['serve', 'generate'],
+    commands: [...SERVERS, 'generate'],
     elsewhere: ANYWHERE,
   },
   seed: {
@@ -97,7 +108,7 @@ export const FLAGS = {
     default: 1,
     description: 'Decides everything drawn: same seed, same store.',
     group: 'Store',
-    commands: ['serve', 'generate'],
+    commands: [...SERVERS, 'generate'],
     elsewhere: ANYWHERE,
   },
   db: {
@@ -105,14 +116,14 @@ export const FLAGS = {
     value: 'FILE',
     description: 'Keep the store in this file, through restarts.',
     group: 'Store',
-    commands: ['serve'],
+    commands: ['serve', 'exec'],
     elsewhere: ANYWHERE,
   },
   watch: {
     type: 'switch',
     description: 'Start anew when the fixture or a scenario changes.',
     group: 'Store',
-    commands: ['serve'],
+    commands: ['serve', 'exec'],
     elsewhere: ANYWHERE,
   },
   scenario: {
@@ -120,14 +131,14 @@ export const FLAGS = {
     value: 'FILE',
     description: 'Force states and replies: a file, or a name that ships. Repeatable.',
     group: 'Simulation',
-    commands: ['serve'],
+    commands: SERVERS,
     elsewhere: ANYWHERE,
   },
   'sandbox-required': {
     type: 'switch',
     description: 'Refuse requests that name no sandbox.',
     group: 'Simulation',
-    commands: ['serve'],
+    commands: SERVERS,
     elsewhere: ANYWHERE,
   },
   'max-sandboxes': {
@@ -137,7 +148,7 @@ export const FLAGS = {
     default: 10_000,
     description: 'Have so many sandboxes at most, then 503.',
     group: 'Simulation',
-    commands: ['serve'],
+    commands: SERVERS,
     elsewhere: ANYWHERE,
   },
   journal: {
@@ -147,7 +158,7 @@ export const FLAGS = {
     default: 1000,
     description: 'Keep so many exchanges in each sandbox.',
     group: 'Simulation',
-    commands: ['serve'],
+    commands: SERVERS,
     elsewhere: ANYWHERE,
   },
   assume: {
@@ -155,7 +166,7 @@ export const FLAGS = {
     value: 'ID=OPTION',
     description: 'Answer an open question otherwise. Repeatable.',
     group: 'Answers',
-    commands: ['serve', 'assumptions'],
+    commands: [...SERVERS, 'assumptions'],
     elsewhere: ANYWHERE,
   },
   'rate-limit': {
@@ -163,7 +174,7 @@ export const FLAGS = {
     value: 'N/s',
     description: 'Let a key make N requests a second (or N/m), then 429.',
     group: 'Answers',
-    commands: ['serve', 'assumptions'],
+    commands: [...SERVERS, 'assumptions'],
     elsewhere: ANYWHERE,
   },
   clock: {
@@ -171,21 +182,21 @@ export const FLAGS = {
     value: 'INSTANT',
     description: 'Start the clock there, such as at 2030-12-06T00:00:00Z.',
     group: 'Answers',
-    commands: ['serve'],
+    commands: SERVERS,
     elsewhere: ANYWHERE,
   },
   freeze: {
     type: 'switch',
     description: 'Stop the clock.',
     group: 'Answers',
-    commands: ['serve'],
+    commands: SERVERS,
     elsewhere: ANYWHERE,
   },
   plain: {
     type: 'switch',
     description: 'Leave out what tells the mock from the service.',
     group: 'Answers',
-    commands: ['serve'],
+    commands: SERVERS,
     elsewhere: ANYWHERE,
   },
   key: {
@@ -193,7 +204,7 @@ export const FLAGS = {
     value: 'KEY',
     description: 'Take this API key, not demo-key. Repeatable.',
     group: 'Keys',
-    commands: ['serve'],
+    commands: SERVERS,
     elsewhere: ANYWHERE,
   },
   'read-only-key': {
@@ -201,7 +212,7 @@ export const FLAGS = {
     value: 'KEY',
     description: 'As read-only, not demo-read-only-key. Repeatable.',
     group: 'Keys',
-    commands: ['serve'],
+    commands: SERVERS,
     elsewhere: ANYWHERE,
   },
   'invalid-key': {
@@ -209,14 +220,14 @@ export const FLAGS = {
     value: 'KEY',
     description: 'Refuse this key, whatever else takes it. Repeatable.',
     group: 'Keys',
-    commands: ['serve'],
+    commands: SERVERS,
     elsewhere: ANYWHERE,
   },
   'any-key': {
     type: 'switch',
     description: 'Take every key but the refused ones.',
     group: 'Keys',
-    commands: ['serve'],
+    commands: SERVERS,
     elsewhere: ANYWHERE,
   },
   'control-token': {
@@ -224,14 +235,14 @@ export const FLAGS = {
     value: 'TOKEN',
     description: 'Ask for this off loopback; without it, one is drawn and printed.',
     group: 'Control API',
-    commands: ['serve'],
+    commands: SERVERS,
     elsewhere: ANYWHERE,
   },
   'no-control': {
     type: 'switch',
     description: 'Leave the control API out, but for health.',
     group: 'Control API',
-    commands: ['serve'],
+    commands: SERVERS,
     elsewhere: ANYWHERE,
   },
   log: {
@@ -239,23 +250,122 @@ export const FLAGS = {
     value: 'FORMAT',
     description: 'Log exchanges: pretty, json or off. Pretty on a terminal, else json.',
     group: 'Output',
-    commands: ['serve'],
+    commands: ['serve', 'exec'],
+    helpOn: {
+      exec: { value: 'FORMAT', description: 'Log exchanges to standard error: pretty or json.' },
+    },
     elsewhere: ANYWHERE,
+  },
+  coverage: {
+    type: 'list',
+    value: 'FILE',
+    description:
+      'Write what the command was shown: .json, .html, .xml (JUnit), .info (lcov). Repeatable.',
+    group: 'Evidence',
+    commands: ['exec'],
+    elsewhere: [],
+  },
+  'require-coverage': {
+    type: 'text',
+    value: 'N%',
+    description: 'Exit with 3 where fewer documented replies were shown; documented is all.',
+    group: 'Evidence',
+    commands: ['exec'],
+    elsewhere: [],
+  },
+  'fail-on': {
+    type: 'list',
+    value: 'KINDS',
+    description:
+      'Exit with 3 on these findings, with commas; assumed is any assumed reply. Repeatable.',
+    group: 'Evidence',
+    commands: ['exec'],
+    elsewhere: [],
+  },
+  jobs: {
+    type: 'integer',
+    value: 'N',
+    range: [1, MOST_JOBS],
+    description: 'Run so many at a time; as many as there are processors, where it is left out.',
+    group: 'Evidence',
+    commands: ['sweep'],
+    elsewhere: [],
+  },
+  all: {
+    type: 'switch',
+    description: 'Run also the assumptions that the command did not touch.',
+    group: 'Evidence',
+    commands: ['sweep'],
+    elsewhere: [],
+  },
+  allow: {
+    type: 'list',
+    value: 'ID=OPTION',
+    description: 'Known to fail, and no reason to exit with 3. Repeatable.',
+    group: 'Evidence',
+    commands: ['sweep'],
+    elsewhere: [],
+  },
+  junit: {
+    type: 'text',
+    value: 'FILE',
+    description: 'Write the result as JUnit XML too.',
+    group: 'Evidence',
+    commands: ['sweep'],
+    elsewhere: [],
+  },
+  html: {
+    type: 'text',
+    value: 'FILE',
+    description: 'Write the result as a page too.',
+    group: 'Evidence',
+    commands: ['sweep'],
+    elsewhere: [],
   },
   json: {
     type: 'switch',
     description: 'Print JSON in place of a table.',
     group: 'Output',
-    commands: ['assumptions', 'scenarios', 'validate'],
+    commands: ['assumptions', 'responses', 'scenarios', 'validate', 'sweep'],
+    elsewhere: [],
+  },
+  curl: {
+    type: 'switch',
+    description: 'Print curl lines to copy.',
+    group: 'Output',
+    commands: ['responses'],
+    elsewhere: [],
+  },
+  check: {
+    type: 'switch',
+    description: 'Get each reply from a server of its own; exit with 1 if one does not come.',
+    group: 'Output',
+    commands: ['responses'],
+    elsewhere: [],
+  },
+  http: {
+    type: 'text',
+    value: 'FILE',
+    description: 'Write the requests as an .http file.',
+    group: 'Output',
+    commands: ['responses'],
+    elsewhere: [],
+  },
+  postman: {
+    type: 'text',
+    value: 'FILE',
+    description: 'Write the requests as a Postman 2.1 collection.',
+    group: 'Output',
+    commands: ['responses'],
     elsewhere: [],
   },
   'server-url': {
     type: 'text',
     value: 'URL',
     default: 'http://127.0.0.1:4010/v1',
-    description: 'Base URL that the document names.',
+    description: 'Base URL of the service, as it is written out.',
     group: 'Output',
-    commands: ['openapi'],
+    commands: ['openapi', 'responses'],
     elsewhere: [],
   },
   output: {
@@ -288,7 +398,11 @@ export const FLAGS = {
     default: 3000,
     description: 'Milliseconds to wait for the reply.',
     group: 'Address',
-    commands: ['health'],
+    commands: ['health', 'exec', 'sweep'],
+    helpOn: {
+      exec: { value: 'SECONDS', description: 'End the command when it takes longer.' },
+      sweep: { value: 'SECONDS', description: 'End a run that takes longer. It has failed.' },
+    },
     elsewhere: [],
   },
   config: {
@@ -296,7 +410,7 @@ export const FLAGS = {
     value: 'FILE',
     description: 'JSON object with flags by their names.',
     group: 'Other',
-    commands: ['serve', 'assumptions', 'generate', 'health'],
+    commands: [...SERVERS, 'assumptions', 'generate', 'health'],
     elsewhere: ['environment'],
   },
   help: {
@@ -333,6 +447,15 @@ export function isFlagName(name: string): name is FlagName {
 /** The same table seen through its general shape, for code that treats all flags alike. */
 export function flagShape(name: FlagName): FlagShape {
   return FLAGS[name];
+}
+
+/** What the help of a command says of a flag. */
+export function flagHelp(name: FlagName, command: CommandName): Omit<FlagShape, 'helpOn'> {
+  const { helpOn, ...shape } = flagShape(name);
+  const own = helpOn?.[command];
+  if (own === undefined) return shape;
+  const { default: _ofOthers, ...rest } = shape;
+  return { ...rest, ...own };
 }
 
 export function flagsOf(command: CommandName): FlagName[] {

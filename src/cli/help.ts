@@ -1,6 +1,6 @@
 import { COMMAND_NAMES, COMPLETION, type CommandName, commandShape, usageOf } from './commands.ts';
 import { variableOf } from './environment.ts';
-import { type FlagName, flagShape, flagsOf } from './flags.ts';
+import { type FlagName, flagHelp, flagShape, flagsOf } from './flags.ts';
 import { renderTable, wrap } from './table.ts';
 import { bold, type Style } from './terminal.ts';
 
@@ -12,6 +12,7 @@ const EXAMPLES = [
 ] as const;
 
 const READ_ON = [
+  ['petstore-mock responses', 'every reply, with how to get it'],
   ['petstore-mock assumptions', 'what the document leaves open, and how to answer it otherwise'],
   ['petstore-mock scenarios', 'states, replies and faults to force with --scenario'],
   ['petstore-mock openapi', 'the service as an OpenAPI document'],
@@ -39,10 +40,11 @@ export function renderHelp(style: Style): string {
 
 /** The help of a command that is not `serve`. */
 export function renderCommandHelp(command: Exclude<CommandName, 'serve'>, style: Style): string {
-  const { positional, summary } = commandShape(command);
+  const { positional, runs, summary } = commandShape(command);
+  const usage = runs ? `${command} [FLAGS] -- CMD…` : `${usageOf(command)} [FLAGS]`;
   return [
     `${summary}\n`,
-    section('Usage', `  petstore-mock ${usageOf(command)} [FLAGS]\n`, style),
+    section('Usage', `  petstore-mock ${usage}\n`, style),
     ...(positional === undefined
       ? []
       : [
@@ -65,12 +67,19 @@ function flagSections(command: CommandName, style: Style): string[] {
   const groups = [...new Set(flags.map((name) => flagShape(name).group))];
   return groups.map((group) => {
     const members = flags.filter((name) => flagShape(name).group === group);
-    return section(group, rows(members.map(flagRow), style), style);
+    return section(
+      group,
+      rows(
+        members.map((name) => flagRow(name, command)),
+        style,
+      ),
+      style,
+    );
   });
 }
 
-function flagRow(name: FlagName): [string, string] {
-  const { alias, value, description, default: fallback } = flagShape(name);
+function flagRow(name: FlagName, command: CommandName): [string, string] {
+  const { alias, value, description, default: fallback } = flagHelp(name, command);
   return [
     `${alias === undefined ? '' : `-${alias}, `}--${name}${value === undefined ? '' : ` ${value}`}`,
     fallback === undefined ? description : `${description} (${fallback})`,

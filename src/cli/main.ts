@@ -11,7 +11,10 @@ import { type Terminal, terminalOf } from './terminal.ts';
 /** Each command is loaded when it is wanted, so that none slows the start of another. */
 const LOAD = {
   serve: async () => (await import('./commands/serve.ts')).serve,
+  exec: async () => (await import('./commands/exec.ts')).exec,
+  sweep: async () => (await import('./commands/sweep.ts')).sweep,
   assumptions: async () => (await import('./commands/assumptions.ts')).assumptions,
+  responses: async () => (await import('./commands/responses.ts')).responses,
   scenarios: async () => (await import('./commands/scenarios.ts')).scenarios,
   validate: async () => (await import('./commands/validate.ts')).validate,
   openapi: async () => (await import('./commands/openapi.ts')).openapi,

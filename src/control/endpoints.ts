@@ -3,6 +3,7 @@ import { BASE_PATH } from '../contract/operations.ts';
 import { packageVersion } from '../package.ts';
 import { ASSUMPTION_ENDPOINTS } from './assumptions.ts';
 import { CLOCK_ENDPOINTS } from './clock.ts';
+import { COVERAGE_ENDPOINTS } from './coverage.ts';
 import { type Endpoint, json } from './endpoint.ts';
 import { controlOpenApi } from './openapi.ts';
 import { RECORD_ENDPOINTS } from './records.ts';
@@ -69,5 +70,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...ASSUMPTION_ENDPOINTS,
   ...CLOCK_ENDPOINTS,
   ...REQUEST_ENDPOINTS,
+  ...COVERAGE_ENDPOINTS,
   ...SANDBOX_ENDPOINTS,
 ];

@@ -78,6 +78,7 @@ class ServiceExchange {
   readonly #wire: Wire;
   #operation: OperationId | undefined;
   #body: Buffer | undefined;
+  #called: Call | undefined;
 
   constructor(
     request: IncomingMessage,
@@ -102,6 +103,7 @@ class ServiceExchange {
     this.#operation = operation;
     if (body.kind === 'bytes') this.#body = body.bytes;
     const call = this.#call(operation, body);
+    this.#called = call;
     const { prefer } = this.#request.headers;
     if (prefer === undefined || this.#wire.plain) {
       this.#simulate(call);
@@ -172,11 +174,12 @@ class ServiceExchange {
   #finish(outcome: Outcome, decision?: Decision): void {
     const { world, journal } = this.#sandbox;
     const request = this.#request;
+    const target = mountPath(request) + this.#target.url;
     journal.record(
       world.clock.now(),
       {
         method: this.method,
-        target: mountPath(request) + this.#target.url,
+        target,
         authorization: this.#authorization,
         operation: this.#operation,
         body: this.#body,
@@ -184,6 +187,9 @@ class ServiceExchange {
       outcome,
       decision,
     );
+    if (this.#called !== undefined) {
+      this.#sandbox.witness(this.method, target, this.#called, outcome);
+    }
     const framing = { head: this.head, crossOrigin: request.headers.origin !== undefined };
     send(this.#response, outcome, framing, world, this.#wire);
   }

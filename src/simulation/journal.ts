@@ -115,7 +115,7 @@ function keyOf(authorization: string | undefined): string | undefined {
 }
 
 /** Whether the client saw the reply's status: some faults leave it nothing, or another reply. */
-function isShown(outcome: Outcome): boolean {
+export function isShown(outcome: Outcome): boolean {
   return outcome.kind === 'reply' || !HIDES_REPLY.has(outcome.fault.kind);
 }
 
@@ -172,6 +172,11 @@ export class Journal {
   /** Exchanges that are no longer kept. */
   get dropped(): number {
     return this.#taken - this.#ring.length;
+  }
+
+  /** The number of the latest exchange. */
+  get number(): number {
+    return this.#number;
   }
 
   /** Exchanges that are kept. */

@@ -1,9 +1,13 @@
 import type { Choices } from '../contract/assumptions.ts';
 import { MovableClock } from '../service/clock.ts';
+import type { Call } from '../service/input.ts';
 import type { PageCaches } from '../service/pets-page.ts';
 import { createWorld, type World, withChoices } from '../service/world.ts';
 import { forkStore, restoreStore, type Store } from '../store/store.ts';
-import { Journal, type Observer } from './journal.ts';
+import { Coverage } from './coverage.ts';
+import { Findings } from './findings.ts';
+import { isShown, Journal, type Observer } from './journal.ts';
+import type { Outcome } from './outcome.ts';
 import { type RuleBook, Rules } from './rules.ts';
 import type { Start } from './start.ts';
 
@@ -13,6 +17,8 @@ export interface SandboxShare {
   /** How many exchanges each journal keeps. */
   readonly journal: number;
   readonly observers: ReadonlySet<Observer>;
+  /** Keeps what sandboxes have seen before they forget it. */
+  readonly forgotten: (sandbox: Sandbox) => void;
 }
 
 /** Keeps a store in a file. */
@@ -27,6 +33,8 @@ export class Sandbox {
   readonly name: string;
   readonly clock: MovableClock;
   readonly journal: Journal;
+  readonly coverage: Coverage;
+  readonly findings: Findings;
   /** Where every change is kept before it is acknowledged, if anywhere. */
   readonly file: SandboxFile | undefined;
   readonly #share: SandboxShare;
@@ -44,6 +52,8 @@ export class Sandbox {
     this.file = file;
     this.clock = new MovableClock(start.clock);
     this.journal = new Journal(name, share.journal, share.observers);
+    this.coverage = new Coverage(name);
+    this.findings = new Findings(name);
     this.#share = share;
     this.#start = start;
     this.#world = this.#worldFrom(start, file?.store ?? forkStore(start.store));
@@ -80,15 +90,26 @@ export class Sandbox {
     return this.#start;
   }
 
+  /** Takes in what a call shows of its client, and its reply to it; after the journal. */
+  witness(method: string, target: string, call: Call, outcome: Outcome): void {
+    const { number } = this.journal;
+    const reply = isShown(outcome) ? outcome.reply : undefined;
+    if (reply !== undefined) this.coverage.record(number, call, reply, this.#world);
+    this.findings.record(number, method, target, call, reply, this.#world);
+  }
+
   /** Chooses other options from now on. */
   assume(choices: Choices): void {
     this.#world = withChoices(this.#world, choices, this.#share.pages);
   }
 
-  /** Back to how it started: store, rules and their counts, assumptions, clock, journal. */
+  /** Back to how it started: store, rules and their counts, assumptions, clock, journal, coverage. */
   reset(): void {
     this.restart(this.#start);
     this.journal.clear();
+    this.#share.forgotten(this);
+    this.coverage.clear();
+    this.findings.clear();
   }
 
   /**

@@ -1,6 +1,8 @@
 import { keyring } from '../service/keyring.ts';
 import { PageCaches } from '../service/pets-page.ts';
 import { forkStore } from '../store/store.ts';
+import { type CoverageReport, coverageOf, type Shown, SLOTS } from './coverage.ts';
+import { type Finding, type FindingCode, type FindingsReport, findingsOf } from './findings.ts';
 import type { Observer } from './journal.ts';
 import { Sandbox, type SandboxFile, type SandboxShare } from './sandbox.ts';
 import type { Start } from './start.ts';
@@ -30,6 +32,7 @@ export class Sandboxes {
   readonly most: number;
   /** Told of every exchange in every sandbox. */
   readonly observers = new Set<Observer>();
+  readonly #past = new Past();
   readonly #share: SandboxShare;
   readonly #named = new Map<string, Sandbox>();
   #start: Start;
@@ -43,7 +46,12 @@ export class Sandboxes {
   ) {
     this.required = sandboxRequired;
     this.most = maxSandboxes;
-    this.#share = { pages: new PageCaches(), journal, observers: this.observers };
+    this.#share = {
+      pages: new PageCaches(),
+      journal,
+      observers: this.observers,
+      forgotten: (sandbox) => this.#past.add(sandbox),
+    };
     this.#start = file === undefined ? start : { ...start, store: forkStore(file.store) };
     this.#default = new Sandbox(DEFAULT_SANDBOX, this.#start, this.#share, file);
   }
@@ -86,8 +94,19 @@ export class Sandboxes {
     const sandbox = name === STAGING_SANDBOX ? undefined : this.#named.get(name);
     if (sandbox === undefined) return false;
     this.#named.delete(name);
+    this.#past.add(sandbox);
     sandbox.end();
     return true;
+  }
+
+  /** What clients were shown in all sandboxes, those reset or deleted since included. */
+  coverage(): CoverageReport {
+    return coverageOf([this.#past, ...[...this].map((it) => it.coverage)]);
+  }
+
+  /** What clients did in all sandboxes, those reset or deleted since included. */
+  findings(): FindingsReport {
+    return findingsOf([this.#past, ...[...this].map((it) => it.findings)]);
   }
 
   /** Ends what would go on as long as a sandbox does, so that a server can close. */
@@ -110,5 +129,32 @@ export class Sandboxes {
     if (name !== STAGING_SANDBOX) return start;
     const keyLists = { ...start.keyLists, valid: STAGING_KEYS, readOnly: [] };
     return { ...start, keyLists, keys: keyring(keyLists) };
+  }
+}
+
+/** Findings kept of sandboxes that were reset or deleted. */
+const MOST_PAST = 1000;
+
+/** What sandboxes had seen before they were reset or deleted, in the form of one more. */
+class Past {
+  readonly #shown: Shown[] = [];
+  readonly kept: Finding[] = [];
+  readonly counts = new Map<FindingCode, number>();
+
+  add({ coverage, findings }: Sandbox): void {
+    for (let slot = 0; slot < SLOTS; slot += 1) {
+      const { count, first } = coverage.at(slot);
+      if (count === 0 || first === undefined) continue;
+      const before = this.at(slot);
+      this.#shown[slot] = { count: before.count + count, first: before.first ?? first };
+    }
+    for (const [code, count] of findings.counts) {
+      this.counts.set(code, (this.counts.get(code) ?? 0) + count);
+    }
+    this.kept.push(...findings.kept.slice(0, MOST_PAST - this.kept.length));
+  }
+
+  at(slot: number): Shown {
+    return this.#shown[slot] ?? { count: 0 };
   }
 }

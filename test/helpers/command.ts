@@ -42,7 +42,8 @@ afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-function start(args: readonly string[], env: Environment) {
+/** Starts `petstore-mock` without waiting for anything. Its standard input stays open. */
+export function spawnCommand(args: readonly string[], env: Environment = {}) {
   const child = spawn(process.execPath, [MAIN, ...args], { env: { ...ENVIRONMENT, ...env } });
   running.add(child);
   const printed = { stdout: '', stderr: '' };
@@ -71,7 +72,7 @@ export async function runCommand(
   env: Environment = {},
   reader: 'read all' | 'leave early' = 'read all',
 ): Promise<Finished> {
-  const { child, printed, exited } = start(args, env);
+  const { child, printed, exited } = spawnCommand(args, env);
   child.stdin.end();
   if (reader === 'leave early') child.stdout.once('data', () => child.stdout.destroy());
   return { ...(await exited), ...printed };
@@ -87,7 +88,7 @@ export async function startCommand(
   args: readonly string[],
   env: Environment = {},
 ): Promise<RunningCommand> {
-  const { child, printed, exited } = start(args, env);
+  const { child, printed, exited } = spawnCommand(args, env);
   const ended = exited.then(() => true);
   for (;;) {
     const [, url] = /^petstore-mock ready (\S+)\n/.exec(printed.stdout) ?? [];

@@ -1,0 +1,13 @@
+import { expect } from '@playwright/test';
+import { test } from 'petstore-mock/playwright';
+import { PetstoreClient } from '../client.mjs';
+
+test('cancels an order', async ({ mock }) => {
+  expect(await new PetstoreClient(mock.url, mock.key).cancel(1)).toBe('cancelled');
+  expect((await mock.orders.get(1)).status).toBe('cancelled');
+});
+
+test('is told that an order has shipped', async ({ mock }) => {
+  await mock.scenario.use('shipped-orders');
+  expect(await new PetstoreClient(mock.url, mock.key).cancel(1)).toBe('shipped');
+});

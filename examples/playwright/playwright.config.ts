@@ -1,0 +1,21 @@
+import { defineConfig } from '@playwright/test';
+
+export default defineConfig({
+  workers: 2,
+  use: {
+    browserName: 'chromium',
+    launchOptions: {
+      // The browser that Playwright has installed, where this is not set.
+      ...(process.env.CHROMIUM !== undefined && { executablePath: process.env.CHROMIUM }),
+      args: [
+        '--no-sandbox', // in a container, as root
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ],
+    },
+  },
+});

@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { writeCoverage } from '../../report/write.ts';
+import {
+  exitCodeOf,
+  type RunningCommand,
+  runCommand,
+  signalExitCode,
+  tellEnding,
+} from '../child.ts';
+import { commandEnvironment } from '../command-environment.ts';
+import { coverageFilesOf } from '../coverage-files.ts';
+import { Shown } from '../evidence.ts';
+import { renderEvidence } from '../evidence-table.ts';
+import { gatesOf, judge } from '../gates.ts';
+import { integerOf, type Layers } from '../given.ts';
+import { openLog } from '../log-output.ts';
+import { onSignals, type PassedSignal } from '../passed-signals.ts';
+import { requireCommand, scenariosOf } from '../runner.ts';
+import { type ServeSettings, serveSettings } from '../settings.ts';
+import { start } from '../start.ts';
+import { noticesTerminal } from '../terminal.ts';
+import type { Command } from './command.ts';
+import { tellReload } from './serve.ts';
+
+/** Exit code where the command succeeds and a gate does not let it pass. */
+const HELD_BACK = 3;
+
+/** Milliseconds that the server waits for what the command has left unfinished. */
+const LAST_REPLIES = 1000;
+
+/** Runs a command beside a server of its own, and tells what the command was shown. */
+export const exec: Command = async ({ layers, positionals: words, terminal }) => {
+  requireCommand('exec', words);
+  const settings = execSettings(layers);
+  const gates = gatesOf(layers);
+  const files = coverageFilesOf(layers);
+  const timeout = integerOf(layers, 'timeout');
+  const signals = new Passing();
+  const scenarios = await scenariosOf(settings, layers);
+  const { notices, style } = noticesTerminal(terminal);
+  const log = openLog({ ...terminal, output: notices, style }, settings.log);
+  const shown = new Shown();
+  const server = await start(
+    {
+      ...settings,
+      observe: (sandbox, exchange) => {
+        shown.observe(sandbox, exchange);
+        log?.observe(sandbox, exchange);
+      },
+      onReload: (problem) => notices.write(tellReload(problem)),
+    },
+    layers,
+  );
+  const environment = commandEnvironment(server, settings, scenarios, process.env);
+  const ending = await signals.passTo(() =>
+    runCommand(words, { environment, apart: !onTerminal(), timeout }),
+  );
+  await Promise.race([server.close(), sleep(LAST_REPLIES)]);
+  log?.flush();
+  if (ending === undefined) return signalExitCode(signals.first ?? 'SIGTERM');
+  const evidence = shown.evidence(server.coverage(), server.findings());
+  if (ending.kind !== 'exited') {
+    notices.write(`petstore-mock: ${words[0]} ${tellEnding(ending)}\n`);
+  }
+  if (ending.kind !== 'not-started') notices.write(renderEvidence(evidence, style));
+  const report = { coverage: server.coverage(), findings: server.findings() };
+  for (const file of files) writeCoverage(file, report);
+  const exitCode = exitCodeOf(ending);
+  if (exitCode !== 0) return exitCode;
+  const reasons = judge(gates, evidence);
+  notices.write(reasons.map((reason) => `petstore-mock: ${reason}\n`).join(''));
+  return reasons.length > 0 ? HELD_BACK : 0;
+};
+
+/** Those of `serve`, but that any port will do, and that only the command prints by itself. */
+function execSettings(layers: Layers): ServeSettings {
+  const settings = serveSettings(layers);
+  return { ...settings, port: integerOf(layers, 'port') ?? 0, log: settings.log ?? 'off' };
+}
+
+/** Whether keys such as Ctrl-C reach the command by themselves, as long as it is in our group. */
+function onTerminal(): boolean {
+  return [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
+}
+
+/** Passes the signals that we get on to a command. */
+class Passing {
+  /** The first that came. */
+  first: PassedSignal | undefined;
+  #command: RunningCommand | undefined;
+
+  constructor() {
+    onSignals((signal) => {
+      this.first ??= signal;
+      if (signal === 'SIGTERM') this.#command?.stop();
+      // The terminal has sent what its keys stand for to the command too.
+      else if (signal === 'SIGHUP' || !onTerminal()) this.#command?.send(signal);
+    });
+  }
+
+  /** Runs a command, unless we were asked to end before it could start. */
+  async passTo(run: () => RunningCommand): Promise<Awaited<RunningCommand['ending']> | undefined> {
+    if (this.first !== undefined) return undefined;
+    this.#command = run();
+    return this.#command.ending;
+  }
+}

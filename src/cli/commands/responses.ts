@@ -1,0 +1,98 @@
+import { writeFileSync } from 'node:fs';
+import { BASE_PATH, isOperationId, OPERATION_IDS } from '../../contract/operations.ts';
+import { describe } from '../../contract/records.ts';
+import { type Checked, checkReplies } from '../../responses/check.ts';
+import {
+  type Listed,
+  listReplies,
+  repeatable,
+  titleOf,
+  WAY_NAMES,
+} from '../../responses/listed.ts';
+import { curlLines, httpFile, postmanCollection } from '../../responses/written.ts';
+import { suggest } from '../../store/read-store.ts';
+import { Failure } from '../errors.ts';
+import { FLAGS } from '../flags.ts';
+import { isOn, type Layers, refusal, textOf } from '../given.ts';
+import { renderReplies, waysInWords } from '../replies-table.ts';
+import type { Command } from './command.ts';
+
+/** Lists every reply with how to get it; writes the ways to files, or checks that each leads there. */
+export const responses: Command = async ({ layers, positionals: [operation], terminal }) => {
+  const { output, style } = terminal;
+  const replies = repliesOf(operation);
+  const origin = originOf(layers);
+  const http = textOf(layers, 'http');
+  const postman = textOf(layers, 'postman');
+  const json = isOn(layers, 'json');
+  if (http !== undefined) write('--http', http, httpFile(replies, origin));
+  if (postman !== undefined) {
+    const collection = postmanCollection(replies, origin);
+    write('--postman', postman, `${JSON.stringify(collection, undefined, 2)}\n`);
+  }
+  if (isOn(layers, 'check')) {
+    const checked = await checkReplies(replies);
+    output.write(json ? toJson(checked.map(verdictOf)) : renderChecked(checked));
+    return checked.some(({ problem }) => problem !== undefined) ? 1 : 0;
+  }
+  if (json) output.write(toJson(replies.map(entry)));
+  else if (isOn(layers, 'curl')) output.write(curlLines(replies, origin));
+  else if (http === undefined && postman === undefined) output.write(renderReplies(replies, style));
+  return 0;
+};
+
+function repliesOf(operation: string | undefined): Listed[] {
+  const replies = listReplies();
+  if (operation === undefined) return replies;
+  if (isOperationId(operation)) return replies.filter((it) => it.operation === operation);
+  throw refusal(
+    'responses',
+    'an operation, as "petstore-mock responses" lists them',
+    `${describe(operation)}${suggest(operation, OPERATION_IDS)}`,
+  );
+}
+
+/** What the base URL of the service has before its last segment. */
+function originOf(layers: Layers): string {
+  const fallback = FLAGS['server-url'].default;
+  const url = textOf(layers, 'server-url') ?? fallback;
+  if (URL.canParse(url) && url.endsWith(BASE_PATH)) return url.slice(0, -BASE_PATH.length);
+  throw refusal('--server-url', `a URL such as ${fallback}`, describe(url));
+}
+
+function write(flag: string, file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Failure(`${flag}: ${file} cannot be written: ${reason}`);
+  }
+}
+
+function entry(listed: Listed): object {
+  const { operation, status, ground } = listed;
+  const words = waysInWords(listed);
+  const ways = WAY_NAMES.map((way) => [
+    way,
+    { summary: words[way], requests: repeatable(listed, way) },
+  ]);
+  return { operation, status, ground, ways: Object.fromEntries(ways) };
+}
+
+function verdictOf({ listed, way, problem }: Checked): object {
+  const { operation, status, ground } = listed;
+  return { operation, status, ground, way, ok: problem === undefined, problem };
+}
+
+function renderChecked(checked: readonly Checked[]): string {
+  const lines = checked.map(({ listed, way, problem }) => {
+    const title = titleOf(listed, way);
+    return problem === undefined ? `ok      ${title}` : `failed  ${title}: ${problem}`;
+  });
+  const failed = checked.filter(({ problem }) => problem !== undefined).length;
+  return `${lines.join('\n')}\n${checked.length - failed} ok, ${failed} failed\n`;
+}
+
+function toJson(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}

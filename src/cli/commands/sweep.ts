@@ -1,0 +1,186 @@
+import { availableParallelism } from 'node:os';
+import { type AssumptionId, chooseOptions, isAssumptionId } from '../../contract/assumptions.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../../server.ts';
+import type { Scenario } from '../../simulation/scenario.ts';
+import { assignmentsIn } from '../assume.ts';
+import { exitCodeOf, type RunningCommand, signalExitCode, tellEnding } from '../child.ts';
+import { integerOf, isOn, type Layers, textOf } from '../given.ts';
+import { onSignals, type PassedSignal } from '../passed-signals.ts';
+import { requireCommand, scenariosOf } from '../runner.ts';
+import { type ServeSettings, serveSettings } from '../settings.ts';
+import { start } from '../start.ts';
+import { type Plan, planSweep } from '../sweep/plan.ts';
+import { Progress } from '../sweep/progress.ts';
+import { renderJunit, renderPage, sweepDocument } from '../sweep/render-files.ts';
+import { renderSweep } from '../sweep/render-text.ts';
+import {
+  failuresOf,
+  nameOf,
+  type SweepReport,
+  type Variant,
+  type VariantRun,
+} from '../sweep/report.ts';
+import { atATime, type FinishedRun, type Runs, runOnce } from '../sweep/run.ts';
+import { Touched } from '../sweep/touched.ts';
+import type { Terminal } from '../terminal.ts';
+import { writeReport } from '../write-report.ts';
+import type { Command } from './command.ts';
+
+/** Lines of a failed run that are shown. */
+const LAST_LINES = 20;
+
+/** A run may take so many times as long as the baseline, and so many seconds at least. */
+const PATIENCE = 10;
+const LEAST_PATIENCE = 60;
+
+/** Exit code where the command fails under another option. */
+const FAILED = 3;
+
+/** Runs a command under each other option of each assumption that it touches. */
+export const sweep: Command = async ({ layers, positionals: command, terminal }) => {
+  requireCommand('sweep', command);
+  const sweeping = await prepare(command, layers, terminal);
+  const { progress, settings, runs, timeout } = sweeping;
+  progress.baseline();
+  const touched = new Touched();
+  const baseline = await runOnce(runs, { ...settings, observe: touched.observe }, timeout);
+  progress.clear();
+  if (sweeping.interrupted !== undefined) return signalExitCode(sweeping.interrupted);
+  if (baseline.ending.kind !== 'exited' || baseline.ending.code !== 0) {
+    terminal.notices.write(tellBroken(baseline));
+    return exitCodeOf(baseline.ending);
+  }
+  const plan = planOf(sweeping, isOn(layers, 'all') ? undefined : touched.assumptions);
+  const results = await runVariants(sweeping, plan.variants, baseline.seconds);
+  const report = reportOf(command, baseline.seconds, plan, results);
+  write(report, layers, terminal);
+  if (touched.calls === 0) terminal.notices.write(NEVER_CALLED);
+  if (sweeping.interrupted !== undefined) return signalExitCode(sweeping.interrupted);
+  return failuresOf(report).length > 0 ? FAILED : 0;
+};
+
+const NEVER_CALLED =
+  'petstore-mock: the command made no call: does it take the base URL from PETSTORE_MOCK_URL?\n';
+
+/** A sweep under way. */
+interface Sweeping {
+  readonly settings: ServeSettings;
+  readonly runs: Runs;
+  readonly scenarios: readonly Scenario[];
+  readonly jobs: number;
+  readonly timeout: number | undefined;
+  readonly allowed: ReadonlySet<string>;
+  readonly progress: Progress;
+  interrupted: PassedSignal | undefined;
+}
+
+async function prepare(
+  command: readonly string[],
+  layers: Layers,
+  { notices }: Terminal,
+): Promise<Sweeping> {
+  const settings = { ...serveSettings(layers), port: 0, db: undefined, watch: false };
+  const allowed = assignmentsIn(layers, 'allow').map(([assumption, option]) =>
+    nameOf({ assumption, option }),
+  );
+  const jobs = integerOf(layers, 'jobs') ?? availableParallelism();
+  const timeout = integerOf(layers, 'timeout');
+  const running = new Set<RunningCommand>();
+  const scenarios = await scenariosOf(settings, layers);
+  let started = false;
+  /** The first start tells what is wrong with the flags; the others start from the same. */
+  const startOne = async (options: ServerOptions): Promise<RunningServer> => {
+    if (started) return startServer(options);
+    const server = await start({ ...settings, observe: options.observe }, layers);
+    started = true;
+    return server;
+  };
+  const sweeping: Sweeping = {
+    settings,
+    runs: { command, scenarios, startServer: startOne, environment: process.env, running },
+    scenarios,
+    jobs,
+    timeout,
+    allowed: new Set(allowed),
+    progress: new Progress(notices),
+    interrupted: undefined,
+  };
+  onSignals((signal) => {
+    sweeping.interrupted ??= signal;
+    for (const child of running) child.stop();
+  });
+  return sweeping;
+}
+
+function planOf(
+  { settings, scenarios }: Sweeping,
+  touched: readonly AssumptionId[] | undefined,
+): Plan {
+  const byScenarios = Object.assign({}, ...scenarios.map(({ assume }) => assume));
+  const chosen = chooseOptions({ ...settings.assume, ...byScenarios });
+  return planSweep(chosen, Object.keys(byScenarios).filter(isAssumptionId), touched);
+}
+
+/** Undefined stands for what an interruption has kept from being run, or has ended. */
+async function runVariants(
+  sweeping: Sweeping,
+  variants: readonly Variant[],
+  baselineSeconds: number,
+): Promise<(VariantRun | Variant)[]> {
+  const { progress, runs, settings, jobs } = sweeping;
+  const patience = Math.max(LEAST_PATIENCE, baselineSeconds * PATIENCE);
+  const timeout = sweeping.timeout ?? Math.ceil(patience);
+  progress.start(variants.length);
+  const results = await atATime(jobs, variants, async (variant) => {
+    if (sweeping.interrupted !== undefined) return variant;
+    const assume = { ...settings.assume, [variant.assumption]: variant.option };
+    const finished = await runOnce(runs, { ...settings, assume }, timeout);
+    if (sweeping.interrupted !== undefined) return variant;
+    const run = judge(variant, finished, sweeping.allowed);
+    progress.finished(run);
+    return run;
+  });
+  progress.clear();
+  return results;
+}
+
+function judge(
+  variant: Variant,
+  { ending, seconds, output }: FinishedRun,
+  allowed: ReadonlySet<string>,
+): VariantRun {
+  if (ending.kind === 'exited' && ending.code === 0) {
+    return { ...variant, verdict: 'passed', ending, seconds, lastLines: [] };
+  }
+  const verdict = allowed.has(nameOf(variant)) ? 'allowed' : 'failed';
+  return { ...variant, verdict, ending, seconds, lastLines: output.lines(LAST_LINES) };
+}
+
+function reportOf(
+  command: readonly string[],
+  baselineSeconds: number,
+  { untouched, decided }: Plan,
+  results: readonly (VariantRun | Variant)[],
+): SweepReport {
+  const isRun = (it: VariantRun | Variant): it is VariantRun => 'verdict' in it;
+  const runs = results.filter(isRun);
+  const notRun = results.filter((it) => !isRun(it));
+  return { command, baselineSeconds, runs, untouched, decided, notRun };
+}
+
+function write(report: SweepReport, layers: Layers, { output, style }: Terminal): void {
+  const junit = textOf(layers, 'junit');
+  const html = textOf(layers, 'html');
+  output.write(
+    isOn(layers, 'json')
+      ? `${JSON.stringify(sweepDocument(report), undefined, 2)}\n`
+      : renderSweep(report, style),
+  );
+  if (junit !== undefined) writeReport(junit, renderJunit(report));
+  if (html !== undefined) writeReport(html, renderPage(report));
+}
+
+function tellBroken({ ending, output }: FinishedRun): string {
+  const lines = output.lines(Number.POSITIVE_INFINITY).map((line) => `  ${line}\n`);
+  return `petstore-mock: nothing was swept: under the chosen options, the command ${tellEnding(ending)}\n${lines.join('')}`;
+}

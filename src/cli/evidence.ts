@@ -1,0 +1,61 @@
+import type { CoverageReport } from '../simulation/coverage.ts';
+import type { Finding, FindingsReport } from '../simulation/findings.ts';
+import type { Observer } from '../simulation/journal.ts';
+
+/** A kind of finding with how often it was found, and one exchange that caused it. */
+export interface FoundKind {
+  readonly kind: string;
+  readonly count: number;
+  readonly example: string;
+}
+
+/** What a command was shown of the service, and what it did that it should not do. */
+export interface Evidence {
+  readonly calls: number;
+  /** Documented replies, such as `listPets 401`. */
+  readonly shown: readonly string[];
+  readonly notShown: readonly string[];
+  /** How many replies rested on an assumption, and on which. */
+  readonly assumed: { readonly count: number; readonly by: readonly string[] };
+  readonly findings: readonly FoundKind[];
+}
+
+/** Gathers what a command does, beside what the server itself keeps. */
+export class Shown {
+  #calls = 0;
+  #assumed = 0;
+  readonly #by = new Set<string>();
+
+  readonly observe: Observer = (_sandbox, { basis }) => {
+    this.#calls += 1;
+    if (basis.kind !== 'assumed') return;
+    this.#assumed += 1;
+    for (const by of basis.by) this.#by.add(by);
+  };
+
+  evidence({ documented }: CoverageReport, { counts, findings }: FindingsReport): Evidence {
+    const names = (isShown: boolean): string[] =>
+      documented
+        .filter(({ count }) => count > 0 === isShown)
+        .map(({ operation, status }) => `${operation} ${status}`);
+    return {
+      calls: this.#calls,
+      shown: names(true),
+      notShown: names(false),
+      assumed: { count: this.#assumed, by: [...this.#by] },
+      findings: Object.entries(counts).map(([kind, count]) => {
+        const first = findings.find(({ code }) => code === kind);
+        return { kind, count, example: first === undefined ? kind : told(first) };
+      }),
+    };
+  }
+}
+
+function told({ method, target, message }: Finding): string {
+  return `${method} ${target}: ${message}`;
+}
+
+/** The share of the documented replies that were shown, in percent. */
+export function coverageOf({ shown, notShown }: Evidence): number {
+  return (100 * shown.length) / (shown.length + notShown.length);
+}

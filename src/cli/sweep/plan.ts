@@ -1,0 +1,36 @@
+import {
+  ASSUMPTION_IDS,
+  type AssumptionId,
+  assumptionShape,
+  type Choices,
+} from '../../contract/assumptions.ts';
+import type { Variant } from './report.ts';
+
+/** What is to be run, and what is not. */
+export interface Plan {
+  readonly variants: readonly Variant[];
+  readonly untouched: readonly AssumptionId[];
+  readonly decided: readonly AssumptionId[];
+}
+
+/**
+ * Plans a run for each other option of each assumption that the baseline touched.
+ *
+ * @param chosen what the baseline was run with
+ * @param decided what scenarios decide, whatever is chosen
+ * @param touched what the baseline touched; every assumption is run where it is undefined
+ */
+export function planSweep(
+  chosen: Choices,
+  decided: readonly AssumptionId[],
+  touched: readonly AssumptionId[] | undefined,
+): Plan {
+  const free = ASSUMPTION_IDS.filter((id) => !decided.includes(id));
+  const isTouched = (id: AssumptionId) => touched === undefined || touched.includes(id);
+  const variants = free.filter(isTouched).flatMap((assumption) => {
+    const names = assumptionShape(assumption).options.map(({ name }) => name);
+    const others = names.filter((name) => name !== chosen[assumption]);
+    return others.map((option) => ({ assumption, option }));
+  });
+  return { variants, untouched: free.filter((id) => !isTouched(id)), decided };
+}

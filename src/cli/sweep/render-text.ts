@@ -1,0 +1,67 @@
+import { tellEnding } from '../child.ts';
+import { renderTable, wrap } from '../table.ts';
+import { bold, paint, type Style } from '../terminal.ts';
+import { failuresOf, nameOf, type SweepReport, type VariantRun } from './report.ts';
+
+const COLOURS = { passed: 'green', failed: 'red', allowed: 'yellow' } as const;
+
+/** What a sweep found, for a person: the failures with their last lines come last. */
+export function renderSweep(report: SweepReport, style: Style): string {
+  const { runs, untouched, decided, notRun } = report;
+  const idColumn = Math.max(...runs.map(({ assumption }) => assumption.length), 1);
+  const optionColumn = Math.max(...runs.map(({ option }) => option.length), 1);
+  const layout = { width: style.width, columns: [idColumn, optionColumn] };
+  const rows = runs.map((run) =>
+    renderTable([[run.assumption, run.option, resultOf(run)]], layout).replace(
+      run.verdict,
+      paint(run.verdict, COLOURS[run.verdict], style),
+    ),
+  );
+  const failures = runs.filter(({ verdict }) => verdict !== 'passed');
+  return [
+    rows.join(''),
+    ...failures.map((run) => renderFailure(run, style)),
+    list('Not run, since the command did not touch it (--all runs it too)', untouched, style),
+    list('Not run, since a scenario decides it', decided, style),
+    list('Not run, since the sweep was interrupted', notRun.map(nameOf), style),
+    `${summaryOf(report)}\n`,
+  ]
+    .filter((part) => part !== '')
+    .join('\n');
+}
+
+function resultOf(run: VariantRun): string {
+  if (run.verdict === 'passed') return 'passed';
+  return `${run.verdict}: the command ${tellEnding(run.ending)}`;
+}
+
+function renderFailure(run: VariantRun, style: Style): string {
+  const lines = run.lastLines.length > 0 ? run.lastLines : ['(it printed nothing)'];
+  return `${bold(nameOf(run), style)}\n${lines.map((line) => `  ${line}\n`).join('')}`;
+}
+
+function list(title: string, names: readonly string[], style: Style): string {
+  if (names.length === 0) return '';
+  return `${title}:\n${wrap(names.join(', '), style.width - 2)
+    .map((line) => `  ${line}\n`)
+    .join('')}`;
+}
+
+/** The result in one sentence. */
+export function summaryOf(report: SweepReport): string {
+  const { runs, notRun } = report;
+  const failed = failuresOf(report).length;
+  const allowed = runs.filter(({ verdict }) => verdict === 'allowed').length;
+  const passed = runs.length - failed - allowed;
+  const assumptions = new Set(runs.map(({ assumption }) => assumption)).size;
+  return [
+    `${count(runs.length, 'other option')} of ${count(assumptions, 'assumption')}: ${passed} passed`,
+    ...(failed > 0 || allowed === 0 ? [`${failed} failed`] : []),
+    ...(allowed > 0 ? [`${allowed} failed as allowed`] : []),
+    ...(notRun.length > 0 ? [`${notRun.length} not run`] : []),
+  ].join(', ');
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunningServer, ServerOptions } from '../../server.ts';
+import type { Scenario } from '../../simulation/scenario.ts';
+import { type Ending, type RunningCommand, runCommand } from '../child.ts';
+import { commandEnvironment } from '../command-environment.ts';
+import { Tail } from './tail.ts';
+
+/** What every run of a sweep has in common. */
+export interface Runs {
+  readonly command: readonly string[];
+  readonly scenarios: readonly Scenario[];
+  readonly startServer: (options: ServerOptions) => Promise<RunningServer>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The commands that run now, so that an interruption can end them. */
+  readonly running: Set<RunningCommand>;
+}
+
+export interface FinishedRun {
+  readonly ending: Ending;
+  readonly seconds: number;
+  readonly output: Tail;
+}
+
+/** Milliseconds that a server waits for what the command has left unfinished. */
+const LAST_REPLIES = 500;
+
+/** Runs the command once, with a server of its own. */
+export async function runOnce(
+  { command, scenarios, startServer, environment, running }: Runs,
+  options: ServerOptions,
+  timeout: number | undefined,
+): Promise<FinishedRun> {
+  const server = await startServer({ ...options, port: 0 });
+  const output = new Tail();
+  const startedAt = performance.now();
+  const child = runCommand(command, {
+    environment: commandEnvironment(server, options, scenarios, environment),
+    onOutput: (bytes) => output.add(bytes),
+    apart: true,
+    timeout,
+  });
+  running.add(child);
+  const ending = await child.ending;
+  running.delete(child);
+  const seconds = (performance.now() - startedAt) / 1000;
+  await Promise.race([server.close(), sleep(LAST_REPLIES)]);
+  return { ending, seconds, output };
+}
+
+/** Works through a list, so many at a time. Results are in the order of the list. */
+export async function atATime<Item, Result>(
+  jobs: number,
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const entries = items.entries();
+  const worker = async (): Promise<void> => {
+    // One iterator is shared: each worker takes what is next.
+    for (const [index, item] of entries) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(jobs, items.length) }, worker));
+  return results;
+}

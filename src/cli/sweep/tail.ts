@@ -1,0 +1,30 @@
+import { StringDecoder } from 'node:string_decoder';
+import { stripVTControlCharacters } from 'node:util';
+
+/** Bytes of a command's output that are kept: the last ones tell why it failed. */
+const KEPT = 64 * 1024;
+
+/** The end of a command's output. */
+export class Tail {
+  #chunks: Buffer[] = [];
+  #size = 0;
+
+  add(bytes: Buffer): void {
+    this.#chunks.push(bytes);
+    this.#size += bytes.length;
+    if (this.#size < 2 * KEPT) return;
+    this.#chunks = [Buffer.concat(this.#chunks).subarray(-KEPT)];
+    this.#size = KEPT;
+  }
+
+  /** The last lines that say something, without colours and other things that terminals obey. */
+  lines(most: number): string[] {
+    const bytes = Buffer.concat(this.#chunks).subarray(-KEPT);
+    const text = stripVTControlCharacters(new StringDecoder('utf8').end(bytes));
+    const lines = text.split(/\r?\n|\r/).map((line) => line.replace(UNSAFE, '').trimEnd());
+    return lines.filter((line) => line !== '').slice(-most);
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is left out.
+const UNSAFE = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\uFFFE\uFFFF]/g;

@@ -1,0 +1,67 @@
+import { ControlClient } from './control-client.ts';
+import type { SandboxSummary } from './replies.ts';
+import { type MockSandbox, sandboxAt } from './sandbox.ts';
+
+/** A server, with the control of one of its sandboxes: the default one, unless it is told. */
+export interface PetstoreMock extends MockSandbox, AsyncDisposable {
+  /**
+   * Another sandbox, which comes into being at its first use. Without a name it gets one that nobody
+   * else has.
+   */
+  sandbox(name?: string): MockSandbox;
+  readonly sandboxes: {
+    list(): Promise<readonly SandboxSummary[]>;
+    /** Forgets a sandbox: under its name a new one will start. */
+    delete(name: string): Promise<void>;
+  };
+  /** Stops the server where this has started it; another goes on. */
+  stop(): Promise<void>;
+}
+
+export interface ConnectOptions {
+  /** Any address of the server: with or without `/v1` or `/__mock`, of a sandbox or of none. */
+  readonly url: string;
+  /** What its control API asks for, where it does not listen on loopback. */
+  readonly token?: string | undefined;
+  /** An API key that the server takes; `demo-key` by default. */
+  readonly key?: string | undefined;
+}
+
+/**
+ * Controls a server that runs already, such as a service container.
+ *
+ * @throws Error where none answers, ControlError where the token is missing or wrong
+ * @example const mock = await connectPetstoreMock({ url: 'http://127.0.0.1:4010' });
+ */
+export async function connectPetstoreMock(options: ConnectOptions): Promise<PetstoreMock> {
+  const mock = mockAt(options, async () => {});
+  await mock.clock.get();
+  return mock;
+}
+
+const ADDRESS = /^(https?:\/\/.+?)(?:\/~([\w.-]{1,64}))?(?:\/(?:v1|__mock))?\/*$/;
+const SANDBOX_NAME = /^[\w.-]{1,64}$/;
+
+export function mockAt(options: ConnectOptions, stop: () => Promise<void>): PetstoreMock {
+  const { url, token, key = 'demo-key' } = options;
+  const [, root, own = 'default'] = ADDRESS.exec(url) ?? [];
+  if (root === undefined) throw new TypeError(`${url} is no address of a petstore-mock.`);
+  const client = new ControlClient(`${root}/__mock`, token);
+  return {
+    ...sandboxAt(root, client, own, key),
+    sandbox: (name = crypto.randomUUID()) => {
+      if (!SANDBOX_NAME.test(name)) {
+        throw new TypeError(
+          `A sandbox has a name of 1 to 64 of a-z A-Z 0-9 . _ -, and not ${JSON.stringify(name)}.`,
+        );
+      }
+      return sandboxAt(root, client, name, name === 'staging' ? 'staging-key' : key);
+    },
+    sandboxes: {
+      list: () => client.call('GET', '/sandboxes'),
+      delete: (name) => client.call('DELETE', `/sandboxes/${name}`),
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}

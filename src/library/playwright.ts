@@ -1,0 +1,54 @@
+import {
+  test as base,
+  type PlaywrightTestArgs,
+  type PlaywrightTestOptions,
+  type PlaywrightWorkerArgs,
+  type PlaywrightWorkerOptions,
+  type TestType,
+} from '@playwright/test';
+import type { ServerOptions } from '../server.ts';
+import type { PetstoreMock } from './connect.ts';
+import { forgetSandbox, mockForTests, tellExchanges } from './for-tests.ts';
+import type { MockSandbox } from './sandbox.ts';
+
+export interface MockFixtures {
+  /** A sandbox that only this test knows of. */
+  readonly mock: MockSandbox;
+}
+
+export interface MockWorkerFixtures {
+  /** How the server starts, unless PETSTORE_MOCK_URL names one that runs already. */
+  readonly petstoreMockOptions: ServerOptions;
+  /** The server that the sandboxes are in: one for each worker of the run. */
+  readonly petstoreMock: PetstoreMock;
+}
+
+/**
+ * The `test` of Playwright, with a sandbox for each test that asks for `mock`. Where the test fails,
+ * the exchanges of its sandbox are printed, and attached to it.
+ */
+export const test: TestType<
+  PlaywrightTestArgs & PlaywrightTestOptions & MockFixtures,
+  PlaywrightWorkerArgs & PlaywrightWorkerOptions & MockWorkerFixtures
+> = base.extend<MockFixtures, MockWorkerFixtures>({
+  petstoreMockOptions: [{}, { option: true, scope: 'worker' }],
+  petstoreMock: [
+    async ({ petstoreMockOptions }, use) => {
+      const server = await mockForTests(petstoreMockOptions);
+      await use(server);
+      await server.stop();
+    },
+    { scope: 'worker' },
+  ],
+  mock: async ({ petstoreMock }, use, testInfo) => {
+    const sandbox = petstoreMock.sandbox();
+    await use(sandbox);
+    if (testInfo.status !== testInfo.expectedStatus) {
+      const body = await tellExchanges(sandbox);
+      // biome-ignore lint/suspicious/noConsole: what is printed so is shown with its test
+      console.error(body);
+      await testInfo.attach('petstore-mock', { body, contentType: 'text/plain' });
+    }
+    await forgetSandbox(petstoreMock, sandbox);
+  },
+});

@@ -1,0 +1,53 @@
+import { type ControlClient, queryOf } from './control-client.ts';
+import type { Changes, Int64, Without } from './records.ts';
+
+type Comparison = 'ne' | 'gte' | 'lte' | 'like';
+
+/** How records are chosen, sorted and cut: the query dialect of json-server. */
+export type RecordQuery<R> = {
+  readonly [Name in keyof R & string as Name | `${Name}_${Comparison}`]?:
+    | string
+    | Int64
+    | boolean
+    | undefined;
+} & {
+  readonly q?: string | undefined;
+  readonly _sort?: string | undefined;
+  readonly _order?: string | undefined;
+  readonly _page?: number | undefined;
+  readonly _limit?: number | undefined;
+  readonly _start?: number | undefined;
+  readonly _end?: number | undefined;
+};
+
+/** The records of one collection, one by one. `Id` is the member that they are found by. */
+export interface RecordControl<R, Id extends keyof R & string, Assigned extends keyof R = never> {
+  list(query?: RecordQuery<R>): Promise<readonly R[]>;
+  /** How many there are, of those that the query chooses. */
+  count(query?: RecordQuery<R>): Promise<number>;
+  get(id: Int64): Promise<R>;
+  /** Adds a record. */
+  create(record: Without<R, Assigned>): Promise<R>;
+  /** Replaces or adds a record. */
+  put(id: Int64, record: Without<R, Id>): Promise<R>;
+  /** Changes members of a record; null takes an optional one away. */
+  patch(id: Int64, changes: Changes<R>): Promise<R>;
+  delete(id: Int64): Promise<void>;
+}
+
+export function recordControl<R, Id extends keyof R & string, Assigned extends keyof R = never>(
+  client: ControlClient,
+  path: string,
+): RecordControl<R, Id, Assigned> {
+  const one = (id: Int64): string => `${path}/${id}`;
+  return {
+    list: async (query = {}) => (await client.list<R>(path + queryOf(query))).records,
+    count: async (query = {}) =>
+      (await client.list<R>(path + queryOf({ ...query, _limit: 0 }))).total,
+    get: (id) => client.call('GET', one(id)),
+    create: (record) => client.call('POST', path, record),
+    put: (id, record) => client.call('PUT', one(id), record),
+    patch: (id, changes) => client.call('PATCH', one(id), changes),
+    delete: (id) => client.call('DELETE', one(id)),
+  };
+}

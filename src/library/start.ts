@@ -1,0 +1,24 @@
+import { type ServerOptions, startServer } from '../server.ts';
+import { mockAt, type PetstoreMock } from './connect.ts';
+
+/**
+ * Starts a server in this process, on any free port where none is given, and controls it.
+ *
+ * @throws what `startServer` throws
+ * @example
+ * await using mock = await startPetstoreMock();
+ * await mock.scenario.use('shipped-orders');
+ * const client = new PetstoreClient(mock.url, mock.key);
+ */
+export async function startPetstoreMock(options: ServerOptions = {}): Promise<PetstoreMock> {
+  const { noControl, ...others } = options;
+  if (noControl) throw new TypeError('A mock without its control API cannot be controlled.');
+  const server = await startServer({ port: 0, ...others });
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopped ??= server.close();
+    return stopped;
+  };
+  const key = options.keys?.valid?.[0];
+  return mockAt({ url: server.url, token: server.controlToken, key }, stop);
+}

@@ -1,0 +1,78 @@
+import { operationShape } from '../contract/operations.ts';
+import { isObject } from '../contract/records.ts';
+import type { Call } from '../service/input.ts';
+import type { Reply } from '../service/reply.ts';
+import type { World } from '../service/world.ts';
+
+const PLACEHOLDER = /^Bearer +(undefined|null|\[object Object\])\s*$/i;
+
+/** The key, where it is what a program makes of a variable without a value. */
+export function placeholderKey(authorization: string | undefined): string | undefined {
+  return authorization === undefined ? undefined : PLACEHOLDER.exec(authorization)?.[1];
+}
+
+/** A body longer than this is not looked into. */
+const READ_BODY = 64 * 1024;
+
+/** What a call carries that the document does not name for it. */
+export function unknownInputs({ operation, query, body }: Call, world: World): string[] {
+  const shape = operationShape(operation);
+  const paging = world.choices['pets-paging'];
+  const unknown = new Set<string>();
+  for (const [name] of query) {
+    const known = shape.parameters.some((it) => it.in === 'query' && it.name === name);
+    if (!known && !(operation === 'listPets' && name === paging)) {
+      unknown.add(`The query parameter \`${name.slice(0, 100)}\``);
+    }
+  }
+  if (body.kind === 'bytes' && shape.body !== undefined && body.bytes.length <= READ_BODY) {
+    for (const name of fieldsOf(body.bytes)) {
+      if (!Object.hasOwn(shape.body.fields, name)) {
+        unknown.add(`The body field \`${name.slice(0, 100)}\``);
+      }
+    }
+  }
+  return [...unknown];
+}
+
+function fieldsOf(bytes: Buffer): string[] {
+  try {
+    const value: unknown = JSON.parse(bytes.toString());
+    return isObject(value) ? Object.keys(value) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Doubles of int64 values are at most this far apart, shortened digits included. */
+const REACH = 2048n;
+
+/** The id of a record that a double would take for the call's unknown one. */
+export function nearRoundedId({ operation, pathId }: Call, { store }: World): bigint | undefined {
+  if (pathId === undefined || !/^-?\d[\d.eE+]*$/.test(pathId)) return undefined;
+  const double = Number(pathId);
+  if (Number.isSafeInteger(double) || Math.abs(double) > 2 ** 63) return undefined;
+  if (!Number.isInteger(double)) return undefined;
+  const records = operation === 'cancelOrder' ? store.orders : store.animals;
+  const middle = BigInt(double);
+  let near: bigint | undefined;
+  for (const { id } of records.ascending(middle - REACH)) {
+    if (id > middle + REACH) break;
+    if (String(id) === pathId) return undefined;
+    if (Number(id) === double && !Number.isSafeInteger(Number(id))) near ??= id;
+  }
+  return near;
+}
+
+/** The seconds that a reply asks to wait for. */
+export function retryAfter(reply: Reply | undefined, now: number): number | undefined {
+  if (reply === undefined || reply.status < 300) return undefined;
+  const { headers } = reply;
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at]?.toLowerCase() !== 'retry-after') continue;
+    const value = headers[at + 1] ?? '';
+    const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1000;
+    return seconds > 0 ? seconds : undefined;
+  }
+  return undefined;
+}

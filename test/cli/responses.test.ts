@@ -1,0 +1,231 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { promisify } from 'node:util';
+import { Script } from 'node:vm';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { responses } from '../../src/cli/commands/responses.ts';
+import type { FlagName } from '../../src/cli/flags.ts';
+import { terminalOf } from '../../src/cli/terminal.ts';
+import { ASSUMPTION_IDS, assumptionShape } from '../../src/contract/assumptions.ts';
+import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
+import { checkReplies } from '../../src/responses/check.ts';
+import { listReplies } from '../../src/responses/listed.ts';
+import { WAYS } from '../../src/responses/ways.ts';
+import { curlLines } from '../../src/responses/written.ts';
+import { type RunningServer, startServer } from '../../src/server.ts';
+
+const run = promisify(execFile);
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await startServer({ port: 0 });
+});
+afterAll(() => server.close());
+
+async function print(flags: Partial<Record<FlagName, string>>, operation?: string) {
+  const output = new PassThrough();
+  const layer = new Map(
+    OWN_FLAGS.flatMap((name) => {
+      const text = flags[name];
+      return text === undefined ? [] : [[name, { texts: [text], origin: `--${name}` }] as const];
+    }),
+  );
+  const terminal = terminalOf(output, new PassThrough(), {});
+  const positionals = operation === undefined ? [] : [operation];
+  const code = await responses({ layers: [layer], positionals, terminal });
+  output.end();
+  return { code, text: (await output.toArray()).join('') };
+}
+
+const OWN_FLAGS = ['json', 'curl', 'check', 'http', 'postman', 'server-url'] as const;
+
+function temporaryFile(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, name);
+}
+
+test('the list has each documented and each assumed reply of the contract, and no other', async () => {
+  const documented = OPERATION_IDS.flatMap((id) =>
+    Object.keys(operationShape(id).replies).map((status) => `${id} ${status} documented`),
+  );
+  const assumed = ASSUMPTION_IDS.flatMap((id) =>
+    assumptionShape(id).options.flatMap(({ name, reply }) =>
+      (reply?.on ?? []).map((on) => `${on} ${reply?.status} ${id}=${name}`),
+    ),
+  );
+  const listed: { operation: string; status: number; ground: string }[] = JSON.parse(
+    (await print({ json: 'true' })).text,
+  );
+  const names = listed.map((it) => `${it.operation} ${it.status} ${it.ground}`);
+  expect(documented).toHaveLength(16);
+  expect(names.toSorted()).toEqual([...documented, ...assumed].toSorted());
+});
+
+test('the table tells each way, and fits', async () => {
+  const { code, text } = await print({}, 'cancelOrder');
+  expect(code).toBe(0);
+  expect(text).toContain(`  409               documented
+          state     PATCH /__mock/orders/1 {"status":"shipped"}; DELETE /v1/store/orders/1
+          scenario  --scenario shipped-orders; DELETE /v1/store/orders/1
+          prefer    Prefer: code=409
+`);
+  expect(text).not.toContain('listPets');
+});
+
+test('an operation that there is not is refused, with the nearest that there is', async () => {
+  await expect(print({}, 'cancelOrdr')).rejects.toThrow('cancelOrder');
+});
+
+test('--check gets each reply in all of its ways', async () => {
+  const { code, text } = await print({ check: 'true' });
+  expect(text).not.toMatch(/^failed/m);
+  expect(text.match(/^ok /gm)).toHaveLength(3 * listReplies().length);
+  expect(code).toBe(0);
+});
+
+test.each([
+  {
+    what: 'a status that does not come',
+    broken: { 204: {}, 401: {}, 404: { send: { id: '1' } }, 409: {} },
+    failed: ['401 state', '404 state', '409 state'],
+  },
+  {
+    what: 'a call of the control API that is refused, and a scenario that leads elsewhere',
+    broken: {
+      ...WAYS.documented.cancelOrder,
+      409: {
+        arrange: [{ method: 'PATCH', path: '/orders/1', body: '{"status":7}' }],
+        preset: { name: 'no-orders' },
+      },
+    },
+    failed: ['409 state', '409 scenario'],
+  },
+] as const)('a check fails on $what', async ({ broken, failed }) => {
+  const documented = { ...WAYS.documented, cancelOrder: broken };
+  const replies = listReplies({ ...WAYS, documented }).filter(
+    ({ operation, ground }) => operation === 'cancelOrder' && ground === 'documented',
+  );
+  const checked = await checkReplies(replies);
+  const problems = checked.filter(({ problem }) => problem !== undefined);
+  expect(problems.map(({ listed, way }) => `${listed.status} ${way}`)).toEqual(failed);
+});
+
+test('a check fails where the basis is another', async () => {
+  const [listed] = listReplies().filter(({ ground }) => ground === 'unknown-pet=404');
+  if (listed === undefined) throw new Error('It is not listed.');
+  const checked = await checkReplies([{ ...listed, ground: 'after-sunset=404' }]);
+  expect(checked.map(({ problem }) => problem?.slice(0, 12))).toContain('its basis is');
+});
+
+test('curl lines do what stands behind them, and again', async () => {
+  const sample = listReplies().filter(
+    ({ operation, status }) => operation === 'cancelOrder' || [413, 507].includes(status),
+  );
+  const blocks = curlLines(sample, new URL(server.url).origin).split('\n\n');
+  expect(blocks).toHaveLength(3 * sample.length);
+  for (const block of [...blocks, ...blocks.slice(0, 3)]) {
+    const { stdout } = await run('sh', ['-c', block], { maxBuffer: 2 ** 24 });
+    const got = [...stdout.matchAll(/HTTP\/1\.1 (\d+)/g)].at(-1)?.[1];
+    expect(`# ${got}`, block).toBe(/# \d+$/.exec(block.trim())?.[0]);
+  }
+});
+
+test('the .http file has each request, and they get what their titles say', async () => {
+  const file = temporaryFile('replies.http');
+  await print({ http: file, 'server-url': server.url });
+  const [head = '', ...requests] = readFileSync(file, 'utf8').split(/^### /m);
+  const variables = Object.fromEntries(
+    [...head.matchAll(/^@(\w+) = (.*)$/gm)].map(([, name, value]) => [name, value]),
+  );
+  expect(variables).toEqual({ host: new URL(server.url).origin, key: 'demo-key' });
+  const seen = new Set<string>();
+  for (const request of requests) {
+    const filled = request.replaceAll(/\{\{(\w+)\}\}/g, (_all, name) => `${variables[name]}`);
+    const [top = '', ...bodies] = filled.replace(/\n+$/, '').split('\n\n');
+    const [title = '', line = '', ...headers] = top.split('\n');
+    const [method = '', url = ''] = line.split(' ');
+    const reply = await fetch(url, {
+      method,
+      headers: headers.map((header): [string, string] => {
+        const [name = '', value = ''] = header.split(': ');
+        return [name, value];
+      }),
+      ...(bodies.length > 0 && { body: bodies.join('\n\n') }),
+    });
+    await reply.text();
+    const wanted = / gets (\d+)$/.exec(title)?.[1];
+    if (wanted !== undefined) expect(`${reply.status}`, title).toBe(wanted);
+    if (wanted !== undefined) seen.add(title);
+  }
+  // Bodies of a megabyte and more are not written out.
+  expect(seen.size).toBe(3 * listReplies().length - 4);
+});
+
+interface PostmanItem {
+  readonly name: string;
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly header: readonly { readonly key: string; readonly value: string }[];
+    readonly body?: { readonly mode: 'raw'; readonly raw: string };
+  };
+  readonly event?: readonly [
+    { readonly listen: string; readonly script: { readonly exec: string[] } },
+  ];
+}
+
+interface PostmanCollection {
+  readonly info: { readonly name: string; readonly schema: string };
+  readonly variable: readonly { readonly key: string; readonly value: string }[];
+  readonly item: readonly { readonly name: string; readonly item: readonly PostmanItem[] }[];
+}
+
+test('the Postman collection has what format 2.1 requires, and its tests hold', async () => {
+  const file = temporaryFile('replies.json');
+  await print({ postman: file, 'server-url': server.url });
+  const collection: PostmanCollection = JSON.parse(readFileSync(file, 'utf8'));
+  expect(collection.info).toEqual({
+    name: expect.any(String),
+    schema: 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json',
+  });
+  expect(collection.item.map(({ name }) => name)).toEqual(OPERATION_IDS);
+  const values = new Map(collection.variable.map(({ key, value }) => [key, value]));
+  expect([...values]).toEqual([
+    ['baseUrl', new URL(server.url).origin],
+    ['key', 'demo-key'],
+  ]);
+  const fill = (text: string): string =>
+    text.replaceAll(/\{\{(\w+)\}\}/g, (_all, name) => `${values.get(name)}`);
+  let tests = 0;
+  for (const { name, request, event } of collection.item.flatMap(({ item }) => item)) {
+    const { method, url, header, body } = request;
+    const reply = await fetch(fill(url), {
+      method,
+      headers: header.map(({ key, value }): [string, string] => [key, fill(value)]),
+      ...(body !== undefined && { body: fill(body.raw) }),
+    });
+    await reply.text();
+    for (const { listen, script } of event ?? []) {
+      expect(listen).toBe('test');
+      const pm = {
+        test: (_what: string, hold: () => void) => hold(),
+        response: {
+          to: {
+            have: {
+              status(wanted: number) {
+                expect(reply.status, name).toBe(wanted);
+                tests += 1;
+              },
+            },
+          },
+        },
+      };
+      new Script(script.exec.join('\n')).runInNewContext({ pm });
+    }
+  }
+  expect(tests).toBe(3 * listReplies().length - 4);
+});
