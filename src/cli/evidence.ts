@@ -3,7 +3,7 @@ import type { Finding, FindingsReport } from '../simulation/findings.ts';
 import type { Observer } from '../simulation/journal.ts';
 
 /** A kind of finding with how often it was found, and one exchange that caused it. */
-export interface FoundKind {
+interface FoundKind {
   readonly kind: string;
   readonly count: number;
   readonly example: string;
