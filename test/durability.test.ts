@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -97,5 +97,28 @@ describe('--db', () => {
     });
     expect(reply.status).toBe(200);
     await second.stop();
+  });
+
+  test('a change that cannot be saved gets 503, and is not made', async () => {
+    const inside = join(folder, 'inside');
+    mkdirSync(inside);
+    const server = await startCommand([
+      '--port',
+      '0',
+      '--log',
+      'off',
+      '--db',
+      join(inside, 'db.json'),
+    ]);
+    const headers = { Authorization: 'Bearer demo-key' };
+    const cancel = () => fetch(`${server.url}/store/orders/1`, { method: 'DELETE', headers });
+    rmSync(inside, { recursive: true });
+    const refused = await cancel();
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toMatchObject({ code: 'not_saved', status: 503 });
+    expect((await fetch(`${server.url}/pets/1`, { headers })).status).toBe(200);
+    mkdirSync(inside);
+    expect((await cancel()).status).toBe(204);
+    expect((await server.stop()).code).toBe(0);
   });
 });

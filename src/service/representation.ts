@@ -13,7 +13,7 @@ export interface Representation {
   /** Differs from that of every other representation. */
   readonly key: string;
   readonly animal: (animal: Animal) => string;
-  /** The same, kept as long as the record is: for animals that are asked for one by one. */
+  /** The same, kept for a while: for animals that are asked for one by one. */
   readonly keptAnimal: (animal: Animal) => string;
   readonly inventoryEntry: (entry: InventoryEntry) => string;
   readonly order: (order: Order) => string;
@@ -74,18 +74,31 @@ function writer(fields: Fields, choices: Pick<Choices, WireChoice>): (record: An
   };
 }
 
-/** Records never change, so what was written of one stays true. */
-function keeping<R extends object>(write: (record: R) => string): (record: R) => string {
-  const kept = new WeakMap<R, string>();
+/** A record whose JSON is kept, and that JSON. */
+interface Kept<R> {
+  readonly record: R;
+  readonly text: string;
+}
+
+/**
+ * Keeps what was written: records never change, so it stays true. Each place holds the latest record
+ * of its own, so that a store of any size costs no more than this.
+ */
+function keeping(write: (animal: Animal) => string): (animal: Animal) => string {
+  const kept: (Kept<Animal> | undefined)[] = new Array(KEPT).fill(undefined);
   return (record) => {
-    let text = kept.get(record);
-    if (text === undefined) {
-      text = write(record);
-      kept.set(record, text);
-    }
+    const place = Number(record.id & LAST_PLACE);
+    const known = kept[place];
+    if (known?.record === record) return known.text;
+    const text = write(record);
+    kept[place] = { record, text };
     return text;
   };
 }
+
+/** A power of two. */
+const KEPT = 1024;
+const LAST_PLACE = BigInt(KEPT - 1);
 
 /** Writes the instant of an ISO 8601 date-time in the chosen format. */
 function formatDate(instant: string, choices: Pick<Choices, 'date-format'>): string {

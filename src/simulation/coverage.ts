@@ -68,12 +68,17 @@ function predicateOf(id: string): (typeof CASE_PREDICATES)[CaseId] {
   return found[1];
 }
 
+/** How often something was shown, and by which exchange first. */
+interface Count {
+  count: number;
+  readonly exchange: number;
+}
+
 /** Counts which replies the client of one sandbox was shown. */
 export class Coverage {
   readonly sandbox: string;
-  // Made at the first reply: there can be many sandboxes.
-  #counts: Uint32Array | undefined;
-  #firsts: Float64Array | undefined;
+  /** By slot. Most sandboxes see few replies, and there can be many sandboxes. */
+  readonly #shown = new Map<number, Count>();
   /** The call, body and records last looked at: a client that repeats itself shows no new case. */
   #query: Call['query'] | undefined;
   #text: string | Buffer | undefined;
@@ -87,17 +92,14 @@ export class Coverage {
   record(exchange: number, call: Call, reply: Reply, world: World): void {
     const place = PLACES.get(call.operation)?.get(reply.status);
     if (place === undefined) return;
-    this.#counts ??= new Uint32Array(SLOTS);
-    this.#firsts ??= new Float64Array(SLOTS);
     const { slot, cases } = place;
-    const count = (this.#counts[slot] ?? 0) + 1;
-    this.#counts[slot] = count;
-    if (count === 1) this.#firsts[slot] = exchange;
+    const shown = this.#shown.get(slot);
+    if (shown === undefined) this.#shown.set(slot, { count: 1, exchange });
+    else shown.count += 1;
     if (cases.length === 0 || this.#isRepeated(call, reply, world)) return;
     for (const { slot: at, holds } of cases) {
-      if (this.#counts[at] !== 0 || !holds(call, reply, world)) continue;
-      this.#counts[at] = 1;
-      this.#firsts[at] = exchange;
+      if (this.#shown.has(at) || !holds(call, reply, world)) continue;
+      this.#shown.set(at, { count: 1, exchange });
     }
   }
 
@@ -119,14 +121,14 @@ export class Coverage {
 
   /** How often what a slot stands for was shown. */
   at(slot: number): Shown {
-    const count = this.#counts?.[slot] ?? 0;
-    if (count === 0) return { count };
-    return { count, first: { sandbox: this.sandbox, exchange: this.#firsts?.[slot] ?? 0 } };
+    const shown = this.#shown.get(slot);
+    if (shown === undefined) return { count: 0 };
+    const { count, exchange } = shown;
+    return { count, first: { sandbox: this.sandbox, exchange } };
   }
 
   clear(): void {
-    this.#counts = undefined;
-    this.#firsts = undefined;
+    this.#shown.clear();
     this.#query = undefined;
     this.#text = undefined;
     this.#pathId = undefined;

@@ -6,10 +6,12 @@ import { statusesOf } from '../../src/contract/openapi-replies.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
 import { asker } from '../helpers/ask.ts';
+import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
 
 const closers: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
+  closeRaw();
   await Promise.all(closers.splice(0).map((close) => close()));
 });
 
@@ -169,5 +171,46 @@ describe('Prefer', () => {
     const answer = await asker(port)('GET', '/pets', { headers: { Prefer: 'code=401' } });
     expect(answer.status).toBe(200);
     expect(answer.headers['preference-applied']).toBeUndefined();
+  });
+});
+
+describe('a frozen clock', () => {
+  test('gives the same bytes at every run', async () => {
+    const requests = [
+      rawRequest('GET', '/v1/pets?limit=3'),
+      rawRequest('GET', '/v1/pets/1'),
+      rawRequest('DELETE', '/v1/store/orders/1'),
+      rawRequest('DELETE', '/v1/store/orders/1'),
+      rawRequest('GET', '/__mock/requests', { Connection: 'close' }),
+    ];
+    const run = async (): Promise<string> => {
+      const { port } = await start({ clock: Date.UTC(2030, 0, 1), frozen: true });
+      const connection = await openRaw(port);
+      connection.send(requests.join(''));
+      return connection.rest();
+    };
+    const first = await run();
+    expect(first).toContain('Date: Tue, 01 Jan 2030 00:00:00 GMT');
+    expect(first).toContain('"number":4');
+    expect(await run()).toBe(first);
+  });
+});
+
+describe('a delay', () => {
+  test('does not keep a server from closing', async () => {
+    const server = await start(withRules({ on: 'getPet', delay: 300_000 }));
+    const answer = asker(server.port)('GET', '/pets/1');
+    await asker(server.port)('GET', '/pets');
+    await server.close();
+    expect((await answer).status).toBe(200);
+  });
+
+  test('ends where the client leaves', async () => {
+    const server = await start(withRules({ on: 'getPet', delay: 300_000 }));
+    const connection = await openRaw(server.port);
+    connection.send(rawRequest('GET', '/v1/pets') + rawRequest('GET', '/v1/pets/1'));
+    expect((await connection.reply()).status).toBe(200);
+    closeRaw();
+    await server.close();
   });
 });
