@@ -112,7 +112,8 @@ function lint() {
   const flags = ['lint', '--vcs-enabled=false', '--reporter=json', '--max-diagnostics=none'];
   const run = spawnSync(process.execPath, [biome, ...flags, 'src'], {
     cwd: copy,
-    encoding: 'utf8', maxBuffer: 64 * 1024 ** 2,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 ** 2,
   });
   if (!run.stdout.startsWith('{')) throw new Error(`Biome did not report: ${run.stderr}`);
   /** @type {{ category: string, severity: string, location: { path: string, start: { line: number } } }[]} */
