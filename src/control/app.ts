@@ -1,7 +1,8 @@
 import type { RequestListener } from 'node:http';
 import type express from 'express';
 import type { ErrorRequestHandler } from 'express';
-import { chooseOptions } from '../contract/assumptions.ts';
+import type { Choices } from '../contract/assumptions.ts';
+import type { ErrorBody } from '../contract/records.ts';
 import type { ServiceHandler } from '../http/service.ts';
 import { errorBody } from '../service/reply.ts';
 import type { ControlParts } from './parts.ts';
@@ -22,28 +23,33 @@ export function createExpressApp(
   app.disable('x-powered-by');
   app.use(controlRouter(load, control));
   app.use((request, response) => service(request, response));
-  app.use(answerFault);
+  app.use(faultAnswerer(control));
   return app;
 }
 
 /** Express would answer with a page of HTML. */
-const answerFault: ErrorRequestHandler = (error: unknown, _request, response, _next) => {
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
-  const choices = chooseOptions();
-  if (isOfClient(error)) {
-    response.status(400).json(errorBody(choices, 'invalid_input', 400, error.message));
-    return;
-  }
-  process.emitWarning(error instanceof Error ? error : new Error(String(error)));
-  const body = errorBody(choices, 'internal_error', 500, 'the mock itself failed');
-  response.status(500).json(body);
-};
+function faultAnswerer({ sandboxes }: ControlParts): ErrorRequestHandler {
+  return (error: unknown, _request, response, _next) => {
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const body = bodyOf(error, sandboxes.default.world.choices);
+    if (body.status === 500) {
+      process.emitWarning(error instanceof Error ? error : new Error(String(error)));
+    }
+    response.status(body.status).json(body);
+  };
+}
 
-/** Whether Express, or a middleware, says that the client is at fault. */
-function isOfClient(error: unknown): error is Error {
-  if (!(error instanceof Error) || !('status' in error)) return false;
-  return typeof error.status === 'number' && error.status >= 400 && error.status < 500;
+/** The Error for what Express, or a middleware, says is the client's fault; else for the mock's own. */
+function bodyOf(error: unknown, choices: Choices): ErrorBody {
+  const status = error instanceof Error && 'status' in error ? error.status : undefined;
+  const message = error instanceof Error ? error.message : '';
+  if (status === 413) return errorBody(choices, 'body_too_large', 413, message);
+  if (status === 415) return errorBody(choices, 'unsupported_media_type', 415, message);
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    return errorBody(choices, 'invalid_input', 400, message);
+  }
+  return errorBody(choices, 'internal_error', 500, 'the mock itself failed');
 }

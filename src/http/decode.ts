@@ -147,7 +147,7 @@ export function receiveBody(
     return;
   }
   if (request.readableEnded) {
-    received(readBefore(request));
+    received(readBefore(request, limit));
     return;
   }
   askForBody(request, response);
@@ -172,18 +172,21 @@ export function receiveBody(
 }
 
 /** The body of a request that a parser of an app around the mock has read already. */
-function readBefore(request: IncomingMessage): ReceivedBody {
+function readBefore(request: IncomingMessage, limit: number): ReceivedBody {
   const body: unknown = 'body' in request ? request.body : undefined;
   if (body === undefined) return { kind: 'none' };
-  if (Buffer.isBuffer(body)) return { kind: 'bytes', bytes: body };
-  const text = typeof body === 'string' ? body : JSON.stringify(body, refuseRounded);
-  return { kind: 'bytes', bytes: Buffer.from(text) };
+  const bytes = Buffer.isBuffer(body)
+    ? body
+    : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body, refuseRounded));
+  // A body in chunks announced no length that could have been refused before.
+  return bytes.length > limit ? { kind: 'too-large', limit } : { kind: 'bytes', bytes };
 }
 
 function refuseRounded(_name: string, value: unknown): unknown {
-  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+  // Infinity is what 1e400 becomes, and JSON.stringify would make null of it.
+  if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) {
     throw new Error(
-      'A body parser before the mock has rounded an integer beyond 2^53: mount the mock before it.',
+      'A body parser before the mock has rounded a number beyond 2^53: mount the mock before it.',
     );
   }
   return value;

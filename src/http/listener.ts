@@ -101,6 +101,10 @@ export function createListener(options: ListenerOptions): Server {
     keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
     requireHostHeader: false, // Node would answer without an Error
   });
+  // After Node's own listener for connections, which has added the one for 'drain' by then.
+  server.on('connection', (socket: ServiceSocket) => {
+    socket[ON_DRAIN] = socket.listeners('drain');
+  });
   server.on('request', answer);
   server.on('checkContinue', (request: ServiceRequest, response) => {
     holdBack(request, response);
@@ -119,8 +123,9 @@ export function createListener(options: ListenerOptions): Server {
       closeWith(socket, text);
       return;
     }
-    // Node has taken its own listener away, without which a long reply would never go on.
-    socket.on('drain', () => latest.emit('drain'));
+    // Node has taken its own listener away, without which a long reply would never go on. It alone
+    // knows which of several replies is being written.
+    for (const onDrain of socket[ON_DRAIN] ?? []) socket.on('drain', () => onDrain.call(socket));
     latest.once('finish', () => closeWith(socket, text));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: ServiceSocket) => {
@@ -147,7 +152,11 @@ const LATEST = Symbol('latest response');
 /** Whether a connection's client has been told that it cannot be understood. */
 const REFUSED = Symbol('refused');
 
+/** Node's own listeners for 'drain' on a connection. */
+const ON_DRAIN = Symbol('drain listeners');
+
 interface ServiceSocket extends Socket {
+  [ON_DRAIN]?: ReturnType<Socket['listeners']>;
   [LATEST]?: ServerResponse | undefined;
   [REFUSED]?: boolean;
 }

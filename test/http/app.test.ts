@@ -1,7 +1,13 @@
 import express from 'express';
 import request from 'supertest';
 import { describe, expect, test } from 'vitest';
+import { createExpressApp } from '../../src/control/app.ts';
 import { createApp } from '../../src/index.ts';
+import { assembleMock } from '../../src/mock.ts';
+import { startOf } from '../../src/simulation/start.ts';
+import { starterFrom } from '../../src/simulation/starter.ts';
+import { loadFixture } from '../../src/store/fixture.ts';
+import { createStore } from '../../src/store/store.ts';
 
 const KEY = { Authorization: 'Bearer demo-key' };
 
@@ -75,5 +81,54 @@ describe('behind a body parser', () => {
     const body = '{"name":"Rex","categoryId":9007199254740993}';
     const sent = request(outer).post('/v1/pets').set(KEY).type('json').send(body);
     expect((await sent).status).toBe(500);
+  });
+
+  test.each(['9007199254740993', '1e400'])(
+    'that rounds %s, the Error is spelt as chosen',
+    async (number) => {
+      const outer = express();
+      outer.use(express.json(), createApp({ assume: { 'error-codes': 'UPPER_CASE' } }));
+      const sent = request(outer).post('/v1/pets').set(KEY).type('json');
+      const reply = await sent.send(`{"name":"Rex","categoryId":${number}}`).expect(500);
+      expect(reply.body.code).toBe('INTERNAL_ERROR');
+    },
+  );
+
+  test('that took more than the limit in chunks, the body is too large', async () => {
+    const outer = express();
+    outer.use(express.json({ limit: '5mb' }), createApp());
+    const sent = request(outer).post('/v1/pets').set(KEY).type('json');
+    sent.write(JSON.stringify({ ...animal, name: 'x'.repeat(1024 ** 2) }));
+    expect((await sent).status).toBe(413);
+  });
+});
+
+describe('what a middleware says of the client', () => {
+  test.each([
+    [400, 400, 'INVALID_INPUT'],
+    [413, 413, 'BODY_TOO_LARGE'],
+    [415, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    [418, 400, 'INVALID_INPUT'],
+  ])('%i becomes an Error of %i', async (told, status, code) => {
+    const store = createStore(loadFixture('default'));
+    const settings = { assume: { 'error-codes': 'UPPER_CASE' } } as const;
+    const { control } = assembleMock(
+      {
+        start: startOf(settings, store, []),
+        starter: starterFrom(settings, () => store),
+        guard: { loopback: true, token: undefined },
+      },
+      {},
+    );
+    const failing = createExpressApp(
+      express,
+      () => {
+        throw Object.assign(new Error('not so'), { status: told });
+      },
+      control,
+    );
+    const reply = await request(failing).get('/v1/pets');
+    expect(reply.status).toBe(status);
+    expect(reply.body).toEqual({ code, status, message: 'not so' });
   });
 });

@@ -224,6 +224,18 @@ describe('paths and methods', () => {
     expect(await connection.rest()).toBe('');
   });
 
+  test('CONNECT behind a long reply that others wait for comes after them all', async () => {
+    const { port } = await start({ animals: 100_000 });
+    const connection = await openRaw(port);
+    const connect = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n';
+    const [list, one] = [rawRequest('GET', '/v1/inventory'), rawRequest('GET', '/v1/pets/1')];
+    connection.send(list + one + rawRequest('GET', '/__mock/health') + connect);
+    const replies = await connection.replies(4);
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 405]);
+    expect(JSON.parse(replies[0]?.body ?? '')).toHaveLength(100_000);
+    expect(await connection.rest()).toBe('');
+  });
+
   test('a client that resets its CONNECT leaves the server serving', async () => {
     const { port } = await start();
     const connection = await openRaw(port);
