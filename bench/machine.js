@@ -2,7 +2,7 @@
 // the kernel counts about a process. Linux only, and it says so.
 
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
 
 const serverCore = '0';
@@ -10,6 +10,9 @@ const loadCore = '1';
 
 /** Clock ticks in a second, the unit of the CPU times in /proc. */
 let ticksPerSecond = 100;
+
+/** How the kernel writes that a socket listens. */
+const listening = '0A';
 
 /** Puts this process, which makes the load, on its own core. */
 export function claimLoadCore() {
@@ -55,6 +58,34 @@ export function cpuSeconds(pid) {
   // The second field is the command in parentheses, and may hold spaces: count from its end.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}
+
+/**
+ * Whether it is this process that listens on a port, and not another that took it first.
+ *
+ * @param {number} pid
+ * @param {number} port
+ */
+export function listensOn(pid, port) {
+  const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const listeners = ['tcp', 'tcp6']
+    .flatMap((table) => readFileSync(`/proc/${pid}/net/${table}`, 'utf8').split('\n'))
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, address, , state]) => state === listening && address?.endsWith(ending))
+    .map((fields) => `socket:[${fields[9]}]`);
+  return descriptorsOf(pid).some((descriptor) => listeners.includes(descriptor));
+}
+
+/** @param {number} pid */
+function descriptorsOf(pid) {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).map((name) => {
+    try {
+      return readlinkSync(`${folder}/${name}`);
+    } catch {
+      return 'closed meanwhile';
+    }
+  });
 }
 
 export function describeMachine() {

@@ -34,6 +34,8 @@ export function report(results, subjects, nodeVersions, circumstances) {
       `## What the simulation costs: ${work}`,
       simulationTable(rows),
     ]),
+    ...section('## Start with scenarios', results.scenarioStarts, scenarioStartTable),
+    ...section('## Many sandboxes', results.sandboxes, sandboxTable),
     ...section('## Changes that are kept in a file', results.durable, durableTable),
     '',
   ].join('\n\n');
@@ -196,14 +198,37 @@ function simulationTable(rows) {
   );
 }
 
+/** @param {import('./measure-start.js').StartRow[]} rows */
+function scenarioStartTable(rows) {
+  return table(
+    ['petstore-mock', 'ms', 'memory'],
+    rows.map(({ label, millis, resident }) => [label, whole(median(millis)), megabytes(resident)]),
+  );
+}
+
+/** @param {import('./measure-sandboxes.js').SandboxRound[]} rounds */
+function sandboxTable(rounds) {
+  return table(
+    ['round', 'memory with one', 'with 10,000', 'growth', 'making one, CPU ms'],
+    rounds.map(({ one, many, makingMillis }, index) => [
+      String(index + 1),
+      megabytes(one),
+      megabytes(many),
+      decimals((many - one) / megabyte),
+      decimals(makingMillis),
+    ]),
+  );
+}
+
 /** @param {import('./measure-durable.js').DurableRow[]} rows */
 function durableTable(rows) {
   return table(
-    ['subject', 'animals', 'changes/s', 'slowest read beside them, ms'],
+    ['subject', 'animals', 'changes/s', 'reads/s beside them', 'slowest ms'],
     rows.map(({ subject, animals, rounds }) => [
       subject.name,
       whole(animals),
       whole(median(rounds.map(({ perSecond }) => perSecond))),
+      whole(median(rounds.map(({ besidePerSecond }) => besidePerSecond))),
       decimals(Math.max(...rounds.map(({ besideMax }) => besideMax))),
     ]),
   );
@@ -245,9 +270,10 @@ function whole(figure) {
 /** @param {number | undefined} figure */
 function decimals(figure) {
   if (!isFigure(figure)) return notMeasured;
-  if (figure >= 100) return whole(figure);
-  if (figure < 0.1) return figure.toFixed(3);
-  return figure.toFixed(figure >= 10 ? 1 : 2);
+  const size = Math.abs(figure);
+  if (size >= 100) return whole(figure);
+  if (size < 0.1) return figure.toFixed(3);
+  return figure.toFixed(size >= 10 ? 1 : 2);
 }
 
 /** @param {number} bytes */

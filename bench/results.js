@@ -1,7 +1,7 @@
 // Everything that a run has measured, and the questions that tables and targets ask of it. A
 // question about something that was not measured is answered `undefined`.
 
-import { median, medianRatio } from './statistics.js';
+import { median, medianDifference, medianRatio } from './statistics.js';
 
 /**
  * @typedef {object} Results
@@ -10,6 +10,7 @@ import { median, medianRatio } from './statistics.js';
  * @property {import('./measure-sizes.js').SizeRow[]} sizes
  * @property {import('./measure-inventory.js').InventoryRow[]} inventory
  * @property {Map<string, import('./measure-work.js').WorkRow[]>} simulation by kind of work
+ * @property {import('./measure-start.js').StartRow[]} scenarioStarts
  * @property {import('./measure-durable.js').DurableRow[]} durable
  * @property {import('./measure-sandboxes.js').SandboxRound[]} sandboxes
  * @typedef {import('./rounds.js').Round} Round
@@ -24,6 +25,7 @@ export function noResults() {
     sizes: [],
     inventory: [],
     simulation: new Map(),
+    scenarioStarts: [],
     durable: [],
     sandboxes: [],
   };
@@ -104,4 +106,16 @@ export function variantBeside(results, work, variant, base) {
   /** @param {string} id */
   const rounds = (id) => rows?.find((row) => row.subject.id === id)?.rounds;
   return typicalRatio(rounds(variant), rounds(base), 'perSecond');
+}
+
+/**
+ * How much longer a start with scenarios takes than one without them.
+ *
+ * @param {Results} results
+ * @param {{ scenario: string, plain: string }} compared
+ */
+export function startIsLongerBy({ scenarioStarts }, compared) {
+  /** @param {string} label */
+  const millis = (label) => scenarioStarts.find((row) => row.label === label)?.millis;
+  return medianDifference(millis(compared.scenario), millis(compared.plain));
 }

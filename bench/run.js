@@ -1,5 +1,5 @@
 // node bench/run.js [--only reads,writes,mix,start,sizes,inventory,simulation,durable] [--subjects floor,ours,…]
-//                   [--rounds 5] [--seconds 2] [--connections 32]
+//                   [--rounds 5] [--seconds 1] [--connections 32]
 // A run of everything also writes RESULTS.md. Build the project first.
 
 import { execFileSync } from 'node:child_process';
@@ -11,13 +11,13 @@ import { claimLoadCore, describeMachine } from './machine.js';
 import { measureDurable } from './measure-durable.js';
 import { measureInventory } from './measure-inventory.js';
 import { measureSandboxes } from './measure-sandboxes.js';
-import { measureSimulation } from './measure-simulation.js';
+import { measureScenarioStarts, measureSimulation } from './measure-simulation.js';
 import { measureSizes } from './measure-sizes.js';
 import { measureStart } from './measure-start.js';
 import { measureWork } from './measure-work.js';
 import { report } from './report.js';
 import { noResults } from './results.js';
-import { subjects, variant } from './subjects.js';
+import { subjects } from './subjects.js';
 
 const parts = ['reads', 'writes', 'mix', 'start', 'sizes', 'inventory', 'simulation', 'durable'];
 const worksOfPart = { reads: ['list', 'get'], writes: ['create'], mix: ['mix'] };
@@ -36,7 +36,7 @@ async function main() {
       only: { type: 'string', default: parts.join() },
       subjects: { type: 'string', default: subjects.map(({ id }) => id).join() },
       rounds: { type: 'string', default: '5' },
-      seconds: { type: 'string', default: '2' },
+      seconds: { type: 'string', default: '1' },
       connections: { type: 'string', default: '32' },
     },
   });
@@ -104,8 +104,11 @@ async function measure(chosenParts, chosen, pace) {
   if (chosenParts.includes('simulation') && ours) {
     announce('simulation');
     results.simulation = await measureSimulation((subject) => prepare(subject, 1000), pace);
+    announce('start with scenarios');
+    const { folder } = await prepare(ours, 1000);
+    results.scenarioStarts = await measureScenarioStarts(folder, pace.rounds);
     announce('sandboxes');
-    results.sandboxes.push(await measureSandboxes(ours, await prepare(ours, 1000)));
+    results.sandboxes = await measureSandboxes((subject) => prepare(subject, 1000), pace.rounds);
   }
   const jsonServer = chosen.find(({ id }) => id === 'json-server-0');
   if (chosenParts.includes('durable') && jsonServer) {
@@ -145,11 +148,6 @@ async function startsOf(chosen) {
         setup: { ...setup, animals: undefined },
       });
       starts.push({ subject, label: 'ours, 1,000 animals', setup });
-      starts.push({
-        subject: variant('scenario', '--scenario', () => ['--scenario', 'shipped-orders']),
-        label: 'ours, --scenario shipped-orders',
-        setup: { ...setup, animals: undefined },
-      });
     } else {
       starts.push({ subject, label: subject.id, setup });
     }

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuSeconds, onServerCore, residentBytes } from './machine.js';
+import { cpuSeconds, listensOn, onServerCore, residentBytes } from './machine.js';
 import { replyReader } from './reply-reader.js';
 import { prepareRequest } from './work.js';
 
@@ -47,8 +47,12 @@ export async function startServer(subject, setup) {
   running.add(child);
   const complaints = lastWords(child);
   const pid = child.pid ?? 0;
+  let startMillis = 0;
   try {
     await firstAnswer(child, port, prepareRequest(subject.dialect.list()));
+    startMillis = performance.now() - spawnedAt;
+    // The port was free when it was chosen; since then, any process could have taken it.
+    if (!listensOn(pid, port)) throw new Error(`another process answers on port ${port}`);
   } catch (error) {
     await stop(child);
     throw new Error(`${subject.name} did not start: ${error}\n${complaints()}`);
@@ -56,7 +60,7 @@ export async function startServer(subject, setup) {
   return {
     port,
     pid,
-    startMillis: performance.now() - spawnedAt,
+    startMillis,
     residentBytes: () => residentBytes(pid),
     cpuSeconds: () => cpuSeconds(pid),
     stop: () => stop(child),
