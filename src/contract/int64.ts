@@ -8,6 +8,9 @@ const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 /** Digits of the longest int64, its sign included: anything longer is out of range unread. */
 const INT64_MAX_LENGTH = 20;
 
+/** Characters of an integer that a double holds exactly, whatever they are. */
+const DOUBLE_LENGTH = 15;
+
 /** Whether `text` spells an integer of any size the way JSON does. */
 export function isIntegerText(text: string): boolean {
   return INTEGER.test(text);
@@ -21,7 +24,7 @@ export function isIntegerText(text: string): boolean {
  */
 export function parseInt64(text: string): bigint | undefined {
   if (text.length > INT64_MAX_LENGTH || !INTEGER.test(text)) return undefined;
-  return toInt64(BigInt(text));
+  return text.length <= DOUBLE_LENGTH ? BigInt(Number(text)) : toInt64(BigInt(text));
 }
 
 /**

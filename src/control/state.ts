@@ -63,15 +63,11 @@ export const STATE_ENDPOINTS: readonly Endpoint[] = [
     tag: 'State',
     summary: 'Back to how the sandbox started',
     description:
-      'Store, rules and their counts, assumptions, clock and journal. Snapshots and scenarios stay.',
+      'Store, rules and their counts, assumptions, clock, journal, coverage and findings. Snapshots and scenarios stay.',
     replies: { 204: { description: 'The sandbox is as it started.' } },
     handle: ({ sandbox }) => {
       restoreStore(sandbox.world.store, sandbox.start.store);
-      const finish = (): void => {
-        sandbox.restart(sandbox.start, true);
-        sandbox.journal.clear();
-      };
-      return { ...DONE, finish };
+      return { ...DONE, finish: () => sandbox.reset() };
     },
   },
 ];

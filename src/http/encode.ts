@@ -36,9 +36,12 @@ export function send(
   world: World,
   wire: Wire,
 ): void {
-  const now = (): void => sendNow(response, outcome, framing, world, wire);
-  if (outcome.delay > 0) wire.faults.delay(response, outcome.delay, now);
-  else now();
+  if (outcome.delay === 0) sendNow(response, outcome, framing, world, wire);
+  else {
+    wire.faults.delay(response, outcome.delay, () =>
+      sendNow(response, outcome, framing, world, wire),
+    );
+  }
 }
 
 function sendNow(

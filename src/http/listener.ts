@@ -24,12 +24,11 @@ export interface Timeouts {
   readonly request: number;
   /** How often both are looked at. */
   readonly checkEvery: number;
+  /** Between two requests on a connection; longer than clients themselves keep one, and roughly. */
+  readonly idle: number;
 }
 
-const TIMEOUTS: Timeouts = { headers: 10_000, request: 30_000, checkEvery: 1_000 };
-
-/** Longer than clients keep idle connections, so that a reused one is not closed under a request. */
-const KEEP_ALIVE_MILLISECONDS = 75_000;
+const TIMEOUTS: Timeouts = { headers: 10_000, request: 30_000, checkEvery: 1_000, idle: 300_000 };
 
 export interface ListenerOptions extends Wire {
   readonly service: ServiceHandler;
@@ -51,6 +50,7 @@ export function createListener(options: ListenerOptions): Server {
   let app: Promise<RequestListener> | undefined;
 
   const answer = (request: ServiceRequest, response: ServerResponse): void => {
+    if (request.socket[LOOKS] !== 0) request.socket[LOOKS] = 0;
     answerNow(request, response);
     // Kept only while it is needed: one that every connection held on to would outlive the young
     // generation, which then grows to several times its size.
@@ -98,13 +98,15 @@ export function createListener(options: ListenerOptions): Server {
     headersTimeout: timeouts.headers,
     requestTimeout: timeouts.request,
     connectionsCheckingInterval: timeouts.checkEvery,
-    keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
+    keepAliveTimeout: 0, // see closeIdle
     requireHostHeader: false, // Node would answer without an Error
   });
   // After Node's own listener for connections, which has added the one for 'drain' by then.
   server.on('connection', (socket: ServiceSocket) => {
     socket[ON_DRAIN] = socket.listeners('drain');
+    socket[LOOKS] = 0;
   });
+  closeIdle(server, timeouts.idle);
   server.on('request', answer);
   server.on('checkContinue', (request: ServiceRequest, response) => {
     holdBack(request, response);
@@ -155,7 +157,11 @@ const REFUSED = Symbol('refused');
 /** Node's own listeners for 'drain' on a connection. */
 const ON_DRAIN = Symbol('drain listeners');
 
+/** How often a connection was looked at since its latest request began. */
+const LOOKS = Symbol('looks');
+
 interface ServiceSocket extends Socket {
+  [LOOKS]?: number;
   [ON_DRAIN]?: ReturnType<Socket['listeners']>;
   [LATEST]?: ServerResponse | undefined;
   [REFUSED]?: boolean;
@@ -163,6 +169,30 @@ interface ServiceSocket extends Socket {
 
 interface ServiceRequest extends IncomingMessage {
   socket: ServiceSocket;
+}
+
+/** Looks at a connection before it is closed as idle. */
+const LOOKS_BEFORE_CLOSING = 3;
+
+/**
+ * Closes connections on which there was no request for so many milliseconds, or a little longer. A
+ * look at all of them now and then costs less than the timer that Node sets with every reply.
+ */
+function closeIdle(server: Server, idle: number): void {
+  const open = new Set<ServiceSocket>();
+  server.on('connection', (socket: ServiceSocket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  const look = (): void => {
+    for (const socket of open) {
+      const looks = isReplying(socket[LATEST]) ? 0 : (socket[LOOKS] ?? 0) + 1;
+      socket[LOOKS] = looks;
+      if (looks > LOOKS_BEFORE_CLOSING) socket.destroy();
+    }
+  };
+  const timer = setInterval(look, idle / LOOKS_BEFORE_CLOSING).unref();
+  server.once('close', () => clearInterval(timer));
 }
 
 /** Answers what could not be read as a request, after the replies that are still under way. */

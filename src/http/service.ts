@@ -12,7 +12,7 @@ import type { ScenarioLibrary } from '../simulation/scenario-library.ts';
 import { type Preferred, type Simulated, simulate } from '../simulation/simulate.ts';
 import { versionOf } from '../store/store.ts';
 import { decodeTarget, type Route, receiveBody, type Target } from './decode.ts';
-import { send, type Wire } from './encode.ts';
+import { type Framing, send, type Wire } from './encode.ts';
 import { locate } from './locate.ts';
 
 export interface ServiceOptions extends Wire {
@@ -67,7 +67,7 @@ export function createServiceHandler({
 const NO_BODY: ReceivedBody = { kind: 'none' };
 
 /** A request on its way to its reply. */
-class ServiceExchange {
+class ServiceExchange implements Framing {
   readonly method: string;
   readonly head: boolean;
   readonly #request: IncomingMessage;
@@ -76,8 +76,6 @@ class ServiceExchange {
   readonly #sandbox: Sandbox;
   readonly #authorization: string | undefined;
   readonly #wire: Wire;
-  #operation: OperationId | undefined;
-  #body: Buffer | undefined;
   #called: Call | undefined;
 
   constructor(
@@ -100,8 +98,6 @@ class ServiceExchange {
 
   /** Runs an operation, with whatever the request itself prefers, and answers. */
   perform(operation: OperationId, body: ReceivedBody, library: ScenarioLibrary): void {
-    this.#operation = operation;
-    if (body.kind === 'bytes') this.#body = body.bytes;
     const call = this.#call(operation, body);
     this.#called = call;
     const { prefer } = this.#request.headers;
@@ -172,26 +168,21 @@ class ServiceExchange {
   }
 
   #finish(outcome: Outcome, decision?: Decision): void {
-    const { world, journal } = this.#sandbox;
     const request = this.#request;
-    const target = mountPath(request) + this.#target.url;
-    journal.record(
-      world.clock.now(),
-      {
-        method: this.method,
-        target,
-        authorization: this.#authorization,
-        operation: this.#operation,
-        body: this.#body,
-      },
-      outcome,
-      decision,
-    );
-    if (this.#called !== undefined) {
-      this.#sandbox.witness(this.method, target, this.#called, outcome);
-    }
-    const framing = { head: this.head, crossOrigin: request.headers.origin !== undefined };
-    send(this.#response, outcome, framing, world, this.#wire);
+    const seen = {
+      method: this.method,
+      target: mountPath(request) + this.#target.url,
+      authorization: this.#authorization,
+      call: this.#called,
+      connection: request.socket,
+    };
+    this.#sandbox.take(seen, outcome, decision);
+    send(this.#response, outcome, this, this.#sandbox.world, this.#wire);
+  }
+
+  /** Whether a browser will look for CORS headers. */
+  get crossOrigin(): boolean {
+    return this.#request.headers.origin !== undefined;
   }
 
   /** A fault of the mock's own: told to whoever runs it, and kept from every other request. */

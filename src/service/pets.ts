@@ -161,7 +161,12 @@ export const getPet = operation(
     return reader.pathId('petId');
   },
   (world, petId, grounds) => {
-    return { ...findPet(world, petId, grounds), headers: deprecationHeaders(world.choices) };
+    const headers = deprecationHeaders(world.choices);
+    const gone = afterSunset(world, grounds);
+    if (gone !== undefined) return { ...gone, headers };
+    const animal = world.store.animals.get(petId);
+    if (animal === undefined) return { ...unknownPet(world, petId, grounds), headers };
+    return reply(grounds, 200, { kind: 'json', text: world.represent.keptAnimal(animal) }, headers);
   },
 );
 
@@ -170,17 +175,14 @@ export function deprecationHeaders(choices: Choices): readonly string[] {
   return choices['deprecation-headers'] === 'absent' ? [] : DEPRECATION_HEADERS;
 }
 
-function findPet(world: World, petId: bigint, grounds: Grounds): Reply {
-  if (world.clock.now() >= AFTER_SUNSET) {
-    const choice = world.choices['after-sunset'];
-    grounds.decidedBy('after-sunset');
-    const message = `GET /pets/{petId} was sunset on ${OPERATIONS.getPet.sunset}`;
-    if (choice === '410') return errorReply(grounds, 'gone', 410, message);
-    if (choice === '404') return errorReply(grounds, 'gone', 404, message);
-  }
-  const animal = world.store.animals.get(petId);
-  if (animal === undefined) return unknownPet(world, petId, grounds);
-  return reply(grounds, 200, { kind: 'json', text: world.represent.keptAnimal(animal) });
+function afterSunset(world: World, grounds: Grounds): Reply | undefined {
+  if (world.clock.now() < AFTER_SUNSET) return undefined;
+  const choice = world.choices['after-sunset'];
+  grounds.decidedBy('after-sunset');
+  if (choice === 'unchanged') return undefined;
+  const status = choice === '410' ? 410 : 404;
+  const message = `GET /pets/{petId} was sunset on ${OPERATIONS.getPet.sunset}`;
+  return errorReply(grounds, 'gone', status, message);
 }
 
 /** The Error for an id that no animal has. */

@@ -87,7 +87,7 @@ interface Kept<R> {
 function keeping(write: (animal: Animal) => string): (animal: Animal) => string {
   const kept: (Kept<Animal> | undefined)[] = new Array(KEPT).fill(undefined);
   return (record) => {
-    const place = Number(record.id & LAST_PLACE);
+    const place = Number(record.id) & (KEPT - 1);
     const known = kept[place];
     if (known?.record === record) return known.text;
     const text = write(record);
@@ -98,7 +98,6 @@ function keeping(write: (animal: Animal) => string): (animal: Animal) => string 
 
 /** A power of two. */
 const KEPT = 1024;
-const LAST_PLACE = BigInt(KEPT - 1);
 
 /** Writes the instant of an ISO 8601 date-time in the chosen format. */
 function formatDate(instant: string, choices: Pick<Choices, 'date-format'>): string {

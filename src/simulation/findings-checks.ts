@@ -47,21 +47,30 @@ function fieldsOf(bytes: Buffer): string[] {
 /** Doubles of int64 values are at most this far apart, shortened digits included. */
 const REACH = 2048n;
 
-/** The id of a record that a double would take for the call's unknown one. */
+/** The id of a record that the call's unknown one could have been, before a double rounded it. */
 export function nearRoundedId({ operation, pathId }: Call, { store }: World): bigint | undefined {
-  if (pathId === undefined || !/^-?\d[\d.eE+]*$/.test(pathId)) return undefined;
+  if (pathId === undefined || !isRounded(pathId)) return undefined;
   const double = Number(pathId);
-  if (Number.isSafeInteger(double) || Math.abs(double) > 2 ** 63) return undefined;
-  if (!Number.isInteger(double)) return undefined;
   const records = operation === 'cancelOrder' ? store.orders : store.animals;
   const middle = BigInt(double);
-  let near: bigint | undefined;
   for (const { id } of records.ascending(middle - REACH)) {
     if (id > middle + REACH) break;
+    // What exists under the very id that was sent was not found for another reason.
     if (String(id) === pathId) return undefined;
-    if (Number(id) === double && !Number.isSafeInteger(Number(id))) near ??= id;
+    if (Number(id) === double && !Number.isSafeInteger(Number(id))) return id;
   }
-  return near;
+  return undefined;
+}
+
+/** Whether a program writes a double so, one that cannot tell the integers around it apart. */
+function isRounded(text: string): boolean {
+  if (!/^-?\d[\d.]*(?:[eE]\+?\d+)?$/.test(text)) return false;
+  const double = Number(text);
+  if (!Number.isInteger(double) || Number.isSafeInteger(double)) return false;
+  if (Math.abs(double) > 2 ** 63) return false;
+  // With an exponent or a point it is no integer that was kept; else it has few digits, or all.
+  if (/[.eE]/.test(text)) return true;
+  return text === String(double) || text === String(BigInt(double));
 }
 
 /** The seconds that a reply asks to wait for. */

@@ -1,9 +1,8 @@
-import { type OperationId, operationShape } from '../contract/operations.ts';
+import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import type { Call } from '../service/input.ts';
-import type { Reply } from '../service/reply.ts';
-import type { World } from '../service/world.ts';
-import { versionOf } from '../store/store.ts';
-import { nearRoundedId, placeholderKey, retryAfter, unknownInputs } from './findings-checks.ts';
+import { nearRoundedId, placeholderKey, unknownInputs } from './findings-checks.ts';
+import { isFinal, Retries } from './retries.ts';
+import type { Witnessed } from './witnessed.ts';
 
 /** What each code of a finding means to a client, and what to do about it. */
 const FINDING_CODES = {
@@ -46,252 +45,119 @@ export interface FindingsReport {
 /** Findings kept in each sandbox. */
 const MOST = 100;
 const KEPT_TARGET = 2048;
-const MOST_PAUSES = 16;
-/** How long a refusal is remembered, in milliseconds of real time. */
-const RETRY_WITHIN = 60_000;
-/** Client errors that can pass by themselves. */
-const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** A refusal that the same call would get again. */
-interface Refusal {
-  readonly request: string;
-  readonly status: number;
-  readonly since: number;
-  readonly version: number;
-  readonly world: World;
+/** What a call of an operation is, whatever it says: a kind of finding that is kept once. */
+interface Nature {
+  readonly code: FindingCode;
+  readonly message: string;
 }
 
-/** Until when a call was asked to wait, by the sandbox's clock and by real time. */
-interface Pause {
-  readonly until: number;
-  readonly realUntil: number;
-  readonly seconds: number;
-}
+const NATURES: ReadonlyMap<OperationId, readonly Nature[]> = new Map(
+  OPERATION_IDS.map((id) => [id, naturesOf(id)]),
+);
 
-/** One call as findings see it. */
-interface Witnessed {
-  readonly exchange: number;
-  readonly method: string;
-  readonly target: string;
-  readonly call: Call;
-  /** Undefined where the client was sent none. */
-  readonly reply: Reply | undefined;
-  readonly world: World;
+function naturesOf(id: OperationId): Nature[] {
+  const { sunset, stability } = operationShape(id);
+  const natures: Nature[] = [];
+  if (sunset !== undefined) {
+    const message = `${id} is deprecated, to be sunset on ${sunset}.`;
+    natures.push({ code: 'deprecated', message });
+  }
+  if (stability !== undefined) {
+    natures.push({ code: 'experimental', message: `${id} is ${stability}.` });
+  }
+  return natures;
 }
 
 /** Notes what the client of one sandbox should not do. */
 export class Findings {
   readonly sandbox: string;
+  // Made when they are wanted: most clients do nothing of the kind, and there can be many sandboxes.
   #kept: Finding[] | undefined;
-  #counts: Map<FindingCode, number> | undefined;
-  #refused: Refusal | undefined;
-  #pauses: Map<string, Pause> | undefined;
+  #counts: Map<FindingCode, { count: number }> | undefined;
+  #retries: Retries | undefined;
+  /** The latest key that was no placeholder: clients send the same again and again. */
   #checkedKey: string | undefined;
 
   constructor(sandbox: string) {
     this.sandbox = sandbox;
   }
 
-  /** A plain request that succeeds costs a handful of comparisons. */
-  record(
-    exchange: number,
-    method: string,
-    target: string,
-    call: Call,
-    reply: Reply | undefined,
-    world: World,
-  ): void {
-    const { operation, authorization } = call;
-    if (operation === 'getPet' || operation === 'updateInventory' || operation === 'cancelOrder') {
-      this.#byNature({ exchange, method, target, call, reply, world });
+  /** A plain call that succeeds costs a handful of comparisons. */
+  record(witnessed: Witnessed): void {
+    const { call, reply } = witnessed;
+    for (const { code, message } of NATURES.get(call.operation) ?? []) {
+      const told = this.#counts?.get(code);
+      if (told === undefined) this.#add(code, message, witnessed);
+      else told.count += 1;
     }
-    if (authorization !== this.#checkedKey) {
-      const key = placeholderKey(authorization);
-      if (key === undefined) this.#checkedKey = authorization;
-      else
-        this.#add(
-          'placeholder-key',
-          `The key is literally \`${key}\`.`,
-          exchange,
-          method,
-          target,
-          call,
-          world,
-        );
+    if (call.authorization !== this.#checkedKey) this.#checkKey(witnessed);
+    if (call.operation === 'cancelOrder' && hasContent(call)) {
+      this.#add('unexpected-body', 'A DELETE was sent with a body.', witnessed);
     }
     // A success that is documented rests on nothing that was unknown.
-    const isPlain = reply?.basis.kind === 'documented' && reply.status < 400;
-    if (!isPlain && (call.query.length > 0 || call.body.kind === 'bytes')) {
-      for (const name of unknownInputs(call, world)) {
-        this.#add(
-          'unknown-input',
-          `${name} is unknown to ${operation}.`,
-          exchange,
-          method,
-          target,
-          call,
-          world,
-        );
-      }
-    }
-    if (this.#refused === undefined && this.#pauses === undefined) {
-      if (reply === undefined || reply.status < 400) return;
-    }
-    this.#afterRefusals({ exchange, method, target, call, reply, world });
+    const isSuccess = reply !== undefined && reply.status < 400;
+    if (!(isSuccess && reply.basis.kind === 'documented')) this.#checkInputs(witnessed);
+    const isRefusal = reply !== undefined && !isSuccess;
+    if (isRefusal || this.#retries !== undefined) this.#checkRetry(witnessed);
+    if (isRefusal && isFinal(reply)) this.#checkId(witnessed);
   }
 
-  #byNature({ exchange, method, target, call, world }: Witnessed): void {
-    const { operation, headers } = call;
-    const { sunset, stability } = operationShape(operation);
-    if (sunset !== undefined) {
-      if (!this.#again('deprecated')) {
-        this.#add(
-          'deprecated',
-          `${operation} is deprecated, to be sunset on ${sunset}.`,
-          exchange,
-          method,
-          target,
-          call,
-          world,
-        );
-      }
-    }
-    if (stability !== undefined && !this.#again('experimental')) {
-      this.#add(
-        'experimental',
-        `${operation} is experimental.`,
-        exchange,
-        method,
-        target,
-        call,
-        world,
-      );
-    }
-    if (operation !== 'cancelOrder') return;
-    const length = headers['content-length'];
-    if ((length ?? '0') !== '0' || headers['transfer-encoding'] !== undefined) {
-      this.#add(
-        'unexpected-body',
-        'A DELETE was sent with a body.',
-        exchange,
-        method,
-        target,
-        call,
-        world,
-      );
+  #checkKey(witnessed: Witnessed): void {
+    const { authorization } = witnessed.call;
+    const key = placeholderKey(authorization);
+    if (key === undefined) this.#checkedKey = authorization;
+    else this.#add('placeholder-key', `The key is literally \`${key}\`.`, witnessed);
+  }
+
+  #checkInputs(witnessed: Witnessed): void {
+    const { call, world } = witnessed;
+    if (call.query.length === 0 && call.body.kind !== 'bytes') return;
+    for (const name of unknownInputs(call, world)) {
+      this.#add('unknown-input', `${name} is unknown to ${call.operation}.`, witnessed);
     }
   }
 
-  #afterRefusals({ exchange, method, target, call, reply, world }: Witnessed): void {
-    const { authorization = '', body } = call;
-    const status = reply?.status ?? 0;
-    const bytes = body.kind === 'bytes' ? body.bytes.toString('latin1') : body.kind;
-    const request = `${method} ${target}\n${authorization}\n${bytes}`;
-    const real = performance.now();
-    const version = versionOf(world.store);
-    const refused = this.#refused;
-    this.#refused = undefined;
-    if (
-      refused?.request === request &&
-      refused.status === status &&
-      refused.version === version &&
-      refused.world === world &&
-      real - refused.since < RETRY_WITHIN
-    ) {
-      this.#add(
-        'pointless-retry',
-        `The same call was repeated after a ${status}.`,
-        exchange,
-        method,
-        target,
-        call,
-        world,
-      );
+  #checkRetry(witnessed: Witnessed): void {
+    this.#retries ??= new Retries();
+    const { pointless, early } = this.#retries.take(witnessed);
+    if (pointless) {
+      const status = witnessed.reply?.status;
+      const message = `The same call was repeated after a ${status}.`;
+      this.#add('pointless-retry', message, witnessed);
     }
-    this.#checkPause({ exchange, method, target, call, reply, world }, request, real);
-    if (reply === undefined || status < 400) return;
-    if (status < 500 && !TEMPORARY.has(status) && reply.basis.kind !== 'forced') {
-      this.#refused = { request, status, since: real, version, world };
-      if (status !== 401 && status !== 403) {
-        const near = nearRoundedId(call, world);
-        if (near !== undefined) {
-          this.#add(
-            'rounded-id',
-            `${call.pathId} is unknown; ${near}, which exists, is the same double.`,
-            exchange,
-            method,
-            target,
-            call,
-            world,
-          );
-        }
-      }
+    if (early !== undefined) {
+      const message = `The call was repeated before the ${early} s of Retry-After were over.`;
+      this.#add('early-retry', message, witnessed);
     }
+    if (this.#retries.isEmpty) this.#retries = undefined;
   }
 
-  #checkPause(
-    { exchange, method, target, call, reply, world }: Witnessed,
-    request: string,
-    real: number,
-  ): void {
-    const now = world.clock.now();
-    const pause = this.#pauses?.get(request);
-    // Whoever waited by either clock has waited.
-    if (pause !== undefined && now < pause.until && real < pause.realUntil) {
-      this.#add(
-        'early-retry',
-        `The call was repeated before the ${pause.seconds} s of Retry-After were over.`,
-        exchange,
-        method,
-        target,
-        call,
-        world,
-      );
-    }
-    const seconds = retryAfter(reply, now);
-    if (seconds === undefined) {
-      if (pause !== undefined) this.#pauses?.delete(request);
-      if (this.#pauses?.size === 0) this.#pauses = undefined;
-      return;
-    }
-    this.#pauses ??= new Map();
-    if (this.#pauses.size >= MOST_PAUSES) {
-      const [oldest] = this.#pauses.keys();
-      if (oldest !== undefined) this.#pauses.delete(oldest);
-    }
-    const length = seconds * 1000;
-    this.#pauses.set(request, { until: now + length, realUntil: real + length, seconds });
+  #checkId(witnessed: Witnessed): void {
+    const { call, reply, world } = witnessed;
+    if (reply?.status === 401 || reply?.status === 403) return;
+    const near = nearRoundedId(call, world);
+    if (near === undefined) return;
+    const message = `${call.pathId} is unknown; ${near}, which exists, is the same double.`;
+    this.#add('rounded-id', message, witnessed);
   }
 
-  /** Counts a finding that was told already: what an operation is by nature is told once. */
-  #again(code: FindingCode): boolean {
-    const count = this.#counts?.get(code);
-    if (count === undefined) return false;
-    this.#counts?.set(code, count + 1);
-    return true;
-  }
-
-  #add(
-    code: FindingCode,
-    message: string,
-    exchange: number,
-    method: string,
-    target: string,
-    { operation }: Call,
-    { clock }: World,
-  ): void {
+  #add(code: FindingCode, message: string, witnessed: Witnessed): void {
+    const { exchange, method, target, call, world } = witnessed;
     this.#counts ??= new Map();
-    this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1);
+    const told = this.#counts.get(code);
+    if (told === undefined) this.#counts.set(code, { count: 1 });
+    else told.count += 1;
     this.#kept ??= [];
     if (this.#kept.length >= MOST) return;
     this.#kept.push({
       code,
       sandbox: this.sandbox,
       exchange,
-      operation,
+      operation: call.operation,
       method,
       target: target.slice(0, KEPT_TARGET),
-      at: new Date(clock.now()).toISOString(),
+      at: new Date(world.clock.now()).toISOString(),
       message,
       advice: FINDING_CODES[code],
     });
@@ -301,17 +167,24 @@ export class Findings {
     return this.#kept ?? [];
   }
 
-  get counts(): ReadonlyMap<FindingCode, number> {
-    return this.#counts ?? new Map();
+  get counts(): ReadonlyMap<FindingCode, { readonly count: number }> {
+    return this.#counts ?? NO_COUNTS;
   }
 
   clear(): void {
     this.#kept = undefined;
     this.#counts = undefined;
-    this.#refused = undefined;
-    this.#pauses = undefined;
+    this.#retries = undefined;
     this.#checkedKey = undefined;
   }
+}
+
+const NO_COUNTS: Findings['counts'] = new Map();
+
+/** Whether a request says that content follows, if only of no known length. */
+function hasContent({ headers }: Call): boolean {
+  const length = headers['content-length'] ?? '0';
+  return length !== '0' || headers['transfer-encoding'] !== undefined;
 }
 
 /** The findings of one or more sandboxes, together. */
@@ -320,7 +193,7 @@ export function findingsOf(all: Iterable<Pick<Findings, 'kept' | 'counts'>>): Fi
   const findings: Finding[] = [];
   let total = 0;
   for (const each of all) {
-    for (const [code, count] of each.counts) {
+    for (const [code, { count }] of each.counts) {
       counts[code] = (counts[code] ?? 0) + count;
       total += count;
     }

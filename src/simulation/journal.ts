@@ -1,4 +1,5 @@
 import type { OperationId } from '../contract/operations.ts';
+import type { Call } from '../service/input.ts';
 import type { Basis } from '../service/reply.ts';
 import type { Outcome } from './outcome.ts';
 import type { Decision } from './rules.ts';
@@ -9,9 +10,10 @@ export interface Seen {
   /** The request's target, as the client wrote it. */
   readonly target: string;
   readonly authorization: string | undefined;
-  /** Undefined where the service has no such path or method. */
-  readonly operation: OperationId | undefined;
-  readonly body: Buffer | undefined;
+  /** Undefined where no operation was called: the service has no such path or method, say. */
+  readonly call: Call | undefined;
+  /** Stands for the connection by which it came. */
+  readonly connection: object;
 }
 
 /** Characters of a target and of a reply's body, and bytes of a request's body, that are kept. */
@@ -58,13 +60,14 @@ export class Exchange {
     this.method = seen.method;
     // A text that is the same as before is not taken again, so that it does not outlive its request.
     if (this.target !== seen.target) this.target = seen.target.slice(0, KEPT_TARGET);
-    this.operation = seen.operation;
+    this.operation = seen.call?.operation;
     this.status = isShown(outcome) ? reply?.status : undefined;
     this.basis = reply?.basis ?? forcedBy(decision);
     this.fault = outcome.kind === 'fault' ? outcome.fault.kind : undefined;
     this.delay = outcome.delay;
-    this.#requestBody = seen.body?.toString('latin1', 0, KEPT_BODY);
-    this.requestCut = (seen.body?.length ?? 0) > KEPT_BODY;
+    const body = seen.call?.body.kind === 'bytes' ? seen.call.body.bytes : undefined;
+    this.#requestBody = body?.toString('latin1', 0, KEPT_BODY);
+    this.requestCut = body !== undefined && body.length > KEPT_BODY;
     this.replyHeaders = reply?.headers ?? [];
     const text = reply?.body.kind === 'json' ? reply.body.text : undefined;
     this.replyBody = text !== undefined && text.length <= KEPT_BODY ? text : undefined;

@@ -1,14 +1,13 @@
 import type { Choices } from '../contract/assumptions.ts';
 import { MovableClock } from '../service/clock.ts';
-import type { Call } from '../service/input.ts';
 import type { PageCaches } from '../service/pets-page.ts';
 import { createWorld, type World, withChoices } from '../service/world.ts';
 import { forkStore, restoreStore, type Store } from '../store/store.ts';
 import { Coverage } from './coverage.ts';
 import { Findings } from './findings.ts';
-import { isShown, Journal, type Observer } from './journal.ts';
+import { isShown, Journal, type Observer, type Seen } from './journal.ts';
 import type { Outcome } from './outcome.ts';
-import { type RuleBook, Rules } from './rules.ts';
+import { type Decision, type RuleBook, Rules } from './rules.ts';
 import type { Start } from './start.ts';
 
 /** What all sandboxes of a server share. */
@@ -90,12 +89,17 @@ export class Sandbox {
     return this.#start;
   }
 
-  /** Takes in what a call shows of its client, and its reply to it; after the journal. */
-  witness(method: string, target: string, call: Call, outcome: Outcome): void {
-    const { number } = this.journal;
+  /** Takes an exchange in: in the journal, and what it shows of the client. */
+  take(seen: Seen, outcome: Outcome, decision?: Decision): void {
+    const world = this.#world;
+    this.journal.record(world.clock.now(), seen, outcome, decision);
+    const { method, target, call, connection } = seen;
+    if (call === undefined) return;
+    const exchange = this.journal.number;
+    const { delay } = outcome;
     const reply = isShown(outcome) ? outcome.reply : undefined;
-    if (reply !== undefined) this.coverage.record(number, call, reply, this.#world);
-    this.findings.record(number, method, target, call, reply, this.#world);
+    if (reply !== undefined) this.coverage.record(exchange, call, reply, world);
+    this.findings.record({ exchange, method, target, call, connection, reply, delay, world });
   }
 
   /** Chooses other options from now on. */
@@ -103,9 +107,12 @@ export class Sandbox {
     this.#world = withChoices(this.#world, choices, this.#share.pages);
   }
 
-  /** Back to how it started: store, rules and their counts, assumptions, clock, journal, coverage. */
+  /**
+   * Back to how it started: rules and their counts, assumptions, clock, journal, coverage and
+   * findings. The records are the caller's to put back, since a file may have to hold them first.
+   */
   reset(): void {
-    this.restart(this.#start);
+    this.restart(this.#start, true);
     this.journal.clear();
     this.#share.forgotten(this);
     this.coverage.clear();

@@ -139,7 +139,7 @@ const MOST_PAST = 1000;
 class Past {
   readonly #shown: Shown[] = [];
   readonly kept: Finding[] = [];
-  readonly counts = new Map<FindingCode, number>();
+  readonly counts = new Map<FindingCode, { count: number }>();
 
   add({ coverage, findings }: Sandbox): void {
     for (let slot = 0; slot < SLOTS; slot += 1) {
@@ -148,8 +148,8 @@ class Past {
       const before = this.at(slot);
       this.#shown[slot] = { count: before.count + count, first: before.first ?? first };
     }
-    for (const [code, count] of findings.counts) {
-      this.counts.set(code, (this.counts.get(code) ?? 0) + count);
+    for (const [code, { count }] of findings.counts) {
+      this.counts.set(code, { count: (this.counts.get(code)?.count ?? 0) + count });
     }
     this.kept.push(...findings.kept.slice(0, MOST_PAST - this.kept.length));
   }

@@ -245,7 +245,8 @@ export class Collection<R extends object> {
     const base = this.#base;
     if (base.size === 0 || id > base.idAt(base.size - 1)) return -1;
     // Ids mostly count up from the first without a gap, which makes the position a subtraction.
-    const guess = Number(id - base.idAt(0));
+    // Rounded ids make a guess that may be wrong, as a gap does.
+    const guess = Number(id) - Number(base.idAt(0));
     if (guess >= 0 && guess < base.size && base.idAt(guess) === id) return guess;
     const position = lowerBound(base.size, base.idAt, id);
     return position < base.size && base.idAt(position) === id ? position : -1;

@@ -160,7 +160,13 @@ function terminalTo(output: Writable, interactive = false) {
 }
 
 function exchanged(number: number): Exchange {
-  const seen = { method: 'GET', target: `/v1/${'x'.repeat(900)}`, authorization: undefined };
+  const seen = {
+    method: 'GET',
+    target: `/v1/${'x'.repeat(900)}`,
+    authorization: undefined,
+    call: undefined,
+    connection: {},
+  };
   const reply = {
     status: 404,
     headers: [],
@@ -168,8 +174,7 @@ function exchanged(number: number): Exchange {
     basis: { kind: 'documented' },
   } as const;
   const exchange = new Exchange();
-  const more = { operation: undefined, body: undefined };
-  exchange.take(number, 0, { ...seen, ...more }, { kind: 'reply', reply, delay: 0 });
+  exchange.take(number, 0, seen, { kind: 'reply', reply, delay: 0 });
   return exchange;
 }
 

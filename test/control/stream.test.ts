@@ -6,6 +6,7 @@ import { Sandboxes } from '../../src/simulation/sandboxes.ts';
 import { startOf } from '../../src/simulation/start.ts';
 import { loadFixture } from '../../src/store/fixture.ts';
 import { createStore } from '../../src/store/store.ts';
+import { callOf } from '../helpers/call.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -35,8 +36,8 @@ const SEEN = {
   method: 'GET',
   target: `/v1/pets?${'x'.repeat(2000)}`,
   authorization: undefined,
-  operation: 'listPets',
-  body: undefined,
+  call: callOf('listPets'),
+  connection: {},
 } as const;
 
 test('a slow client is told how many exchanges it has missed', () => {

@@ -462,6 +462,18 @@ describe('slow clients', () => {
   });
 });
 
+describe('idle clients', () => {
+  test('a connection without requests is closed, and one that waits for a reply is not', async () => {
+    const { port } = await start({ timeouts: { idle: 15 }, scenarios: ['slow'] });
+    const connection = await openRaw(port);
+    // The scenario holds this back for far longer than a connection may be idle.
+    connection.send(rawRequest('GET', '/v1/pets/3'));
+    expect((await connection.reply()).status).toBe(200);
+    expect(await connection.rest()).toBe('');
+    await expectWell(port);
+  });
+});
+
 describe('connections', () => {
   const idsOf = (replies: readonly RawReply[]): number[] =>
     replies.map(({ body }) => JSON.parse(body).id);

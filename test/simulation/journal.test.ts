@@ -2,13 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { Reply } from '../../src/service/reply.ts';
 import { Journal, type Seen } from '../../src/simulation/journal.ts';
 import type { Outcome } from '../../src/simulation/outcome.ts';
+import { callOf } from '../helpers/call.ts';
 
 const SEEN: Seen = {
   method: 'GET',
   target: '/v1/pets',
   authorization: 'Bearer demo-key',
-  operation: 'listPets',
-  body: undefined,
+  call: callOf('listPets'),
+  connection: {},
 };
 
 function replied(reply: Partial<Reply> = {}): Outcome {
@@ -74,7 +75,7 @@ describe('the journal', () => {
     const journal = new Journal('default', 10, new Set());
     journal.record(1, SEEN, replied());
     const assumed = { kind: 'assumed', by: ['unknown-pet=404'] } as const;
-    const seen = { ...SEEN, method: 'DELETE', operation: 'cancelOrder' } as const;
+    const seen = { ...SEEN, method: 'DELETE', call: callOf('cancelOrder') } as const;
     journal.record(
       2,
       { ...seen, authorization: 'Bearer k' },
@@ -109,7 +110,11 @@ describe('the journal', () => {
   test('keeps no more of a long target and a long body than it needs, and no part of the socket', () => {
     const journal = new Journal('default', 1, new Set());
     const wide = Buffer.alloc(1 << 20, 'x');
-    journal.record(1, { ...SEEN, target: '/'.repeat(10_000), body: wide }, replied());
+    journal.record(
+      1,
+      { ...SEEN, target: '/'.repeat(10_000), call: callOf('createPet', wide) },
+      replied(),
+    );
     const [exchange] = journal.select();
     expect(exchange?.target.length).toBe(2048);
     expect(exchange?.requestBody?.length).toBe(4096);

@@ -1,0 +1,122 @@
+import type { Reply } from '../service/reply.ts';
+import { versionOf } from '../store/store.ts';
+import { retryAfter } from './findings-checks.ts';
+import type { Witnessed } from './witnessed.ts';
+
+/** How long a refusal is remembered, in milliseconds of real time. */
+const RETRY_WITHIN = 60_000;
+const MOST_PAUSES = 16;
+
+/**
+ * Milliseconds after a reply from which a call by another connection counts as one that knew it:
+ * two calls that a client makes at once come by two connections, hardly apart.
+ */
+const APART = 5;
+
+/** Client errors that can pass by themselves. */
+const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/** Whether asking again would get the same reply. */
+export function isFinal({ status, basis }: Reply): boolean {
+  return status >= 400 && status < 500 && !TEMPORARY.has(status) && basis.kind !== 'forced';
+}
+
+/** A reply on its way to a client: when it leaves, by real time, and where to. */
+interface Sent {
+  readonly at: number;
+  /** Held weakly, since the connection may be gone long before. */
+  readonly connection: WeakRef<object>;
+}
+
+/** A refusal that the same call would get again. */
+interface Refusal {
+  readonly call: string;
+  readonly status: number;
+  readonly sent: Sent;
+  readonly version: number;
+  readonly world: object;
+}
+
+/** How long a call was asked to wait. */
+interface Pause {
+  /** By the sandbox's clock. */
+  readonly until: number;
+  readonly seconds: number;
+  readonly sent: Sent;
+}
+
+/** What one sandbox's client was refused or asked to wait for, and whether it heeds that. */
+export class Retries {
+  #refused: Refusal | undefined;
+  readonly #pauses = new Map<string, Pause>();
+
+  /** Whether there is nothing that a call could be a retry of. */
+  get isEmpty(): boolean {
+    return this.#refused === undefined && this.#pauses.size === 0;
+  }
+
+  /** Takes in a call and its reply, which says whether the same call may follow. */
+  take(witnessed: Witnessed): { pointless: boolean; early: Pause['seconds'] | undefined } {
+    const { reply, world, delay } = witnessed;
+    const call = textOf(witnessed);
+    const now = performance.now();
+    const sent = { at: now + delay, connection: new WeakRef(witnessed.connection) };
+    const pointless = this.#isPointless(witnessed, call, now);
+    const refused = reply !== undefined && isFinal(reply);
+    this.#refused = refused
+      ? { call, status: reply.status, sent, version: versionOf(world.store), world }
+      : undefined;
+    return { pointless, early: this.#checkPause(witnessed, call, sent, now) };
+  }
+
+  #isPointless({ reply, world, connection }: Witnessed, call: string, now: number): boolean {
+    const refused = this.#refused;
+    return (
+      refused !== undefined &&
+      refused.call === call &&
+      refused.status === reply?.status &&
+      refused.version === versionOf(world.store) &&
+      refused.world === world &&
+      now - refused.sent.at < RETRY_WITHIN &&
+      knows(refused.sent, connection, now)
+    );
+  }
+
+  /** @returns the seconds that were asked for, where the call did not wait for them */
+  #checkPause(
+    { reply, world, connection }: Witnessed,
+    call: string,
+    sent: Sent,
+    now: number,
+  ): number | undefined {
+    const clock = world.clock.now();
+    const pause = this.#pauses.get(call);
+    // Whoever waited by either clock has waited.
+    const waited =
+      pause === undefined || clock >= pause.until || now >= pause.sent.at + pause.seconds * 1000;
+    const early = waited || !knows(pause.sent, connection, now) ? undefined : pause.seconds;
+    this.#pauses.delete(call);
+    const seconds = retryAfter(reply, clock);
+    if (seconds !== undefined) this.#pause(call, { until: clock + seconds * 1000, seconds, sent });
+    return early;
+  }
+
+  #pause(call: string, pause: Pause): void {
+    if (this.#pauses.size >= MOST_PAUSES) {
+      const [oldest = ''] = this.#pauses.keys();
+      this.#pauses.delete(oldest);
+    }
+    this.#pauses.set(call, pause);
+  }
+}
+
+/** Whether a call that comes now by a connection was made with a reply at hand. */
+function knows({ at, connection }: Sent, by: object, now: number): boolean {
+  return now >= (connection.deref() === by ? at : at + APART);
+}
+
+/** What makes two calls the same. */
+function textOf({ method, target, call: { authorization = '', body } }: Witnessed): string {
+  const content = body.kind === 'bytes' ? body.bytes.toString('latin1') : body.kind;
+  return `${method} ${target}\n${authorization}\n${content}`;
+}

@@ -1,0 +1,17 @@
+import type { OperationId } from '../../src/contract/operations.ts';
+import type { Call } from '../../src/service/input.ts';
+
+/** A call of an operation that says nothing more, but for a body. */
+export function callOf(operation: OperationId, body?: Buffer): Call {
+  return {
+    operation,
+    path: '/v1',
+    pathId: undefined,
+    query: [],
+    headers: {},
+    authorization: undefined,
+    contentType: undefined,
+    contentEncoding: undefined,
+    body: body === undefined ? { kind: 'none' } : { kind: 'bytes', bytes: body },
+  };
+}
