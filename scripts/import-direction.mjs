@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 /** The parts of src/; each may import those before it. */
 export const parts = [
   'package.ts',
+  'defaults.ts',
   'contract',
   'store',
   'service',

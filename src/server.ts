@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { BASE_PATH } from './contract/operations.ts';
 import { isLoopbackName } from './control/loopback.ts';
+import { DEFAULTS } from './defaults.ts';
 import { createListener, type Timeouts } from './http/listener.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
 import type { CoverageReport } from './simulation/coverage.ts';
@@ -45,9 +46,6 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-const DEFAULT_PORT = 4010;
-const DEFAULT_HOST = '127.0.0.1';
-
 /**
  * Starts a server and waits until it answers.
  *
@@ -55,7 +53,7 @@ const DEFAULT_HOST = '127.0.0.1';
  *   kept, and Node's own errors where the port is taken or may not be used
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
-  const { host = DEFAULT_HOST, port = DEFAULT_PORT, plain = false, timeouts, db } = options;
+  const { host = DEFAULTS.host, port = DEFAULTS.port, plain = false, timeouts, db } = options;
   let initial = await loadStore(options, options.seed);
   const starter = starterFrom(options, () => initial);
   const scenarios = await loadScenarios(options.scenarios ?? []);
@@ -123,7 +121,7 @@ async function watch(
 }
 
 function filesOf(options: ServerOptions, scenarios: readonly Scenario[]): string[] {
-  const { fixture = 'default', animals, orders } = options;
+  const { fixture = DEFAULTS.fixture, animals, orders } = options;
   const generated = animals !== undefined || orders !== undefined;
   const fixtures = scenarios.map((it) => it.fixture);
   if (!generated) fixtures.push(fixture);

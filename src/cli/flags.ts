@@ -1,3 +1,5 @@
+import { BASE_PATH } from '../contract/operations.ts';
+import { DEFAULTS } from '../defaults.ts';
 import type { CommandName } from './commands.ts';
 
 /** Where a flag can be given, beside the command line. */
@@ -56,7 +58,7 @@ export const FLAGS = {
     type: 'integer',
     value: 'N',
     range: [0, 65_535],
-    default: 4010,
+    default: DEFAULTS.port,
     description: 'Port to listen on; 0 takes any free one.',
     group: 'Address',
     commands: ['serve', 'exec', 'health'],
@@ -68,7 +70,7 @@ export const FLAGS = {
   host: {
     type: 'text',
     value: 'NAME',
-    default: '127.0.0.1',
+    default: DEFAULTS.host,
     description: 'Address to listen on; a container needs 0.0.0.0.',
     group: 'Address',
     commands: [...SERVERS, 'health'],
@@ -77,7 +79,7 @@ export const FLAGS = {
   fixture: {
     type: 'text',
     value: 'FILE',
-    default: 'default',
+    default: DEFAULTS.fixture,
     description: 'JSON file to start from, or the name of one that ships.',
     group: 'Store',
     commands: SERVERS,
@@ -105,7 +107,7 @@ export const FLAGS = {
     type: 'integer',
     value: 'N',
     range: [-(2 ** 31), 2 ** 31 - 1],
-    default: 1,
+    default: DEFAULTS.seed,
     description: 'Decides everything drawn: same seed, same store.',
     group: 'Store',
     commands: [...SERVERS, 'generate'],
@@ -145,7 +147,7 @@ export const FLAGS = {
     type: 'integer',
     value: 'N',
     range: [0, MOST_SANDBOXES],
-    default: 10_000,
+    default: DEFAULTS.maxSandboxes,
     description: 'Have so many sandboxes at most, then 503.',
     group: 'Simulation',
     commands: SERVERS,
@@ -155,7 +157,7 @@ export const FLAGS = {
     type: 'integer',
     value: 'N',
     range: [0, MOST_EXCHANGES],
-    default: 1000,
+    default: DEFAULTS.journal,
     description: 'Keep so many exchanges in each sandbox.',
     group: 'Simulation',
     commands: SERVERS,
@@ -362,7 +364,7 @@ export const FLAGS = {
   'server-url': {
     type: 'text',
     value: 'URL',
-    default: 'http://127.0.0.1:4010/v1',
+    default: `http://${DEFAULTS.host}:${DEFAULTS.port}${BASE_PATH}`,
     description: 'Base URL of the service, as it is written out.',
     group: 'Output',
     commands: ['openapi', 'responses'],

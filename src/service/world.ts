@@ -1,4 +1,5 @@
 import { type Choices, chooseOptions } from '../contract/assumptions.ts';
+import { DEFAULTS } from '../defaults.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from './clock.ts';
 import { type Keyring, keyring } from './keyring.ts';
@@ -32,7 +33,7 @@ export interface WorldOptions {
 }
 
 export function createWorld(options: WorldOptions): World {
-  const { store, clock, choices = chooseOptions(), seed = 1 } = options;
+  const { store, clock, choices = chooseOptions(), seed = DEFAULTS.seed } = options;
   return {
     store,
     keys: options.keys ?? keyring({}),

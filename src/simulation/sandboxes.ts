@@ -1,3 +1,4 @@
+import { DEFAULTS } from '../defaults.ts';
 import { keyring } from '../service/keyring.ts';
 import { PageCaches } from '../service/pets-page.ts';
 import { forkStore } from '../store/store.ts';
@@ -41,7 +42,11 @@ export class Sandboxes {
   /** @param file where the default sandbox's store is kept, with what it holds to start with */
   constructor(
     start: Start,
-    { journal = 1000, maxSandboxes = 10_000, sandboxRequired = false }: SandboxLimits = {},
+    {
+      journal = DEFAULTS.journal,
+      maxSandboxes = DEFAULTS.maxSandboxes,
+      sandboxRequired = false,
+    }: SandboxLimits = {},
     file?: SandboxFile,
   ) {
     this.required = sandboxRequired;

@@ -1,4 +1,5 @@
 import { type Choices, chooseOptions } from '../contract/assumptions.ts';
+import { DEFAULTS } from '../defaults.ts';
 import type { ClockSetting } from '../service/clock.ts';
 import { type KeyLists, type Keyring, keyring } from '../service/keyring.ts';
 import { mergeInto } from '../store/merge.ts';
@@ -21,7 +22,7 @@ export interface Start {
 
 /** What the start is beside its scenarios, which win over it. */
 export interface StartSettings {
-  /** 1 by default. */
+  /** That of `DEFAULTS` where it is left out. */
   readonly seed?: number | undefined;
   /** Options other than the defaults. */
   readonly assume?: Partial<Choices> | undefined;
@@ -40,7 +41,7 @@ export interface StartSettings {
  * @throws ScenarioError where a scenario's records do not fit the store
  */
 export function startOf(
-  { assume, keys = {}, clock, frozen, seed = 1 }: StartSettings,
+  { assume, keys = {}, clock, frozen, seed = DEFAULTS.seed }: StartSettings,
   store: Store,
   scenarios: readonly Scenario[],
 ): Start {

@@ -1,3 +1,4 @@
+import { DEFAULTS } from '../defaults.ts';
 import { loadFixture } from '../store/fixture.ts';
 import { createStore, type Store } from '../store/store.ts';
 import type { Scenario } from './scenario.ts';
@@ -31,8 +32,8 @@ export function starterFrom(settings: StartSettings, initial: () => Store): Star
 
 /** @throws FixtureError where the fixture is broken */
 export async function loadStore(
-  { fixture = 'default', animals, orders }: StoreChoice,
-  seed = 1,
+  { fixture = DEFAULTS.fixture, animals, orders }: StoreChoice,
+  seed: number = DEFAULTS.seed,
 ): Promise<Store> {
   if (animals === undefined && orders === undefined) return createStore(loadFixture(fixture));
   const { generateStore } = await import('../store/generate.ts');
