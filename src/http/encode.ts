@@ -89,8 +89,8 @@ function sendReply(
   }
 }
 
-/** A reply as it would be sent, for what spoils it. */
-function written(reply: Reply, framing: Framing, world: World, wire: Wire): Written {
+/** A reply as it would be sent, for what sends it otherwise: without a length of its content. */
+export function written(reply: Reply, framing: Framing, world: World, wire: Wire): Written {
   const headers = headersOf(reply, framing, world, wire);
   return { status: reply.status, headers, body: textOf(reply.body) };
 }
@@ -192,7 +192,7 @@ function mediaTypeOf(body: Body): string | undefined {
  *
  * @param head the document knows no HEAD: what answers it is assumed, as HTTP asks for it
  */
-export function basisHeader(basis: Basis, head = false): string {
+function basisHeader(basis: Basis, head = false): string {
   switch (basis.kind) {
     case 'documented':
       return head ? 'assumed' : 'documented';

@@ -9,9 +9,9 @@ import {
 import type { Socket } from 'node:net';
 import type { ErrorCode, StatusOf } from '../contract/errors.ts';
 import { BASE_PATH } from '../contract/operations.ts';
-import { errorBody } from '../service/reply.ts';
+import { errorReply, Grounds } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
-import { basisHeader, type Wire } from './encode.ts';
+import { send, type Wire, written } from './encode.ts';
 import { holdBack } from './expect.ts';
 import { HostCheck } from './host.ts';
 import type { ServiceHandler } from './service.ts';
@@ -83,8 +83,8 @@ export function createListener(options: ListenerOptions): Server {
     status: StatusOf<C>,
     message: string,
   ): void => {
-    const { headers, body } = errorParts(code, status, message, world, options);
-    response.writeHead(status, headers.flat()).end(body);
+    const reply = errorReply(new Grounds(world.choices), code, status, message);
+    send(response, { kind: 'reply', reply, delay: 0 }, AS_IT_IS, world, options);
   };
 
   /** A fault of the mock's own: told to whoever runs it, and kept from every other request. */
@@ -118,7 +118,7 @@ export function createListener(options: ListenerOptions): Server {
     // Node has let go of the socket: nobody else would hear of a reset, or read on to its end.
     socket.on('error', () => socket.destroy()).resume();
     const message = 'CONNECT is not for this server';
-    const allow = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'] as const;
+    const allow = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'];
     const text = rawError('method_not_allowed', 405, message, world, options, allow);
     const latest = socket[LATEST];
     if (!isReplying(latest)) {
@@ -266,34 +266,23 @@ function rawError<C extends ErrorCode>(
   message: string,
   world: World,
   wire: Wire,
-  extra?: readonly [name: string, value: string],
+  more: readonly string[] = [],
 ): string {
-  const { headers, body } = errorParts(code, status, message, world, wire);
-  const all = extra === undefined ? headers : [...headers, extra];
-  return [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    ...all.map(([name, value]) => `${name}: ${value}`),
-    'Connection: close',
-    '',
-    body,
-  ].join('\r\n');
+  const reply = errorReply(new Grounds(world.choices), code, status, message, { headers: more });
+  const { headers, body } = written(reply, AS_IT_IS, world, wire);
+  const date = new Date(world.clock.now()).toUTCString();
+  const all = [
+    ...headers,
+    'Content-Length',
+    String(Buffer.byteLength(body)),
+    'Connection',
+    'close',
+  ];
+  // Node would have added it to what it writes itself.
+  if (world.clock.real) all.push('Date', date);
+  const lines = all.flatMap((name, index) => (index % 2 === 0 ? `${name}: ${all[index + 1]}` : []));
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n');
 }
 
-/** An Error that no operation gave. */
-function errorParts<C extends ErrorCode>(
-  code: C,
-  status: StatusOf<C>,
-  message: string,
-  { choices, clock }: World,
-  { plain }: Wire,
-): { headers: (readonly [name: string, value: string])[]; body: string } {
-  const body = JSON.stringify(errorBody(choices, code, status, message));
-  const charset = choices['json-charset'] === 'utf-8' ? '; charset=utf-8' : '';
-  const headers: (readonly [string, string])[] = [
-    ['Content-Type', `application/json${charset}`],
-    ['Content-Length', String(Buffer.byteLength(body))],
-    ['Date', new Date(clock.now()).toUTCString()],
-  ];
-  if (!plain) headers.push(['Mock-Basis', basisHeader({ kind: 'assumed', by: [] })]);
-  return { headers, body };
-}
+/** Of a reply to what asks for nothing in particular. */
+const AS_IT_IS = { head: false, crossOrigin: false };
