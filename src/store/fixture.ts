@@ -5,6 +5,7 @@ import { DataFileSync } from 'lowdb/node';
 import { readJson } from '../contract/json.ts';
 import type { Problem } from '../contract/records.ts';
 import { packageRoot } from '../package.ts';
+import { placesIn } from './places.ts';
 import { listed, readStore, suggest } from './read-store.ts';
 import { type StoreBase, storeBaseOf } from './store.ts';
 
@@ -17,7 +18,7 @@ const MAX_TOLD = 20;
 /** A fixture that cannot be loaded. The message has a line for each problem, the first 20 in full. */
 export class FixtureError extends Error {
   override readonly name = 'FixtureError';
-  /** Every problem, each as `FILE: PATH: expected …, found …`. */
+  /** Every problem, each as `FILE:LINE:COLUMN: PATH: expected …, found …`. */
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
@@ -36,14 +37,21 @@ export class FixtureError extends Error {
  * @example loadFixture('default')
  */
 export function loadFixture(nameOrPath: string): StoreBase {
-  const document = readDocument(nameOrPath, fixturePath(nameOrPath));
-  const reading = readStore(document);
-  if (!reading.ok) throw new FixtureError(reading.problems.map((it) => told(nameOrPath, it)));
+  const { text, value } = readDocument(nameOrPath, fixturePath(nameOrPath));
+  const reading = readStore(value);
+  if (!reading.ok) throw new FixtureError(told(nameOrPath, text, reading.problems));
   return storeBaseOf(reading.value);
 }
 
-function told(file: string, { path, expected, found }: Problem): string {
-  return `${file}: ${path}: expected ${expected}, found ${found}`;
+function told(file: string, text: string, problems: readonly Problem[]): string[] {
+  const places = placesIn(
+    text,
+    problems.map(({ path }) => path),
+  );
+  return problems.map(
+    ({ path, expected, found }) =>
+      `${file}:${places.get(path)}: ${path}: expected ${expected}, found ${found}`,
+  );
 }
 
 /** The file that a fixture is in: one that ships where there is one of that name. */
@@ -52,15 +60,20 @@ export function fixturePath(nameOrPath: string): string {
   return /^[\w-]+$/.test(nameOrPath) && existsSync(shipped) ? shipped : nameOrPath;
 }
 
-function readDocument(file: string, path: string): unknown {
-  // The document is wrapped so that lowdb takes a `null` in the file as what it is, not as no data.
-  const adapter = new DataFileSync<{ document: unknown } | undefined>(path, {
-    parse: (text) => ({ document: parseDocument(file, text) }),
+/** A fixture's text, and what it says. */
+interface FixtureDocument {
+  readonly text: string;
+  readonly value: unknown;
+}
+
+function readDocument(file: string, path: string): FixtureDocument {
+  const adapter = new DataFileSync<FixtureDocument | undefined>(path, {
+    parse: (text) => ({ text, value: parseDocument(file, text) }),
     stringify: () => {
       throw new Error('A fixture is only read.');
     },
   });
-  const missing = { document: undefined };
+  const missing = { text: '', value: undefined };
   const low = new LowSync(adapter, missing);
   try {
     low.read();
@@ -68,7 +81,7 @@ function readDocument(file: string, path: string): unknown {
     throw error instanceof FixtureError ? error : unreadable(file, reasonOf(error));
   }
   if (low.data === undefined || low.data === missing) throw unreadable(file, 'nothing');
-  return low.data.document;
+  return low.data;
 }
 
 function reasonOf(error: unknown): string {

@@ -12,6 +12,7 @@ import {
   STORED_RECORDS,
   unknownMembers,
 } from '../contract/records.ts';
+import { memberPath } from './places.ts';
 import type { StoreRecords } from './store.ts';
 
 const COLLECTIONS = Object.keys(STORED_RECORDS);
@@ -146,9 +147,8 @@ function tellUnknown(
 ): void {
   for (const name of found) {
     if (names.includes(name)) continue;
-    const member = /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
     problems.push({
-      path: `${path}${member}`,
+      path: path + memberPath(name),
       expected: listed(names, 'or'),
       found: `${describe(name)}${suggest(name, names)}`,
     });

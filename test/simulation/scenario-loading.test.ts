@@ -184,7 +184,7 @@ describe('a file is checked as what it is', () => {
     expect(await validateFile(write('store.json', '{ "orders": [{ "id": 1 }] }'))).toEqual([]);
     const file = write('store.json', '{ "orders": [{ "id": 1.5 }] }');
     expect(await validateFile(file)).toEqual([
-      `${file}: $.orders[0].id: expected an integer from -2^63 to 2^63-1, found 1.5`,
+      `${file}:1:22: $.orders[0].id: expected an integer from -2^63 to 2^63-1, found 1.5`,
     ]);
   });
 

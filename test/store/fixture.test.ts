@@ -1,8 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isObject } from '../../src/contract/records.ts';
 import { FixtureError, loadFixture } from '../../src/store/fixture.ts';
+import { memberPath, placesIn } from '../../src/store/places.ts';
 
 let folder = '';
 let file = '';
@@ -28,6 +31,11 @@ async function refusalOf(path: string): Promise<string> {
     throw error;
   }
   throw new Error('It was not refused.');
+}
+
+/** The same without the place, where the path is what counts. */
+async function refusalByPath(text: string): Promise<string> {
+  return (await refusal(text)).replaceAll(/^FILE:\d+:\d+:/gm, 'FILE:');
 }
 
 async function load(text: string) {
@@ -188,11 +196,11 @@ describe('a broken record is told with its path, what was expected and what was 
       '$.orders[0].petId: expected the id of an animal, found 1, which no animal has',
     ],
   ])('%s', async (_, text, message) => {
-    expect(await refusal(text)).toBe(`FILE: ${message}`);
+    expect(await refusalByPath(text)).toBe(`FILE: ${message}`);
   });
 
   test('every problem is told at once', async () => {
-    expect(await refusal('{"animals":[{"id":"1"}],"orders":[{"id":1.5}]}')).toBe(
+    expect(await refusalByPath('{"animals":[{"id":"1"}],"orders":[{"id":1.5}]}')).toBe(
       [
         `FILE: $.animals[0].id: expected ${INT64}, found "1"`,
         'FILE: $.animals[0].name: expected a string, found nothing',
@@ -203,7 +211,7 @@ describe('a broken record is told with its path, what was expected and what was 
   });
 
   test('twenty problems are told in full, and how many more there are', async () => {
-    const lines = (await refusal(JSON.stringify({ orders: Array(25).fill({}) }))).split('\n');
+    const lines = (await refusalByPath(JSON.stringify({ orders: Array(25).fill({}) }))).split('\n');
     expect(lines).toHaveLength(21);
     expect(lines[19]).toBe(`FILE: $.orders[19].id: expected ${INT64}, found nothing`);
     expect(lines[20]).toBe('and 5 more');
@@ -211,10 +219,63 @@ describe('a broken record is told with its path, what was expected and what was 
 
   test('a broken animal is told once, not again by each record that names it', async () => {
     const text = '{"animals":[{"id":1,"name":"Rex"}],"orders":[{"id":1,"petId":1}]}';
-    expect(await refusal(text)).toBe(
+    expect(await refusalByPath(text)).toBe(
       `FILE: $.animals[0].categoryId: expected ${INT64}, found nothing`,
     );
   });
+});
+
+describe('a broken record is told with its line and column', () => {
+  const text = `{
+  "animals": [
+    ${REX},
+    { "id": 2,
+      "name": 7 }
+  ],
+  "orders": [{ "id": 4 }, { "id": 5, "petId": 9 }]
+}`;
+
+  test('where the value begins, or what should hold one that is missing', async () => {
+    expect((await refusal(text)).split('\n')).toEqual([
+      'FILE:5:15: $.animals[1].name: expected a string, found 7',
+      `FILE:4:5: $.animals[1].categoryId: expected ${INT64}, found nothing`,
+      'FILE:7:47: $.orders[1].petId: expected the id of an animal, found 9, which no animal has',
+    ]);
+  });
+
+  test('of any value in any text of JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), fc.nat(3), (value, indent) => {
+        const json = JSON.stringify(value, undefined, indent);
+        const lines = json.split('\n');
+        const values = [...pathsOf(value, '$')];
+        const places = placesIn(
+          json,
+          values.map(([path]) => path),
+        );
+        for (const [path, part] of values) {
+          const [line = 0, column = 0] = places.get(path)?.split(':').map(Number) ?? [];
+          const written = JSON.stringify(part);
+          const start = typeof part === 'object' && part !== null ? written[0] : written;
+          expect(lines[line - 1]?.slice(column - 1)).toMatch(startingWith(start ?? ''));
+        }
+      }),
+    );
+  });
+
+  const startingWith = (start: string): RegExp =>
+    new RegExp(`^${start.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}`);
+
+  function* pathsOf(value: unknown, path: string): Generator<[path: string, value: unknown]> {
+    yield [path, value];
+    if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) yield* pathsOf(item, `${path}[${index}]`);
+    } else if (isObject(value)) {
+      for (const [name, member] of Object.entries(value)) {
+        yield* pathsOf(member, path + memberPath(name));
+      }
+    }
+  }
 });
 
 describe('a file that is not there or cannot be read is refused', () => {
@@ -265,7 +326,9 @@ describe('int64', () => {
     ['digits in quotes', '"1"', '"1"'],
   ])('%s is refused', async (_, written, found) => {
     const text = `{"animals":[{"id":${written},"name":"Rex","categoryId":2}]}`;
-    expect(await refusal(text)).toBe(`FILE: $.animals[0].id: expected ${INT64}, found ${found}`);
+    expect(await refusalByPath(text)).toBe(
+      `FILE: $.animals[0].id: expected ${INT64}, found ${found}`,
+    );
   });
 });
 
