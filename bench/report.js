@@ -36,6 +36,11 @@ export function report(results, subjects, nodeVersions, circumstances) {
     ]),
     ...section('## Start with scenarios', results.scenarioStarts, scenarioStartTable),
     ...section('## Many sandboxes', results.sandboxes, sandboxTable),
+    ...[...(results.evidence?.reads ?? [])].flatMap(([work, rows]) => [
+      `## What coverage and findings cost: ${work}`,
+      simulationTable(rows),
+    ]),
+    ...section('## Commands', results.evidence ? [results.evidence] : [], evidenceTable),
     ...section('## Changes that are kept in a file', results.durable, durableTable),
     '',
   ].join('\n\n');
@@ -216,6 +221,21 @@ function sandboxTable(rounds) {
       megabytes(many),
       decimals((many - one) / megabyte),
       decimals(makingMillis),
+    ]),
+  );
+}
+
+/** @param {import('./measure-evidence.js').Evidence[]} measured */
+function evidenceTable(measured) {
+  return table(
+    ['command', 'alone', 'under petstore-mock'],
+    measured.flatMap(({ exec, sweep }) => [
+      ['exec -- node -e 0', `${whole(median(exec.alone))} ms`, `${whole(median(exec.under))} ms`],
+      [
+        'sweep --all --jobs 2 -- sleep 1',
+        '1 s',
+        `${decimals(sweep.seconds)} s for ${sweep.options} options`,
+      ],
     ]),
   );
 }

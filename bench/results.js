@@ -1,6 +1,7 @@
 // Everything that a run has measured, and the questions that tables and targets ask of it. A
 // question about something that was not measured is answered `undefined`.
 
+import { withEvidence, withoutEvidence } from './measure-evidence.js';
 import { median, medianDifference, medianRatio } from './statistics.js';
 
 /**
@@ -11,6 +12,7 @@ import { median, medianDifference, medianRatio } from './statistics.js';
  * @property {import('./measure-inventory.js').InventoryRow[]} inventory
  * @property {Map<string, import('./measure-work.js').WorkRow[]>} simulation by kind of work
  * @property {import('./measure-start.js').StartRow[]} scenarioStarts
+ * @property {import('./measure-evidence.js').Evidence | undefined} evidence
  * @property {import('./measure-durable.js').DurableRow[]} durable
  * @property {import('./measure-sandboxes.js').SandboxRound[]} sandboxes
  * @typedef {import('./rounds.js').Round} Round
@@ -26,6 +28,7 @@ export function noResults() {
     inventory: [],
     simulation: new Map(),
     scenarioStarts: [],
+    evidence: undefined,
     durable: [],
     sandboxes: [],
   };
@@ -106,6 +109,19 @@ export function variantBeside(results, work, variant, base) {
   /** @param {string} id */
   const rounds = (id) => rows?.find((row) => row.subject.id === id)?.rounds;
   return typicalRatio(rounds(variant), rounds(base), 'perSecond');
+}
+
+/**
+ * How our server reads with coverage and findings, of how it reads without.
+ *
+ * @param {Results} results
+ * @param {string} work
+ */
+export function evidenceBeside({ evidence }, work) {
+  const rows = evidence?.reads.get(work);
+  /** @param {string} id */
+  const rounds = (id) => rows?.find((row) => row.subject.id === id)?.rounds;
+  return typicalRatio(rounds(withEvidence), rounds(withoutEvidence), 'perSecond');
 }
 
 /**

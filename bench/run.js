@@ -1,4 +1,4 @@
-// node bench/run.js [--only reads,writes,mix,start,sizes,inventory,simulation,durable] [--subjects floor,ours,…]
+// node bench/run.js [--only reads,writes,mix,start,sizes,inventory,simulation,evidence,durable] [--subjects floor,ours,…]
 //                   [--rounds 5] [--seconds 1] [--connections 32]
 // A run of everything also writes RESULTS.md. Build the project first.
 
@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { claimLoadCore, describeMachine } from './machine.js';
 import { measureDurable } from './measure-durable.js';
+import { measureEvidence } from './measure-evidence.js';
 import { measureInventory } from './measure-inventory.js';
 import { measureSandboxes } from './measure-sandboxes.js';
 import { measureScenarioStarts, measureSimulation } from './measure-simulation.js';
@@ -19,7 +20,10 @@ import { report } from './report.js';
 import { noResults } from './results.js';
 import { subjects } from './subjects.js';
 
-const parts = ['reads', 'writes', 'mix', 'start', 'sizes', 'inventory', 'simulation', 'durable'];
+const parts = [
+  ...['reads', 'writes', 'mix', 'start', 'sizes', 'inventory'],
+  ...['simulation', 'evidence', 'durable'],
+];
 const worksOfPart = { reads: ['list', 'get'], writes: ['create'], mix: ['mix'] };
 const sizes = [1000, 100_000, 1_000_000];
 const durableSizes = [1000, 100_000];
@@ -109,6 +113,10 @@ async function measure(chosenParts, chosen, pace) {
     results.scenarioStarts = await measureScenarioStarts(folder, pace.rounds);
     announce('sandboxes');
     results.sandboxes = await measureSandboxes((subject) => prepare(subject, 1000), pace.rounds);
+  }
+  if (chosenParts.includes('evidence') && ours) {
+    announce('evidence');
+    results.evidence = await measureEvidence((subject) => prepare(subject, 1000), pace);
   }
   const jsonServer = chosen.find(({ id }) => id === 'json-server-0');
   if (chosenParts.includes('durable') && jsonServer) {

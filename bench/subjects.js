@@ -32,7 +32,7 @@ const ourFlags = ['--seed', '1', '--log', 'off'];
 const here = fileURLToPath(new URL('.', import.meta.url));
 const project = fileURLToPath(new URL('..', import.meta.url));
 const ourPackage = readJson(join(project, 'package.json'));
-const ourCommand = join(project, ourPackage.bin['petstore-mock']);
+export const ourCommand = join(project, ourPackage.bin['petstore-mock']);
 const laterNode = inModules('node', 'bin', 'node');
 
 /** @type {Dialect} */

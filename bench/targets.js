@@ -2,6 +2,7 @@
 
 import { scenarioStarts } from './measure-simulation.js';
 import {
+  evidenceBeside,
   oursBeside,
   sizeRow,
   startIsLongerBy,
@@ -108,6 +109,21 @@ export const targets = [
     ...{ bound: 'at most', limit: 0.2, unit: ' ms' },
     measure: (r) =>
       r.sandboxes.length ? median(r.sandboxes.map((round) => round.makingMillis)) : undefined,
+  },
+  ...['list', 'get'].map((work) =>
+    ratioTarget(`${work}: throughput with coverage and findings, of that without`, 0.9, (r) =>
+      evidenceBeside(r, work),
+    ),
+  ),
+  {
+    text: 'exec: longer than the command alone by',
+    ...{ bound: 'at most', limit: 250, unit: ' ms' },
+    measure: ({ evidence }) => medianDifference(evidence?.exec.under, evidence?.exec.alone),
+  },
+  {
+    text: 'sweep with --jobs 2 over a command of 1 s, by 60 options',
+    ...{ bound: 'at most', limit: 45, unit: ' s' },
+    measure: ({ evidence }) => evidence && (evidence.sweep.seconds / evidence.sweep.options) * 60,
   },
   ...[1000, 100_000].flatMap((animals) => durableTargets(animals)),
 ];
