@@ -6,7 +6,7 @@ import {
   type OperationShape,
   operationShape,
 } from '../contract/operations.ts';
-import type { ReceivedBody } from '../service/input.ts';
+import { type ReceivedBody, ReceivedBytes } from '../service/received-body.ts';
 import { askForBody } from './expect.ts';
 
 /** A path of the service and what can be done with it. */
@@ -165,8 +165,7 @@ export function receiveBody(
   const onEnd = (): void => {
     const [only] = chunks;
     if (only === undefined) received({ kind: 'none' });
-    else
-      received({ kind: 'bytes', bytes: chunks.length === 1 ? only : Buffer.concat(chunks, size) });
+    else received(new ReceivedBytes(chunks.length === 1 ? only : Buffer.concat(chunks, size)));
   };
   request.on('data', onData).on('end', onEnd);
 }
@@ -179,7 +178,7 @@ function readBefore(request: IncomingMessage, limit: number): ReceivedBody {
     ? body
     : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body, refuseRounded));
   // A body in chunks announced no length that could have been refused before.
-  return bytes.length > limit ? { kind: 'too-large', limit } : { kind: 'bytes', bytes };
+  return bytes.length > limit ? { kind: 'too-large', limit } : new ReceivedBytes(bytes);
 }
 
 function refuseRounded(_name: string, value: unknown): unknown {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type OperationId, operationShape } from '../contract/operations.ts';
-import { BODY_LIMITS, type Call, type ReceivedBody } from '../service/input.ts';
+import { BODY_LIMITS, type Call } from '../service/input.ts';
+import type { ReceivedBody } from '../service/received-body.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import type { Outcome } from '../simulation/outcome.ts';

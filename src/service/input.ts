@@ -1,7 +1,5 @@
-import { isUtf8 } from 'node:buffer';
 import type { AssumptionId } from '../contract/assumptions.ts';
 import { isIntegerText, parseInt64 } from '../contract/int64.ts';
-import { parseJson } from '../contract/json.ts';
 import type { OperationId } from '../contract/operations.ts';
 import {
   describe,
@@ -12,6 +10,7 @@ import {
   readRecord,
   unknownMembers,
 } from '../contract/records.ts';
+import type { ReceivedBody, ReceivedBytes } from './received-body.ts';
 import { errorReply, type Grounds, type Reply } from './reply.ts';
 
 /** A request for an operation, decoded as far as can be done without the world it goes to. */
@@ -32,12 +31,6 @@ export interface Call {
 }
 
 type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
-
-export type ReceivedBody =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'bytes'; readonly bytes: Buffer }
-  /** It went past the limit of `body-limit`, and the rest was not kept. */
-  | { readonly kind: 'too-large'; readonly limit: number };
 
 /** The bytes that each option of `body-limit` lets in. */
 export const BODY_LIMITS = {
@@ -207,23 +200,14 @@ export class InputReader {
         return undefined;
       }
     }
-    return this.#parse(body.bytes);
+    return this.#object(body);
   }
 
-  #parse(bytes: Buffer): unknown {
-    if (!isUtf8(bytes)) {
-      this.problem('body: expected JSON in UTF-8, found bytes that are not UTF-8');
-      return undefined;
-    }
-    try {
-      const value = parseJson(bytes.toString());
-      if (!isObject(value)) this.problem(`body: expected a JSON object, found ${describe(value)}`);
-      return isObject(value) ? value : undefined;
-    } catch (error) {
-      const why = error instanceof RangeError ? 'it is nested too deep' : String(error);
-      this.problem(`body: expected JSON: ${why.replace(/^SyntaxError: /, '')}`);
-      return undefined;
-    }
+  #object({ json }: ReceivedBytes): unknown {
+    if (!json.ok) this.problem(json.problem);
+    else if (isObject(json.value)) return json.value;
+    else this.problem(`body: expected a JSON object, found ${describe(json.value)}`);
+    return undefined;
   }
 
   #unsupported(message: string): void {

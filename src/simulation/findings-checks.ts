@@ -11,9 +11,6 @@ export function placeholderKey(authorization: string | undefined): string | unde
   return authorization === undefined ? undefined : PLACEHOLDER.exec(authorization)?.[1];
 }
 
-/** A body longer than this is not looked into. */
-const READ_BODY = 64 * 1024;
-
 /** What a call carries that the document does not name for it. */
 export function unknownInputs({ operation, query, body }: Call, world: World): string[] {
   const shape = operationShape(operation);
@@ -25,23 +22,15 @@ export function unknownInputs({ operation, query, body }: Call, world: World): s
       unknown.add(`The query parameter \`${name.slice(0, 100)}\``);
     }
   }
-  if (body.kind === 'bytes' && shape.body !== undefined && body.bytes.length <= READ_BODY) {
-    for (const name of fieldsOf(body.bytes)) {
+  if (body.kind === 'bytes' && shape.body !== undefined && body.json.ok) {
+    const { value } = body.json;
+    for (const name of isObject(value) ? Object.keys(value) : []) {
       if (!Object.hasOwn(shape.body.fields, name)) {
         unknown.add(`The body field \`${name.slice(0, 100)}\``);
       }
     }
   }
   return [...unknown];
-}
-
-function fieldsOf(bytes: Buffer): string[] {
-  try {
-    const value: unknown = JSON.parse(bytes.toString());
-    return isObject(value) ? Object.keys(value) : [];
-  } catch {
-    return [];
-  }
 }
 
 /** Doubles of int64 values are at most this far apart, shortened digits included. */

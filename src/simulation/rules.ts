@@ -1,4 +1,3 @@
-import { parseJson } from '../contract/json.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import type { Call } from '../service/input.ts';
@@ -172,10 +171,12 @@ function textsOf(wanted: readonly WhereValue[]): readonly (string | undefined)[]
 
 const BEARER = /^Bearer +(.*)$/i;
 
+/** Of a body that is no JSON object: no rule can mean those. */
+const NO_FIELDS: Readonly<Record<string, unknown>> = {};
+
 /** What a rule can look at in a call, each part made when the first rule looks at it. */
 class CallInput {
   readonly #call: Call;
-  #body: Readonly<Record<string, unknown>> | undefined;
 
   constructor(call: Call) {
     this.#call = call;
@@ -201,7 +202,7 @@ class CallInput {
       if (asked !== undefined) return texts.includes(asked[1]);
     }
     if (body.kind !== 'bytes') return texts.includes(undefined);
-    const fields = this.#fields();
+    const fields = body.json.ok && isObject(body.json.value) ? body.json.value : NO_FIELDS;
     const field = Object.hasOwn(fields, name) ? fields[name] : null;
     return wanted.some((value) => value === field);
   }
@@ -209,22 +210,5 @@ class CallInput {
   header(name: string): string | undefined {
     const value = this.#call.headers[name];
     return typeof value === 'object' ? value.join(', ') : value;
-  }
-
-  /** No fields where the body is not a JSON object: no rule can mean those. */
-  #fields(): Readonly<Record<string, unknown>> {
-    this.#body ??= this.#parse();
-    return this.#body;
-  }
-
-  #parse(): Readonly<Record<string, unknown>> {
-    const { body } = this.#call;
-    if (body.kind !== 'bytes') return {};
-    try {
-      const value = parseJson(body.bytes.toString());
-      return isObject(value) ? value : {};
-    } catch {
-      return {};
-    }
   }
 }

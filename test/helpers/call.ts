@@ -1,5 +1,6 @@
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Call } from '../../src/service/input.ts';
+import { ReceivedBytes } from '../../src/service/received-body.ts';
 
 /** A call of an operation that says nothing more, but for a body. */
 export function callOf(operation: OperationId, body?: Buffer): Call {
@@ -12,6 +13,6 @@ export function callOf(operation: OperationId, body?: Buffer): Call {
     authorization: undefined,
     contentType: undefined,
     contentEncoding: undefined,
-    body: body === undefined ? { kind: 'none' } : { kind: 'bytes', bytes: body },
+    body: body === undefined ? { kind: 'none' } : new ReceivedBytes(body),
   };
 }

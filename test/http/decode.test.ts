@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { receiveBody } from '../../src/http/decode.ts';
-import type { ReceivedBody } from '../../src/service/input.ts';
+import { type ReceivedBody, ReceivedBytes } from '../../src/service/received-body.ts';
 
 function receive(limit: number) {
   const request = new IncomingMessage(new Socket());
@@ -19,7 +19,7 @@ test('chunks are put together', async () => {
   request.push('cd');
   request.push(null);
   await setImmediate();
-  expect(received).toEqual([{ kind: 'bytes', bytes: Buffer.from('abcd') }]);
+  expect(received).toEqual([new ReceivedBytes(Buffer.from('abcd'))]);
 });
 
 test('what comes after the limit is read and kept by nobody', async () => {

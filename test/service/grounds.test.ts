@@ -10,6 +10,7 @@ import {
 import { BODY_LIMITS, type Call } from '../../src/service/input.ts';
 import { keyring } from '../../src/service/keyring.ts';
 import { SERVICE } from '../../src/service/operations.ts';
+import { ReceivedBytes } from '../../src/service/received-body.ts';
 import type { Reply } from '../../src/service/reply.ts';
 import { createWorld, type World } from '../../src/service/world.ts';
 import { createStore, type StoreBase, storeBaseOf } from '../../src/store/store.ts';
@@ -151,7 +152,7 @@ function answer(asked: Request, now: number, choices: Choices): Reply {
         ? { kind: 'none' }
         : bytes.length > limit
           ? { kind: 'too-large', limit }
-          : { kind: 'bytes', bytes },
+          : new ReceivedBytes(bytes),
   };
   const world = worldOf(BASE, now, choices);
   return SERVICE[call.operation](world, call);
@@ -222,7 +223,7 @@ describe('with the key and the input both bad', () => {
       path: '/v1',
       headers: {},
       contentEncoding: undefined,
-      body: { kind: 'bytes', bytes: Buffer.from(text) },
+      body: new ReceivedBytes(Buffer.from(text)),
     };
     SERVICE.createPet(world, call);
     return SERVICE.createPet(world, call);
@@ -272,7 +273,7 @@ test.each([
     authorization: 'Bearer demo-key',
     contentType: 'application/json',
     contentEncoding: undefined,
-    body: { kind: 'bytes', bytes: Buffer.from('{"name":"Bo","categoryId":7}') },
+    body: new ReceivedBytes(Buffer.from('{"name":"Bo","categoryId":7}')),
   });
   expect(reply).toMatchObject({ status, basis: { by: [`assigned-ids=${option}`] } });
 });

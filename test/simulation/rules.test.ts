@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Call } from '../../src/service/input.ts';
+import { ReceivedBytes } from '../../src/service/received-body.ts';
 import { Rules, ruleBook } from '../../src/simulation/rules.ts';
 import type { Rule, Where } from '../../src/simulation/scenario.ts';
 
@@ -39,7 +40,7 @@ function call(operation: OperationId = 'getPet', members: Partial<Call> = {}): C
 }
 
 function body(text: string): Partial<Call> {
-  return { body: { kind: 'bytes', bytes: Buffer.from(text) } };
+  return { body: new ReceivedBytes(Buffer.from(text)) };
 }
 
 /** The numbers of the rules that decide some calls; undefined where none does. */
