@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { codeOf } from './errors.ts';
-import { anyRuns, descendantsOf } from './process-tree.ts';
+import { anyRuns, startedBy } from './process-tree.ts';
 
 /** How a command came to its end. */
 export type Ending =
@@ -49,15 +49,28 @@ process.on('exit', () => {
   for (const processes of running) processes.stop('SIGKILL');
 });
 
+/** Names the runs that a process belongs to, the outermost first, so that it is found wherever it goes. */
+const RUN = 'PETSTORE_MOCK_RUN';
+
+let started = 0;
+
+/** A text that no other run has. */
+function newMark(): string {
+  started += 1;
+  return `${process.pid}.${started}.${Date.now().toString(36)}`;
+}
+
 /** Starts a command: a program and its arguments, with no shell between. */
 export function runCommand(words: readonly string[], options: CommandOptions): RunningCommand {
   const { onOutput, timeout, grace = GRACE } = options;
   const apart = options.apart && process.platform !== 'win32';
   const [program = '', ...args] = words;
+  const mark = newMark();
+  const around = options.environment[RUN];
   let child: ChildProcess;
   try {
     child = spawn(program, args, {
-      env: { ...options.environment },
+      env: { ...options.environment, [RUN]: around === undefined ? mark : `${around} ${mark}` },
       stdio: onOutput === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'],
       detached: apart,
     });
@@ -69,7 +82,7 @@ export function runCommand(words: readonly string[], options: CommandOptions): R
     child.stdout?.on('data', onOutput);
     child.stderr?.on('data', onOutput);
   }
-  const processes = new Processes(child, apart);
+  const processes = new Processes(child, apart, mark);
   running.add(processes);
   let timedOut = false;
   let force: NodeJS.Timeout | undefined;
@@ -102,12 +115,15 @@ export function runCommand(words: readonly string[], options: CommandOptions): R
 class Processes {
   readonly #child: ChildProcess;
   readonly #apart: boolean;
-  /** Where there is no group to end: those that were found when the command was to end. */
-  readonly #found = new Set<number>();
+  readonly #mark: string;
+  /** Those that no signal to a group reaches, with whether they were asked to end. */
+  readonly #others = new Map<number, boolean>();
+  #asked = false;
 
-  constructor(child: ChildProcess, apart: boolean) {
+  constructor(child: ChildProcess, apart: boolean, mark: string) {
     this.#child = child;
     this.#apart = apart;
+    this.#mark = mark;
   }
 
   send(signal: NodeJS.Signals): void {
@@ -116,30 +132,50 @@ class Processes {
     else this.#child.kill(signal);
   }
 
-  stop(signal: NodeJS.Signals): void {
+  /** Asks them all to end, or ends them. */
+  stop(signal: 'SIGTERM' | 'SIGKILL'): void {
     const { pid } = this.#child;
     if (pid === undefined) return;
-    if (this.#apart) {
-      signalTo(-pid, signal);
-      return;
-    }
     // Before any of them ends, since the children of one that has ended are no longer known as such.
-    for (const descendant of descendantsOf(pid)) this.#found.add(descendant);
-    this.#child.kill(signal);
-    for (const found of this.#found) signalTo(found, signal);
+    this.#findOthers(pid);
+    this.send(signal);
+    this.#asked = true;
+    this.#signalOthers(signal);
   }
 
   /**
-   * Sends a signal to what is left of them when the command has ended; 0 sends none.
+   * Sees to what is left of them when the command has ended. None is asked to end twice, as one that
+   * is about to may take the second time for an order to leave at once.
    *
    * @returns whether any is left
    */
-  signalLeft(signal: NodeJS.Signals | 0): boolean {
+  stopLeft(signal: 'SIGTERM' | 'SIGKILL'): boolean {
     const { pid } = this.#child;
     if (pid === undefined) return false;
-    if (this.#apart) return signalTo(-pid, signal) && anyRuns(({ group }) => group === pid);
-    const reached = new Set([...this.#found].filter((found) => signalTo(found, signal)));
-    return reached.size > 0 && anyRuns((entry) => reached.has(entry.pid));
+    this.#findOthers(pid);
+    let left = false;
+    if (this.#apart) {
+      const groupSignal = signal === 'SIGTERM' && this.#asked ? 0 : signal;
+      left = signalTo(-pid, groupSignal) && anyRuns(({ group }) => group === pid);
+      this.#asked = true;
+    }
+    const reached = new Set(this.#signalOthers(signal));
+    return left || (reached.size > 0 && anyRuns((entry) => reached.has(entry.pid)));
+  }
+
+  #findOthers(pid: number): void {
+    for (const { pid: other, group } of startedBy(pid, this.#mark)) {
+      const isReached = this.#apart && group === pid;
+      if (!isReached && !this.#others.has(other)) this.#others.set(other, false);
+    }
+  }
+
+  /** @returns those that are there */
+  #signalOthers(signal: 'SIGTERM' | 'SIGKILL'): number[] {
+    return [...this.#others].flatMap(([other, asked]) => {
+      this.#others.set(other, true);
+      return signalTo(other, signal === 'SIGTERM' && asked ? 0 : signal) ? other : [];
+    });
   }
 }
 
@@ -168,12 +204,12 @@ function endingOf(child: ChildProcess): Promise<Ending> {
 
 async function endLeftovers(processes: Processes, grace: number): Promise<void> {
   const until = performance.now() + grace;
-  let left = processes.signalLeft('SIGTERM');
+  let left = processes.stopLeft('SIGTERM');
   while (left && performance.now() < until) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
-    left = processes.signalLeft(0);
+    left = processes.stopLeft('SIGTERM');
   }
-  if (left) processes.signalLeft('SIGKILL');
+  if (left) processes.stopLeft('SIGKILL');
 }
 
 /** Waits until all that was printed has been read. A process that has left the group may hold it open. */

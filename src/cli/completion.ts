@@ -1,4 +1,5 @@
 import { ASSUMPTION_IDS, ASSUMPTIONS, isAssumptionId } from '../contract/assumptions.ts';
+import { OPERATION_IDS } from '../contract/operations.ts';
 import { COMMAND_NAMES } from './commands.ts';
 import { flagsOf } from './flags.ts';
 
@@ -6,11 +7,12 @@ import { flagsOf } from './flags.ts';
 export const ASKED_BY = '--get-yargs-completions';
 
 const FLAG = '--assume';
-const COMMAND = 'assumptions';
+const ASSUMPTIONS_COMMAND = 'assumptions';
+const RESPONSES_COMMAND = 'responses';
 const SCENARIO = '--scenario';
 
 /**
- * What can complete the last word where it names an assumption or a scenario, or a flag before any
+ * What can complete the last word where it names an assumption, an operation or a scenario, or a flag before any
  * command; undefined where yargs, or the shell with its files, knows better.
  *
  * @param words the program's arguments, as the completion script gives them
@@ -28,8 +30,11 @@ export async function completionsOf(words: readonly string[]): Promise<string[] 
     const matching = names.filter(startsWith(current));
     return matching.length > 0 ? matching : undefined;
   }
-  if (second === COMMAND && !current.startsWith('-')) {
+  if (second === ASSUMPTIONS_COMMAND && !current.startsWith('-')) {
     return ASSUMPTION_IDS.filter(startsWith(current));
+  }
+  if (second === RESPONSES_COMMAND && !current.startsWith('-')) {
+    return OPERATION_IDS.filter(startsWith(current));
   }
   // The flags of the command that runs where none is named: yargs offers only those of a named one.
   if (current.startsWith('-') && !COMMAND_NAMES.some((name) => typed.includes(name))) {

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import './working-directory.ts';
+
 import { type Invocation, parseArguments } from './arguments.ts';
 import type { Command } from './commands/command.ts';
 import type { CommandName } from './commands.ts';

@@ -9,15 +9,20 @@ interface ProcessEntry {
   readonly state: string;
 }
 
-/** The processes that a process has started, and those that these have, as of now. */
-export function descendantsOf(pid: number): number[] {
+/**
+ * The processes that a process has started, and those that these have, as of now.
+ *
+ * @param mark a text that only they have in their environment. It finds those that have left, whose
+ *   parent has ended; the system may not tell.
+ */
+export function startedBy(pid: number, mark: string): ProcessEntry[] {
   const all = processes();
-  const found = [pid];
+  const found = all.filter((it) => it.parent === pid);
   // What is added on the way is looked at too.
-  for (const parent of found) {
-    found.push(...all.filter((it) => it.parent === parent).map((it) => it.pid));
-  }
-  return found.slice(1);
+  for (const parent of found) found.push(...all.filter((it) => it.parent === parent.pid));
+  const known = new Set([process.pid, pid, ...found.map((it) => it.pid)]);
+  const left = all.filter((it) => !known.has(it.pid) && hasInEnvironment(it.pid, mark));
+  return [...found, ...left];
 }
 
 /** Whether any of the processes that are meant still runs; also where the system does not tell. */
@@ -32,6 +37,15 @@ function processes(): ProcessEntry[] {
     return process.platform === 'linux' ? fromProc() : fromPs();
   } catch {
     return [];
+  }
+}
+
+/** Whether a process was started with this in its environment; no where the system does not tell. */
+function hasInEnvironment(pid: number, text: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`).includes(text);
+  } catch {
+    return false;
   }
 }
 

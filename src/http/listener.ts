@@ -11,6 +11,7 @@ import type { ErrorCode, StatusOf } from '../contract/errors.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import { errorReply, Grounds } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
+import { noteOpened } from './connection.ts';
 import { send, type Wire, written } from './encode.ts';
 import { holdBack } from './expect.ts';
 import { HostCheck } from './host.ts';
@@ -105,6 +106,7 @@ export function createListener(options: ListenerOptions): Server {
   server.on('connection', (socket: ServiceSocket) => {
     socket[ON_DRAIN] = socket.listeners('drain');
     socket[LOOKS] = 0;
+    noteOpened(socket);
   });
   closeIdle(server, timeouts.idle);
   server.on('request', answer);

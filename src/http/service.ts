@@ -12,6 +12,7 @@ import type { Sandboxes } from '../simulation/sandboxes.ts';
 import type { ScenarioLibrary } from '../simulation/scenario-library.ts';
 import { type Preferred, type Simulated, simulate } from '../simulation/simulate.ts';
 import { versionOf } from '../store/store.ts';
+import { openedAt } from './connection.ts';
 import { decodeTarget, type Route, receiveBody, type Target } from './decode.ts';
 import { type Framing, send, type Wire } from './encode.ts';
 import { locate } from './locate.ts';
@@ -176,6 +177,7 @@ class ServiceExchange implements Framing {
       authorization: this.#authorization,
       call: this.#called,
       connection: request.socket,
+      connectedAt: openedAt(request.socket),
     };
     this.#sandbox.take(seen, outcome, decision);
     send(this.#response, outcome, this, this.#sandbox.world, this.#wire);

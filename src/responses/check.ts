@@ -1,7 +1,7 @@
 import { parseJson } from '../contract/json.ts';
-import { operationShape } from '../contract/operations.ts';
+import { type DocumentedReply, operationShape } from '../contract/operations.ts';
 import { RECORDS, readRecord } from '../contract/records.ts';
-import { startServer } from '../server.ts';
+import { type RunningServer, startServer } from '../server.ts';
 import { type Listed, type Step, stepsOf, WAY_NAMES, type WayName } from './listed.ts';
 
 export interface Checked {
@@ -11,15 +11,27 @@ export interface Checked {
   readonly problem: string | undefined;
 }
 
+/** What a reply that an assumption adds carries: the same as the documented refusals. */
+const ERROR: DocumentedReply = { description: 'An error.', body: { record: 'Error' } };
+
 interface Got {
   readonly status: number;
   readonly basis: string;
   readonly text: string;
 }
 
-/** Gets every reply in each of its ways, from a server of its own. */
-export async function checkReplies(replies: readonly Listed[]): Promise<Checked[]> {
-  const server = await startServer({ port: 0 });
+type Checkable = Pick<RunningServer, 'url' | 'close'>;
+
+/**
+ * Gets every reply in each of its ways, from a server of its own.
+ *
+ * @param start what starts that server; one with the defaults where it is left out
+ */
+export async function checkReplies(
+  replies: readonly Listed[],
+  start: () => Promise<Checkable> = () => startServer({ port: 0 }),
+): Promise<Checked[]> {
+  const server = await start();
   try {
     const { origin } = new URL(server.url);
     const checked: Checked[] = [];
@@ -67,7 +79,7 @@ function problemOf(got: Got, listed: Listed, way: WayName): string | undefined {
     return `got ${got.status} (${got.basis}): ${got.text.slice(0, 200)}`;
   const basis = basisOf(listed, way);
   if (!basis.test(got.basis)) return `its basis is ${got.basis}, not ${basis.source}`;
-  return listed.ground === 'documented' ? bodyProblem(got.text, listed) : undefined;
+  return bodyProblem(got.text, listed);
 }
 
 /** What `Mock-Basis` has to say. A shipped scenario may choose another option of the same question. */
@@ -79,14 +91,15 @@ function basisOf({ ground, way }: Listed, name: WayName): RegExp {
   return new RegExp(`^assumed;by="(.*, )?${name === 'state' ? ground : `${id}=.*`}(, .*)?"$`);
 }
 
-function bodyProblem(text: string, { operation, status }: Listed): string | undefined {
-  const shape = operationShape(operation).replies[status];
+function bodyProblem(text: string, { operation, status, ground }: Listed): string | undefined {
+  const shape = ground === 'documented' ? operationShape(operation).replies[status] : ERROR;
   if (shape === undefined || shape.bodyNotShown) return undefined;
   if (shape.body === undefined) return text === '' ? undefined : 'it has a body';
   const { record, list } = shape.body;
-  const body = parseJson(text);
+  const body = jsonIn(text);
+  if (body === undefined) return `its body is no JSON: ${text.slice(0, 200)}`;
   if (list && !Array.isArray(body)) return 'its body is no array';
-  const records: readonly unknown[] = Array.isArray(body) ? body : [body];
+  const records: readonly unknown[] = list && Array.isArray(body) ? body : [body];
   for (const value of records) {
     const reading = readRecord(RECORDS[record], value);
     if (!reading.ok) return `its body is no ${record}: ${JSON.stringify(reading.problems)}`;
@@ -95,6 +108,15 @@ function bodyProblem(text: string, { operation, status }: Listed): string | unde
     return 'its Error has another status';
   }
   return undefined;
+}
+
+/** Undefined where it is none: a body that cannot be read fails its own reply, not the check. */
+function jsonIn(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function statusIn(body: unknown): unknown {

@@ -123,7 +123,7 @@ export class Findings {
     const { pointless, early } = this.#retries.take(witnessed);
     if (pointless) {
       const status = witnessed.reply?.status;
-      const message = `The same call was repeated after a ${status}.`;
+      const message = `The same call was repeated after a ${status}, which it gets again.`;
       this.#add('pointless-retry', message, witnessed);
     }
     if (early !== undefined) {
@@ -143,7 +143,7 @@ export class Findings {
   }
 
   #add(code: FindingCode, message: string, witnessed: Witnessed): void {
-    const { exchange, method, target, call, world } = witnessed;
+    const { exchange, seen, call, world } = witnessed;
     this.#counts ??= new Map();
     const told = this.#counts.get(code);
     if (told === undefined) this.#counts.set(code, { count: 1 });
@@ -155,8 +155,8 @@ export class Findings {
       sandbox: this.sandbox,
       exchange,
       operation: call.operation,
-      method,
-      target: target.slice(0, KEPT_TARGET),
+      method: seen.method,
+      target: seen.target.slice(0, KEPT_TARGET),
       at: new Date(world.clock.now()).toISOString(),
       message,
       advice: FINDING_CODES[code],

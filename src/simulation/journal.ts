@@ -14,6 +14,8 @@ export interface Seen {
   readonly call: Call | undefined;
   /** Stands for the connection by which it came. */
   readonly connection: object;
+  /** When that was opened, by `performance.now()`; undefined where nobody knows. */
+  readonly connectedAt: number | undefined;
 }
 
 /** Characters of a target and of a reply's body, and bytes of a request's body, that are kept. */

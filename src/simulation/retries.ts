@@ -1,17 +1,12 @@
 import type { Reply } from '../service/reply.ts';
 import { versionOf } from '../store/store.ts';
 import { retryAfter } from './findings-checks.ts';
+import type { Seen } from './journal.ts';
 import type { Witnessed } from './witnessed.ts';
 
 /** How long a refusal is remembered, in milliseconds of real time. */
 const RETRY_WITHIN = 60_000;
 const MOST_PAUSES = 16;
-
-/**
- * Milliseconds after a reply from which a call by another connection counts as one that knew it:
- * two calls that a client makes at once come by two connections, hardly apart.
- */
-const APART = 5;
 
 /** Client errors that can pass by themselves. */
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
@@ -60,7 +55,7 @@ export class Retries {
     const { reply, world, delay } = witnessed;
     const call = textOf(witnessed);
     const now = performance.now();
-    const sent = { at: now + delay, connection: new WeakRef(witnessed.connection) };
+    const sent = { at: now + delay, connection: new WeakRef(witnessed.seen.connection) };
     const pointless = this.#isPointless(witnessed, call, now);
     const refused = reply !== undefined && isFinal(reply);
     this.#refused = refused
@@ -69,7 +64,7 @@ export class Retries {
     return { pointless, early: this.#checkPause(witnessed, call, sent, now) };
   }
 
-  #isPointless({ reply, world, connection }: Witnessed, call: string, now: number): boolean {
+  #isPointless({ seen, reply, world }: Witnessed, call: string, now: number): boolean {
     const refused = this.#refused;
     return (
       refused !== undefined &&
@@ -78,13 +73,13 @@ export class Retries {
       refused.version === versionOf(world.store) &&
       refused.world === world &&
       now - refused.sent.at < RETRY_WITHIN &&
-      knows(refused.sent, connection, now)
+      knows(seen, refused.sent, now)
     );
   }
 
   /** @returns the seconds that were asked for, where the call did not wait for them */
   #checkPause(
-    { reply, world, connection }: Witnessed,
+    { seen, reply, world }: Witnessed,
     call: string,
     sent: Sent,
     now: number,
@@ -94,7 +89,7 @@ export class Retries {
     // Whoever waited by either clock has waited.
     const waited =
       pause === undefined || clock >= pause.until || now >= pause.sent.at + pause.seconds * 1000;
-    const early = waited || !knows(pause.sent, connection, now) ? undefined : pause.seconds;
+    const early = waited || !knows(seen, pause.sent, now) ? undefined : pause.seconds;
     this.#pauses.delete(call);
     const seconds = retryAfter(reply, clock);
     if (seconds !== undefined) this.#pause(call, { until: clock + seconds * 1000, seconds, sent });
@@ -110,13 +105,18 @@ export class Retries {
   }
 }
 
-/** Whether a call that comes now by a connection was made with a reply at hand. */
-function knows({ at, connection }: Sent, by: object, now: number): boolean {
-  return now >= (connection.deref() === by ? at : at + APART);
+/**
+ * Whether a call that comes now was made with a reply at hand: by the same connection, or by one that
+ * was opened later. By any other it may have been made at the same time.
+ */
+function knows({ connection, connectedAt = 0 }: Seen, sent: Sent, now: number): boolean {
+  return now >= sent.at && (sent.connection.deref() === connection || connectedAt > sent.at);
 }
 
 /** What makes two calls the same. */
-function textOf({ method, target, call: { authorization = '', body } }: Witnessed): string {
+function textOf({ seen, call }: Witnessed): string {
+  const { method, target } = seen;
+  const { authorization = '', body } = call;
   const content = body.kind === 'bytes' ? body.bytes.toString('latin1') : body.kind;
   return `${method} ${target}\n${authorization}\n${content}`;
 }

@@ -93,13 +93,13 @@ export class Sandbox {
   take(seen: Seen, outcome: Outcome, decision?: Decision): void {
     const world = this.#world;
     this.journal.record(world.clock.now(), seen, outcome, decision);
-    const { method, target, call, connection } = seen;
+    const { call } = seen;
     if (call === undefined) return;
     const exchange = this.journal.number;
     const { delay } = outcome;
     const reply = isShown(outcome) ? outcome.reply : undefined;
     if (reply !== undefined) this.coverage.record(exchange, call, reply, world);
-    this.findings.record({ exchange, method, target, call, connection, reply, delay, world });
+    this.findings.record({ exchange, seen, call, reply, delay, world });
   }
 
   /** Chooses other options from now on. */

@@ -1,16 +1,14 @@
 import type { Call } from '../service/input.ts';
 import type { Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
+import type { Seen } from './journal.ts';
 
 /** A call and what its client was sent, as coverage and findings see them. */
 export interface Witnessed {
   /** The number of its exchange in the journal. */
   readonly exchange: number;
-  readonly method: string;
-  readonly target: string;
+  readonly seen: Seen;
   readonly call: Call;
-  /** Stands for the connection by which it came. */
-  readonly connection: object;
   /** Undefined where the client was sent none. */
   readonly reply: Reply | undefined;
   /** How long the reply is held back, in milliseconds. */

@@ -166,6 +166,7 @@ function exchanged(number: number): Exchange {
     authorization: undefined,
     call: undefined,
     connection: {},
+    connectedAt: undefined,
   };
   const reply = {
     status: 404,

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { Script } from 'node:vm';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { responses } from '../../src/cli/commands/responses.ts';
+import { completionsOf } from '../../src/cli/completion.ts';
 import type { FlagName } from '../../src/cli/flags.ts';
 import { terminalOf } from '../../src/cli/terminal.ts';
 import { ASSUMPTION_IDS, assumptionShape } from '../../src/contract/assumptions.ts';
@@ -77,7 +78,7 @@ test('the table tells each way, and fits', async () => {
 });
 
 test('an operation that there is not is refused, with the nearest that there is', async () => {
-  await expect(print({}, 'cancelOrdr')).rejects.toThrow('cancelOrder');
+  await expect(print({}, 'cancelOrdr')).rejects.toThrow('did you mean cancelOrder?');
 });
 
 test('--check gets each reply in all of its ways', async () => {
@@ -121,17 +122,31 @@ test('a check fails where the basis is another', async () => {
   expect(checked.map(({ problem }) => problem?.slice(0, 12))).toContain('its basis is');
 });
 
-test('curl lines do what stands behind them, and again', async () => {
-  const sample = listReplies().filter(
-    ({ operation, status }) => operation === 'cancelOrder' || [413, 507].includes(status),
+test.concurrent.each(OPERATION_IDS)(
+  'every curl line of %s does what stands behind it, and again',
+  async (operation) => {
+    const replies = listReplies().filter((listed) => listed.operation === operation);
+    const blocks = curlLines(replies, new URL(server.url).origin).split('\n\n');
+    expect(blocks).toHaveLength(3 * replies.length);
+    const all = [...blocks, ...blocks.filter((block) => /# (204|409|507)$/.test(block.trim()))];
+    // One shell runs them all: a process for each costs more than the requests.
+    const script = all.map((block) => `echo '=== next'\n${block}`).join('\n');
+    const { stdout } = await run('bash', ['-c', script], { maxBuffer: 2 ** 26 });
+    const got = stdout.split('=== next\n').slice(1);
+    expect(got.map((text) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].at(-1)?.[1])).toEqual(
+      all.map((block) => /# (\d+)$/.exec(block.trim())?.[1]),
+    );
+  },
+  60_000,
+);
+
+test.each([
+  { typed: ['responses', 'list'], offered: ['listPets', 'listInventory', 'listOrders'] },
+  { typed: ['responses', '--c'], offered: undefined },
+])('the shell completes $typed', async ({ typed, offered }) => {
+  expect(await completionsOf(['--get-yargs-completions', 'petstore-mock', ...typed])).toEqual(
+    offered,
   );
-  const blocks = curlLines(sample, new URL(server.url).origin).split('\n\n');
-  expect(blocks).toHaveLength(3 * sample.length);
-  for (const block of [...blocks, ...blocks.slice(0, 3)]) {
-    const { stdout } = await run('sh', ['-c', block], { maxBuffer: 2 ** 24 });
-    const got = [...stdout.matchAll(/HTTP\/1\.1 (\d+)/g)].at(-1)?.[1];
-    expect(`# ${got}`, block).toBe(/# \d+$/.exec(block.trim())?.[0]);
-  }
 });
 
 test('the .http file has each request, and they get what their titles say', async () => {

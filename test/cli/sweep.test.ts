@@ -1,14 +1,22 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseArguments } from '../../src/cli/arguments.ts';
+import { sweep as sweepCommand } from '../../src/cli/commands/sweep.ts';
 import { planSweep } from '../../src/cli/sweep/plan.ts';
+import { renderJunit, renderPage } from '../../src/cli/sweep/render-files.ts';
+import { renderSweep } from '../../src/cli/sweep/render-text.ts';
+import { newlyFound, type SweepReport, type VariantRun } from '../../src/cli/sweep/report.ts';
 import { Tail } from '../../src/cli/sweep/tail.ts';
 import { Touched } from '../../src/cli/sweep/touched.ts';
+import { terminalOf } from '../../src/cli/terminal.ts';
 import {
   ASSUMPTION_IDS,
   type AssumptionId,
   assumptionShape,
+  type Choices,
   chooseOptions,
 } from '../../src/contract/assumptions.ts';
 import { packageRoot } from '../../src/package.ts';
@@ -32,6 +40,8 @@ interface Swept {
     readonly verdict: string;
     readonly ending: object;
     readonly lastLines: readonly string[];
+    readonly findings: readonly object[];
+    readonly passedAlone: boolean;
   }[];
   readonly untouched: readonly string[];
   readonly decidedByScenario: readonly string[];
@@ -53,23 +63,47 @@ function sweep(flags: readonly string[], script: string): Promise<Finished> {
   return runCommand(['sweep', ...flags, '--', process.execPath, '-e', script]);
 }
 
+/** Runs a script of the shell under `sweep`; it starts faster than Node. */
+function sweepShell(flags: readonly string[], script: string): Promise<Finished> {
+  return runCommand(['sweep', ...flags, '--', 'sh', '-c', script]);
+}
+
 function failuresOf({ runs }: Swept): string[] {
   const failed = runs.filter(({ verdict }) => verdict === 'failed');
   return failed.map(({ assumption, option }) => `${assumption}=${option}`);
 }
 
 /** A script that lists orders, and fails where one shows its status. */
-const HIDDEN = `
+const LISTS_ORDERS = `
   const headers = { Authorization: 'Bearer ' + process.env.PETSTORE_MOCK_KEY };
-  const response = await fetch(process.env.PETSTORE_MOCK_URL + '/store/orders', { headers });
-  if ((await response.text()).includes('"status"')) throw new Error('there is a status');
+  const url = process.env.PETSTORE_MOCK_URL + '/store/orders';
+  require('node:http').get(url, { headers }, async (response) => {
+    let text = '';
+    for await (const piece of response) text += piece;
+    if (text.includes('"status"')) throw new Error('there is a status');
+  });
 `;
-const LISTS_ORDERS = `(async () => {${HIDDEN}})()`;
+
+/** A scenario that decides most of what that script touches, so that there is less to run. */
+const DECIDED = {
+  'cancelled-orders': 'removed',
+  'order-shipping': 'manual',
+  'absent-optionals': 'omitted',
+  'date-format': 'offset',
+  'json-charset': 'utf-8',
+};
+
+function decidingScenario(): string {
+  const file = join(folder, 'decides.json');
+  writeFileSync(file, JSON.stringify({ assume: DECIDED }));
+  return file;
+}
 
 describe('a sweep', () => {
   test('finds nothing in a client that relies on what is documented', async () => {
     const { code, swept } = await sweepClient('correct');
     expect(failuresOf(swept)).toEqual([]);
+    expect(swept.runs.flatMap(({ findings }) => findings)).toEqual([]);
     expect(code).toBe(0);
     expect(swept.runs.length).toBeGreaterThan(20);
   });
@@ -81,16 +115,21 @@ describe('a sweep', () => {
     const [empty] = swept.runs.filter(({ verdict }) => verdict === 'failed');
     expect(empty?.ending).toEqual({ kind: 'exited', code: 1, exitCode: 1 });
     expect(empty?.lastLines.join('\n')).toContain('SyntaxError: Unexpected end of JSON input');
+    expect(swept.runs.flatMap(({ findings }) => findings)).toEqual([]);
   });
 
   test('finds that a client rounds ids, and nothing else', async () => {
     const { code, swept } = await sweepClient('rounds-ids');
     expect(failuresOf(swept)).toEqual(['assigned-ids=int64']);
     expect(code).toBe(3);
+    const example = expect.stringMatching(/^GET \/v1\/pets\/\d+: \d+ is unknown/);
+    expect(swept.runs.flatMap(({ findings }) => findings)).toEqual([
+      { code: 'rounded-id', count: 1, example },
+    ]);
   });
 
   test('runs every option of what was touched but the chosen one', async () => {
-    const scenario = join(folder, 'decides.json');
+    const scenario = join(folder, 'charset.json');
     writeFileSync(scenario, '{ "assume": { "json-charset": "utf-8" } }');
     const flags = ['--assume', 'date-format=offset', '--scenario', scenario];
     const swept = readSwept(await sweep(['--json', ...flags], LISTS_ORDERS));
@@ -111,7 +150,8 @@ describe('a sweep', () => {
 
   test('exits with 0 where all that failed is allowed', async () => {
     const allow = ['--allow', 'conflict-body=empty, order-status-field=shown'];
-    const finished = await sweep(['--json', ...allow], LISTS_ORDERS);
+    const flags = ['--json', '--scenario', decidingScenario(), ...allow];
+    const finished = await sweep(flags, LISTS_ORDERS);
     expect(finished.code).toBe(0);
     const failed = readSwept(finished).runs.filter(({ verdict }) => verdict !== 'passed');
     expect(failed).toMatchObject([{ option: 'shown', verdict: 'allowed' }]);
@@ -119,13 +159,14 @@ describe('a sweep', () => {
 
   test('prints a table, and writes JUnit and a page', async () => {
     const [junit, html] = [join(folder, 'sweep.xml'), join(folder, 'sweep.html')];
-    const { code, stdout, stderr } = await sweep(['--junit', junit, '--html', html], LISTS_ORDERS);
+    const flags = ['--scenario', decidingScenario(), '--junit', junit, '--html', html];
+    const { code, stdout, stderr } = await sweep(flags, LISTS_ORDERS);
     expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
     expect(stdout).toMatch(/^ {2}order-status-field +shown +failed: the command ended with/m);
-    expect(stdout).toMatch(/^ {2}date-format +offset +passed$/m);
+    expect(stdout).toMatch(/^ {2}cors +absent +passed$/m);
     expect(stdout).toMatch(/^order-status-field=shown\n(?: {2}.*\n)*.*Error: there is a status/m);
     expect(stdout).toMatch(/^Not run, since the command did not touch it .*\n {2}invalid-input, /m);
-    expect(stdout).toMatch(/\n\d+ other options of \d+ assumptions: \d+ passed, 1 failed\n$/);
+    expect(stdout).toMatch(/\n2 other options of 2 assumptions: 1 passed, 1 failed\n$/);
     const xml = readFileSync(junit, 'utf8');
     expect(xml.match(/<failure /g)).toHaveLength(1);
     expect(xml).toContain('classname="order-status-field" name="shown"');
@@ -136,23 +177,79 @@ describe('a sweep', () => {
   });
 
   test('with --all runs every assumption', async () => {
-    const { code, stdout } = await sweep(['--all', '--json', '--jobs', '8'], '');
+    const { code, stdout, ...finished } = await sweepShell(['--all', '--json', '--jobs', '8'], ':');
     expect(code).toBe(0);
-    const { runs, untouched } = readSwept({ stdout, stderr: '', code, signal: null });
+    const { runs, untouched } = readSwept({ stdout, code, ...finished });
     const others = ASSUMPTION_IDS.flatMap((id) => assumptionShape(id).options.slice(1));
     expect([runs.length, untouched]).toEqual([others.length, []]);
+    expect(finished.stderr).toContain('the command made no call');
   });
+});
 
-  test('asks whether the command knows the server where it made no call', async () => {
-    const { code, stderr } = await sweep([], '');
-    expect(code).toBe(0);
-    expect(stderr).toContain('PETSTORE_MOCK_URL');
-  });
+test('what fails only beside another run has passed', async () => {
+  const options = assumptionShape('conflict-body').options.slice(1);
+  const decided = ASSUMPTION_IDS.filter((id) => id !== 'conflict-body');
+  const scenario = join(folder, 'all-but-one.json');
+  const assume = Object.fromEntries(decided.map((id) => [id, chooseOptions()[id]]));
+  writeFileSync(scenario, JSON.stringify({ assume }));
+  // After the baseline, whoever comes first waits until another has come, and failed.
+  const script = `
+    cd ${folder}
+    if [ ! -e baseline ]; then : > baseline; exit; fi
+    if mkdir taken 2> /dev/null; then while [ ! -e failed ]; do sleep 0.01; done; exit; fi
+    if [ ! -e failed ]; then : > failed; exit 1; fi
+  `;
+  const flags = ['--all', '--json', '--jobs', '2', '--scenario', scenario];
+  const finished = await sweepShell(flags, script);
+  const { runs } = readSwept(finished);
+  expect(runs.map(({ option }) => option)).toEqual(options.map(({ name }) => name));
+  expect(runs.map(({ verdict }) => verdict)).toEqual(['passed', 'passed']);
+  expect(runs.map(({ passedAlone }) => passedAlone).sort()).toEqual([false, true]);
+  expect(finished.code).toBe(0);
+});
+
+test('what was found is news unless the first run had such, or it hangs on the speed', () => {
+  const found = (kind: string) => ({ kind, count: 1, example: 'GET /v1/pets' });
+  const all = ['deprecated', 'pointless-retry', 'rounded-id'].map(found);
+  expect(newlyFound(all, [found('deprecated')])).toEqual([found('rounded-id')]);
+});
+
+test('what was found in a run is told, also where it passed', () => {
+  const example = 'GET /v1/pets/9007199254740992: <it> is unknown.';
+  const run: VariantRun = {
+    assumption: 'assigned-ids',
+    option: 'int64',
+    verdict: 'passed',
+    ending: { kind: 'exited', code: 0 },
+    seconds: 1,
+    lastLines: [],
+    findings: [{ kind: 'rounded-id', count: 2, example }],
+    passedAlone: false,
+  };
+  const ending = { kind: 'exited', code: 1 } as const;
+  const failed: VariantRun = { ...run, verdict: 'failed', ending, lastLines: ['no such animal'] };
+  const report: SweepReport = {
+    command: ['test'],
+    baselineSeconds: 1,
+    runs: [run, failed],
+    untouched: [],
+    decided: [],
+    notRun: [],
+  };
+  const text = renderSweep(report, { width: 200, colour: false });
+  const found = `found rounded-id: ${example} (and 1 more)`;
+  expect(text).toContain(`int64  passed; ${found}\n`);
+  expect(text).toContain(`assigned-ids=int64\n  ${found}\n  no such animal\n`);
+  const escaped = found.replace('<it>', '&lt;it&gt;');
+  const xml = renderJunit(report);
+  expect(xml).toContain(`<system-out>${escaped}</system-out>`);
+  expect(xml).toContain(`${escaped}\nno such animal</failure>`);
+  expect(renderPage(report).split(escaped)).toHaveLength(3);
 });
 
 describe.concurrent('nothing is swept', () => {
   test('where the command fails as it is', async () => {
-    const { code, stdout, stderr } = await sweep([], 'console.log("first"); process.exit(6)');
+    const { code, stdout, stderr } = await sweepShell([], 'echo first; exit 6');
     expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
     expect(stderr).toBe(
       'petstore-mock: nothing was swept: under the chosen options, the command ended with status 6\n  first\n',
@@ -160,7 +257,7 @@ describe.concurrent('nothing is swept', () => {
   });
 
   test('where it takes too long as it is', async () => {
-    const { code, stderr } = await sweep(['--timeout', '1'], 'setInterval(() => {}, 1000)');
+    const { code, stderr } = await sweepShell(['--timeout', '1'], 'sleep 1000');
     expect(code).toBe(124);
     expect(stderr).toContain('took longer than 1 s');
   });
@@ -171,13 +268,15 @@ describe.concurrent('nothing is swept', () => {
     [['--db', 'x.json'], '--db is no flag of sweep (serve has one)'],
     [['--jobs', '0'], '--jobs: expected an integer from 1'],
     [['--scenario', 'no-such'], 'no-such'],
-  ])('with %j', async (flags, message) => {
-    const file = join(folder, 'ran');
-    const script = `require('node:fs').writeFileSync(${JSON.stringify(file)}, '')`;
-    const { code, stderr } = await sweep(flags, script);
-    expect(code).toBe(2);
-    expect(stderr).toContain(message);
-    expect(existsSync(file)).toBe(false);
+  ])('with %j', async (asked, message) => {
+    const ran = join(folder, 'ran');
+    const run = async () => {
+      const { flags, positionals } = await parseArguments(['sweep', ...asked, '--', 'touch', ran]);
+      const terminal = terminalOf(new PassThrough(), new PassThrough(), {});
+      await sweepCommand({ layers: [flags], positionals, terminal });
+    };
+    await expect(run).rejects.toThrow(message);
+    expect(existsSync(ran)).toBe(false);
   });
 });
 
@@ -186,38 +285,64 @@ test('an interruption ends every run, and what was done is reported', async () =
   const marker = join(folder, 'baseline-done');
   const started = join(folder, 'started');
   const script = `
-    const { appendFileSync, existsSync, writeFileSync } = require('node:fs');
-    (async () => {${HIDDEN}
-      if (!existsSync(${JSON.stringify(marker)})) return writeFileSync(${JSON.stringify(marker)}, '');
-      appendFileSync(${JSON.stringify(started)}, process.pid + '\\n');
-      setInterval(() => {}, 1000);
-    })();
+    if [ -e ${marker} ]; then echo $$ >> ${started}; exec sleep 1000; fi
+    : > ${marker}
   `;
-  const args = ['sweep', '--json', '--jobs', '2', '--', process.execPath, '-e', script];
+  const args = ['sweep', '--all', '--json', '--jobs', '2', '--', 'sh', '-c', script];
   const { child, printed, exited } = spawnCommand(args);
   const pids = () => (existsSync(started) ? readFileSync(started, 'utf8').trim().split('\n') : []);
   await expect.poll(() => pids().length, { interval: 20, timeout: 10_000 }).toBe(2);
   child.kill('SIGINT');
   expect((await exited).code).toBe(130);
   const { runs, notRun } = readSwept({ ...printed, code: 130, signal: null });
-  expect(runs.filter(({ verdict }) => verdict === 'passed')).toEqual([]);
+  expect(runs).toEqual([]);
   expect(notRun.length).toBeGreaterThan(2);
   for (const pid of pids()) expect(() => process.kill(Number(pid), 0)).toThrow();
 });
 
+type Request = readonly [method: string, path: string, body?: string];
+
+/** What a server of its own answers, but for what differs between any two replies. */
+async function answersTo(
+  requests: readonly Request[],
+  assume: Partial<Choices>,
+  touched = new Touched(),
+): Promise<unknown[]> {
+  // After some orders were to be shipped, and after the sunset.
+  const clock = Date.parse('2032-01-01T00:00:00Z');
+  const observe = touched.observe;
+  const server = await startServer({ port: 0, assume, observe, clock, frozen: true, plain: true });
+  const headers = { Authorization: 'Bearer demo-key', 'Content-Type': 'application/json' };
+  const answers: unknown[] = [];
+  for (const [method, path, body] of requests) {
+    const content = body === undefined ? {} : { body };
+    const response = await fetch(`${server.url}${path}`, { method, headers, ...content });
+    answers.push(response.status, [...response.headers], await response.text());
+  }
+  await server.close();
+  return answers;
+}
+
 describe('what a run touches', () => {
-  async function touchedBy(path: string, request: RequestInit = {}): Promise<AssumptionId[]> {
+  async function touchedBy(
+    path: string,
+    request: RequestInit = {},
+    times = 1,
+    assume: Partial<Choices> = {},
+  ): Promise<AssumptionId[]> {
     const touched = new Touched();
-    const server = await startServer({ port: 0, observe: touched.observe });
+    const server = await startServer({ port: 0, assume, observe: touched.observe });
     const headers = { Authorization: 'Bearer demo-key', 'Content-Type': 'application/json' };
-    await (await fetch(`${server.url}${path}`, { headers, ...request })).text();
+    for (let call = 0; call < times; call += 1) {
+      await (await fetch(`${server.url}${path}`, { headers, ...request })).text();
+    }
     await server.close();
     return touched.assumptions;
   }
 
   test.each<[string, RequestInit, AssumptionId[]]>([
     ['/inventory', {}, ['json-charset', 'cors']],
-    ['/inventory', { headers: {} }, ['check-order', 'auth-challenge', 'error-codes']],
+    ['/inventory', { headers: {} }, ['auth-challenge', 'error-codes']],
     ['/pets', {}, ['pets-order', 'pets-paging', 'absent-optionals']],
     ['/pets?limit=0', {}, ['limit-out-of-range', 'invalid-input', 'error-codes']],
     ['/pets?colour=red', {}, ['unknown-query']],
@@ -230,7 +355,7 @@ describe('what a run touches', () => {
     ],
     ['/inventory/1', { method: 'PATCH', body: '{"quantity":0}' }, ['inventory-status']],
     ['/store/orders', {}, ['order-status-field', 'cancelled-orders', 'date-format']],
-    ['/store/orders/2', { method: 'DELETE' }, ['conflict-body', 'order-shipping', 'error-codes']],
+    ['/store/orders/2', { method: 'DELETE' }, ['conflict-body', 'error-codes']],
     ['/store/orders/3', { method: 'DELETE' }, ['cancel-again', 'conflict-body']],
     ['/pets', { method: 'PUT' }, ['unknown-method']],
   ])('%s %j', async (path, request, expected) => {
@@ -240,6 +365,60 @@ describe('what a run touches', () => {
   test('is nothing where there was no call, and little where there was one', async () => {
     expect(new Touched().assumptions).toEqual([]);
     expect(await touchedBy('/inventory')).toEqual(['json-charset', 'cors']);
+  });
+
+  test('is no limit of the rate, however many calls there are, but by a 429', async () => {
+    expect(await touchedBy('/inventory', {}, 30)).toEqual(['json-charset', 'cors']);
+    const limited = { 'rate-limit': '10/s' } as const;
+    expect(await touchedBy('/inventory', {}, 30, limited)).toContain('rate-limit');
+  });
+
+  test('is no order of the checks where a missing key yields what is documented', async () => {
+    const bad = { method: 'POST', headers: {}, body: '{}' };
+    expect(await touchedBy('/pets', bad)).not.toContain('check-order');
+    const inputFirst = { 'check-order': 'input-first' } as const;
+    expect(await touchedBy('/pets', bad, 1, inputFirst)).toContain('check-order');
+  });
+
+  test.each<readonly Request[]>([
+    [['GET', '/pets']],
+    [
+      ['GET', '/pets?status=weird'],
+      ['GET', '/pets?limit=0'],
+      ['GET', '/pets?colour=red'],
+    ],
+    [
+      ['POST', '/pets', '{"name":"","categoryId":1,"extra":1}'],
+      ['GET', '/inventory'],
+    ],
+    [
+      ['POST', '/pets', '{"name":"Rex","categoryId":1}'],
+      ['PATCH', '/inventory/65', '{"quantity":2}'],
+    ],
+    [
+      ['PATCH', '/inventory/1', '{"quantity":0}'],
+      ['GET', '/pets/1'],
+    ],
+    [['GET', '/pets/999']],
+    [
+      ['DELETE', '/store/orders/1'],
+      ['GET', '/inventory'],
+      ['GET', '/store/orders'],
+    ],
+    [['DELETE', '/store/orders/3']],
+    [['PUT', '/pets']],
+  ])('is all of which another option answers %j otherwise', async (...requests) => {
+    const touched = new Touched();
+    const before = await answersTo(requests, {}, touched);
+    const decisive: string[] = [];
+    for (const id of ASSUMPTION_IDS) {
+      for (const { name } of assumptionShape(id).options.slice(1)) {
+        const answers = await answersTo(requests, { [id]: name });
+        if (JSON.stringify(answers) !== JSON.stringify(before)) decisive.push(id);
+      }
+    }
+    expect(decisive.length).toBeGreaterThan(0);
+    expect(touched.assumptions).toEqual(expect.arrayContaining(decisive));
   });
 
   test('is what the plan is made of', () => {

@@ -38,6 +38,7 @@ const SEEN = {
   authorization: undefined,
   call: callOf('listPets'),
   connection: {},
+  connectedAt: undefined,
 } as const;
 
 test('a slow client is told how many exchanges it has missed', () => {

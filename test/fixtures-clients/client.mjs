@@ -1,22 +1,30 @@
-// What the three clients have in common.
+// What the three clients have in common. They use node:http, which starts faster than fetch.
 
-const { PETSTORE_MOCK_URL: url, PETSTORE_MOCK_KEY: key } = process.env;
+import { request } from 'node:http';
+
+const { PETSTORE_MOCK_URL: url, PETSTORE_MOCK_KEY } = process.env;
 
 /**
- * Sends a request; where there were too many, again when the reply says.
  * @param {string} method
  * @param {string} path
- * @param {unknown} [body]
- * @param {string} [token]
- * @returns {Promise<{ status: number, text: string }>}
+ * @param {{ body?: unknown, key?: string | undefined }} [options] no key where it is undefined
+ * @returns {Promise<{ status: number | undefined, text: string }>}
  */
-export async function send(method, path, body, token = key) {
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-  const content = body === undefined ? {} : { body: JSON.stringify(body) };
-  const response = await fetch(`${url}${path}`, { method, headers, ...content });
-  const text = await response.text();
-  if (response.status !== 429) return { status: response.status, text };
-  const wait = Number(response.headers.get('Retry-After'));
-  await new Promise((resolve) => setTimeout(resolve, wait * 1000));
-  return send(method, path, body, token);
+export function send(method, path, options = {}) {
+  const { body, key } = { key: PETSTORE_MOCK_KEY, ...options };
+  const headers = {
+    ...(key !== undefined && { Authorization: `Bearer ${key}` }),
+    ...(body !== undefined && { 'Content-Type': 'application/json' }),
+  };
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}${path}`, { method, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (piece) => {
+        text += piece;
+      });
+      response.on('end', () => resolve({ status: response.statusCode, text }));
+    });
+    sent.on('error', reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
 }

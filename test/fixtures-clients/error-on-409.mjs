@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { send } from './client.mjs';
 
 assert.equal((await send('GET', '/store/orders')).status, 200);
+assert.equal((await send('DELETE', '/store/orders/1')).status, 204);
+assert.equal((await send('DELETE', '/store/orders/99999')).status, 404);
 
 const conflict = await send('DELETE', '/store/orders/2');
 assert.equal(conflict.status, 409);

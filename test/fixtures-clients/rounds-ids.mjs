@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { send } from './client.mjs';
 
-const created = await send('POST', '/pets', { name: 'Rex', categoryId: 1 });
+const created = await send('POST', '/pets', { body: { name: 'Rex', categoryId: 1 } });
 assert.equal(created.status, 201);
 const { id } = JSON.parse(created.text);
 

@@ -10,6 +10,7 @@ const SEEN: Seen = {
   authorization: 'Bearer demo-key',
   call: callOf('listPets'),
   connection: {},
+  connectedAt: undefined,
 };
 
 function replied(reply: Partial<Reply> = {}): Outcome {

@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import { type AssumptionId, chooseOptions, isAssumptionId } from '../../contract/assumptions.ts';
-import { type RunningServer, type ServerOptions, startServer } from '../../server.ts';
 import type { Scenario } from '../../simulation/scenario.ts';
 import { assignmentsIn } from '../assume.ts';
 import { exitCodeOf, type RunningCommand, signalExitCode, tellEnding } from '../child.ts';
@@ -16,6 +15,7 @@ import { renderSweep } from '../sweep/render-text.ts';
 import {
   failuresOf,
   nameOf,
+  newlyFound,
   type SweepReport,
   type Variant,
   type VariantRun,
@@ -51,7 +51,7 @@ export const sweep: Command = async ({ layers, positionals: command, terminal })
     return exitCodeOf(baseline.ending);
   }
   const plan = planOf(sweeping, isOn(layers, 'all') ? undefined : touched.assumptions);
-  const results = await runVariants(sweeping, plan.variants, baseline.seconds);
+  const results = await runVariants(sweeping, plan.variants, baseline);
   const report = reportOf(command, baseline.seconds, plan, results);
   write(report, layers, terminal);
   if (touched.calls === 0) terminal.notices.write(NEVER_CALLED);
@@ -87,17 +87,10 @@ async function prepare(
   const timeout = integerOf(layers, 'timeout');
   const running = new Set<RunningCommand>();
   const scenarios = await scenariosOf(settings, layers);
-  let started = false;
-  /** The first start tells what is wrong with the flags; the others start from the same. */
-  const startOne = async (options: ServerOptions): Promise<RunningServer> => {
-    if (started) return startServer(options);
-    const server = await start({ ...settings, observe: options.observe }, layers);
-    started = true;
-    return server;
-  };
+  const startServer = (each: ServeSettings) => start(each, layers);
   const sweeping: Sweeping = {
     settings,
-    runs: { command, scenarios, startServer: startOne, environment: process.env, running },
+    runs: { command, scenarios, startServer, environment: process.env, running },
     scenarios,
     jobs,
     timeout,
@@ -121,39 +114,66 @@ function planOf(
   return planSweep(chosen, Object.keys(byScenarios).filter(isAssumptionId), touched);
 }
 
-/** Undefined stands for what an interruption has kept from being run, or has ended. */
+/** A variant stands for what an interruption has kept from being run, or has ended. */
 async function runVariants(
   sweeping: Sweeping,
   variants: readonly Variant[],
-  baselineSeconds: number,
+  baseline: FinishedRun,
 ): Promise<(VariantRun | Variant)[]> {
   const { progress, runs, settings, jobs } = sweeping;
-  const patience = Math.max(LEAST_PATIENCE, baselineSeconds * PATIENCE);
+  const patience = Math.max(LEAST_PATIENCE, baseline.seconds * PATIENCE);
   const timeout = sweeping.timeout ?? Math.ceil(patience);
-  progress.start(variants.length);
-  const results = await atATime(jobs, variants, async (variant) => {
+  const run = async ({ assumption, option }: Variant): Promise<VariantRun | Variant> => {
+    const variant = { assumption, option };
     if (sweeping.interrupted !== undefined) return variant;
-    const assume = { ...settings.assume, [variant.assumption]: variant.option };
+    const assume = { ...settings.assume, [assumption]: option };
     const finished = await runOnce(runs, { ...settings, assume }, timeout);
     if (sweeping.interrupted !== undefined) return variant;
-    const run = judge(variant, finished, sweeping.allowed);
-    progress.finished(run);
-    return run;
+    return judge(variant, finished, baseline, sweeping.allowed);
+  };
+  progress.start(variants.length);
+  const results = await atATime(jobs, variants, async (variant) => {
+    const result = await run(variant);
+    if (isRun(result)) progress.finished(result);
+    return result;
   });
+  if (jobs > 1 && variants.length > 1) await runFailedAlone(results, run, progress);
   progress.clear();
   return results;
 }
 
+/** Commands that run at once can be in each other's way: what fails must fail alone, too. */
+async function runFailedAlone(
+  results: (VariantRun | Variant)[],
+  run: (variant: Variant) => Promise<VariantRun | Variant>,
+  progress: Progress,
+): Promise<void> {
+  for (const [index, result] of results.entries()) {
+    if (!isRun(result) || result.verdict !== 'failed') continue;
+    progress.again(result);
+    const alone = await run(result);
+    if (isRun(alone) && alone.verdict === 'passed')
+      results[index] = { ...alone, passedAlone: true };
+  }
+}
+
+function isRun(result: VariantRun | Variant): result is VariantRun {
+  return 'verdict' in result;
+}
+
 function judge(
   variant: Variant,
-  { ending, seconds, output }: FinishedRun,
+  { ending, seconds, output, findings: found }: FinishedRun,
+  baseline: FinishedRun,
   allowed: ReadonlySet<string>,
 ): VariantRun {
+  const findings = newlyFound(found, baseline.findings);
+  const told = { ending, seconds, findings, passedAlone: false };
   if (ending.kind === 'exited' && ending.code === 0) {
-    return { ...variant, verdict: 'passed', ending, seconds, lastLines: [] };
+    return { ...variant, verdict: 'passed', ...told, lastLines: [] };
   }
   const verdict = allowed.has(nameOf(variant)) ? 'allowed' : 'failed';
-  return { ...variant, verdict, ending, seconds, lastLines: output.lines(LAST_LINES) };
+  return { ...variant, verdict, ...told, lastLines: output.lines(LAST_LINES) };
 }
 
 function reportOf(
@@ -162,7 +182,6 @@ function reportOf(
   { untouched, decided }: Plan,
   results: readonly (VariantRun | Variant)[],
 ): SweepReport {
-  const isRun = (it: VariantRun | Variant): it is VariantRun => 'verdict' in it;
   const runs = results.filter(isRun);
   const notRun = results.filter((it) => !isRun(it));
   return { command, baselineSeconds, runs, untouched, decided, notRun };

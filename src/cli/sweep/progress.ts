@@ -32,6 +32,10 @@ export class Progress {
     this.#show(`${this.#done} of ${this.#total} options${failed}: ${nameOf(run)}`);
   }
 
+  again(run: VariantRun): void {
+    this.#show(`again, alone: ${nameOf(run)}`);
+  }
+
   clear(): void {
     if (this.#shown) this.#notices.write(CLEAR_LINE);
   }

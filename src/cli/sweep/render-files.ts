@@ -1,7 +1,7 @@
 import { assumptionShape } from '../../contract/assumptions.ts';
 import { exitCodeOf, tellEnding } from '../child.ts';
 import { summaryOf } from './render-text.ts';
-import { failuresOf, nameOf, type SweepReport, type VariantRun } from './report.ts';
+import { failuresOf, nameOf, notesOf, type SweepReport, type VariantRun } from './report.ts';
 
 /** What a sweep found, as `--json` prints it. */
 export function sweepDocument(report: SweepReport): object {
@@ -10,13 +10,11 @@ export function sweepDocument(report: SweepReport): object {
     command,
     passed: failuresOf(report).length === 0 && notRun.length === 0,
     baselineSeconds: rounded(baselineSeconds),
-    runs: runs.map(({ assumption, option, verdict, ending, seconds, lastLines }) => ({
-      assumption,
-      option,
-      verdict,
-      ending: { ...ending, exitCode: exitCodeOf(ending) },
-      seconds: rounded(seconds),
-      lastLines,
+    runs: runs.map(({ findings, ...run }) => ({
+      ...run,
+      ending: { ...run.ending, exitCode: exitCodeOf(run.ending) },
+      seconds: rounded(run.seconds),
+      findings: findings.map(({ kind: code, count, example }) => ({ code, count, example })),
     })),
     untouched,
     decidedByScenario: decided,
@@ -49,12 +47,16 @@ ${cases.join('\n')}
 function junitCase(run: VariantRun): string {
   const { assumption, option, verdict, seconds, ending, lastLines } = run;
   const head = `    <testcase classname="${escaped(assumption)}" name="${escaped(option)}" time="${rounded(seconds)}"`;
-  if (verdict === 'passed') return `${head}/>`;
+  const notes = notesOf(run);
+  if (verdict === 'passed' && notes.length === 0) return `${head}/>`;
+  if (verdict === 'passed') {
+    return `${head}><system-out>${escaped(notes.join('\n'))}</system-out></testcase>`;
+  }
   const message = escaped(`the command ${tellEnding(ending)}`);
   if (verdict === 'allowed') {
     return `${head}><skipped message="${message}, as allowed"/></testcase>`;
   }
-  return `${head}><failure message="${message}">${escaped(lastLines.join('\n'))}</failure></testcase>`;
+  return `${head}><failure message="${message}">${escaped([...notes, ...lastLines].join('\n'))}</failure></testcase>`;
 }
 
 function skippedCase(assumption: string, option: string, why: string): string {
@@ -88,13 +90,15 @@ ${pageList('Not run, since the sweep was interrupted', notRun.map(nameOf))}
 `;
 }
 
-function pageRow({ assumption, option, verdict, ending, lastLines }: VariantRun): string {
+function pageRow(run: VariantRun): string {
+  const { assumption, option, verdict, ending, lastLines } = run;
   const { question, options } = assumptionShape(assumption);
   const meaning = options.find(({ name }) => name === option)?.meaning ?? '';
+  const notes = notesOf(run).map((line) => `<br>${escaped(line)}`);
   const why =
     verdict === 'passed'
-      ? ''
-      : `: the command ${escaped(tellEnding(ending))}<pre>${escaped(lastLines.join('\n'))}</pre>`;
+      ? notes.join('')
+      : `: the command ${escaped(tellEnding(ending))}${notes.join('')}<pre>${escaped(lastLines.join('\n'))}</pre>`;
   return `<tr><td><b>${escaped(assumption)}</b><br>${escaped(question)}<td><b>${escaped(option)}</b><br>${escaped(meaning)}<td><span class="${verdict}">${verdict}</span>${why}`;
 }
 

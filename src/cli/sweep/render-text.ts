@@ -1,7 +1,7 @@
 import { tellEnding } from '../child.ts';
 import { renderTable, wrap } from '../table.ts';
 import { bold, paint, type Style } from '../terminal.ts';
-import { failuresOf, nameOf, type SweepReport, type VariantRun } from './report.ts';
+import { failuresOf, nameOf, notesOf, type SweepReport, type VariantRun } from './report.ts';
 
 const COLOURS = { passed: 'green', failed: 'red', allowed: 'yellow' } as const;
 
@@ -31,13 +31,14 @@ export function renderSweep(report: SweepReport, style: Style): string {
 }
 
 function resultOf(run: VariantRun): string {
-  if (run.verdict === 'passed') return 'passed';
+  if (run.verdict === 'passed') return ['passed', ...notesOf(run)].join('; ');
   return `${run.verdict}: the command ${tellEnding(run.ending)}`;
 }
 
 function renderFailure(run: VariantRun, style: Style): string {
-  const lines = run.lastLines.length > 0 ? run.lastLines : ['(it printed nothing)'];
-  return `${bold(nameOf(run), style)}\n${lines.map((line) => `  ${line}\n`).join('')}`;
+  const printed = run.lastLines.length > 0 ? run.lastLines : ['(it printed nothing)'];
+  const lines = [...notesOf(run), ...printed].map((line) => `  ${line}\n`);
+  return `${bold(nameOf(run), style)}\n${lines.join('')}`;
 }
 
 function list(title: string, names: readonly string[], style: Style): string {

@@ -1,5 +1,6 @@
 import type { AssumptionId } from '../../contract/assumptions.ts';
 import type { Ending } from '../child.ts';
+import { type FoundKind, tellFound } from '../evidence.ts';
 
 /** An assumption with one of its options. */
 export interface Variant {
@@ -15,6 +16,10 @@ export interface VariantRun extends Variant {
   readonly seconds: number;
   /** The last lines that the command printed; none where it passed. */
   readonly lastLines: readonly string[];
+  /** What was found in this run, of kinds that were not found in the first one. */
+  readonly findings: readonly FoundKind[];
+  /** Whether it failed beside other runs, and passed when it was run again alone. */
+  readonly passedAlone: boolean;
 }
 
 /** What a sweep found. */
@@ -33,6 +38,26 @@ export interface SweepReport {
 
 export function failuresOf({ runs }: SweepReport): VariantRun[] {
   return runs.filter(({ verdict }) => verdict === 'failed');
+}
+
+/** Whether a call is taken for a retry hangs on how fast calls come, which differs between runs. */
+const BY_SPEED = 'pointless-retry';
+
+/** What was found in a run, of kinds that were not found in the first one. */
+export function newlyFound(
+  found: readonly FoundKind[],
+  first: readonly FoundKind[],
+): readonly FoundKind[] {
+  const known = new Set([BY_SPEED, ...first.map(({ kind }) => kind)]);
+  return found.filter(({ kind }) => !known.has(kind));
+}
+
+/** What is to be said of a run beside how it ended, a line for each. */
+export function notesOf({ findings, passedAlone }: VariantRun): string[] {
+  return [
+    ...findings.map((found) => `found ${found.kind}: ${tellFound(found)}`),
+    ...(passedAlone ? ['failed beside other runs, not alone (--jobs 1 runs each alone)'] : []),
+  ];
 }
 
 export function nameOf({ assumption, option }: Variant): string {

@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunningServer, ServerOptions } from '../../server.ts';
+import type { RunningServer } from '../../server.ts';
 import type { Scenario } from '../../simulation/scenario.ts';
 import { type Ending, type RunningCommand, runCommand } from '../child.ts';
 import { commandEnvironment } from '../command-environment.ts';
+import { type FoundKind, foundKinds } from '../evidence.ts';
+import type { ServeSettings } from '../settings.ts';
 import { Tail } from './tail.ts';
 
 /** What every run of a sweep has in common. */
 export interface Runs {
   readonly command: readonly string[];
   readonly scenarios: readonly Scenario[];
-  readonly startServer: (options: ServerOptions) => Promise<RunningServer>;
+  readonly startServer: (settings: ServeSettings) => Promise<RunningServer>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The commands that run now, so that an interruption can end them. */
   readonly running: Set<RunningCommand>;
@@ -19,6 +21,7 @@ export interface FinishedRun {
   readonly ending: Ending;
   readonly seconds: number;
   readonly output: Tail;
+  readonly findings: readonly FoundKind[];
 }
 
 /** Milliseconds that a server waits for what the command has left unfinished. */
@@ -27,14 +30,14 @@ const LAST_REPLIES = 500;
 /** Runs the command once, with a server of its own. */
 export async function runOnce(
   { command, scenarios, startServer, environment, running }: Runs,
-  options: ServerOptions,
+  settings: ServeSettings,
   timeout: number | undefined,
 ): Promise<FinishedRun> {
-  const server = await startServer({ ...options, port: 0 });
+  const server = await startServer(settings);
   const output = new Tail();
   const startedAt = performance.now();
   const child = runCommand(command, {
-    environment: commandEnvironment(server, options, scenarios, environment),
+    environment: commandEnvironment(server, settings, scenarios, environment),
     onOutput: (bytes) => output.add(bytes),
     apart: true,
     timeout,
@@ -44,7 +47,7 @@ export async function runOnce(
   running.delete(child);
   const seconds = (performance.now() - startedAt) / 1000;
   await Promise.race([server.close(), sleep(LAST_REPLIES)]);
-  return { ending, seconds, output };
+  return { ending, seconds, output, findings: foundKinds(server.findings()) };
 }
 
 /** Works through a list, so many at a time. Results are in the order of the list. */

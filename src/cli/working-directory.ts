@@ -1,0 +1,8 @@
+// Imported before all else: libraries ask for the working directory as soon as they are loaded.
+
+try {
+  process.cwd();
+} catch {
+  process.stderr.write('petstore-mock: the working directory is gone: change to one that exists\n');
+  process.exit(1);
+}

@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { expect, test } from 'vitest';
+import { checkReplies } from '../../src/responses/check.ts';
+import { listReplies } from '../../src/responses/listed.ts';
+
+const getPet200 = listReplies().filter(
+  ({ operation, status }) => operation === 'getPet' && status === 200,
+);
+const unknownPet = listReplies().filter(
+  ({ operation, ground }) => operation === 'getPet' && ground === 'unknown-pet=404',
+);
+
+/** A server that answers everything alike, as if by real state. */
+async function answering(status: number, basis: string, body: string) {
+  const server = createServer((request, reply) => {
+    request.resume();
+    const control = request.url?.includes('/__mock/');
+    reply.writeHead(control ? 200 : status, { 'Mock-Basis': basis }).end(body);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+test.each([
+  { what: 'lacks a required field', body: '{"id":1,"name":"Rex"}', problem: /^its body is no / },
+  { what: 'is cut off', body: '{"id":1,', problem: /^its body is no JSON/ },
+  { what: 'is missing', body: '', problem: /^its body is no JSON/ },
+  { what: 'is a list instead of a record', body: '[]', problem: /^its body is no / },
+])('a documented reply whose body $what is reported', async ({ body, problem }) => {
+  const checked = await checkReplies(getPet200, () => answering(200, 'documented', body));
+  const state = checked.find(({ way }) => way === 'state');
+  expect(state?.problem).toMatch(problem);
+});
+
+test.each([
+  { what: 'no Error', body: '{}', problem: /^its body is no Error/ },
+  {
+    what: 'an Error of another status',
+    body: '{"status":"400","message":"No."}',
+    problem: /^its (body is no Error|Error has another status)/,
+  },
+])('an assumed reply with $what is reported', async ({ body, problem }) => {
+  const basis = 'assumed;by="unknown-pet=404"';
+  const checked = await checkReplies(unknownPet, () => answering(404, basis, body));
+  expect(checked.find(({ way }) => way === 'state')?.problem).toMatch(problem);
+});
+
+test('a server that does not answer fails each reply, and not the check', async () => {
+  const gone = await answering(200, 'documented', '');
+  await gone.close();
+  const checked = await checkReplies(getPet200, async () => ({ ...gone, close: async () => {} }));
+  expect(checked.map(({ problem }) => problem?.slice(0, 9))).toEqual(Array(3).fill('no reply:'));
+});

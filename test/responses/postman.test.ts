@@ -1,0 +1,41 @@
+import { run, type Summary } from 'newman';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Listed, listReplies } from '../../src/responses/listed.ts';
+import { postmanCollection } from '../../src/responses/written.ts';
+import { type RunningServer, startServer } from '../../src/server.ts';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await startServer({ port: 0 });
+});
+afterAll(() => server.close());
+
+function runCollection(replies: readonly Listed[]): Promise<Summary> {
+  // As it is read from a file: newman is not given objects that JSON could not hold.
+  const collection: object = JSON.parse(
+    JSON.stringify(postmanCollection(replies, new URL(server.url).origin)),
+  );
+  return new Promise((resolve, reject) => {
+    run({ collection }, (error, summary) => (error ? reject(error) : resolve(summary)));
+  });
+}
+
+test("newman runs the whole collection, and each reply's own assertion holds", async () => {
+  const { run } = await runCollection(listReplies());
+  expect(run.failures.map(({ error }) => error.message)).toEqual([]);
+  const asserted = run.executions.flatMap(({ item, assertions = [] }) =>
+    assertions.map(({ assertion }) => `${item.name}: ${assertion}`),
+  );
+  // Bodies of a megabyte and more are not written out.
+  expect(new Set(asserted).size).toBe(3 * listReplies().length - 4);
+}, 60_000);
+
+test('newman fails a collection that wants a status that does not come', async () => {
+  const [listed] = listReplies();
+  if (listed === undefined) throw new Error('Nothing is listed.');
+  // The request stays the one that gets a 200.
+  const { run } = await runCollection([{ ...listed, status: 404 }]);
+  expect(run.failures.map(({ error }) => error.message)).toContain(
+    'expected response to have status code 404 but got 200',
+  );
+});
