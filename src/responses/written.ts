@@ -22,11 +22,15 @@ function walksOf(replies: readonly Listed[]): Walk[] {
   );
 }
 
-/** The walks whose bodies can be written into a file. */
-function writable(replies: readonly Listed[]): Walk[] {
-  return walksOf(replies).filter(({ steps }) =>
+/** The walks whose bodies can be written into a file, and what to say of the others. */
+function writable(replies: readonly Listed[]): { walks: Walk[]; note: string | undefined } {
+  const all = walksOf(replies);
+  const walks = all.filter(({ steps }) =>
     steps.every(({ body }) => typeof body !== 'number' || body <= LONGEST_WRITTEN),
   );
+  const left = all.length - walks.length;
+  const note = `${left} are left out, whose bodies are larger than 64 KiB: petstore-mock responses --curl has them.`;
+  return { walks, note: left > 0 ? note : undefined };
 }
 
 /** Lines to copy into a shell. */
@@ -81,7 +85,8 @@ function written({ headers, body }: Step): {
 
 /** An `.http` file, as the HTTP clients of JetBrains and VS Code read it. */
 export function httpFile(replies: readonly Listed[], origin: string): string {
-  const requests = writable(replies).flatMap((walk) => {
+  const { walks, note } = writable(replies);
+  const requests = walks.flatMap((walk) => {
     const all = requestsOf(walk);
     return all.map((step, index) => {
       const { headers, body } = written(step);
@@ -96,17 +101,18 @@ export function httpFile(replies: readonly Listed[], origin: string): string {
       return `${lines.join('\n')}\n`;
     });
   });
-  return `@host = ${origin}\n@key = demo-key\n\n${requests.join('\n')}`;
+  const head = note === undefined ? '' : `# ${note}\n`;
+  return `${head}@host = ${origin}\n@key = demo-key\n\n${requests.join('\n')}`;
 }
 
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
 
 /** A Postman collection, format 2.1, which tests each status. */
 export function postmanCollection(replies: readonly Listed[], origin: string): object {
-  const walks = writable(replies);
+  const { walks, note } = writable(replies);
   const operations = [...new Set(walks.map(({ operation }) => operation))];
   return {
-    info: { name: 'petstore-mock: every reply', schema: SCHEMA },
+    info: { name: 'petstore-mock: every reply', schema: SCHEMA, description: note },
     variable: [
       { key: 'baseUrl', value: origin },
       { key: 'key', value: 'demo-key' },

@@ -1,13 +1,15 @@
+import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMAND_NAMES } from '../../src/cli/commands.ts';
 import { FLAG_NAMES } from '../../src/cli/flags.ts';
 import { ASSUMPTION_IDS } from '../../src/contract/assumptions.ts';
 import { serviceOpenApi } from '../../src/contract/openapi.ts';
-import { packageVersion } from '../../src/package.ts';
+import { packageRoot, packageVersion } from '../../src/package.ts';
 import { shippedScenarios } from '../../src/simulation/load-scenario.ts';
 import { runCommand, startCommand } from '../helpers/command.ts';
 
@@ -29,6 +31,17 @@ test('--version prints the version of the package', async () => {
   const expected = { code: 0, stdout: `${packageVersion()}\n`, stderr: '' };
   expect(await runCommand(['--version'])).toMatchObject(expected);
   expect(await runCommand(['-v'])).toMatchObject(expected);
+});
+
+test('a working directory that is gone is told of', async () => {
+  const gone = mkdtempSync(join(tmpdir(), 'gone-'));
+  const main = join(packageRoot, 'dist/cli/main.js');
+  const script = 'cd "$1" && rmdir "$1" && exec "$2" "$3" --version';
+  const run = promisify(execFile)('sh', ['-c', script, '', gone, process.execPath, main]);
+  await expect(run).rejects.toMatchObject({
+    code: 1,
+    stderr: 'petstore-mock: the working directory is gone: change to one that exists\n',
+  });
 });
 
 describe('--help', () => {

@@ -6,6 +6,7 @@ import {
   type Listed,
   listReplies,
   repeatable,
+  type Step,
   titleOf,
   WAY_NAMES,
 } from '../../responses/listed.ts';
@@ -74,9 +75,14 @@ function entry(listed: Listed): object {
   const words = waysInWords(listed);
   const ways = WAY_NAMES.map((way) => [
     way,
-    { summary: words[way], requests: repeatable(listed, way) },
+    { summary: words[way], requests: repeatable(listed, way).map(request) },
   ]);
   return { operation, status, ground, ways: Object.fromEntries(ways) };
+}
+
+/** A body that is only long is told by its length. */
+function request({ body, ...step }: Step): object {
+  return { ...step, ...(typeof body === 'number' ? { bodyBytes: body } : { body }) };
 }
 
 function verdictOf({ listed, way, problem }: Checked): object {
