@@ -1,6 +1,6 @@
 import { BASE_PATH, operationShape } from '../contract/operations.ts';
 import type { CoverageReport, ReplyCoverage } from '../simulation/coverage.ts';
-import type { FindingsReport } from '../simulation/findings.ts';
+import type { Finding, FindingsReport } from '../simulation/findings.ts';
 
 /** What a run's report is made of. */
 export interface ReportData {
@@ -20,10 +20,32 @@ export function howToGet({
   return `curl -i -X ${method}${key}${prefer} ${url}`;
 }
 
-/** Text for XML and HTML, attributes included; what XML cannot hold becomes a question mark. */
+/** All findings of one kind. */
+export interface FindingKind {
+  readonly code: string;
+  /** How often it was found; not all that were are kept. */
+  readonly count: number;
+  readonly kept: readonly Finding[];
+}
+
+/** The findings by kind, the most frequent first. */
+export function findingKinds({ counts, findings }: FindingsReport): FindingKind[] {
+  return Object.entries(counts)
+    .map(([code, count]) => ({ code, count, kept: findings.filter((it) => it.code === code) }))
+    .sort((a, b) => b.count - a.count);
+}
+
+/** Where an exchange is found again: its number in its sandbox's journal, and what was asked. */
+export function placeOf({ sandbox, exchange, method, target }: Finding): string {
+  return `${sandbox} #${exchange}: ${method} ${target}`;
+}
+
+const NOT_IN_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
+
+/** Text for XML and HTML, attributes included; what XML cannot hold becomes U+FFFD. */
 export function escapeMarkup(text: string): string {
   return text
-    .replaceAll(/[^\t\n\r -\ud7ff\ue000-\ufffd]/g, '?')
+    .replaceAll(NOT_IN_XML, '\ufffd')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

@@ -1,7 +1,10 @@
-import { escapeMarkup, howToGet, type ReportData } from './data.ts';
+import { escapeMarkup, findingKinds, howToGet, placeOf, type ReportData } from './data.ts';
 
-/** JUnit XML: a documented reply that was not shown fails, a case that was not is skipped. */
-export function renderJunit({ coverage: { documented, cases, totals } }: ReportData): string {
+/**
+ * JUnit XML: a documented reply that was not shown fails, a case that was not is skipped. Findings
+ * are told and fail nothing: to be shown every reply, a client has to use what is deprecated.
+ */
+export function renderJunit({ coverage: { documented, cases, totals }, findings }: ReportData) {
   const replies = documented.map((it) =>
     testCase(
       it.operation,
@@ -16,18 +19,25 @@ export function renderJunit({ coverage: { documented, cases, totals } }: ReportD
       it.count > 0 ? '' : '<skipped message="never shown"/>',
     ),
   );
+  const found = findingKinds(findings).map(({ code, count, kept }) => {
+    const lines = kept.map((it) => `${it.message} ${it.advice}\n${placeOf(it)}\n`);
+    const output = `<system-out>${escapeMarkup(lines.join(''))}</system-out>`;
+    return testCase('findings', `${code}: ${count}`, output);
+  });
   const missing = totals.documented.total - totals.documented.shown;
   const skipped = totals.cases.total - totals.cases.shown;
   return `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="petstore-mock">
-<testsuite name="documented replies" tests="${replies.length}" failures="${missing}" errors="0" skipped="0">
-${replies.join('\n')}
-</testsuite>
-<testsuite name="documented cases" tests="${within.length}" failures="0" errors="0" skipped="${skipped}">
-${within.join('\n')}
-</testsuite>
+${suite('documented replies', replies, missing, 0)}
+${suite('documented cases', within, 0, skipped)}
+${suite('findings', found, 0, 0)}
 </testsuites>
 `;
+}
+
+function suite(name: string, all: readonly string[], failures: number, skipped: number): string {
+  const counts = `tests="${all.length}" failures="${failures}" errors="0" skipped="${skipped}"`;
+  return [`<testsuite name="${name}" ${counts}>`, ...all, '</testsuite>'].join('\n');
 }
 
 function testCase(group: string, name: string, content: string): string {

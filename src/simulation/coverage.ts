@@ -1,6 +1,5 @@
 import {
   ASSUMED_REPLIES,
-  type CaseId,
   DOCUMENTED_CASES,
   DOCUMENTED_REPLIES,
   type DocumentedCase,
@@ -10,7 +9,7 @@ import type { OperationId } from '../contract/operations.ts';
 import type { Call } from '../service/input.ts';
 import type { Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
-import { CASE_PREDICATES } from './coverage-cases.ts';
+import { CASE_PREDICATES, type Predicate } from './coverage-cases.ts';
 
 /** How often something was shown to the client, and by which exchange first. */
 export interface Shown {
@@ -42,12 +41,15 @@ const CASES_FROM = REPLIES.length;
 /** How many things are counted: replies, then cases. */
 export const SLOTS = CASES_FROM + DOCUMENTED_CASES.length;
 
+interface Case {
+  readonly slot: number;
+  readonly holds: Predicate;
+}
+
+/** A reply that is counted, and the cases that are told apart within it. */
 interface Place {
   readonly slot: number;
-  readonly cases: readonly {
-    readonly slot: number;
-    readonly holds: (typeof CASE_PREDICATES)[CaseId];
-  }[];
+  readonly cases: readonly Case[];
 }
 
 /** Where each reply is counted, by operation and then status. */
@@ -62,7 +64,7 @@ for (const [slot, { operation, status }] of REPLIES.entries()) {
   PLACES.set(operation, places.set(status, { slot, cases }));
 }
 
-function predicateOf(id: string): (typeof CASE_PREDICATES)[CaseId] {
+function predicateOf(id: string): Predicate {
   const found = Object.entries(CASE_PREDICATES).find(([name]) => name === id);
   if (found === undefined) throw new Error(`The case ${id} has no predicate.`);
   return found[1];
@@ -74,16 +76,21 @@ interface Count {
   readonly exchange: number;
 }
 
+/** How often a reply was shown, and which of its cases are still looked for. */
+interface ReplyCount extends Count {
+  unseen: readonly Case[];
+  /** What was looked at last, and how many headers it had: who repeats that is shown nothing new. */
+  query: Call['query'] | undefined;
+  text: string | Buffer | undefined;
+  headers: number;
+}
+
 /** Counts which replies the client of one sandbox was shown. */
 export class Coverage {
   readonly sandbox: string;
-  /** By slot. Most sandboxes see few replies, and there can be many sandboxes. */
-  readonly #shown = new Map<number, Count>();
-  /** The call, body and records last looked at: a client that repeats itself shows no new case. */
-  #query: Call['query'] | undefined;
-  #text: string | Buffer | undefined;
-  #pathId: string | undefined;
-  #version = -1;
+  // By slot: most sandboxes see few replies, and there can be many sandboxes.
+  readonly #replies = new Map<number, ReplyCount>();
+  readonly #cases = new Map<number, Count>();
 
   constructor(sandbox: string) {
     this.sandbox = sandbox;
@@ -92,48 +99,46 @@ export class Coverage {
   record(exchange: number, call: Call, reply: Reply, world: World): void {
     const place = PLACES.get(call.operation)?.get(reply.status);
     if (place === undefined) return;
-    const { slot, cases } = place;
-    const shown = this.#shown.get(slot);
-    if (shown === undefined) this.#shown.set(slot, { count: 1, exchange });
-    else shown.count += 1;
-    if (cases.length === 0 || this.#isRepeated(call, reply, world)) return;
-    for (const { slot: at, holds } of cases) {
-      if (this.#shown.has(at) || !holds(call, reply, world)) continue;
-      this.#shown.set(at, { count: 1, exchange });
-    }
+    const shown = this.#replies.get(place.slot) ?? this.#first(place, exchange);
+    shown.count += 1;
+    if (shown.unseen.length === 0 || isRepeated(shown, call, reply)) return;
+    const seen = shown.unseen.filter(({ holds }) => holds(call, reply, world));
+    if (seen.length === 0) return;
+    for (const { slot } of seen) this.#cases.set(slot, { count: 1, exchange });
+    shown.unseen = shown.unseen.filter((it) => !seen.includes(it));
   }
 
-  #isRepeated({ query, pathId, body }: Call, reply: Reply, { store }: World): boolean {
-    const text = reply.body.kind === 'json' ? reply.body.text : undefined;
-    const { version } = store.orders;
-    const repeated =
-      body.kind === 'none' &&
-      query === this.#query &&
-      text === this.#text &&
-      pathId === this.#pathId &&
-      version === this.#version;
-    this.#query = query;
-    this.#text = text;
-    this.#pathId = pathId;
-    this.#version = version;
-    return repeated;
+  #first({ slot, cases }: Place, exchange: number): ReplyCount {
+    const nothing = { query: undefined, text: undefined, headers: 0 };
+    const shown = { count: 0, exchange, unseen: cases, ...nothing };
+    this.#replies.set(slot, shown);
+    return shown;
   }
 
   /** How often what a slot stands for was shown. */
   at(slot: number): Shown {
-    const shown = this.#shown.get(slot);
+    const shown = this.#replies.get(slot) ?? this.#cases.get(slot);
     if (shown === undefined) return { count: 0 };
     const { count, exchange } = shown;
     return { count, first: { sandbox: this.sandbox, exchange } };
   }
 
   clear(): void {
-    this.#shown.clear();
-    this.#query = undefined;
-    this.#text = undefined;
-    this.#pathId = undefined;
-    this.#version = -1;
+    this.#replies.clear();
+    this.#cases.clear();
   }
+}
+
+/** Whether the same was asked and answered last. What has no text of its own may have changed. */
+function isRepeated(shown: ReplyCount, { query, body }: Call, reply: Reply): boolean {
+  if (body.kind !== 'none' || reply.body.kind !== 'json') return false;
+  const { text } = reply.body;
+  const headers = reply.headers.length;
+  if (text === shown.text && query === shown.query && headers === shown.headers) return true;
+  shown.query = query;
+  shown.text = text;
+  shown.headers = headers;
+  return false;
 }
 
 /** What one or more sandboxes' clients were shown, together. */

@@ -44,6 +44,8 @@ export interface FindingsReport {
 
 /** Findings kept in each sandbox. */
 const MOST = 100;
+/** Findings told of many sandboxes together: there can be thousands of them. */
+export const MOST_TOGETHER = 1000;
 const KEPT_TARGET = 2048;
 
 /** What a call of an operation is, whatever it says: a kind of finding that is kept once. */
@@ -197,7 +199,7 @@ export function findingsOf(all: Iterable<Pick<Findings, 'kept' | 'counts'>>): Fi
       counts[code] = (counts[code] ?? 0) + count;
       total += count;
     }
-    findings.push(...each.kept);
+    findings.push(...each.kept.slice(0, MOST_TOGETHER - findings.length));
   }
   return { total, counts, findings };
 }

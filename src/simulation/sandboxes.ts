@@ -3,7 +3,13 @@ import { keyring } from '../service/keyring.ts';
 import { PageCaches } from '../service/pets-page.ts';
 import { forkStore } from '../store/store.ts';
 import { type CoverageReport, coverageOf, type Shown, SLOTS } from './coverage.ts';
-import { type Finding, type FindingCode, type FindingsReport, findingsOf } from './findings.ts';
+import {
+  type Finding,
+  type FindingCode,
+  type FindingsReport,
+  findingsOf,
+  MOST_TOGETHER,
+} from './findings.ts';
 import type { Observer } from './journal.ts';
 import { Sandbox, type SandboxFile, type SandboxShare } from './sandbox.ts';
 import type { Start } from './start.ts';
@@ -137,9 +143,6 @@ export class Sandboxes {
   }
 }
 
-/** Findings kept of sandboxes that were reset or deleted. */
-const MOST_PAST = 1000;
-
 /** What sandboxes had seen before they were reset or deleted, in the form of one more. */
 class Past {
   readonly #shown: Shown[] = [];
@@ -156,7 +159,7 @@ class Past {
     for (const [code, { count }] of findings.counts) {
       this.counts.set(code, { count: (this.counts.get(code)?.count ?? 0) + count });
     }
-    this.kept.push(...findings.kept.slice(0, MOST_PAST - this.kept.length));
+    this.kept.push(...findings.kept.slice(0, MOST_TOGETHER - this.kept.length));
   }
 
   at(slot: number): Shown {

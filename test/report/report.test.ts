@@ -1,20 +1,56 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { coverageFormats } from '../../src/report/write.ts';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DOCUMENTED_REPLIES } from '../../src/contract/coverage.ts';
+import { operationShape } from '../../src/contract/operations.ts';
+import { escapeMarkup, howToGet, type ReportData } from '../../src/report/data.ts';
+import { coverageFormats, writeCoverage } from '../../src/report/write.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
+import type { Finding } from '../../src/simulation/findings.ts';
+import { runCommand } from '../helpers/command.ts';
 
 let server: RunningServer;
+let folder: string;
 const ask = (path: string, init: RequestInit = {}, key = 'demo-key') =>
   fetch(`${server.url}${path}`, { ...init, headers: { authorization: `Bearer ${key}` } });
-const render = (ending: string): string =>
-  coverageFormats[ending]?.({ coverage: server.coverage(), findings: server.findings() }) ?? '';
+const data = (): ReportData => ({ coverage: server.coverage(), findings: server.findings() });
+const render = (ending: string, of: ReportData = data()): string =>
+  coverageFormats[ending]?.(of, join(folder, `report${ending}`)) ?? '';
 
 beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
   server = await startServer({ port: 0 });
   await ask('/pets?limit=1');
   await ask('/pets?<b>=1', {}, 'undefined');
   await ask('/pets/1');
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await server.close();
+});
+
+/** What a client can write into a target, and what no client can, but a bug could. */
+const HOSTILE = `/v1/pets?x=]]><script>alert("1")</script>&amp;'\u0000\u0007\u001b[31m\ud83d \ude00 🐕 \uffff\u202e-->`;
+
+/** The same run, with a finding that is as hostile as can be. */
+function hostile(): ReportData {
+  const { coverage, findings } = data();
+  const [first] = findings.findings;
+  if (first === undefined) throw new Error('Nothing was found.');
+  const worst: Finding = { ...first, target: HOSTILE, message: HOSTILE, method: '<M&"\'' };
+  return { coverage, findings: { ...findings, findings: [worst, ...findings.findings] } };
+}
 
 test('coverage and findings tell what the client was shown and did', () => {
   const { totals, cases } = server.coverage();
@@ -27,16 +63,319 @@ test('coverage and findings tell what the client was shown and did', () => {
   });
 });
 
-test('the page is escaped and needs nothing else', () => {
-  expect(render('.html')).not.toMatch(/<b>|src=|<link|@import/);
+describe('how to get a reply', () => {
+  let another: RunningServer;
+  beforeAll(async () => {
+    another = await startServer({ port: 0 });
+  });
+  afterAll(() => another.close());
+
+  test.each(DOCUMENTED_REPLIES)('$operation $status is a line that gets it', async (reply) => {
+    const line = howToGet(reply);
+    const [, method, url = ''] = /^curl -i -X (\w+) .*?(http:\S+)$/.exec(line) ?? [];
+    const headers = [...line.matchAll(/-H '([^:']+): ([^']*)'/g)].map(
+      ([, name = '', value = '']): [string, string] => [name, value],
+    );
+    const target = url.replace(
+      'http://127.0.0.1:4010',
+      `http://127.0.0.1:${another.port}/~${reply.operation}`,
+    );
+    const { status } = await fetch(target, { method: method ?? '', headers });
+    expect({ line, status }).toEqual({ line, status: reply.status });
+  });
 });
 
-test('JUnit fails each documented reply that is missing', () => {
-  expect(render('.xml').match(/<failure /g)).toHaveLength(13);
+describe('JSON', () => {
+  test('is the coverage and the findings', () => {
+    expect(JSON.parse(render('.json'))).toEqual(JSON.parse(JSON.stringify(data())));
+    expect(JSON.parse(render('.json', hostile())).findings.findings[0].target).toBe(HOSTILE);
+  });
 });
 
-test('lcov has a line of its own for each documented reply', () => {
-  const lines = [...render('.info').matchAll(/^DA:(\d+),(\d+)$/gm)].map(([, line]) => line);
-  expect(new Set(lines).size).toBe(16);
-  expect(lines).not.toContain('0');
+/**
+ * The names of the elements of a document, in order, checked as XML is: tags nest, attributes are
+ * quoted and differ, references are known, and every character is one that XML has.
+ *
+ * @throws Error where it is not well-formed
+ */
+function elementsOf(xml: string): string[] {
+  if (!/^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]*$/u.test(xml)) {
+    throw new Error('It has characters that XML has not.');
+  }
+  const names: string[] = [];
+  const open: string[] = [];
+  const body = xml.replace(/^<\?xml version="1\.0" encoding="UTF-8"\?>\n/, '');
+  const token = /<(\/?)([a-z-]+)((?: [a-z]+="[^"<]*")*)(\/?)>|([^<]+)/gy;
+  while (token.lastIndex < body.length) {
+    const at = token.lastIndex;
+    const found = token.exec(body);
+    if (found === null) throw new Error(`It is broken at ${body.slice(at, at + 60)}`);
+    const [, closing, name = '', attributes = '', empty, text = ''] = found;
+    if (/&(?!(?:amp|lt|gt|quot|#39);)/.test(text + attributes)) throw new Error('A bare &.');
+    if (text.includes(']]>')) throw new Error('A bare ]]>.');
+    if (text !== '') continue;
+    const keys = [...attributes.matchAll(/ ([a-z]+)=/g)].map(([, key]) => key);
+    if (new Set(keys).size !== keys.length) throw new Error(`Twice the same in ${attributes}`);
+    if (closing === '/') {
+      if (open.pop() !== name) throw new Error(`Nothing to close at ${name}.`);
+    } else {
+      names.push(name);
+      if (empty !== '/') open.push(name);
+    }
+  }
+  if (open.length > 0) throw new Error(`Still open: ${open}`);
+  return names;
+}
+
+const countOf = (all: readonly string[], name: string): number =>
+  all.filter((it) => it === name).length;
+
+describe('JUnit', () => {
+  test('fails each documented reply that is missing, and skips each case', () => {
+    const { coverage } = data();
+    const elements = elementsOf(render('.xml'));
+    expect(countOf(elements, 'failure')).toBe(13);
+    expect(countOf(elements, 'skipped')).toBe(
+      coverage.cases.filter(({ count }) => count === 0).length,
+    );
+    expect(countOf(elements, 'testcase')).toBe(16 + coverage.cases.length + 3);
+  });
+
+  test('counts in each suite what is in it', () => {
+    const suites = [...render('.xml').matchAll(/<testsuite ([^>]*)>(.*?)<\/testsuite>/gs)];
+    expect(suites).toHaveLength(3);
+    for (const [, attributes = '', content = ''] of suites) {
+      const counts = Object.fromEntries(
+        [...attributes.matchAll(/(\w+)="(\d+)"/g)].map(([, name, count]) => [name, Number(count)]),
+      );
+      expect(counts).toEqual({
+        tests: content.split('<testcase ').length - 1,
+        failures: content.split('<failure ').length - 1,
+        skipped: content.split('<skipped ').length - 1,
+        errors: 0,
+      });
+    }
+  });
+
+  test('names no two tests alike', () => {
+    const names = [...render('.xml').matchAll(/<testcase (classname="[^"]*" name="[^"]*")/g)];
+    expect(new Set(names.map(([, name]) => name)).size).toBe(names.length);
+  });
+
+  test('is well-formed whatever a client has sent', () => {
+    const xml = render('.xml', hostile());
+    expect(elementsOf(xml)).toEqual(elementsOf(render('.xml')));
+    expect(xml).toContain(escapeMarkup(HOSTILE));
+    expect(xml).toContain('🐕');
+  });
+});
+
+test('markup has nothing that is not text', () => {
+  expect(escapeMarkup(`a<b>&"'\n\t]]> é 🐕`)).toBe('a&lt;b&gt;&amp;&quot;&#39;\n\t]]&gt; é 🐕');
+  expect(escapeMarkup('\u0000\u0008\u001b\ud800 \udfff\ufffe\uffff\u007f')).toBe(
+    '\ufffd\ufffd\ufffd\ufffd \ufffd\ufffd\ufffd\u007f',
+  );
+});
+
+describe('the page', () => {
+  test('needs nothing else, and lets nothing in', () => {
+    const html = render('.html');
+    expect(html).not.toMatch(/\b(?:src|srcset|action|data)=|<link|<script|<iframe|@import|url\(/);
+    expect(
+      [...html.matchAll(/href="([^"]*)"/g)].filter(([, to = '']) => !to.startsWith('#')),
+    ).toEqual([]);
+    expect(html).toContain("default-src 'none'");
+  });
+
+  test('escapes whatever a client has sent', () => {
+    const html = render('.html', hostile());
+    expect(html).toContain(escapeMarkup(HOSTILE));
+    expect(html).not.toMatch(/<script|<b>=/);
+    for (const bad of ['\u0000', '\u0007', '\u001b', '\uffff']) expect(html).not.toContain(bad);
+    const tags = (page: string) => [...page.matchAll(/<(?!li|code|\/li|\/code)[^>]*>/g)].length;
+    expect(tags(html)).toBe(tags(render('.html')));
+  });
+
+  test('leads from each reply that is missing to how to get it', () => {
+    const html = render('.html');
+    const links = [...html.matchAll(/href="#([^"]*)"/g)].map(([, to]) => to);
+    expect(links).toHaveLength(13);
+    for (const to of links) expect(html).toContain(`id="${to}"`);
+    expect(html.match(/<article class="missing"[^>]*>.*?<\/article>/gs)).toHaveLength(13);
+    for (const [article] of html.matchAll(/<article class="missing".*?<\/article>/gs)) {
+      expect(article).toContain('curl -i -X ');
+    }
+  });
+
+  test('is the same for the same run', () => {
+    expect(render('.html')).toBe(render('.html'));
+  });
+
+  test('says so where nothing is missing or found', () => {
+    const { coverage } = data();
+    const documented = coverage.documented.map((it) => ({ ...it, count: 1 }));
+    const findings = { total: 0, counts: {}, findings: [] };
+    const html = render('.html', { coverage: { ...coverage, documented }, findings });
+    expect(html).toContain('Every documented reply was shown.');
+    expect(html).toContain('None: the client did nothing that it should not do.');
+    expect(html).not.toContain('class="missing"');
+  });
+});
+
+/** Where each member of a printed document stands: `paths./pets.get` on which line, from 1. */
+function memberLines(text: string): Map<string, number> {
+  const path: string[] = [];
+  const found = new Map<string, number>();
+  for (const [index, line] of text.split('\n').entries()) {
+    const [, indent, name] = /^( +)"((?:[^"\\]|\\.)*)": /.exec(line) ?? [];
+    if (indent === undefined || name === undefined) continue;
+    path.length = indent.length / 2 - 1;
+    path.push(name);
+    found.set(path.join(' '), index + 1);
+  }
+  return found;
+}
+
+describe('lcov', () => {
+  test('is about lines of the document that petstore-mock openapi prints, which it writes too', async () => {
+    const file = join(folder, 'deep/lcov.info');
+    writeCoverage(file, data());
+    const lcov = readFileSync(file, 'utf8');
+    const [, source = ''] = /^SF:(.*)$/m.exec(lcov) ?? [];
+    expect(source).toBe(join(folder, 'deep/lcov.openapi.json'));
+    const document = readFileSync(source, 'utf8');
+    expect((await runCommand(['openapi'])).stdout).toBe(document);
+
+    const lines = memberLines(document);
+    const { documented, cases } = server.coverage();
+    const at = (operation: (typeof documented)[number]['operation'], more = ''): number => {
+      const { method, path } = operationShape(operation);
+      const line = lines.get(`paths ${path} ${method.toLowerCase()}${more}`);
+      if (line === undefined) throw new Error(`There is no ${operation}${more}.`);
+      return line;
+    };
+    const expected = documented.map(
+      ({ operation, status, count }) => `DA:${at(operation, ` responses ${status}`)},${count}`,
+    );
+    expect(lcov.match(/^DA:.*$/gm)?.sort()).toEqual(expected.sort());
+    expect(new Set(expected.map((it) => it.split(',')[0])).size).toBe(16);
+    const functions = [...new Set(documented.map(({ operation }) => operation))];
+    expect(lcov.match(/^FN:.*$/gm)).toEqual(functions.map((it) => `FN:${at(it)},${it}`));
+    for (const { operation, status, count } of documented) {
+      const line = at(operation, ` responses ${status}`);
+      const own = cases.filter((it) => it.operation === operation && it.status === status);
+      expect(lcov.match(new RegExp(`^BRDA:${line},.*$`, 'gm')) ?? []).toEqual(
+        own.map((it, index) => `BRDA:${line},0,${index},${count > 0 ? it.count : '-'}`),
+      );
+    }
+  });
+
+  test('adds its own records up', () => {
+    const lcov = render('.info');
+    const count = (pattern: RegExp) => (lcov.match(pattern) ?? []).length;
+    const total = (name: string) => Number(new RegExp(`^${name}:(\\d+)$`, 'm').exec(lcov)?.[1]);
+    expect([total('LF'), total('LH')]).toEqual([count(/^DA:/gm), count(/^DA:\d+,[1-9]/gm)]);
+    expect([total('FNF'), total('FNH')]).toEqual([count(/^FN:/gm), count(/^FNDA:[1-9]/gm)]);
+    expect([total('BRF'), total('BRH')]).toEqual([
+      count(/^BRDA:/gm),
+      count(/^BRDA:\d+,\d+,\d+,[1-9]/gm),
+    ]);
+    expect(lcov).toMatch(/^TN:\w+\nSF:.*\n.*\nend_of_record\n$/s);
+  });
+
+  test('names the document from the folder that the command runs in', () => {
+    const lcov = coverageFormats['.info']?.(data(), 'build/mock.info') ?? '';
+    expect(lcov).toContain('\nSF:build/mock.openapi.json\n');
+  });
+});
+
+describe('a file', () => {
+  test('is made with its folders', () => {
+    for (const ending of Object.keys(coverageFormats)) {
+      const file = join(folder, 'new', ending.slice(1), `report${ending}`);
+      writeCoverage(file, data());
+      expect(readFileSync(file, 'utf8')).toBe(coverageFormats[ending]?.(data(), file));
+    }
+    expect(readdirSync(join(folder, 'new/json'))).toEqual(['report.json']);
+    expect(readdirSync(join(folder, 'new/info'))).toEqual(['report.info', 'report.openapi.json']);
+  });
+
+  test('is replaced as a whole, also behind a link', () => {
+    const file = join(folder, 'old.json');
+    const link = join(folder, 'link.json');
+    writeFileSync(file, 'old'.repeat(100_000));
+    symlinkSync(file, link);
+    writeCoverage(link, data());
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(readFileSync(file, 'utf8')).toBe(render('.json'));
+  });
+
+  test('that cannot be written is left as it was, with nothing beside it', () => {
+    const place = join(folder, 'taken');
+    const file = join(place, 'report.json');
+    mkdirSync(file, { recursive: true });
+    expect(() => writeCoverage(file, data())).toThrow();
+    expect(readdirSync(place)).toEqual(['report.json']);
+  });
+
+  test('of another ending is refused', () => {
+    const file = join(folder, 'report.txt');
+    expect(() => writeCoverage(file, data())).toThrow(TypeError);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test.each([
+    ['a folder', () => folder, 'report.json', 'it is a folder'],
+    ['a name below a file', () => folder, 'file.json/x.json', 'is no folder'],
+    ['a name far below a file', () => folder, 'file.json/a/b/x.html', 'is no folder'],
+  ])('%s is refused before the command is run', async (_what, place, name, why) => {
+    mkdirSync(join(folder, 'report.json'), { recursive: true });
+    writeFileSync(join(folder, 'file.json'), '');
+    const ran = join(folder, 'ran');
+    const script = `require('node:fs').writeFileSync(${JSON.stringify(ran)}, '')`;
+    const file = join(place(), name);
+    const { code, stdout, stderr } = await runCommand([
+      'exec',
+      '--coverage',
+      file,
+      '--',
+      process.execPath,
+      '-e',
+      script,
+    ]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(
+      /^petstore-mock: --coverage: expected a file that can be written, found /,
+    );
+    expect(stderr).toContain(why);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  test.each([
+    [0, 1],
+    [5, 5],
+  ])(
+    'that cannot be written after a command that exits with %i is told, and makes it %i',
+    async (own, expected) => {
+      const blocked = join(folder, `blocked-${own}.json`);
+      const written = join(folder, `written-${own}.json`);
+      const script = `require('node:fs').mkdirSync(${JSON.stringify(blocked)}); process.exit(${own})`;
+      const files = ['--coverage', blocked, '--coverage', written];
+      const { code, stderr } = await runCommand([
+        'exec',
+        ...files,
+        '--',
+        process.execPath,
+        '-e',
+        script,
+      ]);
+      expect(code).toBe(expected);
+      expect(stderr).toMatch(
+        /^petstore-mock: the coverage cannot be written to .*blocked-\d\.json: /m,
+      );
+      expect(stderr).not.toMatch(/^ +at /m);
+      expect(existsSync(written)).toBe(true);
+    },
+  );
 });

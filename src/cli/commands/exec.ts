@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { writeCoverage } from '../../report/write.ts';
 import {
   exitCodeOf,
   type RunningCommand,
@@ -8,7 +7,7 @@ import {
   tellEnding,
 } from '../child.ts';
 import { commandEnvironment } from '../command-environment.ts';
-import { coverageFilesOf } from '../coverage-files.ts';
+import { coverageFilesOf, writeCoverageFiles } from '../coverage-files.ts';
 import { Shown } from '../evidence.ts';
 import { renderEvidence } from '../evidence-table.ts';
 import { gatesOf, judge } from '../gates.ts';
@@ -24,6 +23,9 @@ import { tellReload } from './serve.ts';
 
 /** Exit code where the command succeeds and a gate does not let it pass. */
 const HELD_BACK = 3;
+
+/** Exit code where all went well but that a report could not be written. */
+const NOT_WRITTEN = 1;
 
 /** Milliseconds that the server waits for what the command has left unfinished. */
 const LAST_REPLIES = 1000;
@@ -64,12 +66,14 @@ export const exec: Command = async ({ layers, positionals: words, terminal }) =>
   }
   if (ending.kind !== 'not-started') notices.write(renderEvidence(evidence, style));
   const report = { coverage: server.coverage(), findings: server.findings() };
-  for (const file of files) writeCoverage(file, report);
+  const unwritten = writeCoverageFiles(files, report);
+  notices.write(unwritten.map((problem) => `petstore-mock: ${problem}\n`).join(''));
   const exitCode = exitCodeOf(ending);
   if (exitCode !== 0) return exitCode;
   const reasons = judge(gates, evidence);
   notices.write(reasons.map((reason) => `petstore-mock: ${reason}\n`).join(''));
-  return reasons.length > 0 ? HELD_BACK : 0;
+  if (reasons.length > 0) return HELD_BACK;
+  return unwritten.length > 0 ? NOT_WRITTEN : 0;
 };
 
 /** Those of `serve`, but that any port will do, and that only the command prints by itself. */

@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest';
+import { startServer } from '../../src/server.ts';
+import { SERVICE } from '../../src/service/operations.ts';
+import type { CoverageReport } from '../../src/simulation/coverage.ts';
+import type { FindingsReport } from '../../src/simulation/findings.ts';
+import { Sandboxes } from '../../src/simulation/sandboxes.ts';
+import { loadStore, starterFrom } from '../../src/simulation/starter.ts';
+import { callOf } from '../helpers/call.ts';
+import { type Client, describeBothWays } from '../helpers/wire.ts';
+
+type Get = Client['send'];
+
+async function coverageAt(send: Get, path: string): Promise<CoverageReport> {
+  const { status, text } = await send('GET', path);
+  expect(status, text).toBe(200);
+  return JSON.parse(text);
+}
+
+async function findingsAt(send: Get, path: string): Promise<FindingsReport> {
+  const { status, text } = await send('GET', path);
+  expect(status, text).toBe(200);
+  return JSON.parse(text);
+}
+
+/** `listPets 200 ×2 by a #1` for each reply that was shown. */
+const told = ({ documented, assumed }: CoverageReport): string[] =>
+  [...documented, ...assumed]
+    .filter(({ count }) => count > 0)
+    .map(
+      ({ operation, status, count, first }) =>
+        `${operation} ${status} ×${count} by ${first?.sandbox} #${first?.exchange}`,
+    );
+
+describeBothWays('coverage and findings in the control API', (open) => {
+  test('are empty at first', async () => {
+    const { send } = await open();
+    for (const query of ['', '?all=true', '?all', '?all=false']) {
+      const { totals, documented, cases, assumed } = await coverageAt(
+        send,
+        `/__mock/coverage${query}`,
+      );
+      expect(totals).toEqual({
+        documented: { shown: 0, total: documented.length, percent: 0 },
+        cases: { shown: 0, total: cases.length, percent: 0 },
+        assumed: { shown: 0, total: assumed.length, percent: 0 },
+      });
+      const found = await findingsAt(send, `/__mock/findings${query}`);
+      expect(found).toEqual({ total: 0, counts: {}, findings: [] });
+    }
+  });
+
+  test('tell of one sandbox, or of all together', async () => {
+    const { send } = await open();
+    await send('GET', '/~a/v1/pets?limit=1');
+    await send('GET', '/~a/v1/pets?limit=0');
+    await send('GET', '/~b/v1/inventory');
+    await send('GET', '/~b/v1/pets?limit=1');
+    await send('GET', '/v1/pets/1');
+    expect(told(await coverageAt(send, '/~a/__mock/coverage'))).toEqual([
+      'listPets 200 ×1 by a #1',
+      'listPets 400 ×1 by a #2',
+    ]);
+    expect(told(await coverageAt(send, '/~b/__mock/coverage'))).toEqual([
+      'listPets 200 ×1 by b #2',
+      'listInventory 200 ×1 by b #1',
+    ]);
+    expect(told(await coverageAt(send, '/__mock/coverage'))).toEqual([
+      'getPet 200 ×1 by default #1',
+    ]);
+    const all = ['listPets 200 ×2 by a #1', 'getPet 200 ×1 by default #1'];
+    for (const sandbox of ['', '/~a', '/~c', '/~staging']) {
+      const report = await coverageAt(send, `${sandbox}/__mock/coverage?all=true`);
+      expect(told(report)).toEqual([
+        ...all,
+        'listInventory 200 ×1 by b #1',
+        'listPets 400 ×1 by a #2',
+      ]);
+      expect(report.cases.find(({ id }) => id === 'limit-1')).toMatchObject({ count: 2 });
+    }
+    expect((await findingsAt(send, '/__mock/findings')).counts).toEqual({ deprecated: 1 });
+    expect((await findingsAt(send, '/~a/__mock/findings')).total).toBe(0);
+    expect((await findingsAt(send, '/~a/__mock/findings?all=true')).findings).toMatchObject([
+      { code: 'deprecated', sandbox: 'default', exchange: 1, method: 'GET', target: '/v1/pets/1' },
+    ]);
+  });
+
+  test('a control request is no evidence', async () => {
+    const { send } = await open();
+    await send('GET', '/__mock/animals/1');
+    await send('GET', '/__mock/coverage');
+    expect(told(await coverageAt(send, '/__mock/coverage'))).toEqual([]);
+  });
+
+  test('a reset clears them in the sandbox, and not in the whole', async () => {
+    const { send } = await open();
+    await send('GET', '/~a/v1/pets/1');
+    expect(await send('POST', '/~a/__mock/reset')).toMatchObject({ status: 204 });
+    expect(told(await coverageAt(send, '/~a/__mock/coverage'))).toEqual([]);
+    expect((await findingsAt(send, '/~a/__mock/findings')).total).toBe(0);
+    expect(told(await coverageAt(send, '/__mock/coverage?all=true'))).toEqual([
+      'getPet 200 ×1 by a #1',
+    ]);
+    await send('GET', '/~a/v1/pets/1');
+    expect(told(await coverageAt(send, '/~a/__mock/coverage'))).toEqual(['getPet 200 ×1 by a #2']);
+    const whole = await coverageAt(send, '/__mock/coverage?all=true');
+    expect(told(whole)).toEqual(['getPet 200 ×2 by a #1']);
+    expect(whole.cases.find(({ id }) => id === 'pet-available')).toMatchObject({
+      count: 2,
+      first: { sandbox: 'a', exchange: 1 },
+    });
+    expect(await findingsAt(send, '/__mock/findings?all')).toMatchObject({
+      total: 2,
+      counts: { deprecated: 2 },
+    });
+  });
+
+  test('the whole keeps what a deleted sandbox was shown, and the next of its name knows nothing', async () => {
+    const { send } = await open();
+    await send('PATCH', '/~a/v1/inventory/1', { body: { quantity: 0 } });
+    await send('DELETE', '/__mock/sandboxes/a');
+    expect(told(await coverageAt(send, '/~a/__mock/coverage'))).toEqual([]);
+    expect((await findingsAt(send, '/~a/__mock/findings')).total).toBe(0);
+    expect(told(await coverageAt(send, '/__mock/coverage?all=true'))).toEqual([
+      'updateInventory 200 ×1 by a #1',
+    ]);
+    expect((await findingsAt(send, '/__mock/findings?all=true')).counts).toEqual({
+      experimental: 1,
+    });
+  });
+
+  test.each(['all=no', 'all=1', 'al=true', 'all=true&x=1'])('?%s is refused', async (query) => {
+    const { send } = await open();
+    for (const path of ['coverage', 'findings']) {
+      expect(await send('GET', `/__mock/${path}?${query}`)).toMatchObject({
+        status: 400,
+        json: { code: 'invalid_input' },
+      });
+    }
+  });
+});
+
+describe('thousands of sandboxes', () => {
+  async function sandboxesOf(maxSandboxes: number): Promise<Sandboxes> {
+    const initial = await loadStore({});
+    const start = await starterFrom({}, () => initial)([]);
+    return new Sandboxes(start, { maxSandboxes });
+  }
+
+  /** Calls `getPet` in a sandbox, which is found to be deprecated. */
+  function use(sandboxes: Sandboxes, name: string): void {
+    const sandbox = sandboxes.find(name);
+    if (sandbox === undefined) throw new Error(`There is no sandbox ${name}.`);
+    const call = { ...callOf('getPet'), pathId: '1', authorization: 'Bearer demo-key' };
+    const seen = {
+      method: 'GET',
+      target: '/v1/pets/1',
+      authorization: call.authorization,
+      call,
+      connection: sandboxes,
+      connectedAt: undefined,
+    };
+    sandbox.take(seen, { kind: 'reply', reply: SERVICE.getPet(sandbox.world, call), delay: 0 });
+  }
+
+  test('that come and go leave their counts, and no more than 1,000 findings', async () => {
+    const sandboxes = await sandboxesOf(1);
+    for (let count = 1; count <= 3000; count += 1) {
+      use(sandboxes, `s${count}`);
+      expect(sandboxes.delete(`s${count}`)).toBe(true);
+    }
+    const { documented, cases } = sandboxes.coverage();
+    expect(documented.filter(({ count }) => count > 0)).toMatchObject([
+      { operation: 'getPet', count: 3000, first: { sandbox: 's1', exchange: 1 } },
+    ]);
+    expect(cases.find(({ id }) => id === 'pet-available')).toMatchObject({ count: 3000 });
+    const { total, counts, findings } = sandboxes.findings();
+    expect({ total, counts }).toEqual({ total: 3000, counts: { deprecated: 3000 } });
+    expect(findings).toHaveLength(1000);
+    expect([...sandboxes]).toHaveLength(2);
+  });
+
+  test('that stay are added up in one answer', async () => {
+    const sandboxes = await sandboxesOf(3000);
+    for (let count = 1; count <= 3000; count += 1) use(sandboxes, `s${count}`);
+    const { documented, totals } = sandboxes.coverage();
+    expect(documented.find(({ count }) => count > 0)).toMatchObject({ count: 3000 });
+    expect(totals.documented.shown).toBe(1);
+    const { total, findings } = sandboxes.findings();
+    expect(total).toBe(3000);
+    expect(findings).toHaveLength(1000);
+  });
+});
+
+test('a server tells of all sandboxes by itself', async () => {
+  const server = await startServer({ port: 0 });
+  try {
+    const headers = { authorization: 'Bearer demo-key' };
+    const origin = `http://127.0.0.1:${server.port}`;
+    for (const path of ['/~a/v1/pets', '/v1/pets'])
+      await (await fetch(origin + path, { headers })).text();
+    expect(told(server.coverage())).toEqual(['listPets 200 ×2 by default #1']);
+    const reply = await fetch(`${origin}/__mock/coverage?all=true`);
+    expect(await reply.json()).toEqual(server.coverage());
+  } finally {
+    await server.close();
+  }
+});
