@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 import type { RequestListener } from 'node:http';
 import express from 'express';
 import { createExpressApp } from './control/app.ts';
@@ -8,25 +9,38 @@ import { loadFixture } from './store/fixture.ts';
 import { createStore } from './store/store.ts';
 
 export type { AssumptionId, Choices, Option } from './contract/assumptions.ts';
+export type { DocumentedCase, KnownReply } from './contract/coverage.ts';
 export type { OperationId } from './contract/operations.ts';
+export type { OrderStatus } from './contract/records.ts';
 export type { Timeouts } from './http/listener.ts';
-export { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './library/connect.ts';
+export {
+  type ConnectOptions,
+  connectPetstoreMock,
+  type PetstoreMock,
+  type ReportScope,
+} from './library/connect.ts';
 export { ControlError } from './library/control-error.ts';
+export { globalSetup } from './library/global-setup.ts';
 export type { RecordControl, RecordQuery } from './library/record-control.ts';
 export type {
   Animal,
   Changes,
+  CollectionChanges,
   Int64,
   InventoryEntry,
   Order,
+  RecordChanges,
   StateChanges,
   StoreState,
+  Without,
 } from './library/records.ts';
 export type {
   ActiveRule,
   ActiveScenario,
   AssumptionState,
+  CaseCoverage,
   ClockState,
+  CoverageShare,
   RecordedBody,
   RecordedExchange,
   RequestCount,
@@ -36,13 +50,25 @@ export type {
   Snapshot,
 } from './library/replies.ts';
 export type { ClockSetting, MockSandbox } from './library/sandbox.ts';
-export type { RuleDefinition, ScenarioDefinition } from './library/scenario-definition.ts';
+export type {
+  RuleDefinition,
+  Scalar,
+  ScenarioDefinition,
+  SetAndRemove,
+} from './library/scenario-definition.ts';
 export { startPetstoreMock } from './library/start.ts';
+export type { MockOptions } from './mock.ts';
 export { type RunningServer, type ServerOptions, startServer } from './server.ts';
-export type { KeyLists } from './service/keyring.ts';
+export type { Expiry, KeyLists } from './service/keyring.ts';
+export type { Basis } from './service/reply.ts';
+export type { CoverageReport, ReplyCoverage, Shown } from './simulation/coverage.ts';
+export type { Finding, FindingCode, FindingsReport } from './simulation/findings.ts';
 export type { Exchange, Observer } from './simulation/journal.ts';
+export type { Fault } from './simulation/outcome.ts';
+export type { SandboxLimits } from './simulation/sandboxes.ts';
 export { ScenarioError } from './simulation/scenario.ts';
 export type { StartSettings } from './simulation/start.ts';
+export type { StoreChoice } from './simulation/starter.ts';
 export { FixtureError } from './store/fixture.ts';
 
 export interface AppOptions extends StartSettings, MockOptions {

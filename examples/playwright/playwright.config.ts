@@ -1,6 +1,7 @@
 import { defineConfig } from '@playwright/test';
 
 export default defineConfig({
+  globalSetup: './petstore-mock.config.ts',
   workers: 2,
   use: {
     browserName: 'chromium',

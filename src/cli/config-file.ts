@@ -79,11 +79,14 @@ function isFilled(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
+/** Flags whose value is the path of a file. */
+const PATHS: readonly FlagName[] = ['db', 'coverage'];
+
 /** Flags whose value is the path of a file, or the name of one that ships. */
 const PATHS_OR_NAMES: readonly FlagName[] = ['fixture', 'scenario'];
 
 /** What a config file says, with a path in it seen from where the program was started. */
 function beside(file: string, flag: FlagName, text: string): string {
-  const isPath = flag === 'db' || (PATHS_OR_NAMES.includes(flag) && !/^[\w-]+$/.test(text));
+  const isPath = PATHS.includes(flag) || (PATHS_OR_NAMES.includes(flag) && !/^[\w-]+$/.test(text));
   return isPath && !isAbsolute(text) ? join(dirname(file), text) : text;
 }

@@ -51,6 +51,7 @@ const MOST_JOBS = 1000;
 const MOST_RECORDS = 10_000_000;
 const MOST_EXCHANGES = 1_000_000;
 const MOST_SANDBOXES = 1_000_000;
+const LONGEST_DELAY = 5 * 60_000;
 
 /** Every flag. What yargs, the environment, config files and the help know of them is made of it. */
 export const FLAGS = {
@@ -179,6 +180,15 @@ export const FLAGS = {
     commands: [...SERVERS, 'assumptions'],
     elsewhere: ANYWHERE,
   },
+  delay: {
+    type: 'integer',
+    value: 'MS',
+    range: [0, LONGEST_DELAY],
+    description: 'Hold every reply back so many milliseconds that no rule decides.',
+    group: 'Answers',
+    commands: SERVERS,
+    elsewhere: ANYWHERE,
+  },
   clock: {
     type: 'text',
     value: 'INSTANT',
@@ -262,10 +272,10 @@ export const FLAGS = {
     type: 'list',
     value: 'FILE',
     description:
-      'Write what the command was shown: .json, .html, .xml (JUnit), .info (lcov). Repeatable.',
+      'Write at the end what clients were shown: .json, .html, .xml (JUnit), .info (lcov). Repeatable.',
     group: 'Evidence',
-    commands: ['exec'],
-    elsewhere: [],
+    commands: ['serve', 'exec'],
+    elsewhere: ANYWHERE,
   },
   'require-coverage': {
     type: 'text',

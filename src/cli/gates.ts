@@ -54,10 +54,14 @@ export function judge({ coverage, failOn }: Gates, evidence: Evidence): string[]
   }
   const { assumed, findings } = evidence;
   if (failOn.includes('assumed') && assumed.count > 0) {
-    reasons.push(`--fail-on assumed: ${assumed.count} times: ${assumed.by.join(', ')}`);
+    reasons.push(`--fail-on assumed: ${times(assumed.count)}: ${assumed.by.join(', ')}`);
   }
   for (const { kind, count, example } of findings) {
-    if (failOn.includes(kind)) reasons.push(`--fail-on ${kind}: ${count} times: ${example}`);
+    if (failOn.includes(kind)) reasons.push(`--fail-on ${kind}: ${times(count)}: ${example}`);
   }
   return reasons;
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
 }

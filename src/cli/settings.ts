@@ -40,6 +40,7 @@ export function serveSettings(layers: Layers): ServeSettings {
     },
     clock: clockOf(layers),
     frozen: isOn(layers, 'freeze'),
+    delay: integerOf(layers, 'delay'),
     plain: isOn(layers, 'plain'),
     scenarios: listOf(layers, 'scenario') ?? [],
     db: textOf(layers, 'db'),

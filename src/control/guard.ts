@@ -1,5 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { RequestHandler } from 'express';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { chooseOptions } from '../contract/assumptions.ts';
 import { describe } from '../contract/records.ts';
 import { errorBody } from '../service/reply.ts';
@@ -22,6 +21,9 @@ export interface Guarded {
   readonly headers: IncomingHttpHeaders;
 }
 
+/** What Express calls before the control API. */
+type GuardHandler = (request: Guarded, response: ServerResponse, next: () => void) => void;
+
 export type Refusal =
   | { readonly status: 401; readonly code: 'unauthorized'; readonly message: string }
   | { readonly status: 403; readonly code: 'forbidden'; readonly message: string };
@@ -30,18 +32,23 @@ export type Refusal =
  * Keeps the control API from everybody but those it is for. Nothing here ever allows another
  * origin by CORS, so that no page of another site can read a reply, nor send what needs a preflight.
  */
-export function guard(options: GuardOptions): RequestHandler {
+export function guard(options: GuardOptions): GuardHandler {
   const refusal = createGuard(options);
-  return ({ method, path, headers }, response, next) => {
-    const refused = refusal({ method, path, headers });
+  return (request, response, next) => {
+    const refused = refusal(request);
     if (refused === undefined) {
       next();
       return;
     }
     const { status, code, message } = refused;
-    if (status === 401)
-      response.set('WWW-Authenticate', 'Bearer realm="petstore-mock control API"');
-    response.status(status).json(errorBody(chooseOptions(), code, status, message));
+    const headers: Record<string, string> = {
+      'Content-Type': 'application/json; charset=utf-8',
+    };
+    if (status === 401) {
+      headers['WWW-Authenticate'] = 'Bearer realm="petstore-mock control API"';
+    }
+    const body = JSON.stringify(errorBody(chooseOptions(), code, status, message));
+    response.writeHead(status, headers).end(body);
   };
 }
 

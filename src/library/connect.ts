@@ -1,4 +1,7 @@
-import { ControlClient } from './control-client.ts';
+/// <reference types="node" preserve="true" />
+import type { CoverageReport } from '../simulation/coverage.ts';
+import type { FindingsReport } from '../simulation/findings.ts';
+import { ControlClient, queryOf } from './control-client.ts';
 import type { SandboxSummary } from './replies.ts';
 import { type MockSandbox, sandboxAt } from './sandbox.ts';
 
@@ -14,8 +17,18 @@ export interface PetstoreMock extends MockSandbox, AsyncDisposable {
     /** Forgets a sandbox: under its name a new one will start. */
     delete(name: string): Promise<void>;
   };
+  /** Which replies clients were shown in its own sandbox, or in all of them. */
+  coverage(scope?: ReportScope): Promise<CoverageReport>;
+  /** What clients did in its own sandbox, or in any, that they should not do. */
+  findings(scope?: ReportScope): Promise<FindingsReport>;
   /** Stops the server where this has started it; another goes on. */
   stop(): Promise<void>;
+}
+
+/** What a report of a server is about. */
+export interface ReportScope {
+  /** Every sandbox, with what was reset or deleted since. */
+  readonly all?: boolean | undefined;
 }
 
 export interface ConnectOptions {
@@ -23,7 +36,7 @@ export interface ConnectOptions {
   readonly url: string;
   /** What its control API asks for, where it does not listen on loopback. */
   readonly token?: string | undefined;
-  /** An API key that the server takes; `demo-key` by default. */
+  /** An API key that the server takes; `demo-key` by default, and `staging-key` for staging. */
   readonly key?: string | undefined;
 }
 
@@ -39,29 +52,43 @@ export async function connectPetstoreMock(options: ConnectOptions): Promise<Pets
   return mock;
 }
 
+export const DEMO_KEY = 'demo-key';
+const STAGING = { name: 'staging', key: 'staging-key' };
+
 const ADDRESS = /^(https?:\/\/.+?)(?:\/~([\w.-]{1,64}))?(?:\/(?:v1|__mock))?\/*$/;
 const SANDBOX_NAME = /^[\w.-]{1,64}$/;
 
 export function mockAt(options: ConnectOptions, stop: () => Promise<void>): PetstoreMock {
-  const { url, token, key = 'demo-key' } = options;
+  const { url, token, key } = options;
   const [, root, own = 'default'] = ADDRESS.exec(url) ?? [];
   if (root === undefined) throw new TypeError(`${url} is no address of a petstore-mock.`);
   const client = new ControlClient(`${root}/__mock`, token);
+  const ofKey = (name: string): string => (name === STAGING.name ? STAGING.key : (key ?? DEMO_KEY));
+  const ownKey = key ?? ofKey(own);
+  const reports = client.at(`${root}${own === 'default' ? '' : `/~${own}`}/__mock`);
   return {
-    ...sandboxAt(root, client, own, key),
+    ...sandboxAt(root, client, own, ownKey),
     sandbox: (name = crypto.randomUUID()) => {
-      if (!SANDBOX_NAME.test(name)) {
-        throw new TypeError(
-          `A sandbox has a name of 1 to 64 of a-z A-Z 0-9 . _ -, and not ${JSON.stringify(name)}.`,
-        );
-      }
-      return sandboxAt(root, client, name, name === 'staging' ? 'staging-key' : key);
+      checkSandboxName(name);
+      return sandboxAt(root, client, name, name === own ? ownKey : ofKey(name));
     },
     sandboxes: {
       list: () => client.call('GET', '/sandboxes'),
-      delete: (name) => client.call('DELETE', `/sandboxes/${name}`),
+      delete: async (name) => {
+        checkSandboxName(name);
+        await client.call('DELETE', `/sandboxes/${name}`);
+      },
     },
+    coverage: (scope = {}) => reports.call('GET', `/coverage${queryOf(scope)}`),
+    findings: (scope = {}) => reports.call('GET', `/findings${queryOf(scope)}`),
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+function checkSandboxName(name: string): void {
+  if (SANDBOX_NAME.test(name)) return;
+  throw new TypeError(
+    `A sandbox has a name of 1 to 64 of a-z A-Z 0-9 . _ -, and not ${JSON.stringify(name)}.`,
+  );
 }

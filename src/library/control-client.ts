@@ -26,14 +26,13 @@ export class ControlClient {
    * @throws ControlError where it answers with an Error
    */
   async call<T>(method: Method, path: string, body?: object): Promise<T> {
-    const { text } = await this.#send(method, path, body);
-    return (text === '' ? undefined : parseJson(text)) as T;
+    return (await this.#send(method, path, body)).value as T;
   }
 
   /** The same, for a list: with how many there are without a page or a limit. */
   async list<T>(path: string): Promise<{ records: readonly T[]; total: number }> {
-    const { text, headers } = await this.#send('GET', path, undefined);
-    const records = parseJson(text) as readonly T[];
+    const { value, headers } = await this.#send('GET', path, undefined);
+    const records = value as readonly T[];
     return { records, total: Number(headers.get('X-Total-Count') ?? records.length) };
   }
 
@@ -42,29 +41,44 @@ export class ControlClient {
     if (body !== undefined) headers['Content-Type'] = 'application/json';
     if (this.#token !== undefined) headers['Mock-Control-Token'] = this.#token;
     const init = { method, headers, ...(body !== undefined && { body: writeJson(body) }) };
-    const response = await fetchNow(this.url + path, init).catch((cause: unknown) => {
-      throw new Error(`No petstore-mock answers at ${this.url}.`, { cause });
-    });
-    const text = await response.text();
-    if (!response.ok) throw errorOf(response.status, text, `${method} ${this.url}${path}`);
-    return { text, headers: response.headers };
+    const call = `${method} ${this.url}${path}`;
+    const gone = (cause: unknown) => {
+      throw new Error(`No petstore-mock answers at ${this.url}: does it run there?`, { cause });
+    };
+    const response = await fetchNow(this.url + path, init).catch(gone);
+    const text = await response.text().catch(gone);
+    const value = jsonOf(text);
+    if (response.ok && value !== NO_JSON) return { value, headers: response.headers };
+    throw errorOf(response.status, value, call);
   }
 }
 
 /** As it was when this was loaded. */
 const fetchNow = globalThis.fetch;
 
-function errorOf(status: number, text: string, asked: string): Error {
-  let body: unknown;
+const NO_JSON = Symbol('no JSON');
+
+function jsonOf(text: string): unknown {
   try {
-    body = parseJson(text);
+    return text === '' ? undefined : parseJson(text);
   } catch {
-    // Something other than the mock has answered; it is told as an Error of no known code.
+    return NO_JSON;
   }
+}
+
+/** What to do about a refusal, where the server cannot know whom it tells. */
+const ADVICE: Readonly<Record<string, string>> = {
+  unauthorized: '; connectPetstoreMock takes it as `token`',
+  route_not_found: '; is it a petstore-mock without --no-control?',
+};
+
+/** Something other than the mock may have answered: that is told as an Error of no known code. */
+function errorOf(status: number, body: unknown, call: string): ControlError {
   if (isObject(body) && typeof body.code === 'string' && typeof body.message === 'string') {
-    return new ControlError(status, body.code, body.message);
+    return new ControlError(status, body.code, body.message + (ADVICE[body.code] ?? ''), call);
   }
-  return new ControlError(status, 'unknown', `${asked} got ${status}, which is no Error of a mock`);
+  const message = `${call} was answered with ${status} and nothing that a petstore-mock says: is it one?`;
+  return new ControlError(status, 'unknown', message, call);
 }
 
 /** A query of what is given, or nothing where nothing is. */

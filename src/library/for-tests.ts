@@ -1,20 +1,15 @@
+import { writeJson } from '../contract/json.ts';
 import type { ServerOptions } from '../server.ts';
 import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
 import type { RecordedExchange } from './replies.ts';
+import { serverOfRun } from './run-environment.ts';
 import type { MockSandbox } from './sandbox.ts';
 import { startPetstoreMock } from './start.ts';
 
-/**
- * The server of a test run: that of `PETSTORE_MOCK_URL`, as `petstore-mock exec` sets it, else one
- * of its own. Options are for the latter.
- */
+/** The server of a test run, where it was told of one, else one of its own with these options. */
 export async function mockForTests(options: ServerOptions): Promise<PetstoreMock> {
-  // biome-ignore lint/style/noProcessEnv: where a test runner's process finds a server that runs
-  const { PETSTORE_MOCK_URL: url, PETSTORE_MOCK_KEY: key } = process.env;
-  if (url === undefined || url === '') return startPetstoreMock(options);
-  // biome-ignore lint/style/noProcessEnv: the same
-  const token = process.env.PETSTORE_MOCK_CONTROL_TOKEN;
-  return connectPetstoreMock({ url, key, token });
+  const running = serverOfRun();
+  return running === undefined ? startPetstoreMock(options) : connectPetstoreMock(running);
 }
 
 /** Forgets a test's sandbox, which the test may have done itself, or never used. */
@@ -28,15 +23,18 @@ export async function forgetSandbox(mock: PetstoreMock, { name }: MockSandbox): 
 const MOST_TOLD = 20;
 const MOST_OF_BODY = 400;
 
-/** The latest exchanges of a sandbox, for whoever reads why a test has failed. */
-export async function tellExchanges(sandbox: MockSandbox): Promise<string> {
+/**
+ * The latest exchanges of a sandbox, for whoever reads why a test has failed.
+ *
+ * @param test what it is called: where tests run at once, output may stand beside that of another
+ */
+export async function tellExchanges(sandbox: MockSandbox, test: string): Promise<string> {
   const exchanges = await sandbox.requests.list();
   const hidden = Math.max(0, exchanges.length - MOST_TOLD);
   const lines = exchanges.slice(hidden).flatMap(tellExchange);
+  const where = `in the sandbox ${sandbox.name}, of the test "${test}"`;
   const head =
-    exchanges.length === 0
-      ? `petstore-mock was not called in the sandbox ${sandbox.name}`
-      : `petstore-mock in the sandbox ${sandbox.name}:`;
+    exchanges.length === 0 ? `petstore-mock was not called ${where}` : `petstore-mock ${where}:`;
   return [head, ...(hidden > 0 ? [`  (${hidden} earlier ones)`] : []), ...lines].join('\n');
 }
 
@@ -52,11 +50,7 @@ function tellExchange(exchange: RecordedExchange): string[] {
 
 function tellBody(label: string, body: unknown): string[] {
   if (body === undefined) return [];
-  const text = typeof body === 'string' ? body : JSON.stringify(body, exactly);
+  const text = typeof body === 'object' && body !== null ? writeJson(body) : String(body);
   const shown = text.length > MOST_OF_BODY ? `${text.slice(0, MOST_OF_BODY)}…` : text;
   return [`     ${label} ${shown}`];
-}
-
-function exactly(_name: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value;
 }

@@ -17,9 +17,9 @@ export interface MockFixtures {
 }
 
 export interface MockWorkerFixtures {
-  /** How the server starts, unless PETSTORE_MOCK_URL names one that runs already. */
+  /** How the server starts, unless one runs already, as that of `globalSetup` does. */
   readonly petstoreMockOptions: ServerOptions;
-  /** The server that the sandboxes are in: one for each worker of the run. */
+  /** The server that the sandboxes are in: that of `globalSetup`, else one for each worker. */
   readonly petstoreMock: PetstoreMock;
 }
 
@@ -44,7 +44,7 @@ export const test: TestType<
     const sandbox = petstoreMock.sandbox();
     await use(sandbox);
     if (testInfo.status !== testInfo.expectedStatus) {
-      const body = await tellExchanges(sandbox);
+      const body = await tellExchanges(sandbox, testInfo.title);
       // biome-ignore lint/suspicious/noConsole: what is printed so is shown with its test
       console.error(body);
       await testInfo.attach('petstore-mock', { body, contentType: 'text/plain' });

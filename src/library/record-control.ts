@@ -1,11 +1,9 @@
 import { type ControlClient, queryOf } from './control-client.ts';
 import type { Changes, Int64, Without } from './records.ts';
 
-type Comparison = 'ne' | 'gte' | 'lte' | 'like';
-
 /** How records are chosen, sorted and cut: the query dialect of json-server. */
 export type RecordQuery<R> = {
-  readonly [Name in keyof R & string as Name | `${Name}_${Comparison}`]?:
+  readonly [Name in keyof R & string as Name | `${Name}_${'ne' | 'gte' | 'lte' | 'like'}`]?:
     | string
     | Int64
     | boolean

@@ -34,7 +34,7 @@ export interface StoreState {
 }
 
 /** Records to be merged by their ids, or what to take out before that. */
-type CollectionChanges<R> =
+export type CollectionChanges<R> =
   | readonly R[]
   | { readonly set?: readonly R[]; readonly remove?: 'all' | readonly Int64[] };
 

@@ -1,5 +1,6 @@
 import type { AssumptionId } from '../contract/assumptions.ts';
 import type { OperationId } from '../contract/operations.ts';
+import type { CoverageReport } from '../simulation/coverage.ts';
 
 // What the control API answers, as its OpenAPI document describes it.
 
@@ -104,3 +105,9 @@ export interface SandboxSummary {
   readonly orders: number;
   readonly requests: number;
 }
+
+/** A case within a reply, with whether it was shown. */
+export type CaseCoverage = CoverageReport['cases'][number];
+
+/** How many there are, and how many of them were shown. */
+export type CoverageShare = CoverageReport['totals']['documented'];

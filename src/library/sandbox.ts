@@ -112,8 +112,9 @@ export function sandboxAt(
     snapshots: {
       list: () => control.call('GET', '/snapshots'),
       create: (snapshot) => control.call('POST', '/snapshots', { name: snapshot }),
-      restore: (snapshot) => control.call('POST', `/snapshots/${snapshot}/restore`),
-      delete: (snapshot) => control.call('DELETE', `/snapshots/${snapshot}`),
+      restore: (snapshot) =>
+        control.call('POST', `/snapshots/${encodeURIComponent(snapshot)}/restore`),
+      delete: (snapshot) => control.call('DELETE', `/snapshots/${encodeURIComponent(snapshot)}`),
     },
     scenario: scenarioControl(control),
     assumptions: () => control.call('GET', '/assumptions'),

@@ -1,5 +1,6 @@
 import type { Choices } from '../contract/assumptions.ts';
 import type { OperationId } from '../contract/operations.ts';
+import type { Fault } from '../simulation/outcome.ts';
 import type { Animal, Int64, InventoryEntry, Order, RecordChanges } from './records.ts';
 
 /** What a scenario file holds, to be written in a test. The server checks it as it does a file. */
@@ -27,12 +28,14 @@ export interface ScenarioDefinition {
   readonly rules?: readonly RuleDefinition[];
 }
 
-interface SetAndRemove<R> {
+/** Records to be merged by their ids, and those to take out before that. */
+export interface SetAndRemove<R> {
   readonly set?: readonly R[];
   readonly remove?: 'all' | readonly Int64[];
 }
 
-type Scalar = string | Int64 | boolean | null;
+/** A value that is compared with what a request says. */
+export type Scalar = string | Int64 | boolean | null;
 
 /** One rule: when an operation is called so, reply or fail so. */
 export interface RuleDefinition {
@@ -53,13 +56,20 @@ export interface RuleDefinition {
     | number
     | { readonly min: number; readonly max: number }
     | { readonly median: number; readonly sigma: number };
+  /** The reply, in the place of that of the service. */
   readonly reply?: {
-    readonly status?: number;
-    readonly headers?: Readonly<Record<string, string>>;
+    readonly status: number;
+    readonly headers?: Readonly<Record<string, HeaderValue | readonly HeaderValue[]>>;
+    /** Any JSON value, also a wrong one; left out, the body that the status has anyway. */
     readonly body?: unknown;
-    readonly [name: string]: unknown;
+    /** No body, whatever the status has anyway. */
+    readonly empty?: true;
   };
-  readonly fault?: string | Readonly<Record<string, unknown>>;
+  readonly fault?:
+    | Fault['kind']
+    | { readonly kind: 'slow-body'; readonly chunks?: number; readonly over?: number };
   /** Runs the operation all the same. */
   readonly apply?: boolean;
 }
+
+type HeaderValue = string | number;

@@ -1,5 +1,5 @@
-import { type ServerOptions, startServer } from '../server.ts';
-import { mockAt, type PetstoreMock } from './connect.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../server.ts';
+import { DEMO_KEY, mockAt, type PetstoreMock } from './connect.ts';
 
 /**
  * Starts a server in this process, on any free port where none is given, and controls it.
@@ -11,14 +11,21 @@ import { mockAt, type PetstoreMock } from './connect.ts';
  * const client = new PetstoreClient(mock.url, mock.key);
  */
 export async function startPetstoreMock(options: ServerOptions = {}): Promise<PetstoreMock> {
-  const { noControl, ...others } = options;
-  if (noControl) throw new TypeError('A mock without its control API cannot be controlled.');
-  const server = await startServer({ port: 0, ...others });
+  const { server, key } = await startControlled(options);
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopped ??= server.close();
     return stopped;
   };
-  const key = options.keys?.valid?.[0];
   return mockAt({ url: server.url, token: server.controlToken, key }, stop);
+}
+
+/** Starts a server that can be controlled, and tells a key that it takes. */
+export async function startControlled(
+  options: ServerOptions,
+): Promise<{ readonly server: RunningServer; readonly key: string }> {
+  const { noControl, ...others } = options;
+  if (noControl) throw new TypeError('A mock without its control API cannot be controlled.');
+  const server = await startServer({ port: 0, ...others });
+  return { server, key: options.keys?.valid?.[0] ?? DEMO_KEY };
 }

@@ -7,7 +7,7 @@ import type { MockSandbox } from './sandbox.ts';
 export interface MockFixtures {
   /** A sandbox that only this test knows of. */
   readonly mock: MockSandbox;
-  /** The server that it is in: one for each worker of the run. */
+  /** The server that it is in: that of `globalSetup`, else one for each test file. */
   readonly petstoreMock: PetstoreMock;
 }
 
@@ -15,7 +15,8 @@ export interface MockFixtures {
  * The `test` of vitest, with a sandbox for each test that asks for `mock`. Where the test fails, the
  * exchanges of its sandbox are printed.
  *
- * @param options of the server, unless PETSTORE_MOCK_URL names one that runs already
+ * @param options of the server, unless one runs already: that of `globalSetup` or of
+ *   `petstore-mock exec`, or another that PETSTORE_MOCK_URL names
  */
 export function createTest(options: ServerOptions = {}): TestAPI<MockFixtures> {
   return base.extend<MockFixtures>({
@@ -31,9 +32,10 @@ export function createTest(options: ServerOptions = {}): TestAPI<MockFixtures> {
     mock: async ({ petstoreMock, task }, use) => {
       const sandbox = petstoreMock.sandbox();
       await use(sandbox);
-      if (task.result?.state === 'fail') {
+      // A test that is meant to fail fails where it passes; its result is turned round later.
+      if ((task.result?.state === 'fail') !== (task.fails === true)) {
         // biome-ignore lint/suspicious/noConsole: what is printed so is shown with its test
-        console.error(await tellExchanges(sandbox));
+        console.error(await tellExchanges(sandbox, task.name));
       }
       await forgetSandbox(petstoreMock, sandbox);
     },

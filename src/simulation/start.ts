@@ -1,11 +1,12 @@
 import { type Choices, chooseOptions } from '../contract/assumptions.ts';
+import { OPERATION_IDS } from '../contract/operations.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { ClockSetting } from '../service/clock.ts';
 import { type KeyLists, type Keyring, keyring } from '../service/keyring.ts';
 import { mergeInto } from '../store/merge.ts';
 import { forkStore, type Store } from '../store/store.ts';
 import { type RuleBook, ruleBook } from './rules.ts';
-import { type Scenario, ScenarioError } from './scenario.ts';
+import { type Rule, type Scenario, ScenarioError } from './scenario.ts';
 
 /** What a sandbox starts from and goes back to. It is shared, and never changed. */
 export interface Start {
@@ -31,6 +32,8 @@ export interface StartSettings {
   readonly clock?: number | undefined;
   /** Whether the clock stands still. */
   readonly frozen?: boolean | undefined;
+  /** Milliseconds that every reply is held back which no rule of a scenario decides. */
+  readonly delay?: number | undefined;
 }
 
 /**
@@ -41,7 +44,7 @@ export interface StartSettings {
  * @throws ScenarioError where a scenario's records do not fit the store
  */
 export function startOf(
-  { assume, keys = {}, clock, frozen, seed = DEFAULTS.seed }: StartSettings,
+  { assume, keys = {}, clock, frozen, delay = 0, seed = DEFAULTS.seed }: StartSettings,
   store: Store,
   scenarios: readonly Scenario[],
 ): Start {
@@ -66,7 +69,26 @@ export function startOf(
     }),
     seed,
     scenarios,
-    rules: ruleBook(scenarios.toReversed().flatMap(({ rules }) => rules)),
+    rules: ruleBook([
+      ...scenarios.toReversed().flatMap(({ rules }) => rules),
+      ...(delay > 0 ? [holdingBack(delay)] : []),
+    ]),
+  };
+}
+
+/** A rule that only delays, as the scenario of that name would have it. */
+function holdingBack(milliseconds: number): Rule {
+  return {
+    scenario: 'delay',
+    number: 1,
+    on: OPERATION_IDS,
+    where: { inputs: new Map(), headers: new Map(), keys: undefined },
+    calls: undefined,
+    chance: 1,
+    delay: { kind: 'fixed', milliseconds },
+    reply: undefined,
+    fault: undefined,
+    apply: false,
   };
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -254,4 +254,23 @@ test('health needs only the variables of the server in a container', async () =>
     stderr: '',
   });
   await server.stop();
+});
+
+describe('--coverage', () => {
+  test('is written when the server is stopped', async () => {
+    const [json, html] = [join(folder, 'seen.json'), join(folder, 'seen.html')];
+    const server = await startCommand([...FREE, '--coverage', json, '--coverage', html]);
+    await (await fetch(`${server.url}/pets`, { headers: KEY })).text();
+    expect(existsSync(json)).toBe(false);
+    expect((await server.stop()).code).toBe(0);
+    const { coverage } = JSON.parse(readFileSync(json, 'utf8'));
+    expect(coverage.totals.documented).toEqual({ shown: 1, total: 16, percent: 6 });
+    expect(readFileSync(html, 'utf8')).toContain('<!doctype html>');
+  });
+
+  test('is refused before the start where it could not be written', async () => {
+    const { code, stdout, stderr } = await runCommand([...FREE, '--coverage', folder]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('--coverage: expected a name that ends in');
+  });
 });

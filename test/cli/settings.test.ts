@@ -284,7 +284,7 @@ describe('each refusal says where, what was expected and what is nearest', () =>
   const assumption = 'an assumption that "petstore-mock assumptions" lists';
   const instant = 'an RFC 3339 instant such as 2030-12-06T00:00:00Z';
   const fileFlags =
-    'port, host, fixture, animals, orders, seed, db, watch, scenario, sandbox-required, max-sandboxes, journal, assume, rate-limit, clock, freeze, plain, key, read-only-key, invalid-key, any-key, control-token, no-control and log';
+    'port, host, fixture, animals, orders, seed, db, watch, scenario, sandbox-required, max-sandboxes, journal, assume, rate-limit, delay, clock, freeze, plain, key, read-only-key, invalid-key, any-key, control-token, no-control, log and coverage';
   const refused: [Places, string][] = [
     [
       { args: ['--prot', '80'] },

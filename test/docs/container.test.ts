@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { variableOf } from '../../src/cli/environment.ts';
 import { flagsFrom } from '../../src/cli/flags.ts';
 import { packageRoot } from '../../src/package.ts';
 import { shippedScenarios } from '../../src/simulation/load-scenario.ts';
+import { runCommand } from '../helpers/command.ts';
 import { blocks, readPage } from './page.ts';
 import { freePort } from './walk.ts';
 
@@ -342,12 +343,29 @@ describe('examples/github-actions.yaml', () => {
   const service = membersOf(at(workflow, 'jobs', 'service-container', 'services', 'petstore-mock'));
 
   test('names variables, scenarios and ports that exist', () => {
-    const beside = at(workflow, 'jobs', 'process', 'env');
+    const beside = at(workflow, 'jobs', 'exec', 'env');
     const named = [...ownVariables(service.env), ...ownVariables(beside)];
     expect(VARIABLES).toEqual(expect.arrayContaining(named));
     const names = shippedScenarios().map(({ name }) => name);
     expect(names).toContain(at(beside, 'PETSTORE_MOCK_SCENARIO'));
     expect(service.ports).toEqual([`4010:${image.port}`]);
+  });
+
+  test('runs the tests under gates, and keeps the report that it writes', async () => {
+    const steps = [at(workflow, 'jobs', 'exec', 'steps')].flat();
+    const [line = ''] = steps.flatMap((step) => {
+      const run = at(step, 'run');
+      return typeof run === 'string' && run.startsWith('npx petstore-mock') ? [run] : [];
+    });
+    const [, flags = '', file = ''] = /^npx petstore-mock (.*) (\S+) -- npm test$/.exec(line) ?? [];
+    const folder = mkdtempSync(join(tmpdir(), 'workflow-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const words = [...flags.split(' '), join(folder, file), '--', process.execPath, '-e', ''];
+    const { code, stderr } = await runCommand(words);
+    expect(stderr).toMatch(/--require-coverage: 0% .* not 50%/);
+    expect(code).toBe(3);
+    expect(existsSync(join(folder, file))).toBe(true);
+    expect(steps.map((step) => at(step, 'with', 'path'))).toContain(file);
   });
 
   test('starts the service with its variables, and finds it healthy by its options', async () => {

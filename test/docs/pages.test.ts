@@ -1,24 +1,38 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { commandEnvironment } from '../../src/cli/command-environment.ts';
+import { DOCUMENTED_REPLIES } from '../../src/contract/coverage.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
+import { startPetstoreMock } from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
+import { coverageFormats } from '../../src/report/write.ts';
+import { FINDING_CODE_NAMES } from '../../src/simulation/findings.ts';
 import { shippedScenarios } from '../../src/simulation/load-scenario.ts';
 import { SCENARIO } from '../../src/simulation/read-scenario.ts';
 import { RULE_SHAPE } from '../../src/simulation/scenario-rule.ts';
-import { allBlocks, anchors, code, links, readPage, section, tableRows } from './page.ts';
+import { allBlocks, anchors, blocks, code, links, readPage, section, tableRows } from './page.ts';
+import { printedBy, promisedBy, usesOf } from './program.ts';
 import { stepsOf, Walk } from './walk.ts';
 
-const DOCS = readdirSync(join(packageRoot, 'docs')).map((file) => `docs/${file}`);
+const DOCS = readdirSync(join(packageRoot, 'docs'))
+  .filter((file) => file.endsWith('.md'))
+  .map((file) => `docs/${file}`);
 const PAGES = ['README.md', 'CONTRIBUTING.md', ...DOCS];
 
 /** What each page, or a part of one, has its reader do. */
 const WALKS = [
-  ...DOCS.map((file) => ({ of: file, steps: stepsOf(readPage(file)) })),
-  {
-    of: 'README.md, Scenarios, sandboxes and the control API',
-    steps: stepsOf(section(readPage('README.md'), 'Scenarios, sandboxes and the control API')),
-  },
+  ...DOCS.map((file) => ({ of: file, steps: stepsOf(readPage(file)) })).filter(
+    ({ steps }) => steps.length > 0,
+  ),
+  ...[
+    ['Scenarios, sandboxes and the control API'],
+    // The client of the one is called again by the other.
+    ['How much of the service has my client seen\\?', 'The log'],
+  ].map((titles) => ({
+    of: `README.md, ${titles.join(' and ')}`,
+    steps: stepsOf(titles.map((title) => section(readPage('README.md'), title)).join('')),
+  })),
 ];
 
 describe.each(WALKS)('the examples of $of', ({ steps }) => {
@@ -112,5 +126,61 @@ describe('docs/control-api.md', () => {
       return !called.some((call) => pattern.test(call));
     });
     expect(uncalled).toEqual([]);
+  });
+});
+
+describe('docs/evidence.md', () => {
+  const page = readPage('docs/evidence.md');
+
+  test('lists every finding with what it is, why it matters and what to do, and no other', () => {
+    const rows = tableRows(section(page, 'Findings'), 'code');
+    expect(rows.map(([name]) => name)).toEqual(FINDING_CODE_NAMES.map(code));
+    expect(rows.flat().filter((cell) => cell === '')).toEqual([]);
+    expect(new Set(rows.map(({ length }) => length))).toEqual(new Set([4]));
+  });
+
+  test('lists every form of a report, and no other', () => {
+    const rows = tableRows(section(page, 'Reports'), 'ending');
+    expect(rows.map(([ending]) => ending).sort()).toEqual(
+      Object.keys(coverageFormats).map(code).sort(),
+    );
+  });
+
+  test('lists every variable that a command is told of the server by', () => {
+    const told = commandEnvironment({ url: 'http://127.0.0.1/v1', controlToken: 't' }, {}, [], {});
+    const rows = tableRows(section(page, 'Beside a command'), 'variable');
+    expect(rows.map(([name]) => name)).toEqual(Object.keys(told).map(code));
+  });
+
+  test('counts what there is to be shown', () => {
+    expect(page).toContain(`prescribes ${DOCUMENTED_REPLIES.length} replies`);
+  });
+});
+
+describe('docs/library.md', () => {
+  const page = readPage('docs/library.md');
+
+  test.each(blocks(page, 'js').map((program) => ({ program, uses: usesOf(program) })))(
+    'prints what it says it prints: $uses',
+    async ({ program }) => expect(await printedBy(program)).toEqual(promisedBy(program)),
+  );
+
+  test('shows nothing else but what the examples hold', () => {
+    const examples = ['vitest', 'playwright'].flatMap((name) => {
+      const folder = join(packageRoot, 'examples', name);
+      return readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+    });
+    const shown = [...blocks(page, 'ts'), ...blocks(readPage('README.md'), 'ts')];
+    expect(shown).toHaveLength(4);
+    expect(shown.filter((text) => !examples.some((it) => it.includes(text)))).toEqual([]);
+  });
+
+  test('lists every part of a mock, and no other', async () => {
+    await using mock = await startPetstoreMock();
+    const cells = tableRows(section(page, 'What there is to control'), 'part').map(
+      ([cell]) => cell,
+    );
+    const listed = [...cells.join().matchAll(/`(\w+)/g)].map(([, name = '']) => name);
+    expect(listed.sort()).toEqual(Object.keys(mock).sort());
   });
 });

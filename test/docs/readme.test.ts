@@ -1,14 +1,15 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { env, execPath } from 'node:process';
-import { pathToFileURL } from 'node:url';
+import { env } from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exitCodeOf, signalExitCode } from '../../src/cli/child.ts';
 import { COMMAND_NAMES, COMPLETION, usageOf } from '../../src/cli/commands.ts';
 import { fromConfigFile } from '../../src/cli/config-file.ts';
 import { variableOf } from '../../src/cli/environment.ts';
 import { FLAG_NAMES, type FlagName, flagShape, flagsFrom, flagsOf } from '../../src/cli/flags.ts';
+import { renderJson } from '../../src/cli/log.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS } from '../../src/contract/assumptions.ts';
 import { ERROR_CODES } from '../../src/contract/errors.ts';
 import {
@@ -19,9 +20,11 @@ import {
 } from '../../src/contract/operations.ts';
 import { type RunningServer, startServer } from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
+import { Exchange } from '../../src/simulation/journal.ts';
 import { loadFixture } from '../../src/store/fixture.ts';
 import { fixtureFile } from '../helpers/wire.ts';
 import { blocks, code, onlyBlock, readPage, section, tableRows } from './page.ts';
+import { printedBy, promisedBy, usesOf } from './program.ts';
 
 const run = promisify(execFile);
 const README = readPage('README.md');
@@ -154,6 +157,19 @@ describe('the tables', () => {
     expect(others.filter((name) => flagShape(name).elsewhere.length > 0)).toEqual([]);
   });
 
+  test('list the exit code of every way in which a command ends', () => {
+    const codes = tableRows(section(README, 'Exit codes'), 'code').map(([cell = '']) => cell);
+    const listed = codes.join(', ').split(', ');
+    const own = [
+      exitCodeOf({ kind: 'timed-out', seconds: 1 }),
+      exitCodeOf({ kind: 'not-started', code: 'EACCES' }),
+      exitCodeOf({ kind: 'not-started', code: 'ENOENT' }),
+    ];
+    expect(listed).toEqual(['0', '1', '2', '3', ...own.map(String), '128 + _n_', 'any other']);
+    expect(exitCodeOf({ kind: 'signalled', signal: 'SIGKILL' })).toBe(128 + 9);
+    expect([exitCodeOf({ kind: 'exited', code: 7 }), signalExitCode('SIGINT')]).toEqual([7, 130]);
+  });
+
   test('give a reason for every dependency, and for no other package', () => {
     const { dependencies, devDependencies } = JSON.parse(
       readFileSync(join(packageRoot, 'package.json'), 'utf8'),
@@ -185,19 +201,31 @@ describe('the examples', () => {
 
   const programs = blocks(section(README, 'In your own tests and apps'), 'js').map((program) => ({
     program,
-    uses: /\b(?:startServer|createApp)\b/.exec(program)?.[0],
+    uses: usesOf(program),
   }));
 
-  test('embed the mock in both ways', () => {
-    expect(programs.map(({ uses }) => uses)).toEqual(['startServer', 'createApp']);
+  test('start a mock and embed it', () => {
+    expect(programs.map(({ uses }) => uses)).toEqual(['startPetstoreMock', 'createApp']);
   });
 
   test.each(programs)('print what they say they print: $uses', async ({ program }) => {
-    const source = pathToFileURL(join(packageRoot, 'src/index.ts')).href;
-    const text = program.replace("'petstore-mock'", `'${source}'`);
-    const words = ['--import', 'tsx', '--input-type=module', '--eval', text];
-    const { stdout } = await run(execPath, words, { cwd: packageRoot });
-    const [, printed] = /console\.log\(.*\); \/\/ (.*)$/m.exec(program) ?? [];
-    expect(stdout).toBe(`${printed}\n`);
+    expect(await printedBy(program)).toEqual(promisedBy(program));
   });
+});
+
+test('the log has the members that are told of, and no other', () => {
+  const exchange = new Exchange();
+  const line = renderJson('default', {
+    ...exchange,
+    operation: 'getPet',
+    status: 200,
+    fault: 'truncate',
+    delay: 5,
+    basis: { kind: 'forced', by: 'flaky#1' },
+    key: 'demo…',
+    why: ['a rule'],
+  });
+  const [, told = ''] = /it has the members (.*), less/.exec(section(README, 'The log')) ?? [];
+  const members = [...told.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+  expect(members).toEqual(Object.keys(JSON.parse(line)));
 });

@@ -60,6 +60,9 @@ const PORT = '4010';
 /** Has curl write what a step is compared with, beside what it shows its user. */
 const CURLRC = 'silent\nwrite-out = "%{stderr}status %{http_code}\\n"\n';
 
+/** What that has added, for whoever compares the rest. */
+const CURL_STATUS = /^status \d+\n/gm;
+
 /** A reader who follows a page in a folder of their own, with one server at a time. */
 export class Walk {
   readonly #folder = mkdtempSync(join(tmpdir(), 'docs-'));
@@ -98,7 +101,10 @@ export class Walk {
     if (ending.startsWith('exit ')) expect(`exit ${exit}`, stderr).toBe(ending);
     else if (ending.startsWith('curl ')) expect(`curl (${exit})`, stderr).toBe(ending);
     else expect([status, exit], stderr + stdout).toEqual([ending, 0]);
-    if (shown !== undefined) expectShown(stdout.replaceAll(this.#port, PORT), shown);
+    if (shown === undefined) return;
+    // What a command tells stands on standard error, after what the command that it runs has printed.
+    const told = shown.info === 'text' ? stdout + stderr.replace(CURL_STATUS, '') : stdout;
+    expectShown(told.replaceAll(this.#port, PORT), shown);
   }
 
   #ported(text: string): string {

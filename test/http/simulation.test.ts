@@ -103,6 +103,22 @@ describe('a rule', () => {
     expect(performance.now() - started).toBeGreaterThan(28);
   });
 
+  test('may be one delay for all that no other rule decides, which a reset keeps', async () => {
+    const { port } = await start({
+      delay: 30,
+      ...withRules({ on: 'getPet', reply: { status: 503 } }),
+    });
+    const ask = asker(port);
+    for (const _time of ['before', 'after']) {
+      const started = performance.now();
+      const { status, headers } = await ask('GET', '/inventory');
+      expect([status, headers['mock-basis']]).toEqual([200, 'documented']);
+      expect(performance.now() - started).toBeGreaterThan(28);
+      await fetch(`http://127.0.0.1:${port}/__mock/reset`, { method: 'POST' });
+    }
+    expect((await ask('GET', '/pets/1')).status).toBe(503);
+  });
+
   test('counts apart in every sandbox', async () => {
     const { port } = await start(withRules({ on: '*', calls: 1, reply: { status: 503 } }));
     for (const base of ['/v1', '/~one/v1', '/~two/v1']) {

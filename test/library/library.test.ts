@@ -1,11 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import express from 'express';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   ControlError,
   connectPetstoreMock,
+  createApp,
+  globalSetup,
   type PetstoreMock,
   startPetstoreMock,
   startServer,
 } from '../../src/index.ts';
+import { tellExchanges } from '../../src/library/for-tests.ts';
+import { serve } from './serve.ts';
 
 let server: PetstoreMock;
 beforeAll(async () => {
@@ -16,7 +23,16 @@ afterAll(() => server.stop());
 const BIG = 9007199254740993n;
 
 function call({ url, key }: { url: string; key: string }, path: string, init: RequestInit = {}) {
-  return fetch(url + path, { ...init, headers: { Authorization: `Bearer ${key}` } });
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  return fetch(url + path, { ...init, headers });
+}
+
+/** What a promise is rejected with. */
+async function refusalOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect.unreachable('it was not refused'),
+    (error: unknown) => error,
+  );
 }
 
 describe('a sandbox', () => {
@@ -67,15 +83,40 @@ describe('the store', () => {
   });
 
   test('has integers that a double cannot hold as bigints, and others as numbers', async () => {
-    const { animals, inventory } = server.sandbox();
+    const { animals, inventory, orders, state } = server.sandbox();
     const created = await animals.create({ name: 'Rex', categoryId: BIG });
     expect(created).toEqual({ id: 65, name: 'Rex', categoryId: BIG });
-    await animals.put(BIG, { name: 'Rex', categoryId: 1 });
+    await animals.put(BIG, { name: 'Rex', categoryId: 1n });
     await inventory.create({ petId: BIG, quantity: 3, status: 'available' });
     expect(await inventory.get(BIG)).toEqual({ petId: BIG, quantity: 3, status: 'available' });
-    expect(await animals.list({ id: BIG })).toHaveLength(1);
+    expect(await inventory.get(1n)).toMatchObject({ petId: 1 });
+    expect(await animals.list({ id: BIG })).toEqual([{ id: BIG, name: 'Rex', categoryId: 1 }]);
+    expect(await animals.count({ id_gte: BIG })).toBe(1);
+    await orders.put(-BIG, { petId: BIG });
+    expect(await orders.patch(-BIG, { status: 'shipped' })).toEqual({
+      id: -BIG,
+      petId: BIG,
+      status: 'shipped',
+    });
+    const all = await state.get();
+    expect(all.animals.map(({ id }) => id)).toContain(BIG);
+    expect(all.animals[0]?.id).toBe(1);
+    expect(all.orders[0]?.id).toBe(-BIG);
+    await state.patch({ orders: { remove: [-BIG, 1n] } });
+    expect(await orders.count()).toBe(13);
     await animals.delete(BIG);
     await expect(inventory.get(BIG)).rejects.toThrow(ControlError);
+  });
+
+  test('tells the largest number and the smallest bigint apart', async () => {
+    const { animals } = server.sandbox();
+    const largest = Number.MAX_SAFE_INTEGER;
+    await animals.put(largest, { name: 'Rex', categoryId: BigInt(largest) + 1n });
+    expect(await animals.get(BigInt(largest))).toEqual({
+      id: largest,
+      name: 'Rex',
+      categoryId: BigInt(largest) + 1n,
+    });
   });
 
   test('is queried as json-server is', async () => {
@@ -121,6 +162,30 @@ describe('scenarios', () => {
     expect((await call(sandbox, '/store/orders/1', { method: 'DELETE' })).status).toBe(409);
     expect(await scenario.use()).toEqual([]);
     expect(await scenario.get()).toEqual([]);
+  });
+
+  test('are written out with bigints', async () => {
+    const sandbox = server.sandbox();
+    await sandbox.scenario.use({
+      state: {
+        animals: { set: [{ id: BIG, name: 'Rex', categoryId: 1n }], remove: [1n] },
+        orders: { remove: 'all', set: [{ id: BIG, petId: BIG }] },
+      },
+      rules: [
+        {
+          on: 'getPet',
+          where: { petId: BIG },
+          calls: 1,
+          reply: { status: 200, body: { id: BIG + 2n } },
+        },
+        { on: 'getPet', where: { petId: Number(BIG - 1n) }, reply: { status: 503 } },
+      ],
+    });
+    expect(await (await call(sandbox, `/pets/${BIG}`)).text()).toBe('{"id":9007199254740995}');
+    expect(await (await call(sandbox, `/pets/${BIG}`)).json()).toMatchObject({ name: 'Rex' });
+    expect((await call(sandbox, `/pets/${BIG - 1n}`)).status).toBe(503);
+    expect((await call(sandbox, '/pets/1')).status).toBe(404);
+    expect(await sandbox.orders.list()).toEqual([{ id: BIG, petId: BIG }]);
   });
 
   test('are written out one at a time', async () => {
@@ -170,17 +235,130 @@ test('the journal is listed, counted and emptied', async () => {
   expect(await requests.count()).toMatchObject({ count: 0 });
 });
 
-test('an Error of the control API is thrown with its status and code', async () => {
-  const error: unknown = await server
-    .sandbox()
-    .orders.get(99)
-    .catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(ControlError);
-  expect(error).toMatchObject({
-    name: 'ControlError',
-    status: 404,
-    code: 'order_not_found',
-    message: 'there is no order with the id 99',
+test('the journal has integers of both bodies exactly', async () => {
+  const sandbox = server.sandbox();
+  const body = `{"name":"Rex","categoryId":${BIG}}`;
+  await call(sandbox, '/pets', { method: 'POST', body });
+  await call(sandbox, '/pets', { method: 'POST', body: 'no JSON' });
+  const [created, refused] = await sandbox.requests.list({ method: 'POST' });
+  expect(created?.request.body).toEqual({ name: 'Rex', categoryId: BIG });
+  expect(created?.reply.body).toEqual({ id: 65, name: 'Rex', categoryId: BIG });
+  expect(refused?.request.body).toBe('no JSON');
+});
+
+test('the journal is filtered by each part of an exchange', async () => {
+  const sandbox = server.sandbox();
+  const { requests, clock } = sandbox;
+  await clock.freeze('2030-01-01T00:00:00Z');
+  await call(sandbox, '/pets/1');
+  await clock.advance('PT1H');
+  await call({ ...sandbox, key: 'wrong-key' }, '/pets/1');
+  const filters = [
+    { operation: 'getPet' },
+    { status: 401 },
+    { basis: 'documented' },
+    { basis: 'assumed' },
+    { method: 'GET' },
+    { key: 'wrong-key' },
+    { from: '2030-01-01T00:30:00Z' },
+    { to: '2030-01-01T00:30:00Z' },
+    { operation: 'getPet', status: undefined, limit: undefined },
+  ] as const;
+  const found = await Promise.all(filters.map((filter) => requests.list(filter)));
+  expect(found.map((all) => all.map(({ number }) => number))).toEqual([
+    [1, 2],
+    [2],
+    [1, 2],
+    [],
+    [1, 2],
+    [2],
+    [2],
+    [1],
+    [1, 2],
+  ]);
+  expect(await requests.list({ limit: 1 })).toMatchObject([{ number: 2 }]);
+});
+
+describe('reports', () => {
+  test('of a sandbox are about what was done there', async () => {
+    const sandbox = server.sandbox();
+    await call(sandbox, '/pets/1');
+    await call({ ...sandbox, key: 'undefined' }, '/store/orders');
+    const { totals, documented, cases, assumed } = await sandbox.coverage();
+    expect(totals.documented).toEqual({ shown: 2, total: 16, percent: 12 });
+    const shown = documented.filter(({ count }) => count > 0);
+    expect(shown).toMatchObject([
+      { operation: 'getPet', status: 200, count: 1, first: { sandbox: sandbox.name, exchange: 1 } },
+      { operation: 'listOrders', status: 401, count: 1, first: { exchange: 2 } },
+    ]);
+    expect(cases.filter(({ count }) => count > 0).map(({ id }) => id)).toContain('pet-available');
+    expect(assumed.every(({ count }) => count === 0)).toBe(true);
+    const { total, counts, findings } = await sandbox.findings();
+    expect([total, counts]).toEqual([2, { deprecated: 1, 'placeholder-key': 1 }]);
+    expect(findings).toMatchObject([
+      { code: 'deprecated', exchange: 1, sandbox: sandbox.name, operation: 'getPet' },
+      { code: 'placeholder-key', exchange: 2, target: `/~${sandbox.name}/v1/store/orders` },
+    ]);
+  });
+
+  test('of a server are about its own sandbox or about all, also those that are gone', async () => {
+    const own = await startPetstoreMock();
+    try {
+      const sandbox = own.sandbox();
+      await call(sandbox, '/pets/1');
+      await own.sandboxes.delete(sandbox.name);
+      await call(own, '/pets');
+      const percents = async (mock: PetstoreMock) => [
+        (await mock.coverage()).totals.documented.shown,
+        (await mock.coverage({ all: true })).totals.documented.shown,
+        (await mock.findings()).total,
+        (await mock.findings({ all: true })).total,
+      ];
+      expect(await percents(own)).toEqual([1, 2, 0, 1]);
+      await own.reset();
+      expect(await percents(own)).toEqual([0, 2, 0, 1]);
+      await call(own.sandbox('named'), '/store/orders');
+      const named = await connectPetstoreMock({ url: own.sandbox('named').url });
+      expect(await percents(named)).toEqual([1, 3, 0, 1]);
+    } finally {
+      await own.stop();
+    }
+  });
+});
+
+describe('a refused call is thrown', () => {
+  test('with what the server says, its status and code, and what was asked', async () => {
+    const { name, orders } = server.sandbox();
+    const error = await refusalOf(orders.get(99));
+    expect(error).toBeInstanceOf(ControlError);
+    expect(error).toMatchObject({
+      name: 'ControlError',
+      status: 404,
+      code: 'order_not_found',
+      message: 'there is no order with the id 99',
+    });
+    const { origin } = new URL(server.url);
+    expect(error).toHaveProperty('call', `GET ${origin}/~${name}/__mock/orders/99`);
+  });
+
+  test('with every problem of what was sent', async () => {
+    const { scenario, state } = server.sandbox();
+    const error = await refusalOf(
+      state.put({ animals: [{ id: 1, name: 'Rex', categoryId: 1.5 }] }),
+    );
+    expect(error).toMatchObject({ status: 400, code: 'invalid_input' });
+    expect(String(error)).toMatch(/categoryId: expected an integer .*found 1\.5/);
+    await expect(scenario.use('shiped-orders')).rejects.toThrow(/shipped-orders/);
+    expect((await state.get()).animals).toHaveLength(64);
+  });
+
+  test('where the name of a sandbox or of a snapshot would lead elsewhere', async () => {
+    const { snapshots } = server.sandbox();
+    await snapshots.create('kept');
+    await expect(server.sandboxes.delete('../orders/1')).rejects.toThrow(TypeError);
+    await expect(snapshots.delete('../orders/1')).rejects.toThrow(ControlError);
+    await expect(snapshots.restore('kept/restore?')).rejects.toThrow(ControlError);
+    expect(await server.orders.get(1)).toMatchObject({ id: 1 });
   });
 });
 
@@ -194,7 +372,11 @@ describe('a server', () => {
     });
     try {
       const url = `http://127.0.0.1:${port}/~own/v1/`;
-      await expect(connectPetstoreMock({ url })).rejects.toMatchObject({ status: 401 });
+      for (const token of [undefined, 'wrong']) {
+        const error = await refusalOf(connectPetstoreMock({ url, token }));
+        expect(error).toMatchObject({ status: 401, code: 'unauthorized' });
+        expect(String(error)).toMatch(/token.*; connectPetstoreMock takes it as `token`$/);
+      }
       const remote = await connectPetstoreMock({ url, token: 'secret', key: 'other-key' });
       expect(remote.name).toBe('own');
       expect((await call(remote, '/pets')).status).toBe(200);
@@ -206,14 +388,111 @@ describe('a server', () => {
     }
   });
 
-  test('that is not there, or is no mock, is told of', async () => {
+  test('gives a key that works, also for staging', async () => {
+    const staging = await connectPetstoreMock({ url: server.sandbox('staging').url });
+    expect((await call(staging, '/pets')).status).toBe(200);
+    expect((await call(staging.sandbox(), '/pets')).status).toBe(200);
+    const own = await connectPetstoreMock({ url: staging.url, key: 'own-key' });
+    expect([own.key, own.sandbox('staging').key, own.sandbox().key]).toEqual(
+      Array(3).fill('own-key'),
+    );
+  });
+
+  test('that is mounted in another app is controlled there', async () => {
+    const app = express();
+    app.use('/backend', createApp());
+    await using site = await serve(createServer(app));
+    const mock = await connectPetstoreMock({ url: `${site.url}/backend/~own/v1` });
+    expect([mock.url, mock.sandbox('x').url]).toEqual([
+      `${site.url}/backend/~own/v1`,
+      `${site.url}/backend/~x/v1`,
+    ]);
+    await mock.orders.delete(1);
+    expect((await call(mock, '/store/orders/1', { method: 'DELETE' })).status).toBe(404);
+    expect((await mock.findings()).total).toBe(0);
+  });
+
+  test('that is not there is told of, before and after it has stopped', async () => {
     const stopped = await startPetstoreMock({ keys: { valid: ['my-key'] } });
     const { url, key } = stopped;
     expect(key).toBe('my-key');
     await Promise.all([stopped.stop(), stopped[Symbol.asyncDispose]()]);
-    await expect(connectPetstoreMock({ url })).rejects.toThrow(/^No petstore-mock answers at http/);
+    await stopped.stop();
+    const gone =
+      /^No petstore-mock answers at http:\/\/127\.0\.0\.1:\d+\/__mock: does it run there\?$/;
+    await expect(connectPetstoreMock({ url })).rejects.toThrow(gone);
+    const error = await refusalOf(stopped.state.get());
+    expect(error).toHaveProperty('message', expect.stringMatching(gone));
+    expect(error).toHaveProperty('cause', expect.any(Error));
+  });
+
+  test('that is no mock, or has no control API, is told of', async () => {
     await expect(connectPetstoreMock({ url: 'localhost' })).rejects.toThrow(TypeError);
     await expect(startPetstoreMock({ noControl: true })).rejects.toThrow(TypeError);
+    await expect(globalSetup({ noControl: true })()).rejects.toThrow(TypeError);
+    for (const status of [200, 404]) {
+      const other = createServer((_request, response) =>
+        response.writeHead(status).end('<p>Hello'),
+      );
+      await using site = await serve(other);
+      const told = /was answered with \d+ and nothing that a petstore-mock says: is it one\?$/;
+      await expect(connectPetstoreMock({ url: site.url })).rejects.toThrow(told);
+    }
+    const closed = await startServer({ port: 0, noControl: true });
+    try {
+      const error = await refusalOf(connectPetstoreMock({ url: closed.url }));
+      expect(String(error)).toMatch(/is it a petstore-mock without --no-control\?$/);
+    } finally {
+      await closed.close();
+    }
+  });
+
+  test('stops at the end of its block', async () => {
+    let url = '';
+    {
+      await using mock = await startPetstoreMock();
+      url = mock.url;
+      expect((await call(mock, '/pets')).status).toBe(200);
+    }
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+  });
+
+  test('answers what is in flight before it has stopped', async () => {
+    const mock = await startPetstoreMock();
+    const body = '{"name":"Rex","categoryId":1}';
+    const headers = {
+      Authorization: `Bearer ${mock.key}`,
+      'Content-Type': 'application/json',
+      'Content-Length': body.length,
+      Expect: '100-continue',
+    };
+    const upload = request(`${mock.url}/pets`, { method: 'POST', headers });
+    upload.flushHeaders();
+    const answered = once(upload, 'response');
+    await once(upload, 'continue');
+    const ended: string[] = [];
+    const stops = ['first', 'second'].map((name) => mock.stop().then(() => ended.push(name)));
+    await expect(fetch(mock.url)).rejects.toThrow('fetch failed');
+    expect(ended).toEqual([]);
+    upload.end(body);
+    const [response]: IncomingMessage[] = await answered;
+    expect(response?.statusCode).toBe(201);
+    response?.resume();
+    await Promise.all(stops);
+  });
+
+  test('runs beside another, and shares nothing with it', async () => {
+    await using one = await startPetstoreMock({ seed: 2, assume: { 'assigned-ids': 'int64' } });
+    await using other = await startPetstoreMock({ scenarios: ['no-orders'] });
+    expect(one.url).not.toBe(other.url);
+    await one.orders.delete(1);
+    expect([await one.orders.count(), await other.orders.count()]).toEqual([13, 0]);
+    expect(
+      (await call(one, '/pets', { method: 'POST', body: '{"name":"Rex","categoryId":1}' })).status,
+    ).toBe(201);
+    expect(await other.requests.count()).toEqual({ count: 0, complete: true });
+    await other.stop();
+    expect((await call(one, '/pets')).status).toBe(200);
   });
 
   test('answers to the service and the control API, whatever stands in the place of fetch', async () => {
@@ -224,5 +503,70 @@ describe('a server', () => {
     } finally {
       globalThis.fetch = fetch;
     }
+  });
+});
+
+describe('what is told of a failed test', () => {
+  const tellOf = async (sandbox: ReturnType<PetstoreMock['sandbox']>) =>
+    (await tellExchanges(sandbox, 'adds Rex')).replaceAll(sandbox.name, 'NAME').split('\n');
+
+  test('is that there was no call, where there was none', async () => {
+    expect(await tellOf(server.sandbox())).toEqual([
+      'petstore-mock was not called in the sandbox NAME, of the test "adds Rex"',
+    ]);
+  });
+
+  test('has every digit, and why there was no reply', async () => {
+    const sandbox = server.sandbox();
+    await call(sandbox, '/pets', { method: 'POST', body: `{"name":"Rex","categoryId":${BIG}}` });
+    await sandbox.scenario.use('connection-reset');
+    await expect(call(sandbox, '/pets')).rejects.toThrow();
+    expect(await tellOf(sandbox)).toEqual([
+      'petstore-mock in the sandbox NAME, of the test "adds Rex":',
+      expect.stringMatching(/^ {2}1\. POST \/~NAME\/v1\/pets → 201, documented: /),
+      '     sent {"name":"Rex","categoryId":9007199254740993}',
+      '     got  {"id":65,"name":"Rex","categoryId":9007199254740993}',
+      expect.stringMatching(/^ {2}2\. GET .* → no reply, fault reset, forced: .*connection-reset/),
+    ]);
+  });
+
+  test('is cut: the latest calls, and the beginning of what is long', async () => {
+    const sandbox = server.sandbox();
+    for (let count = 1; count <= 21; count += 1) await call(sandbox, '/pets');
+    const [, hidden, first, body = '', ...others] = await tellOf(sandbox);
+    expect([hidden, first]).toEqual(['  (1 earlier ones)', expect.stringMatching(/^ {2}2\. GET/)]);
+    expect(body).toHaveLength('     got  '.length + 401);
+    expect(body).toMatch(/^ {5}got {2}\[\{"id":1,.*…$/);
+    expect(others).toHaveLength(38);
+  });
+});
+
+describe('the server of a run', () => {
+  const NAMES = ['URL', 'KEY', 'CONTROL_URL', 'CONTROL_TOKEN'].map((it) => `PETSTORE_MOCK_${it}`);
+  const told = () => NAMES.map((name) => process.env[name]);
+
+  afterEach(() => vi.unstubAllEnvs());
+
+  test('is told to all that start after it, until it has stopped', async () => {
+    for (const name of NAMES) vi.stubEnv(name, undefined);
+    vi.stubEnv('PETSTORE_MOCK_URL', '');
+    const stop = await globalSetup({ keys: { valid: ['my-key'] }, scenarios: ['no-orders'] })();
+    const [url = '', key, controlUrl, token] = told();
+    expect([key, controlUrl, token]).toEqual(['my-key', new URL('/__mock', url).href, undefined]);
+    const mock = await connectPetstoreMock({ url, key });
+    expect(await mock.orders.count()).toBe(0);
+    await stop();
+    expect(told()).toEqual([undefined, undefined, undefined, undefined]);
+    await expect(mock.orders.count()).rejects.toThrow('No petstore-mock answers');
+  });
+
+  test('is the one that runs already, which goes on', async () => {
+    for (const name of NAMES) vi.stubEnv(name, undefined);
+    vi.stubEnv('PETSTORE_MOCK_URL', server.url);
+    const stop = await globalSetup()();
+    expect(told()).toEqual([server.url, undefined, undefined, undefined]);
+    await stop();
+    expect(process.env.PETSTORE_MOCK_URL).toBe(server.url);
+    expect((await call(server, '/pets')).status).toBe(200);
   });
 });

@@ -7,7 +7,7 @@ import {
   tellEnding,
 } from '../child.ts';
 import { commandEnvironment } from '../command-environment.ts';
-import { coverageFilesOf, writeCoverageFiles } from '../coverage-files.ts';
+import { CoverageFiles } from '../coverage-files.ts';
 import { Shown } from '../evidence.ts';
 import { renderEvidence } from '../evidence-table.ts';
 import { gatesOf, judge } from '../gates.ts';
@@ -35,7 +35,7 @@ export const exec: Command = async ({ layers, positionals: words, terminal }) =>
   requireCommand('exec', words);
   const settings = execSettings(layers);
   const gates = gatesOf(layers);
-  const files = coverageFilesOf(layers);
+  const coverage = new CoverageFiles(layers);
   const timeout = integerOf(layers, 'timeout');
   const signals = new Passing();
   const scenarios = await scenariosOf(settings, layers);
@@ -65,8 +65,7 @@ export const exec: Command = async ({ layers, positionals: words, terminal }) =>
     notices.write(`petstore-mock: ${words[0]} ${tellEnding(ending)}\n`);
   }
   if (ending.kind !== 'not-started') notices.write(renderEvidence(evidence, style));
-  const report = { coverage: server.coverage(), findings: server.findings() };
-  const unwritten = writeCoverageFiles(files, report);
+  const unwritten = coverage.write(server);
   notices.write(unwritten.map((problem) => `petstore-mock: ${problem}\n`).join(''));
   const exitCode = exitCodeOf(ending);
   if (exitCode !== 0) return exitCode;

@@ -1,5 +1,7 @@
 import type { RunningServer } from '../../server.ts';
 import { renderBanner } from '../banner.ts';
+import type { CoverageFiles } from '../coverage-files.ts';
+import { givenAs, type Layers } from '../given.ts';
 import { openLog } from '../log-output.ts';
 import { type ServeSettings, serveSettings } from '../settings.ts';
 import { start } from '../start.ts';
@@ -10,6 +12,7 @@ import type { Command } from './command.ts';
 /** Runs a server until a signal stops it. */
 export const serve: Command = async ({ layers, terminal }) => {
   const settings = serveSettings(layers);
+  const coverage = await coverageOf(layers);
   // From here on, so that one that comes while a large fixture loads is not lost: in a container
   // this may be process 1, which no signal ends by itself.
   const signals = stopSignals();
@@ -23,8 +26,20 @@ export const serve: Command = async ({ layers, terminal }) => {
   await signals.first;
   const exitCode = await Promise.race([server.close().then(() => 0), signals.second]);
   log?.flush();
-  return exitCode;
+  const unwritten = coverage?.write(server) ?? [];
+  terminal.notices.write(unwritten.map((problem) => `petstore-mock: ${problem}\n`).join(''));
+  return exitCode === 0 && unwritten.length > 0 ? NOT_WRITTEN : exitCode;
 };
+
+/** Exit code where all went well but that a report could not be written. */
+const NOT_WRITTEN = 1;
+
+/** Loaded only where coverage is to be written. */
+async function coverageOf(layers: Layers): Promise<CoverageFiles | undefined> {
+  if (givenAs(layers, 'coverage') === undefined) return undefined;
+  const { CoverageFiles: Files } = await import('../coverage-files.ts');
+  return new Files(layers);
+}
 
 /** What a person wants to know. A token that was drawn is told also where no person reads along. */
 function welcome(server: RunningServer, settings: ServeSettings, terminal: Terminal): void {
