@@ -101,9 +101,10 @@ export class Collection<R extends object> {
       changes.replaced ??= new Map();
       changes.replaced.set(id, record);
     } else {
-      const position = this.#addedPositionOf(id);
-      if (position >= 0) changes.added[position] = record;
-      else changes.added.splice(this.#firstAdded(id), 0, record);
+      const position = this.#firstAdded(id);
+      const there = changes.added[position];
+      if (there === undefined) changes.added.push(record);
+      else changes.added.splice(position, this.#idOf(there) === id ? 1 : 0, record);
     }
     if (changes.highest === undefined || id > changes.highest) changes.highest = id;
     changes.version = ++lastVersion;
