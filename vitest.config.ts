@@ -7,6 +7,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'threads',
+    // vitest leaves one core alone, which of two is half. Many tests wait for processes they start.
+    maxWorkers: '100%',
     testTimeout: 15_000,
     hookTimeout: 15_000,
     reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
