@@ -80,6 +80,8 @@ export class PageCaches {
   }
 }
 
+const NO_HEADERS: readonly string[] = [];
+
 /** The JSON of a page of animals, and the headers that lead to the next one. */
 export function pageOfPets(
   world: World,
@@ -90,7 +92,7 @@ export function pageOfPets(
   const { version } = world.store.animals;
   const { text, next, total } = world.pages.get(version, page, () => writePage(world, page));
   if (total !== undefined) return { text, headers: ['X-Total-Count', String(total)] };
-  if (next === undefined) return { text, headers: [] };
+  if (next === undefined) return { text, headers: NO_HEADERS };
   const query = new URLSearchParams({ limit: String(limit) });
   if (status !== undefined) query.set('status', status);
   query.set('cursor', Buffer.from(next.toString()).toString('base64url'));
