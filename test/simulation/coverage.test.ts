@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { chooseOptions } from '../../src/contract/assumptions.ts';
 import {
@@ -13,6 +14,7 @@ import { type RunningServer, startServer } from '../../src/server.ts';
 import { SERVICE } from '../../src/service/operations.ts';
 import { createWorld } from '../../src/service/world.ts';
 import { Coverage, type CoverageReport, coverageOf } from '../../src/simulation/coverage.ts';
+import { FactReader } from '../../src/simulation/coverage-facts.ts';
 import { createStore, storeBaseOf } from '../../src/store/store.ts';
 import { callOf } from '../helpers/call.ts';
 
@@ -640,6 +642,35 @@ describe('replies', () => {
     expect(totals.documented.shown).toBe(shown);
     expect(totals.cases.shown > 0).toBe(shown > 0);
   });
+});
+
+test('an animal shows the same, whether it is known at a look or has to be parsed', () => {
+  const reader = new FactReader('Animal');
+  const world = createWorld({
+    store: createStore(storeBaseOf({ animals: [], inventory: [], orders: [] })),
+    clock: { now: () => 0, real: false },
+  });
+  const factsOf = (text: string) =>
+    reader.factsOf(
+      { status: 200, headers: [], body: { kind: 'json', text }, basis: { kind: 'documented' } },
+      world,
+    );
+  const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+  const anId = fc.oneof(int64, fc.bigInt({ min: -9n, max: 10n ** 17n }));
+  const aStatus = fc.constantFrom(undefined, null, 'available', 'pending', 'sold', 'lost', 'a"');
+  fc.assert(
+    fc.property(
+      anId,
+      fc.string({ unit: 'binary' }),
+      anId,
+      aStatus,
+      (id, name, category, status) => {
+        const end = status === undefined ? '' : `,"status":${JSON.stringify(status)}`;
+        const text = `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${category}${end}}`;
+        expect(factsOf(text)).toEqual(factsOf(` ${text}`));
+      },
+    ),
+  );
 });
 
 describe('a long list', () => {
