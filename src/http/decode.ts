@@ -53,7 +53,10 @@ const NO_QUERY: Target['query'] = [];
 const AUTHORITY = /^https?:\/\/[^/?#]*/i;
 const SANDBOX = /^\/~([A-Za-z0-9._-]{1,64})(?=\/)/;
 
-/** Targets that were taken apart, since clients repeat them: each place holds the latest of its own. */
+/**
+ * Targets that were taken apart, since clients repeat them: each place holds the latest of its own.
+ * A power of two.
+ */
 const PLACES = 1024;
 const LONGEST_TARGET = 256;
 const targets: (Target | undefined)[] = new Array(PLACES).fill(undefined);
@@ -65,17 +68,25 @@ export function decodeTarget(url: string): Target {
   const known = targets[place];
   if (known !== undefined && known.url === url) return known;
   const target = takeApart(url);
-  if (!Number.isNaN(place)) targets[place] = target;
+  targets[place] = target;
   return target;
 }
 
-/** Turns on the end of a target, in which the ids of one collection differ. */
+/** The digits at the end, of which ids of one collection that follow each other get places in a row. */
 function placeOf(url: string): number {
-  const end = url.length;
-  const last = url.charCodeAt(end - 1) + 10 * url.charCodeAt(end - 2);
-  // A target of less than three characters has no place, and is quickly taken apart.
-  return (last + 100 * url.charCodeAt(end - 3) + 31 * end) % PLACES;
+  let number = 0;
+  let scale = 1;
+  let at = url.length - 1;
+  for (; at >= 0 && scale < 10_000; at -= 1) {
+    const digit = url.charCodeAt(at) - DIGIT_ZERO;
+    if (digit < 0 || digit > 9) break;
+    number += digit * scale;
+    scale *= 10;
+  }
+  return (number + 37 * at) & (PLACES - 1);
 }
+
+const DIGIT_ZERO = 48;
 
 function takeApart(url: string): Target {
   const target = url.startsWith('/') ? url : url.replace(AUTHORITY, '') || '/';

@@ -76,8 +76,17 @@ export function checkKey(
   time: KeyTime,
 ): KeyCheck {
   if (authorization === undefined) return refused('the Authorization header is missing');
-  return keys.expected.get(authorization) ?? readKey(keys, authorization, time);
+  if (keys === latest.keys && authorization === latest.authorization) return latest.check;
+  const check = keys.expected.get(authorization);
+  if (check === undefined) return readKey(keys, authorization, time);
+  latest = { keys, authorization, check };
+  return check;
 }
+
+/** The latest check that succeeded as expected: to look a new text up costs more than to compare it. */
+let latest: { keys?: Keyring; authorization?: string; check: KeyCheck } = {
+  check: refused('no key was checked yet'),
+};
 
 function readKey(keys: Omit<Keyring, 'expected'>, authorization: string, time: KeyTime): KeyCheck {
   const bearer = BEARER.exec(authorization);

@@ -91,9 +91,9 @@ export class FactReader {
   }
 
   #ofString(text: string): Facts | undefined {
-    if (this.#name === 'Animal') {
-      const plain = PLAIN_ANIMAL.exec(text);
-      if (plain !== null) return PLAIN.get(plain[1]);
+    if (this.#name === 'Animal' && PLAIN_ANIMAL.test(text)) {
+      const plain = PLAIN.find(({ end }) => text.endsWith(end));
+      return plain?.facts ?? PLAIN_WITHOUT_STATUS;
     }
     return this.#texts.get(text);
   }
@@ -141,14 +141,14 @@ export class FactReader {
 
 /** An animal as the service writes most of them. To know it costs far less than to parse it. */
 const PLAIN_ANIMAL =
-  /^\{"id":\d{1,15},"name":"[^"\\]*","categoryId":\d{1,15}(?:,"status":"(available|pending|sold)")?\}$/;
+  /^\{"id":\d{1,15},"name":"[^"\\]*","categoryId":\d{1,15}(?:,"status":"(?:available|pending|sold)")?\}$/;
 
-const PLAIN = new Map<string | undefined, Facts>([
-  ['available', new Set(['all-fields', 'available'])],
-  ['pending', new Set(['all-fields', 'pending'])],
-  ['sold', new Set(['all-fields', 'sold'])],
-  [undefined, new Set(['absent-fields', 'no-status'])],
-]);
+const PLAIN = (['available', 'pending', 'sold'] as const).map((status) => ({
+  end: `"status":"${status}"}`,
+  facts: new Set<Fact>(['all-fields', status]),
+}));
+
+const PLAIN_WITHOUT_STATUS: Facts = new Set<Fact>(['absent-fields', 'no-status']);
 
 const STATUSES = ['available', 'pending', 'sold'] as const;
 

@@ -48,6 +48,8 @@ interface Case {
 
 /** A reply that is counted, and the cases that are told apart within it. */
 interface Place {
+  readonly operation: OperationId;
+  readonly status: number;
   readonly slot: number;
   readonly cases: readonly Case[];
 }
@@ -61,7 +63,7 @@ for (const [slot, { operation, status }] of REPLIES.entries()) {
       : [],
   );
   const places = PLACES.get(operation) ?? new Map<number, Place>();
-  PLACES.set(operation, places.set(status, { slot, cases }));
+  PLACES.set(operation, places.set(status, { operation, status, slot, cases }));
 }
 
 function predicateOf(id: string): Predicate {
@@ -78,6 +80,8 @@ interface Count {
 
 /** How often a reply was shown, and which of its cases are still looked for. */
 interface ReplyCount extends Count {
+  readonly operation: OperationId;
+  readonly status: number;
   unseen: readonly Case[];
   /** What was looked at last, and how many headers it had: who repeats that is shown nothing new. */
   query: Call['query'] | undefined;
@@ -91,15 +95,21 @@ export class Coverage {
   // By slot: most sandboxes see few replies, and there can be many sandboxes.
   readonly #replies = new Map<number, ReplyCount>();
   readonly #cases = new Map<number, Count>();
+  /** What was counted last: clients often ask for one thing again and again. */
+  #latest: ReplyCount | undefined;
 
   constructor(sandbox: string) {
     this.sandbox = sandbox;
   }
 
   record(exchange: number, call: Call, reply: Reply, world: World): void {
-    const place = PLACES.get(call.operation)?.get(reply.status);
-    if (place === undefined) return;
-    const shown = this.#replies.get(place.slot) ?? this.#first(place, exchange);
+    let shown = this.#latest;
+    if (shown?.operation !== call.operation || shown.status !== reply.status) {
+      const place = PLACES.get(call.operation)?.get(reply.status);
+      if (place === undefined) return;
+      shown = this.#replies.get(place.slot) ?? this.#first(place, exchange);
+      this.#latest = shown;
+    }
     shown.count += 1;
     if (shown.unseen.length === 0 || isRepeated(shown, call, reply)) return;
     const seen = shown.unseen.filter(({ holds }) => holds(call, reply, world));
@@ -108,10 +118,11 @@ export class Coverage {
     shown.unseen = shown.unseen.filter((it) => !seen.includes(it));
   }
 
-  #first({ slot, cases }: Place, exchange: number): ReplyCount {
+  #first(place: Place, exchange: number): ReplyCount {
+    const { operation, status, cases: unseen } = place;
     const nothing = { query: undefined, text: undefined, headers: 0 };
-    const shown = { count: 0, exchange, unseen: cases, ...nothing };
-    this.#replies.set(slot, shown);
+    const shown = { operation, status, count: 0, exchange, unseen, ...nothing };
+    this.#replies.set(place.slot, shown);
     return shown;
   }
 
@@ -124,6 +135,7 @@ export class Coverage {
   }
 
   clear(): void {
+    this.#latest = undefined;
     this.#replies.clear();
     this.#cases.clear();
   }
