@@ -19,7 +19,7 @@ export async function buildWithout({ outfile, leftOut, stub }) {
     format: 'esm',
     platform: 'node',
     target: 'node20.19',
-    external: ['express', '@faker-js/faker', 'yaml'],
+    external: ['express', '@faker-js/faker', 'yaml', 'yargs'],
     alias: { 'string-width': './scripts/string-width.mjs' },
     plugins: [
       {

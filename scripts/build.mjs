@@ -1,20 +1,22 @@
 // Builds dist/: the program bundled by esbuild, its types, and the licences of what was bundled in.
 //
 // Bundling is for the start, and so the command is one file, in which what it imports dynamically is
-// evaluated when it is wanted (measured: 20 chunks took 9 ms more to load). Express and faker stay
-// packages, imported when they are first wanted.
+// evaluated when it is wanted (measured: 20 chunks took 9 ms more to load). Express stays a
+// package, imported when it is first wanted.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { tsImport } from 'tsx/esm/api';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 
 /** The one build of yaml that is made of ES modules, so that it can be bundled. */
 const YAML = './node_modules/yaml/browser/index.js';
+const YARGS = './node_modules/yargs/index.mjs';
 
 rmSync(dist, { recursive: true, force: true });
 /** @type {import('esbuild').BuildOptions} */
@@ -28,19 +30,35 @@ const common = {
   target: 'node20.19',
   charset: 'utf8',
   legalComments: 'none', // dist/THIRD-PARTY-LICENSES.txt has them
-  external: ['express', '@faker-js/faker'],
+  external: ['express', '../names.js'],
   alias: { 'string-width': './scripts/string-width.mjs' },
   logLevel: 'warning',
 };
 
 /**
- * yaml stays a file of its own beside the command, read when a scenario is.
+ * yaml and yargs stay files of their own beside the command, read when a scenario is, or a word is to
+ * be completed.
  * @type {import('esbuild').Plugin}
  */
-const yamlApart = {
-  name: 'yaml-apart',
+const apart = {
+  name: 'apart',
   setup({ onResolve }) {
-    onResolve({ filter: /^yaml$/ }, () => ({ path: '../yaml.js', external: true }));
+    onResolve({ filter: /^(?:yaml|yargs)$/ }, ({ path }) => ({
+      path: `../${path}.js`,
+      external: true,
+    }));
+  },
+};
+
+/**
+ * The names that generated animals are drawn from, in place of the package that they come from.
+ * @type {import('esbuild').Plugin}
+ */
+const namesApart = {
+  name: 'names-apart',
+  setup({ onLoad }) {
+    const contents = "export const loadNames = async () => (await import('../names.js')).names;";
+    onLoad({ filter: /\/src\/store\/names\.ts$/ }, () => ({ contents, loader: 'js' }));
   },
 };
 
@@ -48,22 +66,29 @@ const builds = await Promise.all([
   build({
     ...common,
     entryPoints: ['src/cli/main.ts'],
-    plugins: [yamlApart],
+    plugins: [apart, namesApart],
     // Less to parse at every start.
     minify: true,
     metafile: true,
   }),
-  build({ ...common, entryPoints: { yaml: YAML }, metafile: true }),
+  build({ ...common, entryPoints: { yaml: YAML, yargs: YARGS }, metafile: true }),
   build({
     ...common,
     alias: { ...common.alias, yaml: YAML },
     entryPoints: ['src/index.ts', 'src/library/vitest.ts', 'src/library/playwright.ts'],
     external: [...(common.external ?? []), 'vitest', '@playwright/test'],
+    plugins: [namesApart],
     chunkNames: 'chunks/[name]-[hash]',
     splitting: true,
     metafile: true,
   }),
 ]);
+const { loadNames } = await tsImport('../src/store/names.ts', import.meta.url);
+writeFileSync(
+  join(dist, 'names.js'),
+  `export const names = ${JSON.stringify(await loadNames())};\n`,
+);
+
 const outputs = builds.flatMap(({ metafile }) => Object.values(metafile.outputs));
 chmodSync(join(dist, 'cli/main.js'), 0o755);
 
@@ -76,6 +101,7 @@ writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licences(bundledPackages()
 function bundledPackages() {
   const files = outputs.flatMap(({ inputs }) => Object.keys(inputs));
   const folders = files.flatMap((file) => file.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/) ?? []);
+  folders.push('node_modules/@faker-js/faker'); // dist/names.js
   return [...new Set(folders)].sort();
 }
 

@@ -1,10 +1,17 @@
-import yargs, { type Argv, type Options } from 'yargs';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { describe } from '../contract/records.ts';
 import { suggest } from '../store/read-store.ts';
-import { COMMAND_NAMES, COMPLETION, type CommandName, commandShape, isRunner } from './commands.ts';
-import { ASKED_BY, completionsOf } from './completion.ts';
+import {
+  COMMAND_NAMES,
+  COMPLETION,
+  type CommandName,
+  commandShape,
+  isCommandName,
+  isRunner,
+} from './commands.ts';
+import { ASKED_BY } from './completion.ts';
 import { UsageError } from './errors.ts';
-import { type FlagName, flagShape, flagsOf, isFlagName } from './flags.ts';
+import { FLAG_NAMES, type FlagName, flagShape, flagsOf, isFlagName } from './flags.ts';
 import { type Given, type Layer, refusal } from './given.ts';
 
 /** What the command line asks for. */
@@ -15,41 +22,38 @@ export interface Invocation {
   readonly flags: Layer;
 }
 
-/** What yargs makes of a command line. */
-interface Parsed {
-  readonly _: readonly (string | number)[];
-  readonly [name: string]: unknown;
+/** One flag as it was written. */
+interface WrittenFlag {
+  readonly name: string;
+  /** With its dashes, and without its value. */
+  readonly spelling: string;
+  /** Undefined where none was written, or what follows is a flag again. */
+  readonly value: string | undefined;
 }
 
 /**
  * Reads the command line. Asked for the completion script, or for what completes a word, it prints
- * that and ends the process, as yargs does.
+ * that and ends the process.
  *
  * @throws UsageError where a command or flag does not exist, or a flag lacks its value
  */
 export async function parseArguments(all: readonly string[]): Promise<Invocation> {
   const { words, toRun } = apart(all);
-  let invocation: Invocation | undefined;
-  // Before yargs starts, since it would not wait for them.
-  const completions = words.includes(ASKED_BY) ? await completionsOf(words) : undefined;
-  const parser = parserFor(words, completions);
-  for (const command of COMMAND_NAMES) {
-    const { positional, summary } = commandShape(command);
-    const many = positional?.many ? '..' : '';
-    const usage = positional === undefined ? command : `${command} [${positional.name}${many}]`;
-    parser.command(
-      command === 'serve' ? [usage, '$0'] : usage,
-      summary,
-      (it) => declare(it, command),
-      (parsed) => {
-        const { positionals, ...asked } = invocationOf(command, parsed, words);
-        invocation = { ...asked, positionals: commandShape(command).runs ? toRun : positionals };
-      },
-    );
+  const { positionals, written } = split(words);
+  const [first = ''] = positionals;
+  if (first === COMPLETION.name || words.includes(ASKED_BY)) {
+    // Loaded late: few ask for it, and it costs a start more than all else here.
+    const { complete } = await import('./completion-script.ts');
+    await complete(words);
   }
-  await parser.parseAsync();
-  if (invocation === undefined) throw new Error('yargs ran no command.');
-  return invocation;
+  const named = isCommandName(first);
+  const command = named ? first : 'serve';
+  const following = named ? positionals.slice(1) : positionals;
+  // A word behind an unknown flag was most likely meant for it.
+  if (words[0] === first) requireExpected(command, named, following);
+  const flags = flagsIn(command, written);
+  requireExpected(command, named, following);
+  return { command, positionals: commandShape(command).runs ? toRun : following, flags };
 }
 
 /** Takes apart what is ours and the command that is to be run, of which no word is ours to read. */
@@ -62,118 +66,87 @@ function apart(all: readonly string[]): {
   return { words: all.slice(0, end), toRun: all.slice(end + 1) };
 }
 
-function parserFor(words: readonly string[], completions: readonly string[] | undefined): Argv {
-  return (
-    yargs(words.map(unnegated))
-      .scriptName('petstore-mock')
-      .locale('en')
-      // A flag means one thing, spelt one way; what a value is worth is decided with its range.
-      .parserConfiguration({
-        'camel-case-expansion': false,
-        'dot-notation': false,
-        'strip-aliased': true,
-        'parse-numbers': false,
-        'parse-positional-numbers': false,
-      })
-      .help(false)
-      .version(false)
-      .fail(false)
-      .completion(COMPLETION.name, COMPLETION.summary, completer(completions))
-  );
-}
+/** A flag means one thing on whatever command, so that the words can be split before it is known. */
+const OPTIONS: NonNullable<ParseArgsConfig['options']> = Object.fromEntries(
+  FLAG_NAMES.map((name) => {
+    const { type, alias } = flagShape(name);
+    const short = alias === undefined ? {} : { short: alias };
+    return [name, { type: type === 'switch' ? 'boolean' : 'string', ...short }];
+  }),
+);
 
-/** yargs takes `--no-control` for a `--control` that is off, also where a flag has that name. */
-function unnegated(word: string): string {
-  const name = word.slice('--'.length);
-  return word.startsWith('--no-') && isFlagName(name) ? `${word}=true` : word;
-}
-
-/** In the shape by which yargs knows that its own completions can be asked for too. */
-function completer(completions: readonly string[] | undefined) {
-  return (
-    _word: string,
-    _parsed: unknown,
-    others: () => void,
-    done: (completions: string[]) => void,
-  ): void => {
-    if (completions === undefined) others();
-    else done([...completions]);
-  };
-}
-
-function declare(parser: Argv, command: CommandName): Argv {
-  const { positional } = commandShape(command);
-  if (positional !== undefined) parser.positional(positional.name, { type: 'string' });
-  return parser.options(Object.fromEntries(flagsOf(command).map((name) => [name, optionOf(name)])));
-}
-
-function optionOf(name: FlagName): Options {
-  const { type, description, alias = [] } = flagShape(name);
-  return { type: type === 'switch' ? 'boolean' : 'string', description, alias };
-}
-
-function invocationOf(command: CommandName, parsed: Parsed, words: readonly string[]): Invocation {
-  const { positional: described } = commandShape(command);
-  const named = parsed._[0] === command;
-  const surplus = parsed._[named ? 1 : 0];
-  if (surplus !== undefined) throw unexpectedWord(command, named, String(surplus));
-  const following = described === undefined ? undefined : parsed[described.name];
-  const positionals: readonly unknown[] = Array.isArray(following) ? following : [following];
-  return {
-    command,
-    positionals: positionals.filter((it) => typeof it === 'string'),
-    flags: flagsIn(command, parsed, words),
-  };
+function split(words: readonly string[]): { positionals: string[]; written: WrittenFlag[] } {
+  const { tokens } = parseArgs({
+    args: [...words],
+    options: OPTIONS,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const positionals: string[] = [];
+  const written: WrittenFlag[] = [];
+  for (const token of tokens) {
+    if (token.kind === 'positional') positionals.push(token.value);
+    if (token.kind !== 'option') continue;
+    const { name, index, value, inlineValue } = token;
+    const spelling = (words[index] ?? '').replace(/=.*$/s, '');
+    const isNext = inlineValue === false && value?.startsWith('--') === true;
+    written.push({ name, spelling, value: isNext ? undefined : value });
+  }
+  return { positionals, written };
 }
 
 const EXAMPLE = 'petstore-mock exec -- npm test';
 
-function unexpectedWord(command: CommandName, named: boolean, word: string): UsageError {
+function requireExpected(command: CommandName, named: boolean, words: readonly string[]): void {
+  const { positional } = commandShape(command);
+  const most = positional === undefined ? 0 : positional.many ? Number.POSITIVE_INFINITY : 1;
+  const surplus = words[most];
+  if (surplus === undefined) return;
   if (named && isRunner(command)) {
-    return refusal(command, `flags, then -- and a command, as in ${EXAMPLE}`, describe(word));
+    throw refusal(command, `flags, then -- and a command, as in ${EXAMPLE}`, describe(surplus));
   }
-  if (named) return refusal(command, 'only flags', describe(word));
+  if (named) throw refusal(command, 'only flags', describe(surplus));
   const commands = [...COMMAND_NAMES, COMPLETION.name, '--help'];
-  return new UsageError(
-    `${describe(word)} is no command${suggest(word, commands)}; petstore-mock --help lists them`,
+  throw new UsageError(
+    `${describe(surplus)} is no command${suggest(surplus, commands)}; petstore-mock --help lists them`,
   );
 }
 
-/** What yargs adds to the flags. */
-const NO_FLAGS = ['_', '$0'];
-
-function flagsIn(command: CommandName, parsed: Parsed, words: readonly string[]): Layer {
+function flagsIn(command: CommandName, written: readonly WrittenFlag[]): Layer {
   const flags = new Map<FlagName, Given>();
-  const known = flagsOf(command);
-  const positional = commandShape(command).positional?.name;
-  for (const [name, value] of Object.entries(parsed)) {
-    if (NO_FLAGS.includes(name) || name === positional || value === undefined) continue;
-    const negatedValue = value === false && isFlagName(name) && flagShape(name).type !== 'switch';
-    if (!isFlagName(name) || !known.includes(name) || negatedValue) {
-      throw unknownFlag(command, spelling(name, words));
-    }
-    const origin = `--${name}`;
-    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-    const texts = flagShape(name).type === 'switch' ? [switched(name, value, words)] : values;
-    if (texts.includes('')) throw refusal(origin, `a value (${flagShape(name).value})`, 'none');
-    flags.set(name, { texts: texts.map(String), origin });
+  for (const flag of written) {
+    const { name, texts } = meantBy(command, flag);
+    const before = flagShape(name).type === 'switch' ? [] : (flags.get(name)?.texts ?? []);
+    flags.set(name, { texts: [...before, ...texts], origin: `--${name}` });
   }
   return flags;
 }
 
-/** yargs takes every value but `true` for false; a slip such as `--plain=yes` must not. */
-function switched(name: FlagName, value: unknown, words: readonly string[]): string {
-  const prefix = `--${name}=`;
-  const word = words.find((it) => it.startsWith(prefix));
-  return word === undefined ? String(value) : word.slice(prefix.length);
+/** The flag that was meant, and what was said of it; a switch is on, unless it says otherwise. */
+function meantBy(
+  command: CommandName,
+  { name, spelling, value }: WrittenFlag,
+): { name: FlagName; texts: readonly string[] } {
+  const known = flagsOf(command);
+  const negated = name.slice('no-'.length);
+  if (isFlagName(name) && known.includes(name) && isWhole(name, spelling)) {
+    const { type, value: shown } = flagShape(name);
+    if (type === 'switch') return { name, texts: [value ?? 'true'] };
+    if (value === undefined || value === '') {
+      throw refusal(`--${name}`, `a value (${shown})`, 'none');
+    }
+    return { name, texts: [value] };
+  }
+  if (name.startsWith('no-') && isFlagName(negated) && known.includes(negated)) {
+    if (flagShape(negated).type === 'switch') return { name: negated, texts: ['false'] };
+  }
+  throw unknownFlag(command, spelling);
 }
 
-/** How a flag was written: yargs has dropped its dashes, and taken `-port` for four flags. */
-function spelling(name: string, words: readonly string[]): string {
-  const written = words.map((word) => word.replace(/=.*$/s, ''));
-  const long = written.find((word) => word === `--${name}` || word === `--no-${name}`);
-  const short = written.find((word) => /^-[^-]/.test(word) && word.includes(name));
-  return long ?? short ?? `--${name}`;
+/** `-port` stands for no four flags of one letter each: it is most likely a slip for `--port`. */
+function isWhole(name: FlagName, spelling: string): boolean {
+  return spelling === `--${name}` || spelling === `-${flagShape(name).alias}`;
 }
 
 function unknownFlag(command: CommandName, flag: string): UsageError {

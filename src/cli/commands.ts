@@ -54,13 +54,14 @@ export type CommandName = keyof typeof COMMANDS;
 
 export const COMMAND_NAMES = Object.keys(COMMANDS).filter(isCommandName);
 
-/** The command that yargs brings, which is no module of ours. */
+/** The command that yargs brings. */
 export const COMPLETION = {
   name: 'completion',
   summary: 'Print a script for your shell to complete all this.',
 } as const;
 
-function isCommandName(name: string): name is CommandName {
+/** Whether a word is the name of a command. */
+export function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(COMMANDS, name);
 }
 

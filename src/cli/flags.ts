@@ -53,7 +53,7 @@ const MOST_EXCHANGES = 1_000_000;
 const MOST_SANDBOXES = 1_000_000;
 const LONGEST_DELAY = 5 * 60_000;
 
-/** Every flag. What yargs, the environment, config files and the help know of them is made of it. */
+/** Every flag. What the command line, the environment, config files and the help know is made of it. */
 export const FLAGS = {
   port: {
     type: 'integer',

@@ -1,6 +1,7 @@
 import type { Animal, InventoryEntry, Order } from '../contract/records.ts';
 import type { Base } from './collection.ts';
 import { draw } from './draw.ts';
+import { loadNames, type Names } from './names.ts';
 import type { StoreBase } from './store.ts';
 
 /** How large a generated store is and what it is drawn from. */
@@ -63,13 +64,9 @@ export async function generateStore({
 }: GenerateOptions): Promise<StoreBase> {
   requireCount('animals', animals);
   requireCount('orders', orders);
-  // One locale costs a seventh of the whole package's import. Its randomizer would have to be seeded
-  // anew for every record, so only its word lists are used.
-  const { faker } = await import('@faker-js/faker/locale/en');
-  const petNames = faker.definitions.animal.pet_name;
-  const firstNames = [...new Set(Object.values(faker.definitions.person.first_name).flat())];
+  const names = await loadNames();
   return {
-    animals: lazyBase(animals, (position) => animalAt(seed, position, petNames, firstNames)),
+    animals: lazyBase(animals, (position) => animalAt(seed, position, names)),
     inventory: lazyBase(animals, (position) => inventoryEntryAt(seed, position)),
     orders: lazyBase(orders, (position) => orderAt(seed, position, animals)),
   };
@@ -100,12 +97,7 @@ function lazyBase<R>(size: number, make: (position: number) => R): Base<R> {
   };
 }
 
-function animalAt(
-  seed: number,
-  position: number,
-  petNames: readonly string[],
-  firstNames: readonly string[],
-): Animal {
+function animalAt(seed: number, position: number, { petNames, firstNames }: Names): Animal {
   const names = chance(seed, position, FIELD.animalNameList, 50) ? petNames : firstNames;
   const name = names[draw(seed, position, FIELD.animalName) % names.length] ?? '';
   const id = BigInt(position + 1);
