@@ -42,7 +42,7 @@ export interface RunningServer {
   coverage(): CoverageReport;
   /** What clients did that they should not do, in all sandboxes together. */
   findings(): FindingsReport;
-  /** Finishes what is in flight, then closes. */
+  /** Finishes what is in flight, as long as clients go on with it, then closes. */
   close(): Promise<void>;
 }
 
@@ -72,7 +72,14 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     return createExpressApp(express, service, control);
   };
   const { world } = sandboxes.default;
-  const server = createListener({ service, loadApp, world, plain, faults, timeouts });
+  const { server, close: stopListening } = createListener({
+    service,
+    loadApp,
+    world,
+    plain,
+    faults,
+    timeouts,
+  });
   try {
     await listen(server, port, host);
   } catch (error) {
@@ -88,9 +95,11 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const watching = options.watch === true ? await watch(options, scenarios, reload) : undefined;
   const close = async (): Promise<void> => {
     watching?.close();
+    // Before what is drawn out ends, so that its replies say that they are the last.
+    const closed = stopListening();
     faults.endAll();
     sandboxes.end();
-    await closeServer(server);
+    await closed;
     await file?.close();
   };
   return {
@@ -160,25 +169,13 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
+const EVERY_ADDRESS = /^(?:0\.0\.0\.0|::|::ffff:(?:0\.0\.0\.0|0:0))$/;
+
 function addressOf(server: Server, host: string): { url: string; port: number } {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('The server has no port.');
-  // An address that stands for all of them is none that a client can use.
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  // What listens on every address has none that a client can use, however the host was written.
+  const name = EVERY_ADDRESS.test(address.address) ? 'localhost' : host;
   const authority = name.includes(':') ? `[${name}]` : name;
   return { url: `http://${authority}:${address.port}${BASE_PATH}`, port: address.port };
-}
-
-/** How often connections that have finished their request are closed, in milliseconds. */
-const CLOSE_IDLE_EVERY = 20;
-
-/** Takes no new connections, and closes each open one when its request has been answered. */
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const sweep = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY);
-    server.close(() => {
-      clearInterval(sweep);
-      resolve();
-    });
-  });
 }

@@ -40,6 +40,8 @@ export const ERROR_CODES = {
   cannot_be_deleted: { statuses: [409], serial: '12', on: [] },
   /** For a status that a scenario asks for and nothing else knows. */
   other_error: { statuses: [] as readonly number[], serial: '99', on: [] },
+  transfer_coding_not_implemented: { statuses: [501], serial: '01', on: [] },
+  http_version_not_supported: { statuses: [505], serial: '01', on: [] },
   ids_exhausted: { statuses: [507], serial: '01', on: ['createPet'] },
 } as const satisfies Record<string, ErrorShape>;
 

@@ -1,10 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import type { Basis, Body, Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import type { Outcome } from '../simulation/outcome.ts';
 import type { Faults, Written } from './faults/faults.ts';
+import { stream } from './stream.ts';
 
 /** How replies are written besides what the world's assumptions say. */
 export interface Wire {
@@ -23,6 +22,9 @@ export interface Framing {
 
 /** Characters of an array that are gathered before it is streamed, and of each chunk of it then. */
 const CHUNK = 64 * 1024;
+
+/** The same of one that waits behind other replies; by these Node sees that a client asks too much. */
+const CHUNK_AHEAD = 4 * 1024;
 
 const EXPOSED = 'Link, X-Total-Count, Retry-After, Deprecation, Sunset, WWW-Authenticate';
 
@@ -77,7 +79,7 @@ function sendReply(
       sendText(response, status, headers, body.text, framing.head);
       return;
     case 'array': {
-      const chunks = chunksOf(body.items);
+      const chunks = chunksOf(body.items, response.socket === null ? CHUNK_AHEAD : CHUNK);
       const { value: first, done } = chunks.next();
       if (done === true) sendText(response, status, headers, first, framing.head);
       else {
@@ -121,37 +123,24 @@ function sendText(
   else response.end(text, bytes === text.length ? 'latin1' : 'utf8');
 }
 
-/** Yields a JSON array in chunks; returns the last one. */
-function* chunksOf(items: Iterable<string>): Generator<string, string> {
+/** Yields a JSON array in chunks, the first of so many characters; returns the last one. */
+function* chunksOf(items: Iterable<string>, first: number): Generator<string, string> {
+  let wanted = first;
   let open = '[';
   let gathered: string[] = [];
   let length = 0;
   for (const item of items) {
     gathered.push(item);
     length += item.length;
-    if (length < CHUNK) continue;
+    if (length < wanted) continue;
     yield open + gathered.join(',');
+    wanted = CHUNK;
     open = ',';
     gathered = [];
     length = 0;
   }
   if (gathered.length === 0) return open === '[' ? '[]' : ']';
   return `${open}${gathered.join(',')}]`;
-}
-
-/** Sends chunk after chunk, with other requests' turns in between, until the client leaves. */
-function stream(response: ServerResponse, first: string, rest: Generator<string, string>): void {
-  async function* chunks(): AsyncGenerator<string> {
-    yield first;
-    for (;;) {
-      await setImmediate();
-      const { value, done } = rest.next();
-      yield value;
-      if (done === true) return;
-    }
-  }
-  // A client that leaves is no error of the mock's; pipeline has cleaned up by then.
-  pipeline(chunks, response, () => {});
 }
 
 function headersOf(

@@ -1,6 +1,5 @@
 import {
   createServer,
-  type IncomingMessage,
   type RequestListener,
   type Server,
   type ServerResponse,
@@ -11,7 +10,18 @@ import type { ErrorCode, StatusOf } from '../contract/errors.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import { errorReply, Grounds } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
-import { noteOpened } from './connection.ts';
+import {
+  type Connection,
+  type ConnectionRequest,
+  Connections,
+  closeWith,
+  endAfter,
+  isLast,
+  isReplying,
+  latestOf,
+  noteLatest,
+  noteRequest,
+} from './connection.ts';
 import { send, type Wire, written } from './encode.ts';
 import { holdBack } from './expect.ts';
 import { HostCheck } from './host.ts';
@@ -27,9 +37,17 @@ export interface Timeouts {
   readonly checkEvery: number;
   /** Between two requests on a connection; longer than clients themselves keep one, and roughly. */
   readonly idle: number;
+  /** Without progress in what is in flight when the server is asked to stop; up to twice that. */
+  readonly stop: number;
 }
 
-const TIMEOUTS: Timeouts = { headers: 10_000, request: 30_000, checkEvery: 1_000, idle: 300_000 };
+const TIMEOUTS: Timeouts = {
+  headers: 10_000,
+  request: 30_000,
+  checkEvery: 1_000,
+  idle: 300_000,
+  stop: 4_000, // Docker waits for 10 seconds
+};
 
 export interface ListenerOptions extends Wire {
   readonly service: ServiceHandler;
@@ -40,30 +58,54 @@ export interface ListenerOptions extends Wire {
   readonly timeouts?: Partial<Timeouts> | undefined;
 }
 
+/** A server, and the way to stop it. */
+export interface Listener {
+  readonly server: Server;
+  /** Finishes what is in flight, as long as a client may take for it, then closes. */
+  close(): Promise<void>;
+}
+
 /**
  * Makes the server. Service paths go straight to the service's handler; only what is left waits for
  * the Express app, since Express costs every request that passes through it.
  */
-export function createListener(options: ListenerOptions): Server {
+export function createListener(options: ListenerOptions): Listener {
   const { service, loadApp, world } = options;
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const hosts = new HostCheck();
   let app: Promise<RequestListener> | undefined;
 
-  const answer = (request: ServiceRequest, response: ServerResponse): void => {
-    if (request.socket[LOOKS] !== 0) request.socket[LOOKS] = 0;
+  const answer = (request: ConnectionRequest, response: ServerResponse): void => {
+    const { socket } = request;
+    if (isLast(latestOf(socket)) || (connections.stopping && socket.writableEnded)) {
+      // The client was told that nothing more is answered: to do it all the same would be a lie.
+      request.resume();
+      return;
+    }
+    if (connections.stopping) endAfter(response);
+    noteRequest(socket);
     answerNow(request, response);
-    // Kept only while it is needed: one that every connection held on to would outlive the young
-    // generation, which then grows to several times its size.
-    const latest = response.writableFinished && !hasBody(request) ? undefined : response;
-    if (request.socket[LATEST] !== latest) request.socket[LATEST] = latest;
+    noteLatest(request, response);
   };
 
-  const answerNow = (request: ServiceRequest, response: ServerResponse): void => {
+  const answerNow = (request: ConnectionRequest, response: ServerResponse): void => {
     const fault = hosts.faultOf(request);
     if (fault !== undefined) {
-      response.shouldKeepAlive = false;
+      endAfter(response);
       sendError(response, 'invalid_input', invalid(world), fault);
+      return;
+    }
+    if (request.httpVersionMajor !== 1) {
+      endAfter(response);
+      const message = `expected HTTP/1.1 or HTTP/1.0, found HTTP/${request.httpVersion}`;
+      sendError(response, 'http_version_not_supported', 505, message);
+      return;
+    }
+    const coding = request.headers['transfer-encoding'];
+    if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+      endAfter(response);
+      const message = `Transfer-Encoding: expected chunked, found ${coding.slice(0, 100)}`;
+      sendError(response, 'transfer_coding_not_implemented', 501, message);
       return;
     }
     if (!isServicePath(request.url ?? '')) {
@@ -99,18 +141,18 @@ export function createListener(options: ListenerOptions): Server {
     headersTimeout: timeouts.headers,
     requestTimeout: timeouts.request,
     connectionsCheckingInterval: timeouts.checkEvery,
-    keepAliveTimeout: 0, // see closeIdle
+    keepAliveTimeout: 0, // see Connections
     requireHostHeader: false, // Node would answer without an Error
   });
+  server.maxHeadersCount = 0; // Node would drop what is more; their size has its limit
+  const connections = new Connections(server, timeouts.idle);
   // After Node's own listener for connections, which has added the one for 'drain' by then.
   server.on('connection', (socket: ServiceSocket) => {
     socket[ON_DRAIN] = socket.listeners('drain');
-    socket[LOOKS] = 0;
-    noteOpened(socket);
   });
-  closeIdle(server, timeouts.idle);
   server.on('request', answer);
-  server.on('checkContinue', (request: ServiceRequest, response) => {
+  server.on('checkContinue', (request: ConnectionRequest, response) => {
+    endAfter(response);
     holdBack(request, response);
     answer(request, response);
   });
@@ -122,24 +164,20 @@ export function createListener(options: ListenerOptions): Server {
     const message = 'CONNECT is not for this server';
     const allow = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'];
     const text = rawError('method_not_allowed', 405, message, world, options, allow);
-    const latest = socket[LATEST];
+    const latest = latestOf(socket);
     if (!isReplying(latest)) {
-      closeWith(socket, text);
+      if (!isLast(latest)) closeWith(socket, text);
       return;
     }
     // Node has taken its own listener away, without which a long reply would never go on. It alone
     // knows which of several replies is being written.
     for (const onDrain of socket[ON_DRAIN] ?? []) socket.on('drain', () => onDrain.call(socket));
-    latest.once('finish', () => closeWith(socket, text));
+    if (!isLast(latest)) latest.once('finish', () => closeWith(socket, text));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: ServiceSocket) => {
     refuse(error, socket, world, options);
   });
-  return server;
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+  return { server, close: () => connections.close(timeouts.stop) };
 }
 
 /** The service's own paths, in the default sandbox (`/v1…`) and in a named one (`/~NAME/…`). */
@@ -150,51 +188,15 @@ function isServicePath(url: string): boolean {
   return next === '/' || next === '?' || next === undefined;
 }
 
-/** The response to the latest request on a connection, while it is under way. */
-const LATEST = Symbol('latest response');
-
 /** Whether a connection's client has been told that it cannot be understood. */
 const REFUSED = Symbol('refused');
 
 /** Node's own listeners for 'drain' on a connection. */
 const ON_DRAIN = Symbol('drain listeners');
 
-/** How often a connection was looked at since its latest request began. */
-const LOOKS = Symbol('looks');
-
-interface ServiceSocket extends Socket {
-  [LOOKS]?: number;
+interface ServiceSocket extends Connection {
   [ON_DRAIN]?: ReturnType<Socket['listeners']>;
-  [LATEST]?: ServerResponse | undefined;
   [REFUSED]?: boolean;
-}
-
-interface ServiceRequest extends IncomingMessage {
-  socket: ServiceSocket;
-}
-
-/** Looks at a connection before it is closed as idle. */
-const LOOKS_BEFORE_CLOSING = 3;
-
-/**
- * Closes connections on which there was no request for so many milliseconds, or a little longer. A
- * look at all of them now and then costs less than the timer that Node sets with every reply.
- */
-function closeIdle(server: Server, idle: number): void {
-  const open = new Set<ServiceSocket>();
-  server.on('connection', (socket: ServiceSocket) => {
-    open.add(socket);
-    socket.once('close', () => open.delete(socket));
-  });
-  const look = (): void => {
-    for (const socket of open) {
-      const looks = isReplying(socket[LATEST]) ? 0 : (socket[LOOKS] ?? 0) + 1;
-      socket[LOOKS] = looks;
-      if (looks > LOOKS_BEFORE_CLOSING) socket.destroy();
-    }
-  };
-  const timer = setInterval(look, idle / LOOKS_BEFORE_CLOSING).unref();
-  server.once('close', () => clearInterval(timer));
 }
 
 /** Answers what could not be read as a request, after the replies that are still under way. */
@@ -204,14 +206,20 @@ function refuse(
   world: World,
   wire: Wire,
 ): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  if (error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
   // Each further byte of what could not be read is another error.
-  if (socket[REFUSED] === true) return;
+  if (socket[REFUSED] === true || socket.writableEnded) return;
   socket[REFUSED] = true;
-  const latest = socket[LATEST];
+  const latest = latestOf(socket);
+  if (latest?.req.complete && isLast(latest)) {
+    // Nobody listens to what comes behind the last request.
+    endAfter(latest);
+    if (!isReplying(latest)) closeWith(socket, '');
+    return;
+  }
   if (latest?.writableEnded === true && !latest.req.complete) {
     // What is wrong is the rest of a request that has its reply.
     closeWith(socket, '');
@@ -220,22 +228,6 @@ function refuse(
   } else if (latest.req.complete) {
     latest.once('finish', () => closeWith(socket, refusalOf(error, world, wire)));
   } else socket.destroy();
-}
-
-/** Whether a reply has begun, or waits for the one before it, and is not at its end. */
-function isReplying(latest: ServerResponse | undefined): latest is ServerResponse {
-  if (latest === undefined || latest.writableFinished) return false;
-  return latest.socket === null || latest.req.complete || latest.headersSent;
-}
-
-/** How long a refused client may take to close its side, in milliseconds. */
-const LINGER = 1_000;
-
-/** Ends a connection. The client's side is read on for a while, lest a reset overtake the reply. */
-function closeWith(socket: Socket, text: string): void {
-  socket.end(text);
-  const timer = setTimeout(() => socket.destroy(), LINGER);
-  socket.once('end', () => socket.destroySoon()).once('close', () => clearTimeout(timer));
 }
 
 function invalid({ choices }: World): 400 | 422 {

@@ -12,9 +12,6 @@ export interface Location {
   readonly refusal: Reply | undefined;
 }
 
-/** A token that ends in the name of a sandbox: `KEY~NAME`. */
-const KEY_WITH_NAME = /^(Bearer +.*)~([A-Za-z0-9._-]{1,64})[ \t]*$/i;
-
 /**
  * Finds the sandbox that a request names: in its path, else in its key, else in its `Mock-Sandbox`
  * header. Without a name it is the default one.
@@ -27,14 +24,15 @@ export function locate(
   headers: IncomingHttpHeaders,
 ): Location {
   let { authorization } = headers;
-  let name = inPath;
-  if (authorization?.includes('~') && !isKnownKey(sandboxes, authorization)) {
-    const [, key, inKey] = KEY_WITH_NAME.exec(authorization) ?? [];
-    name ??= inKey;
-    authorization = key ?? authorization;
+  const inHeader = headers['mock-sandbox'];
+  let name = inPath ?? (inHeader === undefined ? undefined : String(inHeader));
+  if (authorization?.includes('~') && !isKnownKey(sandboxes, name, authorization)) {
+    const split = splitKey(authorization);
+    if (split !== undefined) {
+      authorization = split.key;
+      name = inPath ?? split.name;
+    }
   }
-  const header = headers['mock-sandbox'];
-  name ??= header === undefined ? undefined : String(header);
   if (name === undefined && !sandboxes.required) {
     return { sandbox: sandboxes.default, authorization, refusal: undefined };
   }
@@ -51,9 +49,24 @@ export function locate(
   return { sandbox, authorization, refusal: undefined };
 }
 
-/** A key can have a `~` of its own. */
-function isKnownKey(sandboxes: Sandboxes, authorization: string): boolean {
-  return sandboxes.default.world.keys.expected.has(authorization);
+/** A key can have a `~` of its own, which the sandbox knows that is named otherwise. */
+function isKnownKey(
+  sandboxes: Sandboxes,
+  name: string | undefined,
+  authorization: string,
+): boolean {
+  if (name === undefined) return sandboxes.default.world.keys.expected.has(authorization);
+  // Not made yet where it is new: the key may name another one.
+  const known = sandboxes.has(name) ? sandboxes.find(name)?.world : sandboxes.startOf(name);
+  return known?.keys.expected.has(authorization) === true;
+}
+
+/** Takes a token that ends in the name of a sandbox apart: `KEY~NAME`. */
+function splitKey(authorization: string): { key: string; name: string } | undefined {
+  const tilde = authorization.lastIndexOf('~');
+  const name = authorization.slice(tilde + 1);
+  if (!/^Bearer /i.test(authorization) || !SANDBOX_NAME.test(name)) return undefined;
+  return { key: authorization.slice(0, tilde), name };
 }
 
 function nameRequired(grounds: Grounds): Reply {

@@ -69,12 +69,15 @@ describe('ready', () => {
     expect(server.stderr()).toBe('');
   });
 
-  test('names an address that can be used where the server listens on every one', async () => {
-    const server = await startCommand([...FREE, '--host', '0.0.0.0']);
-    expect(server.url).not.toContain('0.0.0.0');
-    expect((await fetch(`${server.url}/pets`, { headers: KEY })).status).toBe(200);
-    await server.stop();
-  });
+  test.each(['0.0.0.0', '0'])(
+    'names an address that can be used where the host is %s',
+    async (host) => {
+      const server = await startCommand([...FREE, '--host', host]);
+      expect(new URL(server.url).hostname).toBe('localhost');
+      expect((await fetch(`${server.url}/pets`, { headers: KEY })).status).toBe(200);
+      await server.stop();
+    },
+  );
 
   test('goes on to serve when the reader of its output has left', async () => {
     const server = await startCommand(FREE);

@@ -395,6 +395,39 @@ describe('what is not HTTP', () => {
     await expectWell(port);
   });
 
+  test.each<[string, number, string, string]>([
+    ['HTTP/2.0', 505, 'http_version_not_supported', 'GET /v1/pets/1 HTTP/2.0\r\nHost: a\r\n\r\n'],
+    ['HTTP/0.9', 505, 'http_version_not_supported', 'GET /v1/pets/1 HTTP/0.9\r\nHost: a\r\n\r\n'],
+    [
+      'a body in another coding',
+      501,
+      'transfer_coding_not_implemented',
+      `${rawRequest('POST', '/v1/pets', { 'Transfer-Encoding': 'gzip, chunked' })}0\r\n\r\n`,
+    ],
+  ])('%s gets %i, and the connection is closed', async (_name, status, code, bytes) => {
+    const { port } = await start();
+    const connection = await openRaw(port);
+    connection.send(bytes);
+    const reply = await connection.reply();
+    expectError(reply, status, code);
+    expect(reply.headers.connection).toBe('close');
+    expect(await connection.rest()).toBe('');
+  });
+
+  test('the name of a coding is known in capitals too', async () => {
+    const coding = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'CHUNKED' };
+    const chunks = `${REX.length.toString(16)}\r\n${REX}\r\n0\r\n\r\n`;
+    expect((await askAlone({}, 'POST', '/v1/pets', coding, chunks)).status).toBe(201);
+  });
+
+  test('more headers than Node keeps by itself are all read', async () => {
+    const { port } = await start();
+    const many = 'a:\r\n'.repeat(2_100);
+    const key = 'Authorization: Bearer demo-key\r\n';
+    const reply = await ask(port, `GET /v1/pets/1 HTTP/1.1\r\nHost: a\r\n${many}${key}\r\n`);
+    expect(reply.status).toBe(200);
+  });
+
   test('with --plain nothing tells the mock', async () => {
     const { port } = await start({ plain: true });
     expect((await ask(port, 'nonsense\r\n\r\n')).headers).not.toHaveProperty('mock-basis');
@@ -526,6 +559,67 @@ describe('connections', () => {
     expect(await connection.rest()).toBe('');
   });
 
+  test.each<[string, string, number]>([
+    ['was asked to be', rawRequest('GET', '/v1/pets/1', { Connection: 'close' }), 200],
+    ['was asked to be, by HTTP/1.0,', 'GET /v1/pets/1 HTTP/1.0\r\n\r\n', 401],
+    ['had to be', 'GET /v1/pets/1 HTTP/1.1\r\n\r\n', 400],
+  ])('behind a reply that %s the last nothing is done', async (_how, last, status) => {
+    const server = await start();
+    const cancel = rawRequest('DELETE', '/v1/store/orders/1');
+    for (const behind of [cancel, 'garbage\r\n\r\n', cancel + cancel]) {
+      const connection = await openRaw(server.port);
+      connection.send(last + behind);
+      const reply = await connection.reply();
+      expect(reply.status).toBe(status);
+      expect(reply.headers.connection).toBe('close');
+      expect(await connection.rest()).toBe('');
+      expect(connection.socket.errored).toBe(null);
+    }
+    // Where it had been cancelled, it could not be cancelled again.
+    expect((await ask(server.port, cancel)).status).toBe(204);
+  });
+
+  test('a reply that is given later, as the last, is whole although more follows', async () => {
+    const { port } = await start({ delay: 20 });
+    const connection = await openRaw(port);
+    const last = rawRequest('GET', '/v1/pets/1', { Connection: 'close' });
+    connection.send(last + rawRequest('GET', '/v1/pets/2'));
+    expect(idsOf([await connection.reply()])).toEqual([1]);
+    expect(await connection.rest()).toBe('');
+  });
+
+  test('long lists in a row show what was there when each was asked for', async () => {
+    const { port } = await start({ animals: 20_000 });
+    const connection = await openRaw(port);
+    const body = '{"quantity":987654}';
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) };
+    const list = rawRequest('GET', '/v1/inventory');
+    const patch = rawRequest('PATCH', '/v1/inventory/1', headers, body);
+    connection.send(list + list + patch);
+    const replies = await connection.replies(3);
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(replies[1]?.body).toBe(replies[0]?.body);
+    connection.send(list);
+    const changed = (await connection.reply()).body;
+    expect([replies[0]?.body.includes('987654'), changed.includes('987654')]).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  test('of a long list that waits for another no more is made than tells that it is long', async () => {
+    const { port } = await start({ animals: 20_000 });
+    const connection = await openRaw(port);
+    const last = rawRequest('GET', '/v1/inventory', { Connection: 'close' });
+    connection.send(rawRequest('GET', '/v1/inventory') + last);
+    const wire = await connection.rest();
+    const sizes = [...wire.matchAll(/\r\n\r\n([0-9a-f]+)\r\n\[/g)].map(([, size = '']) => size);
+    const [now = 0, ahead = 0] = sizes.map((size) => Number.parseInt(size, 16));
+    expect(sizes).toHaveLength(2);
+    expect(now).toBeGreaterThan(60_000);
+    expect(ahead).toBeLessThan(8_000);
+  });
+
   test('what is sent by two clients never mixes', async () => {
     const { port } = await start();
     const clients = await Promise.all([openRaw(port), openRaw(port)]);
@@ -645,7 +739,7 @@ describe('a fault of the mock itself', () => {
     const faults = createFaults();
     const wire = { plain: false, faults };
     const service = createServiceHandler({ sandboxes, library: new ScenarioLibrary(), ...wire });
-    const server = createListener({
+    const { server } = createListener({
       service,
       loadApp: loadApp ?? (async () => (request, response) => service(request, response)),
       world: sandboxes.default.world,

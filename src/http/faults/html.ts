@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { endAfter } from '../connection.ts';
 
 const PAGE = [
   '<html>',
@@ -13,7 +14,7 @@ const PAGE = [
 
 /** A proxy's error page. It has none of the service's headers: the proxy never heard from it. */
 export function html(response: ServerResponse): void {
-  response.shouldKeepAlive = false;
+  endAfter(response);
   response.writeHead(502, [
     ...['Server', 'proxy'],
     ...['Content-Type', 'text/html'],

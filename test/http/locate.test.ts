@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { locate } from '../../src/http/locate.ts';
+import { Sandboxes } from '../../src/simulation/sandboxes.ts';
+import { startOf } from '../../src/simulation/start.ts';
+import { loadFixture } from '../../src/store/fixture.ts';
+import { createStore } from '../../src/store/store.ts';
+
+const store = createStore(loadFixture('default'));
+
+function startWith(...valid: readonly string[]) {
+  return startOf({ keys: { valid } }, store, []);
+}
+
+/** Where a token leads, and what is left of it. */
+function located(sandboxes: Sandboxes, token: string, inPath?: string, inHeader?: string) {
+  const headers = { authorization: `Bearer ${token}`, 'mock-sandbox': inHeader };
+  const { sandbox, authorization } = locate(sandboxes, inPath, headers);
+  return [sandbox.name, authorization];
+}
+
+describe('a key with a name', () => {
+  test.each([
+    ['key~mine', 'mine', 'Bearer key'],
+    ['a~b~mine', 'mine', 'Bearer a~b'],
+    ['key~', 'default', 'Bearer key~'],
+    ['key~no name', 'default', 'Bearer key~no name'],
+    [`key~${'x'.repeat(65)}`, 'default', `Bearer key~${'x'.repeat(65)}`],
+  ])('%s leads to %s', (token, name, authorization) => {
+    expect(located(new Sandboxes(startWith('key')), token)).toEqual([name, authorization]);
+  });
+
+  test('names the sandbox where a header names another, and not where the path does', () => {
+    const sandboxes = new Sandboxes(startWith('key'));
+    expect(located(sandboxes, 'key~mine', undefined, 'other')).toEqual(['mine', 'Bearer key']);
+    expect(sandboxes.has('other')).toBe(false);
+    expect(located(sandboxes, 'key~mine', 'path', 'other')).toEqual(['path', 'Bearer key']);
+  });
+
+  test('of spaces is told from one without in no time', () => {
+    const spaces = ' '.repeat(1_000_000);
+    expect(located(new Sandboxes(startWith('key')), `${spaces}x~!`)[0]).toBe('default');
+  });
+});
+
+describe('a key that has a ~ of its own', () => {
+  test('is whole where every sandbox starts with it', () => {
+    const sandboxes = new Sandboxes(startWith('a~b'));
+    expect(located(sandboxes, 'a~b')).toEqual(['default', 'Bearer a~b']);
+    expect(located(sandboxes, 'a~b', 'mine')).toEqual(['mine', 'Bearer a~b']);
+    expect(located(sandboxes, 'a~b', undefined, 'other')).toEqual(['other', 'Bearer a~b']);
+  });
+
+  test('is whole in the one sandbox that knows it', () => {
+    const sandboxes = new Sandboxes(startWith('key'));
+    sandboxes.find('mine')?.restart(startWith('a~b'));
+    expect(located(sandboxes, 'a~b', 'mine')).toEqual(['mine', 'Bearer a~b']);
+    expect(located(sandboxes, 'a~b', undefined, 'mine')).toEqual(['mine', 'Bearer a~b']);
+    expect(located(sandboxes, 'a~b', 'other')).toEqual(['other', 'Bearer a']);
+    expect(located(sandboxes, 'a~b')).toEqual(['b', 'Bearer a']);
+  });
+});

@@ -1,0 +1,194 @@
+import { once } from 'node:events';
+import { afterEach, expect, test } from 'vitest';
+import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
+import { closeRaw, openRaw, type RawConnection, rawRequest } from '../helpers/raw.ts';
+
+const servers: RunningServer[] = [];
+
+afterEach(async () => {
+  closeRaw();
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+/** Longer than any test: whatever waits for a client's time to be over is seen to. */
+const NEVER = 1_000_000;
+
+async function start(options: ServerOptions = {}): Promise<RunningServer> {
+  const server = await startServer({ timeouts: { stop: NEVER }, ...options, port: 0 });
+  servers.push(server);
+  return server;
+}
+
+/** Connects a client, and waits until it has been answered once. */
+async function openUsed(port: number): Promise<RawConnection> {
+  const connection = await openRaw(port);
+  connection.send(rawRequest('GET', '/v1/pets/1'));
+  await connection.reply();
+  return connection;
+}
+
+/** Writes, and waits for what the system says to it. */
+function written({ socket }: RawConnection, bytes: string): Promise<Error | null> {
+  return new Promise((resolve) => {
+    socket.write(bytes, (error) => resolve(error ?? null));
+  });
+}
+
+function post(body: string, more: Readonly<Record<string, string>> = {}): string {
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) };
+  return rawRequest('POST', '/v1/pets', { ...headers, ...more }, body);
+}
+
+const REX = '{"name":"Rex","categoryId":1}';
+const CANCEL = rawRequest('DELETE', '/v1/store/orders/1');
+
+/** Sends a request and waits for the first piece of its reply. */
+async function openBegun(port: number, request: string): Promise<RawConnection> {
+  const connection = await openRaw(port);
+  const begun = once(connection.socket, 'data');
+  connection.send(request);
+  await begun;
+  return connection;
+}
+
+/** A client that reads no more than that. */
+async function openUnread(port: number, target: string): Promise<RawConnection> {
+  const connection = await openBegun(port, rawRequest('GET', target));
+  connection.socket.pause();
+  return connection;
+}
+
+test('a reply that its client is slow to read is sent whole', async () => {
+  const server = await start();
+  const long = post(`{"name":"${'x'.repeat(1_000_000)}","categoryId":1}`);
+  const maker = await openRaw(server.port);
+  // More than the system keeps for a client.
+  for (let count = 0; count < 16; count += 1) {
+    maker.send(long);
+    expect((await maker.reply()).status).toBe(201);
+  }
+  const reader = await openUnread(server.port, '/v1/pets?limit=100');
+  const closed = server.close();
+  // That one is closed tells that others have been looked at.
+  expect(await maker.rest()).toBe('');
+  reader.socket.resume();
+  const wire = await reader.rest();
+  const [, length] = /Content-Length: (\d+)/.exec(wire) ?? [];
+  const body = wire.slice(wire.indexOf('\r\n\r\n') + 4);
+  expect(Buffer.byteLength(body)).toBe(Number(length));
+  reader.socket.end();
+  await closed;
+});
+
+test('a long list that its client is slow to read is sent whole', async () => {
+  const server = await start({ animals: 300_000 });
+  const idle = await openUsed(server.port);
+  const reader = await openUnread(server.port, '/v1/inventory');
+  const closed = server.close();
+  expect(await idle.rest()).toBe('');
+  reader.socket.resume();
+  const wire = await reader.rest();
+  expect(wire.endsWith(']\r\n0\r\n\r\n')).toBe(true);
+  expect(wire.length).toBeGreaterThan(12_000_000);
+  reader.socket.end();
+  await closed;
+});
+
+test('replies that are held back are sent at once, each, and the last one says so', async () => {
+  const server = await start();
+  const connection = await openRaw(server.port);
+  const slow = [1, 2, 3, 4].map((id) =>
+    rawRequest('GET', `/v1/pets/${id}`, { Prefer: 'scenario=slow' }),
+  );
+  connection.send(rawRequest('GET', '/v1/pets/9') + slow.join(''));
+  expect((await connection.reply()).status).toBe(200);
+  const closed = server.close();
+  const replies = await connection.replies(4);
+  expect(replies.map(({ body }) => JSON.parse(body).id)).toEqual([1, 2, 3, 4]);
+  expect(replies.map(({ headers }) => headers.connection)).toEqual([
+    ...['keep-alive', 'keep-alive', 'keep-alive'],
+    'close',
+  ]);
+  expect(await connection.rest()).toBe('');
+  connection.socket.end();
+  await closed;
+});
+
+test('a request whose body is on its way is answered, and nothing behind it is done', async () => {
+  const server = await start();
+  const connection = await openUsed(server.port);
+  connection.send(post(REX).slice(0, -1));
+  const idle = await openUsed(server.port);
+  const closed = server.close();
+  await idle.rest();
+  connection.send(`}${CANCEL}`);
+  const reply = await connection.reply();
+  expect(reply.status).toBe(201);
+  expect(reply.headers.connection).toBe('close');
+  expect(await connection.rest()).toBe('');
+  expect(await connection.rest()).toBe('');
+  // What a client sends before it has heard of that is read too: no reset overtakes the reply.
+  expect([await written(connection, CANCEL), await written(connection, CANCEL)]).toEqual([
+    null,
+    null,
+  ]);
+  connection.socket.end();
+  await closed;
+  // An animal and a new one were shown, and no order that is cancelled.
+  expect(server.coverage().totals.documented.shown).toBe(2);
+});
+
+test('a request that had arrived is answered', async () => {
+  const server = await start();
+  const connections = await Promise.all([1, 2, 3].map(() => openUsed(server.port)));
+  // Within one machine a write is an arrival.
+  await Promise.all(connections.map((it) => written(it, rawRequest('GET', '/v1/pets/2'))));
+  const closed = server.close();
+  for (const connection of connections) {
+    const { status, headers } = await connection.reply();
+    expect([status, headers.connection]).toEqual([200, 'close']);
+    connection.socket.end();
+  }
+  await closed;
+});
+
+test.each<[string, boolean, string]>([
+  ['said nothing', false, ''],
+  ['stopped in its headers', false, 'GET /v1/pets HTTP/1.1\r\nHost: loc'],
+  ['rests', true, rawRequest('GET', '/v1/pets')],
+  ['stopped in its next headers', true, `${rawRequest('GET', '/v1/pets')}GET /v1`],
+  ['owes the rest of a body that is refused', true, post('', { 'Content-Length': '2000000' })],
+  [
+    'holds back a body that is refused',
+    true,
+    post('', { 'Content-Length': '2000000', Expect: '100-continue' }),
+  ],
+  ['hears of requests', true, rawRequest('GET', '/__mock/requests/stream')],
+  ['hangs', false, rawRequest('GET', '/v1/pets/1', { Prefer: 'scenario=outage' })],
+])('nobody waits for a client that %s', async (_what, answered, bytes) => {
+  const server = await start();
+  if (answered) await openBegun(server.port, bytes);
+  else (await openRaw(server.port)).send(bytes);
+  await openUsed(server.port);
+  await server.close();
+});
+
+test('nobody waits for long for a body that does not come', async () => {
+  const server = await start();
+  const connection = await openUsed(server.port);
+  connection.send(post(REX).slice(0, -1));
+  await openUsed(server.port);
+  await server.close();
+  expect(await connection.rest()).toBe('');
+});
+
+test('a client that reads no more of its reply has its time', async () => {
+  const server = await start({ animals: 300_000, timeouts: { stop: 100 } });
+  await openUnread(server.port, '/v1/inventory');
+  await server.close();
+});
+
+test('a server can be closed twice', async () => {
+  const server = await start();
+  await Promise.all([server.close(), server.close()]);
+});
