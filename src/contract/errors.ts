@@ -27,9 +27,11 @@ export const ERROR_CODES = {
   too_many_requests: { statuses: [429], serial: '01' },
   request_header_fields_too_large: { statuses: [431], serial: '01' },
   internal_error: { statuses: [500], serial: '01' },
+  transfer_coding_not_implemented: { statuses: [501], serial: '01', on: [] },
   bad_gateway: { statuses: [502], serial: '01' },
   service_unavailable: { statuses: [503], serial: '01' },
   gateway_timeout: { statuses: [504], serial: '01' },
+  http_version_not_supported: { statuses: [505], serial: '01', on: [] },
   sandbox_required: { statuses: [400], serial: '10', on: [] },
   sandbox_name_invalid: { statuses: [400], serial: '11', on: [] },
   too_many_sandboxes: { statuses: [503], serial: '10', on: [] },
@@ -40,8 +42,6 @@ export const ERROR_CODES = {
   cannot_be_deleted: { statuses: [409], serial: '12', on: [] },
   /** For a status that a scenario asks for and nothing else knows. */
   other_error: { statuses: [] as readonly number[], serial: '99', on: [] },
-  transfer_coding_not_implemented: { statuses: [501], serial: '01', on: [] },
-  http_version_not_supported: { statuses: [505], serial: '01', on: [] },
   ids_exhausted: { statuses: [507], serial: '01', on: ['createPet'] },
 } as const satisfies Record<string, ErrorShape>;
 
