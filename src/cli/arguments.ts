@@ -11,6 +11,7 @@ import {
 } from './commands.ts';
 import { ASKED_BY } from './completion.ts';
 import { UsageError } from './errors.ts';
+import { escaped } from './escaped.ts';
 import { FLAG_NAMES, type FlagName, flagShape, flagsOf, isFlagName } from './flags.ts';
 import { type Given, type Layer, refusal } from './given.ts';
 
@@ -152,7 +153,7 @@ function isWhole(name: FlagName, spelling: string): boolean {
 function unknownFlag(command: CommandName, flag: string): UsageError {
   const help = command === 'serve' ? 'petstore-mock --help' : `petstore-mock ${command} --help`;
   return new UsageError(
-    `${flag} is no flag of ${command}${hint(command, flag)}; ${help} lists them`,
+    `${escaped(flag)} is no flag of ${command}${hint(command, flag)}; ${help} lists them`,
   );
 }
 

@@ -1,5 +1,6 @@
 import type { KeyLists } from '../service/keyring.ts';
 import { workingKey } from './command-environment.ts';
+import { escaped } from './escaped.ts';
 import { bold, type Style } from './terminal.ts';
 
 /** What a banner tells of a server. */
@@ -31,7 +32,7 @@ export function renderBanner({ url, keys, scenarios, control }: Started, style: 
     ['Force what it answers', 'petstore-mock scenarios'],
     ['Stop it', 'Ctrl-C'],
   );
-  return `\n${lines.map(([what, how]) => `  ${bold(what, style)}: ${how}\n`).join('')}\n`;
+  return `\n${lines.map(([what, how]) => `  ${bold(what, style)}: ${escaped(how)}\n`).join('')}\n`;
 }
 
 function shellQuoted(text: string): string {

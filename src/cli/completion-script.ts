@@ -1,6 +1,6 @@
 import type { Argv, Options } from 'yargs';
 import { COMMAND_NAMES, COMPLETION, type CommandName, commandShape } from './commands.ts';
-import { ASKED_BY, completionsOf } from './completion.ts';
+import { ASKED_BY, chooseShell, completionsOf } from './completion.ts';
 import { type FlagName, flagShape, flagsOf } from './flags.ts';
 
 /**
@@ -8,8 +8,10 @@ import { type FlagName, flagShape, flagsOf } from './flags.ts';
  * and ends the process, as yargs does.
  *
  * @param words the program's arguments
+ * @throws UsageError where there is no script for the shell that they name
  */
 export async function complete(words: readonly string[]): Promise<void> {
+  if (!words.includes(ASKED_BY)) chooseShell(words[words.indexOf(COMPLETION.name) + 1]);
   // A file of its own beside the bundle.
   const { default: yargs } = await import('yargs');
   // Before yargs starts, since it would not wait for them.

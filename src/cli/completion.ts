@@ -1,7 +1,10 @@
 import { ASSUMPTION_IDS, ASSUMPTIONS, isAssumptionId } from '../contract/assumptions.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
-import { COMMAND_NAMES } from './commands.ts';
+import { describe } from '../contract/records.ts';
+import { listed, suggest } from '../store/read-store.ts';
+import { COMMAND_NAMES, COMPLETION } from './commands.ts';
 import { flagsOf } from './flags.ts';
+import { refusal } from './given.ts';
 
 /** The flag with which the completion script asks; the words typed so far follow it. */
 export const ASKED_BY = '--get-yargs-completions';
@@ -10,6 +13,25 @@ const FLAG = '--assume';
 const ASSUMPTIONS_COMMAND = 'assumptions';
 const RESPONSES_COMMAND = 'responses';
 const SCENARIO = '--scenario';
+
+/** The shells that yargs has a script for. */
+const SHELLS = ['bash', 'zsh'];
+
+/**
+ * Has the script written for the shell that is named; for the one that `SHELL` names, where none is.
+ *
+ * @throws UsageError where there is no script for it
+ */
+export function chooseShell(shell: string | undefined): void {
+  if (shell === undefined || shell.startsWith('-')) return;
+  if (!SHELLS.includes(shell)) {
+    const found = `${describe(shell)}${suggest(shell, SHELLS)}`;
+    throw refusal(COMPLETION.name, `${listed(SHELLS, 'or')}, or nothing more`, found);
+  }
+  // Where yargs looks. Nothing else is done in this process.
+  process.env.SHELL = shell;
+  process.env.ZSH_NAME = '';
+}
 
 /**
  * What can complete the last word where it names an assumption, an operation or a scenario, or a flag before any

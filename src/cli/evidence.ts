@@ -1,6 +1,7 @@
 import type { CoverageReport } from '../simulation/coverage.ts';
 import type { Finding, FindingsReport } from '../simulation/findings.ts';
 import type { Observer } from '../simulation/journal.ts';
+import { escaped } from './escaped.ts';
 import { Touched } from './sweep/touched.ts';
 
 /** A kind of finding with how often it was found, and one exchange that caused it. */
@@ -61,9 +62,9 @@ export function foundKinds({ counts, findings }: FindingsReport): FoundKind[] {
   });
 }
 
-/** One example, and how many more there are. */
+/** One example, which a client has a part in, and how many more there are. */
 export function tellFound({ count, example }: FoundKind): string {
-  return count === 1 ? example : `${example} (and ${count - 1} more)`;
+  return count === 1 ? escaped(example) : `${escaped(example)} (and ${count - 1} more)`;
 }
 
 function told({ method, target, message }: Finding): string {

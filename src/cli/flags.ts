@@ -1,5 +1,6 @@
 import { BASE_PATH } from '../contract/operations.ts';
 import { DEFAULTS } from '../defaults.ts';
+import { MOST_RECORDS } from '../store/generate.ts';
 import type { CommandName } from './commands.ts';
 
 /** Where a flag can be given, beside the command line. */
@@ -48,7 +49,6 @@ const EVERY_COMMAND = [
   'health',
 ] as const;
 const MOST_JOBS = 1000;
-const MOST_RECORDS = 10_000_000;
 const MOST_EXCHANGES = 1_000_000;
 const MOST_SANDBOXES = 1_000_000;
 const LONGEST_DELAY = 5 * 60_000;

@@ -1,5 +1,6 @@
 import type { Exchange } from '../simulation/journal.ts';
 import { DEFAULT_SANDBOX } from '../simulation/sandboxes.ts';
+import { escaped, escapeOf } from './escaped.ts';
 import { type Colour, paint, type Style } from './terminal.ts';
 
 export const LOG_FORMATS = ['pretty', 'json', 'off'] as const;
@@ -133,16 +134,4 @@ function cut(text: string, longest: number): string {
   return text.length > longest ? `${text.slice(0, longest)}…` : text;
 }
 
-/** What a terminal obeys or reorders instead of showing it: a client could forge lines, or hide them. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
-const UNSAFE = /[\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g;
-
 const BEYOND_ASCII = /[\u007F-\uFFFF]/g;
-
-function escaped(text: string): string {
-  return text.replace(UNSAFE, escapeOf);
-}
-
-function escapeOf(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}

@@ -5,7 +5,8 @@ import { type Invocation, parseArguments } from './arguments.ts';
 import type { Command } from './commands/command.ts';
 import type { CommandName } from './commands.ts';
 import { fromEnvironment } from './environment.ts';
-import { codeOf, Failure, UsageError } from './errors.ts';
+import { codeOf, Failure, isOfOutput, UsageError } from './errors.ts';
+import { escapedLines } from './escaped.ts';
 import { flagsOf } from './flags.ts';
 import { givenAs, isOn, type Layers, onlyText } from './given.ts';
 import { type Terminal, terminalOf } from './terminal.ts';
@@ -59,13 +60,18 @@ async function version({ output }: Terminal): Promise<number> {
   return 0;
 }
 
+function whatWentWrong(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (isOfOutput(error)) return `standard output cannot be written (${codeOf(error)})`;
+  const expected = error instanceof UsageError || error instanceof Failure;
+  return expected ? error.message : (error.stack ?? error.message);
+}
+
 /** Tells what went wrong, and the exit code for it. */
 function explain(error: unknown): number {
   // The reader of our output has left, as `head` does: nobody is there to be told.
   if (codeOf(error) === 'EPIPE') return 0;
-  const expected = error instanceof UsageError || error instanceof Failure;
-  const detail = error instanceof Error ? error.stack : String(error);
-  process.stderr.write(`petstore-mock: ${expected ? error.message : detail}\n`);
+  process.stderr.write(`petstore-mock: ${escapedLines(whatWentWrong(error))}\n`);
   return error instanceof UsageError ? 2 : 1;
 }
 
@@ -76,4 +82,7 @@ process.stderr.on('error', () => {});
 const terminal = terminalOf(process.stdout, process.stderr, process.env);
 const exitCode = await run(process.argv.slice(2), terminal).catch(explain);
 // What is still open, such as a connection that a second signal gave up on, must not hold us.
-process.stdout.write('', () => process.exit(exitCode));
+process.stdout.write('', () => {
+  const { errored } = process.stdout;
+  process.exit(exitCode === 0 && errored !== null ? explain(errored) : exitCode);
+});

@@ -1,37 +1,149 @@
-import { parse as parseExactly, stringify as stringifyExactly } from 'lossless-json';
+import { isNumber, LosslessNumber, parse, stringify as stringifyExactly } from 'lossless-json';
 
 /** Text in which a double could lose a digit: 16 digits, a point among them or not, or a number with an exponent. */
 const MAY_LOSE_DIGITS = /(?:\d\.?){16}|\d[eE]/;
 
-/** A fraction of zeros changes no value: JSON Schema counts 1.0 as an integer. */
-const ZERO_FRACTION = /\.0+$/;
+/** Characters of a number that are looked at. Taking in longer ones could take any time. */
+const LONGEST_NUMBER = 400;
+
+/** Digits of an integer that are taken in: twice as many as the longest int64 has. */
+const MOST_DIGITS = 40;
+
+/** Characters of a number that a double holds, whatever they are, as long as there is no exponent. */
+const LONGEST_SAFE = 15;
+
+/** Most integers that no double holds. */
+const DIGITS = /^-?\d{1,20}$/;
+
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
  * Parses JSON without losing a digit of an integer.
  *
- * An integer that a double holds comes back as a number, a larger one as a bigint. Text that can
- * lose nothing takes the engine's own parser, which is many times faster.
+ * Numbers come back as `numberOf` gives them. Text that can lose nothing takes the engine's own
+ * parser, which is many times faster.
  *
  * @throws SyntaxError where `text` is not JSON, RangeError where it is nested too deep to read
  * @example parseJson('{"id":9007199254740993}') // { id: 9007199254740993n }
  */
 export function parseJson(text: string): unknown {
-  return MAY_LOSE_DIGITS.test(text)
-    ? parseExactly(text, undefined, { parseNumber, onDuplicateKey: ({ newValue }) => newValue })
-    : JSON.parse(text);
+  return MAY_LOSE_DIGITS.test(text) ? parseExactly(text) : JSON.parse(text);
 }
 
-function parseNumber(literal: string): number | bigint {
-  const integer = literal.replace(ZERO_FRACTION, '');
-  if (/^-?\d+$/.test(integer)) {
-    const exact = BigInt(integer);
-    const rounded = Number(exact);
-    return Number.isSafeInteger(rounded) ? rounded : exact;
+/**
+ * What a number is marked with, as a string, while the engine's parser does the rest. It is another
+ * one in each process, so that no client can write it.
+ */
+const MARK = `${Math.random().toString(36).slice(2, 10)} `;
+
+function parseExactly(text: string): unknown {
+  try {
+    return unmarked(JSON.parse(markNumbers(text)));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // The text itself is no JSON either, and tells why and where.
+    return JSON.parse(text);
   }
-  const value = Number(literal);
-  // More than 15 digits with a fraction may round to an integer that was never written.
-  const digits = literal.replace(/[eE].*$/, '').replace(/\D/g, '').length;
-  return Number.isInteger(value) && digits > 15 ? Number.NaN : value;
+}
+
+/** Marks the numbers in which a double could lose a digit. */
+function markNumbers(text: string): string {
+  const pieces: string[] = [];
+  let copied = 0;
+  for (let at = 0; at < text.length; ) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    else if (code < ZERO || code > NINE) at += 1;
+    else {
+      const start = text.charCodeAt(at - 1) === MINUS ? at - 1 : at;
+      at = endOfNumber(text, at);
+      const literal = text.slice(start, at);
+      if (!mayLoseDigits(literal)) continue;
+      pieces.push(text.slice(copied, start), `"${MARK}${literal}"`);
+      copied = at;
+    }
+  }
+  pieces.push(text.slice(copied));
+  return pieces.join('');
+}
+
+const [QUOTE, MINUS, ZERO, NINE] = [0x22, 0x2d, 0x30, 0x39];
+
+function mayLoseDigits(literal: string): boolean {
+  return (literal.length > LONGEST_SAFE || /[eE]/.test(literal)) && isNumber(literal);
+}
+
+/** Puts the numbers in the place of what they were marked as, all the way down. */
+function unmarked(value: unknown): unknown {
+  if (typeof value === 'string') {
+    return value.startsWith(MARK) ? numberOf(value.slice(MARK.length)) : value;
+  }
+  if (Array.isArray(value)) {
+    const elements: unknown[] = value;
+    for (let at = 0; at < elements.length; at += 1) elements[at] = unmarked(elements[at]);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      if (name.startsWith(MARK)) throw new SyntaxError('A number is no name.');
+      const plain = unmarked(member);
+      if (plain !== member) Reflect.set(value, name, plain);
+    }
+  }
+  return value;
+}
+
+/** Where the text goes on behind a number, or what could be taken for one. */
+function endOfNumber(text: string, start: number): number {
+  BEHIND_NUMBER.lastIndex = start;
+  return BEHIND_NUMBER.exec(text)?.index ?? text.length;
+}
+
+const BEHIND_NUMBER = /[^\d.eE+-]/g;
+
+/** Where the text goes on behind a string. */
+function endOfString(text: string, opening: number): number {
+  for (let at = opening + 1; ; ) {
+    const quote = text.indexOf('"', at);
+    if (quote < 0) return text.length;
+    let backslashes = 0;
+    while (text[quote - 1 - backslashes] === '\\') backslashes += 1;
+    if (backslashes % 2 === 0) return quote + 1;
+    at = quote + 1;
+  }
+}
+
+/**
+ * The value of a number as JSON writes it. An integer that a double holds is a number, a larger one
+ * a bigint, also where it is written with a fraction of zeros or an exponent: JSON Schema counts 1.0
+ * as an integer. What neither holds, such as 1e400, stays as it was written.
+ *
+ * @example numberOf('9007199254740993e0') // 9007199254740993n
+ */
+export function numberOf(literal: string): number | bigint | LosslessNumber {
+  if (literal.length > LONGEST_NUMBER) return new LosslessNumber(literal);
+  const double = Number(literal);
+  // Too few digits for a double to round them to an integer, but for 0.
+  if (literal.length <= LONGEST_SAFE && double !== 0 && Number.isSafeInteger(double)) return double;
+  const integer = integerOf(literal);
+  if (integer !== undefined) {
+    const held = Number(integer);
+    return Number.isSafeInteger(held) ? held : integer;
+  }
+  // A double of what is no integer may have been rounded to one that was never written.
+  return Number.isFinite(double) && !Number.isInteger(double)
+    ? double
+    : new LosslessNumber(literal);
+}
+
+/** The integer that a number is, however it is written; undefined where it is none, or too long. */
+function integerOf(literal: string): bigint | undefined {
+  if (DIGITS.test(literal)) return BigInt(literal);
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(literal) ?? [];
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  const significant = digits.replace(/0+$/, '');
+  if (significant === '') return 0n;
+  const zeros = digits.length - significant.length - fraction.length + Number(exponent);
+  if (zeros < 0 || significant.length + zeros > MOST_DIGITS) return undefined;
+  return BigInt(`${sign}${significant}${'0'.repeat(zeros)}`);
 }
 
 /** What a file of JSON holds, or why it holds none. */
@@ -65,12 +177,22 @@ function notJson(file: string, text: string, reason: string): string {
   if (why === undefined || digits === undefined) return `${file}: expected JSON: ${reason}`;
   const before = text.slice(0, Number(digits)).split('\n');
   const column = (before.at(-1) ?? '').length + 1;
-  return `${file}:${before.length}:${column}: expected JSON: ${why}`;
+  return `${file}:${before.length}:${column}: expected JSON: ${shortened(why)}`;
+}
+
+/** Characters of a reason at whose start stands what was found, and at whose end why it is wrong. */
+const LONGEST_START = 80;
+const LONGEST_END = 80;
+
+/** A reason repeats the number that is wrong, which can be as long as the text. */
+function shortened(why: string): string {
+  if (why.length <= LONGEST_START + LONGEST_END) return why;
+  return `${why.slice(0, LONGEST_START)}…${why.slice(-LONGEST_END)}`;
 }
 
 function firstError(text: string): string {
   try {
-    parseExactly(text);
+    parse(text);
     return '';
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -78,7 +200,8 @@ function firstError(text: string): string {
 }
 
 /**
- * Writes JSON with a bigint as its digits. Members that are undefined are left out.
+ * Writes JSON with a bigint as its digits, and a number that no value holds as it was written.
+ * Members that are undefined are left out.
  *
  * @param indent spaces of indentation a level; 0 writes one line
  */

@@ -6,6 +6,7 @@ import {
   DONE,
   type Endpoint,
   json,
+  refuse,
   refuseInput,
 } from './endpoint.ts';
 import {
@@ -16,7 +17,9 @@ import {
   readQueryFilter,
 } from './exchange-filter.ts';
 import { exchangeView } from './exchange-view.ts';
-import { streamExchanges } from './stream.ts';
+import { MOST_STREAMS, streamsOf } from './stream.ts';
+
+const TOO_MANY = `there are ${MOST_STREAMS} streams already, as many as a server has at a time: leave one first`;
 
 export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -68,17 +71,22 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
         schema: { type: 'string' },
         mediaType: 'text/event-stream',
       },
+      503: {
+        description: `The server has ${MOST_STREAMS} streams already.`,
+        schema: ref('schemas', 'Error'),
+      },
     },
     handle: ({ parts, sandbox, query }) => {
       const filter = readQueryFilter(query);
       if (!filter.ok) return refuseInput(filter.problems);
+      const streams = streamsOf(parts.sandboxes.observers);
+      if (streams.areFull) return refuse('service_unavailable', 503, TOO_MANY);
       return {
         status: 200,
         body: {
           kind: 'stream',
           mediaType: 'text/event-stream',
-          open: (response) =>
-            streamExchanges(response, sandbox, filter.value, parts.sandboxes.observers),
+          open: (response) => streams.open(response, sandbox, filter.value),
         },
       };
     },

@@ -138,13 +138,17 @@ function answerUnknown(request: Request, response: Response): void {
   send(request, response, unknown(request));
 }
 
-function unknown({ baseUrl, path }: Request): ControlReply {
+function unknown({ baseUrl, path }: Pick<Request, 'baseUrl' | 'path'>): ControlReply {
   const message = `the control API has nothing at ${`${baseUrl}${path}`.slice(0, 200)}; ${baseUrl}/openapi.json tells what there is`;
   return refuse('route_not_found', 404, message);
 }
 
-/** A path that is no valid encoding is that of nothing. */
+/** A mount and what is behind it. */
+const MOUNTED = /^((?:\/~[^/]*)?\/__mock)(.*)$/s;
+
+/** A path that is no valid encoding is that of nothing. Express has forgotten where it came to it. */
 const answerMalformed: ErrorRequestHandler = (error: unknown, request, response, next) => {
-  if (error instanceof URIError) send(request, response, unknown(request));
+  const [, baseUrl = '', path = ''] = MOUNTED.exec(request.path) ?? [];
+  if (error instanceof URIError) send(request, response, unknown({ baseUrl, path }));
   else next(error);
 };

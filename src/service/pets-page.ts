@@ -32,36 +32,56 @@ interface WrittenPage {
 /** Pages kept at most: a client can ask for any status. */
 const MOST_PAGES = 256;
 
+/** Bytes of them, and of one: a client can give its animals names of any length. */
+const MOST_BYTES = 4 * 1024 ** 2;
+const LARGEST_PAGE = 64 * 1024;
+
 /** Keeps pages as they were written, for worlds that write the same records alike. */
 export class PageCache {
   /** The pages of most requests, which say no more than how long they are, by length. */
-  #plain = new Map<number, WrittenPage>();
+  #plain = new Pages<number>();
   #plainVersion = 0;
-  readonly #others = new Map<string, WrittenPage>();
+  readonly #others = new Pages<string>();
 
   /** A page of the records of a version, made where it is not known. */
   get(version: number, page: PetsPage, make: () => WrittenPage): WrittenPage {
     const { limit, offset, after, empty, status } = page;
     if (status === undefined && after === undefined && offset === 0) {
       if (version !== this.#plainVersion) {
-        this.#plain = new Map();
+        this.#plain = new Pages();
         this.#plainVersion = version;
       }
-      return known(this.#plain, limit, make);
+      return this.#plain.get(limit, make);
     }
     const key = `${version} ${limit} ${offset} ${after ?? ''} ${empty} ${status ?? ''}`;
-    return known(this.#others, key, make);
+    return this.#others.get(key, make);
   }
 }
 
-function known<K>(pages: Map<K, WrittenPage>, key: K, make: () => WrittenPage): WrittenPage {
-  let page = pages.get(key);
-  if (page === undefined) {
-    page = make();
-    if (pages.size >= MOST_PAGES) pages.clear();
-    pages.set(key, page);
+/** Some pages by what they were asked for with. Where they become too many, all are forgotten. */
+class Pages<K extends number | string> {
+  readonly #pages = new Map<K, WrittenPage>();
+  #bytes = 0;
+
+  get(key: K, make: () => WrittenPage): WrittenPage {
+    let page = this.#pages.get(key);
+    if (page === undefined) {
+      page = make();
+      this.#keep(key, page);
+    }
+    return page;
   }
-  return page;
+
+  #keep(key: K, page: WrittenPage): void {
+    const bytes = page.text.length + (typeof key === 'string' ? 2 * key.length : 0);
+    if (bytes > LARGEST_PAGE) return;
+    if (this.#pages.size >= MOST_PAGES || this.#bytes + bytes > MOST_BYTES) {
+      this.#pages.clear();
+      this.#bytes = 0;
+    }
+    this.#pages.set(key, page);
+    this.#bytes += bytes;
+  }
 }
 
 /** The page caches of all worlds: one for each way of writing pages. */

@@ -91,13 +91,16 @@ function keeping(write: (animal: Animal) => string): (animal: Animal) => string 
     const known = kept[place];
     if (known?.record === record) return known.text;
     const text = write(record);
-    kept[place] = { record, text };
+    if (text.length <= LONGEST_KEPT) kept[place] = { record, text };
     return text;
   };
 }
 
 /** A power of two. */
 const KEPT = 1024;
+
+/** Characters of a text that is kept: an animal's name can be of any length. */
+const LONGEST_KEPT = 4096;
 
 /** Writes the instant of an ISO 8601 date-time in the chosen format. */
 function formatDate(instant: string, choices: Pick<Choices, 'date-format'>): string {

@@ -1,3 +1,4 @@
+import { cut } from '../contract/cut.ts';
 import { operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import type { Call } from '../service/input.ts';
@@ -11,6 +12,9 @@ export function placeholderKey(authorization: string | undefined): string | unde
   return authorization === undefined ? undefined : PLACEHOLDER.exec(authorization)?.[1];
 }
 
+/** Characters of a name that are told. */
+const LONGEST_NAME = 100;
+
 /** What a call carries that the document does not name for it. */
 export function unknownInputs({ operation, query, body }: Call, world: World): string[] {
   const shape = operationShape(operation);
@@ -19,14 +23,14 @@ export function unknownInputs({ operation, query, body }: Call, world: World): s
   for (const [name] of query) {
     const known = shape.parameters.some((it) => it.in === 'query' && it.name === name);
     if (!known && !(operation === 'listPets' && name === paging)) {
-      unknown.add(`The query parameter \`${name.slice(0, 100)}\``);
+      unknown.add(`The query parameter \`${cut(name, LONGEST_NAME)}\``);
     }
   }
   if (body.kind === 'bytes' && shape.body !== undefined && body.json.ok) {
     const { value } = body.json;
     for (const name of isObject(value) ? Object.keys(value) : []) {
       if (!Object.hasOwn(shape.body.fields, name)) {
-        unknown.add(`The body field \`${name.slice(0, 100)}\``);
+        unknown.add(`The body field \`${cut(name, LONGEST_NAME)}\``);
       }
     }
   }

@@ -1,3 +1,4 @@
+import { cut } from '../contract/cut.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import type { Call } from '../service/input.ts';
 import { nearRoundedId, placeholderKey, unknownInputs } from './findings-checks.ts';
@@ -158,7 +159,7 @@ export class Findings {
       exchange,
       operation: call.operation,
       method: seen.method,
-      target: seen.target.slice(0, KEPT_TARGET),
+      target: cut(seen.target, KEPT_TARGET),
       at: new Date(world.clock.now()).toISOString(),
       message,
       advice: FINDING_CODES[code],

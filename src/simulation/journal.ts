@@ -1,3 +1,4 @@
+import { cut } from '../contract/cut.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { Call } from '../service/input.ts';
 import type { Basis } from '../service/reply.ts';
@@ -61,7 +62,7 @@ export class Exchange {
     this.at = at;
     this.method = seen.method;
     // A text that is the same as before is not taken again, so that it does not outlive its request.
-    if (this.target !== seen.target) this.target = seen.target.slice(0, KEPT_TARGET);
+    if (this.target !== seen.target) this.target = cut(seen.target, KEPT_TARGET);
     this.operation = seen.call?.operation;
     this.status = isShown(outcome) ? reply?.status : undefined;
     this.basis = reply?.basis ?? forcedBy(decision);

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { describe } from '../contract/records.ts';
 import { packageRoot } from '../package.ts';
+import { isDevice } from '../store/device.ts';
 import { listed, suggest } from '../store/read-store.ts';
 import { readParts } from './read-scenario.ts';
 import { type Scenario, ScenarioError, type ScenarioProblem } from './scenario.ts';
@@ -225,6 +226,7 @@ type TextReading =
   | { readonly ok: false; readonly found: string };
 
 function readText(file: string): TextReading {
+  if (isDevice(file)) return { ok: false, found: 'a device' };
   try {
     const text = readFileSync(file, 'utf8');
     const extension = extname(file);

@@ -8,6 +8,7 @@ import {
 } from '../contract/assumptions.ts';
 import { FIELD_TYPES, type Reading } from '../contract/records.ts';
 import type { Expiry } from '../service/keyring.ts';
+import { MOST_RECORDS } from '../store/generate.ts';
 import { listed } from '../store/read-store.ts';
 import { DURATION, parseDuration } from './duration.ts';
 import type { Scenario } from './scenario.ts';
@@ -127,7 +128,7 @@ function isAssumed(
   );
 }
 
-const COUNT = integer(0, 1_000_000_000);
+const COUNT = integer(0, MOST_RECORDS);
 
 const BASE_NAMES = ['fixture', 'generate'] as const;
 

@@ -1,3 +1,4 @@
+import { isLosslessNumber } from 'lossless-json';
 import { describe, isObject } from '../contract/records.ts';
 import { listed, suggest } from '../store/read-store.ts';
 
@@ -56,7 +57,9 @@ type Kind = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object';
 function kindOf(value: unknown): Kind | undefined {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  if (typeof value === 'bigint' || typeof value === 'number') return 'number';
+  if (typeof value === 'bigint' || typeof value === 'number' || isLosslessNumber(value)) {
+    return 'number';
+  }
   if (typeof value === 'string') return 'string';
   if (typeof value === 'boolean') return 'boolean';
   return isObject(value) ? 'object' : undefined;

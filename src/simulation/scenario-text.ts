@@ -1,5 +1,5 @@
-import type { Alias, Document, LineCounter, Pair, YAMLError } from 'yaml';
-import { readJson } from '../contract/json.ts';
+import type { Alias, Document, LineCounter, Pair, Scalar, YAMLError } from 'yaml';
+import { numberOf, readJson } from '../contract/json.ts';
 import { describe } from '../contract/records.ts';
 import type { ScenarioProblem } from './scenario.ts';
 import { type At, type Misfit, pathText } from './scenario-shapes.ts';
@@ -115,8 +115,8 @@ class Located {
 
   #parse(): Document.Parsed | undefined {
     try {
-      const options = { lineCounter: this.#lines, intAsBigInt: true, prettyErrors: false } as const;
-      return this.#yaml.parseDocument(this.#source, { ...options, schema: 'core' });
+      const options = { lineCounter: this.#lines, prettyErrors: false, schema: 'core' } as const;
+      return this.#yaml.parseDocument(this.#source, options);
     } catch (error) {
       if (error instanceof RangeError) return undefined;
       throw error;
@@ -202,7 +202,7 @@ class Values {
     if (isAlias(node)) return this.#aliasOf(node, at);
     if (isSeq(node))
       return node.items.map((item, index) => this.#plain(item, [...at, index], aliased));
-    if (!isMap(node)) return isScalar(node) ? plainScalar(node.value) : null;
+    if (!isMap(node)) return isScalar(node) ? plainScalar(node) : null;
     const entries = node.items.flatMap(({ key, value }) => {
       const name = nameOf(this.#yaml, key);
       if (name !== undefined) return [[name, this.#plain(value, [...at, name], aliased)] as const];
@@ -236,8 +236,10 @@ class Values {
   }
 }
 
-/** Integers that a double holds are numbers, as everywhere else. */
-function plainScalar(value: unknown): unknown {
-  if (typeof value !== 'bigint') return value;
-  return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+/** A number as JSON writes it too. */
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** A scalar's value. A number that JSON knows is the same as there, to the last digit. */
+function plainScalar({ value, source = '' }: Scalar): unknown {
+  return typeof value === 'number' && JSON_NUMBER.test(source) ? numberOf(source) : value;
 }

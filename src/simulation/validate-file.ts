@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { readJson } from '../contract/json.ts';
 import { isObject, STORED_RECORDS } from '../contract/records.ts';
+import { isDevice } from '../store/device.ts';
 import { FixtureError, loadFixture } from '../store/fixture.ts';
 import { createStore, storeBaseOf } from '../store/store.ts';
 import { loadScenarios } from './load-scenario.ts';
@@ -45,7 +46,7 @@ function isFixture(file: string): boolean {
 /** Empty where there is none: what reads the file next will say so. */
 function textOf(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return isDevice(file) ? '' : readFileSync(file, 'utf8');
   } catch {
     return '';
   }

@@ -49,6 +49,7 @@ export interface OpenStoreFile {
 export async function openStoreFile(path: string, fallback: () => Store): Promise<OpenStoreFile> {
   // Links are followed first, or else the link would be replaced and not what it leads to.
   const real = realPathOf(path);
+  requireFile(path, real);
   const lock = takeLock(path, real);
   try {
     removeDrafts(real);
@@ -72,6 +73,13 @@ function realPathOf(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const folder = dirname(resolve(path));
   return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path));
+}
+
+/** It is replaced by every write: what is no file would be lost. A folder is told of by what reads it. */
+function requireFile(path: string, real: string): void {
+  const found = statSync(real, { throwIfNoEntry: false });
+  if (found === undefined || found.isFile() || found.isDirectory()) return;
+  throw new StoreFileError(`${path}: it is a device or a pipe, where a store cannot be kept`);
 }
 
 function takeLock(path: string, real: string) {

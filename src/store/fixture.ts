@@ -5,6 +5,7 @@ import { DataFileSync } from 'lowdb/node';
 import { readJson } from '../contract/json.ts';
 import type { Problem } from '../contract/records.ts';
 import { packageRoot } from '../package.ts';
+import { isDevice } from './device.ts';
 import { placesIn } from './places.ts';
 import { listed, readStore, suggest } from './read-store.ts';
 import { type StoreBase, storeBaseOf } from './store.ts';
@@ -67,6 +68,7 @@ interface FixtureDocument {
 }
 
 function readDocument(file: string, path: string): FixtureDocument {
+  if (isDevice(path)) throw unreadable(file, 'a device');
   const adapter = new DataFileSync<FixtureDocument | undefined>(path, {
     parse: (text) => ({ text, value: parseDocument(file, text) }),
     stringify: () => {

@@ -6,15 +6,16 @@ import type { StoreBase } from './store.ts';
 
 /** How large a generated store is and what it is drawn from. */
 export interface GenerateOptions {
-  /** Animals, each with an inventory entry: 0 to 1,000,000,000, by default 64. Ids count from 1. */
+  /** Animals, each with an inventory entry: 0 to 10,000,000, by default 64. Ids count from 1. */
   readonly animals?: number | undefined;
-  /** Orders: 0 to 1,000,000,000, by default 14. Ids count from 1. */
+  /** Orders: 0 to 10,000,000, by default 14. Ids count from 1. */
   readonly orders?: number | undefined;
   /** An integer; its low 32 bits count. */
   readonly seed: number;
 }
 
-const MAX_RECORDS = 1_000_000_000;
+/** Records of a collection: a reply that has all of them must fit into memory. */
+export const MOST_RECORDS = 10_000_000;
 
 /** The size of a store where it is not given: that of the default fixture. */
 const DEFAULT_ANIMALS = 64;
@@ -55,7 +56,7 @@ const EXPECTED_DAYS = 1826; // to the end of 2035
  *
  * Order 1 is pending, 2 shipped and 3 cancelled, as far as there are that many.
  *
- * @throws RangeError where a number of records is not an integer from 0 to 1,000,000,000
+ * @throws RangeError where a number of records is not an integer from 0 to 10,000,000
  */
 export async function generateStore({
   animals = DEFAULT_ANIMALS,
@@ -73,8 +74,8 @@ export async function generateStore({
 }
 
 function requireCount(what: string, count: number): void {
-  if (Number.isInteger(count) && count >= 0 && count <= MAX_RECORDS) return;
-  throw new RangeError(`${what}: expected an integer from 0 to ${MAX_RECORDS}, found ${count}`);
+  if (Number.isInteger(count) && count >= 0 && count <= MOST_RECORDS) return;
+  throw new RangeError(`${what}: expected an integer from 0 to ${MOST_RECORDS}, found ${count}`);
 }
 
 /** Records with the ids 1 to `size`, made on demand; each cache slot holds the last one made. */

@@ -1,5 +1,13 @@
-import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -264,6 +272,26 @@ test('openapi prints the document, for the server that is named', async () => {
 });
 
 describe('completion', () => {
+  test.each([
+    ['bash', 'complete -o bashdefault'],
+    ['zsh', '#compdef petstore-mock'],
+  ])('prints the script of the shell that is named, such as %s', async (shell, line) => {
+    for (const other of ['/bin/bash', '/bin/zsh']) {
+      const { code, stdout } = await runCommand(['completion', shell], { SHELL: other });
+      expect(code).toBe(0);
+      expect(stdout).toContain(line);
+    }
+  });
+
+  test('says which shells there are', async () => {
+    expect(await runCommand(['completion', 'fsh'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr:
+        'petstore-mock: completion: expected bash or zsh, or nothing more, found "fsh" (did you mean zsh?)\n',
+    });
+  });
+
   test('prints a script', async () => {
     const { code, stdout } = await runCommand(['completion'], { SHELL: '/bin/bash' });
     expect(code).toBe(0);
@@ -282,5 +310,28 @@ describe('completion', () => {
     expect(await ask('--')).toEqual(expect.arrayContaining(['--port', '--assume']));
     expect(await ask('health', '--')).toEqual(expect.arrayContaining(['--url', '--timeout']));
     expect(await ask('serve', '--assume', 'cors')).toEqual(['cors=allowed', 'cors=absent']);
+  });
+});
+
+describe.runIf(existsSync('/dev/full'))('standard output on a full disk', () => {
+  test.each([
+    [['openapi']],
+    [['generate']],
+    [['generate', '--animals', '100000']],
+    [['assumptions', '--json']],
+    [['--version']],
+  ])('%j says so in a line', (args) => {
+    const full = openSync('/dev/full', 'w');
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [join(packageRoot, 'dist/cli/main.js'), ...args],
+      {
+        stdio: ['ignore', full, 'pipe'],
+        encoding: 'utf8',
+      },
+    );
+    closeSync(full);
+    expect(stderr).toBe('petstore-mock: standard output cannot be written (ENOSPC)\n');
+    expect(status).toBe(1);
   });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
   INT64_MAX,
   INT64_MIN,
@@ -7,8 +7,14 @@ import {
   parseInt64,
   toInt64,
 } from '../../src/contract/int64.ts';
-import { parseJson, writeJson } from '../../src/contract/json.ts';
-import { FIELD_TYPES, isObject, RECORDS, readRecord } from '../../src/contract/records.ts';
+import { parseJson, readJson, writeJson } from '../../src/contract/json.ts';
+import {
+  FIELD_TYPES,
+  isObject,
+  RECORDS,
+  readRecord,
+  describe as tell,
+} from '../../src/contract/records.ts';
 
 /** Every int64, those near the ends of its range and of a double's more often. */
 const int64 = fc.oneof(
@@ -140,6 +146,123 @@ describe('an integer', () => {
   });
 });
 
+describe('a number with an exponent', () => {
+  /** The integer that digits with a point and an exponent are, by long multiplication. */
+  function exactly(digits: bigint, places: number, exponent: number): bigint | undefined {
+    const power = exponent - places;
+    if (power >= 0) return digits * 10n ** BigInt(power);
+    const divisor = 10n ** BigInt(-power);
+    return digits % divisor === 0n ? digits / divisor : undefined;
+  }
+
+  function written(digits: bigint, places: number): string {
+    const sign = digits < 0n ? '-' : '';
+    const text = digits
+      .toString()
+      .replace('-', '')
+      .padStart(places + 1, '0');
+    const cut = text.length - places;
+    return `${sign}${text.slice(0, cut)}${places > 0 ? `.${text.slice(cut)}` : ''}`;
+  }
+
+  test('is the int64 that it says, or none, to the last digit', () => {
+    const digits = fc.oneof(int64, beyondInt64, fc.bigInt({ min: -9999n, max: 9999n }));
+    const power = fc.integer({ min: -30, max: 30 });
+    const letter = fc.constantFrom('e', 'E', 'e+');
+    fc.assert(
+      fc.property(digits, fc.nat(30), power, letter, fc.nat(20), (value, places, to, e, zeros) => {
+        const [whole, scale] = [value * 10n ** BigInt(zeros), places];
+        const exponent = to < 0 && e === 'e+' ? 'e' : e;
+        const expected = exactly(whole, scale, to);
+        const isInt64 = expected !== undefined && expected >= INT64_MIN && expected <= INT64_MAX;
+        expect(readId(`${written(whole, scale)}${exponent}${to}`)).toBe(
+          isInt64 ? expected : undefined,
+        );
+      }),
+    );
+  });
+
+  test.each([
+    ['1e18', 10n ** 18n],
+    ['9007199254740993e0', 2n ** 53n + 1n],
+    ['9.007199254740993e15', 2n ** 53n + 1n],
+    ['-9223372036854775808e-0', INT64_MIN],
+    ['1.0', 1n],
+    ['10e-1', 1n],
+    ['1e2', 100n],
+    ['-0', 0n],
+    ['-0.0e5', 0n],
+    ['0e999999999999999999999', 0n],
+    ['0e5', 0n],
+    [`1${'0'.repeat(300)}e-300`, 1n],
+  ])('%s is an int64', (text, value) => {
+    expect(readId(text)).toBe(value);
+  });
+
+  test.each([
+    ['1e400', '1e400'],
+    ['-1e-400', '-1e-400'],
+    ['1e-330', '1e-330'],
+    ['999999999.99e1', '9999999999.9'],
+    ['1.5', '1.5'],
+    ['9007199254740993.5', '9007199254740993.5'],
+    ['9223372036854775808', '9223372036854775808'],
+    ['9'.repeat(100), `${'9'.repeat(57)}…`],
+    [`1e${'9'.repeat(1000)}`, `1e${'9'.repeat(55)}…`],
+  ])('%s is refused as it was written', (text, found) => {
+    const reading = readRecord(
+      RECORDS.Animal,
+      parseJson(`{"id":${text},"name":"a","categoryId":1}`),
+    );
+    expect(reading).toMatchObject({ problems: [{ path: '$.id', found }] });
+  });
+
+  test('is written again as it was, where no value holds it', () => {
+    const text = '{"a":[1e400,{"b":-1e-400}],"isLosslessNumber":true}';
+    expect(writeJson([parseJson(text)])).toBe(`[${text}]`);
+  });
+});
+
+describe('a number of a million digits', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  const long = '9'.repeat(1_000_000);
+
+  test.each([
+    ['an integer', long],
+    ['a fraction', `1.${long}`],
+    ['an exponent', `1e${long}`],
+    ['a fraction of zeros', `1.${'0'.repeat(1_000_000)}`],
+  ])('is neither an int64 nor made a bigint, as %s', (_name, text) => {
+    const made = vi.spyOn(globalThis, 'BigInt');
+    const value = parseJson(`[${text}, 9007199254740993]`);
+    const [member]: unknown[] = Array.isArray(value) ? value : [];
+    expect(toInt64(member)).toBeUndefined();
+    expect(FIELD_TYPES.integer.read(member)).toBeUndefined();
+    expect(isObject(member)).toBe(false);
+    expect(tell(member)).toBe(`${text.slice(0, 57)}…`);
+    const lengths = made.mock.calls.map(([argument]) => String(argument).length);
+    expect(Math.max(...lengths)).toBe('9007199254740993'.length);
+  });
+
+  test.each([`{"a":${long}.x}`, `{"a":-${long}ex}`])('is cut in what is told of it', (text) => {
+    const reading = readJson('FILE', text);
+    const problem = reading.ok ? '' : reading.problem;
+    expect(problem).toMatch(
+      /^FILE:1:100000\d: expected JSON: Invalid number '-?9+….* but got 'x'$/,
+    );
+    expect(problem.length).toBeLessThan(210);
+    expect(() => parseJson(text)).toThrow(/^.{1,200}$/s);
+  });
+});
+
+test('a long text is told by its start', () => {
+  expect(tell(parseJson('-0'))).toBe('-0');
+  expect(tell('x'.repeat(60))).toBe(`"${'x'.repeat(56)}…`);
+  expect(tell('x'.repeat(58))).toBe(`"${'x'.repeat(58)}"`);
+  expect(tell(`${'"'.repeat(1_000_000)}`)).toHaveLength(58);
+});
+
 describe('parseJson', () => {
   const key = fc.string().filter((name) => name !== '__proto__');
   const safe = fc.letrec((tie) => ({
@@ -174,6 +297,50 @@ describe('parseJson', () => {
       expect(() => parseJson(`[9007199254740993, ${text}]`)).toThrow(SyntaxError);
     },
   );
+
+  test.each([
+    '{9007199254740993:1}',
+    '{1e5:1}',
+    '[1e5x]',
+    '[--1e5]',
+    '"a"1e5',
+    '[01234567890123456789]',
+    '[1234567890123456.]',
+    '[.1234567890123456]',
+    '["9007199254740993]',
+  ])('takes no number where none may stand: %s', (text) => {
+    expect(() => parseJson(text)).toThrow(SyntaxError);
+  });
+
+  test('keeps a long number that is called __proto__ as a member', () => {
+    const value = parseJson('{"__proto__":9007199254740993,"a":{"__proto__":1e400}}');
+    expect(writeJson([value])).toBe('[{"__proto__":9007199254740993,"a":{"__proto__":1e400}}]');
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+  });
+
+  test('finds numbers only between strings, whatever these look like', () => {
+    const texts = fc.array(
+      fc.oneof(
+        fc.stringMatching(/^[\\"]{0,6}$/),
+        fc.constantFrom('9007199254740993', '1e5', '\\u0022', '":9007199254740993,"', '[1e5]'),
+        fc.string({ unit: 'binary' }),
+      ),
+    );
+    fc.assert(
+      fc.property(texts, fc.nat(3), (values, indent) => {
+        const text = JSON.stringify(
+          [values, Object.fromEntries(values.map((it) => [it, it]))],
+          undefined,
+          indent,
+        );
+        expect(parseJson(`[9007199254740993,${text},1e5]`)).toEqual([
+          2n ** 53n + 1n,
+          JSON.parse(text),
+          100_000,
+        ]);
+      }),
+    );
+  });
 
   test('takes the last of two members with one name, also beside a long number', () => {
     expect(parseJson('{"a":1,"a":"x"}')).toEqual({ a: 'x' });

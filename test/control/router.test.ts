@@ -136,3 +136,16 @@ describeBothWays('the control API', (open) => {
     expect(await send('GET', '/__mock/health', { headers })).toMatchObject({ status: 200 });
   });
 });
+
+describeBothWays('a path that is no valid encoding', (open) => {
+  test.each(['/__mock', '/~a/__mock'])('is that of nothing, at %s', async (mount) => {
+    const { send } = await open();
+    expect(await send('GET', `${mount}/orders/%zz`)).toMatchObject({
+      status: 404,
+      json: {
+        code: 'route_not_found',
+        message: `the control API has nothing at ${mount}/orders/%zz; ${mount}/openapi.json tells what there is`,
+      },
+    });
+  });
+});

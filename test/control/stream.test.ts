@@ -1,8 +1,12 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
-import { streamExchanges } from '../../src/control/stream.ts';
+import type { ControlCall } from '../../src/control/endpoint.ts';
+import { REQUEST_ENDPOINTS } from '../../src/control/requests.ts';
+import { MOST_STREAMS, streamsOf } from '../../src/control/stream.ts';
+import { Exchange, type ExchangeFilter } from '../../src/simulation/journal.ts';
 import { Sandboxes } from '../../src/simulation/sandboxes.ts';
+import { ScenarioLibrary } from '../../src/simulation/scenario-library.ts';
 import { startOf } from '../../src/simulation/start.ts';
 import { loadFixture } from '../../src/store/fixture.ts';
 import { createStore } from '../../src/store/store.ts';
@@ -13,23 +17,27 @@ afterEach(() => {
 });
 
 /** A stream to a client that reads nothing until it is told to. */
-function slowStream() {
-  const sandboxes = new Sandboxes(startOf({}, createStore(loadFixture('default')), []));
+function slowStream(
+  sandboxes = new Sandboxes(startOf({}, createStore(loadFixture('default')), [])),
+  filter: ExchangeFilter = {},
+) {
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   const written: string[] = [];
+  const chunks: unknown[] = [];
   let waiting = 0;
   vi.spyOn(response, 'write').mockImplementation((chunk) => {
     written.push(String(chunk));
+    chunks.push(chunk);
     waiting += String(chunk).length;
     return false;
   });
   vi.spyOn(response, 'writableLength', 'get').mockImplementation(() => waiting);
-  streamExchanges(response, sandboxes.default, {}, sandboxes.observers);
+  streamsOf(sandboxes.observers).open(response, sandboxes.default, filter);
   const read = (): void => {
     waiting = 0;
     response.emit('drain');
   };
-  return { sandboxes, response, written, read };
+  return { sandboxes, response, written, chunks, read };
 }
 
 const SEEN = {
@@ -41,21 +49,22 @@ const SEEN = {
   connectedAt: undefined,
 } as const;
 
+const RESET = {
+  kind: 'fault',
+  fault: { kind: 'reset' },
+  reply: undefined,
+  delay: 0,
+} as const;
+
 test('a slow client is told how many exchanges it has missed', () => {
   const { sandboxes, written, read } = slowStream();
   const { journal } = sandboxes.default;
-  const outcome = {
-    kind: 'fault',
-    fault: { kind: 'reset' },
-    reply: undefined,
-    delay: 0,
-  } as const;
-  for (let count = 0; count < 1000; count += 1) journal.record(0, SEEN, outcome);
+  for (let count = 0; count < 1000; count += 1) journal.record(0, SEEN, RESET);
   const sent = written.filter((text) => text.includes('event: exchange')).length;
   expect(sent).toBeLessThan(600);
   read();
   expect(written.at(-1)).toBe(`event: dropped\ndata: {"count":${1000 - sent}}\n\n`);
-  journal.record(0, SEEN, outcome);
+  journal.record(0, SEEN, RESET);
   expect(written.at(-1)).toMatch(/^id: 1001\nevent: exchange\n/);
 });
 
@@ -69,3 +78,55 @@ test('a silent stream says every 15 s that it is still there, until it closes', 
   expect(vi.getTimerCount()).toBe(0);
   expect(sandboxes.observers.size).toBe(0);
 });
+
+test('an exchange is written once for all streams of its sandbox, and for none where none wants it', () => {
+  const { sandboxes, chunks } = slowStream();
+  const others = [slowStream(sandboxes), slowStream(sandboxes)];
+  const picky = slowStream(sandboxes, { status: 404 });
+  const decode = vi.spyOn(Exchange.prototype, 'requestBody', 'get');
+  sandboxes.default.journal.record(0, SEEN, RESET);
+  expect(decode).toHaveBeenCalledTimes(1);
+  for (const other of others) expect(other.chunks.at(-1)).toBe(chunks.at(-1));
+  expect(String(chunks.at(-1))).toContain('event: exchange');
+  expect(picky.chunks).toHaveLength(1);
+  sandboxes.find('another')?.journal.record(0, SEEN, RESET);
+  expect(decode).toHaveBeenCalledTimes(1);
+  decode.mockRestore();
+});
+
+test('a server has at most 100 streams, and another one when one has been left', () => {
+  const { sandboxes, response } = slowStream();
+  const streams = streamsOf(sandboxes.observers);
+  for (let count = 2; count <= MOST_STREAMS; count += 1) {
+    expect(streams.areFull).toBe(false);
+    slowStream(sandboxes);
+  }
+  expect(MOST_STREAMS).toBe(100);
+  expect(streams.areFull).toBe(true);
+  const [endpoint] = REQUEST_ENDPOINTS.filter(({ id }) => id === 'streamRequests');
+  const ask = () => endpoint?.handle(callTo(sandboxes));
+  expect(ask()).toMatchObject({
+    status: 503,
+    body: { value: { code: 'service_unavailable', status: 503 } },
+  });
+  response.emit('close');
+  expect(ask()).toMatchObject({ status: 200, body: { kind: 'stream' } });
+});
+
+function callTo(sandboxes: Sandboxes): ControlCall {
+  return {
+    parts: {
+      sandboxes,
+      starter: () => Promise.reject(new Error('not asked for')),
+      library: new ScenarioLibrary(),
+      guard: { loopback: true, token: undefined },
+      enabled: true,
+    },
+    sandbox: sandboxes.default,
+    params: {},
+    query: new URLSearchParams(),
+    body: undefined,
+    mount: '/__mock',
+    url: 'http://localhost/__mock',
+  };
+}

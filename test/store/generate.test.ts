@@ -150,7 +150,7 @@ describe('a generated store', () => {
 
   test.each([-1, 1.5, Number.NaN, 1_000_000_001])('of %s animals is refused', async (animals) => {
     await expect(generateStore({ animals, orders: 0, seed: 1 })).rejects.toThrow(
-      `animals: expected an integer from 0 to 1000000000, found ${animals}`,
+      `animals: expected an integer from 0 to 10000000, found ${animals}`,
     );
   });
 

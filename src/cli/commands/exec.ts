@@ -8,6 +8,7 @@ import {
 } from '../child.ts';
 import { commandEnvironment } from '../command-environment.ts';
 import { CoverageFiles } from '../coverage-files.ts';
+import { notice } from '../escaped.ts';
 import { Shown } from '../evidence.ts';
 import { renderEvidence } from '../evidence-table.ts';
 import { gatesOf, judge } from '../gates.ts';
@@ -62,15 +63,15 @@ export const exec: Command = async ({ layers, positionals: words, terminal }) =>
   if (ending === undefined) return signalExitCode(signals.first ?? 'SIGTERM');
   const evidence = shown.evidence(server.coverage(), server.findings());
   if (ending.kind !== 'exited') {
-    notices.write(`petstore-mock: ${words[0]} ${tellEnding(ending)}\n`);
+    notices.write(notice(`${words[0]} ${tellEnding(ending)}`));
   }
   if (ending.kind !== 'not-started') notices.write(renderEvidence(evidence, style));
   const unwritten = coverage.write(server);
-  notices.write(unwritten.map((problem) => `petstore-mock: ${problem}\n`).join(''));
+  notices.write(unwritten.map(notice).join(''));
   const exitCode = exitCodeOf(ending);
   if (exitCode !== 0) return exitCode;
   const reasons = judge(gates, evidence);
-  notices.write(reasons.map((reason) => `petstore-mock: ${reason}\n`).join(''));
+  notices.write(reasons.map(notice).join(''));
   if (reasons.length > 0) return HELD_BACK;
   return unwritten.length > 0 ? NOT_WRITTEN : 0;
 };

@@ -1,6 +1,7 @@
 import type { RunningServer } from '../../server.ts';
 import { renderBanner } from '../banner.ts';
 import type { CoverageFiles } from '../coverage-files.ts';
+import { escapedLines, notice } from '../escaped.ts';
 import { givenAs, type Layers } from '../given.ts';
 import { openLog } from '../log-output.ts';
 import { type ServeSettings, serveSettings } from '../settings.ts';
@@ -27,7 +28,7 @@ export const serve: Command = async ({ layers, terminal }) => {
   const exitCode = await Promise.race([server.close().then(() => 0), signals.second]);
   log?.flush();
   const unwritten = coverage?.write(server) ?? [];
-  terminal.notices.write(unwritten.map((problem) => `petstore-mock: ${problem}\n`).join(''));
+  terminal.notices.write(unwritten.map(notice).join(''));
   return exitCode === 0 && unwritten.length > 0 ? NOT_WRITTEN : exitCode;
 };
 
@@ -60,5 +61,5 @@ function welcome(server: RunningServer, settings: ServeSettings, terminal: Termi
 export function tellReload(problem: Error | undefined): string {
   return problem === undefined
     ? 'petstore-mock: a file has changed; every sandbox has started anew\n'
-    : `petstore-mock: a file has changed and cannot be used; every sandbox stays as it is\n${problem.message}\n`;
+    : `petstore-mock: a file has changed and cannot be used; every sandbox stays as it is\n${escapedLines(problem.message)}\n`;
 }

@@ -1,4 +1,5 @@
 import { validateFile } from '../../simulation/validate-file.ts';
+import { escaped } from '../escaped.ts';
 import { isOn, refusal } from '../given.ts';
 import type { Command } from './command.ts';
 
@@ -11,7 +12,9 @@ export const validate: Command = async ({ layers, positionals, terminal }) => {
     problems.length === 0 ? [`${file}: valid`] : problems,
   );
   terminal.output.write(
-    isOn(layers, 'json') ? `${JSON.stringify(checked, undefined, 2)}\n` : `${lines.join('\n')}\n`,
+    isOn(layers, 'json')
+      ? `${JSON.stringify(checked, undefined, 2)}\n`
+      : `${lines.map(escaped).join('\n')}\n`,
   );
   return checked.some(({ problems }) => problems.length > 0) ? 2 : 0;
 };

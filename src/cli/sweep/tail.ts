@@ -21,10 +21,15 @@ export class Tail {
   lines(most: number): string[] {
     const bytes = Buffer.concat(this.#chunks).subarray(-KEPT);
     const text = stripVTControlCharacters(new StringDecoder('utf8').end(bytes));
-    const lines = text.split(/\r?\n|\r/).map((line) => line.replace(UNSAFE, '').trimEnd());
+    const lines = text
+      .split(/\r?\n|\r/)
+      .map((line) => line.replace(CONTROLS, '').replace(ORDERING, '').trimEnd());
     return lines.filter((line) => line !== '').slice(-most);
   }
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is left out.
-const UNSAFE = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\uFFFE\uFFFF]/g;
+const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\uFFFE\uFFFF]/g;
+
+/** What makes a terminal write from right to left, or break a line. */
+const ORDERING = /[\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g;
