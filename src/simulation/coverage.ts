@@ -72,17 +72,15 @@ function predicateOf(id: string): Predicate {
   return found[1];
 }
 
-/** How often something was shown, and by which exchange first. */
-interface Count {
-  count: number;
+/** How often a reply was shown, by which exchange first, and its cases. */
+interface ReplyCount {
+  readonly place: Place;
   readonly exchange: number;
-}
-
-/** How often a reply was shown, and which of its cases are still looked for. */
-interface ReplyCount extends Count {
-  readonly operation: OperationId;
-  readonly status: number;
-  unseen: readonly Case[];
+  count: number;
+  /** For each case the exchange that showed it first, or 0. */
+  readonly firsts: number[];
+  /** How many of them are 0. */
+  unseen: number;
   /** What was looked at last, and how many headers it had: who repeats that is shown nothing new. */
   query: Call['query'] | undefined;
   text: string | Buffer | undefined;
@@ -92,9 +90,8 @@ interface ReplyCount extends Count {
 /** Counts which replies the client of one sandbox was shown. */
 export class Coverage {
   readonly sandbox: string;
-  // By slot: most sandboxes see few replies, and there can be many sandboxes.
-  readonly #replies = new Map<number, ReplyCount>();
-  readonly #cases = new Map<number, Count>();
+  // A list, since most sandboxes see few replies, and there can be many sandboxes.
+  #replies: ReplyCount[] = [];
   /** What was counted last: clients often ask for one thing again and again. */
   #latest: ReplyCount | undefined;
 
@@ -104,40 +101,47 @@ export class Coverage {
 
   record(exchange: number, call: Call, reply: Reply, world: World): void {
     let shown = this.#latest;
-    if (shown?.operation !== call.operation || shown.status !== reply.status) {
+    if (shown?.place.operation !== call.operation || shown.place.status !== reply.status) {
       const place = PLACES.get(call.operation)?.get(reply.status);
       if (place === undefined) return;
-      shown = this.#replies.get(place.slot) ?? this.#first(place, exchange);
+      shown = this.#replies.find((it) => it.place === place) ?? this.#first(place, exchange);
       this.#latest = shown;
     }
     shown.count += 1;
-    if (shown.unseen.length === 0 || isRepeated(shown, call, reply)) return;
-    const seen = shown.unseen.filter(({ holds }) => holds(call, reply, world));
-    if (seen.length === 0) return;
-    for (const { slot } of seen) this.#cases.set(slot, { count: 1, exchange });
-    shown.unseen = shown.unseen.filter((it) => !seen.includes(it));
+    if (shown.unseen === 0 || isRepeated(shown, call, reply)) return;
+    const { place, firsts } = shown;
+    for (const [index, { holds }] of place.cases.entries()) {
+      if (firsts[index] !== 0 || !holds(call, reply, world)) continue;
+      firsts[index] = exchange;
+      shown.unseen -= 1;
+    }
   }
 
   #first(place: Place, exchange: number): ReplyCount {
-    const { operation, status, cases: unseen } = place;
+    const firsts = place.cases.map(() => 0);
     const nothing = { query: undefined, text: undefined, headers: 0 };
-    const shown = { operation, status, count: 0, exchange, unseen, ...nothing };
-    this.#replies.set(place.slot, shown);
+    const shown = { place, exchange, count: 0, firsts, unseen: firsts.length, ...nothing };
+    this.#replies.push(shown);
     return shown;
   }
 
   /** How often what a slot stands for was shown. */
   at(slot: number): Shown {
-    const shown = this.#replies.get(slot) ?? this.#cases.get(slot);
-    if (shown === undefined) return { count: 0 };
-    const { count, exchange } = shown;
-    return { count, first: { sandbox: this.sandbox, exchange } };
+    for (const { place, count, exchange, firsts } of this.#replies) {
+      if (place.slot === slot) return this.#shown(count, exchange);
+      const first = firsts[place.cases.findIndex((it) => it.slot === slot)];
+      if (first !== undefined) return this.#shown(first === 0 ? 0 : 1, first);
+    }
+    return { count: 0 };
+  }
+
+  #shown(count: number, exchange: number): Shown {
+    return count === 0 ? { count } : { count, first: { sandbox: this.sandbox, exchange } };
   }
 
   clear(): void {
     this.#latest = undefined;
-    this.#replies.clear();
-    this.#cases.clear();
+    this.#replies = [];
   }
 }
 
