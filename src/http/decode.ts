@@ -93,13 +93,14 @@ function takeApart(url: string): Target {
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
   const sandbox = path.startsWith('/~') ? SANDBOX.exec(path) : null;
-  const route = findRoute(sandbox === null ? path : path.slice(sandbox[0].length));
+  const { route, pathId } = findRoute(sandbox === null ? path : path.slice(sandbox[0].length));
   return {
     url,
     sandbox: sandbox?.[1],
     path,
     query: mark < 0 || mark === target.length - 1 ? NO_QUERY : decodeQuery(target.slice(mark + 1)),
-    ...route,
+    route,
+    pathId,
   };
 }
 
