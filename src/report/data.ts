@@ -17,7 +17,8 @@ export function howToGet({
   const url = `http://127.0.0.1:4010${BASE_PATH}${path.replaceAll(/\{\w+\}/g, '1')}`;
   const key = status === 401 ? '' : ` -H 'Authorization: Bearer demo-key'`;
   const prefer = status === 401 ? '' : ` -H 'Prefer: code=${status}'`;
-  return `curl -i -X ${method}${key}${prefer} ${url}`;
+  const verb = method === 'GET' ? '' : ` -X ${method}`;
+  return `curl -i${verb}${key}${prefer} ${url}`;
 }
 
 /** All findings of one kind. */
