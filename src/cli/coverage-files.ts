@@ -1,9 +1,11 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
+import type { Writable } from 'node:stream';
 import { describe } from '../contract/records.ts';
 import { coverageFormats, writeCoverage } from '../report/write.ts';
 import type { RunningServer } from '../server.ts';
 import { listed } from '../store/read-store.ts';
+import { notice } from './escaped.ts';
 import { givenAs, type Layers, listOf, refusal } from './given.ts';
 
 const ENDINGS = Object.keys(coverageFormats);
@@ -31,14 +33,15 @@ export class CoverageFiles {
   }
 
   /**
-   * Writes every file that can be written with what clients of a server were shown.
+   * Writes every file that can be written with what clients of a server were shown, and tells what is
+   * wrong with the others.
    *
-   * @returns what is wrong with the others
+   * @returns the exit code where all else went well: 1 where a file could not be written
    */
-  write(server: Pick<RunningServer, 'coverage' | 'findings'>): string[] {
-    if (this.#files.length === 0) return [];
+  write(server: Pick<RunningServer, 'coverage' | 'findings'>, notices: Writable): 0 | 1 {
+    if (this.#files.length === 0) return 0;
     const report = { coverage: server.coverage(), findings: server.findings() };
-    return this.#files.flatMap((file) => {
+    const problems = this.#files.flatMap((file) => {
       try {
         writeCoverage(file, report);
         return [];
@@ -47,6 +50,8 @@ export class CoverageFiles {
         return [`the coverage cannot be written to ${file}: ${reason}`];
       }
     });
+    notices.write(problems.map(notice).join(''));
+    return problems.length > 0 ? 1 : 0;
   }
 }
 

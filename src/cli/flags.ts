@@ -1,5 +1,6 @@
-import { BASE_PATH } from '../contract/operations.ts';
+import { DEFAULT_URL } from '../contract/default-url.ts';
 import { DEFAULTS } from '../defaults.ts';
+import { LONGEST_DELAY } from '../simulation/scenario.ts';
 import { MOST_RECORDS } from '../store/generate.ts';
 import type { CommandName } from './commands.ts';
 
@@ -51,7 +52,6 @@ const EVERY_COMMAND = [
 const MOST_JOBS = 1000;
 const MOST_EXCHANGES = 1_000_000;
 const MOST_SANDBOXES = 1_000_000;
-const LONGEST_DELAY = 5 * 60_000;
 
 /** Every flag. What the command line, the environment, config files and the help know is made of it. */
 export const FLAGS = {
@@ -374,7 +374,7 @@ export const FLAGS = {
   'server-url': {
     type: 'text',
     value: 'URL',
-    default: `http://${DEFAULTS.host}:${DEFAULTS.port}${BASE_PATH}`,
+    default: DEFAULT_URL,
     description: 'Base URL of the service, as it is written out.',
     group: 'Output',
     commands: ['openapi', 'responses'],

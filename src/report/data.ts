@@ -1,4 +1,5 @@
-import { BASE_PATH, operationShape } from '../contract/operations.ts';
+import { DEFAULT_URL } from '../contract/default-url.ts';
+import { operationShape } from '../contract/operations.ts';
 import type { CoverageReport, ReplyCoverage } from '../simulation/coverage.ts';
 import type { Finding, FindingsReport } from '../simulation/findings.ts';
 
@@ -14,7 +15,7 @@ export function howToGet({
   status,
 }: Pick<ReplyCoverage, 'operation' | 'status'>): string {
   const { method, path } = operationShape(operation);
-  const url = `http://127.0.0.1:4010${BASE_PATH}${path.replaceAll(/\{\w+\}/g, '1')}`;
+  const url = `${DEFAULT_URL}${path.replaceAll(/\{\w+\}/g, '1')}`;
   const key = status === 401 ? '' : ` -H 'Authorization: Bearer demo-key'`;
   const prefer = status === 401 ? '' : ` -H 'Prefer: code=${status}'`;
   const verb = method === 'GET' ? '' : ` -X ${method}`;

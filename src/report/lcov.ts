@@ -1,4 +1,5 @@
 import { isAbsolute, relative, resolve } from 'node:path';
+import { DEFAULT_URL } from '../contract/default-url.ts';
 import { serviceOpenApi } from '../contract/openapi.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { packageVersion } from '../package.ts';
@@ -6,8 +7,7 @@ import type { ReportData } from './data.ts';
 
 /** What `petstore-mock openapi` prints. */
 export function documentText(): string {
-  const serverUrl = 'http://127.0.0.1:4010/v1';
-  const document = serviceOpenApi({ serverUrl, version: packageVersion() });
+  const document = serviceOpenApi({ serverUrl: DEFAULT_URL, version: packageVersion() });
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
 

@@ -2,7 +2,7 @@ import { type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import type { Call } from '../service/input.ts';
 import { draw } from '../store/draw.ts';
-import type { Delay, Rule, Where, WhereValue } from './scenario.ts';
+import { type Delay, LONGEST_DELAY, type Rule, type Where, type WhereValue } from './scenario.ts';
 
 /** What decides a call instead of the service. */
 export interface Decision {
@@ -124,8 +124,6 @@ export class Rules {
 function share(seed: number, field: number): number {
   return draw(seed, 0, field) / 2 ** 32;
 }
-
-const LONGEST_DELAY = 5 * 60_000;
 
 function drawDelay(delay: Delay, seed: number): number {
   switch (delay.kind) {

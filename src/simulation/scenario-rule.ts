@@ -1,7 +1,7 @@
 import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
 import { listed } from '../store/read-store.ts';
 import type { Fault } from './outcome.ts';
-import type { CallRange, Delay, Rule, Where } from './scenario.ts';
+import { type CallRange, type Delay, LONGEST_DELAY, type Rule, type Where } from './scenario.ts';
 import { object, optional, required } from './scenario-objects.ts';
 import { REPLY } from './scenario-reply.ts';
 import {
@@ -20,9 +20,6 @@ import {
 import { tellForeignInputs, WHERE } from './scenario-where.ts';
 
 const EVERY = '*' as const;
-
-/** The longest time that anything is held back, in milliseconds: five minutes. */
-const LONGEST = 300_000;
 
 const ON: Shape<readonly OperationId[]> = convert(
   either(
@@ -67,7 +64,7 @@ const CHANCE: Shape<number> = scalar({
   read: (value) => (typeof value === 'number' && value > 0 && value <= 1 ? value : undefined),
 });
 
-const MILLISECONDS = number(0, LONGEST, `milliseconds from 0 to ${LONGEST}`);
+const MILLISECONDS = number(0, LONGEST_DELAY, `milliseconds from 0 to ${LONGEST_DELAY}`);
 
 const DELAY: Shape<Delay> = either(
   convert(MILLISECONDS, (milliseconds) => ({ kind: 'fixed', milliseconds })),
@@ -95,7 +92,7 @@ const DELAY: Shape<Delay> = either(
       (spread) => ({ kind: 'log-normal', ...spread }),
     ),
   ),
-  `milliseconds from 0 to ${LONGEST}, or an object with \`min\` and \`max\`, or with \`median\` and \`sigma\``,
+  `milliseconds from 0 to ${LONGEST_DELAY}, or an object with \`min\` and \`max\`, or with \`median\` and \`sigma\``,
 );
 
 /** Every fault by name, with what a name alone stands for. */

@@ -5,6 +5,9 @@ import type { Expiry } from '../service/keyring.ts';
 import type { StoreChanges } from '../store/merge.ts';
 import type { Fault } from './outcome.ts';
 
+/** The longest time that anything is held back, in milliseconds: five minutes. */
+export const LONGEST_DELAY = 300_000;
+
 /** How long a reply is held back, in milliseconds. */
 export type Delay =
   | { readonly kind: 'fixed'; readonly milliseconds: number }

@@ -25,9 +25,6 @@ import { tellReload } from './serve.ts';
 /** Exit code where the command succeeds and a gate does not let it pass. */
 const HELD_BACK = 3;
 
-/** Exit code where all went well but that a report could not be written. */
-const NOT_WRITTEN = 1;
-
 /** Milliseconds that the server waits for what the command has left unfinished. */
 const LAST_REPLIES = 1000;
 
@@ -66,14 +63,13 @@ export const exec: Command = async ({ layers, positionals: words, terminal }) =>
     notices.write(notice(`${words[0]} ${tellEnding(ending)}`));
   }
   if (ending.kind !== 'not-started') notices.write(renderEvidence(evidence, style));
-  const unwritten = coverage.write(server);
-  notices.write(unwritten.map(notice).join(''));
+  const written = coverage.write(server, notices);
   const exitCode = exitCodeOf(ending);
   if (exitCode !== 0) return exitCode;
   const reasons = judge(gates, evidence);
   notices.write(reasons.map(notice).join(''));
   if (reasons.length > 0) return HELD_BACK;
-  return unwritten.length > 0 ? NOT_WRITTEN : 0;
+  return written;
 };
 
 /** Those of `serve`, but that any port will do, and that only the command prints by itself. */

@@ -1,7 +1,7 @@
 import type { RunningServer } from '../../server.ts';
 import { renderBanner } from '../banner.ts';
 import type { CoverageFiles } from '../coverage-files.ts';
-import { escapedLines, notice } from '../escaped.ts';
+import { escapedLines } from '../escaped.ts';
 import { givenAs, type Layers } from '../given.ts';
 import { openLog } from '../log-output.ts';
 import { type ServeSettings, serveSettings } from '../settings.ts';
@@ -27,13 +27,9 @@ export const serve: Command = async ({ layers, terminal }) => {
   await signals.first;
   const exitCode = await Promise.race([server.close().then(() => 0), signals.second]);
   log?.flush();
-  const unwritten = coverage?.write(server) ?? [];
-  terminal.notices.write(unwritten.map(notice).join(''));
-  return exitCode === 0 && unwritten.length > 0 ? NOT_WRITTEN : exitCode;
+  const written = coverage?.write(server, terminal.notices) ?? 0;
+  return exitCode === 0 ? written : exitCode;
 };
-
-/** Exit code where all went well but that a report could not be written. */
-const NOT_WRITTEN = 1;
 
 /** Loaded only where coverage is to be written. */
 async function coverageOf(layers: Layers): Promise<CoverageFiles | undefined> {
