@@ -26,7 +26,7 @@ export async function buildWithout({ outfile, leftOut, stub }) {
         name: 'leave-out',
         setup({ onResolve }) {
           onResolve({ filter: /^\.\/\w+\.ts$/ }, ({ path, importer }) =>
-            importer.endsWith('/simulation/sandbox.ts') &&
+            importer.endsWith('/sandbox/sandbox.ts') &&
             leftOut.some((name) => path === `./${name}.ts`)
               ? { path: stub }
               : undefined,

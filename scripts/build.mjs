@@ -58,7 +58,7 @@ const namesApart = {
   name: 'names-apart',
   setup({ onLoad }) {
     const contents = "export const loadNames = async () => (await import('../names.js')).names;";
-    onLoad({ filter: /\/src\/store\/names\.ts$/ }, () => ({ contents, loader: 'js' }));
+    onLoad({ filter: /\/src\/store\/fixture\/names\.ts$/ }, () => ({ contents, loader: 'js' }));
   },
 };
 
@@ -83,7 +83,7 @@ const builds = await Promise.all([
     metafile: true,
   }),
 ]);
-const { loadNames } = await tsImport('../src/store/names.ts', import.meta.url);
+const { loadNames } = await tsImport('../src/store/fixture/names.ts', import.meta.url);
 writeFileSync(
   join(dist, 'names.js'),
   `export const names = ${JSON.stringify(await loadNames())};\n`,

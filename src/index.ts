@@ -3,15 +3,18 @@ import type { RequestListener } from 'node:http';
 import express from 'express';
 import { createExpressApp } from './control/app.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
-import { type StartSettings, startOf } from './simulation/start.ts';
-import { starterFrom } from './simulation/starter.ts';
-import { loadFixture } from './store/fixture.ts';
+import { type StartSettings, startOf } from './scenario/sandbox-start.ts';
+import { starterFrom } from './scenario/starter.ts';
+import { loadFixture } from './store/fixture/load-fixture.ts';
 import { createStore } from './store/store.ts';
 
-export type { AssumptionId, Choices, Option } from './contract/assumptions.ts';
-export type { DocumentedCase, KnownReply } from './contract/coverage.ts';
+export type { AssumptionId, Choices, Option } from './contract/assumption-table.ts';
+export type { DocumentedCase, KnownReply } from './contract/cases.ts';
 export type { OperationId } from './contract/operations.ts';
 export type { OrderStatus } from './contract/records.ts';
+export type { CoverageReport, ReplyCoverage, Shown } from './evidence/coverage.ts';
+export type { Finding, FindingCode, FindingsReport } from './evidence/findings.ts';
+export type { Exchange, Observer } from './evidence/journal.ts';
 export type { Timeouts } from './http/listener.ts';
 export {
   type ConnectOptions,
@@ -21,6 +24,7 @@ export {
 } from './library/connect.ts';
 export { ControlError } from './library/control-error.ts';
 export { globalSetup } from './library/global-setup.ts';
+export type { ClockSetting, MockSandbox } from './library/mock-sandbox.ts';
 export type { RecordControl, RecordQuery } from './library/record-control.ts';
 export type {
   Animal,
@@ -33,7 +37,7 @@ export type {
   StateChanges,
   StoreState,
   Without,
-} from './library/records.ts';
+} from './library/record-types.ts';
 export type {
   ActiveRule,
   ActiveScenario,
@@ -49,27 +53,23 @@ export type {
   ScenarioSummary,
   Snapshot,
 } from './library/replies.ts';
-export type { ClockSetting, MockSandbox } from './library/sandbox.ts';
 export type {
   RuleDefinition,
   Scalar,
   ScenarioDefinition,
   SetAndRemove,
 } from './library/scenario-definition.ts';
-export { startPetstoreMock } from './library/start.ts';
+export { startPetstoreMock } from './library/start-mock.ts';
 export type { MockOptions } from './mock.ts';
+export type { SandboxLimits } from './sandbox/sandboxes.ts';
+export type { Fault } from './scenario/outcome.ts';
+export type { StartSettings } from './scenario/sandbox-start.ts';
+export { ScenarioError } from './scenario/scenario.ts';
+export type { StoreChoice } from './scenario/starter.ts';
 export { type RunningServer, type ServerOptions, startServer } from './server.ts';
 export type { Expiry, KeyLists } from './service/keyring.ts';
 export type { Basis } from './service/reply.ts';
-export type { CoverageReport, ReplyCoverage, Shown } from './simulation/coverage.ts';
-export type { Finding, FindingCode, FindingsReport } from './simulation/findings.ts';
-export type { Exchange, Observer } from './simulation/journal.ts';
-export type { Fault } from './simulation/outcome.ts';
-export type { SandboxLimits } from './simulation/sandboxes.ts';
-export { ScenarioError } from './simulation/scenario.ts';
-export type { StartSettings } from './simulation/start.ts';
-export type { StoreChoice } from './simulation/starter.ts';
-export { FixtureError } from './store/fixture.ts';
+export { FixtureError } from './store/fixture/load-fixture.ts';
 
 export interface AppOptions extends StartSettings, MockOptions {
   /** The name of a fixture that the package ships, or the path of one. */

@@ -1,13 +1,13 @@
 import type { GuardOptions } from './control/guard.ts';
 import type { ControlParts } from './control/parts.ts';
+import type { Observer } from './evidence/journal.ts';
 import { createFaults, type Faults } from './http/faults/faults.ts';
 import { createServiceHandler, type ServiceHandler } from './http/service.ts';
-import type { Observer } from './simulation/journal.ts';
-import type { SandboxFile } from './simulation/sandbox.ts';
-import { Sandboxes, type SandboxLimits } from './simulation/sandboxes.ts';
-import { ScenarioLibrary } from './simulation/scenario-library.ts';
-import type { Start } from './simulation/start.ts';
-import type { Starter } from './simulation/starter.ts';
+import type { SandboxFile } from './sandbox/sandbox.ts';
+import { Sandboxes, type SandboxLimits } from './sandbox/sandboxes.ts';
+import type { Start } from './scenario/sandbox-start.ts';
+import { ScenarioLibrary } from './scenario/scenario-library.ts';
+import type { Starter } from './scenario/starter.ts';
 
 /** How a mock answers, besides what it starts from. */
 export interface MockOptions extends SandboxLimits {

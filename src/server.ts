@@ -2,15 +2,15 @@ import type { Server } from 'node:http';
 import { BASE_PATH } from './contract/operations.ts';
 import { isLoopbackName } from './control/loopback.ts';
 import { DEFAULTS } from './defaults.ts';
+import type { CoverageReport } from './evidence/coverage.ts';
+import type { FindingsReport } from './evidence/findings.ts';
 import { createListener, type Timeouts } from './http/listener.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
-import type { CoverageReport } from './simulation/coverage.ts';
-import type { FindingsReport } from './simulation/findings.ts';
-import type { Scenario } from './simulation/scenario.ts';
-import type { Start, StartSettings } from './simulation/start.ts';
-import { loadStore, type StoreChoice, starterFrom } from './simulation/starter.ts';
-import type { OpenStoreFile } from './store/file.ts';
-import { fixturePath } from './store/fixture.ts';
+import type { Start, StartSettings } from './scenario/sandbox-start.ts';
+import type { Scenario } from './scenario/scenario.ts';
+import { loadStore, type StoreChoice, starterFrom } from './scenario/starter.ts';
+import type { OpenStoreFile } from './store/file/store-file.ts';
+import { fixturePath } from './store/fixture/load-fixture.ts';
 import { forkStore } from './store/store.ts';
 import type { FileWatch } from './watch.ts';
 
@@ -143,13 +143,13 @@ function filesOf(options: ServerOptions, scenarios: readonly Scenario[]): string
 /** Loaded late: most starts have no scenario. */
 async function loadScenarios(names: readonly string[]): Promise<readonly Scenario[]> {
   if (names.length === 0) return [];
-  const { loadScenarios: load } = await import('./simulation/load-scenario.ts');
+  const { loadScenarios: load } = await import('./scenario/load-scenario.ts');
   return load(names);
 }
 
 /** Opens the file of `db`, which holds what the start says where it is new. */
 async function openFile(path: string, start: Start): Promise<OpenStoreFile> {
-  const { openStoreFile } = await import('./store/file.ts');
+  const { openStoreFile } = await import('./store/file/store-file.ts');
   return openStoreFile(path, () => forkStore(start.store));
 }
 

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadFixture } from '../src/store/fixture.ts';
+import { loadFixture } from '../src/store/fixture/load-fixture.ts';
 import { createStore } from '../src/store/store.ts';
 import { runCommand, startCommand } from './helpers/command.ts';
 

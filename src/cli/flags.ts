@@ -1,8 +1,8 @@
 import { DEFAULT_URL } from '../contract/default-url.ts';
 import { DEFAULTS } from '../defaults.ts';
-import { LONGEST_DELAY } from '../simulation/scenario.ts';
-import { MOST_RECORDS } from '../store/generate.ts';
-import type { CommandName } from './commands.ts';
+import { LONGEST_DELAY } from '../scenario/scenario.ts';
+import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
+import type { CommandName } from './command-table.ts';
 
 /** Where a flag can be given, beside the command line. */
 type Elsewhere = 'environment' | 'config';

@@ -1,15 +1,15 @@
 #!/usr/bin/env node
 import './working-directory.ts';
 
-import { type Invocation, parseArguments } from './arguments.ts';
+import type { CommandName } from './command-table.ts';
 import type { Command } from './commands/command.ts';
-import type { CommandName } from './commands.ts';
-import { fromEnvironment } from './environment.ts';
-import { codeOf, Failure, isOfOutput, UsageError } from './errors.ts';
-import { escapedLines } from './escaped.ts';
+import { codeOf, Failure, isOfOutput, UsageError } from './failures.ts';
 import { flagsOf } from './flags.ts';
-import { givenAs, isOn, type Layers, onlyText } from './given.ts';
-import { type Terminal, terminalOf } from './terminal.ts';
+import { type Invocation, parseArguments } from './input/arguments.ts';
+import { fromEnvironment } from './input/environment.ts';
+import { givenAs, isOn, type Layers, onlyText } from './input/given.ts';
+import { escapedLines } from './output/escaped.ts';
+import { type Terminal, terminalOf } from './output/terminal.ts';
 
 /** Each command is loaded when it is wanted, so that none slows the start of another. */
 const LOAD = {
@@ -44,12 +44,12 @@ async function layersOf({ command, flags }: Invocation): Promise<Layers> {
   const layers = [flags, fromEnvironment(process.env)];
   const config = flagsOf(command).includes('config') ? givenAs(layers, 'config') : undefined;
   if (config === undefined) return layers;
-  const { fromConfigFile } = await import('./config-file.ts');
+  const { fromConfigFile } = await import('./input/config-file.ts');
   return [...layers, fromConfigFile(onlyText(config), config.origin)];
 }
 
 async function help({ command }: Invocation, { output, style }: Terminal): Promise<number> {
-  const { renderHelp, renderCommandHelp } = await import('./help.ts');
+  const { renderHelp, renderCommandHelp } = await import('./input/help.ts');
   output.write(command === 'serve' ? renderHelp(style) : renderCommandHelp(command, style));
   return 0;
 }

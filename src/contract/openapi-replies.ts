@@ -1,5 +1,5 @@
-import { ASSUMPTION_IDS, assumptionShape } from './assumptions.ts';
-import { codesOf, errorShape } from './errors.ts';
+import { ASSUMPTION_IDS, assumptionShape } from './assumption-table.ts';
+import { codesOf, errorShape } from './error-codes.ts';
 import { type Json, jsonContent, ref, withoutUndefined } from './openapi-schemas.ts';
 import {
   type DocumentedReply,

@@ -1,4 +1,5 @@
 import { isLosslessNumber } from 'lossless-json';
+import { describe } from '../words.ts';
 import { toInt64 } from './int64.ts';
 
 /** The statuses the document says have been seen; it does not say that there are no others. */
@@ -221,22 +222,4 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value)
   );
-}
-
-/** Characters of a value in a message. */
-const LONGEST_TOLD = 60;
-
-/** A value in as few words as tell it apart, for messages: long ones are cut. */
-export function describe(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (Array.isArray(value)) return 'an array';
-  if (isObject(value)) return 'an object';
-  // Only the start of a text, or else the message would hold on to all of it.
-  const text =
-    typeof value === 'string' ? JSON.stringify(value.slice(0, LONGEST_TOLD)) : textOf(value);
-  return text.length > LONGEST_TOLD ? `${text.slice(0, LONGEST_TOLD - 3)}…` : text;
-}
-
-function textOf(value: unknown): string {
-  return Object.is(value, -0) ? '-0' : String(value);
 }

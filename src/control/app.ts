@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type express from 'express';
 import type { ErrorRequestHandler } from 'express';
-import type { Choices } from '../contract/assumptions.ts';
+import type { Choices } from '../contract/assumption-table.ts';
 import type { ErrorBody } from '../contract/records.ts';
 import type { ServiceHandler } from '../http/service.ts';
 import { errorBody } from '../service/reply.ts';

@@ -1,5 +1,5 @@
-import { describe, isObject, type Problem, type Reading } from '../contract/records.ts';
-import { listed, suggest } from '../store/read-store.ts';
+import { isObject, type Problem, type Reading } from '../contract/records.ts';
+import { describe, listed, suggest } from '../words.ts';
 
 /** The members of an object that it should not have, each with the nearest one that it can have. */
 export function unknownProblems(

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { chooseOptions } from '../contract/assumptions.ts';
-import type { ErrorCode, StatusOf } from '../contract/errors.ts';
+import { chooseOptions } from '../contract/assumption-table.ts';
+import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import type { Json } from '../contract/openapi-schemas.ts';
 import type { Problem } from '../contract/records.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import { errorBody } from '../service/reply.ts';
-import type { Sandbox } from '../simulation/sandbox.ts';
 import type { ControlParts } from './parts.ts';
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';

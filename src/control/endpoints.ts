@@ -1,17 +1,17 @@
-import { serviceOpenApi } from '../contract/openapi.ts';
 import { BASE_PATH } from '../contract/operations.ts';
+import { serviceOpenApi } from '../contract/service-openapi.ts';
 import { packageVersion } from '../package.ts';
-import { ASSUMPTION_ENDPOINTS } from './assumptions.ts';
-import { CLOCK_ENDPOINTS } from './clock.ts';
-import { COVERAGE_ENDPOINTS } from './coverage.ts';
+import { controlOpenApi } from './control-openapi.ts';
 import { type Endpoint, json } from './endpoint.ts';
-import { controlOpenApi } from './openapi.ts';
-import { RECORD_ENDPOINTS } from './records.ts';
-import { REQUEST_ENDPOINTS } from './requests.ts';
-import { SANDBOX_ENDPOINTS } from './sandboxes.ts';
-import { SCENARIO_ENDPOINTS } from './scenario.ts';
-import { SNAPSHOT_ENDPOINTS } from './snapshots.ts';
-import { STATE_ENDPOINTS } from './state.ts';
+import { COVERAGE_ENDPOINTS } from './journal/coverage-endpoints.ts';
+import { REQUEST_ENDPOINTS } from './journal/request-endpoints.ts';
+import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
+import { ASSUMPTION_ENDPOINTS } from './state/assumption-endpoints.ts';
+import { CLOCK_ENDPOINTS } from './state/clock-endpoints.ts';
+import { SANDBOX_ENDPOINTS } from './state/sandbox-endpoints.ts';
+import { SCENARIO_ENDPOINTS } from './state/scenario-endpoints.ts';
+import { SNAPSHOT_ENDPOINTS } from './state/snapshot-endpoints.ts';
+import { STATE_ENDPOINTS } from './state/state-endpoints.ts';
 
 const MOCK_ENDPOINTS: readonly Endpoint[] = [
   {

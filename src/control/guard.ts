@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { chooseOptions } from '../contract/assumptions.ts';
-import { describe } from '../contract/records.ts';
+import { chooseOptions } from '../contract/assumption-table.ts';
 import { errorBody } from '../service/reply.ts';
+import { describe } from '../words.ts';
 import { isLoopbackName } from './loopback.ts';
 
 export interface GuardOptions {

@@ -1,6 +1,6 @@
-import type { Sandboxes } from '../simulation/sandboxes.ts';
-import type { ScenarioLibrary } from '../simulation/scenario-library.ts';
-import type { Starter } from '../simulation/starter.ts';
+import type { Sandboxes } from '../sandbox/sandboxes.ts';
+import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
+import type { Starter } from '../scenario/starter.ts';
 import type { GuardOptions } from './guard.ts';
 
 /** What the control API works on. */

@@ -8,8 +8,8 @@ import type {
   Router,
 } from 'express';
 import { locate } from '../http/locate.ts';
-import type { Sandbox } from '../simulation/sandbox.ts';
-import { DEFAULT_SANDBOX } from '../simulation/sandboxes.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { DEFAULT_SANDBOX } from '../sandbox/sandboxes.ts';
 import { versionOf } from '../store/store.ts';
 import { readBody } from './body.ts';
 import { type ControlReply, type Endpoint, refuse } from './endpoint.ts';

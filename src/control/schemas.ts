@@ -2,7 +2,7 @@ import { fieldSchema, type Json, ref } from '../contract/openapi-schemas.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { type CollectionName, type Fields, RECORDS, STORED_RECORDS } from '../contract/records.ts';
 import { ID_NAME } from '../store/merge.ts';
-import { FILTER_PARAMETERS } from './exchange-filter.ts';
+import { FILTER_PARAMETERS } from './journal/exchange-filter.ts';
 
 const TEXT: Json = { type: 'string' };
 const WHOLE: Json = { type: 'integer', minimum: 0 };

@@ -6,7 +6,7 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ErrorCode, StatusOf } from '../contract/errors.ts';
+import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import { errorReply, Grounds } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
@@ -21,7 +21,7 @@ import {
   latestOf,
   noteLatest,
   noteRequest,
-} from './connection.ts';
+} from './connections.ts';
 import { send, type Wire, written } from './encode.ts';
 import { holdBack } from './expect.ts';
 import { HostCheck } from './host.ts';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { SANDBOX_NAME, type Sandboxes } from '../sandbox/sandboxes.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
-import type { Sandbox } from '../simulation/sandbox.ts';
-import { SANDBOX_NAME, type Sandboxes } from '../simulation/sandboxes.ts';
 
 /** Where a request goes. */
 export interface Location {

@@ -1,9 +1,9 @@
 /// <reference types="node" preserve="true" />
-import type { CoverageReport } from '../simulation/coverage.ts';
-import type { FindingsReport } from '../simulation/findings.ts';
+import type { CoverageReport } from '../evidence/coverage.ts';
+import type { FindingsReport } from '../evidence/findings.ts';
 import { ControlClient, queryOf } from './control-client.ts';
+import { type MockSandbox, sandboxAt } from './mock-sandbox.ts';
 import type { SandboxSummary } from './replies.ts';
-import { type MockSandbox, sandboxAt } from './sandbox.ts';
 
 /** A server, with the control of one of its sandboxes: the default one, unless it is told. */
 export interface PetstoreMock extends MockSandbox, AsyncDisposable {

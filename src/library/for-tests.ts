@@ -1,10 +1,10 @@
 import { writeJson } from '../contract/json.ts';
 import type { ServerOptions } from '../server.ts';
 import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
+import type { MockSandbox } from './mock-sandbox.ts';
 import type { RecordedExchange } from './replies.ts';
 import { serverOfRun } from './run-environment.ts';
-import type { MockSandbox } from './sandbox.ts';
-import { startPetstoreMock } from './start.ts';
+import { startPetstoreMock } from './start-mock.ts';
 
 /** The server of a test run, where it was told of one, else one of its own with these options. */
 export async function mockForTests(options: ServerOptions): Promise<PetstoreMock> {

@@ -1,6 +1,6 @@
 import type { ServerOptions } from '../server.ts';
 import { serverOfRun, tellRun } from './run-environment.ts';
-import { startControlled } from './start.ts';
+import { startControlled } from './start-mock.ts';
 
 /**
  * One server for all workers of a test run. This is what the global setup of vitest or of Playwright

@@ -1,5 +1,5 @@
 import { type ControlClient, queryOf } from './control-client.ts';
-import type { Changes, Int64, Without } from './records.ts';
+import type { Changes, Int64, Without } from './record-types.ts';
 
 /** How records are chosen, sorted and cut: the query dialect of json-server. */
 export type RecordQuery<R> = {

@@ -1,6 +1,6 @@
-import type { AssumptionId } from '../contract/assumptions.ts';
+import type { AssumptionId } from '../contract/assumption-table.ts';
 import type { OperationId } from '../contract/operations.ts';
-import type { CoverageReport } from '../simulation/coverage.ts';
+import type { CoverageReport } from '../evidence/coverage.ts';
 
 // What the control API answers, as its OpenAPI document describes it.
 

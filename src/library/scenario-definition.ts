@@ -1,7 +1,7 @@
-import type { Choices } from '../contract/assumptions.ts';
+import type { Choices } from '../contract/assumption-table.ts';
 import type { OperationId } from '../contract/operations.ts';
-import type { Fault } from '../simulation/outcome.ts';
-import type { Animal, Int64, InventoryEntry, Order, RecordChanges } from './records.ts';
+import type { Fault } from '../scenario/outcome.ts';
+import type { Animal, Int64, InventoryEntry, Order, RecordChanges } from './record-types.ts';
 
 /** What a scenario file holds, to be written in a test. The server checks it as it does a file. */
 export interface ScenarioDefinition {

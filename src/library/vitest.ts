@@ -2,7 +2,7 @@ import { test as base, type TestAPI } from 'vitest';
 import type { ServerOptions } from '../server.ts';
 import type { PetstoreMock } from './connect.ts';
 import { forgetSandbox, mockForTests, tellExchanges } from './for-tests.ts';
-import type { MockSandbox } from './sandbox.ts';
+import type { MockSandbox } from './mock-sandbox.ts';
 
 export interface MockFixtures {
   /** A sandbox that only this test knows of. */

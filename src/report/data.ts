@@ -1,7 +1,7 @@
 import { DEFAULT_URL } from '../contract/default-url.ts';
 import { operationShape } from '../contract/operations.ts';
-import type { CoverageReport, ReplyCoverage } from '../simulation/coverage.ts';
-import type { Finding, FindingsReport } from '../simulation/findings.ts';
+import type { CoverageReport, ReplyCoverage } from '../evidence/coverage.ts';
+import type { Finding, FindingsReport } from '../evidence/findings.ts';
 
 /** What a run's report is made of. */
 export interface ReportData {

@@ -1,7 +1,7 @@
 import { isAbsolute, relative, resolve } from 'node:path';
 import { DEFAULT_URL } from '../contract/default-url.ts';
-import { serviceOpenApi } from '../contract/openapi.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
+import { serviceOpenApi } from '../contract/service-openapi.ts';
 import { packageVersion } from '../package.ts';
 import type { ReportData } from './data.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
+import { renderHtml } from './coverage-page.ts';
 import type { ReportData } from './data.ts';
-import { renderHtml } from './html.ts';
 import { renderJunit } from './junit.ts';
 import { documentBeside, documentText, renderLcov } from './lcov.ts';
 

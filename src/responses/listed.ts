@@ -3,7 +3,7 @@ import {
   ASSUMPTIONS,
   type AssumptionId,
   assumptionShape,
-} from '../contract/assumptions.ts';
+} from '../contract/assumption-table.ts';
 import {
   BASE_PATH,
   OPERATION_IDS,

@@ -1,4 +1,4 @@
-import type { ASSUMPTIONS, AssumptionId, Choices } from '../contract/assumptions.ts';
+import type { ASSUMPTIONS, AssumptionId, Choices } from '../contract/assumption-table.ts';
 import type { OPERATIONS, OperationId } from '../contract/operations.ts';
 
 /** What a request has otherwise than the example of its operation. */

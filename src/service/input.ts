@@ -1,8 +1,7 @@
-import type { AssumptionId } from '../contract/assumptions.ts';
+import type { AssumptionId } from '../contract/assumption-table.ts';
 import { isIntegerText, parseInt64 } from '../contract/int64.ts';
 import type { OperationId } from '../contract/operations.ts';
 import {
-  describe,
   FIELD_TYPES,
   type Fields,
   isObject,
@@ -10,6 +9,7 @@ import {
   readRecord,
   unknownMembers,
 } from '../contract/records.ts';
+import { describe } from '../words.ts';
 import type { ReceivedBody, ReceivedBytes } from './received-body.ts';
 import { errorReply, type Grounds, type Reply } from './reply.ts';
 

@@ -1,4 +1,4 @@
-import type { AssumptionId } from '../contract/assumptions.ts';
+import type { AssumptionId } from '../contract/assumption-table.ts';
 import { OPERATIONS, type OperationId } from '../contract/operations.ts';
 import { type Call, InputReader } from './input.ts';
 import { checkKey, type KeyCheck } from './keyring.ts';

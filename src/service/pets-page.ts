@@ -1,4 +1,4 @@
-import type { Choices } from '../contract/assumptions.ts';
+import type { Choices } from '../contract/assumption-table.ts';
 import { parseInt64 } from '../contract/int64.ts';
 import type { Animal } from '../contract/records.ts';
 import type { Collection } from '../store/collection.ts';

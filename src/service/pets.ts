@@ -1,4 +1,4 @@
-import type { Choices } from '../contract/assumptions.ts';
+import type { Choices } from '../contract/assumption-table.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
 import { nextId } from './assigned-ids.ts';

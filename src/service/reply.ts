@@ -1,5 +1,5 @@
-import type { AssumptionId, Choices } from '../contract/assumptions.ts';
-import { type ErrorCode, type StatusOf, spellCode } from '../contract/errors.ts';
+import type { AssumptionId, Choices } from '../contract/assumption-table.ts';
+import { type ErrorCode, type StatusOf, spellCode } from '../contract/error-codes.ts';
 import type { ErrorBody } from '../contract/records.ts';
 
 /**

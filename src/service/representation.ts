@@ -1,4 +1,4 @@
-import type { Choices } from '../contract/assumptions.ts';
+import type { Choices } from '../contract/assumption-table.ts';
 import {
   type Animal,
   type Fields,

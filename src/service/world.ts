@@ -1,4 +1,4 @@
-import { type Choices, chooseOptions } from '../contract/assumptions.ts';
+import { type Choices, chooseOptions } from '../contract/assumption-table.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from './clock.ts';

@@ -1,7 +1,6 @@
 import {
   type Animal,
   type CollectionName,
-  describe,
   type Fields,
   type InventoryEntry,
   type Order,
@@ -10,6 +9,7 @@ import {
   readRecord,
   STORED_RECORDS,
 } from '../contract/records.ts';
+import { describe } from '../words.ts';
 import type { Collection } from './collection.ts';
 import { forkStore, restoreStore, type Store } from './store.ts';
 

@@ -13,12 +13,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { COMMAND_NAMES } from '../../src/cli/commands.ts';
+import { COMMAND_NAMES } from '../../src/cli/command-table.ts';
 import { FLAG_NAMES } from '../../src/cli/flags.ts';
-import { ASSUMPTION_IDS } from '../../src/contract/assumptions.ts';
-import { serviceOpenApi } from '../../src/contract/openapi.ts';
+import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
+import { serviceOpenApi } from '../../src/contract/service-openapi.ts';
 import { packageRoot, packageVersion } from '../../src/package.ts';
-import { shippedScenarios } from '../../src/simulation/load-scenario.ts';
+import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { runCommand, startCommand } from '../helpers/command.ts';
 
 let folder = '';

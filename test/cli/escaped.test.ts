@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { escaped, escapedLines, notice } from '../../src/cli/escaped.ts';
-import { foundKinds } from '../../src/cli/evidence.ts';
-import { renderEvidence } from '../../src/cli/evidence-table.ts';
-import { judge } from '../../src/cli/gates.ts';
+import { judge } from '../../src/cli/input/gates.ts';
+import { escaped, escapedLines, notice } from '../../src/cli/output/escaped.ts';
+import { renderEvidence } from '../../src/cli/output/evidence-table.ts';
+import { foundKinds } from '../../src/cli/output/run-evidence.ts';
 import { sweepDocument } from '../../src/cli/sweep/render-files.ts';
 import { renderSweep } from '../../src/cli/sweep/render-text.ts';
 import { Tail } from '../../src/cli/sweep/tail.ts';

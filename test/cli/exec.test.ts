@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseArguments } from '../../src/cli/arguments.ts';
-import { exitCodeOf, runCommand as runChild, tellEnding } from '../../src/cli/child.ts';
+import { exitCodeOf, runCommand as runChild, tellEnding } from '../../src/cli/child/child.ts';
 import { exec as execCommand } from '../../src/cli/commands/exec.ts';
-import { judge } from '../../src/cli/gates.ts';
-import { terminalOf } from '../../src/cli/terminal.ts';
+import { parseArguments } from '../../src/cli/input/arguments.ts';
+import { judge } from '../../src/cli/input/gates.ts';
+import { terminalOf } from '../../src/cli/output/terminal.ts';
 import { packageRoot } from '../../src/package.ts';
 import { type Environment, type Finished, runCommand, spawnCommand } from '../helpers/command.ts';
 

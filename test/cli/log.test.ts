@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { type Logged, renderDropped, renderJson, renderPretty } from '../../src/cli/log.ts';
-import { openLog } from '../../src/cli/log-output.ts';
-import { Exchange } from '../../src/simulation/journal.ts';
+import { type Logged, renderDropped, renderJson, renderPretty } from '../../src/cli/output/log.ts';
+import { openLog } from '../../src/cli/output/log-output.ts';
+import { Exchange } from '../../src/evidence/journal.ts';
 import { runCommand, startCommand } from '../helpers/command.ts';
 
 const PLAIN = { width: 80, colour: false };

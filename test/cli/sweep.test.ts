@@ -3,22 +3,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseArguments } from '../../src/cli/arguments.ts';
 import { sweep as sweepCommand } from '../../src/cli/commands/sweep.ts';
+import { parseArguments } from '../../src/cli/input/arguments.ts';
+import { terminalOf } from '../../src/cli/output/terminal.ts';
 import { planSweep } from '../../src/cli/sweep/plan.ts';
 import { renderJunit, renderPage } from '../../src/cli/sweep/render-files.ts';
 import { renderSweep } from '../../src/cli/sweep/render-text.ts';
 import { newlyFound, type SweepReport, type VariantRun } from '../../src/cli/sweep/report.ts';
 import { Tail } from '../../src/cli/sweep/tail.ts';
 import { Touched } from '../../src/cli/sweep/touched.ts';
-import { terminalOf } from '../../src/cli/terminal.ts';
 import {
   ASSUMPTION_IDS,
   type AssumptionId,
   assumptionShape,
   type Choices,
   chooseOptions,
-} from '../../src/contract/assumptions.ts';
+} from '../../src/contract/assumption-table.ts';
 import { packageRoot } from '../../src/package.ts';
 import { startServer } from '../../src/server.ts';
 import { type Finished, runCommand, spawnCommand } from '../helpers/command.ts';

@@ -1,14 +1,14 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { renderAssumption, renderAssumptions } from '../../src/cli/assumption-tables.ts';
-import { renderBanner, type Started } from '../../src/cli/banner.ts';
-import { COMMAND_NAMES } from '../../src/cli/commands.ts';
-import { completionsOf } from '../../src/cli/completion.ts';
+import { COMMAND_NAMES } from '../../src/cli/command-table.ts';
 import { flagsOf } from '../../src/cli/flags.ts';
-import { renderCommandHelp, renderHelp } from '../../src/cli/help.ts';
-import { renderTable } from '../../src/cli/table.ts';
-import { terminalOf } from '../../src/cli/terminal.ts';
-import { ASSUMPTION_IDS, ASSUMPTIONS } from '../../src/contract/assumptions.ts';
+import { completionsOf } from '../../src/cli/input/completion.ts';
+import { renderCommandHelp, renderHelp } from '../../src/cli/input/help.ts';
+import { renderBanner, type Started } from '../../src/cli/output/banner.ts';
+import { renderAssumption, renderAssumptions } from '../../src/cli/output/render-assumptions.ts';
+import { renderTable } from '../../src/cli/output/table.ts';
+import { terminalOf } from '../../src/cli/output/terminal.ts';
+import { ASSUMPTION_IDS, ASSUMPTIONS } from '../../src/contract/assumption-table.ts';
 
 const PLAIN = { width: 80, colour: false };
 const ESCAPE = '\u001B';

@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import { stringify } from 'lossless-json';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseJson } from '../../src/contract/json.ts';
-import { serviceOpenApi } from '../../src/contract/openapi.ts';
+import { serviceOpenApi } from '../../src/contract/service-openapi.ts';
 import { type PetstoreMock, startPetstoreMock } from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
-import type { MockSandbox } from '../../src/library/sandbox.ts';
+import type { MockSandbox } from '../../src/library/mock-sandbox.ts';
 import type { Answer, Call, Id } from './callers/call.ts';
 
 export interface Step {

@@ -5,8 +5,8 @@ import {
   chooseOptions,
   isAssumptionId,
   isOption,
-} from '../../src/contract/assumptions.ts';
-import { ERROR_CODES, spellCode } from '../../src/contract/errors.ts';
+} from '../../src/contract/assumption-table.ts';
+import { ERROR_CODES, spellCode } from '../../src/contract/error-codes.ts';
 import { isOperationId, OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
 
 /** What users may write behind `--assume`, the default first: a change here breaks their files. */

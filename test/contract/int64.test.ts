@@ -8,13 +8,8 @@ import {
   toInt64,
 } from '../../src/contract/int64.ts';
 import { parseJson, readJson, writeJson } from '../../src/contract/json.ts';
-import {
-  FIELD_TYPES,
-  isObject,
-  RECORDS,
-  readRecord,
-  describe as tell,
-} from '../../src/contract/records.ts';
+import { FIELD_TYPES, isObject, RECORDS, readRecord } from '../../src/contract/records.ts';
+import { describe as tell } from '../../src/words.ts';
 
 /** Every int64, those near the ends of its range and of a double's more often. */
 const int64 = fc.oneof(

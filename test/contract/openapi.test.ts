@@ -9,10 +9,10 @@ import {
   ASSUMPTIONS,
   isAssumptionId,
   isOption,
-} from '../../src/contract/assumptions.ts';
-import { serviceOpenApi } from '../../src/contract/openapi.ts';
+} from '../../src/contract/assumption-table.ts';
 import { OPERATION_IDS, OPERATIONS, operationShape } from '../../src/contract/operations.ts';
 import { type Fields, isObject, RECORDS, readRecord } from '../../src/contract/records.ts';
+import { serviceOpenApi } from '../../src/contract/service-openapi.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { CoverageReport } from '../../src/evidence/coverage.ts';
+import type { FindingsReport } from '../../src/evidence/findings.ts';
+import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
+import { loadStore, starterFrom } from '../../src/scenario/starter.ts';
 import { startServer } from '../../src/server.ts';
-import { SERVICE } from '../../src/service/operations.ts';
-import type { CoverageReport } from '../../src/simulation/coverage.ts';
-import type { FindingsReport } from '../../src/simulation/findings.ts';
-import { Sandboxes } from '../../src/simulation/sandboxes.ts';
-import { loadStore, starterFrom } from '../../src/simulation/starter.ts';
+import { SERVICE } from '../../src/service/implementations.ts';
 import { callOf } from '../helpers/call.ts';
 import { type Client, describeBothWays } from '../helpers/wire.ts';
 

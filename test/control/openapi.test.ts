@@ -5,8 +5,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isObject } from '../../src/contract/records.ts';
+import { controlOpenApi } from '../../src/control/control-openapi.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
-import { controlOpenApi } from '../../src/control/openapi.ts';
 import { createApp } from '../../src/index.ts';
 import { lint } from '../helpers/openapi-linters.ts';
 

@@ -7,9 +7,9 @@ import jsonServer from 'json-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeJson } from '../../src/contract/json.ts';
 import { type CollectionName, STORED_RECORDS } from '../../src/contract/records.ts';
-import { linkHeader, queryRecords } from '../../src/control/query.ts';
+import { linkHeader, queryRecords } from '../../src/control/records/query.ts';
 import { packageRoot } from '../../src/package.ts';
-import { loadFixture } from '../../src/store/fixture.ts';
+import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import { createStore } from '../../src/store/store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'query-'));

@@ -4,9 +4,9 @@ import request from 'supertest';
 import { describe, expect, test } from 'vitest';
 import { createExpressApp } from '../../src/control/app.ts';
 import { assembleMock } from '../../src/mock.ts';
-import { startOf } from '../../src/simulation/start.ts';
-import { starterFrom } from '../../src/simulation/starter.ts';
-import { loadFixture } from '../../src/store/fixture.ts';
+import { startOf } from '../../src/scenario/sandbox-start.ts';
+import { starterFrom } from '../../src/scenario/starter.ts';
+import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import { createStore, forkStore, restoreStore } from '../../src/store/store.ts';
 import { describeBothWays } from '../helpers/wire.ts';
 

@@ -4,24 +4,24 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exitCodeOf, signalExitCode } from '../../src/cli/child.ts';
-import { COMMAND_NAMES, COMPLETION, usageOf } from '../../src/cli/commands.ts';
-import { fromConfigFile } from '../../src/cli/config-file.ts';
-import { variableOf } from '../../src/cli/environment.ts';
+import { exitCodeOf, signalExitCode } from '../../src/cli/child/child.ts';
+import { COMMAND_NAMES, COMPLETION, usageOf } from '../../src/cli/command-table.ts';
 import { FLAG_NAMES, type FlagName, flagShape, flagsFrom, flagsOf } from '../../src/cli/flags.ts';
-import { renderJson } from '../../src/cli/log.ts';
-import { ASSUMPTION_IDS, ASSUMPTIONS } from '../../src/contract/assumptions.ts';
-import { ERROR_CODES } from '../../src/contract/errors.ts';
+import { fromConfigFile } from '../../src/cli/input/config-file.ts';
+import { variableOf } from '../../src/cli/input/environment.ts';
+import { renderJson } from '../../src/cli/output/log.ts';
+import { ASSUMPTION_IDS, ASSUMPTIONS } from '../../src/contract/assumption-table.ts';
+import { ERROR_CODES } from '../../src/contract/error-codes.ts';
 import {
   BASE_PATH,
   OPERATION_IDS,
   type OperationId,
   operationShape,
 } from '../../src/contract/operations.ts';
+import { Exchange } from '../../src/evidence/journal.ts';
 import { type RunningServer, startServer } from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
-import { Exchange } from '../../src/simulation/journal.ts';
-import { loadFixture } from '../../src/store/fixture.ts';
+import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import { fixtureFile } from '../helpers/wire.ts';
 import { blocks, code, onlyBlock, readPage, section, tableRows } from './page.ts';
 import { printedBy, promisedBy, usesOf } from './program.ts';

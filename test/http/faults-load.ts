@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { createFaults, type Written } from '../../src/http/faults/faults.ts';
-import type { Fault } from '../../src/simulation/outcome.ts';
+import type { Fault } from '../../src/scenario/outcome.ts';
 
 /** What a process holds. */
 interface Held {

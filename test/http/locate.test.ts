@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { locate } from '../../src/http/locate.ts';
-import { Sandboxes } from '../../src/simulation/sandboxes.ts';
-import { startOf } from '../../src/simulation/start.ts';
-import { loadFixture } from '../../src/store/fixture.ts';
+import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
+import { startOf } from '../../src/scenario/sandbox-start.ts';
+import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import { createStore } from '../../src/store/store.ts';
 
 const store = createStore(loadFixture('default'));

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
-import { shippedScenarios } from '../../src/simulation/load-scenario.ts';
 import { type Answer, type Ask, asker } from '../helpers/ask.ts';
 import { openRaw, rawRequest } from '../helpers/raw.ts';
 

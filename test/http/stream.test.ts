@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { stream } from '../../src/http/stream.ts';
+import { stream } from '../../src/http/list-stream.ts';
 import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
 
 /** Serves replies of so many pieces, and notes for which target each was made. */

@@ -12,12 +12,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DOCUMENTED_REPLIES } from '../../src/contract/coverage.ts';
+import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
 import { operationShape } from '../../src/contract/operations.ts';
+import type { Finding } from '../../src/evidence/findings.ts';
 import { escapeMarkup, howToGet, type ReportData } from '../../src/report/data.ts';
 import { coverageFormats, writeCoverage } from '../../src/report/write.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
-import type { Finding } from '../../src/simulation/findings.ts';
 import { runCommand } from '../helpers/command.ts';
 
 let server: RunningServer;

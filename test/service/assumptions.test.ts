@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from '../../src/contract/assumptions.ts';
+import {
+  ASSUMPTION_IDS,
+  ASSUMPTIONS,
+  type AssumptionId,
+} from '../../src/contract/assumption-table.ts';
 import { isObject } from '../../src/contract/records.ts';
 import type { AppOptions } from '../../src/index.ts';
 import {

@@ -6,10 +6,10 @@ import {
   type AssumptionId,
   type Choices,
   chooseOptions,
-} from '../../src/contract/assumptions.ts';
+} from '../../src/contract/assumption-table.ts';
+import { SERVICE } from '../../src/service/implementations.ts';
 import { BODY_LIMITS, type Call } from '../../src/service/input.ts';
 import { keyring } from '../../src/service/keyring.ts';
-import { SERVICE } from '../../src/service/operations.ts';
 import { ReceivedBytes } from '../../src/service/received-body.ts';
 import type { Reply } from '../../src/service/reply.ts';
 import { createWorld, type World } from '../../src/service/world.ts';

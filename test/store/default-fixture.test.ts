@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { SEEN_ANIMAL_STATUSES } from '../../src/contract/records.ts';
 import { packageRoot } from '../../src/package.ts';
 import type { Base } from '../../src/store/collection.ts';
-import { loadFixture } from '../../src/store/fixture.ts';
+import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import { createStore, type Store, type StoreBase } from '../../src/store/store.ts';
 
 let base: StoreBase;

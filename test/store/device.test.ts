@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadScenarios } from '../../src/simulation/load-scenario.ts';
-import { validateFile } from '../../src/simulation/validate-file.ts';
-import { isDevice } from '../../src/store/device.ts';
-import { openStoreFile, StoreFileError } from '../../src/store/file.ts';
-import { loadFixture } from '../../src/store/fixture.ts';
+import { loadScenarios } from '../../src/scenario/load-scenario.ts';
+import { validateFile } from '../../src/scenario/validate-file.ts';
+import { openStoreFile, StoreFileError } from '../../src/store/file/store-file.ts';
+import { isDevice } from '../../src/store/fixture/device.ts';
+import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import { createStore } from '../../src/store/store.ts';
 
 let folder = '';

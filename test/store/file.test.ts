@@ -17,8 +17,12 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { INT64_MAX } from '../../src/contract/int64.ts';
-import { type OpenStoreFile, openStoreFile, StoreFileError } from '../../src/store/file.ts';
-import { FixtureError, loadFixture } from '../../src/store/fixture.ts';
+import {
+  type OpenStoreFile,
+  openStoreFile,
+  StoreFileError,
+} from '../../src/store/file/store-file.ts';
+import { FixtureError, loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 
 let folder = '';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isObject } from '../../src/contract/records.ts';
-import { FixtureError, loadFixture } from '../../src/store/fixture.ts';
-import { memberPath, placesIn } from '../../src/store/places.ts';
+import { memberPath, placesIn } from '../../src/shape/places.ts';
+import { FixtureError, loadFixture } from '../../src/store/fixture/load-fixture.ts';
 
 let folder = '';
 let file = '';

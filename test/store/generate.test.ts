@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Base } from '../../src/store/collection.ts';
-import { loadFixture } from '../../src/store/fixture.ts';
-import { generateStore } from '../../src/store/generate.ts';
+import { generateStore } from '../../src/store/fixture/generate-store.ts';
+import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
+import { fixtureText, sourceOf, writeFixture } from '../../src/store/fixture/write-fixture.ts';
 import { createStore, ID_OF, type StoreBase, storeBaseOf } from '../../src/store/store.ts';
-import { fixtureText, sourceOf, writeFixture } from '../../src/store/write-fixture.ts';
 
 const COLLECTIONS = ['animals', 'inventory', 'orders'] as const;
 const all = <R>({ size, at }: Base<R>): R[] => Array.from({ length: size }, (_, i) => at(i));

@@ -4,12 +4,11 @@ import {
   type AssumptionId,
   chooseOptions,
   isAssumptionId,
-} from '../../contract/assumptions.ts';
-import { describe } from '../../contract/records.ts';
-import { suggest } from '../../store/read-store.ts';
-import { type Assumed, assumedBy } from '../assume.ts';
-import { renderAssumption, renderAssumptions } from '../assumption-tables.ts';
-import { isOn, refusal } from '../given.ts';
+} from '../../contract/assumption-table.ts';
+import { describe, suggest } from '../../words.ts';
+import { type Assumed, assumedBy } from '../input/assume.ts';
+import { isOn, refusal } from '../input/given.ts';
+import { renderAssumption, renderAssumptions } from '../output/render-assumptions.ts';
 import type { Command } from './command.ts';
 
 /** Lists the assumptions with what is chosen, or explains one. */

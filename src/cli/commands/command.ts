@@ -1,5 +1,5 @@
-import type { Layers } from '../given.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Layers } from '../input/given.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 /** What a command gets to work with. */
 interface CommandInput {

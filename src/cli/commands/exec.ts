@@ -5,20 +5,20 @@ import {
   runCommand,
   signalExitCode,
   tellEnding,
-} from '../child.ts';
-import { commandEnvironment } from '../command-environment.ts';
-import { CoverageFiles } from '../coverage-files.ts';
-import { notice } from '../escaped.ts';
-import { Shown } from '../evidence.ts';
-import { renderEvidence } from '../evidence-table.ts';
-import { gatesOf, judge } from '../gates.ts';
-import { integerOf, type Layers } from '../given.ts';
-import { openLog } from '../log-output.ts';
-import { onSignals, type PassedSignal } from '../passed-signals.ts';
-import { requireCommand, scenariosOf } from '../runner.ts';
-import { type ServeSettings, serveSettings } from '../settings.ts';
-import { start } from '../start.ts';
-import { noticesTerminal } from '../terminal.ts';
+} from '../child/child.ts';
+import { commandEnvironment } from '../child/command-environment.ts';
+import { onSignals, type PassedSignal } from '../child/passed-signals.ts';
+import { requireCommand, scenariosOf } from '../child/runner.ts';
+import { gatesOf, judge } from '../input/gates.ts';
+import { integerOf, type Layers } from '../input/given.ts';
+import { type ServeSettings, serveSettings } from '../input/settings.ts';
+import { CoverageFiles } from '../output/coverage-files.ts';
+import { notice } from '../output/escaped.ts';
+import { renderEvidence } from '../output/evidence-table.ts';
+import { openLog } from '../output/log-output.ts';
+import { Shown } from '../output/run-evidence.ts';
+import { noticesTerminal } from '../output/terminal.ts';
+import { start } from '../start-server.ts';
 import type { Command } from './command.ts';
 import { tellReload } from './serve.ts';
 

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { generateStore } from '../../store/generate.ts';
+import { generateStore } from '../../store/fixture/generate-store.ts';
+import { fixtureText, sourceOf, writeFixture } from '../../store/fixture/write-fixture.ts';
 import type { StoreBase } from '../../store/store.ts';
-import { fixtureText, sourceOf, writeFixture } from '../../store/write-fixture.ts';
-import { codeOf, Failure, UsageError } from '../errors.ts';
-import { isOn, textOf } from '../given.ts';
-import { generateSettings } from '../settings.ts';
+import { codeOf, Failure, UsageError } from '../failures.ts';
+import { isOn, textOf } from '../input/given.ts';
+import { generateSettings } from '../input/settings.ts';
 import type { Command } from './command.ts';
 
 /** Writes a generated store as a fixture. */

@@ -1,8 +1,8 @@
-import { describe } from '../../contract/records.ts';
-import { codeOf, Failure } from '../errors.ts';
+import { describe } from '../../words.ts';
+import { codeOf, Failure } from '../failures.ts';
 import { FLAGS } from '../flags.ts';
-import { givenAs, integerOf, type Layers, refusal, textOf } from '../given.ts';
-import { addressOf } from '../settings.ts';
+import { givenAs, integerOf, type Layers, refusal, textOf } from '../input/given.ts';
+import { addressOf } from '../input/settings.ts';
 import type { Command } from './command.ts';
 
 /** Asks a server whether it is up, for the health check of a container. */

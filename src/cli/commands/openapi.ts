@@ -1,8 +1,8 @@
-import { serviceOpenApi } from '../../contract/openapi.ts';
-import { describe } from '../../contract/records.ts';
+import { serviceOpenApi } from '../../contract/service-openapi.ts';
 import { packageVersion } from '../../package.ts';
+import { describe } from '../../words.ts';
 import { FLAGS } from '../flags.ts';
-import { type Layers, refusal, textOf } from '../given.ts';
+import { type Layers, refusal, textOf } from '../input/given.ts';
 import type { Command } from './command.ts';
 
 /** Prints the OpenAPI document of the service. */

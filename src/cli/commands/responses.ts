@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { BASE_PATH, isOperationId, OPERATION_IDS } from '../../contract/operations.ts';
-import { describe } from '../../contract/records.ts';
 import { type Checked, checkReplies } from '../../responses/check.ts';
 import {
   type Listed,
@@ -11,11 +10,11 @@ import {
   WAY_NAMES,
 } from '../../responses/listed.ts';
 import { curlLines, httpFile, postmanCollection } from '../../responses/written.ts';
-import { suggest } from '../../store/read-store.ts';
-import { Failure } from '../errors.ts';
+import { describe, suggest } from '../../words.ts';
+import { Failure } from '../failures.ts';
 import { FLAGS } from '../flags.ts';
-import { isOn, type Layers, refusal, textOf } from '../given.ts';
-import { renderReplies, waysInWords } from '../replies-table.ts';
+import { isOn, type Layers, refusal, textOf } from '../input/given.ts';
+import { renderReplies, waysInWords } from '../output/replies-table.ts';
 import type { Command } from './command.ts';
 
 /** Lists every reply with how to get it; writes the ways to files, or checks that each leads there. */

@@ -1,7 +1,7 @@
-import { shippedScenarios } from '../../simulation/load-scenario.ts';
-import { isOn } from '../given.ts';
-import { renderTable } from '../table.ts';
-import type { Style } from '../terminal.ts';
+import { shippedScenarios } from '../../scenario/load-scenario.ts';
+import { isOn } from '../input/given.ts';
+import { renderTable } from '../output/table.ts';
+import type { Style } from '../output/terminal.ts';
 import type { Command } from './command.ts';
 
 /** Lists the scenarios that the package ships. */

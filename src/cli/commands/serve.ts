@@ -1,13 +1,13 @@
 import type { RunningServer } from '../../server.ts';
-import { renderBanner } from '../banner.ts';
-import type { CoverageFiles } from '../coverage-files.ts';
-import { escapedLines } from '../escaped.ts';
-import { givenAs, type Layers } from '../given.ts';
-import { openLog } from '../log-output.ts';
-import { type ServeSettings, serveSettings } from '../settings.ts';
-import { start } from '../start.ts';
-import { stopSignals } from '../stop-signals.ts';
-import type { Terminal } from '../terminal.ts';
+import { stopSignals } from '../child/stop-signals.ts';
+import { givenAs, type Layers } from '../input/given.ts';
+import { type ServeSettings, serveSettings } from '../input/settings.ts';
+import { renderBanner } from '../output/banner.ts';
+import type { CoverageFiles } from '../output/coverage-files.ts';
+import { escapedLines } from '../output/escaped.ts';
+import { openLog } from '../output/log-output.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { start } from '../start-server.ts';
 import type { Command } from './command.ts';
 
 /** Runs a server until a signal stops it. */
@@ -34,7 +34,7 @@ export const serve: Command = async ({ layers, terminal }) => {
 /** Loaded only where coverage is to be written. */
 async function coverageOf(layers: Layers): Promise<CoverageFiles | undefined> {
   if (givenAs(layers, 'coverage') === undefined) return undefined;
-  const { CoverageFiles: Files } = await import('../coverage-files.ts');
+  const { CoverageFiles: Files } = await import('../output/coverage-files.ts');
   return new Files(layers);
 }
 

@@ -1,13 +1,19 @@
 import { availableParallelism } from 'node:os';
-import { type AssumptionId, chooseOptions, isAssumptionId } from '../../contract/assumptions.ts';
-import type { Scenario } from '../../simulation/scenario.ts';
-import { assignmentsIn } from '../assume.ts';
-import { exitCodeOf, type RunningCommand, signalExitCode, tellEnding } from '../child.ts';
-import { integerOf, isOn, type Layers, textOf } from '../given.ts';
-import { onSignals, type PassedSignal } from '../passed-signals.ts';
-import { requireCommand, scenariosOf } from '../runner.ts';
-import { type ServeSettings, serveSettings } from '../settings.ts';
-import { start } from '../start.ts';
+import {
+  type AssumptionId,
+  chooseOptions,
+  isAssumptionId,
+} from '../../contract/assumption-table.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
+import { exitCodeOf, type RunningCommand, signalExitCode, tellEnding } from '../child/child.ts';
+import { onSignals, type PassedSignal } from '../child/passed-signals.ts';
+import { requireCommand, scenariosOf } from '../child/runner.ts';
+import { assignmentsIn } from '../input/assume.ts';
+import { integerOf, isOn, type Layers, textOf } from '../input/given.ts';
+import { type ServeSettings, serveSettings } from '../input/settings.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { writeReport } from '../output/write-report.ts';
+import { start } from '../start-server.ts';
 import { type Plan, planSweep } from '../sweep/plan.ts';
 import { Progress } from '../sweep/progress.ts';
 import { renderJunit, renderPage, sweepDocument } from '../sweep/render-files.ts';
@@ -22,8 +28,6 @@ import {
 } from '../sweep/report.ts';
 import { atATime, type FinishedRun, type Runs, runOnce } from '../sweep/run.ts';
 import { Touched } from '../sweep/touched.ts';
-import type { Terminal } from '../terminal.ts';
-import { writeReport } from '../write-report.ts';
 import type { Command } from './command.ts';
 
 /** Lines of a failed run that are shown. */

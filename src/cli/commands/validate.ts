@@ -1,6 +1,6 @@
-import { validateFile } from '../../simulation/validate-file.ts';
-import { escaped } from '../escaped.ts';
-import { isOn, refusal } from '../given.ts';
+import { validateFile } from '../../scenario/validate-file.ts';
+import { isOn, refusal } from '../input/given.ts';
+import { escaped } from '../output/escaped.ts';
 import type { Command } from './command.ts';
 
 /** Checks scenario and fixture files. What is wrong in them is the output, not an error. */

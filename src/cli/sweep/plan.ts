@@ -3,7 +3,7 @@ import {
   type AssumptionId,
   assumptionShape,
   type Choices,
-} from '../../contract/assumptions.ts';
+} from '../../contract/assumption-table.ts';
 import type { Variant } from './report.ts';
 
 /** What is to be run, and what is not. */

@@ -1,6 +1,6 @@
-import { tellEnding } from '../child.ts';
-import { renderTable, wrap } from '../table.ts';
-import { bold, paint, type Style } from '../terminal.ts';
+import { tellEnding } from '../child/child.ts';
+import { renderTable, wrap } from '../output/table.ts';
+import { bold, paint, type Style } from '../output/terminal.ts';
 import { failuresOf, nameOf, notesOf, type SweepReport, type VariantRun } from './report.ts';
 
 const COLOURS = { passed: 'green', failed: 'red', allowed: 'yellow' } as const;

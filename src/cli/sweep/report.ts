@@ -1,6 +1,6 @@
-import type { AssumptionId } from '../../contract/assumptions.ts';
-import type { Ending } from '../child.ts';
-import { type FoundKind, tellFound } from '../evidence.ts';
+import type { AssumptionId } from '../../contract/assumption-table.ts';
+import type { Ending } from '../child/child.ts';
+import { type FoundKind, tellFound } from '../output/run-evidence.ts';
 
 /** An assumption with one of its options. */
 export interface Variant {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Scenario } from '../../scenario/scenario.ts';
 import type { RunningServer } from '../../server.ts';
-import type { Scenario } from '../../simulation/scenario.ts';
-import { type Ending, type RunningCommand, runCommand } from '../child.ts';
-import { commandEnvironment } from '../command-environment.ts';
-import { type FoundKind, foundKinds } from '../evidence.ts';
-import type { ServeSettings } from '../settings.ts';
+import { type Ending, type RunningCommand, runCommand } from '../child/child.ts';
+import { commandEnvironment } from '../child/command-environment.ts';
+import type { ServeSettings } from '../input/settings.ts';
+import { type FoundKind, foundKinds } from '../output/run-evidence.ts';
 import { Tail } from './tail.ts';
 
 /** What every run of a sweep has in common. */

@@ -1,6 +1,6 @@
-import { ASSUMPTION_IDS, type AssumptionId } from '../../contract/assumptions.ts';
+import { ASSUMPTION_IDS, type AssumptionId } from '../../contract/assumption-table.ts';
 import type { OperationId } from '../../contract/operations.ts';
-import type { Observer } from '../../simulation/journal.ts';
+import type { Observer } from '../../evidence/journal.ts';
 
 /** What a run showed of the assumptions: which it asked about, and which its replies depend on. */
 export class Touched {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { endConnection, inTurn } from './connection.ts';
+import { endConnection, inTurn } from './broken-connection.ts';
 import { hasContent } from './content.ts';
 import type { Written } from './faults.ts';
 import { truncate } from './truncate.ts';

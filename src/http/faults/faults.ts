@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Fault } from '../../simulation/outcome.ts';
+import type { Fault } from '../../scenario/outcome.ts';
 import { badChunk } from './bad-chunk.ts';
 import { close } from './close.ts';
 import { delay } from './delay.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { inTurn } from './connection.ts';
+import { inTurn } from './broken-connection.ts';
 import type { DrawnOut } from './drawn-out.ts';
 
 /** How long a client is kept waiting at most, in milliseconds. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { endAfter } from '../connection.ts';
+import { endAfter } from '../connections.ts';
 
 const PAGE = [
   '<html>',

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { inTurn } from './connection.ts';
+import { inTurn } from './broken-connection.ts';
 
 /** What a reset overtakes is lost: so long may earlier replies travel first, in milliseconds. */
 const HEAD_START = 25;

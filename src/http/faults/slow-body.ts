@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { inTurn } from './connection.ts';
+import { inTurn } from './broken-connection.ts';
 import { hasContent, writeHead } from './content.ts';
 import type { DrawnOut } from './drawn-out.ts';
 import type { Written } from './faults.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { endConnection, inTurn } from './connection.ts';
+import { endConnection, inTurn } from './broken-connection.ts';
 import { hasContent, writeHead } from './content.ts';
 import type { Written } from './faults.ts';
 

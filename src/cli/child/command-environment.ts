@@ -1,0 +1,54 @@
+import type { Scenario } from '../../scenario/scenario.ts';
+import type { RunningServer } from '../../server.ts';
+import { type KeyLists, keyring } from '../../service/keyring.ts';
+
+/** What a command that is run beside a server is told of it. */
+const VARIABLES = {
+  url: 'PETSTORE_MOCK_URL',
+  key: 'PETSTORE_MOCK_KEY',
+  controlUrl: 'PETSTORE_MOCK_CONTROL_URL',
+  controlToken: 'PETSTORE_MOCK_CONTROL_TOKEN',
+} as const;
+
+/** What the server was started with, as far as a client must know of it. */
+export interface Served {
+  readonly keys?: KeyLists | undefined;
+  readonly noControl?: boolean | undefined;
+}
+
+/** The environment of a command: ours, and in it how to reach the server. */
+export function commandEnvironment(
+  server: Pick<RunningServer, 'url' | 'controlToken'>,
+  { keys = {}, noControl = false }: Served,
+  scenarios: readonly Pick<Scenario, 'keys'>[],
+  inherited: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+  const lists: KeyLists = Object.assign({}, keys, ...scenarios.map((it) => given(it.keys)));
+  const control = noControl
+    ? {}
+    : {
+        [VARIABLES.controlUrl]: new URL('/__mock', server.url).href,
+        [VARIABLES.controlToken]: server.controlToken,
+      };
+  const told = { [VARIABLES.url]: server.url, [VARIABLES.key]: keyOf(lists), ...control };
+  // What is told by a server around this one is about that one.
+  const none = Object.fromEntries(Object.values(VARIABLES).map((name) => [name, undefined]));
+  return { ...inherited, ...none, ...told };
+}
+
+/** A key that the server takes; where a scenario refuses them all, the one that it would take. */
+function keyOf(lists: KeyLists): string {
+  const [listed = 'demo-key'] = lists.valid ?? [];
+  return workingKey(lists) ?? listed;
+}
+
+/** A key that a server takes; undefined where there is none. */
+export function workingKey(lists: KeyLists): string | undefined {
+  const { valid, readOnly, invalid, any } = keyring(lists);
+  const candidates = [...valid, ...readOnly, ...(any ? ['any-key'] : [])];
+  return candidates.find((key) => !invalid.has(key));
+}
+
+function given(lists: KeyLists): KeyLists {
+  return Object.fromEntries(Object.entries(lists).filter(([, value]) => value !== undefined));
+}

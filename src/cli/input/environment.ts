@@ -1,0 +1,57 @@
+import { closest, distance } from 'fastest-levenshtein';
+import { UsageError } from '../failures.ts';
+import { type FlagName, flagShape, flagsFrom } from '../flags.ts';
+import type { Given, Layer } from './given.ts';
+
+const PREFIX = 'PETSTORE_MOCK_';
+
+/** Edits away from a variable at which a name is taken for a slip, not for somebody else's. */
+const NEAR = 2;
+
+/** What `exec` and `sweep` tell the command that they run, of which some go by the name of a flag. */
+const TOLD = ['URL', 'KEY', 'CONTROL_URL', 'CONTROL_TOKEN'].map((name) => PREFIX + name);
+
+/** What Kubernetes and Docker links call the port of a service that is named petstore-mock. */
+const SERVICE_LINK = /^(?:tcp|udp):\/\//;
+
+/** The environment variable that stands for a flag. */
+export function variableOf(flag: FlagName): string {
+  return PREFIX + flag.toUpperCase().replaceAll('-', '_');
+}
+
+/**
+ * The flags that the environment gives. An empty variable counts as not given; what a server around
+ * this program tells of itself is no flag.
+ *
+ * @throws UsageError where a variable of no flag is named almost like one
+ */
+export function fromEnvironment(variables: Readonly<Record<string, string | undefined>>): Layer {
+  const flags = new Map(flagsFrom('environment').map((flag) => [variableOf(flag), flag]));
+  const layer = new Map<FlagName, Given>();
+  const told = variables[`${PREFIX}URL`] === undefined ? [] : TOLD;
+  for (const [name, text] of Object.entries(variables)) {
+    if (!name.toUpperCase().startsWith(PREFIX) || text === undefined || text === '') continue;
+    if (told.includes(name)) continue;
+    const flag = flags.get(name);
+    if (flag === undefined) {
+      refuseNearMiss(name, [...flags.keys()]);
+    } else if (flag !== 'port' || !SERVICE_LINK.test(text)) {
+      layer.set(flag, { texts: textsOf(flag, text), origin: `environment variable ${name}` });
+    }
+  }
+  return layer;
+}
+
+function textsOf(flag: FlagName, text: string): string[] {
+  if (flagShape(flag).type !== 'list') return [text.trim()];
+  const texts = text.split(',').map((part) => part.trim());
+  return texts.filter((part) => part !== '');
+}
+
+function refuseNearMiss(name: string, known: readonly string[]): void {
+  const nearest = closest(name.toUpperCase(), known);
+  if (distance(name.toUpperCase(), nearest) > NEAR) return;
+  throw new UsageError(
+    `environment variable ${name}: no flag goes by this name (did you mean ${nearest}?)`,
+  );
+}

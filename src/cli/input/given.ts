@@ -1,0 +1,63 @@
+import { describe } from '../../words.ts';
+import { UsageError } from '../failures.ts';
+import { type FlagName, type FlagOf, flagShape } from '../flags.ts';
+
+/** A flag as it was given, still text: what it says is checked the same way wherever it stood. */
+export interface Given {
+  readonly texts: readonly string[];
+  /** What a message calls the place: `--port`, `environment variable PETSTORE_MOCK_PORT`. */
+  readonly origin: string;
+}
+
+/** The flags that were given in one place. */
+export type Layer = ReadonlyMap<FlagName, Given>;
+
+/** The places, the one that wins first: command line, environment, config file. */
+export type Layers = readonly Layer[];
+
+/** What a message says of a value that is not what it should be. */
+export function refusal(origin: string, expected: string, found: string): UsageError {
+  return new UsageError(`${origin}: expected ${expected}, found ${found}`);
+}
+
+export function givenAs(layers: Layers, name: FlagName): Given | undefined {
+  return layers.find((layer) => layer.has(name))?.get(name);
+}
+
+export function listOf(layers: Layers, name: FlagOf<'list'>): readonly string[] | undefined {
+  return givenAs(layers, name)?.texts;
+}
+
+export function textOf(layers: Layers, name: FlagOf<'text'>): string | undefined {
+  const given = givenAs(layers, name);
+  return given === undefined ? undefined : onlyText(given);
+}
+
+export function isOn(layers: Layers, name: FlagOf<'switch'>): boolean {
+  const given = givenAs(layers, name);
+  if (given === undefined) return false;
+  const text = onlyText(given).toLowerCase();
+  if (text === 'true' || text === '1') return true;
+  if (text === 'false' || text === '0') return false;
+  throw refusal(given.origin, 'true, false, 1 or 0', describe(text));
+}
+
+/** Decimal digits: neither 1e3 nor 0x10, which are most likely slips. */
+const INTEGER = /^[+-]?\d{1,15}$/;
+
+export function integerOf(layers: Layers, name: FlagOf<'integer'>): number | undefined {
+  const given = givenAs(layers, name);
+  if (given === undefined) return undefined;
+  const text = onlyText(given);
+  const [min, max] = flagShape(name).range ?? [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+  const value = INTEGER.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw refusal(given.origin, `an integer from ${min} to ${max}`, describe(text));
+}
+
+/** The text of a flag that can be given once. */
+export function onlyText({ texts, origin }: Given): string {
+  const [text = '', ...others] = texts;
+  if (others.length === 0) return text;
+  throw refusal(origin, 'it once', `it ${texts.length} times: ${texts.map(describe).join(', ')}`);
+}

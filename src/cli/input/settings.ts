@@ -1,0 +1,121 @@
+import { FIELD_TYPES } from '../../contract/records.ts';
+import type { ServerOptions } from '../../server.ts';
+import type { GenerateOptions } from '../../store/fixture/generate-store.ts';
+import { describe, listed, suggest } from '../../words.ts';
+import { UsageError } from '../failures.ts';
+import { FLAGS, type FlagName, type FlagOf } from '../flags.ts';
+import { LOG_FORMATS, type LogFormat } from '../output/log.ts';
+import { assumedBy } from './assume.ts';
+import { givenAs, integerOf, isOn, type Layers, listOf, refusal, textOf } from './given.ts';
+
+/** What a server is started with, and the address that a message about it names. */
+export type ServeSettings = ServerOptions & {
+  readonly host: string;
+  readonly port: number;
+  /** Whether sandboxes start anew when a file that they started from changes. */
+  readonly watch: boolean;
+  /** Undefined: whatever suits who reads. */
+  readonly log: LogFormat | undefined;
+};
+
+/**
+ * Reads the flags of `serve`.
+ *
+ * @throws UsageError where one does not say what it can say, or where two exclude each other
+ */
+export function serveSettings(layers: Layers): ServeSettings {
+  refuseTwoStores(layers);
+  return {
+    ...addressOf(layers),
+    fixture: textOf(layers, 'fixture') ?? FLAGS.fixture.default,
+    animals: integerOf(layers, 'animals'),
+    orders: integerOf(layers, 'orders'),
+    seed: integerOf(layers, 'seed') ?? FLAGS.seed.default,
+    assume: assumedBy(layers),
+    keys: {
+      valid: keysOf(layers, 'key'),
+      readOnly: keysOf(layers, 'read-only-key'),
+      invalid: keysOf(layers, 'invalid-key'),
+      any: isOn(layers, 'any-key'),
+    },
+    clock: clockOf(layers),
+    frozen: isOn(layers, 'freeze'),
+    delay: integerOf(layers, 'delay'),
+    plain: isOn(layers, 'plain'),
+    scenarios: listOf(layers, 'scenario') ?? [],
+    db: textOf(layers, 'db'),
+    watch: isOn(layers, 'watch'),
+    sandboxRequired: isOn(layers, 'sandbox-required'),
+    maxSandboxes: integerOf(layers, 'max-sandboxes') ?? FLAGS['max-sandboxes'].default,
+    journal: integerOf(layers, 'journal') ?? FLAGS.journal.default,
+    controlToken: controlTokenOf(layers),
+    noControl: isOn(layers, 'no-control'),
+    log: logFormatOf(layers),
+  };
+}
+
+/** Where a server listens. */
+export function addressOf(layers: Layers): { host: string; port: number } {
+  return {
+    host: textOf(layers, 'host') ?? FLAGS.host.default,
+    port: integerOf(layers, 'port') ?? FLAGS.port.default,
+  };
+}
+
+/** What a store is generated from. */
+export function generateSettings(layers: Layers): GenerateOptions {
+  return {
+    animals: integerOf(layers, 'animals'),
+    orders: integerOf(layers, 'orders'),
+    seed: integerOf(layers, 'seed') ?? FLAGS.seed.default,
+  };
+}
+
+function refuseTwoStores(layers: Layers): void {
+  const fixture = givenAs(layers, 'fixture');
+  if (fixture === undefined) return;
+  const counts: readonly FlagName[] = ['animals', 'orders'];
+  for (const name of counts) {
+    const count = givenAs(layers, name);
+    if (count === undefined) continue;
+    throw new UsageError(
+      `${count.origin} generates a store and ${fixture.origin} names one: drop ${count.origin} to start from the fixture, or ${fixture.origin} to generate`,
+    );
+  }
+}
+
+/** What can stand in a header as one word. */
+const WORD = /^[\x21-\x7e]+$/;
+
+function keysOf(layers: Layers, name: FlagOf<'list'>): readonly string[] | undefined {
+  const keys = listOf(layers, name);
+  const wrong = keys?.find((key) => !WORD.test(key));
+  if (wrong === undefined) return keys;
+  const origin = givenAs(layers, name)?.origin ?? name;
+  throw refusal(origin, 'a key of visible ASCII characters', describe(wrong));
+}
+
+function controlTokenOf(layers: Layers): string | undefined {
+  const token = textOf(layers, 'control-token');
+  if (token === undefined || WORD.test(token)) return token;
+  // Not shown: what is almost a token is a secret too.
+  const origin = givenAs(layers, 'control-token')?.origin ?? 'control-token';
+  throw refusal(origin, 'a token of visible ASCII characters', 'another character in it');
+}
+
+function logFormatOf(layers: Layers): LogFormat | undefined {
+  const text = textOf(layers, 'log');
+  if (text === undefined) return undefined;
+  const format = LOG_FORMATS.find((it) => it === text);
+  if (format !== undefined) return format;
+  const found = `${describe(text)}${suggest(text, LOG_FORMATS)}`;
+  throw refusal(givenAs(layers, 'log')?.origin ?? 'log', listed(LOG_FORMATS, 'or'), found);
+}
+
+function clockOf(layers: Layers): number | undefined {
+  const text = textOf(layers, 'clock');
+  if (text === undefined) return undefined;
+  if (FIELD_TYPES.dateTime.read(text) !== undefined) return Date.parse(text);
+  const expected = 'an RFC 3339 instant such as 2030-12-06T00:00:00Z';
+  throw refusal(givenAs(layers, 'clock')?.origin ?? 'clock', expected, describe(text));
+}

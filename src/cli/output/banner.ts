@@ -1,0 +1,40 @@
+import type { KeyLists } from '../../service/keyring.ts';
+import { workingKey } from '../child/command-environment.ts';
+import { escaped } from './escaped.ts';
+import { bold, type Style } from './terminal.ts';
+
+/** What a banner tells of a server. */
+export interface Started {
+  /** The service's base URL. */
+  readonly url: string;
+  readonly keys: KeyLists;
+  /** What the server was started with, by names or paths. */
+  readonly scenarios: readonly string[];
+  /** Undefined where there is no control API; a token only where it was drawn. */
+  readonly control: { readonly token: string | undefined } | undefined;
+}
+
+/** What a person who has just started a server wants to do next. */
+export function renderBanner({ url, keys, scenarios, control }: Started, style: Style): string {
+  const key = workingKey(keys);
+  const lines: [string, string][] = [];
+  if (key !== undefined) {
+    const header = shellQuoted(`Authorization: Bearer ${key}`);
+    lines.push(['Try it', `curl -H ${header} '${url}/pets?limit=3'`]);
+  }
+  if (scenarios.length > 0) lines.push(['Scenarios', scenarios.join(', ')]);
+  if (control !== undefined) {
+    lines.push(['Control it', new URL('/__mock', url).href]);
+    if (control.token !== undefined) lines.push(['Control token', control.token]);
+  }
+  lines.push(
+    ['See what else it can answer', 'petstore-mock assumptions'],
+    ['Force what it answers', 'petstore-mock scenarios'],
+    ['Stop it', 'Ctrl-C'],
+  );
+  return `\n${lines.map(([what, how]) => `  ${bold(what, style)}: ${escaped(how)}\n`).join('')}\n`;
+}
+
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,64 @@
+import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from '../../contract/assumption-table.ts';
+import type { Assumed } from '../input/assume.ts';
+import { renderTable, wrap } from './table.ts';
+import { bold, type Style } from './terminal.ts';
+
+const ID_COLUMN = Math.max(...ASSUMPTION_IDS.map((id) => id.length));
+const OPTIONS_COLUMN = 24;
+const OPTION_COLUMN = 18;
+
+/** Every assumption in a row, by topic. */
+export function renderAssumptions(assumed: Assumed, style: Style): string {
+  const columns = [ID_COLUMN, OPTIONS_COLUMN];
+  const topics = [...new Set(ASSUMPTION_IDS.map((id) => ASSUMPTIONS[id].topic))];
+  const tables = topics.map((topic) => {
+    const ids = ASSUMPTION_IDS.filter((id) => ASSUMPTIONS[id].topic === topic);
+    const rows = ids.map((id) => {
+      const options = markedOptions(id, assumed).map(({ marked }) => marked);
+      return [id, options.join(', '), ASSUMPTIONS[id].question];
+    });
+    return `${bold(topic, style)}\n${renderTable(rows, { width: style.width, columns })}`;
+  });
+  const more = '"petstore-mock assumptions ID" explains one; --assume ID=OPTION chooses.\n';
+  return `${tables.join('\n')}\n${legend(assumed)}${more}`;
+}
+
+/** One assumption: what each option means, and the operations whose replies it can change. */
+export function renderAssumption(id: AssumptionId, assumed: Assumed, style: Style): string {
+  const { question, touches } = ASSUMPTIONS[id];
+  const options = markedOptions(id, assumed);
+  const rows = options.map(({ marked, meaning }) => [marked, meaning]);
+  const other = ASSUMPTIONS[id].options[1].name;
+  const touched =
+    touches.length === 0 ? 'No operation: it is about other requests.' : touches.join(', ');
+  return [
+    `${bold(id, style)}\n${wrap(question, style.width).join('\n')}\n`,
+    `${bold('Options', style)}\n${renderTable(rows, { width: style.width, columns: [OPTION_COLUMN] })}`,
+    `${bold('Touches', style)}\n${renderTable([[touched]], { width: style.width, columns: [] })}`,
+    `${legend(assumed)}--assume ${id}=${other} chooses another.\n`,
+  ].join('\n');
+}
+
+interface MarkedOption {
+  readonly name: string;
+  readonly meaning: string;
+  readonly marked: string;
+}
+
+/** The options of an assumption, and one that was made up, as a rate limit can be. */
+function markedOptions(id: AssumptionId, assumed: Assumed): MarkedOption[] {
+  const chosen = assumed[id];
+  const listed: readonly { name: string; meaning: string }[] = ASSUMPTIONS[id].options;
+  const [fallback] = listed;
+  const own = { name: chosen ?? '', meaning: 'any rate can be given' };
+  const known = chosen === undefined || listed.some(({ name }) => name === chosen);
+  return (known ? listed : [...listed, own]).map((option) => {
+    const isDefault = option === fallback ? '*' : '';
+    const isChosen = option.name === chosen ? '>' : '';
+    return { ...option, marked: `${isChosen}${option.name}${isDefault}` };
+  });
+}
+
+function legend(assumed: Assumed): string {
+  return Object.keys(assumed).length === 0 ? '* the default\n' : '* the default   > chosen\n';
+}

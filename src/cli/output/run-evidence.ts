@@ -1,0 +1,77 @@
+import type { CoverageReport } from '../../evidence/coverage.ts';
+import type { Finding, FindingsReport } from '../../evidence/findings.ts';
+import type { Observer } from '../../evidence/journal.ts';
+import { Touched } from '../sweep/touched.ts';
+import { escaped } from './escaped.ts';
+
+/** A kind of finding with how often it was found, and one exchange that caused it. */
+export interface FoundKind {
+  readonly kind: string;
+  readonly count: number;
+  readonly example: string;
+}
+
+/** What a command was shown of the service, and what it did that it should not do. */
+export interface Evidence {
+  readonly calls: number;
+  /** Documented replies, such as `listPets 401`. */
+  readonly shown: readonly string[];
+  readonly notShown: readonly string[];
+  /** How many replies rested on an assumption, and on which. */
+  readonly assumed: { readonly count: number; readonly by: readonly string[] };
+  readonly findings: readonly FoundKind[];
+  /** How many assumptions had a part in what was shown, whether or not it was documented. */
+  readonly touched: number;
+}
+
+/** Gathers what a command does, beside what the server itself keeps. */
+export class Shown {
+  readonly #touched = new Touched();
+  #assumed = 0;
+  readonly #by = new Set<string>();
+
+  readonly observe: Observer = (sandbox, exchange) => {
+    this.#touched.observe(sandbox, exchange);
+    const { basis } = exchange;
+    if (basis.kind !== 'assumed') return;
+    this.#assumed += 1;
+    for (const by of basis.by) this.#by.add(by);
+  };
+
+  evidence({ documented }: CoverageReport, findings: FindingsReport): Evidence {
+    const names = (isShown: boolean): string[] =>
+      documented
+        .filter(({ count }) => count > 0 === isShown)
+        .map(({ operation, status }) => `${operation} ${status}`);
+    return {
+      calls: this.#touched.calls,
+      shown: names(true),
+      notShown: names(false),
+      assumed: { count: this.#assumed, by: [...this.#by] },
+      findings: foundKinds(findings),
+      touched: this.#touched.assumptions.length,
+    };
+  }
+}
+
+/** The kinds of what was found, in the order in which they were. */
+export function foundKinds({ counts, findings }: FindingsReport): FoundKind[] {
+  return Object.entries(counts).map(([kind, count]) => {
+    const first = findings.find(({ code }) => code === kind);
+    return { kind, count, example: first === undefined ? kind : told(first) };
+  });
+}
+
+/** One example, which a client has a part in, and how many more there are. */
+export function tellFound({ count, example }: FoundKind): string {
+  return count === 1 ? escaped(example) : `${escaped(example)} (and ${count - 1} more)`;
+}
+
+function told({ method, target, message }: Finding): string {
+  return `${method} ${target}: ${message}`;
+}
+
+/** The share of the documented replies that were shown, in percent. */
+export function coverageOf({ shown, notShown }: Evidence): number {
+  return (100 * shown.length) / (shown.length + notShown.length);
+}

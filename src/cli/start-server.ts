@@ -1,0 +1,67 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { ScenarioError } from '../scenario/scenario.ts';
+import { type RunningServer, startServer } from '../server.ts';
+import { FixtureError } from '../store/fixture/load-fixture.ts';
+import { codeOf, Failure, UsageError } from './failures.ts';
+import { givenAs, type Layers } from './input/given.ts';
+import type { ServeSettings } from './input/settings.ts';
+
+/**
+ * Starts a server.
+ *
+ * @throws UsageError, Failure where it cannot be started, with what to do about it
+ */
+export async function start(settings: ServeSettings, layers: Layers): Promise<RunningServer> {
+  try {
+    return await startServer(settings);
+  } catch (error) {
+    throw await explained(error, settings, layers);
+  }
+}
+
+/** The error that tells what is wrong with a scenario. */
+export function scenarioProblem(error: ScenarioError, layers: Layers): UsageError {
+  const origin = givenAs(layers, 'scenario')?.origin ?? 'the package';
+  return new UsageError(`the scenarios of ${origin} cannot be used\n${error.message}`, {
+    cause: error,
+  });
+}
+
+/** The error that tells whoever started the server what to do about another. */
+async function explained(error: unknown, settings: ServeSettings, layers: Layers): Promise<Error> {
+  if (error instanceof ScenarioError) return scenarioProblem(error, layers);
+  if (error instanceof FixtureError) {
+    const file = brokenFile(error, settings, layers);
+    return new UsageError(`${file} cannot be used\n${error.message}`, { cause: error });
+  }
+  const { StoreFileError } = await import('../store/file/store-file.ts');
+  const why = error instanceof StoreFileError ? error.message : whyNot(settings, error);
+  return new Failure(why, { cause: error });
+}
+
+/** Which of the files with records an error is about: each of its problems begins with the path. */
+function brokenFile({ problems }: FixtureError, settings: ServeSettings, layers: Layers): string {
+  const { db, fixture } = settings;
+  const isAbout = (file: string | undefined) =>
+    file !== undefined && problems.some((problem) => problem.startsWith(`${file}:`));
+  // Told by the path that links lead to, as it is what is written.
+  const kept = db !== undefined && existsSync(db) ? realpathSync(db) : db;
+  if (isAbout(kept)) return `the file of ${givenAs(layers, 'db')?.origin ?? 'the store'}`;
+  if (!isAbout(fixture)) return 'the fixture of a scenario';
+  return `the fixture of ${givenAs(layers, 'fixture')?.origin ?? 'the package'}`;
+}
+
+function whyNot({ host, port }: ServeSettings, error: unknown): string {
+  switch (codeOf(error)) {
+    case 'EADDRINUSE':
+      return `port ${port} of ${host} is taken: stop what listens there, or choose another with --port (0 takes any free one)`;
+    case 'EACCES':
+      return `port ${port} of ${host} is not open to you: choose one above 1023 with --port (0 takes any free one)`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `${host} is no address of this machine: choose another with --host (127.0.0.1, or 0.0.0.0 for every one)`;
+    default:
+      throw error;
+  }
+}

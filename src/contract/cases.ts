@@ -1,0 +1,143 @@
+import { ASSUMPTION_IDS, assumptionShape } from './assumption-table.ts';
+import { OPERATION_IDS, type OperationId, operationShape } from './operations.ts';
+
+/** A status that an operation can answer with. */
+export interface KnownReply {
+  readonly operation: OperationId;
+  readonly status: number;
+  readonly description: string;
+  /** The options that lead to it, as `id=option`; none where the document prescribes it. */
+  readonly grounds: readonly string[];
+}
+
+export const DOCUMENTED_REPLIES: readonly KnownReply[] = OPERATION_IDS.flatMap((operation) =>
+  Object.entries(operationShape(operation).replies).map(([status, { description }]) => ({
+    operation,
+    status: Number(status),
+    description,
+    grounds: [],
+  })),
+);
+
+/** The replies that fill the document's gaps, under any option. */
+export const ASSUMED_REPLIES: readonly KnownReply[] = assumedReplies();
+
+function assumedReplies(): KnownReply[] {
+  const found = new Map<string, KnownReply>();
+  for (const id of ASSUMPTION_IDS) {
+    for (const { name, reply } of assumptionShape(id).options) {
+      for (const operation of reply?.on ?? []) {
+        const { status = 0, description = '' } = reply ?? {};
+        const key = `${operation} ${status}`;
+        const known = found.get(key) ?? { operation, status, description, grounds: [] };
+        found.set(key, { ...known, grounds: [...known.grounds, `${id}=${name}`] });
+      }
+    }
+  }
+  return [...found.values()].sort(
+    (a, b) =>
+      OPERATION_IDS.indexOf(a.operation) - OPERATION_IDS.indexOf(b.operation) ||
+      a.status - b.status,
+  );
+}
+
+/** A case that the document tells apart within one reply. */
+export interface DocumentedCase {
+  /** Unlike that of every other case of the same reply. */
+  readonly id: string;
+  readonly operation: OperationId;
+  readonly status: number;
+  readonly sentence: string;
+}
+
+/** Cases of one reply. A case that is the same for several operations has the same id in each. */
+const of = <Id extends string>(
+  operation: OperationId,
+  status: number,
+  sentences: Readonly<Record<Id, string>>,
+) => ({ operation, status, sentences });
+
+/** What every operation tells apart: "Missing or invalid API key". */
+const UNAUTHORIZED = {
+  'key-missing': 'No API key is sent.',
+  'key-invalid': 'An API key is sent, and is not valid.',
+};
+
+const ENTRY = {
+  'entry-available': 'An inventory entry has the status available.',
+  'entry-sold': 'An inventory entry has the status sold.',
+  'entry-unseen-status': 'An inventory entry has a status that the document has not seen.',
+};
+
+const GROUPS = [
+  of('listPets', 200, {
+    'limit-absent': 'No limit is given: at most 20 animals come.',
+    'limit-1': 'The smallest limit, 1.',
+    'limit-between': 'A limit from 2 to 99.',
+    'limit-100': 'The largest limit, 100.',
+    'filter-unused': 'No status is asked for.',
+    'filter-used': 'Only animals with one status are asked for.',
+    'page-empty': 'There is no animal on the page.',
+    'page-available': 'An animal on the page has the status available.',
+    'page-pending': 'An animal on the page has the status pending.',
+    'page-sold': 'An animal on the page has the status sold.',
+    'page-without-status': 'An animal on the page has no status, which is optional.',
+    'page-unseen-status': 'An animal on the page has a status that the document has not seen.',
+    'page-large-id': 'An id on the page is beyond 2^53, where a double rounds it.',
+  }),
+  of('listPets', 401, UNAUTHORIZED),
+  of('createPet', 201, {
+    'created-with-status': 'The animal is created with a status.',
+    'created-without-status': 'The animal is created without a status, which is optional.',
+    'created-large-id': 'An id of the animal is beyond 2^53, where a double rounds it.',
+  }),
+  of('createPet', 401, UNAUTHORIZED),
+  of('getPet', 200, {
+    'pet-available': 'The animal has the status available.',
+    'pet-pending': 'The animal has the status pending.',
+    'pet-sold': 'The animal has the status sold.',
+    'pet-without-status': 'The animal has no status, which is optional.',
+    'pet-unseen-status': 'The animal has a status that the document has not seen.',
+    'pet-sunset': 'The reply says in its Sunset header when the operation ends.',
+    'pet-large-id': 'An id of the animal is beyond 2^53, where a double rounds it.',
+  }),
+  of('getPet', 401, UNAUTHORIZED),
+  of('listInventory', 200, {
+    'inventory-empty': 'There is no inventory entry.',
+    ...ENTRY,
+    'inventory-large-id': 'A petId is beyond 2^53, where a double rounds it.',
+  }),
+  of('listInventory', 401, UNAUTHORIZED),
+  of('updateInventory', 200, {
+    'quantity-0': 'The quantity is set to 0.',
+    'quantity-above': 'The quantity is set to more than 0.',
+    ...ENTRY,
+    'inventory-large-id': 'The petId is beyond 2^53, where a double rounds it.',
+  }),
+  of('updateInventory', 401, UNAUTHORIZED),
+  of('listOrders', 200, {
+    'orders-empty': 'There is no order.',
+    'order-all-fields': 'An order has all its fields.',
+    'order-absent-fields': 'An order lacks fields: all of them are optional.',
+    'order-complete': 'An order is complete.',
+    'order-incomplete': 'An order is not complete.',
+    'order-large-id': 'An id of an order is beyond 2^53, where a double rounds it.',
+  }),
+  of('listOrders', 401, UNAUTHORIZED),
+  of('cancelOrder', 204, {
+    'cancelled-large-id': 'The orderId is beyond 2^53, where a double rounds it.',
+  }),
+  of('cancelOrder', 401, UNAUTHORIZED),
+  of('cancelOrder', 409, {
+    'order-shipped': 'The order has shipped, rather than been cancelled before.',
+  }),
+] as const;
+
+type IdsOf<G> = G extends { readonly sentences: infer S } ? keyof S & string : never;
+export type CaseId = IdsOf<(typeof GROUPS)[number]>;
+
+/** The cases within replies, as the document alone tells them apart. */
+export const DOCUMENTED_CASES: readonly DocumentedCase[] = GROUPS.flatMap(
+  ({ operation, status, sentences }) =>
+    Object.entries(sentences).map(([id, sentence]) => ({ id, operation, status, sentence })),
+);

@@ -1,0 +1,53 @@
+import { parseJson } from '../../contract/json.ts';
+import type { Exchange } from '../../evidence/journal.ts';
+
+/** An exchange as the control API shows it. It holds what was so, also when the exchange changes. */
+export function exchangeView(exchange: Exchange): object {
+  const { number, at, method, target, operation, key, status, fault, delay, basis } = exchange;
+  return {
+    number,
+    at: new Date(at).toISOString(),
+    method,
+    target,
+    operation,
+    key,
+    status,
+    fault,
+    delay,
+    basis: basis.kind,
+    by: basis.kind === 'documented' ? [] : [basis.by].flat(),
+    why: exchange.why,
+    request: bodyView(exchange.requestBody, exchange.requestCut),
+    reply: {
+      headers: headersView(exchange.replyHeaders),
+      ...bodyView(exchange.replyBody, exchange.replyCut),
+    },
+  };
+}
+
+/** A body as the JSON that it is, else as text; `cut` where it is not all there. */
+function bodyView(bytes: string | Buffer | undefined, cut: boolean): object {
+  const mark = cut ? { cut } : {};
+  if (bytes === undefined || bytes.length === 0) return mark;
+  const text = bytes.toString();
+  return { body: cut ? text : jsonOrText(text), ...mark };
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
+/** @param headers names and values in turn */
+function headersView(headers: readonly string[]): object {
+  const view: Record<string, string> = {};
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index]?.toLowerCase() ?? '';
+    const value = headers[index + 1] ?? '';
+    view[name] = view[name] === undefined ? value : `${view[name]}, ${value}`;
+  }
+  return view;
+}

@@ -1,0 +1,127 @@
+import { ref } from '../../contract/openapi-schemas.ts';
+import { BASE_PATH } from '../../contract/operations.ts';
+import { locate } from '../../http/locate.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { DEFAULT_SANDBOX, SANDBOX_NAME, STAGING_SANDBOX } from '../../sandbox/sandboxes.ts';
+import { describe } from '../../words.ts';
+import { readMembers } from '../checks.ts';
+import {
+  type ControlCall,
+  type ControlReply,
+  DONE,
+  type Endpoint,
+  json,
+  refuse,
+  refuseInput,
+} from '../endpoint.ts';
+import { ofService } from '../of-service.ts';
+
+const NAME = {
+  expected: 'a string',
+  read: (value: unknown) => (typeof value === 'string' ? value : undefined),
+};
+
+export const SANDBOX_ENDPOINTS: readonly Endpoint[] = [
+  {
+    id: 'listSandboxes',
+    method: 'get',
+    path: '/sandboxes',
+    tag: 'Sandboxes',
+    summary: 'The sandboxes there are',
+    replies: {
+      200: {
+        description: 'The default one and staging first.',
+        schema: { type: 'array', items: ref('schemas', 'Sandbox') },
+      },
+    },
+    defaultOnly: true,
+    handle: ({ parts, mount }) =>
+      json([...parts.sandboxes].map((sandbox) => sandboxView(sandbox, mount))),
+  },
+  {
+    id: 'createSandbox',
+    method: 'post',
+    path: '/sandboxes',
+    tag: 'Sandboxes',
+    summary: 'Make a sandbox',
+    description: 'Its first use would make it too. A name is drawn where none is given.',
+    body: {
+      schema: {
+        type: 'object',
+        properties: { name: { type: 'string', pattern: SANDBOX_NAME.source } },
+      },
+      optional: true,
+    },
+    replies: {
+      201: {
+        description: 'Made.',
+        schema: ref('schemas', 'Sandbox'),
+        headers: { Location: 'Its control API.' },
+      },
+      409: { description: 'There is one of this name.', schema: ref('schemas', 'Error') },
+    },
+    defaultOnly: true,
+    handle: createSandbox,
+  },
+  {
+    id: 'deleteSandbox',
+    method: 'delete',
+    path: '/sandboxes/{name}',
+    tag: 'Sandboxes',
+    summary: 'Forget a sandbox',
+    description: 'Under its name a new one will start. The default one and staging stay.',
+    replies: {
+      204: { description: 'Forgotten.' },
+      404: { description: 'There is no such sandbox.', schema: ref('schemas', 'Error') },
+      409: { description: 'This one stays.', schema: ref('schemas', 'Error') },
+    },
+    defaultOnly: true,
+    handle: ({ parts, params: { name = '' } }) => {
+      if (name === DEFAULT_SANDBOX || name === STAGING_SANDBOX) {
+        return refuse('cannot_be_deleted', 409, `the sandbox ${name} stays`);
+      }
+      if (parts.sandboxes.delete(name)) return DONE;
+      return refuse('not_found', 404, `there is no sandbox ${describe(name)}`);
+    },
+  },
+];
+
+function createSandbox({ parts, mount, body = {} }: ControlCall): ControlReply {
+  const reading = readMembers({ name: NAME }, body);
+  if (!reading.ok) return refuseInput(reading.problems);
+  const name = reading.value.name ?? crypto.randomUUID();
+  if (parts.sandboxes.has(name)) {
+    return refuse('already_exists', 409, `there is a sandbox ${name}`);
+  }
+  const { sandbox, refusal } = locate(parts.sandboxes, name, {});
+  if (refusal !== undefined) return ofService(refusal);
+  const headers = { Location: controlPath(name, mount) };
+  return json(sandboxView(sandbox, mount), 201, headers);
+}
+
+function sandboxView({ name, world, journal }: Sandbox, mount: string): object {
+  const { animals, inventory, orders } = world.store;
+  return {
+    name,
+    service: servicePath(name, mount),
+    control: controlPath(name, mount),
+    animals: animals.size,
+    inventory: inventory.size,
+    orders: orders.size,
+    requests: journal.size,
+  };
+}
+
+/** Where the mock is mounted, and the sandbox in it. */
+function prefix(name: string, mount: string): string {
+  const root = mount.replace(/(?:\/~[^/]*)?\/__mock$/, '');
+  return name === DEFAULT_SANDBOX ? root : `${root}/~${name}`;
+}
+
+function servicePath(name: string, mount: string): string {
+  return prefix(name, mount) + BASE_PATH;
+}
+
+function controlPath(name: string, mount: string): string {
+  return `${prefix(name, mount)}/__mock`;
+}

@@ -1,0 +1,80 @@
+import { operationShape } from '../contract/operations.ts';
+import { isObject } from '../contract/records.ts';
+import type { Call } from '../service/input.ts';
+import type { Reply } from '../service/reply.ts';
+import type { World } from '../service/world.ts';
+import { cut } from '../words.ts';
+
+const PLACEHOLDER = /^Bearer +(undefined|null|\[object Object\])\s*$/i;
+
+/** The key, where it is what a program makes of a variable without a value. */
+export function placeholderKey(authorization: string | undefined): string | undefined {
+  return authorization === undefined ? undefined : PLACEHOLDER.exec(authorization)?.[1];
+}
+
+/** Characters of a name that are told. */
+const LONGEST_NAME = 100;
+
+/** What a call carries that the document does not name for it. */
+export function unknownInputs({ operation, query, body }: Call, world: World): string[] {
+  const shape = operationShape(operation);
+  const paging = world.choices['pets-paging'];
+  const unknown = new Set<string>();
+  for (const [name] of query) {
+    const known = shape.parameters.some((it) => it.in === 'query' && it.name === name);
+    if (!known && !(operation === 'listPets' && name === paging)) {
+      unknown.add(`The query parameter \`${cut(name, LONGEST_NAME)}\``);
+    }
+  }
+  if (body.kind === 'bytes' && shape.body !== undefined && body.json.ok) {
+    const { value } = body.json;
+    for (const name of isObject(value) ? Object.keys(value) : []) {
+      if (!Object.hasOwn(shape.body.fields, name)) {
+        unknown.add(`The body field \`${cut(name, LONGEST_NAME)}\``);
+      }
+    }
+  }
+  return [...unknown];
+}
+
+/** Doubles of int64 values are at most this far apart, shortened digits included. */
+const REACH = 2048n;
+
+/** The id of a record that the call's unknown one could have been, before a double rounded it. */
+export function nearRoundedId({ operation, pathId }: Call, { store }: World): bigint | undefined {
+  if (pathId === undefined || !isRounded(pathId)) return undefined;
+  const double = Number(pathId);
+  const records = operation === 'cancelOrder' ? store.orders : store.animals;
+  const middle = BigInt(double);
+  for (const { id } of records.ascending(middle - REACH)) {
+    if (id > middle + REACH) break;
+    // What exists under the very id that was sent was not found for another reason.
+    if (String(id) === pathId) return undefined;
+    if (Number(id) === double && !Number.isSafeInteger(Number(id))) return id;
+  }
+  return undefined;
+}
+
+/** Whether a program writes a double so, one that cannot tell the integers around it apart. */
+function isRounded(text: string): boolean {
+  if (!/^-?\d[\d.]*(?:[eE]\+?\d+)?$/.test(text)) return false;
+  const double = Number(text);
+  if (!Number.isInteger(double) || Number.isSafeInteger(double)) return false;
+  if (Math.abs(double) > 2 ** 63) return false;
+  // With an exponent or a point it is no integer that was kept; else it has few digits, or all.
+  if (/[.eE]/.test(text)) return true;
+  return text === String(double) || text === String(BigInt(double));
+}
+
+/** The seconds that a reply asks to wait for. */
+export function retryAfter(reply: Reply | undefined, now: number): number | undefined {
+  if (reply === undefined || reply.status < 300) return undefined;
+  const { headers } = reply;
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at]?.toLowerCase() !== 'retry-after') continue;
+    const value = headers[at + 1] ?? '';
+    const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1000;
+    return seconds > 0 ? seconds : undefined;
+  }
+  return undefined;
+}

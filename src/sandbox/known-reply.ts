@@ -1,0 +1,71 @@
+import { codesOf, type ErrorCode, spellCode } from '../contract/error-codes.ts';
+import { type OperationId, operationShape } from '../contract/operations.ts';
+import type { RecordName } from '../contract/records.ts';
+import { SERVICE } from '../service/implementations.ts';
+import type { Call } from '../service/input.ts';
+import { conflictBody } from '../service/orders.ts';
+import { challenge } from '../service/perform.ts';
+import { deprecationHeaders } from '../service/pets.ts';
+import { RateLimiter } from '../service/rate-limit.ts';
+import type { Body, Reply } from '../service/reply.ts';
+import type { World } from '../service/world.ts';
+import { forkStore } from '../store/store.ts';
+
+/**
+ * The reply that the document, or an assumption, has for a status of an operation, whatever the call
+ * deserves. Nothing in the world changes. A status that neither knows gets an Error from 400 up, and
+ * nothing below.
+ */
+export function knownReply(world: World, call: Call, status: number): Omit<Reply, 'basis'> {
+  const draft = { ...world, store: forkStore(world.store), rates: new RateLimiter(world.clock) };
+  const deserved = SERVICE[call.operation](draft, call);
+  if (deserved.status === status) return deserved;
+  if (status < 400) {
+    return { status, headers: [], body: successBody(world, call.operation, status) };
+  }
+  const [code = 'other_error'] = codesOf(call.operation, status);
+  const headers = [...errorHeaders(world, call.operation, status)];
+  return { status, headers, body: errorBodyOf(world, code, status) };
+}
+
+function errorBodyOf(world: World, code: ErrorCode, status: number): Body {
+  const message = code.replaceAll('_', ' ');
+  if (code === 'order_already_shipped') return conflictBody(world, code, message);
+  const error = { code: spellCode(code, status, world.choices['error-codes']), message, status };
+  return { kind: 'json', text: JSON.stringify(error) };
+}
+
+/** The seconds after which a client may try again where nothing else says so. */
+const RETRY_AFTER = '1';
+
+function* errorHeaders(world: World, operation: OperationId, status: number): Generator<string> {
+  if (status === 401) yield* challenge(world, true);
+  if (status === 429 || status === 503) yield* ['Retry-After', RETRY_AFTER];
+  const reachedTheAnimal = status === 404 || status === 410;
+  if (operation === 'getPet' && reachedTheAnimal) yield* deprecationHeaders(world.choices);
+}
+
+/** What the document shows for a success, made of the first record that is there. */
+function successBody(world: World, operation: OperationId, status: number): Body {
+  const shown = operationShape(operation).replies[status]?.body;
+  if (shown === undefined) return { kind: 'none' };
+  const text = firstOf(world, shown.record);
+  return { kind: 'json', text: shown.list ? `[${text}]` : text };
+}
+
+function firstOf({ store, represent }: World, record: RecordName): string {
+  const [animal = { id: 1n, name: 'Bella', categoryId: 1n }] = store.animals.ascending();
+  switch (record) {
+    case 'InventoryEntry': {
+      const empty = { petId: animal.id, quantity: 0, status: 'sold' };
+      const [entry = empty] = store.inventory.ascending();
+      return represent.inventoryEntry(entry);
+    }
+    case 'Order': {
+      const [order = { id: 1n }] = store.orders.ascending();
+      return represent.order(order);
+    }
+    default:
+      return represent.animal(animal);
+  }
+}

@@ -1,0 +1,163 @@
+import type { Choices } from '../contract/assumption-table.ts';
+import { Coverage } from '../evidence/coverage.ts';
+import { Findings } from '../evidence/findings.ts';
+import { isShown, Journal, type Observer, type Seen } from '../evidence/journal.ts';
+import type { Outcome } from '../scenario/outcome.ts';
+import { type Decision, type RuleBook, Rules } from '../scenario/rules.ts';
+import type { Start } from '../scenario/sandbox-start.ts';
+import { MovableClock } from '../service/clock.ts';
+import type { PageCaches } from '../service/pets-page.ts';
+import { createWorld, type World, withChoices } from '../service/world.ts';
+import { forkStore, restoreStore, type Store } from '../store/store.ts';
+
+/** What all sandboxes of a server share. */
+export interface SandboxShare {
+  readonly pages: PageCaches;
+  /** How many exchanges each journal keeps. */
+  readonly journal: number;
+  readonly observers: ReadonlySet<Observer>;
+  /** Keeps what sandboxes have seen before they forget it. */
+  readonly forgotten: (sandbox: Sandbox) => void;
+}
+
+/** Keeps a store in a file. */
+export interface SandboxFile {
+  readonly store: Store;
+  /** Resolves when every change made to the store is in the file; else the store is put back. */
+  saved(): Promise<void>;
+}
+
+function isWhole(outcome: Outcome): boolean {
+  return outcome.kind === 'reply' || outcome.fault.kind === 'slow-body';
+}
+
+/** One isolated universe: a world, the rules around it, and what it has seen. */
+export class Sandbox {
+  readonly name: string;
+  readonly clock: MovableClock;
+  readonly journal: Journal;
+  readonly coverage: Coverage;
+  readonly findings: Findings;
+  /** Where every change is kept before it is acknowledged, if anywhere. */
+  readonly file: SandboxFile | undefined;
+  readonly #share: SandboxShare;
+  #start: Start;
+  #world: World;
+  #rules: Rules;
+  // Made when they are wanted: most sandboxes have neither, and there can be many sandboxes.
+  #snapshots: Map<string, Store> | undefined;
+  /** Rules of scenarios that single requests asked for. */
+  #preferred: Map<string, Rules> | undefined;
+  #endings: Set<() => void> | undefined;
+
+  constructor(name: string, start: Start, share: SandboxShare, file?: SandboxFile) {
+    this.name = name;
+    this.file = file;
+    this.clock = new MovableClock(start.clock);
+    this.journal = new Journal(name, share.journal, share.observers);
+    this.coverage = new Coverage(name);
+    this.findings = new Findings(name);
+    this.#share = share;
+    this.#start = start;
+    this.#world = this.#worldFrom(start, file?.store ?? forkStore(start.store));
+    this.#rules = new Rules(start.rules, start.seed);
+  }
+
+  /** What operations see. It is another one after the assumptions or the scenario have changed. */
+  get world(): World {
+    return this.#world;
+  }
+
+  get rules(): Rules {
+    return this.#rules;
+  }
+
+  /** The rules of a scenario for requests that ask for it by name; their calls are counted here. */
+  preferredRules(scenario: string, book: RuleBook): Rules {
+    this.#preferred ??= new Map();
+    let rules = this.#preferred.get(scenario);
+    if (rules === undefined) {
+      rules = new Rules(book, this.#start.seed);
+      this.#preferred.set(scenario, rules);
+    }
+    return rules;
+  }
+
+  /** Stores kept under a name, to be brought back. */
+  get snapshots(): Map<string, Store> {
+    this.#snapshots ??= new Map();
+    return this.#snapshots;
+  }
+
+  get start(): Start {
+    return this.#start;
+  }
+
+  /** Takes an exchange in: in the journal, and what it shows of the client. */
+  take(seen: Seen, outcome: Outcome, decision?: Decision): void {
+    const world = this.#world;
+    this.journal.record(world.clock.now(), seen, outcome, decision);
+    const { call } = seen;
+    if (call === undefined) return;
+    const exchange = this.journal.number;
+    const { delay } = outcome;
+    const reply = isShown(outcome) ? outcome.reply : undefined;
+    // The document knows no HEAD, and a reply that is spoilt on its way is not the documented one.
+    if (reply !== undefined && isWhole(outcome) && seen.method !== 'HEAD') {
+      this.coverage.record(exchange, call, reply, world);
+    }
+    this.findings.record({ exchange, seen, call, reply, delay, world });
+  }
+
+  /** Chooses other options from now on. */
+  assume(choices: Choices): void {
+    this.#world = withChoices(this.#world, choices, this.#share.pages);
+  }
+
+  /**
+   * Back to how it started: rules and their counts, assumptions, clock, journal, coverage and
+   * findings. The records are the caller's to put back, since a file may have to hold them first.
+   */
+  reset(): void {
+    this.restart(this.#start, true);
+    this.journal.clear();
+    this.#share.forgotten(this);
+    this.coverage.clear();
+    this.findings.clear();
+  }
+
+  /**
+   * Goes on from another start: what its scenarios say holds from now on.
+   *
+   * @param keepStore whether the records stay as they are
+   */
+  restart(start: Start, keepStore = false): void {
+    const { store } = this.#world;
+    if (!keepStore) restoreStore(store, start.store);
+    this.clock.reset(start.clock);
+    this.#start = start;
+    this.#world = this.#worldFrom(start, store);
+    this.#rules = new Rules(start.rules, start.seed);
+    this.#preferred = undefined;
+  }
+
+  /**
+   * Calls back when the sandbox is no more: deleted, or its server closed.
+   *
+   * @returns takes it back
+   */
+  onEnd(ending: () => void): () => void {
+    this.#endings ??= new Set();
+    this.#endings.add(ending);
+    return () => this.#endings?.delete(ending);
+  }
+
+  end(): void {
+    for (const ending of this.#endings ?? []) ending();
+    this.#endings = undefined;
+  }
+
+  #worldFrom({ choices, keys, seed }: Start, store: Store): World {
+    return createWorld({ store, clock: this.clock, choices, keys, seed, pages: this.#share.pages });
+  }
+}

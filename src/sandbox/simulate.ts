@@ -1,0 +1,121 @@
+import type { Fault, Outcome } from '../scenario/outcome.ts';
+import type { Decision, Rules } from '../scenario/rules.ts';
+import type { Rule, RuleReply } from '../scenario/scenario.ts';
+import { SERVICE } from '../service/implementations.ts';
+import type { Call } from '../service/input.ts';
+import type { Basis, Body, Reply } from '../service/reply.ts';
+import type { World } from '../service/world.ts';
+import { knownReply } from './known-reply.ts';
+import type { Sandbox } from './sandbox.ts';
+
+/** What comes of a call, and what decided it where the service did not. */
+export interface Simulated {
+  readonly outcome: Outcome;
+  readonly decision: Decision | undefined;
+}
+
+/** What the request itself asks for. */
+export interface Preferred {
+  readonly status?: number | undefined;
+  /** Rules that are tried before the sandbox's own, and the name of their scenario. */
+  readonly rules?: Rules | undefined;
+  readonly scenario?: string | undefined;
+}
+
+/**
+ * Answers a call in a sandbox: as the request itself prefers, else as the first rule that matches
+ * says, else as the service does.
+ */
+export function simulate(sandbox: Sandbox, call: Call, preferred?: Preferred): Simulated {
+  if (preferred !== undefined) return simulatePreferred(sandbox, call, preferred);
+  const decision = sandbox.rules.decide(call);
+  return { outcome: outcomeOf(sandbox.world, call, decision), decision };
+}
+
+function simulatePreferred({ world, rules }: Sandbox, call: Call, preferred: Preferred): Simulated {
+  const { status, scenario } = preferred;
+  if (status !== undefined) {
+    const decision = { by: `Prefer: code=${status}`, rule: undefined, call: 1, delay: 0 };
+    const basis: Basis = { kind: 'forced', by: 'prefer' };
+    const reply = applied({ ...knownReply(world, call, status), basis }, `code=${status}`);
+    return { outcome: { kind: 'reply', reply, delay: 0 }, decision };
+  }
+  const decision = preferred.rules?.decide(call) ?? rules.decide(call);
+  const outcome = outcomeOf(world, call, decision);
+  if (outcome.reply === undefined || scenario === undefined) return { outcome, decision };
+  return {
+    outcome: { ...outcome, reply: applied(outcome.reply, `scenario=${scenario}`) },
+    decision,
+  };
+}
+
+/** Tells the client that what it preferred was heeded (RFC 7240, section 3). */
+function applied(reply: Reply, preference: string): Reply {
+  return { ...reply, headers: [...reply.headers, 'Preference-Applied', preference] };
+}
+
+function outcomeOf(world: World, call: Call, decision: Decision | undefined): Outcome {
+  if (decision?.rule === undefined) {
+    return { kind: 'reply', reply: SERVICE[call.operation](world, call), delay: 0 };
+  }
+  const { rule, by, delay } = decision;
+  const { fault } = rule;
+  const reply = replyOf(world, call, rule, by);
+  if (fault !== undefined) return { kind: 'fault', fault, reply, delay };
+  if (reply === undefined) throw new Error(`${by} has neither a reply nor a fault.`);
+  return { kind: 'reply', reply, delay };
+}
+
+/** The reply of a rule, or the one that its fault spoils: undefined where nothing was run or said. */
+function replyOf(world: World, call: Call, rule: Rule, by: string): Reply | undefined {
+  const { reply, fault, apply } = rule;
+  const basis: Basis = { kind: 'forced', by };
+  if (reply !== undefined) {
+    if (apply) SERVICE[call.operation](world, call);
+    return { ...forcedReply(world, call, reply), basis };
+  }
+  if (fault === undefined) return SERVICE[call.operation](world, call);
+  if (!apply && !SPOILS[fault.kind]) return undefined;
+  return { ...SERVICE[call.operation](world, call), basis };
+}
+
+/** Whether a fault needs a reply to spoil; the others stand in the place of one. */
+const SPOILS: Readonly<Record<Fault['kind'], boolean>> = {
+  reset: false,
+  close: false,
+  hang: false,
+  html: false,
+  truncate: true,
+  'malformed-json': true,
+  'bad-chunk': true,
+  'slow-body': true,
+};
+
+function forcedReply(world: World, call: Call, forced: RuleReply): Omit<Reply, 'basis'> {
+  const { status, headers, body } = forced;
+  if (body !== undefined) return { status, headers, body: writtenBody(body) };
+  const known = knownReply(world, call, status);
+  return { ...known, headers: over(known.headers, headers) };
+}
+
+function writtenBody(body: NonNullable<RuleReply['body']>): Body {
+  switch (body.kind) {
+    case 'none':
+      return { kind: 'none' };
+    case 'json':
+      return { kind: 'json', text: body.text };
+    case 'text':
+      return { kind: 'json', text: body.text, mediaType: body.mediaType };
+  }
+}
+
+/** Headers, names and values in turn, without those that come again in `later`. */
+function over(earlier: readonly string[], later: readonly string[]): readonly string[] {
+  const isName = (_text: string, index: number): boolean => index % 2 === 0;
+  const replaced = new Set(later.filter(isName).map((name) => name.toLowerCase()));
+  const kept = earlier.filter((_text, index, all) => {
+    const name = all[index - (index % 2)];
+    return name !== undefined && !replaced.has(name.toLowerCase());
+  });
+  return [...kept, ...later];
+}

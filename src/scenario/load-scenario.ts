@@ -1,0 +1,244 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { packageRoot } from '../package.ts';
+import { atOf, type Misfit, pathText } from '../shape/shapes.ts';
+import { isDevice } from '../store/fixture/device.ts';
+import { describe, listed, suggest } from '../words.ts';
+import { readParts } from './read-scenario.ts';
+import { type Scenario, ScenarioError, type ScenarioProblem } from './scenario.ts';
+import { parseScenario } from './scenario-text.ts';
+
+const SHIPPED = join(packageRoot, 'scenarios');
+
+/** What the names of shipped scenarios end in; the folder has their schema too. */
+const SHIPPED_EXTENSION = '.yaml';
+
+const EXTENSIONS = ['.yaml', '.yml', '.json'];
+
+const NAME = /^[\w-]+$/;
+
+export interface ShippedScenario {
+  readonly name: string;
+  readonly description: string;
+}
+
+let shipped: readonly ShippedScenario[] | undefined;
+
+/** The scenarios that the package ships, by name. Cheap: each is read up to its description. */
+export function shippedScenarios(): readonly ShippedScenario[] {
+  shipped ??= readdirSync(SHIPPED)
+    .filter((file) => file.endsWith(SHIPPED_EXTENSION))
+    .sort()
+    .map((file) => {
+      const [, description = ''] =
+        /^description: (.*)$/m.exec(readFileSync(join(SHIPPED, file), 'utf8')) ?? [];
+      return { name: basename(file, SHIPPED_EXTENSION), description };
+    });
+  return shipped;
+}
+
+/**
+ * Loads scenarios and what they extend: by the name of one that this package ships, or else by path.
+ *
+ * @returns in the order in which they win over each other, the last over all; one that is extended
+ *   more than once comes once, where it is first
+ * @throws ScenarioError that tells everything wrong in all of them
+ */
+export async function loadScenarios(namesOrPaths: readonly string[]): Promise<readonly Scenario[]> {
+  const loading = new Loading();
+  for (const nameOrPath of namesOrPaths) await loading.load(nameOrPath);
+  return loading.result();
+}
+
+/**
+ * Loads shipped scenarios and what they extend. Nothing but a shipped one is ever read, so that
+ * whoever may send requests cannot read files.
+ *
+ * @throws ScenarioError where there is none of a name
+ */
+export async function loadShipped(names: readonly string[]): Promise<readonly Scenario[]> {
+  const unknown = names.filter((name) => !isShipped(name));
+  if (unknown.length > 0) {
+    throw new ScenarioError(
+      '',
+      unknown.map((name) => `${name}: ${notShipped(name)}`),
+    );
+  }
+  return loadScenarios(names);
+}
+
+/**
+ * A scenario that was written in a request, after the shipped ones that it extends.
+ *
+ * @throws ScenarioError where it extends, or starts from, what is not shipped
+ */
+export async function withExtended(scenario: Scenario): Promise<readonly Scenario[]> {
+  const problems = scenario.extends.flatMap((name, index) =>
+    isShipped(name) ? [] : [`${pathText(['extends', index])}: ${notShipped(name)}`],
+  );
+  const { fixture } = scenario;
+  if (fixture !== undefined && !NAME.test(fixture)) {
+    const expected = 'the name of a fixture that is shipped';
+    problems.push(`${pathText(['fixture'])}: expected ${expected}, found ${describe(fixture)}`);
+  }
+  if (problems.length > 0) throw new ScenarioError(scenario.name, problems);
+  return [...(await loadScenarios(scenario.extends)), scenario];
+}
+
+function isShipped(name: string): boolean {
+  return NAME.test(name) && existsSync(shippedFile(name));
+}
+
+function shippedFile(name: string): string {
+  return join(SHIPPED, name + SHIPPED_EXTENSION);
+}
+
+function notShipped(name: string): string {
+  const names = shippedScenarios().map((it) => it.name);
+  const expected = `a scenario that is shipped: ${listed(names, 'or')}`;
+  return `expected ${expected}; found ${describe(name)}${suggest(name, names)}`;
+}
+
+/** The file that a name or a path stands for; a path starts from a folder. */
+function fileOf(nameOrPath: string, folder: string): string {
+  return isShipped(nameOrPath) ? shippedFile(nameOrPath) : resolve(folder, nameOrPath);
+}
+
+/** A scenario that is to be loaded: its file, and what messages call it. */
+interface Wanted {
+  readonly file: string;
+  readonly told: string;
+}
+
+/** A scenario as it was read, and where in its file something is. */
+interface Loaded {
+  readonly scenario: Scenario;
+  readonly problemOf: (misfit: Misfit) => ScenarioProblem;
+}
+
+/** One load of several scenarios: each file is read once. */
+class Loading {
+  /** By file, in the order in which they win over each other. */
+  readonly #loaded = new Map<string, Scenario>();
+  readonly #read = new Map<string, Loaded | undefined>();
+  readonly #problems: (ScenarioProblem | string)[] = [];
+
+  result(): readonly Scenario[] {
+    if (this.#problems.length > 0) throw new ScenarioError('', this.#problems);
+    return [...this.#loaded.values()];
+  }
+
+  async load(nameOrPath: string): Promise<void> {
+    const wanted = { file: fileOf(nameOrPath, '.'), told: nameOrPath };
+    const text = readText(wanted.file);
+    if (!text.ok) {
+      this.#problems.push(
+        `${nameOrPath}: expected ${EXPECTED_FILE}; found ${text.found}${meant(nameOrPath)}`,
+      );
+      return;
+    }
+    // Who names a scenario wants it to win over what was named before, also where that extends it.
+    this.#loaded.delete(wanted.file);
+    await this.#add(wanted, text.text, []);
+  }
+
+  /** @param chain the files that extend one another down to this one */
+  async #add(wanted: Wanted, text: string, chain: readonly Wanted[]): Promise<void> {
+    const { file } = wanted;
+    if (this.#loaded.has(file)) return;
+    if (!this.#read.has(file)) this.#read.set(file, await this.#readText(wanted, text));
+    const loaded = this.#read.get(file);
+    if (loaded === undefined) return;
+    for (const index of loaded.scenario.extends.keys()) {
+      await this.#addExtended(loaded, index, [...chain, wanted]);
+    }
+    this.#loaded.set(file, loaded.scenario);
+  }
+
+  async #addExtended(by: Loaded, index: number, chain: readonly Wanted[]): Promise<void> {
+    const at = ['extends', index];
+    const name = by.scenario.extends[index] ?? '';
+    const from = chain.at(-1);
+    if (from === undefined) return;
+    const wanted = { file: fileOf(name, dirname(from.file)), told: toldBeside(from, name) };
+    const cycle = chain.findIndex(({ file }) => file === wanted.file);
+    if (cycle !== -1) {
+      const found = [...chain.slice(cycle), wanted].map(({ told }) => told).join(' → ');
+      const expected = 'scenarios that do not extend one another in a circle';
+      this.#problems.push(by.problemOf({ at, expected, found }));
+      return;
+    }
+    const text = readText(wanted.file);
+    if (text.ok) await this.#add(wanted, text.text, chain);
+    else {
+      const found = `${text.found} at ${describe(name)}${meant(name)}`;
+      this.#problems.push(by.problemOf({ at, expected: EXPECTED_FILE, found }));
+    }
+  }
+
+  async #readText({ file, told }: Wanted, text: string): Promise<Loaded | undefined> {
+    const format = extname(file).toLowerCase() === '.json' ? 'json' : 'yaml';
+    const parsed = await parseScenario(told, format, text);
+    if (!parsed.ok) {
+      this.#problems.push(...parsed.problems);
+      return undefined;
+    }
+    const { problemOf, placeOf } = parsed;
+    const reading = readParts(parsed.value, basename(file, extname(file)));
+    this.#problems.push(...parsed.problems);
+    if (!reading.ok) {
+      this.#problems.push(...reading.misfits.map(problemOf));
+      return undefined;
+    }
+    const { fixture } = reading.scenario;
+    const scenario = {
+      ...reading.scenario,
+      file,
+      placeOf: (path: string) => placeOf(atOf(path)),
+      fixture: fixture && fixtureOf(fixture, file),
+    };
+    return { scenario, problemOf };
+  }
+}
+
+/** A name stands for a fixture that is shipped; a path starts from the scenario that has it. */
+function fixtureOf(fixture: string, file: string): string {
+  return NAME.test(fixture) ? fixture : resolve(dirname(file), fixture);
+}
+
+/** What messages call a scenario that a file extends: seen from where the program was started. */
+function toldBeside({ told }: Wanted, name: string): string {
+  return isShipped(name) || isShipped(told) || isAbsolute(name) ? name : join(dirname(told), name);
+}
+
+const EXPECTED_FILE = `a scenario file (${listed(EXTENSIONS, 'or')}), or the name of one that is shipped`;
+
+function meant(name: string): string {
+  return suggest(
+    name,
+    shippedScenarios().map((it) => it.name),
+  );
+}
+
+type TextReading =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly found: string };
+
+function readText(file: string): TextReading {
+  if (isDevice(file)) return { ok: false, found: 'a device' };
+  try {
+    const text = readFileSync(file, 'utf8');
+    const extension = extname(file);
+    if (EXTENSIONS.includes(extension.toLowerCase())) return { ok: true, text };
+    return { ok: false, found: `a file whose name ends in ${describe(extension)}` };
+  } catch (error) {
+    return { ok: false, found: unreadable(error) };
+  }
+}
+
+function unreadable(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : error;
+  if (code === 'ENOENT') return 'nothing';
+  if (code === 'EISDIR') return 'a directory';
+  return `something that cannot be read (${String(code)})`;
+}

@@ -1,0 +1,200 @@
+import { writeJson } from '../contract/json.ts';
+import { isObject } from '../contract/records.ts';
+import { mapOf, object, optional, required } from '../shape/objects.ts';
+import {
+  type At,
+  convert,
+  either,
+  integer,
+  type Misfit,
+  oneOrMore,
+  type Shape,
+  scalar,
+  type Tell,
+  TRUE,
+  text,
+} from '../shape/shapes.ts';
+import { describe, listed } from '../words.ts';
+import type { RuleReply } from './scenario.ts';
+
+/** A token (RFC 9110, section 5.6.2). */
+export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Visible characters, with blanks between them (RFC 9110, section 5.5), and none beyond Latin-1. */
+const HEADER_VALUE = /^(?:[!-~\u0080-\u00ff](?:[\t -~\u0080-\u00ff]*[!-~\u0080-\u00ff])?)?$/;
+
+/** What says how long a message is: with another value no client could tell where it ends. */
+const FRAMING = ['content-length', 'transfer-encoding'];
+
+const NUMBER_TEXT: Shape<string> = scalar({
+  kinds: ['number'],
+  expected: 'a number',
+  schema: { type: 'number' },
+  read: (value) =>
+    typeof value === 'bigint' || Number.isFinite(value) ? String(value) : undefined,
+});
+
+const EXPECTED_VALUE = 'the value of a header: a string of one line, or a number';
+
+const VALUE = either(
+  text(EXPECTED_VALUE, HEADER_VALUE, { pattern: HEADER_VALUE.source }),
+  NUMBER_TEXT,
+  EXPECTED_VALUE,
+);
+
+const HEADERS: Shape<ReadonlyMap<string, readonly string[]>> = convert(
+  mapOf(oneOrMore(VALUE), {
+    expected: 'an object of headers by name',
+    name: HEADER_NAME,
+    expectedName: 'the name of a header',
+  }),
+  (headers, at, tell) => {
+    const framing = [...headers.keys()].filter((name) => FRAMING.includes(name.toLowerCase()));
+    for (const name of framing) {
+      const expected =
+        'a header that does not say how long the message is; a `fault` can spoil that';
+      tell({ at: [...at, name], ofName: true, expected, found: describe(name) });
+    }
+    return framing.length === 0 ? headers : undefined;
+  },
+);
+
+/** Deeper than any document that a client would read. */
+const MAX_DEPTH = 100;
+
+interface JsonValue {
+  readonly value: unknown;
+  readonly text: string;
+}
+
+const ANY_JSON: Shape<JsonValue> = {
+  schema: {},
+  expected: 'a JSON value',
+  likeness: () => 1,
+  read(value, at, tell) {
+    if (!tellNoJson(value, at, tell)) return undefined;
+    return { value, text: jsonText(value) };
+  },
+};
+
+/** Tells what JSON cannot hold, or nobody can read. */
+function tellNoJson(value: unknown, at: At, tell: Tell, depth = 0): boolean {
+  if (depth > MAX_DEPTH) {
+    tell({ at, expected: `at most ${MAX_DEPTH} levels`, found: 'more' });
+    return false;
+  }
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    tell({ at, expected: 'a number that JSON can hold', found: String(value) });
+    return false;
+  }
+  if (Array.isArray(value)) {
+    return value
+      .map((item, index) => tellNoJson(item, [...at, index], tell, depth + 1))
+      .every(Boolean);
+  }
+  if (!isObject(value)) return true;
+  return Object.entries(value)
+    .map(([name, member]) => tellNoJson(member, [...at, name], tell, depth + 1))
+    .every(Boolean);
+}
+
+function jsonText(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return writeJson(value);
+  return typeof value === 'bigint' ? String(value) : JSON.stringify(value);
+}
+
+const STATUS = integer(200, 599, 'a status from 200 to 599');
+
+/** Statuses of which HTTP forbids a body (RFC 9110, section 6.4.1). */
+const BODILESS: readonly number[] = [204, 304];
+
+const MEMBERS = {
+  status: required(STATUS, 'The status, from 200 to 599.'),
+  headers: optional(
+    HEADERS,
+    'Headers by name, each with a value or an array of them, beside those that the reply has anyway.',
+  ),
+  body: optional(
+    ANY_JSON,
+    'Any JSON value, also a wrong one. A string is sent as text where `headers` has a Content-Type that is not JSON. Without `body` and `empty` the reply has the body that the document, or an assumption, has for the status.',
+  ),
+  empty: optional(
+    TRUE,
+    'The reply has no body, whatever the document or an assumption has for the status.',
+  ),
+};
+
+export const REPLY: Shape<RuleReply> = convert(
+  object(MEMBERS, {
+    schema: {
+      allOf: [
+        { not: { required: ['body', 'empty'] } },
+        {
+          anyOf: [
+            { not: { required: ['body'] } },
+            { properties: { status: { not: { enum: BODILESS } } } },
+          ],
+        },
+      ],
+    },
+  }),
+  ({ status, headers = NO_HEADERS, body, empty }, at, tell) => {
+    const types = [...headers].filter(([name]) => isContentType(name)).flatMap(([, it]) => it);
+    const wrong = misfitOf(status, types, body !== undefined, empty === true);
+    if (wrong !== undefined) {
+      tell({ ...wrong, at: [...at, ...wrong.at] });
+      return undefined;
+    }
+    return {
+      status,
+      headers: [...headers].flatMap(([name, values]) =>
+        isContentType(name) ? [] : values.flatMap((value) => [name, value]),
+      ),
+      body: empty ? { kind: 'none' } : body && bodyOf(body, types[0]),
+    };
+  },
+);
+
+const NO_HEADERS: ReadonlyMap<string, readonly string[]> = new Map();
+
+function isContentType(name: string): boolean {
+  return name.toLowerCase() === 'content-type';
+}
+
+/** What is wrong with the parts of a reply that are right by themselves. */
+function misfitOf(
+  status: number,
+  types: readonly string[],
+  hasBody: boolean,
+  empty: boolean,
+): Misfit | undefined {
+  if (hasBody && BODILESS.includes(status)) {
+    return {
+      at: ['body'],
+      ofName: true,
+      expected: `no body beside the status ${status}`,
+      found: 'one',
+    };
+  }
+  if (hasBody && empty) {
+    return { at: ['empty'], ofName: true, expected: '`body` or `empty`', found: 'both' };
+  }
+  if (types.length > 0 && !hasBody) {
+    return { at: ['headers'], expected: 'a `body` beside Content-Type', found: 'none' };
+  }
+  if (types.length > 1) {
+    return { at: ['headers'], expected: 'one Content-Type', found: listed(types, 'and') };
+  }
+  return undefined;
+}
+
+function bodyOf({ value, text }: JsonValue, mediaType: string | undefined): RuleReply['body'] {
+  if (mediaType === undefined) return { kind: 'json', text };
+  const isText = typeof value === 'string' && !isJsonType(mediaType);
+  return { kind: 'text', text: isText ? value : text, mediaType };
+}
+
+function isJsonType(mediaType: string): boolean {
+  const [essence = ''] = mediaType.toLowerCase().split(';');
+  return /(?:\/|\+)json$/.test(essence.trim());
+}

@@ -1,0 +1,194 @@
+import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
+import { object, optional, required } from '../shape/objects.ts';
+import {
+  choice,
+  convert,
+  either,
+  FLAG,
+  integer,
+  list,
+  number,
+  oneOrMore,
+  type Shape,
+  scalar,
+  text,
+} from '../shape/shapes.ts';
+import { listed } from '../words.ts';
+import type { Fault } from './outcome.ts';
+import { REPLY } from './reply-shape.ts';
+import { type CallRange, type Delay, LONGEST_DELAY, type Rule, type Where } from './scenario.ts';
+import { tellForeignInputs, WHERE } from './where-shape.ts';
+
+const EVERY = '*' as const;
+
+const ON: Shape<readonly OperationId[]> = convert(
+  either(
+    choice([...OPERATION_IDS, EVERY]),
+    list(choice(OPERATION_IDS), { min: 1 }),
+    `${listed([...OPERATION_IDS, `"${EVERY}"`], 'or')}, or an array of operations`,
+  ),
+  (on): readonly OperationId[] => {
+    if (typeof on !== 'string') return on;
+    return on === EVERY ? OPERATION_IDS : [on];
+  },
+);
+
+const RANGES = /^[1-9]\d{0,8}(?:-(?:[1-9]\d{0,8})?)?(?: *, *[1-9]\d{0,8}(?:-(?:[1-9]\d{0,8})?)?)*$/;
+
+const CALL_NUMBER = integer(1, 999_999_999, 'the number of a call, from 1');
+
+const CALLS: Shape<readonly CallRange[]> = either(
+  convert(
+    text('calls such as 1, "1-2", "3-" or "2,4"', RANGES, { pattern: RANGES.source }),
+    (ranges, at, tell) => {
+      const calls = ranges.split(',').map(readRange);
+      const backward = calls.find(({ from, to }) => to < from);
+      if (backward === undefined) return calls;
+      tell({ at, expected: 'the lower number first', found: `"${ranges}"` });
+      return undefined;
+    },
+  ),
+  convert(oneOrMore(CALL_NUMBER), (calls) => calls.map((call) => ({ from: call, to: call }))),
+  'calls such as 1, "1-2", "3-" or "2,4"',
+);
+
+function readRange(range: string): CallRange {
+  const [from, to = from] = range.trim().split('-');
+  return { from: Number(from), to: to === '' ? Number.POSITIVE_INFINITY : Number(to) };
+}
+
+const CHANCE: Shape<number> = scalar({
+  kinds: ['number'],
+  expected: 'a number above 0, up to 1',
+  schema: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
+  read: (value) => (typeof value === 'number' && value > 0 && value <= 1 ? value : undefined),
+});
+
+const MILLISECONDS = number(0, LONGEST_DELAY, `milliseconds from 0 to ${LONGEST_DELAY}`);
+
+const DELAY: Shape<Delay> = either(
+  convert(MILLISECONDS, (milliseconds) => ({ kind: 'fixed', milliseconds })),
+  either(
+    convert(
+      object({
+        min: required(MILLISECONDS, 'The shortest, in milliseconds.'),
+        max: required(MILLISECONDS, 'The longest, in milliseconds.'),
+      }),
+      ({ min, max }, at, tell) => {
+        if (min <= max) return { kind: 'uniform', min, max };
+        const expected = `at least \`min\`, which is ${min}`;
+        tell({ at: [...at, 'max'], expected, found: String(max) });
+        return undefined;
+      },
+    ),
+    convert(
+      object({
+        median: required(MILLISECONDS, 'Half of all delays are shorter, in milliseconds.'),
+        sigma: required(
+          number(0, 10, 'a number from 0 to 10'),
+          'How far they spread: 0 not at all, 0.4 as a service does, 1 widely.',
+        ),
+      }),
+      (spread) => ({ kind: 'log-normal', ...spread }),
+    ),
+  ),
+  `milliseconds from 0 to ${LONGEST_DELAY}, or an object with \`min\` and \`max\`, or with \`median\` and \`sigma\``,
+);
+
+/** Every fault by name, with what a name alone stands for. */
+const FAULTS = {
+  reset: { kind: 'reset' },
+  close: { kind: 'close' },
+  hang: { kind: 'hang' },
+  html: { kind: 'html' },
+  truncate: { kind: 'truncate' },
+  'malformed-json': { kind: 'malformed-json' },
+  'bad-chunk': { kind: 'bad-chunk' },
+  'slow-body': { kind: 'slow-body', chunks: 10, over: 2000 },
+} as const satisfies { readonly [Kind in Fault['kind']]: Fault & { readonly kind: Kind } };
+
+const FAULT_NAMES = Object.keys(FAULTS).filter((name): name is Fault['kind'] =>
+  Object.hasOwn(FAULTS, name),
+);
+
+const FAULT: Shape<Fault> = either(
+  convert(choice(FAULT_NAMES), (name) => FAULTS[name]),
+  convert(
+    object({
+      kind: required(choice(['slow-body']), 'The one fault that can be set.'),
+      chunks: optional(
+        integer(1, 10_000),
+        `In how many pieces the body comes; ${FAULTS['slow-body'].chunks} by default.`,
+      ),
+      over: optional(
+        MILLISECONDS,
+        `Over how many milliseconds they are spread; ${FAULTS['slow-body'].over} by default.`,
+      ),
+    }),
+    ({ kind, chunks = FAULTS[kind].chunks, over = FAULTS[kind].over }) => ({ kind, chunks, over }),
+  ),
+  `${listed(FAULT_NAMES, 'or')}, or an object with \`kind: slow-body\``,
+);
+
+const DOES = ['reply', 'fault', 'delay'] as const;
+
+const RULE = object(
+  {
+    on: required(ON, 'The operations the rule is for; "*" is every one.'),
+    where: optional(
+      WHERE,
+      'What a call must be like: all of it must match, and of several values one.',
+    ),
+    calls: optional(
+      CALLS,
+      'Which of the calls that `on` and `where` match, counted from 1 in each sandbox: 1, "1-2", "3-", "2,4".',
+    ),
+    chance: optional(CHANCE, 'The share of these calls the rule is for, drawn from the seed.'),
+    delay: optional(
+      DELAY,
+      'How long the reply is held back: milliseconds, evenly between `min` and `max`, or log-normal about a `median`.',
+    ),
+    reply: optional(REPLY, 'The reply, in place of the one of the service.'),
+    fault: optional(FAULT, 'What goes wrong on the wire, in place of the reply or with it.'),
+    apply: optional(FLAG, 'Whether the operation is run all the same, and its reply thrown away.'),
+  },
+  {
+    schema: {
+      anyOf: [
+        { required: ['reply'] },
+        { required: ['fault'] },
+        // `apply` is of no use alone: something must stand in the place of the reply thrown away.
+        { required: ['delay'], properties: { apply: { const: false } } },
+      ],
+    },
+  },
+);
+
+/** One rule, without its scenario's name and its number. */
+export const RULE_SHAPE: Shape<Omit<Rule, 'scenario' | 'number'>> = convert(
+  RULE,
+  ({ on, where, calls, chance = 1, delay, reply, fault, apply = false }, at, tell) => {
+    const { inputs, headers, keys } = where ?? NOWHERE;
+    let right = tellForeignInputs([...inputs.keys()], on, [...at, 'where'], tell);
+    if (reply === undefined && fault === undefined) {
+      if (apply) {
+        const expected = 'a `reply` or a `fault` beside it, in place of the reply thrown away';
+        tell({ at: [...at, 'apply'], expected, found: 'neither' });
+      } else if (delay === undefined) {
+        tell({
+          at,
+          expected: listed(
+            DOES.map((name) => `\`${name}\``),
+            'or',
+          ),
+          found: 'a rule that does nothing',
+        });
+      }
+      right &&= !apply && delay !== undefined;
+    }
+    if (!right) return undefined;
+    return { on, where: { inputs, headers, keys }, calls, chance, delay, reply, fault, apply };
+  },
+);
+
+const NOWHERE: Where = { inputs: new Map(), headers: new Map(), keys: undefined };

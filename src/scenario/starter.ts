@@ -1,0 +1,47 @@
+import { DEFAULTS } from '../defaults.ts';
+import { loadFixture } from '../store/fixture/load-fixture.ts';
+import { createStore, type Store } from '../store/store.ts';
+import { type Start, type StartSettings, startOf } from './sandbox-start.ts';
+import type { Scenario } from './scenario.ts';
+
+/** Which store there is before scenarios change it. */
+export interface StoreChoice {
+  /** The name of a fixture that the package ships, or the path of one. */
+  readonly fixture?: string | undefined;
+  /** How many animals and orders to generate in place of a fixture. */
+  readonly animals?: number | undefined;
+  readonly orders?: number | undefined;
+}
+
+/** Makes the start that scenarios lead to, from one set of settings and one store. */
+export type Starter = (scenarios: readonly Scenario[]) => Promise<Start>;
+
+/**
+ * @param initial the store to start from where no scenario names another
+ * @returns what throws FixtureError or ScenarioError where a file is broken, or its records do not fit
+ */
+export function starterFrom(settings: StartSettings, initial: () => Store): Starter {
+  return async (scenarios) => {
+    const named = scenarios.findLast((it) => it.fixture !== undefined || it.generate !== undefined);
+    if (named === undefined) return startOf(settings, initial(), scenarios);
+    const { fixture, generate } = named;
+    const store = await loadStore({ fixture, ...generate }, settings.seed);
+    return startOf(settings, store, scenarios);
+  };
+}
+
+/** @throws FixtureError where the fixture is broken */
+export async function loadStore(
+  { fixture = DEFAULTS.fixture, animals, orders }: StoreChoice,
+  seed: number = DEFAULTS.seed,
+): Promise<Store> {
+  if (animals === undefined && orders === undefined) return createStore(loadFixture(fixture));
+  const { generateStore } = await import('../store/fixture/generate-store.ts');
+  return createStore(await generateStore({ animals, orders, seed }));
+}
+
+/** Whether a scenario says anything of records, so that the store has to be made anew for it. */
+export function touchesStore({ fixture, generate, state }: Scenario): boolean {
+  if (fixture !== undefined || generate !== undefined) return true;
+  return Object.values(state).some(({ set, remove }) => set.length > 0 || remove.length > 0);
+}

@@ -1,0 +1,44 @@
+import { closest, distance } from 'fastest-levenshtein';
+import { isLosslessNumber } from 'lossless-json';
+
+/**
+ * A list as a sentence has it.
+ *
+ * @example listed(['a', 'b', 'c'], 'and') // 'a, b and c'
+ */
+export function listed(names: readonly string[], conjunction: 'and' | 'or'): string {
+  return names.length < 2
+    ? names.join('')
+    : `${names.slice(0, -1).join(', ')} ${conjunction} ${names.at(-1)}`;
+}
+
+/** A hint at the nearest of the right names, to follow a wrong one; empty if none is near enough. */
+export function suggest(name: string, names: readonly string[]): string {
+  const nearest = names.length > 0 ? closest(name, names) : '';
+  const near = nearest !== '' && distance(name, nearest) <= Math.max(2, nearest.length / 2);
+  return near ? ` (did you mean ${nearest}?)` : '';
+}
+
+/** Characters of a value in a message. */
+const LONGEST_VALUE = 60;
+
+/** Describes what was found, for messages. Long values are cut. */
+export function describe(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object' && value !== null && !isLosslessNumber(value)) return 'an object';
+  // Only the start of a string, or else the message would keep all of it in memory.
+  const text =
+    typeof value === 'string' ? JSON.stringify(value.slice(0, LONGEST_VALUE)) : textOf(value);
+  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 3)}…` : text;
+}
+
+function textOf(value: unknown): string {
+  return Object.is(value, -0) ? '-0' : String(value);
+}
+
+/** The first `most` characters of a text, as a copy: a slice would keep the whole text in memory. */
+export function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return Buffer.from(text.slice(0, most), 'utf16le').toString('utf16le');
+}

@@ -1,0 +1,317 @@
+import { Agent, request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FINDING_CODE_NAMES, type FindingsReport } from '../../src/evidence/findings.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
+
+interface Step {
+  readonly method: string;
+  readonly path: string;
+  readonly key?: string;
+  readonly body?: string;
+}
+
+/** Reads `GET /pets`, with a body behind it where there is one. */
+function step(text: string, more: Omit<Step, 'method' | 'path'> = {}): Step {
+  const [start = '', body] = text.split(/ (?=\{)/);
+  const [method = '', path = ''] = start.split(' ');
+  return { method, path, ...(body === undefined ? {} : { body }), ...more };
+}
+
+const agents: Agent[] = [];
+
+/** An agent with one connection, so that every request is made with the reply before it at hand. */
+function oneConnection(): Agent {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  agents.push(agent);
+  return agent;
+}
+
+afterAll(() => {
+  for (const agent of agents) agent.destroy();
+});
+
+function send(server: RunningServer, { method, path, key, body }: Step, agent: Agent) {
+  return new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const headers: Record<string, string> = { authorization: `Bearer ${key ?? 'demo-key'}` };
+    if (body !== undefined) {
+      headers['content-type'] = 'application/json';
+      headers['content-length'] = String(Buffer.byteLength(body));
+    }
+    const sent = request(server.url + path, { method, headers, agent }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+async function withServer<T>(
+  options: ServerOptions,
+  work: (server: RunningServer) => Promise<T>,
+): Promise<T> {
+  const server = await startServer({ port: 0, ...options });
+  try {
+    return await work(server);
+  } finally {
+    await server.close();
+  }
+}
+
+function findingsAfter(
+  steps: readonly Step[],
+  options: ServerOptions = {},
+): Promise<FindingsReport> {
+  return withServer(options, async (server) => {
+    const agent = oneConnection();
+    for (const each of steps) await send(server, each, agent);
+    return server.findings();
+  });
+}
+
+interface Case {
+  readonly does: string;
+  readonly steps: readonly Step[];
+  readonly with?: ServerOptions;
+  readonly message: RegExp;
+}
+
+/** The last step of each is what is found. */
+const FOUND: Readonly<Record<string, readonly Case[]>> = {
+  deprecated: [{ does: 'reads an animal', steps: [step('GET /pets/1')], message: /2030-12-05/ }],
+  experimental: [
+    {
+      does: 'sets a stock',
+      steps: [step('PATCH /inventory/1 {"quantity":1}')],
+      message: /updateInventory is experimental/,
+    },
+  ],
+  'placeholder-key': ['undefined', 'null', '[object Object]'].map((key) => ({
+    does: `sends ${key} as its key`,
+    steps: [step('GET /pets', { key })],
+    message: new RegExp(`literally \`${key.replaceAll(/[[\]]/g, '\\$&')}\``),
+  })),
+  'unknown-input': [
+    {
+      does: 'asks for a page of orders',
+      steps: [step('GET /store/orders?page=2')],
+      message: /The query parameter `page` is unknown to listOrders/,
+    },
+    {
+      does: 'adds an animal with a tag',
+      steps: [step('POST /pets {"name":"Rex","categoryId":1,"tag":"new"}')],
+      message: /The body field `tag` is unknown to createPet/,
+    },
+    {
+      does: 'sends an id of its own',
+      steps: [step('POST /pets {"name":"Rex","categoryId":1,"id":7}')],
+      message: /The body field `id`/,
+    },
+    {
+      does: 'asks for a page where there are none',
+      with: { assume: { 'unknown-query': 'reject' } },
+      steps: [step('GET /pets?cursor=2')],
+      message: /The query parameter `cursor`/,
+    },
+  ],
+  'rounded-id': [
+    ['as JavaScript writes it', 'DELETE /store/orders/9223372036854776000'],
+    ['with every digit of the double', 'DELETE /store/orders/9223372036854775808'],
+    ['with an exponent', 'DELETE /store/orders/9.223372036854776E18'],
+  ].map(([how, text = '']) => ({
+    does: `cancels an order by a rounded id ${how}`,
+    with: { scenarios: ['int64-ids'] },
+    steps: [step(text)],
+    message: /9223372036854775807, which exists, is the same double/,
+  })),
+  'pointless-retry': [
+    ['a bad limit', 'GET /pets?limit=0'],
+    ['an unknown order', 'DELETE /store/orders/99'],
+    ['a body that is refused', 'POST /pets {"name":1}'],
+  ].map(([what, text = '']) => ({
+    does: `repeats ${what}`,
+    steps: [step(text), step(text)],
+    message: /repeated after a 4\d\d/,
+  })),
+  'early-retry': [
+    {
+      does: 'repeats what a rule asked it to wait with',
+      with: { scenarios: ['outage'] },
+      steps: [step('GET /pets'), step('GET /pets')],
+      message: /before the \d+ s of Retry-After/,
+    },
+    {
+      does: 'repeats a request that was one too many',
+      with: { assume: { 'rate-limit': '1/m' } },
+      steps: [step('GET /pets'), step('GET /pets'), step('GET /pets')],
+      message: /Retry-After/,
+    },
+  ],
+  'unexpected-body': [
+    {
+      does: 'cancels with a body',
+      steps: [step('DELETE /store/orders/1 {}')],
+      message: /DELETE was sent with a body/,
+    },
+  ],
+};
+
+const CASES = Object.entries(FOUND).flatMap(([code, cases]) =>
+  cases.map((it) => [code, it.does, it] as const),
+);
+
+describe('of what a client does is found', () => {
+  test('every kind, here', () => {
+    expect(Object.keys(FOUND).sort()).toEqual(FINDING_CODE_NAMES.toSorted());
+  });
+
+  test.each(CASES)('%s, where it %s', async (code, _does, { steps, with: options, message }) => {
+    const { total, counts, findings } = await findingsAfter(steps, options);
+    expect({ total, counts }).toEqual({ total: 1, counts: { [code]: 1 } });
+    const last = steps.at(-1);
+    expect(findings).toEqual([
+      {
+        code,
+        sandbox: 'default',
+        exchange: steps.length,
+        operation: expect.any(String),
+        method: last?.method,
+        target: `/v1${last?.path}`,
+        at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+        message: expect.stringMatching(message),
+        advice: expect.stringMatching(/^[A-Z].{20,}\.$/),
+      },
+    ]);
+  });
+
+  test('what an operation is by nature once, with how often it was called', async () => {
+    const { total, findings } = await findingsAfter([1, 2, 3].map((id) => step(`GET /pets/${id}`)));
+    expect([total, findings.map(({ exchange }) => exchange)]).toEqual([3, [1]]);
+  });
+
+  test('the first hundred, and how many there were', async () => {
+    const steps = Array.from({ length: 130 }, () => step('GET /store/orders?page=1'));
+    const { total, findings } = await findingsAfter(steps);
+    expect([total, findings.length]).toEqual([130, 100]);
+  });
+});
+
+/** What only looks like something that should not be done. */
+const INNOCENT: [does: string, steps: readonly Step[], options?: ServerOptions][] = [
+  ['asks again for what was not refused', [step('GET /pets'), step('GET /pets')]],
+  [
+    'asks again after it has changed what it asks for',
+    [step('DELETE /store/orders/99'), step('DELETE /store/orders/98')],
+  ],
+  ['asks again with another key', [step('GET /pets', { key: 'old' }), step('GET /pets')]],
+  [
+    'asks again after a change that could have helped',
+    [
+      step('POST /pets {"name":1}'),
+      step('POST /pets {"name":"Rex","categoryId":1}'),
+      step('POST /pets {"name":1}'),
+    ],
+  ],
+  [
+    'repeats what a rule refused, which may be lifted',
+    [step('DELETE /store/orders/1'), step('DELETE /store/orders/1')],
+    { scenarios: ['conflict-without-body'] },
+  ],
+  [
+    'asks for an id that no double is written as, beside one that exists',
+    [step('DELETE /store/orders/9223372036854775806')],
+    { scenarios: ['int64-ids'] },
+  ],
+  ['asks for the highest id there can be', [step('DELETE /store/orders/9223372036854775807')]],
+  ['sends a key that begins like a placeholder', [step('GET /pets', { key: 'nullable' })]],
+  [
+    'pages as the assumption lets it',
+    [step('GET /pets?offset=20')],
+    { assume: { 'pets-paging': 'offset' } },
+  ],
+  ['asks for a page with every parameter there is', [step('GET /pets?limit=5&status=sold')]],
+];
+
+describe('nothing is found where a client', () => {
+  test.each(INNOCENT.map(([does, ...asked]) => [does, asked] as const))(
+    '%s',
+    async (_does, asked) => {
+      expect(await findingsAfter(...asked)).toEqual({ total: 0, counts: {}, findings: [] });
+    },
+  );
+
+  test.each<[what: string, call: Step, options: ServerOptions]>([
+    ['were refused', step('GET /pets?limit=0'), {}],
+    ['were too many', step('GET /pets'), { assume: { 'rate-limit': '1/m' } }],
+  ])('makes equal calls at once, which %s', async (_what, call, options) => {
+    const { total } = await withServer(options, async (server) => {
+      const agents = Array.from({ length: 8 }, oneConnection);
+      // Every connection is open before the calls are made.
+      await Promise.all(agents.map((agent) => send(server, step('GET /inventory'), agent)));
+      await Promise.all(agents.map((agent) => send(server, call, agent)));
+      return server.findings();
+    });
+    expect(total).toBe(0);
+  });
+
+  test('is correct in 1,000 calls of all kinds', async () => {
+    const { findings, replies } = await withServer({}, async (server) => {
+      const agent = oneConnection();
+      const statuses = new Map<number, number>();
+      const ask = async (each: Step): Promise<string> => {
+        const { status, text } = await send(server, each, agent);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        return text;
+      };
+      for (let at = 0; at < 125; at += 1) {
+        const status = ['available', 'pending', 'sold'][at % 3];
+        await ask(step(`GET /pets?limit=${1 + (at % 100)}`));
+        await ask(step(`GET /pets?status=${status}&limit=${100 - (at % 100)}`));
+        await ask(step(`POST /pets {"name":"Rex ${at}","categoryId":${at}}`));
+        await ask(step(`POST /pets {"name":"Max","categoryId":${at},"status":"${status}"}`));
+        await ask(step('GET /inventory'));
+        await ask(step(`GET /${at % 2 ? 'inventory' : 'pets'}`, { key: `wrong-${at}` }));
+        await ask(step('GET /store/orders'));
+        await ask(step(`DELETE /store/orders/${1 + at}`));
+      }
+      return { findings: server.findings(), replies: statuses };
+    });
+    expect(findings).toEqual({ total: 0, counts: {}, findings: [] });
+    expect([...replies.values()].reduce((sum, count) => sum + count)).toBe(1000);
+    expect([...replies.keys()].sort()).toEqual([200, 201, 204, 401, 404, 409]);
+  });
+});
+
+describe('each sandbox', () => {
+  let server: RunningServer;
+
+  beforeAll(async () => {
+    server = await startServer({ port: 0 });
+  });
+
+  afterAll(() => server.close());
+
+  test('has findings of its own, and the server those of all', async () => {
+    const agent = oneConnection();
+    const origin = server.url.replace(/\/v1$/, '');
+    for (const name of ['one', 'two']) {
+      const reply = await fetch(`${origin}/~${name}/v1/store/orders?page=1`, {
+        headers: { authorization: 'Bearer demo-key' },
+      });
+      await reply.arrayBuffer();
+    }
+    const report = async (name: string) => {
+      const reply = await fetch(`${origin}/~${name}/__mock/findings`);
+      return JSON.parse(await reply.text());
+    };
+    expect((await report('one')).findings).toMatchObject([{ sandbox: 'one', exchange: 1 }]);
+    await send(server, step('GET /store/orders'), agent);
+    expect(server.findings().counts).toEqual({ 'unknown-input': 2 });
+    const reset = await fetch(`${origin}/~one/__mock/reset`, { method: 'POST' });
+    expect(reset.ok, await reset.text()).toBe(true);
+    expect((await report('one')).total).toBe(0);
+    expect((await report('two')).total).toBe(1);
+  });
+});

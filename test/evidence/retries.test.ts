@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { markOf } from '../../src/evidence/retries.ts';
+import { ReceivedBytes } from '../../src/service/received-body.ts';
+import { callOf } from '../helpers/call.ts';
+
+interface Sent {
+  readonly method?: string;
+  readonly target?: string;
+  readonly key?: string;
+  readonly body?: Buffer;
+}
+
+function mark({ method = 'POST', target = '/v1/pets', key = 'a', body }: Sent): string {
+  const authorization = `Bearer ${key}`;
+  const received = body === undefined ? {} : { body: new ReceivedBytes(body) };
+  const call = { ...callOf('createPet'), authorization, ...received };
+  const seen = { method, target, authorization, call, connection: {}, connectedAt: undefined };
+  return markOf({ seen, call });
+}
+
+const LONG = Buffer.alloc(1_000_000, 'y');
+
+test('a call is remembered by a few characters, however long it is', () => {
+  const longest = mark({ target: `/v1/${'x'.repeat(16_000)}`, key: 'k'.repeat(8000), body: LONG });
+  expect(longest.length).toBeLessThan(32);
+});
+
+test('a call is told from another by any byte of what it is', () => {
+  const changed = Buffer.from(LONG);
+  changed[999_999] = 'z'.charCodeAt(0);
+  const sent: Sent[] = [
+    {},
+    { method: 'GET' },
+    { target: '/v1/pet' },
+    { target: '/v1/pets?' },
+    { key: 'b' },
+    { body: Buffer.from('{}') },
+    { body: Buffer.from('{ }') },
+    { body: LONG },
+    { body: LONG.subarray(1) },
+    { body: changed },
+  ];
+  expect(new Set(sent.map(mark)).size).toBe(sent.length);
+  expect(mark({ body: Buffer.from(LONG) })).toBe(mark({ body: LONG }));
+});
+
+test('thousands of calls that differ by a character each have a mark of their own', () => {
+  const marks = new Set<string>();
+  for (let id = 0; id < 20_000; id += 1) marks.add(mark({ target: `/v1/pets/${id}` }));
+  expect(marks.size).toBe(20_000);
+});

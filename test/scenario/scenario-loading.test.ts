@@ -1,0 +1,221 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseDuration } from '../../src/scenario/duration.ts';
+import {
+  loadScenarios,
+  loadShipped,
+  shippedScenarios,
+  withExtended,
+} from '../../src/scenario/load-scenario.ts';
+import { readScenario } from '../../src/scenario/read-scenario.ts';
+import { ScenarioError } from '../../src/scenario/scenario.ts';
+import { validateFile } from '../../src/scenario/validate-file.ts';
+
+let folder = '';
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, text: string): string {
+  const file = join(folder, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+}
+
+async function names(...values: string[]): Promise<readonly string[]> {
+  return (await loadScenarios(values)).map(({ name }) => name);
+}
+
+async function refusal(loading: Promise<unknown>): Promise<readonly string[]> {
+  const error = await loading.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ScenarioError)) throw new Error(`It was not refused: ${error}`);
+  return error.problems.map((problem) => problem.replaceAll(folder, 'FOLDER'));
+}
+
+const EXPECTED =
+  'expected a scenario file (.yaml, .yml or .json), or the name of one that is shipped';
+
+describe('scenarios are loaded in the order in which they win over each other', () => {
+  test('as they are named', async () => {
+    const mine = write('mine.json', '{ "description": "Mine." }');
+    expect(await names('slow', mine, 'flaky')).toEqual(['slow', 'mine', 'flaky']);
+  });
+
+  test('what one extends comes before it, by name or by a path that starts from the file', async () => {
+    write('deep/base.yml', 'extends: no-orders');
+    const top = write('top.yaml', 'extends: [slow, deep/base.yml]');
+    expect(await names(top)).toEqual(['slow', 'no-orders', 'base', 'top']);
+  });
+
+  test('what several extend comes once', async () => {
+    const one = write('one.yaml', 'extends: slow');
+    const two = write('two.yaml', 'extends: slow');
+    expect(await names(one, two)).toEqual(['slow', 'one', 'two']);
+  });
+
+  test('what is named after it was extended comes last, as it was asked for', async () => {
+    const one = write('one.yaml', 'extends: slow');
+    expect(await names(one, 'slow')).toEqual(['one', 'slow']);
+  });
+
+  test('each knows its file, and its fixture from there', async () => {
+    const file = write('with-fixture.yaml', 'fixture: store.json');
+    const [scenario] = await loadScenarios([file]);
+    expect(scenario).toMatchObject({ file, fixture: join(folder, 'store.json') });
+  });
+});
+
+test('a scenario tells where in its file something is, for what is found wrong later', async () => {
+  const text =
+    'state:\n  orders: { set: [{ id: 1 }, { id: 2, petId: 99 }] }\nassume: { cors: absent }';
+  const [scenario] = await loadScenarios([write('places.yaml', text)]);
+  const place = (path: string) => scenario?.placeOf?.(path).replace(folder, 'FOLDER');
+  expect(place('state.orders.set[1].petId')).toBe('FOLDER/places.yaml:2:46');
+  expect(place('$.state.orders.set[0].name')).toBe('FOLDER/places.yaml:2:19');
+  expect(place('$.assume["cors"]')).toBe('FOLDER/places.yaml:3:17');
+  expect(place('$')).toBe('FOLDER/places.yaml:1:1');
+});
+
+describe('what cannot be loaded is refused', () => {
+  test('a misspelt name, with the nearest right one', async () => {
+    expect(await refusal(loadScenarios(['slwo']))).toEqual([
+      `slwo: ${EXPECTED}; found nothing (did you mean slow?)`,
+    ]);
+  });
+
+  test('a folder, and a file with another ending', async () => {
+    const file = write('scenario.txt', '');
+    expect(await refusal(loadScenarios([folder, file]))).toEqual([
+      `FOLDER: ${EXPECTED}; found a directory`,
+      `FOLDER/scenario.txt: ${EXPECTED}; found a file whose name ends in ".txt"`,
+    ]);
+  });
+
+  test('a misspelt name in a file, where it stands there', async () => {
+    const file = write('extending.yaml', 'description: Mine.\nextends:\n  - outge\n  - other.yaml');
+    expect(await refusal(loadScenarios([file]))).toEqual([
+      `FOLDER/extending.yaml:3:5: $.extends[0]: ${EXPECTED}, found nothing at "outge" (did you mean outage?)`,
+      `FOLDER/extending.yaml:4:5: $.extends[1]: ${EXPECTED}, found nothing at "other.yaml"`,
+    ]);
+  });
+
+  test('a circle, with all that are in it', async () => {
+    write('b.yaml', 'extends: c.yaml');
+    write('c.yaml', 'extends: [slow, a.yaml]');
+    const a = write('a.yaml', 'extends: b.yaml');
+    expect(await refusal(loadScenarios([a]))).toEqual([
+      'FOLDER/c.yaml:1:17: $.extends[1]: expected scenarios that do not extend one another in a circle, found FOLDER/a.yaml → FOLDER/b.yaml → FOLDER/c.yaml → FOLDER/a.yaml',
+    ]);
+  });
+
+  test('every problem of every file at once', async () => {
+    write('broken-base.yaml', 'rules: 1');
+    const one = write('broken-1.yaml', 'extends: broken-base.yaml\nkeys: 1');
+    const two = write('broken-2.json', '{ "extends": "broken-base.yaml", "state": 1 }');
+    expect(await refusal(loadScenarios([one, two]))).toEqual([
+      expect.stringMatching(/^FOLDER\/broken-1\.yaml:2:7: \$\.keys: /),
+      expect.stringMatching(/^FOLDER\/broken-2\.json:1:43: \$\.state: /),
+    ]);
+  });
+});
+
+describe('a request', () => {
+  test('gets shipped scenarios by name', async () => {
+    expect((await loadShipped(['slow', 'flaky'])).map(({ name }) => name)).toEqual([
+      'slow',
+      'flaky',
+    ]);
+  });
+
+  test('reads no files', async () => {
+    const file = write('mine.yaml', 'description: Mine.');
+    expect(await refusal(loadShipped([file, 'slwo']))).toEqual([
+      expect.stringMatching(
+        /^FOLDER\/mine\.yaml: expected a scenario that is shipped: after-sunset/,
+      ),
+      expect.stringMatching(/found "slwo" \(did you mean slow\?\)$/),
+    ]);
+  });
+
+  test('can write a scenario that extends shipped ones, and no others', async () => {
+    const read = (value: unknown) => {
+      const reading = readScenario(value, 'mine');
+      if (!reading.ok) throw new Error('It was refused.');
+      return withExtended(reading.value);
+    };
+    const scenarios = await read({ extends: ['slow'], fixture: 'default' });
+    expect(scenarios.map(({ name }) => name)).toEqual(['slow', 'mine']);
+    expect(await refusal(read({ extends: '../mine.yaml', fixture: '/etc/passwd' }))).toEqual([
+      expect.stringMatching(/^\$\.extends\[0\]: expected a scenario that is shipped/),
+      '$.fixture: expected the name of a fixture that is shipped, found "/etc/passwd"',
+    ]);
+  });
+});
+
+describe('a file is checked as what it is', () => {
+  test('a scenario, with what it extends and starts from', async () => {
+    expect(await validateFile(write('good.yaml', 'extends: slow\nfixture: default'))).toEqual([]);
+    const file = write('bad.yaml', 'fixture: nowhere');
+    expect(await validateFile(file)).toEqual([
+      'nowhere: expected a fixture file, or the name of one that is shipped: default; found nothing',
+    ]);
+    expect(await validateFile(write('bad.json', '{ "rules": 1 }'))).toHaveLength(1);
+  });
+
+  test('a scenario whose records do not fit the store that it starts from', async () => {
+    const state = 'state: { animals: { set: [{ id: 999, categoryId: 1 }] } }';
+    expect(await validateFile(write('unfit.yaml', `fixture: default\n${state}`))).toEqual([
+      expect.stringMatching(/state\.animals\.set\[0\]\.name: expected a string, found nothing$/),
+    ]);
+    // Another store may have the animal, so that nothing need be missing.
+    expect(await validateFile(write('unfit.yaml', state))).toEqual([]);
+  });
+
+  test('a fixture', async () => {
+    expect(await validateFile(write('store.json', '{ "orders": [{ "id": 1 }] }'))).toEqual([]);
+    const file = write('store.json', '{ "orders": [{ "id": 1.5 }] }');
+    expect(await validateFile(file)).toEqual([
+      `${file}:1:22: $.orders[0].id: expected an integer from -2^63 to 2^63-1, found 1.5`,
+    ]);
+  });
+
+  test('a name that is not there', async () => {
+    expect(await validateFile(join(folder, 'nowhere.json'))).toEqual([
+      `${join(folder, 'nowhere.json')}: ${EXPECTED}; found nothing`,
+    ]);
+  });
+});
+
+test('the scenarios that ship are told with their descriptions', async () => {
+  for (const { name, description } of shippedScenarios()) {
+    const scenario = (await loadScenarios([name])).at(-1);
+    expect(scenario).toMatchObject({ name, description });
+    expect(description).toMatch(/^[A-Z].{20,100}\.$/);
+  }
+});
+
+test.each([
+  ['PT10M', 600_000],
+  ['P30D', 2_592_000_000],
+  ['P1DT1H1M1.5S', 90_061_500],
+  ['P2W', 1_209_600_000],
+  ['PT0S', 0],
+  ['P', undefined],
+  ['PT', undefined],
+  ['P1DT', undefined],
+  ['P1Y', undefined],
+  ['P1M', undefined],
+  ['10 minutes', undefined],
+  ['-PT1S', undefined],
+])('the duration %s', (text, milliseconds) => {
+  expect(parseDuration(text)).toBe(milliseconds);
+});

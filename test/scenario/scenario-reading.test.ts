@@ -1,0 +1,238 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OPERATION_IDS } from '../../src/contract/operations.ts';
+import { loadScenarios } from '../../src/scenario/load-scenario.ts';
+import { readScenario } from '../../src/scenario/read-scenario.ts';
+import { type Scenario, ScenarioError } from '../../src/scenario/scenario.ts';
+import { BROKEN, BROKEN_FOR_THE_READER, WHOLE } from './scenario-examples.ts';
+
+let folder = '';
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'scenario-'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** What is wrong with a text, a line each, with FILE for the file's path. */
+async function problemsOf(text: string, extension = 'yaml'): Promise<readonly string[]> {
+  const file = join(folder, `broken.${extension}`);
+  writeFileSync(file, text);
+  try {
+    await loadScenarios([file]);
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    return error.problems.map((problem) => problem.replaceAll(file, 'FILE'));
+  }
+  return [];
+}
+
+async function load(text: string): Promise<Scenario> {
+  const file = join(folder, 'whole.yaml');
+  writeFileSync(file, text);
+  const scenarios = await loadScenarios([file]);
+  const scenario = scenarios.at(-1);
+  if (scenario === undefined) throw new Error('Nothing was loaded.');
+  return scenario;
+}
+
+describe('a broken scenario is told with line, column, what was expected and what was found', () => {
+  test.each([...BROKEN, ...BROKEN_FOR_THE_READER])('%s', async (_, text, ...problems) => {
+    expect(await problemsOf(text)).toEqual(problems);
+  });
+});
+
+describe('text that is not YAML or JSON is refused', () => {
+  test.each([
+    ['an open array', 'yaml', 'rules: [', 'FILE:1:9: expected YAML: Flow sequence in block'],
+    ['an unknown type', 'yaml', 'a: !date 1', 'FILE:1:4: expected YAML: Unresolved tag: !date'],
+    ['two documents', 'yml', 'a: 1\n---\nb: 1', 'FILE:2:1: expected YAML: One document in a file'],
+    [
+      'an alias of nothing',
+      'yaml',
+      'rules: *b',
+      'FILE:1:8: $.rules: expected an alias of an anchor',
+    ],
+    [
+      'an array as a name',
+      'yaml',
+      '? [a]\n: 1',
+      'FILE:1:1: $: expected names that are words, found',
+    ],
+    ['YAML in .json', 'json', 'description: x', 'FILE:1:1: expected JSON: '],
+    ['a trailing comma in .json', 'json', '{"rules": [],}', 'FILE:1:14: expected JSON: '],
+    ['a comment in .json', 'json', '// mine\n{}', 'FILE:1:1: expected JSON: '],
+    ['arrays without end', 'yaml', `a: ${'['.repeat(1e5)}`, 'FILE: expected YAML, found YAML that'],
+    [
+      '500 arrays in arrays',
+      'yaml',
+      `a: ${'['.repeat(500)}${']'.repeat(500)}`,
+      'FILE:1:4: $.a: expected at most 200 levels',
+    ],
+  ])('%s', async (_, extension, text, problem) => {
+    const problems = await problemsOf(text, extension);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.slice(0, problem.length)).toBe(problem);
+  });
+
+  test('a name that comes twice is told beside all else, in YAML and in JSON', async () => {
+    expect(await problemsOf('description: a\nrules: 3\ndescription: b')).toEqual([
+      'FILE:3:1: description: expected each name once, found it again',
+      'FILE:2:8: $.rules: expected an array, found 3',
+    ]);
+    expect(await problemsOf('{\n"description": "a",\n"description": "b"}', 'json')).toEqual([
+      'FILE:3:1: description: expected each name once, found it again',
+    ]);
+  });
+
+  test('aliases that stand for themselves, or for millions of values, end', async () => {
+    expect(await problemsOf('rules: &a [*a]')).toEqual([
+      'FILE:1:11: $.rules: expected at most 200 levels, found more',
+    ]);
+    const ten = (of: string) => `[${Array(10).fill(of).join(', ')}]`;
+    const lines = [...'bcdefgh'].map((it, index) => `${it}: &${it} ${ten(`*${'abcdefg'[index]}`)}`);
+    expect(await problemsOf(`a: &a ${ten('x')}\n${lines.join('\n')}`)).toEqual([
+      expect.stringMatching(/^FILE:\d:7: \$\.\w: expected aliases for at most 100000 values/),
+    ]);
+  });
+
+  test('the places of JSON are told too', async () => {
+    const text = '{\n  "rules": [{ "on": "getPets", "fault": "reset" }]\n}';
+    expect(await problemsOf(text, 'json')).toEqual([
+      expect.stringMatching(/^FILE:2:21: \$\.rules\[0\]\.on: .*did you mean getPet\?\)$/),
+    ]);
+  });
+});
+
+describe('a whole scenario', () => {
+  test('is read with ids that are exact', async () => {
+    const { state } = await load(WHOLE);
+    expect(state.animals).toEqual({
+      remove: 'all',
+      set: [{ id: -(2n ** 63n), name: 'Rex', categoryId: 1n }],
+    });
+    expect(state.inventory).toEqual({ remove: [1n, 9007199254740993n], set: [] });
+    expect(state.orders.set).toEqual([{ id: 9007199254740993n, status: 'shipped' }]);
+  });
+
+  test('is read with keys, assumptions, clock and base', async () => {
+    const { keys, assume, clock, generate, description, name } = await load(WHOLE);
+    expect({ name, description }).toEqual({ name: 'whole', description: 'Everything at once.' });
+    expect(generate).toEqual({ animals: 5, orders: 0 });
+    expect(keys).toEqual({
+      valid: ['a-key'],
+      readOnly: [],
+      invalid: ['demo-key'],
+      expires: new Map([
+        ['a-key', { kind: 'after', milliseconds: 90_000 }],
+        ['other-key', { kind: 'at', instant: Date.UTC(2030, 11, 5, 23) }],
+      ]),
+    });
+    expect(assume).toEqual({
+      'cancel-again': '404',
+      'absent-optionals': 'null',
+      'name-limits': '255',
+      'rate-limit': '3/s',
+    });
+    expect(clock).toEqual({ now: Date.UTC(2030, 11, 6), frozen: true });
+  });
+
+  test('is read with its rules in order', async () => {
+    const { rules } = await load(WHOLE);
+    expect(rules.map(({ scenario, number }) => `${scenario}#${number}`)).toEqual(
+      rules.map((_, index) => `whole#${index + 1}`),
+    );
+    expect(rules[0]).toEqual({
+      scenario: 'whole',
+      number: 1,
+      on: OPERATION_IDS,
+      where: {
+        inputs: new Map([['petId', [9007199254740993n, null]]]),
+        headers: new Map([['x-client', ['a']]]),
+        keys: ['a-key', 'b-key'],
+      },
+      calls: [
+        { from: 1, to: 1 },
+        { from: 3, to: 4 },
+        { from: 6, to: Number.POSITIVE_INFINITY },
+      ],
+      chance: 0.5,
+      delay: { kind: 'log-normal', median: 120, sigma: 0.4 },
+      reply: {
+        status: 409,
+        headers: ['Retry-After', '1', 'X-Two', 'a', 'X-Two', 'b'],
+        body: {
+          kind: 'json',
+          text: '{"id":9223372036854775807,"list":[1.5,null,true,"x"],"__proto__":1}',
+        },
+      },
+      fault: undefined,
+      apply: false,
+    });
+    expect(rules[1]).toMatchObject({
+      on: ['getPet', 'listPets'],
+      calls: [{ from: 2, to: 2 }],
+      chance: 1,
+      delay: { kind: 'fixed', milliseconds: 5 },
+      fault: { kind: 'slow-body', chunks: 10, over: 2000 },
+    });
+    expect(rules[2]).toMatchObject({
+      calls: [
+        { from: 1, to: 1 },
+        { from: 3, to: 3 },
+      ],
+      delay: { kind: 'uniform', min: 1, max: 1 },
+      fault: { kind: 'slow-body', chunks: 10, over: 7 },
+      apply: true,
+    });
+  });
+
+  test('has bodies of JSON, of text, none, and those that are known', async () => {
+    const { rules } = await load(WHOLE);
+    expect(rules.slice(3).map(({ reply }) => reply?.body)).toEqual([
+      { kind: 'text', text: 'Hello', mediaType: 'text/plain' },
+      { kind: 'text', text: '{"a":1}', mediaType: 'text/html' },
+      { kind: 'text', text: '"Hello"', mediaType: 'application/hal+json' },
+      { kind: 'json', text: '"Hello"' },
+      { kind: 'json', text: 'null' },
+      { kind: 'none' },
+      undefined,
+    ]);
+    expect(rules.slice(3).map(({ reply }) => reply?.headers)).toEqual(Array(7).fill([]));
+  });
+
+  test('may begin with a byte order mark, have Windows line ends, and aliases', async () => {
+    const { rules } = await load(
+      '\uFEFFrules:\r\n  - &slow { on: getPet, delay: 1 }\r\n  - *slow\r\n',
+    );
+    expect(rules).toHaveLength(2);
+  });
+});
+
+describe('a scenario written in a request', () => {
+  test('is read from a parsed value', () => {
+    const reading = readScenario({ rules: [{ on: 'getPet', reply: { status: 404 } }] }, 'mine');
+    expect(reading).toMatchObject({ ok: true, value: { name: 'mine', rules: [{ number: 1 }] } });
+  });
+
+  test('is told with paths', () => {
+    expect(readScenario({ rules: [{ on: 'getPet', faults: 'reset' }] }, 'mine')).toEqual({
+      ok: false,
+      problems: [
+        {
+          path: '$.rules[0].faults',
+          expected: 'on, where, calls, chance, delay, reply, fault or apply',
+          found: '"faults" (did you mean fault?)',
+        },
+      ],
+    });
+  });
+
+  test('cannot have a body that nobody could read', () => {
+    const body: unknown = JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`);
+    const reading = readScenario({ rules: [{ on: 'getPet', reply: { status: 200, body } }] }, 'a');
+    expect(reading).toMatchObject({ ok: false, problems: [{ expected: 'at most 100 levels' }] });
+  });
+});
