@@ -1,15 +1,18 @@
-// Prints `N passed, N failed` from the report of vitest's JSON reporter that the argument names.
+// Prints `N passed, N failed`, the sum of the vitest JSON reports that the arguments name.
 
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 
-/** @type {{ numPassedTests: number, testResults: { status: string, assertionResults: { status: string }[] }[] }} */
-const report = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
-
-// A file that fails outside its tests, say on an import, counts as one failure.
+let passed = 0;
 let failed = 0;
-for (const { status, assertionResults } of report.testResults) {
-  const failures = assertionResults.filter((test) => test.status === 'failed').length;
-  failed += status === 'failed' ? Math.max(failures, 1) : 0;
+for (const file of process.argv.slice(2)) {
+  /** @type {{ numPassedTests: number, testResults: { status: string, assertionResults: { status: string }[] }[] }} */
+  const report = JSON.parse(readFileSync(file, 'utf8'));
+  passed += report.numPassedTests;
+  for (const { status, assertionResults } of report.testResults) {
+    const failures = assertionResults.filter((test) => test.status === 'failed').length;
+    // A file that fails outside its tests, for example on an import, counts as one failure.
+    failed += status === 'failed' ? Math.max(failures, 1) : 0;
+  }
 }
-console.log(`${report.numPassedTests} passed, ${failed} failed`);
+console.log(`${passed} passed, ${failed} failed`);
