@@ -10,7 +10,6 @@ import type {
 import { locate } from '../http/locate.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandboxes.ts';
-import { versionOf } from '../store/store.ts';
 import { readBody } from './body.ts';
 import { type ControlReply, type Endpoint, refuse } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
@@ -99,8 +98,7 @@ async function perform(
   sandbox: Sandbox,
   body: unknown,
 ): Promise<ControlReply> {
-  const { file, world } = sandbox;
-  const before = versionOf(world.store);
+  const { version } = sandbox;
   const reply = await handle({
     parts,
     sandbox,
@@ -112,13 +110,11 @@ async function perform(
     mount: request.baseUrl,
     url: `${request.protocol}://${request.get('host') ?? 'localhost'}${request.baseUrl}`,
   });
-  if (file !== undefined && versionOf(world.store) !== before) {
-    try {
-      await file.saved();
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      return refuse('not_saved', 503, `the change is not made: ${why}`);
-    }
+  try {
+    await sandbox.saved(version);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return refuse('not_saved', 503, `the change is not made: ${why}`);
   }
   reply.finish?.();
   return reply;

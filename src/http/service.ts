@@ -11,7 +11,6 @@ import { BODY_LIMITS, type Call } from '../service/input.ts';
 import type { ReceivedBody } from '../service/received-body.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
-import { versionOf } from '../store/store.ts';
 import { openedAt } from './connections.ts';
 import { decodeTarget, type Route, receiveBody, type Target } from './decode.ts';
 import { type Framing, send, type Wire } from './encode.ts';
@@ -148,9 +147,7 @@ class ServiceExchange implements Framing {
   }
 
   #simulate(call: Call, preferred?: Preferred): void {
-    const { file } = this.#sandbox;
-    const { store } = this.#sandbox.world;
-    const before = file === undefined ? 0 : versionOf(store);
+    const { version } = this.#sandbox;
     let simulated: Simulated;
     try {
       simulated = simulate(this.#sandbox, call, preferred);
@@ -159,11 +156,12 @@ class ServiceExchange implements Framing {
       return;
     }
     const { outcome, decision } = simulated;
-    if (file === undefined || versionOf(store) === before) {
+    const saved = this.#sandbox.saved(version);
+    if (saved === undefined) {
       this.#finish(outcome, decision);
       return;
     }
-    file.saved().then(
+    saved.then(
       () => this.#finish(outcome, decision),
       (error: unknown) => this.reply(this.#notSaved(error)),
     );

@@ -8,7 +8,7 @@ import type { Start } from '../scenario/sandbox-start.ts';
 import { MovableClock } from '../service/clock.ts';
 import type { PageCaches } from '../service/pets-page.ts';
 import { createWorld, type World, withChoices } from '../service/world.ts';
-import { forkStore, restoreStore, type Store } from '../store/store.ts';
+import { forkStore, restoreStore, type Store, versionOf } from '../store/store.ts';
 
 /** What all sandboxes of a server share. */
 export interface SandboxShare {
@@ -107,6 +107,21 @@ export class Sandbox {
       this.coverage.record(exchange, call, reply, world);
     }
     this.findings.record({ exchange, seen, call, reply, delay, world });
+  }
+
+  /** Identifies what the store holds now, for `saved`. */
+  get version(): number {
+    return this.file === undefined ? 0 : versionOf(this.#world.store);
+  }
+
+  /**
+   * Saves the changes made to the store since `version`. A change must be saved before it is
+   * acknowledged.
+   *
+   * @returns undefined if there is nothing to save; rejects, with the store put back, if saving fails
+   */
+  saved(version: number): Promise<void> | undefined {
+    return this.version === version ? undefined : this.file?.saved();
   }
 
   /** Chooses other options from now on. */
