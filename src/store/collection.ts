@@ -7,6 +7,8 @@ export interface Base<R> {
   /** The record at a position from 0 to size - 1. */
   at(position: number): R;
   idAt(position: number): bigint;
+  /** The `petId` of the record at a position, where it costs less than the whole record. */
+  readonly petIdAt?: (position: number) => bigint | undefined;
 }
 
 /** What differs from the base. There are many of these, so what is empty is left out. */
@@ -16,7 +18,7 @@ interface Changes<R> {
   /** Ids of the base that were removed. */
   removed: Set<bigint> | undefined;
   /** Records whose ids are not in the base, ascending; most come at the end. */
-  readonly added: R[];
+  added: R[];
   /** The highest id ever used, removed ones included; undefined while there was none. */
   highest: bigint | undefined;
   /** No two states of any collection have the same one, but for forks that nobody changed. */
@@ -123,7 +125,22 @@ export class Collection<R extends object> {
     return true;
   }
 
-  /** Takes every record out. The highest id ever used stays. */
+  /** Removes the records with these ids in one pass. */
+  deleteAll(ids: ReadonlySet<bigint>): void {
+    const known = [...ids].filter((id) => this.has(id));
+    if (known.length === 0) return;
+    const changes = this.#ownChanges();
+    for (const id of known) {
+      if (this.#positionOf(id) < 0) continue;
+      changes.replaced?.delete(id);
+      changes.removed ??= new Set();
+      changes.removed.add(id);
+    }
+    changes.added = changes.added.filter((record) => !ids.has(this.#idOf(record)));
+    changes.version = ++lastVersion;
+  }
+
+  /** Removes every record. The highest id ever used stays. */
   clear(): void {
     this.#base = { size: 0, at: nothingAt, idAt: nothingAt };
     this.#changes = noChanges(this.#changes.highest);
@@ -179,9 +196,15 @@ export class Collection<R extends object> {
     }
   }
 
-  /** What the runs at a position of the base are the same for. */
-  get base(): object {
+  /** What the collection started from: shared with every fork, and never changed. */
+  get base(): Base<R> {
     return this.#base;
+  }
+
+  /** The records that differ from the base, in any order. */
+  *changed(): Generator<R> {
+    if (this.#changes.replaced !== undefined) yield* this.#changes.replaced.values();
+    yield* this.#changes.added;
   }
 
   /**

@@ -11,6 +11,7 @@ import {
 } from '../contract/records.ts';
 import { describe } from '../words.ts';
 import type { Collection } from './collection.ts';
+import { ordersByAnimal } from './orders-by-animal.ts';
 import { forkStore, restoreStore, type Store } from './store.ts';
 
 /** Changes to one collection: records taken out first, then members of records put in, by id. */
@@ -44,7 +45,7 @@ export function mergeInto(store: Store, changes: StoreChanges, path = '$'): read
   const problems: Problem[] = [];
   const { animals, inventory, orders } = changes;
   if (animals.remove === 'all') for (const name of COLLECTIONS) draft[name].clear();
-  else for (const id of animals.remove) removeAnimal(draft, id);
+  else removeAnimals(draft, new Set(animals.remove));
   remove(draft.inventory, inventory.remove);
   remove(draft.orders, orders.remove);
 
@@ -74,16 +75,25 @@ const COLLECTIONS = ['animals', 'inventory', 'orders'] as const;
 
 function remove<R extends object>(collection: Collection<R>, ids: readonly bigint[] | 'all'): void {
   if (ids === 'all') collection.clear();
-  else for (const id of ids) collection.delete(id);
+  else collection.deleteAll(new Set(ids));
 }
 
-/** Takes an animal out, and what could not be without it: its inventory entry and its orders. */
+/**
+ * Removes an animal with its inventory entry and its orders, which may not name a missing animal.
+ *
+ * @returns whether there was such an animal
+ */
 export function removeAnimal(store: Store, id: bigint): boolean {
-  if (!store.animals.delete(id)) return false;
-  store.inventory.delete(id);
-  const orders = [...store.orders.ascending()].filter(({ petId }) => petId === id);
-  for (const order of orders) store.orders.delete(order.id);
+  if (!store.animals.has(id)) return false;
+  removeAnimals(store, new Set([id]));
   return true;
+}
+
+function removeAnimals(store: Store, ids: ReadonlySet<bigint>): void {
+  const known = new Set([...ids].filter((id) => store.animals.has(id)));
+  store.animals.deleteAll(known);
+  store.inventory.deleteAll(known);
+  store.orders.deleteAll(ordersByAnimal(store.orders, known));
 }
 
 /** A record as it will be: what is there under its id, with the given members over it. */

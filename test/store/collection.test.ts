@@ -69,6 +69,7 @@ const aBase = fc.oneof(
 const command = fc.oneof(
   fc.record({ do: fc.constant('set'), who: fc.nat(), item: anItem }),
   fc.record({ do: fc.constant('delete'), who: fc.nat(), item: anItem }),
+  fc.record({ do: fc.constant('deleteAll'), who: fc.nat(), item: anItem }),
   fc.record({ do: fc.constant('fork'), who: fc.nat(), item: anItem }),
 );
 
@@ -104,6 +105,11 @@ describe('a collection', () => {
           } else if (what === 'delete') {
             const removed = model.records.delete(item.id);
             expect(real.delete(item.id)).toBe(removed);
+            expect(real.version !== before).toBe(removed);
+          } else if (what === 'deleteAll') {
+            const ids = new Set([item.id, item.id + 1n, item.id + 2n]);
+            const removed = [...ids].filter((id) => model.records.delete(id)).length > 0;
+            real.deleteAll(ids);
             expect(real.version !== before).toBe(removed);
           } else {
             pairs.push({ real: real.fork(), model: model.fork() });

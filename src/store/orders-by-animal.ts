@@ -1,0 +1,75 @@
+import type { Order } from '../contract/records.ts';
+import type { Base, Collection } from './collection.ts';
+
+/** Positions of a base's orders in chains, one for each bucket of animal ids: 8 to 12 bytes an order. */
+interface BaseIndex {
+  /** The last position of each chain, or -1. */
+  readonly last: Int32Array;
+  /** The position before each one in its chain, or -1. */
+  readonly before: Int32Array;
+}
+
+/** A base never changes, so each index is built once and serves every fork and sandbox. */
+const indexes = new WeakMap<Base<Order>, BaseIndex>();
+
+/**
+ * The ids of the orders that name one of these animals. Beside the index of the base, which is built
+ * at the first call, the cost grows with the animals and with the orders that differ from the base.
+ */
+export function ordersByAnimal(
+  orders: Collection<Order>,
+  petIds: ReadonlySet<bigint>,
+): ReadonlySet<bigint> {
+  const found = new Set<bigint>();
+  const { base } = orders;
+  if (petIds.size > 0 && base.size > 0) {
+    const index = indexOf(base);
+    for (const petId of petIds) {
+      for (const position of chainOf(index, petId)) {
+        const order = orders.get(base.idAt(position));
+        if (order?.petId === petId) found.add(order.id);
+      }
+    }
+  }
+  for (const { id, petId } of orders.changed()) {
+    if (petId !== undefined && petIds.has(petId)) found.add(id);
+  }
+  return found;
+}
+
+function indexOf(base: Base<Order>): BaseIndex {
+  let index = indexes.get(base);
+  if (index === undefined) {
+    index = build(base);
+    indexes.set(base, index);
+  }
+  return index;
+}
+
+function build(base: Base<Order>): BaseIndex {
+  const buckets = 2 ** Math.ceil(Math.log2(base.size + 1));
+  const last = new Int32Array(buckets).fill(-1);
+  const before = new Int32Array(base.size).fill(-1);
+  const petIdAt = base.petIdAt ?? ((position: number) => base.at(position).petId);
+  for (let position = 0; position < base.size; position += 1) {
+    const petId = petIdAt(position);
+    if (petId === undefined) continue;
+    const bucket = bucketOf(petId, buckets);
+    before[position] = last[bucket] ?? -1;
+    last[bucket] = position;
+  }
+  return { last, before };
+}
+
+function* chainOf({ last, before }: BaseIndex, petId: bigint): Generator<number> {
+  let position = last[bucketOf(petId, last.length)] ?? -1;
+  while (position >= 0) {
+    yield position;
+    position = before[position] ?? -1;
+  }
+}
+
+/** Ids mostly count up, so their low bits spread them evenly. `buckets` is a power of two. */
+function bucketOf(petId: bigint, buckets: number): number {
+  return Number(BigInt.asUintN(32, petId)) & (buckets - 1);
+}
