@@ -162,7 +162,7 @@ describe('a sweep', () => {
     const flags = ['--scenario', decidingScenario(), '--junit', junit, '--html', html];
     const { code, stdout, stderr } = await sweep(flags, LISTS_ORDERS);
     expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
-    expect(stdout).toMatch(/^ {2}order-status-field +shown +failed: the command ended with/m);
+    expect(stdout).toMatch(/^ {2}order-status-field +shown +failed: the command exited with/m);
     expect(stdout).toMatch(/^ {2}cors +absent +passed$/m);
     expect(stdout).toMatch(/^order-status-field=shown\n(?: {2}.*\n)*.*Error: there is a status/m);
     expect(stdout).toMatch(/^Not run, since the command did not touch it .*\n {2}invalid-input, /m);
@@ -252,14 +252,14 @@ describe.concurrent('nothing is swept', () => {
     const { code, stdout, stderr } = await sweepShell([], 'echo first; exit 6');
     expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
     expect(stderr).toBe(
-      'petstore-mock: nothing was swept: under the chosen options, the command ended with status 6\n  first\n',
+      'petstore-mock: nothing was swept: under the chosen options, the command exited with status 6\n  first\n',
     );
   });
 
   test('where it takes too long as it is', async () => {
     const { code, stderr } = await sweepShell(['--timeout', '1'], 'sleep 1000');
     expect(code).toBe(124);
-    expect(stderr).toContain('took longer than 1 s');
+    expect(stderr).toContain('timed out after 1 s');
   });
 
   test.each([

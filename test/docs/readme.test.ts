@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exitCodeOf, signalExitCode } from '../../src/cli/child/child.ts';
+import { exitCodeOf, signalExitCode } from '../../src/cli/child/ending.ts';
 import { COMMAND_NAMES, COMPLETION, usageOf } from '../../src/cli/command-table.ts';
 import { FLAG_NAMES, type FlagName, flagShape, flagsFrom, flagsOf } from '../../src/cli/flags.ts';
 import { fromConfigFile } from '../../src/cli/input/config-file.ts';

@@ -1,14 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  exitCodeOf,
-  type RunningCommand,
-  runCommand,
-  signalExitCode,
-  tellEnding,
-} from '../child/child.ts';
+import { type RunningCommand, runCommand } from '../child/child.ts';
 import { commandEnvironment } from '../child/command-environment.ts';
-import { onSignals, type PassedSignal } from '../child/passed-signals.ts';
+import { exitCodeOf, signalExitCode, tellEnding } from '../child/ending.ts';
 import { requireCommand, scenariosOf } from '../child/runner.ts';
+import { onSignals, type PassedSignal } from '../child/signals.ts';
 import { gatesOf, judge } from '../input/gates.ts';
 import { integerOf, type Layers } from '../input/given.ts';
 import { type ServeSettings, serveSettings } from '../input/settings.ts';
@@ -53,7 +48,7 @@ export const exec: Command = async ({ layers, positionals: words, terminal }) =>
   );
   const environment = commandEnvironment(server, settings, scenarios, process.env);
   const ending = await signals.passTo(() =>
-    runCommand(words, { environment, apart: !onTerminal(), timeout }),
+    runCommand(words, { environment, ownGroup: !onTerminal(), timeout }),
   );
   await Promise.race([server.close(), sleep(LAST_REPLIES)]);
   log?.flush();

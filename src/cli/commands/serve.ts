@@ -1,5 +1,5 @@
 import type { RunningServer } from '../../server.ts';
-import { stopSignals } from '../child/stop-signals.ts';
+import { stopSignals } from '../child/signals.ts';
 import { givenAs, type Layers } from '../input/given.ts';
 import { type ServeSettings, serveSettings } from '../input/settings.ts';
 import { renderBanner } from '../output/banner.ts';

@@ -5,9 +5,10 @@ import {
   isAssumptionId,
 } from '../../contract/assumption-table.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { exitCodeOf, type RunningCommand, signalExitCode, tellEnding } from '../child/child.ts';
-import { onSignals, type PassedSignal } from '../child/passed-signals.ts';
+import type { RunningCommand } from '../child/child.ts';
+import { exitCodeOf, signalExitCode, tellEnding } from '../child/ending.ts';
 import { requireCommand, scenariosOf } from '../child/runner.ts';
+import { onSignals, type PassedSignal } from '../child/signals.ts';
 import { assignmentsIn } from '../input/assume.ts';
 import { integerOf, isOn, type Layers, textOf } from '../input/given.ts';
 import { type ServeSettings, serveSettings } from '../input/settings.ts';

@@ -1,5 +1,5 @@
 import { assumptionShape } from '../../contract/assumption-table.ts';
-import { exitCodeOf, tellEnding } from '../child/child.ts';
+import { exitCodeOf, tellEnding } from '../child/ending.ts';
 import { summaryOf } from './render-text.ts';
 import { failuresOf, nameOf, notesOf, type SweepReport, type VariantRun } from './report.ts';
 

@@ -1,4 +1,4 @@
-import { tellEnding } from '../child/child.ts';
+import { tellEnding } from '../child/ending.ts';
 import { renderTable, wrap } from '../output/table.ts';
 import { bold, paint, type Style } from '../output/terminal.ts';
 import { failuresOf, nameOf, notesOf, type SweepReport, type VariantRun } from './report.ts';

@@ -1,5 +1,5 @@
 import type { AssumptionId } from '../../contract/assumption-table.ts';
-import type { Ending } from '../child/child.ts';
+import type { Ending } from '../child/ending.ts';
 import { type FoundKind, tellFound } from '../output/run-evidence.ts';
 
 /** An assumption with one of its options. */

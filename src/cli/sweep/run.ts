@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { RunningServer } from '../../server.ts';
-import { type Ending, type RunningCommand, runCommand } from '../child/child.ts';
+import { type RunningCommand, runCommand } from '../child/child.ts';
 import { commandEnvironment } from '../child/command-environment.ts';
+import type { Ending } from '../child/ending.ts';
 import type { ServeSettings } from '../input/settings.ts';
 import { type FoundKind, foundKinds } from '../output/run-evidence.ts';
 import { Tail } from './tail.ts';
@@ -39,7 +40,7 @@ export async function runOnce(
   const child = runCommand(command, {
     environment: commandEnvironment(server, settings, scenarios, environment),
     onOutput: (bytes) => output.add(bytes),
-    apart: true,
+    ownGroup: true,
     timeout,
   });
   running.add(child);
