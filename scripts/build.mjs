@@ -16,7 +16,6 @@ const dist = join(root, 'dist');
 
 /** The one build of yaml that is made of ES modules, so that it can be bundled. */
 const YAML = './node_modules/yaml/browser/index.js';
-const RE2JS = './node_modules/re2js/build/index.js';
 const YARGS = './node_modules/yargs/index.mjs';
 
 rmSync(dist, { recursive: true, force: true });
@@ -44,7 +43,7 @@ const common = {
 const apart = {
   name: 'apart',
   setup({ onResolve }) {
-    onResolve({ filter: /^(?:re2js|yaml|yargs)$/ }, ({ path }) => ({
+    onResolve({ filter: /^(?:yaml|yargs)$/ }, ({ path }) => ({
       path: `../${path}.js`,
       external: true,
     }));
@@ -72,7 +71,7 @@ const builds = await Promise.all([
     minify: true,
     metafile: true,
   }),
-  build({ ...common, entryPoints: { re2js: RE2JS, yaml: YAML, yargs: YARGS }, metafile: true }),
+  build({ ...common, entryPoints: { yaml: YAML, yargs: YARGS }, metafile: true }),
   build({
     ...common,
     alias: { ...common.alias, yaml: YAML },

@@ -15,8 +15,16 @@ export function listed(names: readonly string[], conjunction: 'and' | 'or'): str
 /** A hint at the nearest of the right names, to follow a wrong one; empty if none is near enough. */
 export function suggest(name: string, names: readonly string[]): string {
   const nearest = names.length > 0 ? closest(name, names) : '';
-  const near = nearest !== '' && distance(name, nearest) <= Math.max(2, nearest.length / 2);
-  return near ? ` (did you mean ${nearest}?)` : '';
+  return nearest !== '' && isNear(name, nearest) ? ` (did you mean ${nearest}?)` : '';
+}
+
+/** Fewer than half of the letters differ, or they are the same letters in another order. */
+function isNear(name: string, right: string): boolean {
+  return distance(name, right) < right.length / 2 || lettersOf(name) === lettersOf(right);
+}
+
+function lettersOf(word: string): string {
+  return [...word].sort().join('');
 }
 
 /** Characters of a value in a message. */

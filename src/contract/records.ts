@@ -11,7 +11,7 @@ const ORDER_STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 /** An RFC 3339 instant: a full date, `T`, a time, and `Z` or an offset. */
-const DATE_TIME =
+export const DATE_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 function isInstant(text: string): boolean {
@@ -164,6 +164,9 @@ export const STORED_RECORDS = {
 
 export type CollectionName = keyof typeof STORED_RECORDS;
 
+/** The names of the collections, in the order in which a store is written. */
+export const COLLECTIONS: readonly CollectionName[] = ['animals', 'inventory', 'orders'];
+
 export type Animal = RecordOf<typeof RECORDS.Animal>;
 export type InventoryEntry = RecordOf<typeof RECORDS.InventoryEntry>;
 export type Order = RecordOf<typeof STORED_RECORDS.orders>;
@@ -176,9 +179,9 @@ export interface Problem {
   readonly found: string;
 }
 
-export type Reading<T> =
+export type Reading<T, P extends Problem = Problem> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+  | { readonly ok: false; readonly problems: readonly P[] };
 
 /**
  * Reads a parsed JSON value as a record with the given fields. Every field that is wrong is told,

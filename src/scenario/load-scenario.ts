@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot } from '../package.ts';
-import { atOf, type Misfit, pathText } from '../shape/shapes.ts';
+import { type Misfit, pathText } from '../shape/shapes.ts';
 import { isDevice } from '../store/fixture/device.ts';
 import { describe, listed, suggest } from '../words.ts';
-import { readParts } from './read-scenario.ts';
+import { readScenario } from './read-scenario.ts';
 import { type Scenario, ScenarioError, type ScenarioProblem } from './scenario.ts';
 import { parseScenario } from './scenario-text.ts';
 
@@ -184,17 +184,17 @@ class Loading {
       return undefined;
     }
     const { problemOf, placeOf } = parsed;
-    const reading = readParts(parsed.value, basename(file, extname(file)));
+    const reading = readScenario(parsed.value, basename(file, extname(file)));
     this.#problems.push(...parsed.problems);
     if (!reading.ok) {
-      this.#problems.push(...reading.misfits.map(problemOf));
+      this.#problems.push(...reading.problems.map(problemOf));
       return undefined;
     }
-    const { fixture } = reading.scenario;
+    const { fixture } = reading.value;
     const scenario = {
-      ...reading.scenario,
+      ...reading.value,
       file,
-      placeOf: (path: string) => placeOf(atOf(path)),
+      placeOf,
       fixture: fixture && fixtureOf(fixture, file),
     };
     return { scenario, problemOf };

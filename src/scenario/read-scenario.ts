@@ -14,12 +14,13 @@ import {
   FLAG,
   integer,
   list,
-  type Misfit,
   oneOrMore,
-  pathText,
+  readAs,
   type Shape,
+  type ShapeProblem,
   scalar,
   text,
+  type ValueOf,
 } from '../shape/shapes.ts';
 import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
 import { listed } from '../words.ts';
@@ -67,22 +68,19 @@ const EXPIRY: Shape<Expiry> = {
 
 function ignore(): void {}
 
-const KEYS = convert(
-  object({
-    valid: optional(list(KEY), 'The keys that work, in place of `demo-key`.'),
-    readOnly: optional(list(KEY), 'The read-only keys, in place of `demo-read-only-key`.'),
-    invalid: optional(list(KEY), 'Keys that are refused, whatever else takes them.'),
-    expires: optional(
-      mapOf(EXPIRY, {
-        expected: 'an object of times by key',
-        name: /^[!-~]+$/,
-        expectedName: KEY.expected,
-      }),
-      'Until when keys work: a duration after the start, or an instant. They must be taken besides.',
-    ),
-  }),
-  ({ valid, readOnly, invalid, expires }) => ({ valid, readOnly, invalid, expires }),
-);
+const KEYS = object({
+  valid: optional(list(KEY), 'The keys that work, in place of `demo-key`.'),
+  readOnly: optional(list(KEY), 'The read-only keys, in place of `demo-read-only-key`.'),
+  invalid: optional(list(KEY), 'Keys that are refused, whatever else takes them.'),
+  expires: optional(
+    mapOf(EXPIRY, {
+      expected: 'an object of times by key',
+      name: /^[!-~]+$/,
+      expectedName: KEY.expected,
+    }),
+    'Until when keys work: a duration after the start, or an instant. They must be taken besides.',
+  ),
+});
 
 /** Options that read as another value where they stand without quotes. */
 function optionText(value: unknown): string | undefined {
@@ -150,26 +148,20 @@ export const SCENARIO = convert(
         'The store to start from: the name of a shipped fixture, or a path that starts from this file.',
       ),
       generate: optional(
-        convert(
-          object({
-            animals: optional(COUNT, 'How many animals, each with an inventory entry.'),
-            orders: optional(COUNT, 'How many orders.'),
-          }),
-          ({ animals, orders }) => ({ animals, orders }),
-        ),
+        object({
+          animals: optional(COUNT, 'How many animals, each with an inventory entry.'),
+          orders: optional(COUNT, 'How many orders.'),
+        }),
         'A store of any size to start from, drawn from the seed.',
       ),
       state: optional(STATE, 'Changes to the store that is started from.'),
       keys: optional(KEYS, 'API keys; each list takes the place of the one before.'),
       assume: optional(ASSUME, 'Options of assumptions.'),
       clock: optional(
-        convert(
-          object({
-            now: optional(INSTANT, 'The instant to start from, as RFC 3339 writes it.'),
-            frozen: optional(FLAG, 'Whether the clock stands still.'),
-          }),
-          ({ now, frozen }) => ({ now, frozen }),
-        ),
+        object({
+          now: optional(INSTANT, 'The instant to start from, as RFC 3339 writes it.'),
+          frozen: optional(FLAG, 'Whether the clock stands still.'),
+        }),
         'The clock that everything reads.',
       ),
       rules: optional(
@@ -190,48 +182,39 @@ export const SCENARIO = convert(
   },
 );
 
-/** What reading ends in: a scenario, or everything that is wrong with it. */
-export type ScenarioReading =
-  | { readonly ok: true; readonly scenario: Scenario }
-  | { readonly ok: false; readonly misfits: readonly Misfit[] };
+/** What a scenario file holds, as `SCENARIO` reads it. */
+type ScenarioParts = ValueOf<typeof SCENARIO>;
 
-/** Reads a parsed value as a scenario of a name, and tells everything that is wrong with it. */
-export function readParts(value: unknown, name: string): ScenarioReading {
-  const misfits: Misfit[] = [];
-  const parts = SCENARIO.read(value, [], (misfit) => misfits.push(misfit));
-  if (parts === undefined || misfits.length > 0) return { ok: false, misfits };
-  const { description = '', extends: extended = [], fixture, generate, state, keys } = parts;
-  const { assume = {}, clock, rules = [] } = parts;
-  const scenario: Scenario = {
+/**
+ * Reads a parsed JSON or YAML value as a scenario.
+ *
+ * @param name what messages and `Mock-Basis` call it
+ */
+export function readScenario(value: unknown, name: string): Reading<Scenario, ShapeProblem> {
+  const reading = readAs(SCENARIO, value);
+  return reading.ok ? { ok: true, value: scenarioOf(reading.value, name) } : reading;
+}
+
+/** A scenario of a name, with defaults for the parts that are left out. */
+export function scenarioOf(parts: ScenarioParts, name: string): Scenario {
+  const { description = '', extends: extended = [], fixture, generate, state = UNCHANGED } = parts;
+  const { keys = {}, assume = {}, clock = {}, rules = [] } = parts;
+  return {
     name,
     description,
     extends: extended,
     fixture,
     generate,
-    state: state ?? { animals: UNCHANGED, inventory: UNCHANGED, orders: UNCHANGED },
-    keys: keys ?? { valid: undefined, readOnly: undefined, invalid: undefined, expires: undefined },
+    state,
+    keys,
     assume,
-    clock: clock ?? { now: undefined, frozen: undefined },
+    clock,
     rules: rules.map((rule, index) => ({ scenario: name, number: index + 1, ...rule })),
   };
-  return { ok: true, scenario };
 }
 
-const UNCHANGED = { set: [], remove: [] };
-
-/**
- * Reads a scenario that was written in a request.
- *
- * @param value as `parseJson` gives it
- * @param name what `Mock-Basis` calls it
- */
-export function readScenario(value: unknown, name: string): Reading<Scenario> {
-  const reading = readParts(value, name);
-  if (reading.ok) return { ok: true, value: reading.scenario };
-  const problems = reading.misfits.map(({ at, expected, found }) => ({
-    path: pathText(at),
-    expected,
-    found,
-  }));
-  return { ok: false, problems };
-}
+const UNCHANGED = {
+  animals: { set: [], remove: [] },
+  inventory: { set: [], remove: [] },
+  orders: { set: [], remove: [] },
+};

@@ -50,11 +50,11 @@ export function startOf(
 ): Start {
   const draft = forkStore(store);
   for (const { name, state, placeOf } of scenarios) {
-    const problems = mergeInto(draft, state, '$.state');
+    const problems = mergeInto(draft, state, ['state']);
     if (problems.length === 0) continue;
     throw new ScenarioError(
       name,
-      problems.map((it) => ({ ...it, place: placeOf?.(it.path) })),
+      problems.map((it) => ({ ...it, place: placeOf?.(it.at) })),
     );
   }
   const keyLists = scenarios.reduce<KeyLists>((lists, it) => over(lists, it.keys), keys);

@@ -2,8 +2,9 @@ import type { Choices } from '../contract/assumption-table.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { Problem } from '../contract/records.ts';
 import type { Expiry } from '../service/keyring.ts';
+import type { At } from '../shape/shapes.ts';
 import type { StoreChanges } from '../store/merge.ts';
-import type { Fault } from './fault-table.ts';
+import type { Fault } from './outcome.ts';
 
 /** The longest time that anything is held back, in milliseconds: five minutes. */
 export const LONGEST_DELAY = 300_000;
@@ -73,8 +74,8 @@ export interface Scenario {
   readonly name: string;
   /** The file it was read from; undefined where it was written in a request. */
   readonly file?: string | undefined;
-  /** The place of a path such as `$.rules[0].on` in that file, as `FILE:LINE:COLUMN`. */
-  readonly placeOf?: ((path: string) => string) | undefined;
+  /** Where in that file a value is, as `FILE:LINE:COLUMN`. */
+  readonly placeOf?: ((at: At) => string) | undefined;
   /** Empty where there is none. */
   readonly description: string;
   readonly extends: readonly string[];
@@ -82,20 +83,20 @@ export interface Scenario {
   readonly fixture: string | undefined;
   /** A number that is left out is that of the default fixture. */
   readonly generate:
-    | { readonly animals: number | undefined; readonly orders: number | undefined }
+    | { readonly animals?: number | undefined; readonly orders?: number | undefined }
     | undefined;
   /** Of each record the id, and what changes; a new one must be whole. */
   readonly state: StoreChanges;
   readonly keys: {
-    readonly valid: readonly string[] | undefined;
-    readonly readOnly: readonly string[] | undefined;
-    readonly invalid: readonly string[] | undefined;
+    readonly valid?: readonly string[] | undefined;
+    readonly readOnly?: readonly string[] | undefined;
+    readonly invalid?: readonly string[] | undefined;
     /** Keys that are known until then. */
-    readonly expires: ReadonlyMap<string, Expiry> | undefined;
+    readonly expires?: ReadonlyMap<string, Expiry> | undefined;
   };
   readonly assume: Partial<Choices>;
   /** `now` in milliseconds since 1970. */
-  readonly clock: { readonly now: number | undefined; readonly frozen: boolean | undefined };
+  readonly clock: { readonly now?: number | undefined; readonly frozen?: boolean | undefined };
   readonly rules: readonly Rule[];
 }
 

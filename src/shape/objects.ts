@@ -1,6 +1,6 @@
 import { isObject } from '../contract/records.ts';
 import { describe, listed } from '../words.ts';
-import { type At, foundWord, type Json, type Shape, type Tell } from './shapes.ts';
+import { type At, foundWord, type Json, type Shape, type Tell, type ValueOf } from './shapes.ts';
 
 /** One member of an object. */
 export interface Member<T, Required extends boolean = boolean> {
@@ -19,30 +19,39 @@ export function required<T>(shape: Shape<T>, description: string): Member<T, tru
 
 type Members = Readonly<Record<string, Member<unknown>>>;
 
-/** The values that members read: those that are optional may be undefined. */
-export type ValuesOf<M extends Members> = {
-  readonly [Name in keyof M]: M[Name] extends Member<infer T, infer Required>
-    ? Required extends true
-      ? T
-      : T | undefined
-    : never;
-};
+/** The values that members read. */
+type ValuesOf<M extends Members> = Simplified<
+  {
+    readonly [Name in keyof M as M[Name]['required'] extends true ? Name : never]: ValueOf<
+      M[Name]['shape']
+    >;
+  } & {
+    readonly [Name in keyof M as M[Name]['required'] extends true ? never : Name]?:
+      | ValueOf<M[Name]['shape']>
+      | undefined;
+  }
+>;
+
+type Simplified<T> = { readonly [Name in keyof T]: T[Name] };
 
 interface ObjectOptions {
   readonly expected?: string;
-  /** What is expected of a name, where listing all of them would be too long. */
+  /** What is expected of a name, if a list of all names would be too long. */
   readonly expectedName?: string;
+  /** At least one member is required. */
+  readonly some?: true;
   readonly schema?: Json;
 }
 
 /** An object with these members and no others. */
 export function object<const M extends Members>(
   members: M,
-  { expected = 'an object', expectedName, schema = {} }: ObjectOptions = {},
+  { expected = 'an object', expectedName, some, schema = {} }: ObjectOptions = {},
 ): Shape<ValuesOf<M>> {
   const names = Object.keys(members);
+  const entries = Object.entries<Member<unknown>>(members);
   return {
-    schema: objectSchema(members, schema),
+    schema: { ...objectSchema(members), ...(some && { minProperties: 1 }), ...schema },
     expected,
     likeness: (value) =>
       isObject(value) ? 1 + names.filter((name) => Object.hasOwn(value, name)).length : 0,
@@ -51,33 +60,38 @@ export function object<const M extends Members>(
         tell({ at, expected, found: describe(value) });
         return undefined;
       }
-      let whole = tellUnknown(value, names, expectedName ?? listed(names, 'or'), at, tell);
+      let whole = tellUnknown(value, members, expectedName, at, tell);
       const values: Record<string, unknown> = {};
-      for (const [name, { shape, required }] of Object.entries<Member<unknown>>(members)) {
-        const place = [...at, name];
+      for (const [name, { shape, required }] of entries) {
         if (Object.hasOwn(value, name)) {
-          values[name] = shape.read(value[name], place, tell);
-          whole &&= values[name] !== undefined;
+          at.push(name);
+          const member = shape.read(value[name], at, tell);
+          at.pop();
+          if (member === undefined) whole = false;
+          else values[name] = member;
         } else if (required) {
-          tell({ at: place, expected: shape.expected, found: 'nothing' });
+          tell({ at: [...at, name], expected: shape.expected, found: 'nothing' });
           whole = false;
         }
       }
-      return whole && isWhole(members, values) ? values : undefined;
+      if (whole && some && Object.keys(values).length === 0) {
+        tell({ at, expected: `at least one of ${listed(names, 'and')}`, found: 'an empty object' });
+        whole = false;
+      }
+      return isWhole<M>(values, whole) ? values : undefined;
     },
   };
 }
 
+/** Every member was read by its shape, which the compiler cannot follow. */
 function isWhole<M extends Members>(
-  members: M,
   values: Readonly<Record<string, unknown>>,
+  whole: boolean,
 ): values is ValuesOf<M> {
-  return Object.entries(members).every(
-    ([name, { required }]) => !required || values[name] !== undefined,
-  );
+  return whole;
 }
 
-function objectSchema(members: Members, schema: Json): Json {
+function objectSchema(members: Members): Json {
   const entries = Object.entries(members);
   const required = entries.filter(([, it]) => it.required).map(([name]) => name);
   const properties = entries.map(([name, { shape, description }]) => [
@@ -89,26 +103,44 @@ function objectSchema(members: Members, schema: Json): Json {
     properties: Object.fromEntries(properties),
     ...(required.length > 0 && { required }),
     additionalProperties: false,
-    ...schema,
   };
 }
 
+/** Tells names that no member has. Returns whether there were none. */
 function tellUnknown(
-  value: object,
-  names: readonly string[],
-  expected: string,
+  value: Readonly<Record<string, unknown>>,
+  members: Members,
+  expected: string | undefined,
   at: At,
   tell: Tell,
 ): boolean {
-  const unknown = Object.keys(value).filter((name) => !names.includes(name));
-  for (const name of unknown) {
-    // YAML takes `{ calls: 2,4 }` for two members.
-    const found = /^\d+-?\d*$/.test(name)
-      ? `${describe(name)} (what has a comma needs quotes in braces)`
-      : foundWord(name, names);
-    tell({ at: [...at, name], ofName: true, expected, found });
+  let known = true;
+  for (const name in value) {
+    if (Object.hasOwn(members, name)) continue;
+    known = false;
+    tell({
+      at: [...at, name],
+      ofName: true,
+      expected: expected ?? listed(Object.keys(members), 'or'),
+      found: foundName(name, members, value),
+    });
   }
-  return unknown.length === 0;
+  return known;
+}
+
+function foundName(name: string, members: Members, value: object): string {
+  // YAML reads `{ calls: 2,4 }` as two members.
+  if (/^\d+-?\d*$/.test(name)) {
+    return `${describe(name)} (what has a comma needs quotes in braces)`;
+  }
+  const entries = Object.entries(members);
+  const missing = entries.filter(([it, { required }]) => required && !Object.hasOwn(value, it));
+  const found = foundWord(
+    name,
+    entries.map(([it]) => it),
+  );
+  if (found !== describe(name) || missing.length !== 1) return found;
+  return `${found} (did you mean ${missing[0]?.[0]}?)`;
 }
 
 interface MapOptions {
@@ -139,11 +171,12 @@ export function mapOf<T>(
       const entries = Object.entries(value);
       const map = new Map<string, T>();
       for (const [name, member] of entries) {
-        const place = [...at, name];
-        const read = values.read(member, place, tell);
+        at.push(name);
+        const read = values.read(member, at, tell);
         if (!pattern.test(name)) {
-          tell({ at: place, ofName: true, expected: expectedName, found: describe(name) });
+          tell({ at, ofName: true, expected: expectedName, found: describe(name) });
         } else if (read !== undefined) map.set(name, read);
+        at.pop();
       }
       return map.size === entries.length ? map : undefined;
     },

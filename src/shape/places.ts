@@ -1,7 +1,4 @@
-/** How a path such as `$.animals[0].id` goes on to a member. */
-export function memberPath(name: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
-}
+import { memberPath } from './shapes.ts';
 
 const LAST_STEP = /(?:\.[\w$]+|\[(?:\d+|"(?:[^"\\]|\\.)*")\])$/;
 

@@ -1,36 +1,27 @@
 import { isLosslessNumber } from 'lossless-json';
-import { isObject } from '../contract/records.ts';
+import { isObject, type Problem, type Reading } from '../contract/records.ts';
 import { describe, listed, suggest } from '../words.ts';
 
 /** A JSON Schema, or a part of one. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Where in a scenario a value is: names of members and positions in arrays, from the top. */
+/** Where a value is: names of members and positions in arrays, from the top. */
 export type At = readonly (string | number)[];
+
+/** How a path such as `$.animals[0]` goes on to a member. */
+export function memberPath(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+}
 
 /** A place as messages have it: `$.rules[0].on`. */
 export function pathText(at: At): string {
-  const steps = at.map((step) => {
-    if (typeof step === 'number') return `[${step}]`;
-    return /^[A-Za-z_$][\w$]*$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
-  });
-  return `$${steps.join('')}`;
+  return `$${at.map((step) => (typeof step === 'number' ? `[${step}]` : memberPath(step))).join('')}`;
 }
 
-/** The steps of a place as messages have it; `$` may be left out. */
-export function atOf(path: string): At {
-  const steps = path.matchAll(/\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|([A-Za-z_$][\w$]*)/g);
-  const at = [...steps].map(([, index, quoted, name = '']) => {
-    if (index !== undefined) return Number(index);
-    return quoted === undefined ? name : String(JSON.parse(`"${quoted}"`));
-  });
-  return at[0] === '$' ? at.slice(1) : at;
-}
-
-/** Something that is not as its shape says. */
+/** A value that does not have its shape. */
 export interface Misfit {
   readonly at: At;
-  /** Whether the last name in `at` is what is wrong, and not the value under it. */
+  /** Whether the last name in `at` is wrong, rather than the value under it. */
   readonly ofName?: boolean;
   readonly expected: string;
   readonly found: string;
@@ -38,18 +29,47 @@ export interface Misfit {
 
 export type Tell = (misfit: Misfit) => void;
 
+/** A misfit with its place as text. */
+export interface ShapeProblem extends Problem, Misfit {}
+
 /**
- * What a value has to look like, once: the reader and the JSON Schema are made of the same shapes,
- * so that an editor and the program cannot differ.
+ * One definition of a value. Its reader, its JSON Schema and its TypeScript type are made of it, so
+ * they cannot disagree.
  */
 export interface Shape<T> {
   readonly schema: Json;
-  /** What was expected, in words. */
+  /** What a message says was expected. */
   readonly expected: string;
-  /** How much a value looks as if this was meant: 0 where it is of another JSON type. */
+  /** How well a value matches this alternative of several: 0 if its JSON type differs. */
   readonly likeness: (value: unknown) => number;
-  /** The value read, or undefined where something was told. */
-  readonly read: (value: unknown, at: At, tell: Tell) => T | undefined;
+  /**
+   * The value, or undefined after a misfit was told.
+   *
+   * @param at the place of the value. Readers share this array and change it: `readAs` copies it.
+   */
+  readonly read: (value: unknown, at: (string | number)[], tell: Tell) => T | undefined;
+}
+
+/** The type of the values that a shape reads. */
+export type ValueOf<S> = S extends Shape<infer T> ? T : never;
+
+/** Reads a parsed JSON or YAML value, and reports every misfit. */
+export function readAs<T>(shape: Shape<T>, value: unknown): Reading<T, ShapeProblem> {
+  const problems: ShapeProblem[] = [];
+  const read = shape.read(value, [], (misfit) => problems.push(problemOf(misfit)));
+  return read === undefined || problems.length > 0
+    ? { ok: false, problems }
+    : { ok: true, value: read };
+}
+
+export function problemOf(misfit: Misfit): ShapeProblem {
+  const at = [...misfit.at];
+  return { ...misfit, at, path: pathText(at) };
+}
+
+/** The same shape with a name, under which an OpenAPI document lists its schema. */
+export function named<T>(name: string, shape: Shape<T>): Shape<T> {
+  return { ...shape, schema: { title: name, ...shape.schema } };
 }
 
 type Kind = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object';
@@ -158,6 +178,13 @@ export const FLAG: Shape<boolean> = scalar({
   read: (value) => (typeof value === 'boolean' ? value : undefined),
 });
 
+export const NULL: Shape<null> = scalar({
+  kinds: ['null'],
+  expected: 'null',
+  schema: { type: 'null' },
+  read: (value) => (value === null ? value : undefined),
+});
+
 interface ListOptions {
   readonly min?: number;
   readonly expected?: string;
@@ -176,9 +203,14 @@ export function list<T>(of: Shape<T>, options: ListOptions = {}): Shape<readonly
         return undefined;
       }
       const elements: readonly unknown[] = value;
-      const items = elements.map((item, index) => of.read(item, [...at, index], tell));
-      const read = items.filter((item) => item !== undefined);
-      return read.length === items.length ? read : undefined;
+      const items: T[] = [];
+      for (let index = 0; index < elements.length; index += 1) {
+        at.push(index);
+        const item = of.read(elements[index], at, tell);
+        at.pop();
+        if (item !== undefined) items.push(item);
+      }
+      return items.length === elements.length ? items : undefined;
     },
   };
 }

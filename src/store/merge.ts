@@ -1,15 +1,12 @@
 import {
   type Animal,
+  COLLECTIONS,
   type CollectionName,
-  type Fields,
   type InventoryEntry,
   type Order,
-  type Problem,
-  type RecordOf,
-  readRecord,
-  STORED_RECORDS,
 } from '../contract/records.ts';
-import { describe } from '../words.ts';
+import { RECORD_SHAPES } from '../shape/record-shapes.ts';
+import { type At, problemOf, type Shape, type ShapeProblem, type Tell } from '../shape/shapes.ts';
 import type { Collection } from './collection.ts';
 import { ordersByAnimal } from './orders-by-animal.ts';
 import { forkStore, restoreStore, type Store } from './store.ts';
@@ -40,38 +37,40 @@ export const ID_NAME = {
  *
  * @returns what is wrong; nothing where the changes were made
  */
-export function mergeInto(store: Store, changes: StoreChanges, path = '$'): readonly Problem[] {
+export function mergeInto(
+  store: Store,
+  changes: StoreChanges,
+  at: At = [],
+): readonly ShapeProblem[] {
   const draft = forkStore(store);
-  const problems: Problem[] = [];
+  const problems: ShapeProblem[] = [];
   const { animals, inventory, orders } = changes;
   if (animals.remove === 'all') for (const name of COLLECTIONS) draft[name].clear();
   else removeAnimals(draft, new Set(animals.remove));
   remove(draft.inventory, inventory.remove);
   remove(draft.orders, orders.remove);
 
-  const merge = <const F extends Fields>(
+  const merge = <R extends object>(
     name: CollectionName,
-    fields: F,
-    collection: Collection<RecordOf<F>>,
-    set: readonly Partial<RecordOf<F>>[],
+    shape: Shape<R>,
+    collection: Collection<R>,
+    set: readonly Partial<R>[],
   ): void => {
-    set.forEach((members, index) => {
-      const at = `${path}.${name}.set[${index}]`;
-      const record = mergedRecord(name, fields, collection, members, at);
-      if (record.ok) collection.set(record.value);
-      else problems.push(...record.problems);
-      if ('petId' in members) checkAnimal(draft, members.petId, `${at}.petId`, problems);
-    });
+    for (const [index, members] of set.entries()) {
+      const place = [...at, name, 'set', index];
+      const tell: Tell = (misfit) => problems.push(problemOf(misfit));
+      const record = shape.read({ ...before(name, collection, members), ...members }, place, tell);
+      if (record !== undefined) collection.set(record);
+      if ('petId' in members) tellMissingAnimal(draft, members.petId, [...place, 'petId'], tell);
+    }
   };
-  merge('animals', STORED_RECORDS.animals, draft.animals, animals.set);
-  merge('inventory', STORED_RECORDS.inventory, draft.inventory, inventory.set);
-  merge('orders', STORED_RECORDS.orders, draft.orders, orders.set);
+  merge('animals', RECORD_SHAPES.animals, draft.animals, animals.set);
+  merge('inventory', RECORD_SHAPES.inventory, draft.inventory, inventory.set);
+  merge('orders', RECORD_SHAPES.orders, draft.orders, orders.set);
 
   if (problems.length === 0) restoreStore(store, draft);
   return problems;
 }
-
-const COLLECTIONS = ['animals', 'inventory', 'orders'] as const;
 
 function remove<R extends object>(collection: Collection<R>, ids: readonly bigint[] | 'all'): void {
   if (ids === 'all') collection.clear();
@@ -96,22 +95,18 @@ function removeAnimals(store: Store, ids: ReadonlySet<bigint>): void {
   store.orders.deleteAll(ordersByAnimal(store.orders, known));
 }
 
-/** A record as it will be: what is there under its id, with the given members over it. */
-function mergedRecord<const F extends Fields>(
+/** The record that members are merged into. */
+function before<R extends object>(
   name: CollectionName,
-  fields: F,
-  collection: Collection<RecordOf<F>>,
-  members: Partial<RecordOf<F>>,
-  path: string,
-): ReturnType<typeof readRecord<F>> {
-  const given: Readonly<Record<string, unknown>> = members;
-  const id = given[ID_NAME[name]];
-  const before = typeof id === 'bigint' ? collection.get(id) : undefined;
-  return readRecord(fields, { ...before, ...members }, path);
+  collection: Collection<R>,
+  members: Readonly<Record<string, unknown>>,
+): R | undefined {
+  const id = members[ID_NAME[name]];
+  return typeof id === 'bigint' ? collection.get(id) : undefined;
 }
 
-function checkAnimal(store: Store, petId: unknown, path: string, problems: Problem[]): void {
-  if (typeof petId !== 'bigint' || store.animals.has(petId)) return;
-  const found = `${describe(petId)}, which no animal has`;
-  problems.push({ path, expected: 'the id of an animal', found });
+/** Tells a petId that no animal has. */
+export function tellMissingAnimal({ animals }: Store, petId: unknown, at: At, tell: Tell): void {
+  if (typeof petId !== 'bigint' || animals.has(petId)) return;
+  tell({ at, expected: 'the id of an animal', found: `${petId}, which no animal has` });
 }

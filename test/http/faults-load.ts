@@ -6,9 +6,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { createFaults } from '../../src/http/faults/faults.ts';
-import type { Written } from '../../src/http/faults/written.ts';
-import type { Fault } from '../../src/scenario/fault-table.ts';
+import { createFaults, type Written } from '../../src/http/faults/faults.ts';
+import type { Fault } from '../../src/scenario/outcome.ts';
 
 /** What a process holds. */
 interface Held {

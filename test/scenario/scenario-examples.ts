@@ -77,6 +77,17 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
     'FILE:1:35: $.state.orders.set[0].staus: expected id, petId, quantity, shipDate, complete or status, found "staus" (did you mean status?)',
   ],
   [
+    'another name for the member that is missing',
+    'rules:\n  - { on: getPet, reply: { code: 503 } }',
+    'FILE:2:28: $.rules[0].reply.code: expected status, headers, body or empty, found "code" (did you mean status?)',
+    'FILE:2:26: $.rules[0].reply.status: expected a status from 200 to 599, found nothing',
+  ],
+  [
+    'records without `set`',
+    'state: { orders: [{ id: 1, status: shipped }] }',
+    'FILE:1:18: $.state.orders: expected an object with `set` (an array of records) or `remove`, found an array',
+  ],
+  [
     'a misspelt collection',
     'state: { order: { remove: all } }',
     'FILE:1:10: $.state.order: expected animals, inventory or orders, found "order" (did you mean orders?)',
@@ -151,16 +162,6 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
     'a status that is no final one',
     'rules:\n  - { on: getPet, reply: { status: 100 } }',
     'FILE:2:36: $.rules[0].reply.status: expected a status from 200 to 599, found 100',
-  ],
-  [
-    'a fault that needs a body beside a status without one',
-    'rules:\n  - { on: cancelOrder, reply: { status: 204 }, fault: slow-body }',
-    'FILE:2:48: $.rules[0].fault: expected a reply with a body beside `slow-body`, found the status 204',
-  ],
-  [
-    'a fault that needs a body beside an empty reply',
-    'rules:\n  - { on: getPet, reply: { status: 200, empty: true }, fault: malformed-json }',
-    'FILE:2:56: $.rules[0].fault: expected a reply with a body beside `malformed-json`, found `empty`',
   ],
   [
     'a body where HTTP forbids one',

@@ -78,11 +78,11 @@ test('a scenario tells where in its file something is, for what is found wrong l
   const text =
     'state:\n  orders: { set: [{ id: 1 }, { id: 2, petId: 99 }] }\nassume: { cors: absent }';
   const [scenario] = await loadScenarios([write('places.yaml', text)]);
-  const place = (path: string) => scenario?.placeOf?.(path).replace(folder, 'FOLDER');
-  expect(place('state.orders.set[1].petId')).toBe('FOLDER/places.yaml:2:46');
-  expect(place('$.state.orders.set[0].name')).toBe('FOLDER/places.yaml:2:19');
-  expect(place('$.assume["cors"]')).toBe('FOLDER/places.yaml:3:17');
-  expect(place('$')).toBe('FOLDER/places.yaml:1:1');
+  const place = (...at: (string | number)[]) => scenario?.placeOf?.(at).replace(folder, 'FOLDER');
+  expect(place('state', 'orders', 'set', 1, 'petId')).toBe('FOLDER/places.yaml:2:46');
+  expect(place('state', 'orders', 'set', 0, 'name')).toBe('FOLDER/places.yaml:2:19');
+  expect(place('assume', 'cors')).toBe('FOLDER/places.yaml:3:17');
+  expect(place()).toBe('FOLDER/places.yaml:1:1');
 });
 
 describe('what cannot be loaded is refused', () => {

@@ -218,7 +218,7 @@ describe('a scenario written in a request', () => {
   });
 
   test('is told with paths', () => {
-    expect(readScenario({ rules: [{ on: 'getPet', faults: 'reset' }] }, 'mine')).toEqual({
+    expect(readScenario({ rules: [{ on: 'getPet', faults: 'reset' }] }, 'mine')).toMatchObject({
       ok: false,
       problems: [
         {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isObject } from '../../src/contract/records.ts';
-import { memberPath, placesIn } from '../../src/shape/places.ts';
+import { placesIn } from '../../src/shape/places.ts';
+import { memberPath } from '../../src/shape/shapes.ts';
 import { FixtureError, loadFixture } from '../../src/store/fixture/load-fixture.ts';
 
 let folder = '';

@@ -1,5 +1,5 @@
 import { ref } from '../../contract/openapi-schemas.ts';
-import { isObject, type Problem, type Reading } from '../../contract/records.ts';
+import { COLLECTIONS, isObject, type Problem, type Reading } from '../../contract/records.ts';
 import { STATE } from '../../scenario/state-shape.ts';
 import { pathText } from '../../shape/shapes.ts';
 import { readStore } from '../../store/fixture/read-store.ts';
@@ -16,8 +16,6 @@ import { recordText } from '../records/record-text.ts';
 
 /** A whole store can be large. */
 const STATE_LIMIT = 64 * 1024 ** 2;
-
-const COLLECTIONS = ['animals', 'inventory', 'orders'] as const;
 
 export const STATE_ENDPOINTS: readonly Endpoint[] = [
   {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Fault, FaultName } from '../../scenario/fault-table.ts';
+import type { Fault } from '../../scenario/outcome.ts';
 import { badChunk } from './bad-chunk.ts';
 import { close } from './close.ts';
 import { delay } from './delay.ts';
@@ -10,7 +10,15 @@ import { malformedJson } from './malformed-json.ts';
 import { reset } from './reset.ts';
 import { slowBody } from './slow-body.ts';
 import { truncate } from './truncate.ts';
-import type { Written } from './written.ts';
+
+/** A reply as it would be sent. */
+export interface Written {
+  readonly status: number;
+  /** Names and values in turn, without `Content-Length` and `Transfer-Encoding`. */
+  readonly headers: readonly string[];
+  /** What GET would get, also in a reply to HEAD. */
+  readonly body: string | Buffer;
+}
 
 /** Carries out the faults of one server. */
 export interface Faults {
@@ -26,7 +34,8 @@ export interface Faults {
   endAll(): void;
 }
 
-type FaultOf = { readonly [K in FaultName]: Extract<Fault, { kind: K }> };
+type Kind = Fault['kind'];
+type FaultOf = { readonly [K in Kind]: Extract<Fault, { kind: K }> };
 
 interface Exchange {
   readonly response: ServerResponse;
@@ -35,7 +44,7 @@ interface Exchange {
   readonly drawnOut: DrawnOut;
 }
 
-const CARRY_OUT: { readonly [K in FaultName]: (exchange: Exchange, fault: FaultOf[K]) => void } = {
+const CARRY_OUT: { readonly [K in Kind]: (exchange: Exchange, fault: FaultOf[K]) => void } = {
   reset: ({ response }) => reset(response),
   close: ({ response }) => close(response),
   hang: ({ response, drawnOut }) => hang(response, drawnOut),
@@ -47,7 +56,7 @@ const CARRY_OUT: { readonly [K in FaultName]: (exchange: Exchange, fault: FaultO
     slowBody(response, written(), pace, drawnOut),
 };
 
-function dispatch<K extends FaultName>(kind: K, fault: FaultOf[K], exchange: Exchange): void {
+function dispatch<K extends Kind>(kind: K, fault: FaultOf[K], exchange: Exchange): void {
   CARRY_OUT[kind](exchange, fault);
 }
 

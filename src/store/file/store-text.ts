@@ -1,6 +1,6 @@
-import type { CollectionName } from '../../contract/records.ts';
+import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
 import type { Run } from '../collection.ts';
-import { COLLECTIONS, recordText } from '../fixture/write-fixture.ts';
+import { recordText } from '../fixture/write-fixture.ts';
 import type { Store } from '../store.ts';
 
 /** Records of a base whose text is kept together. */
