@@ -1,51 +1,45 @@
-// The floor: the least that a Node server can do for these requests. It checks the key, writes a
-// prepared buffer, and for a POST parses the body and keeps the record in a Map.
-// Usage: node floor.js PORT LIST_AS_JSON
+// The floor: a bare node:http server that sends replies recorded from the subject, with the same
+// headers and bodies, from prepared buffers. For POST and PATCH it also parses the body and stores
+// the record, as any server must.
+//
+// Usage: node floor.js PORT RECORDING
 
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-const [port, list = '[]'] = process.argv.slice(2);
-/** @type {{ id: number }[]} */
-const animals = JSON.parse(list);
-const kept = new Map(animals.map((animal) => [animal.id, animal]));
-const listReply = prepare(list);
-const petReply = prepare(JSON.stringify(animals[0]));
-const refusal = prepare('{"code":"UNAUTHORIZED","message":"No valid key","status":401}');
-let nextId = 1_000_000_000;
+const [port, file = ''] = process.argv.slice(2);
+/** @type {import('./record.js').Recorded[]} */
+const recording = JSON.parse(readFileSync(file, 'utf8'));
+const reads = prepared(recording.filter(({ method }) => method === 'GET'));
+const writes = prepared(recording.filter(({ method }) => method !== 'GET'));
+const stored = new Map();
+let nextId = 1;
 
-/** @param {string} json */
-function prepare(json) {
-  const body = Buffer.from(json);
-  return { body, headers: { 'Content-Type': 'application/json', 'Content-Length': body.length } };
+/** @param {import('./record.js').Recorded[]} recorded */
+function prepared(recorded) {
+  return new Map(
+    recorded.map(({ path, status, headers, body }) => {
+      return [path, { status, headers, body: Buffer.from(body) }];
+    }),
+  );
 }
 
-/**
- * @param {import('node:http').ServerResponse} response
- * @param {number} status
- * @param {ReturnType<typeof prepare>} reply
- */
-function write(response, status, reply) {
-  response.writeHead(status, reply.headers);
-  response.end(reply.body);
-}
-
-/**
- * @param {import('node:http').IncomingMessage} request
- * @param {import('node:http').ServerResponse} response
- */
-function create(request, response) {
+createServer((request, response) => {
+  const { method, url = '' } = request;
+  if (method === 'GET') return send(reads.get(url));
   /** @type {Buffer[]} */
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('end', () => {
-    const animal = { id: nextId++, ...JSON.parse(Buffer.concat(chunks).toString()) };
-    kept.set(animal.id, animal);
-    write(response, 201, prepare(JSON.stringify(animal)));
+    const record = JSON.parse(Buffer.concat(chunks).toString());
+    stored.set(method === 'POST' ? nextId++ : url, record);
+    send(writes.get(url));
   });
-}
 
-createServer((request, response) => {
-  if (request.headers.authorization !== 'Bearer demo-key') write(response, 401, refusal);
-  else if (request.method === 'POST') create(request, response);
-  else write(response, 200, request.url?.startsWith('/v1/pets/') ? petReply : listReply);
+  /** @param {{ status: number, headers: string[], body: Buffer } | undefined} reply */
+  function send(reply) {
+    if (!reply) throw new Error(`${method} ${url} was not recorded`);
+    response.writeHead(reply.status, reply.headers);
+    response.end(reply.body);
+  }
 }).listen(Number(port), '127.0.0.1');

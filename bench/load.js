@@ -1,38 +1,77 @@
-// The load generator: a number of keep-alive connections, each with one request under way, over
-// plain sockets. It stops after a time or a number of requests, whichever comes first.
+// The load generator: keep-alive connections over plain sockets, one request in flight on each.
+// autocannon and other generators for Node parse every reply in full and need more CPU time for a
+// request than the servers measured here: they would measure themselves.
 
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createHistogram } from 'node:perf_hooks';
-import { replyReader } from './reply-reader.js';
 
-const readBufferBytes = 64 * 1024;
-
-/**
- * @typedef {{ bytes: Buffer, status: number }} PreparedRequest a request and the status it must get
- * @typedef {{ requests: number, seconds: number, perSecond: number, p50: number, p99: number, max: number }} LoadResult
- *   latencies in milliseconds
- */
+const READ_BUFFER_BYTES = 64 * 1024;
+const END_OF_HEAD = Buffer.from('\r\n\r\n');
+const END_OF_CHUNKS = '\r\n0\r\n\r\n';
 
 /**
- * @param {{ port: number, requests: PreparedRequest[], connections: number, seconds: number, limit: number }} options
- * @returns {Promise<LoadResult>}
+ * @typedef {{ method: string, path: string, status: number, body?: object }} Call `status` is the expected one
+ * @typedef {{ bytes: Buffer, status: number }} PreparedRequest
+ * @typedef {object} LoadOptions
+ * @property {number} port
+ * @property {PreparedRequest[]} requests sent in turn, from the first again after the last
+ * @property {number} connections
+ * @property {number} [seconds]
+ * @property {number} [limit] of requests
+ * @property {number} [perSecond] a fixed rate instead of as many as possible
+ * @property {() => boolean} [isOver] ends the load before its time
  */
-export async function runLoad({ port, requests, connections, seconds, limit }) {
+
+/** @param {Call} call */
+export function prepare({ method, path, status, body }) {
+  const text = body ? JSON.stringify(body) : '';
+  const lines = [
+    `${method} ${path} HTTP/1.1`,
+    'Host: 127.0.0.1',
+    'Authorization: Bearer demo-key',
+    ...(text
+      ? ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`]
+      : []),
+  ];
+  return { bytes: Buffer.from(`${lines.join('\r\n')}\r\n\r\n${text}`), status };
+}
+
+/**
+ * Runs until the time is over or the limit is reached. Latencies are in milliseconds.
+ *
+ * @param {LoadOptions} options
+ */
+export async function runLoad({ port, requests, connections, perSecond, ...bounds }) {
+  const { seconds = Infinity, limit = Infinity, isOver = () => false } = bounds;
   const latency = createHistogram({ lowest: 1, highest: 120_000_000, figures: 3 });
-  let sent = 0;
-  let deadline = 0;
-
-  /** The next request of all connections together, or nothing when it is time to stop. */
-  function next() {
-    if (sent >= limit || performance.now() >= deadline) return undefined;
-    return requests[sent++ % requests.length];
-  }
-
-  const lanes = await Promise.all(Array.from({ length: connections }, () => openLane(port)));
+  const lanes = await Promise.all(Array.from({ length: connections }, () => openConnection(port)));
   const started = performance.now();
-  deadline = started + seconds * 1000;
+  let sent = 0;
+
+  /**
+   * @param {Connection} lane
+   * @returns {Promise<void>}
+   */
+  const runLane = (lane) =>
+    new Promise((resolve, reject) => {
+      function sendNext() {
+        const isTimeOver = performance.now() >= started + seconds * 1000;
+        const request = requests[sent % requests.length];
+        if (!request || isTimeOver || sent >= limit || isOver()) return resolve();
+        sent++;
+        const askedAt = performance.now();
+        lane.send(request, (error) => {
+          if (error) return reject(error);
+          latency.record(Math.max(1, Math.round((performance.now() - askedAt) * 1000)));
+          if (!perSecond) return sendNext();
+          setTimeout(sendNext, started + (sent / perSecond) * 1000 - performance.now());
+        });
+      }
+      sendNext();
+    });
   try {
-    await Promise.all(lanes.map((lane) => lane.run(next, latency)));
+    await Promise.all(lanes.map(runLane));
   } finally {
     for (const lane of lanes) lane.close();
   }
@@ -48,66 +87,97 @@ export async function runLoad({ port, requests, connections, seconds, limit }) {
 }
 
 /**
- * One connection, ready for requests.
+ * Callbacks rather than promises: they cost the load less CPU time.
  *
- * @param {number} port
+ * @typedef {{ send: (request: PreparedRequest, done: (error?: Error) => void) => void, close: () => void }} Connection
  */
-async function openLane(port) {
-  /** @type {(status: number) => void} */
-  let onReply = () => {};
-  /** @type {(error: Error) => void} */
-  let onFailure = () => {};
-  const read = replyReader((status) => onReply(status));
+
+/**
+ * @param {number} port
+ * @returns {Promise<Connection>}
+ */
+export async function openConnection(port) {
+  /** @type {PreparedRequest | undefined} */
+  let request;
+  /** @type {(error?: Error) => void} */
+  let done = () => {};
+  const read = replyReader((status) => {
+    if (status === request?.status) return done();
+    const [line] = request?.bytes.toString('latin1').split('\r\n') ?? [];
+    done(new Error(`${line} was answered ${status}, not ${request?.status}`));
+  });
   const socket = connect({
     port,
     host: '127.0.0.1',
     noDelay: true,
     onread: {
-      buffer: Buffer.allocUnsafe(readBufferBytes),
+      buffer: Buffer.allocUnsafe(READ_BUFFER_BYTES),
       callback: (count, buffer) => {
         read(/** @type {Buffer} */ (buffer).subarray(0, count));
         return true;
       },
     },
   });
-  await new Promise((resolve, reject) => {
-    socket.once('connect', resolve);
-    socket.once('error', reject);
-  });
-  socket.on('error', (error) => onFailure(error));
-  socket.on('close', () => onFailure(new Error('The server closed a connection under load.')));
+  await once(socket, 'connect');
+  socket.on('error', (error) => done(error));
+  socket.on('close', () => done(new Error('The server closed the connection.')));
+  return {
+    send(next, callback) {
+      request = next;
+      done = callback;
+      socket.write(next.bytes);
+    },
+    close: () => socket.destroy(),
+  };
+}
 
-  /**
-   * @param {() => PreparedRequest | undefined} next
-   * @param {import('node:perf_hooks').RecordableHistogram} latency
-   * @returns {Promise<void>}
-   */
-  function run(next, latency) {
-    return new Promise((resolve, reject) => {
-      let request = next();
-      let sentAt = 0;
-      onFailure = reject;
-      onReply = (status) => {
-        if (status !== request?.status) {
-          const line = request?.bytes.toString('latin1').split('\r\n')[0];
-          reject(new Error(`${line} was answered ${status}, not ${request?.status}.`));
-          return;
-        }
-        latency.record(Math.max(1, Math.round((performance.now() - sentAt) * 1000)));
-        request = next();
-        send();
-      };
-      function send() {
-        if (!request) {
-          resolve();
-          return;
-        }
-        sentAt = performance.now();
-        socket.write(request.bytes);
-      }
-      send();
-    });
+/**
+ * Finds the end of each reply, and parses no more of it than that takes.
+ *
+ * @param {(status: number) => void} onReply
+ * @returns {(bytes: Buffer) => void} takes the bytes of one connection as they arrive
+ */
+function replyReader(onReply) {
+  let status = 0;
+  let isInBody = false;
+  let isChunked = false;
+  let bodyBytesLeft = 0;
+  let tail = '';
+  /** @type {Buffer | undefined} */
+  let partOfHead;
+
+  /** @param {Buffer} bytes */
+  function readHead(bytes) {
+    const all = partOfHead ? Buffer.concat([partOfHead, bytes]) : bytes;
+    const end = all.indexOf(END_OF_HEAD);
+    if (end < 0) {
+      partOfHead = Buffer.from(all); // a copy, since the socket reuses its buffer
+      return;
+    }
+    partOfHead = undefined;
+    const head = all.toString('latin1', 0, end);
+    status = Number(head.slice(9, 12));
+    const length = /\r\ncontent-length: *(\d+)/i.exec(head);
+    isChunked = !length && /\r\ntransfer-encoding: *chunked/i.test(head);
+    bodyBytesLeft = Number(length?.[1] ?? 0);
+    tail = '\r\n';
+    isInBody = true;
+    readBody(all.subarray(end + END_OF_HEAD.length));
   }
 
-  return { run, close: () => socket.destroy() };
+  /** @param {Buffer} bytes */
+  function readBody(bytes) {
+    if (isChunked) {
+      const last = bytes.toString('latin1', Math.max(0, bytes.length - END_OF_CHUNKS.length));
+      tail = (tail + last).slice(-END_OF_CHUNKS.length);
+      if (tail !== END_OF_CHUNKS) return;
+    } else {
+      bodyBytesLeft -= bytes.length;
+      if (bodyBytesLeft > 0) return;
+    }
+    isInBody = false;
+    onReply(status);
+  }
+
+  return (bytes) => (isInBody ? readBody(bytes) : readHead(bytes));
 }

@@ -1,41 +1,56 @@
-// Ratios and differences are taken round by round, between measurements that stood next to each other in time,
-// and the median is quoted: what else the machine does then hits both sides alike.
+// Ratios and differences compare measurements of the same round, which stood next to each other in
+// time: other work of the machine affects both. The median over the rounds is quoted.
+
+/** @typedef {Record<string, number>} Figures of one round */
 
 /** @param {number[]} values */
 export function median(values) {
   const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
+  return (lower + upper) / 2;
 }
 
 /**
- * @param {number[] | undefined} values
- * @param {number[] | undefined} base
- * @returns {number | undefined} nothing when one of the two was not measured
+ * @param {string} figure
+ * @returns {(rounds: Figures[]) => number}
  */
-export function medianRatio(values, base) {
-  return medianOfPairs(values, base, (value, other) => value / other);
-}
+export const typical = (figure) => (rounds) => median(valuesOf(rounds, figure));
 
 /**
- * @param {number[] | undefined} values
- * @param {number[] | undefined} base
- * @returns {number | undefined} nothing when one of the two was not measured
+ * @param {string} figure
+ * @returns {(rounds: Figures[]) => number}
  */
-export function medianDifference(values, base) {
-  return medianOfPairs(values, base, (value, other) => value - other);
-}
+export const highest = (figure) => (rounds) => Math.max(...valuesOf(rounds, figure));
 
 /**
- * @param {number[] | undefined} values
- * @param {number[] | undefined} base
+ * @param {string} figure
+ * @returns {(rounds: Figures[], base: Figures[]) => number}
+ */
+export const ratio = (figure) => comparison(figure, (value, other) => value / other);
+
+/**
+ * @param {string} figure
+ * @returns {(rounds: Figures[], base: Figures[]) => number}
+ */
+export const difference = (figure) => comparison(figure, (value, other) => value - other);
+
+/**
+ * @param {string} figure
  * @param {(value: number, base: number) => number} compare
+ * @returns {(rounds: Figures[], base: Figures[]) => number}
  */
-function medianOfPairs(values, base, compare) {
-  if (!values?.length || !base?.length) return undefined;
-  const rounds = Math.min(values.length, base.length);
-  return median(
-    values.slice(0, rounds).map((value, round) => compare(value, base[round] ?? Number.NaN)),
-  );
+function comparison(figure, compare) {
+  return (rounds, base) => {
+    const others = valuesOf(base, figure);
+    return median(valuesOf(rounds, figure).map((value, i) => compare(value, others[i] ?? NaN)));
+  };
+}
+
+/**
+ * @param {Figures[]} rounds
+ * @param {string} figure
+ */
+function valuesOf(rounds, figure) {
+  return rounds.map((figures) => figures[figure] ?? Number.NaN);
 }

@@ -1,10 +1,8 @@
-// The store that the other servers are given: the same shape and size as the one that
-// `petstore-mock --animals N --orders M` generates for itself.
+// Records of the same shape and size as those that `petstore-mock --animals N --orders M` generates.
 
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 
-const names = [
+const NAMES = [
   'Bella',
   'Charlie',
   'Luna',
@@ -16,58 +14,55 @@ const names = [
   'Nala',
   'Milo',
 ];
-const statuses = ['available', 'available', 'pending', 'sold'];
-const linesPerWrite = 10_000;
+const STATUSES = ['available', 'available', 'pending', 'sold'];
 
 /** @param {number} id */
-export function animal(id) {
+export function newAnimal(id) {
   return {
-    id,
-    name: `${names[id % names.length]} ${id}`,
+    name: `${NAMES[id % NAMES.length]} ${id}`,
     categoryId: 1 + (id % 12),
-    status: statuses[id % statuses.length],
+    status: STATUSES[id % STATUSES.length],
   };
 }
 
+/** @param {number} id */
+const animal = (id) => ({ id, ...newAnimal(id) });
+
 /** @param {number} petId */
-function inventoryEntry(petId) {
-  return { petId, quantity: petId % 40, status: petId % 4 === 3 ? 'sold' : 'available' };
-}
+const entry = (petId) => ({
+  petId,
+  quantity: petId % 40,
+  status: petId % 4 === 3 ? 'sold' : 'available',
+});
 
 /** @param {number} id */
-function order(id) {
-  return { id, petId: id, quantity: 1, shipDate: '2031-01-15T09:00:00Z', complete: id % 5 === 0 };
-}
+const order = (id) => ({
+  id,
+  petId: id,
+  quantity: 1,
+  shipDate: '2031-01-15T09:00:00Z',
+  complete: id % 5 === 0,
+});
 
 /**
- * Written in pieces: a million records as one string would not fit in V8's longest.
+ * A file that json-server and `--fixture` read.
  *
  * @param {string} file
  * @param {{ animals: number, orders: number }} size
  */
 export async function writeStoreFile(file, size) {
-  const output = createWriteStream(file);
-  output.write('{"animals":[\n');
-  await writeRecords(output, size.animals, animal);
-  output.write('],"inventory":[\n');
-  await writeRecords(output, size.animals, inventoryEntry);
-  output.write('],"orders":[\n');
-  await writeRecords(output, size.orders, order);
-  output.end(']}\n');
-  await once(output, 'close');
+  const store = {
+    animals: records(size.animals, animal),
+    inventory: records(size.animals, entry),
+    orders: records(size.orders, order),
+  };
+  await writeFile(file, JSON.stringify(store));
 }
 
 /**
- * @param {import('node:fs').WriteStream} output
  * @param {number} count
- * @param {(id: number) => object} record
+ * @param {(id: number) => object} make
  */
-async function writeRecords(output, count, record) {
-  for (let first = 1; first <= count; first += linesPerWrite) {
-    const last = Math.min(count, first + linesPerWrite - 1);
-    const lines = [];
-    for (let id = first; id <= last; id++) lines.push(JSON.stringify(record(id)));
-    const hasRoom = output.write(`${lines.join(',\n')}${last < count ? ',' : ''}\n`);
-    if (!hasRoom) await once(output, 'drain');
-  }
+function records(count, make) {
+  return Array.from({ length: count }, (_, i) => make(i + 1));
 }

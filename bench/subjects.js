@@ -1,216 +1,111 @@
-// The servers under measurement: how each is started and how each expresses the three calls.
+// The table of subjects: the servers under measurement, how each is started, where its animals are.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { mockoonEnvironment } from './mockoon-environment.js';
-import { animal, writeStoreFile } from './store-data.js';
-
-/** Flags of this project that every measured start gets: nothing that would switch a check off. */
-const ourFlags = ['--seed', '1', '--log', 'off'];
+import { writeStoreFile } from './store-data.js';
 
 /**
- * @typedef {{ folder: string, animals: number | undefined, orders: number }} Setup
- *   `animals` undefined: as the subject starts when nobody says how many
- * @typedef {import('./work.js').Dialect} Dialect
- */
-
-/**
+ * @typedef {{ folder: string, animals?: number | undefined, flags?: string[] | undefined, node?: string | undefined }} Setup
+ *   `animals` undefined: the default fixture
  * @typedef {object} Subject
- * @property {string} id what `--subjects` takes
  * @property {string} name
  * @property {string} version
- * @property {string} node the Node executable that runs it
- * @property {boolean} holdsStore whether the size of the store can matter to it
+ * @property {string} node the executable that runs it
  * @property {string} notes
- * @property {(setup: Setup) => Promise<void>} prepare writes the files that the command needs
- * @property {(setup: Setup & { port: number }) => string[]} command
- * @property {Dialect} dialect
+ * @property {string} pets the path of its animals
+ * @property {string} page the query that gets 20 of them
+ * @property {(setup: Setup) => Promise<void>} [prepare] writes the files that the command reads
+ * @property {(setup: Setup, port: number) => string[]} command
  */
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const project = fileURLToPath(new URL('..', import.meta.url));
-const ourPackage = readJson(join(project, 'package.json'));
-export const ourCommand = join(project, ourPackage.bin['petstore-mock']);
-const laterNode = inModules('node', 'bin', 'node');
+export const project = fileURLToPath(new URL('..', import.meta.url));
+export const ourCommand = join(project, 'dist/cli/main.js');
+export const laterNode = inModules('node/bin/node');
+const ORDERS = 100;
 
-/** @type {Dialect} */
-const serviceDialect = dialect('/v1/pets', '/v1/pets?limit=20');
-
-/** @type {Subject[]} */
-export const subjects = [
-  {
-    id: 'floor',
-    name: 'floor (bare node:http)',
-    version: '',
-    node: process.execPath,
-    holdsStore: false,
-    notes: 'checks the key, writes a prepared buffer; POST: JSON.parse and a Map',
-    prepare: async () => {},
-    command: ({ port }) => [process.execPath, join(here, 'floor.js'), String(port), firstPage()],
-    dialect: serviceDialect,
-  },
-  {
-    id: 'ours',
+/** @satisfies {Record<string, Subject>} */
+export const subjects = {
+  ours: {
     name: 'petstore-mock',
-    version: ourPackage.version,
+    version: versionOf(join(project, 'package.json')),
     node: process.execPath,
-    holdsStore: true,
-    notes: `keys, basis and validation on; flags: ${ourFlags.join(' ')}`,
-    prepare: async () => {},
-    command: ({ port, animals, orders }) => [
-      process.execPath,
-      ourCommand,
-      ...['--port', String(port), ...ourFlags],
-      ...(animals === undefined ? [] : ['--animals', String(animals), '--orders', String(orders)]),
+    notes: 'flags: --seed 1 --log off; nothing switched off',
+    pets: '/v1/pets',
+    page: '?limit=20',
+    command: ({ animals, flags = [], node = process.execPath }, port) => [
+      ...[node, ourCommand, '--port', `${port}`, '--seed', '1', '--log', 'off'],
+      ...(animals === undefined ? [] : ['--animals', `${animals}`, '--orders', `${ORDERS}`]),
+      ...flags,
     ],
-    dialect: serviceDialect,
   },
-  {
-    id: 'json-server-0',
+  jsonServer: {
     name: 'json-server 0.17',
-    version: versionOf('json-server'),
+    version: versionOf(inModules('json-server/package.json')),
     node: process.execPath,
-    holdsStore: true,
     notes: 'no key check; rewrites its file at every POST',
+    pets: '/animals',
+    page: '?_limit=20',
     prepare: writeDatabase,
-    command: ({ port, folder }) => [
-      process.execPath,
-      inModules('json-server', 'lib', 'cli', 'bin.js'),
-      ...['--quiet', '--host', '127.0.0.1', '--port', String(port), databaseIn(folder)],
+    command: ({ folder }, port) => [
+      ...[process.execPath, inModules('json-server/lib/cli/bin.js'), '--quiet'],
+      ...['--host', '127.0.0.1', '--port', `${port}`, join(folder, 'db.json')],
     ],
-    dialect: dialect('/animals', '/animals?_limit=20'),
   },
-  {
-    id: 'json-server-1',
+  jsonServer1: {
     name: 'json-server 1 beta',
-    version: versionOf('json-server-1'),
+    version: versionOf(inModules('json-server-1/package.json')),
     node: laterNode,
-    holdsStore: true,
     notes: 'no key check; rewrites its file at every POST',
+    pets: '/animals',
+    page: '?_page=1&_per_page=20',
     prepare: writeDatabase,
-    command: ({ port, folder }) => [
-      laterNode,
-      inModules('json-server-1', 'lib', 'bin.js'),
-      ...['--host', '127.0.0.1', '--port', String(port), databaseIn(folder)],
+    command: ({ folder }, port) => [
+      ...[laterNode, inModules('json-server-1/lib/bin.js')],
+      ...['--host', '127.0.0.1', '--port', `${port}`, join(folder, 'db.json')],
     ],
-    dialect: dialect('/animals', '/animals?_page=1&_per_page=20'),
   },
-  {
-    id: 'prism',
+  prism: {
     name: 'Prism (static)',
-    version: versionOf('@stoplight/prism-cli'),
+    version: versionOf(inModules('@stoplight/prism-cli/package.json')),
     node: laterNode,
-    holdsStore: false,
-    notes: 'our OpenAPI document, -v silent; checks that there is a key; keeps no records',
-    prepare: writeOpenApi,
-    command: ({ port, folder }) => [
-      laterNode,
-      inModules('@stoplight/prism-cli', 'dist', 'index.js'),
-      ...['mock', '-v', 'silent', '-h', '127.0.0.1', '-p', String(port), openApiIn(folder)],
+    notes: 'our OpenAPI document, -v silent; keeps no records',
+    pets: '/pets',
+    page: '?limit=20',
+    prepare: async ({ folder }) =>
+      writeFileSync(
+        join(folder, 'openapi.json'),
+        execFileSync(process.execPath, [ourCommand, 'openapi']),
+      ),
+    command: ({ folder }, port) => [
+      ...[laterNode, inModules('@stoplight/prism-cli/dist/index.js'), 'mock', '-v', 'silent'],
+      ...['-h', '127.0.0.1', '-p', `${port}`, join(folder, 'openapi.json')],
     ],
-    dialect: dialect('/pets', '/pets?limit=20'),
   },
-  {
-    id: 'mockoon',
-    name: 'Mockoon CLI',
-    version: versionOf('@mockoon/cli'),
-    node: process.execPath,
-    holdsStore: true,
-    notes: 'a CRUD route on a data bucket; no key check',
-    prepare: writeEnvironment,
-    command: ({ port, folder }) => [
-      process.execPath,
-      inModules('@mockoon/cli', 'bin', 'run.js'),
-      ...['start', '--disable-log-to-file', '--data', environmentIn(folder)],
-      ...['--hostname', '127.0.0.1', '--port', String(port)],
-    ],
-    dialect: dialect('/v1/pets', '/v1/pets?page=1&limit=20'),
-  },
-];
+};
 
 /**
- * This project in other circumstances.
- *
- * @param {string} id
- * @param {string} notes
- * @param {(setup: Setup) => string[]} flags beside those that every start gets
- * @param {string} [base] the path of the sandbox that is called
- * @returns {Subject}
+ * @param {string} recording the file with the replies to send
+ * @param {string} [node]
+ * @returns {(port: number) => string[]}
  */
-export function variant(id, notes, flags, base = '/v1') {
-  const ours = subjects.find((subject) => subject.id === 'ours');
-  if (!ours) throw new Error('There is no subject called ours.');
-  return {
-    ...ours,
-    id,
-    name: id,
-    notes,
-    command: (setup) => [...ours.command(setup), ...flags(setup)],
-    dialect: dialect(`${base}/pets`, `${base}/pets?limit=20`),
-  };
-}
-
-/**
- * @param {string} collection
- * @param {string} firstPagePath
- * @returns {Dialect}
- */
-function dialect(collection, firstPagePath) {
-  return {
-    list: () => ({ method: 'GET', path: firstPagePath, status: 200 }),
-    get: (id) => ({ method: 'GET', path: `${collection}/${id}`, status: 200 }),
-    create: (body) => ({ method: 'POST', path: collection, status: 201, body }),
-  };
-}
-
-function firstPage() {
-  return JSON.stringify(Array.from({ length: 20 }, (_, index) => animal(index + 1)));
+export function floorCommand(recording, node = process.execPath) {
+  return (port) => [node, join(here, 'floor.js'), `${port}`, recording];
 }
 
 /** @param {Setup} setup */
-function writeDatabase({ folder, animals = 1000, orders }) {
-  return writeStoreFile(databaseIn(folder), { animals, orders });
+function writeDatabase({ folder, animals = 1000 }) {
+  return writeStoreFile(join(folder, 'db.json'), { animals, orders: ORDERS });
 }
 
-/** @param {Setup} setup */
-async function writeEnvironment({ folder, animals = 1000 }) {
-  const records = Array.from({ length: animals }, (_, index) => animal(index + 1));
-  writeFileSync(environmentIn(folder), JSON.stringify(mockoonEnvironment(records)));
-}
-
-/** @param {Setup} setup */
-async function writeOpenApi({ folder }) {
-  writeFileSync(openApiIn(folder), execFileSync(process.execPath, [ourCommand, 'openapi']));
-}
-
-/** @param {string} folder */
-function databaseIn(folder) {
-  return join(folder, 'db.json');
-}
-
-/** @param {string} folder */
-function environmentIn(folder) {
-  return join(folder, 'mockoon.json');
-}
-
-/** @param {string} folder */
-function openApiIn(folder) {
-  return join(folder, 'openapi.json');
-}
-
-/** @param {string[]} path */
-function inModules(...path) {
-  return join(here, 'node_modules', ...path);
-}
-
-/** @param {string} packageName */
-function versionOf(packageName) {
-  return readJson(inModules(packageName, 'package.json')).version;
+/** @param {string} path */
+function inModules(path) {
+  return join(here, 'node_modules', path);
 }
 
 /** @param {string} file */
-function readJson(file) {
-  return JSON.parse(readFileSync(file, 'utf8'));
+function versionOf(file) {
+  return JSON.parse(readFileSync(file, 'utf8')).version;
 }
