@@ -16,6 +16,7 @@ const dist = join(root, 'dist');
 
 /** The one build of yaml that is made of ES modules, so that it can be bundled. */
 const YAML = './node_modules/yaml/browser/index.js';
+const RE2JS = './node_modules/re2js/build/index.js';
 const YARGS = './node_modules/yargs/index.mjs';
 
 rmSync(dist, { recursive: true, force: true });
@@ -43,7 +44,7 @@ const common = {
 const apart = {
   name: 'apart',
   setup({ onResolve }) {
-    onResolve({ filter: /^(?:yaml|yargs)$/ }, ({ path }) => ({
+    onResolve({ filter: /^(?:re2js|yaml|yargs)$/ }, ({ path }) => ({
       path: `../${path}.js`,
       external: true,
     }));
@@ -71,7 +72,7 @@ const builds = await Promise.all([
     minify: true,
     metafile: true,
   }),
-  build({ ...common, entryPoints: { yaml: YAML, yargs: YARGS }, metafile: true }),
+  build({ ...common, entryPoints: { re2js: RE2JS, yaml: YAML, yargs: YARGS }, metafile: true }),
   build({
     ...common,
     alias: { ...common.alias, yaml: YAML },

@@ -62,7 +62,7 @@ export type {
 export { startPetstoreMock } from './library/start-mock.ts';
 export type { MockOptions } from './mock.ts';
 export type { SandboxLimits } from './sandbox/sandboxes.ts';
-export type { Fault } from './scenario/outcome.ts';
+export type { Fault } from './scenario/fault-table.ts';
 export type { StartSettings } from './scenario/sandbox-start.ts';
 export { ScenarioError } from './scenario/scenario.ts';
 export type { StoreChoice } from './scenario/starter.ts';

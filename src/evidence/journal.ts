@@ -1,5 +1,5 @@
 import type { OperationId } from '../contract/operations.ts';
-import type { Outcome } from '../scenario/outcome.ts';
+import { isShown, type Outcome } from '../scenario/outcome.ts';
 import type { Decision } from '../scenario/rules.ts';
 import type { Call } from '../service/input.ts';
 import type { Basis } from '../service/reply.ts';
@@ -119,13 +119,6 @@ const BEARER = /^Bearer +(.*)$/i;
 function keyOf(authorization: string | undefined): string | undefined {
   return authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]?.trim();
 }
-
-/** Whether the client saw the reply's status: some faults leave it nothing, or another reply. */
-export function isShown(outcome: Outcome): boolean {
-  return outcome.kind === 'reply' || !HIDES_REPLY.has(outcome.fault.kind);
-}
-
-const HIDES_REPLY: ReadonlySet<string> = new Set(['reset', 'close', 'hang', 'html']);
 
 function forcedBy(decision: Decision | undefined): Basis {
   return decision === undefined ? NOTHING : { kind: 'forced', by: decision.by };

@@ -1,6 +1,6 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import type { OperationId } from '../contract/operations.ts';
-import type { Fault } from '../scenario/outcome.ts';
+import type { Fault } from '../scenario/fault-table.ts';
 import type { Animal, Int64, InventoryEntry, Order, RecordChanges } from './record-types.ts';
 
 /** What a scenario file holds, to be written in a test. The server checks it as it does a file. */

@@ -1,8 +1,8 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import { Coverage } from '../evidence/coverage.ts';
 import { Findings } from '../evidence/findings.ts';
-import { isShown, Journal, type Observer, type Seen } from '../evidence/journal.ts';
-import type { Outcome } from '../scenario/outcome.ts';
+import { Journal, type Observer, type Seen } from '../evidence/journal.ts';
+import { isDelivered, isShown, type Outcome } from '../scenario/outcome.ts';
 import { type Decision, type RuleBook, Rules } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { MovableClock } from '../service/clock.ts';
@@ -25,10 +25,6 @@ export interface SandboxFile {
   readonly store: Store;
   /** Resolves when every change made to the store is in the file; else the store is put back. */
   saved(): Promise<void>;
-}
-
-function isWhole(outcome: Outcome): boolean {
-  return outcome.kind === 'reply' || outcome.fault.kind === 'slow-body';
 }
 
 /** One isolated universe: a world, the rules around it, and what it has seen. */
@@ -103,7 +99,7 @@ export class Sandbox {
     const { delay } = outcome;
     const reply = isShown(outcome) ? outcome.reply : undefined;
     // The document knows no HEAD, and a reply that is spoilt on its way is not the documented one.
-    if (reply !== undefined && isWhole(outcome) && seen.method !== 'HEAD') {
+    if (reply !== undefined && isDelivered(outcome) && seen.method !== 'HEAD') {
       this.coverage.record(exchange, call, reply, world);
     }
     this.findings.record({ exchange, seen, call, reply, delay, world });

@@ -1,4 +1,5 @@
-import type { Fault, Outcome } from '../scenario/outcome.ts';
+import { FAULTS } from '../scenario/fault-table.ts';
+import type { Outcome } from '../scenario/outcome.ts';
 import type { Decision, Rules } from '../scenario/rules.ts';
 import type { Rule, RuleReply } from '../scenario/scenario.ts';
 import { SERVICE } from '../service/implementations.ts';
@@ -75,21 +76,9 @@ function replyOf(world: World, call: Call, rule: Rule, by: string): Reply | unde
     return { ...forcedReply(world, call, reply), basis };
   }
   if (fault === undefined) return SERVICE[call.operation](world, call);
-  if (!apply && !SPOILS[fault.kind]) return undefined;
+  if (!apply && FAULTS[fault.kind].effect === 'replaces') return undefined;
   return { ...SERVICE[call.operation](world, call), basis };
 }
-
-/** Whether a fault needs a reply to spoil; the others stand in the place of one. */
-const SPOILS: Readonly<Record<Fault['kind'], boolean>> = {
-  reset: false,
-  close: false,
-  hang: false,
-  html: false,
-  truncate: true,
-  'malformed-json': true,
-  'bad-chunk': true,
-  'slow-body': true,
-};
 
 function forcedReply(world: World, call: Call, forced: RuleReply): Omit<Reply, 'basis'> {
   const { status, headers, body } = forced;

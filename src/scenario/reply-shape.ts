@@ -106,7 +106,7 @@ function jsonText(value: unknown): string {
 const STATUS = integer(200, 599, 'a status from 200 to 599');
 
 /** Statuses of which HTTP forbids a body (RFC 9110, section 6.4.1). */
-const BODILESS: readonly number[] = [204, 304];
+export const BODILESS: readonly number[] = [204, 304];
 
 const MEMBERS = {
   status: required(STATUS, 'The status, from 200 to 599.'),

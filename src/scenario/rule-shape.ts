@@ -14,9 +14,16 @@ import {
   text,
 } from '../shape/shapes.ts';
 import { listed } from '../words.ts';
-import type { Fault } from './outcome.ts';
-import { REPLY } from './reply-shape.ts';
-import { type CallRange, type Delay, LONGEST_DELAY, type Rule, type Where } from './scenario.ts';
+import { FAULT_NAMES, FAULTS, type Fault } from './fault-table.ts';
+import { BODILESS, REPLY } from './reply-shape.ts';
+import {
+  type CallRange,
+  type Delay,
+  LONGEST_DELAY,
+  type Rule,
+  type RuleReply,
+  type Where,
+} from './scenario.ts';
 import { tellForeignInputs, WHERE } from './where-shape.ts';
 
 const EVERY = '*' as const;
@@ -95,40 +102,43 @@ const DELAY: Shape<Delay> = either(
   `milliseconds from 0 to ${LONGEST_DELAY}, or an object with \`min\` and \`max\`, or with \`median\` and \`sigma\``,
 );
 
-/** Every fault by name, with what a name alone stands for. */
-const FAULTS = {
-  reset: { kind: 'reset' },
-  close: { kind: 'close' },
-  hang: { kind: 'hang' },
-  html: { kind: 'html' },
-  truncate: { kind: 'truncate' },
-  'malformed-json': { kind: 'malformed-json' },
-  'bad-chunk': { kind: 'bad-chunk' },
-  'slow-body': { kind: 'slow-body', chunks: 10, over: 2000 },
-} as const satisfies { readonly [Kind in Fault['kind']]: Fault & { readonly kind: Kind } };
-
-const FAULT_NAMES = Object.keys(FAULTS).filter((name): name is Fault['kind'] =>
-  Object.hasOwn(FAULTS, name),
-);
+const SLOW = FAULTS['slow-body'].byName;
 
 const FAULT: Shape<Fault> = either(
-  convert(choice(FAULT_NAMES), (name) => FAULTS[name]),
+  convert(choice(FAULT_NAMES), (name) => FAULTS[name].byName),
   convert(
     object({
       kind: required(choice(['slow-body']), 'The one fault that can be set.'),
       chunks: optional(
         integer(1, 10_000),
-        `In how many pieces the body comes; ${FAULTS['slow-body'].chunks} by default.`,
+        `In how many pieces the body comes; ${SLOW.chunks} by default.`,
       ),
       over: optional(
         MILLISECONDS,
-        `Over how many milliseconds they are spread; ${FAULTS['slow-body'].over} by default.`,
+        `Over how many milliseconds they are spread; ${SLOW.over} by default.`,
       ),
     }),
-    ({ kind, chunks = FAULTS[kind].chunks, over = FAULTS[kind].over }) => ({ kind, chunks, over }),
+    ({ kind, chunks = SLOW.chunks, over = SLOW.over }) => ({ kind, chunks, over }),
   ),
   `${listed(FAULT_NAMES, 'or')}, or an object with \`kind: slow-body\``,
 );
+
+/** The faults that do nothing to a reply without a body, which are refused beside one. */
+const NEED_BODY: readonly string[] = FAULT_NAMES.filter((name) => FAULTS[name].needsBody);
+
+const NO_BODY_TO_BREAK = {
+  properties: {
+    reply: { anyOf: [{ properties: { status: { enum: BODILESS } } }, { required: ['empty'] }] },
+    fault: { anyOf: [{ enum: NEED_BODY }, { type: 'object' }] },
+  },
+  required: ['reply', 'fault'],
+};
+
+/** Why a reply has no body; undefined where it can have one. */
+function bodilessBy({ status, body }: RuleReply): string | undefined {
+  if (BODILESS.includes(status)) return `the status ${status}`;
+  return body?.kind === 'none' ? '`empty`' : undefined;
+}
 
 const DOES = ['reply', 'fault', 'delay'] as const;
 
@@ -160,6 +170,7 @@ const RULE = object(
         // `apply` is of no use alone: something must stand in the place of the reply thrown away.
         { required: ['delay'], properties: { apply: { const: false } } },
       ],
+      not: NO_BODY_TO_BREAK,
     },
   },
 );
@@ -185,6 +196,12 @@ export const RULE_SHAPE: Shape<Omit<Rule, 'scenario' | 'number'>> = convert(
         });
       }
       right &&= !apply && delay !== undefined;
+    }
+    const bodiless = reply && bodilessBy(reply);
+    if (fault !== undefined && NEED_BODY.includes(fault.kind) && bodiless !== undefined) {
+      const expected = `a reply with a body beside \`${fault.kind}\``;
+      tell({ at: [...at, 'fault'], ofName: true, expected, found: bodiless });
+      right = false;
     }
     if (!right) return undefined;
     return { on, where: { inputs, headers, keys }, calls, chance, delay, reply, fault, apply };

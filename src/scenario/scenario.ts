@@ -4,7 +4,7 @@ import type { Problem } from '../contract/records.ts';
 import type { Expiry } from '../service/keyring.ts';
 import type { At } from '../shape/shapes.ts';
 import type { StoreChanges } from '../store/merge.ts';
-import type { Fault } from './outcome.ts';
+import type { Fault } from './fault-table.ts';
 
 /** The longest time that anything is held back, in milliseconds: five minutes. */
 export const LONGEST_DELAY = 300_000;

@@ -1,9 +1,4 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   ASSUMPTION_IDS,
   ASSUMPTIONS,
@@ -253,69 +248,5 @@ describe('the OpenAPI document', () => {
   test('is plain JSON, the interface version and the version of the mock in it', () => {
     expect(JSON.parse(JSON.stringify(openapi))).toEqual(openapi);
     expect(at(['info'])).toMatchObject({ version: '1.0.0', 'x-mock-version': '0.0.0' });
-  });
-});
-
-const LINTERS = {
-  Redocly: (file: string) => [
-    fileURLToPath(new URL('../../node_modules/@redocly/cli/bin/cli.js', import.meta.url)),
-    ...['lint', file, '--format', 'json', '--config', ruleset('redocly.yaml')],
-  ],
-  Spectral: (file: string) => [
-    fileURLToPath(
-      new URL('../../node_modules/@stoplight/spectral-cli/dist/index.js', import.meta.url),
-    ),
-    ...['lint', file, '--format', 'json', '--quiet', '--ruleset', ruleset('spectral.yaml')],
-  ],
-};
-
-function ruleset(name: string): string {
-  return fileURLToPath(new URL(name, import.meta.url));
-}
-
-/** What a linter finds, warnings too: each rule that the document breaks. */
-function lint(linter: keyof typeof LINTERS, file: string): Promise<unknown[]> {
-  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
-  return new Promise((resolve, reject) => {
-    execFile(process.execPath, LINTERS[linter](file), { env }, (_failed, stdout, stderr) => {
-      try {
-        const report: unknown = JSON.parse(stdout);
-        const found = isObject(report) ? report.problems : report;
-        if (!Array.isArray(found)) throw new TypeError('This is no report.');
-        resolve(found.map((problem) => problem.ruleId ?? problem.code));
-      } catch (cause) {
-        reject(new Error(`${linter} did not report: ${stdout}${stderr}`, { cause }));
-      }
-    });
-  });
-}
-
-describe.each(['Redocly', 'Spectral'] as const)('%s', (linter) => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'petstore-mock-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
-
-  async function lintDocument(document: object): Promise<unknown[]> {
-    const file = join(folder, 'openapi.json');
-    await writeFile(file, JSON.stringify(document));
-    return lint(linter, file);
-  }
-
-  test('finds no error and no warning', { timeout: 60_000 }, async () => {
-    expect(await lintDocument(openapi)).toEqual([]);
-  });
-
-  test('would find an operation without replies', { timeout: 60_000 }, async () => {
-    const { responses: _responses, ...broken } = at(operationPath('listOrders'));
-    const paths = { ...at(['paths']), '/store/orders': { get: broken } };
-    expect(await lintDocument({ ...openapi, paths })).not.toEqual([]);
-  });
-
-  test('would find a reply of an unknown schema', { timeout: 60_000 }, async () => {
-    const { Animal: _animal, ...schemas } = at(['components', 'schemas']);
-    const components = { ...at(['components']), schemas };
-    expect(await lintDocument({ ...openapi, components })).not.toEqual([]);
   });
 });

@@ -6,8 +6,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { createFaults, type Written } from '../../src/http/faults/faults.ts';
-import type { Fault } from '../../src/scenario/outcome.ts';
+import { createFaults } from '../../src/http/faults/faults.ts';
+import type { Written } from '../../src/http/faults/written.ts';
+import type { Fault } from '../../src/scenario/fault-table.ts';
 
 /** What a process holds. */
 interface Held {

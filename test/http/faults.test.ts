@@ -14,8 +14,9 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createFaults, type Faults, type Written } from '../../src/http/faults/faults.ts';
-import type { Fault } from '../../src/scenario/outcome.ts';
+import { createFaults, type Faults } from '../../src/http/faults/faults.ts';
+import type { Written } from '../../src/http/faults/written.ts';
+import type { Fault } from '../../src/scenario/fault-table.ts';
 import { closeRaw, openRaw, type RawConnection, rawRequest } from '../helpers/raw.ts';
 
 const PETS = JSON.stringify([

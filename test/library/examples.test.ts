@@ -1,169 +1,19 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startPetstoreMock } from '../../src/index.ts';
-import { onlyBlock, readPage } from '../docs/page.ts';
-import { findProgram, runProgram } from '../helpers/program.ts';
-import { type Project, projectOfExamples } from './project.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Project, projectOfExamples } from '../helpers/examples-project.ts';
+import { runProgram } from '../helpers/program.ts';
 
-const MINUTE = 60_000;
-const node = process.execPath;
-const CHROMIUM = findProgram('chromium', 'chromium-browser', 'google-chrome');
-
-/** The runners that a fixture is for, with how the examples are run and how a test file is called. */
-const RUNNERS = {
-  vitest: {
-    bin: 'vitest/vitest.mjs',
-    args: ['run', '--pool=forks', '--maxWorkers=2'],
-    from: 'vitest',
-    ending: 'test.ts',
-  },
-  playwright: {
-    bin: '@playwright/test/cli.js',
-    args: ['test'],
-    from: '@playwright/test',
-    ending: 'spec.ts',
-  },
-} as const;
-type Runner = keyof typeof RUNNERS;
+// The quickest example stands for all here; examples.endurance.ts runs the others.
 
 let project: Project;
 beforeAll(() => {
-  project = projectOfExamples('vitest', '@playwright/test', '@types/node');
-  addTests('vitest');
-  addTests('playwright');
+  project = projectOfExamples();
 });
 afterAll(() => project.remove());
 
-/** Beside the example's own tests: two files that tell where they run, and one that fails. */
-function addTests(runner: Runner): void {
-  const { from, ending } = RUNNERS[runner];
-  const head = `import { expect } from '${from}';\nimport { test } from 'petstore-mock/${runner}';\n`;
-  for (const file of ['where-a', 'where-b']) writeTest(runner, `${file}.${ending}`, head + WHERE);
-  writeTest(runner, `failing.${ending}`, head + FAILING + MEANT_TO_FAIL[runner]);
-}
-
-function writeTest(runner: Runner, file: string, text: string): void {
-  writeFileSync(join(project.folder, runner, file), text);
-}
-
-const WHERE = `
-for (const name of ['one', 'other']) {
-  test(name, async ({ mock, petstoreMock }) => {
-    // The default one, staging, and that of another worker: those of earlier tests are forgotten.
-    const others = await petstoreMock.sandboxes.list();
-    expect(process.env.WORKERS === '2' ? others.length : 0).toBeLessThan(4);
-    await mock.orders.delete(1);
-    expect(await mock.orders.count()).toBe(13);
-    console.log('server ' + petstoreMock.url + ' sandbox ' + mock.name);
-  });
-}`;
-
-const FAILING = `
-test('fails', async ({ mock }) => {
-  await mock.orders.patch(1, { status: 'shipped' });
-  const headers = { Authorization: 'Bearer ' + mock.key };
-  const { status } = await fetch(mock.url + '/store/orders/1', { method: 'DELETE', headers });
-  expect(status).toBe(204);
-});
-test('passes', async ({ mock }) => {
-  expect(await mock.requests.list()).toEqual([]);
-});`;
-
-/** What fails as it is meant to is nobody's concern. */
-const MEANT_TO_FAIL: Record<Runner, string> = {
-  vitest: `test.fails('meant to fail', async ({ mock }) => expect(mock.name).toBe(''));`,
-  playwright: `test('meant to fail', async ({ mock }) => {
-    test.fail();
-    expect(mock.name).toBe('');
-  });`,
-};
-
-/** What docs/library.md says that a failed test prints, whatever its sandbox is called. */
-const TOLD = onlyBlock(readPage('docs/library.md'), 'text')
-  .trimEnd()
-  .replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
-  .replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, '[\\da-f-]{36}');
-
-/** Runs some of an example's test files, all that are not named so being left out. */
-function run(runner: Runner, files: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const { bin, args } = RUNNERS[runner];
-  const cwd = join(project.folder, runner);
-  return runProgram(node, [project.bin(bin), ...args, ...files], { cwd, env });
-}
-
-/** What the tests that tell where they run have told. */
-function places(output: string): { servers: Set<string>; sandboxes: Set<string> } {
-  const told = [...output.matchAll(/server (\S+) sandbox (\S+)/g)];
-  return {
-    servers: new Set(told.map(([, url = '']) => url)),
-    sandboxes: new Set(told.map(([, , name = '']) => name)),
-  };
-}
-
-/** Those of the examples that show a page need a browser. */
-const PAGES =
-  CHROMIUM === undefined ? { files: [], env: {} } : { files: ['page'], env: { CHROMIUM } };
-
-// Side by side: each of them waits for the start of another program.
-describe.concurrent('the example for', { timeout: MINUTE }, () => {
-  test('vitest passes, on one server with a sandbox for each test', async () => {
-    const { code, output } = await run('vitest', ['orders', 'where']);
-    expect(output).toMatch(/7 passed/);
-    expect(code).toBe(0);
-    const { servers, sandboxes } = places(output);
-    expect([servers.size, sandboxes.size]).toEqual([1, 4]);
-  });
-
-  test(`Playwright passes, ${CHROMIUM === undefined ? 'but for its page' : 'with its page'}, and a failed test prints its exchanges`, async () => {
-    const { files, env } = PAGES;
-    const all = ['orders', 'where', 'failing', ...files];
-    const { code, output } = await run('playwright', all, { ...env, WORKERS: '2' });
-    expect(output).toMatch(
-      new RegExp(`1 failed\n.*failing.spec.ts.*\n.*${8 + files.length} passed`),
-    );
-    expect(code).toBe(1);
-    const { servers, sandboxes } = places(output);
-    expect([servers.size, sandboxes.size]).toEqual([1, 4]);
-    expect(output).toMatch(new RegExp(TOLD));
-    // Once as it is printed, and once as it is attached to the test.
-    expect(output.match(/petstore-mock (?:in|was)/g)).toHaveLength(2);
-  });
-
-  test('Jest passes', async () => {
-    const jest = ['--experimental-vm-modules', project.bin('jest/bin/jest.js')];
-    const cwd = join(project.folder, 'jest');
-    const { code, output } = await runProgram(node, jest, { cwd });
-    expect(output).toMatch(/2 passed/);
-    expect(code).toBe(0);
-  });
-
-  test('node:test passes', async () => {
-    const cwd = join(project.folder, 'node-test');
-    const { code, output } = await runProgram(node, ['--test'], { cwd });
-    expect(output).toMatch(/pass 2\n/);
-    expect(code).toBe(0);
-  });
-});
-
-test('on a server that runs already, a failed test prints its exchanges, and every sandbox is forgotten', {
-  timeout: MINUTE,
-}, async () => {
-  const server = await startPetstoreMock({ keys: { valid: ['own-key'] } });
-  try {
-    const env = { PETSTORE_MOCK_URL: server.url, PETSTORE_MOCK_KEY: server.key };
-    const { code, output } = await run('vitest', ['failing', 'where-a'], env);
-    expect(output).toMatch(new RegExp(TOLD));
-    expect(output.match(/petstore-mock (?:in|was)/g)).toHaveLength(1);
-    expect(output).toMatch(/1 failed \| 3 passed \| 1 expected fail/);
-    expect(code).toBe(1);
-    expect([...places(output).servers]).toEqual([server.url]);
-    const left = await server.sandboxes.list();
-    expect(left.map(({ name }) => name)).toEqual(['default', 'staging']);
-    const { documented } = await server.coverage({ all: true });
-    const conflict = documented.find((it) => it.operation === 'cancelOrder' && it.status === 409);
-    expect(conflict?.count).toBe(1);
-  } finally {
-    await server.stop();
-  }
+test('the example for node:test passes', async () => {
+  const cwd = join(project.folder, 'node-test');
+  const { code, output } = await runProgram(process.execPath, ['--test'], { cwd });
+  expect(output).toMatch(/pass 2\n/);
+  expect(code).toBe(0);
 });

@@ -164,6 +164,16 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
     'FILE:2:36: $.rules[0].reply.status: expected a status from 200 to 599, found 100',
   ],
   [
+    'a fault that needs a body beside a status without one',
+    'rules:\n  - { on: cancelOrder, reply: { status: 204 }, fault: slow-body }',
+    'FILE:2:48: $.rules[0].fault: expected a reply with a body beside `slow-body`, found the status 204',
+  ],
+  [
+    'a fault that needs a body beside an empty reply',
+    'rules:\n  - { on: getPet, reply: { status: 200, empty: true }, fault: malformed-json }',
+    'FILE:2:56: $.rules[0].fault: expected a reply with a body beside `malformed-json`, found `empty`',
+  ],
+  [
     'a body where HTTP forbids one',
     'rules:\n  - { on: getPet, reply: { status: 204, body: {} } }',
     'FILE:2:41: $.rules[0].reply.body: expected no body beside the status 204, found one',

@@ -1,81 +1,52 @@
-import { isObject } from '../../contract/records.ts';
-import { listed } from '../../words.ts';
-import type { AnyRecord, Like } from './read-query.ts';
+import { describe } from '../../words.ts';
+import type { AnyRecord, Filter, Like } from './read-query.ts';
 
-/** How long patterns may be matched in one query: a pattern can need years for a short text. */
-const MATCHING_MS = 1000;
+/** Characters of a pattern. The engine is linear in the text, but compiling costs time too. */
+const LONGEST_PATTERN = 100;
 
-/** Records that are matched at once, since the watch over each batch has its price. */
-const BATCH = 1000;
+/** Characters of a pattern times its counts such as `{20}`, which the engine multiplies out. */
+const MOST_STATES = 1_000;
 
-/** A query whose patterns were given up on. */
-export class TooSlow extends Error {}
+/** Characters of a value that are searched. */
+const SEARCHED = 1_000;
+
+type Patterns =
+  | { readonly ok: true; readonly filters: readonly Filter[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
- * The records that match.
- *
- * @throws TooSlow where that takes too long
+ * Compiles patterns in RE2 syntax, which has no lookaround and no backreferences, and so takes
+ * linear time whatever the pattern. They ignore case.
  */
-export function* matchingPatterns<R extends AnyRecord>(
-  records: Iterable<R>,
-  likes: readonly Like[],
-): Generator<R> {
-  const watched = new WatchedMatching(likes);
-  let batch: R[] = [];
-  for (const record of records) {
-    batch.push(record);
-    if (batch.length < BATCH) continue;
-    yield* watched.matches(batch);
-    batch = [];
-  }
-  yield* watched.matches(batch);
+export async function compilePatterns(likes: readonly Like[]): Promise<Patterns> {
+  if (likes.length === 0) return { ok: true, filters: [] };
+  const { RE2JS } = await import('re2js');
+  const problems: string[] = [];
+  const compiled = likes.map(({ name, field, patterns }) => {
+    const matchers = patterns.flatMap((pattern) => {
+      try {
+        if (!isTooLarge(pattern)) return [RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE)];
+        const expected = `a pattern of at most ${LONGEST_PATTERN} characters, or ${MOST_STATES} times its counts`;
+        problems.push(`${name}: expected ${expected}, found ${describe(pattern)}`);
+      } catch {
+        problems.push(
+          `${name}: expected a regular expression in RE2 syntax, found ${describe(pattern)}`,
+        );
+      }
+      return [];
+    });
+    return (record: AnyRecord): boolean => {
+      const value = record[field];
+      if (value === undefined) return false;
+      const text = String(value).slice(0, SEARCHED);
+      return matchers.some((matcher) => matcher.test(text));
+    };
+  });
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, filters: compiled };
 }
 
-/** Matches patterns as the engine does, and gives up where they take too long altogether. */
-class WatchedMatching {
-  readonly #likes: readonly Like[];
-  // Loaded late: a static import would cost every start.
-  readonly #vm = process.getBuiltinModule('node:vm');
-  readonly #script = new this.#vm.Script('match()');
-  readonly #context = this.#vm.createContext({ match: () => this.#match() });
-  #left = MATCHING_MS;
-  #values: readonly (readonly unknown[])[] = [];
-  #matched: boolean[] = [];
-
-  constructor(likes: readonly Like[]) {
-    this.#likes = likes;
-  }
-
-  matches<R extends AnyRecord>(records: readonly R[]): R[] {
-    // Read before the watch starts, which may stop what it runs anywhere.
-    this.#values = records.map((record) => this.#likes.map(({ field }) => record[field]));
-    this.#matched = [];
-    const started = performance.now();
-    try {
-      this.#script.runInContext(this.#context, { timeout: Math.max(1, Math.ceil(this.#left)) });
-    } catch (error) {
-      if (!isTimeout(error)) throw error;
-      const names = listed(
-        this.#likes.map(({ name }) => name),
-        'and',
-      );
-      throw new TooSlow(`${names}: expected patterns that match within ${MATCHING_MS} ms`);
-    }
-    this.#left -= performance.now() - started;
-    return records.filter((_, index) => this.#matched[index]);
-  }
-
-  #match(): void {
-    this.#matched = this.#values.map((values) =>
-      this.#likes.every(({ patterns }, index) => {
-        const value = values[index];
-        return value !== undefined && patterns.some((pattern) => pattern.test(String(value)));
-      }),
-    );
-  }
-}
-
-/** The error belongs to the context, so it is no `Error` of this one. */
-function isTimeout(error: unknown): boolean {
-  return isObject(error) && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+function isTooLarge(pattern: string): boolean {
+  const counts = [...pattern.matchAll(/\{(?:\d+,)?(\d+)/g)].map(([, count]) => Number(count));
+  const states = counts.reduce((product, count) => product * Math.max(count, 1), pattern.length);
+  return pattern.length > LONGEST_PATTERN || states > MOST_STATES;
 }

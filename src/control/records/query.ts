@@ -1,14 +1,20 @@
 import type { Fields } from '../../contract/records.ts';
-import { matchingPatterns, TooSlow } from './patterns.ts';
+import { Turns } from '../../store/turns.ts';
+import { compilePatterns } from './patterns.ts';
 import {
   type AnyRecord,
   type Filter,
   isNumeric,
-  type Query,
   readQuery,
   type Slice,
   type SortKey,
 } from './read-query.ts';
+
+/** Records that a reply to a query holds at most, and that a sorted list reaches. */
+const MOST_RECORDS = 100_000;
+
+/** Records that are gathered before they are sorted into those that came before. */
+const SORTED_AT_ONCE = 8_192;
 
 /** Where the records come from: a `Collection` is one. */
 export interface Source<R> {
@@ -37,26 +43,33 @@ export type QueryAnswer<R> =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
- * Answers a query of a control API's list. Memory is needed for the records of the answer only,
- * unless the query sorts.
+ * Answers a query of a control API's list. Other requests are answered in between, so `source` must
+ * not change: pass a fork of a collection. Memory is bounded by the records of the answer.
  *
  * @param fields of the records
  * @param parameters the query's names and values, decoded, such as a `URLSearchParams`
- * @example queryRecords(STORED_RECORDS.animals, store.animals, new URLSearchParams('status=sold'))
+ * @example await queryRecords(STORED_RECORDS.animals, animals.fork(), new URLSearchParams('status=sold'))
  */
-export function queryRecords<R extends AnyRecord>(
+export async function queryRecords<R extends AnyRecord>(
   fields: Fields,
   source: Source<R>,
   parameters: Iterable<readonly [string, string]>,
-): QueryAnswer<R> {
+): Promise<QueryAnswer<R>> {
   const query = readQuery(fields, parameters);
   if (!query.ok) return query;
-  try {
-    return answer(query, source);
-  } catch (error) {
-    if (!(error instanceof TooSlow)) throw error;
-    return { ok: false, problems: [error.message] };
+  const patterns = await compilePatterns(query.likes);
+  if (!patterns.ok) return patterns;
+  const { sort, slice } = query;
+  const filters = [...query.filters, ...patterns.filters];
+  const taken =
+    sort.length > 0
+      ? await takeSorted(source, filters, comparing(sort), slice)
+      : await take(source, filters, slice);
+  if (taken === undefined) {
+    const problem = `query: a reply holds at most ${MOST_RECORDS} records, and a sorted list ends there; add _limit, or filter more`;
+    return { ok: false, problems: [problem] };
   }
+  return { ok: true, ...taken, pages: pagesFrom(slice, taken.records.length, taken.total) };
 }
 
 /**
@@ -83,50 +96,62 @@ function withPage(target: string, page: number): string {
   return (target.slice(0, start) + paged.join('&')).replaceAll(/[<>"]/g, encodeURIComponent);
 }
 
-function answer<R extends AnyRecord>(query: Query, source: Source<R>): QueryAnswer<R> {
-  const { filters, likes, sort, slice } = query;
-  const records = matching(source.ascending(), query);
-  const taken =
-    sort.length > 0
-      ? sliceOfSorted([...records].sort(comparing(sort)), slice)
-      : sliceOf(records, slice, filters.length + likes.length === 0 ? source.size : undefined);
-  return { ok: true, ...taken, pages: pagesFrom(slice, taken.records.length, taken.total) };
-}
-
 interface Taken<R> {
   readonly records: R[];
   readonly total: number;
 }
 
-function sliceOfSorted<R>(sorted: R[], { start, end }: Slice): Taken<R> {
-  return { records: sorted.slice(start, end), total: sorted.length };
-}
-
-/** @param size of all, where it is known: then none is drawn that lies behind the slice */
-function sliceOf<R>(all: Iterable<R>, { start, end }: Slice, size: number | undefined): Taken<R> {
+/** The records of a slice; undefined if they are too many. */
+async function take<R extends AnyRecord>(
+  source: Source<R>,
+  filters: readonly Filter[],
+  { start, end }: Slice,
+): Promise<Taken<R> | undefined> {
+  const { size } = source;
+  const whole = filters.length === 0;
   const records: R[] = [];
-  if (size !== undefined && (start >= size || start >= end)) return { records, total: size };
+  if (whole && (start >= size || start >= end)) return { records, total: size };
+  const turns = new Turns();
   let total = 0;
-  for (const record of all) {
+  for (const record of source.ascending()) {
+    if (turns.over) await turns.next();
+    if (!filters.every((passes) => passes(record))) continue;
     if (total >= start && total < end) records.push(record);
+    if (records.length > MOST_RECORDS) return undefined;
     total += 1;
-    if (size !== undefined && total >= end) return { records, total: size };
+    // The rest need not even be drawn.
+    if (whole && total >= end) return { records, total: size };
   }
   return { records, total };
 }
 
-function* matching<R extends AnyRecord>(records: Iterable<R>, query: Query): Generator<R> {
-  const { filters, likes } = query;
-  const filtered = passing(records, filters);
-  if (likes.length === 0) yield* filtered;
-  else yield* matchingPatterns(filtered, likes);
-}
-
-function* passing<R extends AnyRecord>(
-  records: Iterable<R>,
+/** The same of a sorted list. Holds no more of it than up to the end of the slice. */
+async function takeSorted<R extends AnyRecord>(
+  source: Source<R>,
   filters: readonly Filter[],
-): Generator<R> {
-  for (const record of records) if (filters.every((passes) => passes(record))) yield record;
+  compare: (a: R, b: R) => number,
+  { start, end }: Slice,
+): Promise<Taken<R> | undefined> {
+  const kept = Math.min(end, MOST_RECORDS);
+  const turns = new Turns();
+  const first: R[] = [];
+  let sorted = 0;
+  let total = 0;
+  const sortIn = (): void => {
+    // Quick for what is sorted already, and stable.
+    first.sort(compare);
+    first.length = sorted = Math.min(first.length, kept);
+  };
+  for (const record of source.ascending()) {
+    if (turns.over) await turns.next();
+    if (!filters.every((passes) => passes(record))) continue;
+    total += 1;
+    first.push(record);
+    if (first.length >= sorted + SORTED_AT_ONCE) sortIn();
+  }
+  sortIn();
+  if (Math.min(end, total) > MOST_RECORDS) return undefined;
+  return { records: first.slice(start, end), total };
 }
 
 function comparing(keys: readonly SortKey[]): (a: AnyRecord, b: AnyRecord) => number {

@@ -16,7 +16,7 @@ export type Filter = (record: AnyRecord) => boolean;
 export interface Like {
   readonly name: string;
   readonly field: string;
-  readonly patterns: readonly RegExp[];
+  readonly patterns: readonly string[];
 }
 
 export interface SortKey {
@@ -93,7 +93,7 @@ class QueryReader {
       const field = stem ?? name;
       const type = this.#typeOf(field);
       if (type === undefined) this.#unknown(name);
-      else if (operator === 'like') likes.push(this.#like(name, field, values));
+      else if (operator === 'like') likes.push({ name, field, patterns: values });
       else if (operator === 'gte' || operator === 'lte') {
         filters.push(this.#range({ name, field, type, values, least: operator === 'gte' }));
       } else filters.push(this.#equal({ name, field, type, values, different: operator === 'ne' }));
@@ -166,18 +166,6 @@ class QueryReader {
       default:
         return text;
     }
-  }
-
-  #like(name: string, field: string, values: readonly string[]): Like {
-    const patterns = values.flatMap((value) => {
-      try {
-        return new RegExp(value, 'i');
-      } catch {
-        this.#problem(name, 'a regular expression', describe(value));
-        return [];
-      }
-    });
-    return { name, field, patterns };
   }
 
   /** The value of a setting. An empty one counts as none. */

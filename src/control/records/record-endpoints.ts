@@ -160,14 +160,16 @@ function listParameters(fields: Fields): readonly Parameter[] {
   ];
 }
 
-function list<F extends Fields>(kind: Kind<F>, { sandbox, query, url }: ControlCall) {
-  const collection = kind.of(sandbox.world.store);
+async function list<F extends Fields>(
+  kind: Kind<F>,
+  { sandbox, query, url }: ControlCall,
+): Promise<ControlReply> {
+  // The collection as it is now, however long the query or its reader takes.
+  const collection = kind.of(sandbox.world.store).fork();
   if (query.size === 0) {
-    // The fork is what the collection was now, however long the client takes to read it.
-    const headers = { 'X-Total-Count': String(collection.size) };
-    return arrayReply(collection.fork().ascending(), headers);
+    return arrayReply(collection.ascending(), { 'X-Total-Count': String(collection.size) });
   }
-  const answer = queryRecords(kind.fields, collection, query);
+  const answer = await queryRecords(kind.fields, collection, query);
   if (!answer.ok) return refuse('invalid_input', 400, answer.problems.join('; '));
   const headers: Record<string, string> = { 'X-Total-Count': String(answer.total) };
   const target = `${url}/${kind.name}?${query}`;

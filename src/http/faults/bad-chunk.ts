@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { endConnection, inTurn } from './broken-connection.ts';
 import { hasContent } from './content.ts';
-import type { Written } from './faults.ts';
 import { truncate } from './truncate.ts';
+import type { Written } from './written.ts';
 
 const BAD_SIZE = 'xyz';
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Written } from './faults.ts';
+import type { Written } from './written.ts';
 
 /** Whether the reply comes with content (RFC 9110, section 6.4.1). */
 export function hasContent(response: ServerResponse, { status }: Written): boolean {

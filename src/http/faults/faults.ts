@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Fault } from '../../scenario/outcome.ts';
+import type { Fault, FaultName } from '../../scenario/fault-table.ts';
 import { badChunk } from './bad-chunk.ts';
 import { close } from './close.ts';
 import { delay } from './delay.ts';
@@ -10,15 +10,7 @@ import { malformedJson } from './malformed-json.ts';
 import { reset } from './reset.ts';
 import { slowBody } from './slow-body.ts';
 import { truncate } from './truncate.ts';
-
-/** A reply as it would be sent. */
-export interface Written {
-  readonly status: number;
-  /** Names and values in turn, without `Content-Length` and `Transfer-Encoding`. */
-  readonly headers: readonly string[];
-  /** What GET would get, also in a reply to HEAD. */
-  readonly body: string | Buffer;
-}
+import type { Written } from './written.ts';
 
 /** Carries out the faults of one server. */
 export interface Faults {
@@ -34,8 +26,7 @@ export interface Faults {
   endAll(): void;
 }
 
-type Kind = Fault['kind'];
-type FaultOf = { readonly [K in Kind]: Extract<Fault, { kind: K }> };
+type FaultOf = { readonly [K in FaultName]: Extract<Fault, { kind: K }> };
 
 interface Exchange {
   readonly response: ServerResponse;
@@ -44,7 +35,7 @@ interface Exchange {
   readonly drawnOut: DrawnOut;
 }
 
-const CARRY_OUT: { readonly [K in Kind]: (exchange: Exchange, fault: FaultOf[K]) => void } = {
+const CARRY_OUT: { readonly [K in FaultName]: (exchange: Exchange, fault: FaultOf[K]) => void } = {
   reset: ({ response }) => reset(response),
   close: ({ response }) => close(response),
   hang: ({ response, drawnOut }) => hang(response, drawnOut),
@@ -56,7 +47,7 @@ const CARRY_OUT: { readonly [K in Kind]: (exchange: Exchange, fault: FaultOf[K])
     slowBody(response, written(), pace, drawnOut),
 };
 
-function dispatch<K extends Kind>(kind: K, fault: FaultOf[K], exchange: Exchange): void {
+function dispatch<K extends FaultName>(kind: K, fault: FaultOf[K], exchange: Exchange): void {
   CARRY_OUT[kind](exchange, fault);
 }
 

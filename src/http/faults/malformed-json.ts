@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { hasContent, writeHead } from './content.ts';
-import type { Written } from './faults.ts';
+import type { Written } from './written.ts';
 
 /**
  * No text that ends so is JSON, whatever is before it: outside a string a colon wants a value, and

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { inTurn } from './broken-connection.ts';
 import { hasContent, writeHead } from './content.ts';
 import type { DrawnOut } from './drawn-out.ts';
-import type { Written } from './faults.ts';
+import type { Written } from './written.ts';
 
 /** How a body is spread. */
 export interface Pace {

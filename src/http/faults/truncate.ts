@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { endConnection, inTurn } from './broken-connection.ts';
 import { hasContent, writeHead } from './content.ts';
-import type { Written } from './faults.ts';
+import type { Written } from './written.ts';
 
 /**
  * Half the body that `Content-Length` promises, then the connection is closed. An empty body is

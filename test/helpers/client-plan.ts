@@ -1,7 +1,9 @@
 import { expect } from 'vitest';
+import { parseJson } from '../../src/contract/json.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
+import type { PetstoreMock } from '../../src/index.ts';
 import type { MockSandbox } from '../../src/library/mock-sandbox.ts';
-import type { Answer, Call, Id } from './callers/call.ts';
+import type { Answer, Call, Id } from '../clients/callers/call.ts';
 
 export interface Step {
   readonly call: Call;
@@ -14,8 +16,28 @@ export interface Step {
 /** Where the animal and the order of a plan are not, and what is left of them. */
 const UNKNOWN = 2;
 
+/** An id that no double holds. */
+export const BIG_ID = 9_007_199_254_740_993n;
+
+/** Runs the whole plan in a sandbox of its own: `answer` sends the steps with the client under test. */
+export async function drive(
+  mock: PetstoreMock,
+  id: Id,
+  answer: (url: string, steps: readonly Step[]) => Promise<readonly Answer[]>,
+): Promise<void> {
+  const sandbox = mock.sandbox();
+  await arrange(sandbox, id);
+  const steps = planOf(sandbox, id);
+  await verify(sandbox, id, steps, await answer(sandbox.url, steps));
+}
+
+/** A reply that a client has printed. */
+export function answerOf(status: string, text: string): Answer {
+  return { status: Number(status), body: text === '' ? undefined : parseJson(text) };
+}
+
 /** Puts an animal, its inventory entry and its order into a store, all with this id. */
-export async function arrange(mock: MockSandbox, id: Id): Promise<void> {
+async function arrange(mock: MockSandbox, id: Id): Promise<void> {
   await mock.state.patch({
     animals: [{ id, name: 'Big', categoryId: id, status: 'available' }],
     inventory: [{ petId: id, quantity: 1, status: 'available' }],
@@ -24,7 +46,7 @@ export async function arrange(mock: MockSandbox, id: Id): Promise<void> {
 }
 
 /** Calls that get every documented reply of every operation, in a store that is so arranged. */
-export function planOf(mock: MockSandbox, id: Id): readonly Step[] {
+function planOf(mock: MockSandbox, id: Id): readonly Step[] {
   const unknown = typeof id === 'bigint' ? id + BigInt(UNKNOWN) : id + UNKNOWN;
   const having = (members: object): unknown => expect.objectContaining(members);
   const among = (members: object): unknown => expect.arrayContaining([having(members)]);
@@ -73,7 +95,7 @@ export function planOf(mock: MockSandbox, id: Id): readonly Step[] {
 }
 
 /** Checks what a client has received for each step, and what the mock says that it has seen. */
-export async function verify(
+async function verify(
   mock: MockSandbox,
   id: Id,
   steps: readonly Step[],

@@ -1,0 +1,204 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import { packageRoot } from '../../src/package.ts';
+import { runProgram } from './program.ts';
+
+const MODULES = join(packageRoot, 'node_modules');
+
+/** What the published types name, and nothing else of what developing the package needs. */
+const BESIDE = ['@types/node', 'vitest', '@playwright/test'];
+
+let folder = '';
+
+/** Sets up a project that has the published types installed, for the tests of one file. */
+export function useTypesProject(): void {
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'types-'));
+    const own = join(folder, 'node_modules/petstore-mock');
+    mkdirSync(own, { recursive: true });
+    cpSync(join(packageRoot, 'package.json'), join(own, 'package.json'));
+    // A copy, so that what it imports is looked for here, and not in the modules of this project.
+    cpSync(join(packageRoot, 'dist/types'), join(own, 'dist/types'), { recursive: true });
+    for (const name of BESIDE) {
+      const place = join(folder, 'node_modules', name);
+      mkdirSync(dirname(place), { recursive: true });
+      symlinkSync(join(MODULES, name), place, 'junction');
+    }
+    cpSync(join(packageRoot, 'examples'), join(folder, 'examples'), { recursive: true });
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    writeFileSync(join(folder, 'consumer.ts'), CONSUMER);
+    writeFileSync(join(folder, 'wrong.ts'), WRONG);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+}
+
+const STRICT = {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noEmit: true,
+  types: [],
+  target: 'es2022',
+  lib: ['es2022', 'dom'],
+};
+
+/** What a compiler says of files under these options. */
+export function check(
+  name: string,
+  files: readonly string[],
+  options: object,
+  typescript = 'typescript',
+) {
+  const config = `tsconfig.${name}.json`;
+  const text = JSON.stringify({ compilerOptions: { ...STRICT, ...options }, files });
+  writeFileSync(join(folder, config), text);
+  const tsc = join(MODULES, typescript, 'bin/tsc');
+  return runProgram(process.execPath, [tsc, '-p', config, '--pretty', 'false'], { cwd: folder });
+}
+
+/** A program that takes every part of a mock for what it is told to be, to the last field. */
+const CONSUMER = `
+import {
+  type ActiveScenario, type Animal, type AssumptionId, type CaseCoverage,
+  type ClockSetting, type ClockState,
+  ControlError, connectPetstoreMock, type CoverageReport, type CoverageShare, type Finding,
+  type FindingCode, type FindingsReport, globalSetup, type Int64, type InventoryEntry,
+  type MockSandbox, type OperationId, type Order, type OrderStatus, type PetstoreMock,
+  type RecordedExchange, type ReplyCoverage, type RequestCount, type RequestFilter,
+  type RunningServer, type SandboxSummary, type ScenarioDefinition, type ScenarioSummary,
+  type ServerOptions, type Snapshot, startPetstoreMock, startServer, type StoreState,
+} from 'petstore-mock';
+
+type Same<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+function is<A, B>(..._same: Same<A, B> extends true ? [] : [never]): void {}
+
+type Result<F> = F extends (...args: never[]) => Promise<infer R> ? R : never;
+
+is<Result<typeof startPetstoreMock>, PetstoreMock>();
+is<Result<typeof connectPetstoreMock>, PetstoreMock>();
+is<Result<typeof startServer>, RunningServer>();
+is<NonNullable<Parameters<typeof startPetstoreMock>[0]>, ServerOptions>();
+is<Result<ReturnType<typeof globalSetup>>, () => Promise<void>>();
+
+is<PetstoreMock['url' | 'key' | 'name' | 'controlUrl'], string>();
+is<ReturnType<PetstoreMock['sandbox']>, MockSandbox>();
+is<Result<PetstoreMock['sandboxes']['list']>, readonly SandboxSummary[]>();
+is<Result<PetstoreMock['stop']>, void>();
+is<ReturnType<PetstoreMock[typeof Symbol.asyncDispose]>, PromiseLike<void>>();
+
+is<Int64, number | bigint>();
+is<Animal['id' | 'categoryId'], Int64>();
+is<Animal['name'], string>();
+is<Animal['status'], string | undefined>();
+is<InventoryEntry['petId'], Int64>();
+is<InventoryEntry['quantity'], number>();
+is<InventoryEntry['status'], string>();
+is<Order['id'], Int64>();
+is<Order['petId'], Int64 | undefined>();
+is<Order['quantity'], number | undefined>();
+is<Order['shipDate'], string | undefined>();
+is<Order['complete'], boolean | undefined>();
+is<OrderStatus, 'pending' | 'shipped' | 'cancelled'>();
+is<StoreState['animals'], readonly Animal[]>();
+is<StoreState['inventory'], readonly InventoryEntry[]>();
+is<StoreState['orders'], readonly Order[]>();
+
+type Sandbox = MockSandbox;
+is<Result<Sandbox['state']['get' | 'put' | 'patch']>, StoreState>();
+is<Result<Sandbox['animals']['get' | 'create' | 'put' | 'patch']>, Animal>();
+is<Result<Sandbox['inventory']['list']>, readonly InventoryEntry[]>();
+is<Result<Sandbox['orders']['count']>, number>();
+is<Parameters<Sandbox['orders']['delete']>[0], Int64>();
+is<ClockSetting['now'], string | Date | undefined>();
+is<Result<Sandbox['snapshots']['list']>, readonly Snapshot[]>();
+is<Result<Sandbox['snapshots']['create']>, Snapshot>();
+is<Result<Sandbox['scenario']['get' | 'use']>, readonly ActiveScenario[]>();
+is<Result<Sandbox['scenario']['list']>, readonly ScenarioSummary[]>();
+is<Result<Sandbox['clock']['get' | 'set' | 'advance' | 'freeze']>, ClockState>();
+is<Result<Sandbox['requests']['list']>, readonly RecordedExchange[]>();
+is<Result<Sandbox['requests']['count']>, RequestCount>();
+is<Result<Sandbox['requests']['clear']>, void>();
+is<Result<Sandbox['reset']>, void>();
+is<Result<Sandbox['coverage']>, CoverageReport>();
+is<Result<PetstoreMock['coverage']>, CoverageReport>();
+is<Result<Sandbox['findings']>, FindingsReport>();
+is<RequestCount, { readonly count: number; readonly complete: boolean }>();
+
+is<RecordedExchange['operation'], OperationId | undefined>();
+is<RecordedExchange['status'], number | undefined>();
+is<RecordedExchange['basis'], 'documented' | 'assumed' | 'forced'>();
+is<RecordedExchange['request']['body'], unknown>();
+is<RecordedExchange['reply']['headers'], Readonly<Record<string, string>>>();
+is<RequestFilter['operation'], OperationId | undefined>();
+is<RequestFilter['status'], number | undefined>();
+
+is<CoverageReport['documented' | 'assumed'], readonly ReplyCoverage[]>();
+is<CoverageReport['cases'], readonly CaseCoverage[]>();
+is<CoverageReport['totals']['documented' | 'cases' | 'assumed'], CoverageShare>();
+is<CoverageShare['shown' | 'total' | 'percent'], number>();
+is<ReplyCoverage['operation'], OperationId>();
+is<ReplyCoverage['grounds'], readonly string[]>();
+is<NonNullable<CaseCoverage['first']>['exchange'], number>();
+is<CaseCoverage['sentence'], string>();
+is<FindingsReport['findings'], readonly Finding[]>();
+is<FindingsReport['counts'], Readonly<Partial<Record<FindingCode, number>>>>();
+is<Finding['code'], FindingCode>();
+is<Finding['exchange'], number>();
+is<ControlError['status'], number>();
+is<ControlError['code' | 'call' | 'message'], string>();
+
+const scenario: ScenarioDefinition = {
+  extends: 'slow',
+  state: {
+    animals: { set: [{ id: 9007199254740993n, name: 'Rex', categoryId: 1n }] },
+    orders: { set: [{ id: 1, status: 'shipped' }], remove: [9007199254740995n] },
+    inventory: { remove: 'all' },
+  },
+  assume: { 'cancel-again': '204' },
+  clock: { now: '2030-01-01T00:00:00Z', frozen: true },
+  rules: [
+    { on: 'getPet', where: { petId: 9007199254740993n }, calls: '1-2', reply: { status: 503 } },
+    { on: '*', delay: { median: 100, sigma: 0.4 }, fault: { kind: 'slow-body', chunks: 2 } },
+  ],
+};
+
+export async function use(mock: PetstoreMock): Promise<AssumptionId[]> {
+  await mock.scenario.use('slow', scenario);
+  await mock.state.patch({ orders: [{ id: 1n, status: 'cancelled' }] });
+  await mock.animals.list({ id_gte: 5, status: 'sold', _sort: 'name', _limit: 3 });
+  await mock.orders.patch(1n, { quantity: null, shipDate: undefined });
+  await mock.orders.put(2n, await mock.orders.get(2n));
+  await mock.orders.delete(2n);
+  await mock.requests.list({ operation: 'cancelOrder', basis: 'assumed', limit: 5 });
+  await mock.clock.freeze(new Date());
+  const { sandbox, stop } = mock;
+  await sandbox('x').assume({ 'unknown-pet': '400' });
+  await stop();
+  return (await mock.assumptions()).map(({ id }) => id);
+}
+`;
+
+/** What must not compile, a line each. */
+export const WRONG = `
+import { type PetstoreMock, startPetstoreMock } from 'petstore-mock';
+declare const mock: PetstoreMock;
+mock.assume({ 'cancel-again': '418' });
+mock.assume({ 'no-assumption': '404' });
+mock.requests.list({ operation: 'getPets' });
+mock.requests.count({ status: '409' });
+mock.orders.patch(1, { status: 'lost' });
+mock.animals.create({ name: 'Rex' });
+mock.animals.patch(1, { name: null });
+mock.orders.get('1');
+mock.state.patch({ orders: [{ status: 'shipped' }] });
+mock.scenario.use({ rules: [{ on: 'getPets' }] });
+mock.scenario.use({ rule: [] });
+mock.scenario.use({ rules: [{ on: 'getPet', reply: { body: 1 } }] });
+mock.scenario.use({ rules: [{ on: 'getPet', fault: 'explode' }] });
+mock.clock.set({ frozen: 'yes' });
+startPetstoreMock({ ports: 1 });
+mock.url = 'http://127.0.0.1';
+`;
