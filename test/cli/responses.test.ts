@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { responses } from '../../src/cli/commands/responses.ts';
 import type { FlagName } from '../../src/cli/flags.ts';
@@ -14,10 +12,8 @@ import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts'
 import { checkReplies } from '../../src/responses/check.ts';
 import { listReplies } from '../../src/responses/listed.ts';
 import { WAYS } from '../../src/responses/ways.ts';
-import { curlLines } from '../../src/responses/written.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
-
-const run = promisify(execFile);
+import { runCurlLines, runHttpFile } from '../helpers/written-replies.ts';
 
 let server: RunningServer;
 beforeAll(async () => {
@@ -121,23 +117,9 @@ test('a check fails where the basis is another', async () => {
   expect(checked.map(({ problem }) => problem?.slice(0, 12))).toContain('its basis is');
 });
 
-test.concurrent.each(OPERATION_IDS)(
-  'every curl line of %s does what stands behind it, and again',
-  async (operation) => {
-    const replies = listReplies().filter((listed) => listed.operation === operation);
-    const blocks = curlLines(replies, new URL(server.url).origin).split('\n\n');
-    expect(blocks).toHaveLength(3 * replies.length);
-    const all = [...blocks, ...blocks.filter((block) => /# (204|409|507)$/.test(block.trim()))];
-    // One shell runs them all: a process for each costs more than the requests.
-    const script = all.map((block) => `echo '=== next'\n${block}`).join('\n');
-    const { stdout } = await run('bash', ['-c', script], { maxBuffer: 2 ** 26 });
-    const got = stdout.split('=== next\n').slice(1);
-    expect(got.map((text) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].at(-1)?.[1])).toEqual(
-      all.map((block) => /# (\d+)$/.exec(block.trim())?.[1]),
-    );
-  },
-  60_000,
-);
+test('every curl line of cancelOrder does what stands behind it, and again', async () => {
+  await runCurlLines('cancelOrder', new URL(server.url).origin);
+});
 
 test.each([
   { typed: ['responses', 'list'], offered: ['listPets', 'listInventory', 'listOrders'] },
@@ -148,35 +130,12 @@ test.each([
   );
 });
 
-test('the .http file has each request, and they get what their titles say', async () => {
+test('the .http file of cancelOrder has each request, and they get what their titles say', async () => {
   const file = temporaryFile('replies.http');
-  await print({ http: file, 'server-url': server.url });
-  const [head = '', ...requests] = readFileSync(file, 'utf8').split(/^### /m);
-  const variables = Object.fromEntries(
-    [...head.matchAll(/^@(\w+) = (.*)$/gm)].map(([, name, value]) => [name, value]),
-  );
-  expect(variables).toEqual({ host: new URL(server.url).origin, key: 'demo-key' });
-  const seen = new Set<string>();
-  for (const request of requests) {
-    const filled = request.replaceAll(/\{\{(\w+)\}\}/g, (_all, name) => `${variables[name]}`);
-    const [top = '', ...bodies] = filled.replace(/\n+$/, '').split('\n\n');
-    const [title = '', line = '', ...headers] = top.split('\n');
-    const [method = '', url = ''] = line.split(' ');
-    const reply = await fetch(url, {
-      method,
-      headers: headers.map((header): [string, string] => {
-        const [name = '', value = ''] = header.split(': ');
-        return [name, value];
-      }),
-      ...(bodies.length > 0 && { body: bodies.join('\n\n') }),
-    });
-    await reply.text();
-    const wanted = / gets (\d+)$/.exec(title)?.[1];
-    if (wanted !== undefined) expect(`${reply.status}`, title).toBe(wanted);
-    if (wanted !== undefined) seen.add(title);
-  }
-  // Bodies of a megabyte and more are not written out.
-  expect(seen.size).toBe(3 * listReplies().length - 4);
+  await print({ http: file, 'server-url': server.url }, 'cancelOrder');
+  const replies = listReplies().filter(({ operation }) => operation === 'cancelOrder');
+  const titles = await runHttpFile(readFileSync(file, 'utf8'), new URL(server.url).origin);
+  expect(titles.size).toBe(3 * replies.length);
 });
 
 interface PostmanCollection {
