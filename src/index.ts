@@ -24,7 +24,7 @@ export {
 } from './library/connect.ts';
 export { ControlError } from './library/control-error.ts';
 export { globalSetup } from './library/global-setup.ts';
-export type { ClockSetting, MockSandbox } from './library/mock-sandbox.ts';
+export type { ClockSetting, MockSandbox, ResetOptions } from './library/mock-sandbox.ts';
 export type { RecordControl, RecordQuery } from './library/record-control.ts';
 export type {
   Animal,

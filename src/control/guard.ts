@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { chooseOptions } from '../contract/assumption-table.ts';
+import { bearerToken } from '../service/bearer.ts';
 import { errorBody } from '../service/reply.ts';
 import { describe } from '../words.ts';
 import { isLoopbackName } from './loopback.ts';
@@ -112,11 +113,10 @@ function isOriginOf(host: string | undefined, origin: string): boolean {
 }
 
 function wrongToken(headers: IncomingHttpHeaders, digest: Buffer | undefined): string | undefined {
-  const [, bearer] = /^Bearer +(.+)$/i.exec(headers.authorization ?? '') ?? [];
   const own = headers['mock-control-token'];
-  const shown = [bearer, typeof own === 'string' ? own : undefined].filter(
-    (it) => it !== undefined,
-  );
+  const shown = [bearerToken(headers.authorization), typeof own === 'string' ? own : undefined]
+    .filter((it) => it !== undefined)
+    .filter((it) => it !== '');
   if (digest === undefined) return 'the control API has no token that could open it';
   if (shown.length === 0) {
     return 'the control API needs its token in Authorization, as Bearer, or in Mock-Control-Token';

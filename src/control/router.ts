@@ -7,9 +7,9 @@ import type {
   Response,
   Router,
 } from 'express';
-import { locate } from '../http/locate.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
-import { DEFAULT_SANDBOX } from '../sandbox/sandboxes.ts';
+import { locateByName } from '../http/locate.ts';
+import { Sandbox } from '../sandbox/sandbox.ts';
+import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { readBody } from './body.ts';
 import { type ControlReply, type Endpoint, refuse } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
@@ -86,8 +86,9 @@ function sandboxFor(
   if (defaultOnly && name !== DEFAULT_SANDBOX) {
     return { sandbox: sandboxes.default, refusal: unknown(request) };
   }
-  const { sandbox, refusal } = locate(sandboxes, name, {});
-  return refusal === undefined ? { sandbox } : { sandbox, refusal: ofService(refusal) };
+  const found = locateByName(sandboxes, name);
+  if (found instanceof Sandbox) return { sandbox: found };
+  return { sandbox: sandboxes.default, refusal: ofService(found) };
 }
 
 /** Runs an endpoint. What it changed in the store is kept before anybody hears of it. */

@@ -1,6 +1,7 @@
 import type { OperationId } from '../contract/operations.ts';
 import { isShown, type Outcome } from '../scenario/outcome.ts';
 import type { Decision } from '../scenario/rules.ts';
+import { bearerToken } from '../service/bearer.ts';
 import type { Call } from '../service/input.ts';
 import type { Basis } from '../service/reply.ts';
 import { cut } from '../words.ts';
@@ -83,7 +84,7 @@ export class Exchange {
 
   /** The API key's first characters; undefined where the request carried none. */
   get key(): string | undefined {
-    const key = keyOf(this.#authorization);
+    const key = bearerToken(this.#authorization);
     if (key === undefined || key === '') return undefined;
     // A key that is no longer than what is shown would be shown in full.
     return `${key.slice(0, key.length > SHOWN_OF_KEY ? SHOWN_OF_KEY : 1)}…`;
@@ -95,7 +96,7 @@ export class Exchange {
   }
 
   hasKey(key: string): boolean {
-    return keyOf(this.#authorization) === key;
+    return bearerToken(this.#authorization) === key;
   }
 
   /** Why it was answered so, in words, the nearest cause first. */
@@ -114,12 +115,6 @@ export class Exchange {
 }
 
 const NOTHING: Basis = { kind: 'documented' };
-const BEARER = /^Bearer +(.*)$/i;
-
-function keyOf(authorization: string | undefined): string | undefined {
-  return authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]?.trim();
-}
-
 function forcedBy(decision: Decision | undefined): Basis {
   return decision === undefined ? NOTHING : { kind: 'forced', by: decision.by };
 }

@@ -51,7 +51,8 @@ for (const id of OPERATION_IDS) {
 
 const NO_QUERY: Target['query'] = [];
 const AUTHORITY = /^https?:\/\/[^/?#]*/i;
-const SANDBOX = /^\/~([A-Za-z0-9._-]{1,64})(?=\/)/;
+/** A sandbox in a path, well-formed or not. */
+const SANDBOX = /^\/~([^/]*)(?=\/)/;
 
 /**
  * Targets that were taken apart, since clients repeat them: each place holds the latest of its own.

@@ -1,20 +1,23 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { SANDBOX_NAME, type Sandboxes } from '../sandbox/sandboxes.ts';
+import { DEFAULT_SANDBOX, SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
+import type { Sandboxes } from '../sandbox/sandboxes.ts';
+import { bearerToken } from '../service/bearer.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
+import { describe } from '../words.ts';
 
 /** Where a request goes. */
 export interface Location {
   readonly sandbox: Sandbox;
-  /** The `Authorization` header, without the name of a sandbox in its token. */
+  /** The `Authorization` header, without the sandbox name in its token. */
   readonly authorization: string | undefined;
-  /** Why it cannot go there; it is answered so in the default sandbox. */
+  /** Why the request is refused; the default sandbox then answers with it. */
   readonly refusal: Reply | undefined;
 }
 
 /**
- * Finds the sandbox that a request names: in its path, else in its key, else in its `Mock-Sandbox`
- * header. Without a name it is the default one.
+ * Finds the sandbox that a service request names: in its path, else in its key, else in its
+ * `Mock-Sandbox` header. Without a name it is the default sandbox.
  *
  * @param inPath the name in the path
  */
@@ -23,50 +26,50 @@ export function locate(
   inPath: string | undefined,
   headers: IncomingHttpHeaders,
 ): Location {
-  let { authorization } = headers;
-  const inHeader = headers['mock-sandbox'];
-  let name = inPath ?? (inHeader === undefined ? undefined : String(inHeader));
-  if (authorization?.includes('~') && !isKnownKey(sandboxes, name, authorization)) {
-    const split = splitKey(authorization);
-    if (split !== undefined) {
-      authorization = split.key;
-      name = inPath ?? split.name;
-    }
+  const header = headers['mock-sandbox'];
+  const inHeader = header === undefined ? undefined : String(header);
+  const split = splitKey(sandboxes, inPath ?? inHeader, headers.authorization);
+  const authorization = split?.authorization ?? headers.authorization;
+  if (inPath === undefined && split === undefined && inHeader === undefined) {
+    const refusal = sandboxes.required ? nameRequired(groundsOf(sandboxes)) : undefined;
+    return { sandbox: sandboxes.default, authorization, refusal };
   }
-  if (name === undefined && !sandboxes.required) {
-    return { sandbox: sandboxes.default, authorization, refusal: undefined };
-  }
-  const refused = (refusal: Reply): Location => ({
-    sandbox: sandboxes.default,
-    authorization,
-    refusal,
-  });
-  const grounds = new Grounds(sandboxes.default.world.choices);
-  if (name === undefined) return refused(nameRequired(grounds));
-  if (!SANDBOX_NAME.test(name)) return refused(nameInvalid(grounds, name));
-  const sandbox = sandboxes.find(name);
-  if (sandbox === undefined) return refused(tooMany(grounds, name, sandboxes.most));
-  return { sandbox, authorization, refusal: undefined };
+  const names = [inPath, split?.name, inHeader].filter((name) => name !== undefined);
+  const wrong = names.find((name) => !SANDBOX_NAME.test(name));
+  const [name = ''] = names;
+  const sandbox = wrong === undefined ? sandboxes.enter(name, authorization) : undefined;
+  if (sandbox !== undefined) return { sandbox, authorization, refusal: undefined };
+  const refusal = wrong === undefined ? tooMany(sandboxes, name) : nameInvalid(sandboxes, wrong);
+  return { sandbox: sandboxes.default, authorization, refusal };
 }
 
-/** A key can have a `~` of its own, which the sandbox knows that is named otherwise. */
-function isKnownKey(
+/**
+ * Finds the sandbox that a path of the control API names, and creates it if it is new.
+ *
+ * @returns a refusal if the name is invalid or there are too many sandboxes
+ */
+export function locateByName(sandboxes: Sandboxes, name: string): Sandbox | Reply {
+  if (!SANDBOX_NAME.test(name)) return nameInvalid(sandboxes, name);
+  return sandboxes.find(name) ?? tooMany(sandboxes, name);
+}
+
+/** Splits a token of the form `KEY~NAME`, unless the whole token is a key of the named sandbox. */
+function splitKey(
   sandboxes: Sandboxes,
-  name: string | undefined,
-  authorization: string,
-): boolean {
-  if (name === undefined) return sandboxes.default.world.keys.expected.has(authorization);
-  // Not made yet where it is new: the key may name another one.
-  const known = sandboxes.has(name) ? sandboxes.find(name)?.world : sandboxes.startOf(name);
-  return known?.keys.expected.has(authorization) === true;
+  named: string | undefined,
+  authorization: string | undefined,
+): { readonly authorization: string; readonly name: string } | undefined {
+  if (!authorization?.includes('~')) return undefined;
+  const keys = sandboxes.keysOf(named ?? DEFAULT_SANDBOX);
+  if (keys.expected.has(authorization) || bearerToken(authorization) === undefined) {
+    return undefined;
+  }
+  const tilde = authorization.lastIndexOf('~');
+  return { authorization: authorization.slice(0, tilde), name: authorization.slice(tilde + 1) };
 }
 
-/** Takes a token that ends in the name of a sandbox apart: `KEY~NAME`. */
-function splitKey(authorization: string): { key: string; name: string } | undefined {
-  const tilde = authorization.lastIndexOf('~');
-  const name = authorization.slice(tilde + 1);
-  if (!/^Bearer /i.test(authorization) || !SANDBOX_NAME.test(name)) return undefined;
-  return { key: authorization.slice(0, tilde), name };
+function groundsOf(sandboxes: Sandboxes): Grounds {
+  return new Grounds(sandboxes.default.world.choices);
 }
 
 function nameRequired(grounds: Grounds): Reply {
@@ -74,13 +77,13 @@ function nameRequired(grounds: Grounds): Reply {
   return errorReply(grounds, 'sandbox_required', 400, `name a sandbox: ${how}`);
 }
 
-function nameInvalid(grounds: Grounds, name: string): Reply {
-  const expected = 'expected 1 to 64 of a-z A-Z 0-9 . _ -';
-  const message = `the name of a sandbox: ${expected}, found ${JSON.stringify(name.slice(0, 100))}`;
-  return errorReply(grounds, 'sandbox_name_invalid', 400, message);
+/** The reply to a malformed sandbox name. */
+export function nameInvalid(sandboxes: Sandboxes, name: string): Reply {
+  const message = `sandbox name: expected ${SANDBOX_NAME_FORM}, found ${describe(name)}`;
+  return errorReply(groundsOf(sandboxes), 'sandbox_name_invalid', 400, message);
 }
 
-function tooMany(grounds: Grounds, name: string, most: number): Reply {
-  const message = `there are ${most} sandboxes, as many as there may be: ${name} is not made. Delete some, or allow more with --max-sandboxes`;
-  return errorReply(grounds, 'too_many_sandboxes', 503, message);
+function tooMany(sandboxes: Sandboxes, name: string): Reply {
+  const message = `sandbox limit (${sandboxes.most}) reached; ${name} was not created. Delete sandboxes, or raise --max-sandboxes`;
+  return errorReply(groundsOf(sandboxes), 'too_many_sandboxes', 503, message);
 }

@@ -1,6 +1,13 @@
 /// <reference types="node" preserve="true" />
 import type { CoverageReport } from '../evidence/coverage.ts';
 import type { FindingsReport } from '../evidence/findings.ts';
+import {
+  DEFAULT_SANDBOX,
+  SANDBOX_NAME,
+  SANDBOX_NAME_FORM,
+  STAGING_SANDBOX,
+} from '../sandbox/sandbox-names.ts';
+import { STAGING_KEY } from '../service/keyring.ts';
 import { ControlClient, queryOf } from './control-client.ts';
 import { type MockSandbox, sandboxAt } from './mock-sandbox.ts';
 import type { SandboxSummary } from './replies.ts';
@@ -53,19 +60,18 @@ export async function connectPetstoreMock(options: ConnectOptions): Promise<Pets
 }
 
 export const DEMO_KEY = 'demo-key';
-const STAGING = { name: 'staging', key: 'staging-key' };
 
 const ADDRESS = /^(https?:\/\/.+?)(?:\/~([\w.-]{1,64}))?(?:\/(?:v1|__mock))?\/*$/;
-const SANDBOX_NAME = /^[\w.-]{1,64}$/;
 
 export function mockAt(options: ConnectOptions, stop: () => Promise<void>): PetstoreMock {
   const { url, token, key } = options;
-  const [, root, own = 'default'] = ADDRESS.exec(url) ?? [];
+  const [, root, own = DEFAULT_SANDBOX] = ADDRESS.exec(url) ?? [];
   if (root === undefined) throw new TypeError(`${url} is no address of a petstore-mock.`);
   const client = new ControlClient(`${root}/__mock`, token);
-  const ofKey = (name: string): string => (name === STAGING.name ? STAGING.key : (key ?? DEMO_KEY));
+  const ofKey = (name: string): string =>
+    name === STAGING_SANDBOX ? STAGING_KEY : (key ?? DEMO_KEY);
   const ownKey = key ?? ofKey(own);
-  const reports = client.at(`${root}${own === 'default' ? '' : `/~${own}`}/__mock`);
+  const reports = client.at(`${root}${own === DEFAULT_SANDBOX ? '' : `/~${own}`}/__mock`);
   return {
     ...sandboxAt(root, client, own, ownKey),
     sandbox: (name = crypto.randomUUID()) => {
@@ -88,7 +94,5 @@ export function mockAt(options: ConnectOptions, stop: () => Promise<void>): Pets
 
 function checkSandboxName(name: string): void {
   if (SANDBOX_NAME.test(name)) return;
-  throw new TypeError(
-    `A sandbox has a name of 1 to 64 of a-z A-Z 0-9 . _ -, and not ${JSON.stringify(name)}.`,
-  );
+  throw new TypeError(`sandbox name: expected ${SANDBOX_NAME_FORM}, found ${JSON.stringify(name)}`);
 }

@@ -12,6 +12,13 @@ export async function mockForTests(options: ServerOptions): Promise<PetstoreMock
   return running === undefined ? startPetstoreMock(options) : connectPetstoreMock(running);
 }
 
+/** A sandbox of its own for a test. It exists from now on, so that it records refused keys too. */
+export async function openSandbox(mock: PetstoreMock): Promise<MockSandbox> {
+  const sandbox = mock.sandbox();
+  await sandbox.clock.get();
+  return sandbox;
+}
+
 /** Forgets a test's sandbox, which the test may have done itself, or never used. */
 export async function forgetSandbox(mock: PetstoreMock, { name }: MockSandbox): Promise<void> {
   await mock.sandboxes.delete(name).catch((error: unknown) => {

@@ -2,6 +2,7 @@ import type { Choices } from '../contract/assumption-table.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import type { CoverageReport } from '../evidence/coverage.ts';
 import type { FindingsReport } from '../evidence/findings.ts';
+import type { Kept } from '../sandbox/sandbox.ts';
 import { type ControlClient, queryOf } from './control-client.ts';
 import { type RecordControl, recordControl } from './record-control.ts';
 import type { Animal, InventoryEntry, Order, StateChanges, StoreState } from './record-types.ts';
@@ -72,8 +73,13 @@ export interface MockSandbox {
   coverage(): Promise<CoverageReport>;
   /** What the client did here that it should not do against the real service. */
   findings(): Promise<FindingsReport>;
-  /** Back to how the sandbox started. */
-  reset(): Promise<void>;
+  /** Puts the sandbox back to how it started, except for what `keep` names. */
+  reset(options?: ResetOptions): Promise<void>;
+}
+
+export interface ResetOptions {
+  /** What stays as it is; `journal` includes coverage and findings. */
+  readonly keep?: readonly Kept[] | undefined;
 }
 
 /** How a clock is set; what is left out stays. */
@@ -139,7 +145,7 @@ export function sandboxAt(
     },
     coverage: () => control.call('GET', '/coverage'),
     findings: () => control.call('GET', '/findings'),
-    reset: () => control.call('POST', '/reset'),
+    reset: (options) => control.call('POST', '/reset', options),
   };
 }
 

@@ -8,7 +8,7 @@ import {
 } from '@playwright/test';
 import type { ServerOptions } from '../server.ts';
 import type { PetstoreMock } from './connect.ts';
-import { forgetSandbox, mockForTests, tellExchanges } from './for-tests.ts';
+import { forgetSandbox, mockForTests, openSandbox, tellExchanges } from './for-tests.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
 
 export interface MockFixtures {
@@ -41,7 +41,7 @@ export const test: TestType<
     { scope: 'worker' },
   ],
   mock: async ({ petstoreMock }, use, testInfo) => {
-    const sandbox = petstoreMock.sandbox();
+    const sandbox = await openSandbox(petstoreMock);
     await use(sandbox);
     if (testInfo.status !== testInfo.expectedStatus) {
       const body = await tellExchanges(sandbox, testInfo.title);

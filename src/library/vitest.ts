@@ -1,7 +1,7 @@
 import { test as base, type TestAPI } from 'vitest';
 import type { ServerOptions } from '../server.ts';
 import type { PetstoreMock } from './connect.ts';
-import { forgetSandbox, mockForTests, tellExchanges } from './for-tests.ts';
+import { forgetSandbox, mockForTests, openSandbox, tellExchanges } from './for-tests.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
 
 export interface MockFixtures {
@@ -30,7 +30,7 @@ export function createTest(options: ServerOptions = {}): TestAPI<MockFixtures> {
       { scope: 'worker' },
     ],
     mock: async ({ petstoreMock, task }, use) => {
-      const sandbox = petstoreMock.sandbox();
+      const sandbox = await openSandbox(petstoreMock);
       await use(sandbox);
       // A test that is meant to fail fails where it passes; its result is turned round later.
       if ((task.result?.state === 'fail') !== (task.fails === true)) {

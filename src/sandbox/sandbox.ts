@@ -6,6 +6,7 @@ import { isDelivered, isShown, type Outcome } from '../scenario/outcome.ts';
 import { type Decision, type RuleBook, Rules } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { MovableClock } from '../service/clock.ts';
+import type { Call } from '../service/input.ts';
 import type { PageCaches } from '../service/pets-page.ts';
 import { createWorld, type World, withChoices } from '../service/world.ts';
 import { forkStore, restoreStore, type Store, versionOf } from '../store/store.ts';
@@ -27,6 +28,21 @@ export interface SandboxFile {
   saved(): Promise<void>;
 }
 
+/** What a reset can leave as it is. */
+export const KEEPABLE = ['store', 'scenario', 'assumptions', 'clock', 'journal'] as const;
+
+export type Kept = (typeof KEEPABLE)[number];
+
+type Keep = ReadonlySet<Kept>;
+
+const KEEP_NOTHING: Keep = new Set();
+
+interface SandboxOptions {
+  readonly file?: SandboxFile | undefined;
+  /** Answers one request and is dropped: what it saw is kept as that of a deleted sandbox. */
+  readonly passing?: boolean;
+}
+
 /** One isolated universe: a world, the rules around it, and what it has seen. */
 export class Sandbox {
   readonly name: string;
@@ -37,6 +53,9 @@ export class Sandbox {
   /** Where every change is kept before it is acknowledged, if anywhere. */
   readonly file: SandboxFile | undefined;
   readonly #share: SandboxShare;
+  readonly #passing: boolean;
+  /** What a reset goes back to. */
+  #origin: Start;
   #start: Start;
   #world: World;
   #rules: Rules;
@@ -46,9 +65,16 @@ export class Sandbox {
   #preferred: Map<string, Rules> | undefined;
   #endings: Set<() => void> | undefined;
 
-  constructor(name: string, start: Start, share: SandboxShare, file?: SandboxFile) {
+  constructor(
+    name: string,
+    start: Start,
+    share: SandboxShare,
+    { file, passing = false }: SandboxOptions = {},
+  ) {
     this.name = name;
     this.file = file;
+    this.#passing = passing;
+    this.#origin = start;
     this.clock = new MovableClock(start.clock);
     this.journal = new Journal(name, share.journal, share.observers);
     this.coverage = new Coverage(name);
@@ -94,7 +120,12 @@ export class Sandbox {
     const world = this.#world;
     this.journal.record(world.clock.now(), seen, outcome, decision);
     const { call } = seen;
-    if (call === undefined) return;
+    if (call !== undefined) this.#takeCall(seen, call, outcome);
+    if (this.#passing) this.#share.forgotten(this);
+  }
+
+  #takeCall(seen: Seen, call: Call, outcome: Outcome): void {
+    const world = this.#world;
     const exchange = this.journal.number;
     const { delay } = outcome;
     const reply = isShown(outcome) ? outcome.reply : undefined;
@@ -126,28 +157,46 @@ export class Sandbox {
   }
 
   /**
-   * Back to how it started: rules and their counts, assumptions, clock, journal, coverage and
-   * findings. The records are the caller's to put back, since a file may have to hold them first.
+   * Puts the records back to how the sandbox started. Call `reset` once that is saved.
+   *
+   * @param keep what stays as it is
    */
-  reset(): void {
-    this.restart(this.#start, true);
+  resetStore(keep: Keep = KEEP_NOTHING): void {
+    if (!keep.has('store')) restoreStore(this.#world.store, this.#startFor(keep).store);
+  }
+
+  /** Puts everything but the records back to how the sandbox started. */
+  reset(keep: Keep = KEEP_NOTHING): void {
+    const { choices } = this.#world;
+    this.#enter(this.#startFor(keep), keep.has('clock'));
+    if (keep.has('assumptions')) this.assume(choices);
+    if (keep.has('journal')) return;
     this.journal.clear();
     this.#share.forgotten(this);
     this.coverage.clear();
     this.findings.clear();
   }
 
-  /**
-   * Goes on from another start: what its scenarios say holds from now on.
-   *
-   * @param keepStore whether the records stay as they are
-   */
+  /** Restarts from another start, which is also what a reset goes back to. */
   restart(start: Start, keepStore = false): void {
-    const { store } = this.#world;
-    if (!keepStore) restoreStore(store, start.store);
-    this.clock.reset(start.clock);
+    if (!keepStore) restoreStore(this.#world.store, start.store);
+    this.#origin = start;
+    this.#enter(start);
+  }
+
+  /** Continues with other scenarios. The records are left to the caller, a reset undoes it. */
+  use(start: Start): void {
+    this.#enter(start);
+  }
+
+  #startFor(keep: Keep): Start {
+    return keep.has('scenario') ? this.#start : this.#origin;
+  }
+
+  #enter(start: Start, keepClock = false): void {
+    if (!keepClock) this.clock.reset(start.clock);
     this.#start = start;
-    this.#world = this.#worldFrom(start, store);
+    this.#world = this.#worldFrom(start, this.#world.store);
     this.#rules = new Rules(start.rules, start.seed);
     this.#preferred = undefined;
   }

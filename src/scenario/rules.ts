@@ -1,5 +1,6 @@
 import { type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
+import { bearerToken } from '../service/bearer.ts';
 import type { Call } from '../service/input.ts';
 import { draw } from '../store/draw.ts';
 import { type Delay, LONGEST_DELAY, type Rule, type Where, type WhereValue } from './scenario.ts';
@@ -167,8 +168,6 @@ function textsOf(wanted: readonly WhereValue[]): readonly (string | undefined)[]
   return wanted.map((value) => (value === null ? undefined : String(value)));
 }
 
-const BEARER = /^Bearer +(.*)$/i;
-
 /** Of a body that is no JSON object: no rule can mean those. */
 const NO_FIELDS: Readonly<Record<string, unknown>> = {};
 
@@ -181,7 +180,7 @@ class CallInput {
   }
 
   get key(): string | undefined {
-    return BEARER.exec(this.#call.authorization ?? '')?.[1]?.trim();
+    return bearerToken(this.#call.authorization);
   }
 
   get pathId(): string | undefined {

@@ -1,8 +1,12 @@
+import { bearerToken } from './bearer.ts';
 import type { Clock } from './clock.ts';
 
 /** The keys that work out of the box. */
 const DEFAULT_KEYS = ['demo-key'] as const;
 const DEFAULT_READ_ONLY_KEYS = ['demo-read-only-key'] as const;
+
+/** The only key of the document's second deployment. */
+export const STAGING_KEY = 'staging-key';
 
 /** Which API keys a world takes. */
 export interface Keyring {
@@ -67,8 +71,6 @@ export type KeyCheck =
   /** `tokenGiven`: RFC 6750 wants an error code in the challenge only where there was a token. */
   | { readonly ok: false; readonly reason: string; readonly tokenGiven: boolean };
 
-const BEARER = /^Bearer(?: +(.*))?$/i;
-
 /** Checks an `Authorization` header (RFC 6750, section 2.1). */
 export function checkKey(
   keys: Keyring,
@@ -89,16 +91,22 @@ let latest: { keys?: Keyring; authorization?: string; check: KeyCheck } = {
 };
 
 function readKey(keys: Omit<Keyring, 'expected'>, authorization: string, time: KeyTime): KeyCheck {
-  const bearer = BEARER.exec(authorization);
-  if (bearer === null) return refused('the Authorization scheme is not Bearer');
-  const key = bearer[1]?.trim() ?? '';
+  const key = bearerToken(authorization);
+  if (key === undefined) return refused('the Authorization scheme is not Bearer');
   if (key === '') return refused('the token after Bearer is empty');
   if (keys.invalid.has(key)) return refused('this key is listed as invalid', true);
   const expiry = keys.expires.get(key);
   if (expiry !== undefined && hasExpired(expiry, time)) return refused('the key has expired', true);
   if (keys.readOnly.has(key)) return { ok: true, key, readOnly: true };
   if (keys.any || keys.valid.has(key)) return { ok: true, key, readOnly: false };
-  return refused('the key is not known', true);
+  return refused(unknownKey(keys, key), true);
+}
+
+/** Clients mix up the two deployments: the message names the other one. */
+function unknownKey({ valid }: Pick<Keyring, 'valid'>, key: string): string {
+  if (key === STAGING_KEY) return 'this key is for staging, at /~staging/v1';
+  if (valid.has(STAGING_KEY)) return `the key is not known; staging accepts ${STAGING_KEY}`;
+  return 'the key is not known';
 }
 
 function hasExpired(expiry: Expiry, { clock, startedAt }: KeyTime): boolean {

@@ -8,7 +8,7 @@ import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { starterFrom } from '../../src/scenario/starter.ts';
 import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import { createStore, forkStore, restoreStore } from '../../src/store/store.ts';
-import { describeBothWays } from '../helpers/wire.ts';
+import { type Client, describeBothWays } from '../helpers/wire.ts';
 
 const ONE = { animals: [{ id: 1, name: 'Rex', categoryId: 1 }], inventory: [], orders: [] };
 
@@ -84,6 +84,58 @@ describeBothWays('the state in the control API', (open) => {
     expect((await send('GET', '/__mock/requests')).json).toMatchObject({ total: 0, dropped: 0 });
     const assumptions = Object((await send('GET', '/__mock/assumptions')).json);
     for (const { chosen, default: usual } of assumptions) expect(chosen).toBe(usual);
+  });
+
+  /** Changes everything that a reset puts back. */
+  async function changeAll(send: Client['send']): Promise<void> {
+    await send('PUT', '/__mock/scenario', { body: { scenarios: ['outage'] } });
+    await send('PUT', '/__mock/state', { body: ONE });
+    await send('PATCH', '/__mock/assumptions', { body: { 'cancel-again': '404' } });
+    await send('PUT', '/__mock/clock', { body: { now: '2040-01-01T00:00:00Z', frozen: true } });
+    await send('GET', '/v1/nothing');
+  }
+
+  /** The parts of a sandbox that a reset can keep, and whether each is as it was changed. */
+  async function changed(send: Client['send']): Promise<string[]> {
+    const text = async (path: string) => (await send('GET', `/__mock/${path}`)).text;
+    const parts: [string, boolean][] = [
+      ['store', !(await text('animals')).includes('"id":2')],
+      ['scenario', (await text('scenario')).includes('outage')],
+      ['assumptions', (await text('assumptions')).includes('"chosen":"404","default":"409"')],
+      ['clock', (await text('clock')).includes('2040')],
+      ['journal', (await text('requests')).includes('/v1/nothing')],
+    ];
+    return parts.flatMap(([part, is]) => (is ? [part] : []));
+  }
+
+  test('reset puts back the scenario and everything else', async () => {
+    const { send } = await open();
+    await changeAll(send);
+    expect(await changed(send)).toHaveLength(5);
+    expect((await send('POST', '/__mock/reset')).status).toBe(204);
+    expect(await changed(send)).toEqual([]);
+    expect((await send('GET', '/v1/pets/2')).status).toBe(200);
+  });
+
+  test.each(['store', 'scenario', 'assumptions', 'clock', 'journal'])(
+    'reset keeps the %s if it is named, and nothing else',
+    async (part) => {
+      const { send } = await open();
+      await changeAll(send);
+      expect((await send('POST', '/__mock/reset', { body: { keep: [part] } })).status).toBe(204);
+      expect(await changed(send)).toEqual([part]);
+    },
+  );
+
+  test('reset refuses to keep what it does not know', async () => {
+    const { send } = await open();
+    await changeAll(send);
+    const reply = await send('POST', '/__mock/reset', { body: { keep: ['scenarios'] } });
+    expect(reply).toMatchObject({
+      status: 400,
+      json: { message: expect.stringContaining('did you mean scenario?') },
+    });
+    expect(await changed(send)).toHaveLength(5);
   });
 
   test('a snapshot is brought back as often as it is wanted', async () => {

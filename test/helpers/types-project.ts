@@ -66,7 +66,8 @@ import {
   ControlError, connectPetstoreMock, type CoverageReport, type CoverageShare, type Finding,
   type FindingCode, type FindingsReport, globalSetup, type Int64, type InventoryEntry,
   type MockSandbox, type OperationId, type Order, type OrderStatus, type PetstoreMock,
-  type RecordedExchange, type ReplyCoverage, type RequestCount, type RequestFilter,
+  type RecordedExchange, type ReplyCoverage, type RequestCount, type RequestFilter, type ResetOptions,
+  type ResetOptions,
   type RunningServer, type SandboxSummary, type ScenarioDefinition, type ScenarioSummary,
   type ServerOptions, type Snapshot, startPetstoreMock, startServer, type StoreState,
 } from 'petstore-mock';
@@ -122,6 +123,7 @@ is<Result<Sandbox['requests']['list']>, readonly RecordedExchange[]>();
 is<Result<Sandbox['requests']['count']>, RequestCount>();
 is<Result<Sandbox['requests']['clear']>, void>();
 is<Result<Sandbox['reset']>, void>();
+is<ResetOptions['keep'], readonly ('store' | 'scenario' | 'assumptions' | 'clock' | 'journal')[] | undefined>();
 is<Result<Sandbox['coverage']>, CoverageReport>();
 is<Result<PetstoreMock['coverage']>, CoverageReport>();
 is<Result<Sandbox['findings']>, FindingsReport>();

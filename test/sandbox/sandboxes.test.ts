@@ -56,15 +56,52 @@ describe('a sandbox', () => {
     expect((await ask(port, 'DELETE', '/v1/store/orders/1', { key: 'a~b~c' })).status).toBe(204);
   });
 
-  test.each(['a b', '', 'x'.repeat(65), 'ä', '..%2f', 'a/b'])(
-    'cannot be called %j in a header',
+  test.each(['a b', '', 'x'.repeat(65), 'ä', '..%2f', 'a!'])(
+    'named %j is refused with the allowed form, wherever it is named',
     async (name) => {
       const { port } = await start();
-      const headers = { 'Mock-Sandbox': Buffer.from(name).toString('latin1') };
-      const answer = await ask(port, 'GET', '/v1/pets', { headers });
-      expect(answer).toMatchObject({ status: 400, json: { code: 'sandbox_name_invalid' } });
+      const bytes = Buffer.from(name).toString('latin1');
+      const path = `/~${encodeURI(name)}`;
+      for (const answer of [
+        await ask(port, 'GET', '/v1/pets', { headers: { 'Mock-Sandbox': bytes } }),
+        await ask(port, 'GET', '/v1/pets', { key: `demo-key~${bytes}` }),
+        await ask(port, 'GET', `${path}/v1/pets`),
+        await ask(port, 'GET', `${path}/__mock/state`),
+        await ask(port, 'GET', '/~one/v1/pets', { key: `demo-key~${bytes}` }),
+        await ask(port, 'GET', '/~one/v1/pets', { headers: { 'Mock-Sandbox': bytes } }),
+      ]) {
+        expect(answer).toMatchObject({
+          status: 400,
+          json: {
+            code: 'sandbox_name_invalid',
+            message: expect.stringContaining('expected 1 to 64 of a-z A-Z 0-9 . _ -'),
+          },
+        });
+      }
     },
   );
+
+  test('is not created by requests without a valid key', async () => {
+    const server = await start({ maxSandboxes: 1 });
+    const { port } = server;
+    for (const name of ['one', 'two', 'three']) {
+      expect((await ask(port, 'GET', `/~${name}/v1/pets`, { key: 'wrong' })).status).toBe(401);
+      expect((await ask(port, 'GET', '/v1/pets', { key: `wrong~${name}` })).status).toBe(401);
+      expect((await ask(port, 'OPTIONS', `/~${name}/v1/pets`, { key: 'no' })).status).toBe(204);
+      expect((await ask(port, 'GET', `/~${name}/v1/no`, { key: 'no' })).status).toBe(404);
+    }
+    const names = async () => {
+      const { json } = await ask(port, 'GET', '/__mock/sandboxes');
+      return Object(json).map(({ name }: { name: string }) => name);
+    };
+    expect(await names()).toEqual(['default', 'staging']);
+    expect((await ask(port, 'GET', '/~three/v1/pets')).status).toBe(200);
+    expect(await names()).toEqual(['default', 'staging', 'three']);
+    // Clients were shown the refusals all the same.
+    expect(server.coverage().documented).toContainEqual(
+      expect.objectContaining({ operation: 'listPets', status: 401, count: 6 }),
+    );
+  });
 
   test('must be named where that is required', async () => {
     const { port } = await start({ sandboxRequired: true });

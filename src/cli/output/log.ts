@@ -1,5 +1,5 @@
 import type { Exchange } from '../../evidence/journal.ts';
-import { DEFAULT_SANDBOX } from '../../sandbox/sandboxes.ts';
+import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { escaped, escapeOf } from './escaped.ts';
 import { type Colour, paint, type Style } from './terminal.ts';
 

@@ -1,8 +1,8 @@
 import { ref } from '../../contract/openapi-schemas.ts';
 import { BASE_PATH } from '../../contract/operations.ts';
-import { locate } from '../../http/locate.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { DEFAULT_SANDBOX, SANDBOX_NAME, STAGING_SANDBOX } from '../../sandbox/sandboxes.ts';
+import { locateByName, nameInvalid } from '../../http/locate.ts';
+import { Sandbox } from '../../sandbox/sandbox.ts';
+import { DEFAULT_SANDBOX, SANDBOX_NAME, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { describe } from '../../words.ts';
 import { readMembers } from '../checks.ts';
 import {
@@ -81,6 +81,7 @@ export const SANDBOX_ENDPOINTS: readonly Endpoint[] = [
         return refuse('cannot_be_deleted', 409, `the sandbox ${name} stays`);
       }
       if (parts.sandboxes.delete(name)) return DONE;
+      if (!SANDBOX_NAME.test(name)) return ofService(nameInvalid(parts.sandboxes, name));
       return refuse('not_found', 404, `there is no sandbox ${describe(name)}`);
     },
   },
@@ -93,8 +94,8 @@ function createSandbox({ parts, mount, body = {} }: ControlCall): ControlReply {
   if (parts.sandboxes.has(name)) {
     return refuse('already_exists', 409, `there is a sandbox ${name}`);
   }
-  const { sandbox, refusal } = locate(parts.sandboxes, name, {});
-  if (refusal !== undefined) return ofService(refusal);
+  const sandbox = locateByName(parts.sandboxes, name);
+  if (!(sandbox instanceof Sandbox)) return ofService(sandbox);
   const headers = { Location: controlPath(name, mount) };
   return json(sandboxView(sandbox, mount), 201, headers);
 }

@@ -96,7 +96,7 @@ async function setScenario({ parts, sandbox, body }: ControlCall): Promise<Contr
   const next = changed ? start : { ...start, store: sandbox.start.store };
   return {
     ...json(activeView(next, new Rules(next.rules, next.seed))),
-    finish: () => sandbox.restart(next, true),
+    finish: () => sandbox.use(next),
   };
 }
 

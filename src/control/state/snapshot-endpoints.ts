@@ -1,5 +1,5 @@
 import { ref } from '../../contract/openapi-schemas.ts';
-import { SANDBOX_NAME } from '../../sandbox/sandboxes.ts';
+import { SANDBOX_NAME } from '../../sandbox/sandbox-names.ts';
 import { forkStore, restoreStore, type Store } from '../../store/store.ts';
 import { describe } from '../../words.ts';
 import { readMembers } from '../checks.ts';

@@ -1,9 +1,11 @@
 import { ref } from '../../contract/openapi-schemas.ts';
 import { COLLECTIONS, isObject, type Problem, type Reading } from '../../contract/records.ts';
+import { KEEPABLE } from '../../sandbox/sandbox.ts';
 import { STATE } from '../../scenario/state-shape.ts';
-import { pathText } from '../../shape/shapes.ts';
+import { object, optional } from '../../shape/objects.ts';
+import { choice, list, pathText, type Shape } from '../../shape/shapes.ts';
 import { readStore } from '../../store/fixture/read-store.ts';
-import { mergeInto, type StoreChanges } from '../../store/merge.ts';
+import { mergeInto } from '../../store/merge.ts';
 import {
   createStore,
   forkStore,
@@ -16,6 +18,10 @@ import { recordText } from '../records/record-text.ts';
 
 /** A whole store can be large. */
 const STATE_LIMIT = 64 * 1024 ** 2;
+
+const RESET = object({
+  keep: optional(list(choice(KEEPABLE)), 'What stays as it is.'),
+});
 
 export const STATE_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -54,7 +60,7 @@ export const STATE_ENDPOINTS: readonly Endpoint[] = [
     body: { schema: ref('schemas', 'StateChanges') },
     replies: { 200: { description: 'The new store.', schema: ref('schemas', 'State') } },
     handle: ({ sandbox, body }) => {
-      const reading = readChanges(body);
+      const reading = readShape(STATE, withSets(body));
       if (!reading.ok) return refuseInput(reading.problems);
       const problems = mergeInto(sandbox.world.store, reading.value);
       return problems.length > 0 ? refuseInput(problems) : stateReply(sandbox.world.store);
@@ -67,11 +73,15 @@ export const STATE_ENDPOINTS: readonly Endpoint[] = [
     tag: 'State',
     summary: 'Back to how the sandbox started',
     description:
-      'Store, rules and their counts, assumptions, clock, journal, coverage and findings. Snapshots and scenarios stay.',
+      'Resets the store, the scenarios and the calls that their rules have counted, the assumptions, the clock, the journal, coverage and findings. Snapshots stay, and so does what `keep` names: `journal` includes coverage and findings.',
+    body: { schema: RESET.schema, optional: true },
     replies: { 204: { description: 'The sandbox is as it started.' } },
-    handle: ({ sandbox }) => {
-      restoreStore(sandbox.world.store, sandbox.start.store);
-      return { ...DONE, finish: () => sandbox.reset() };
+    handle: ({ sandbox, body = {} }) => {
+      const reading = readShape(RESET, body);
+      if (!reading.ok) return refuseInput(reading.problems);
+      const keep = new Set(reading.value.keep);
+      sandbox.resetStore(keep);
+      return { ...DONE, finish: () => sandbox.reset(keep) };
     },
   },
 ];
@@ -96,14 +106,12 @@ function* stateText(store: Store): Generator<string> {
   yield '}';
 }
 
-function readChanges(body: unknown): Reading<StoreChanges> {
+function readShape<T>(shape: Shape<T>, body: unknown): Reading<T> {
   const problems: Problem[] = [];
-  const changes = STATE.read(withSets(body), [], ({ at, expected, found }) => {
+  const value = shape.read(body, [], ({ at, expected, found }) => {
     problems.push({ path: pathText(at), expected, found });
   });
-  return changes === undefined || problems.length > 0
-    ? { ok: false, problems }
-    : { ok: true, value: changes };
+  return value === undefined || problems.length > 0 ? { ok: false, problems } : { ok: true, value };
 }
 
 /** An array of records is what is to be set. */

@@ -1,0 +1,27 @@
+import { type Shown, SLOTS } from '../evidence/coverage.ts';
+import { type Finding, type FindingCode, MOST_TOGETHER } from '../evidence/findings.ts';
+import type { Sandbox } from './sandbox.ts';
+
+/** The evidence of sandboxes that were reset or deleted, in the form of one more sandbox. */
+export class Past {
+  readonly #shown: Shown[] = [];
+  readonly kept: Finding[] = [];
+  readonly counts = new Map<FindingCode, { count: number }>();
+
+  add({ coverage, findings }: Sandbox): void {
+    for (let slot = 0; slot < SLOTS; slot += 1) {
+      const { count, first } = coverage.at(slot);
+      if (count === 0 || first === undefined) continue;
+      const before = this.at(slot);
+      this.#shown[slot] = { count: before.count + count, first: before.first ?? first };
+    }
+    for (const [code, { count }] of findings.counts) {
+      this.counts.set(code, { count: (this.counts.get(code)?.count ?? 0) + count });
+    }
+    this.kept.push(...findings.kept.slice(0, MOST_TOGETHER - this.kept.length));
+  }
+
+  at(slot: number): Shown {
+    return this.#shown[slot] ?? { count: 0 };
+  }
+}
