@@ -1,4 +1,4 @@
-/** A client of the pet store service, as the tests of these examples have one to test. */
+/** A small client of the pet store service: the code under test in these examples. */
 export class PetstoreClient {
   #url;
   #headers;
@@ -13,7 +13,7 @@ export class PetstoreClient {
   }
 
   /**
-   * Tries a second time where the service is not available.
+   * Retries once if the service is unavailable.
    * @returns {Promise<{ id: number, name: string, status?: string }[]>}
    */
   async animals() {

@@ -20,7 +20,7 @@ test('cancels an order', async () => {
   expect((await mock.orders.get(1)).status).toBe('cancelled');
 });
 
-test('is told that an order has shipped', async () => {
+test('reports that an order has shipped', async () => {
   await mock.scenario.use('shipped-orders');
   expect(await new PetstoreClient(mock.url, mock.key).cancel(1)).toBe('shipped');
 });

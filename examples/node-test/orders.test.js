@@ -13,7 +13,7 @@ test('cancels an order', async () => {
   assert.equal((await mock.orders.get(1)).status, 'cancelled');
 });
 
-test('is told that an order has shipped', async () => {
+test('reports that an order has shipped', async () => {
   const mock = server.sandbox();
   await mock.scenario.use('shipped-orders');
   assert.equal(await new PetstoreClient(mock.url, mock.key).cancel(1), 'shipped');

@@ -7,7 +7,7 @@ test('cancels an order', async ({ mock }) => {
   expect((await mock.orders.get(1)).status).toBe('cancelled');
 });
 
-test('is told that an order has shipped', async ({ mock }) => {
+test('reports that an order has shipped', async ({ mock }) => {
   await mock.scenario.use('shipped-orders');
   expect(await new PetstoreClient(mock.url, mock.key).cancel(1)).toBe('shipped');
 });

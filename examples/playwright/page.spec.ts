@@ -1,7 +1,7 @@
 import { expect } from '@playwright/test';
 import { test } from 'petstore-mock/playwright';
 
-/** Stands for an application, which would be told of the mock in its own way. */
+/** A stand-in for your application, which gets the URL and the key in its own way. */
 const page = (url: string, key: string) => `<!doctype html>
   <button>Cancel order 1</button> <p role="status"></p>
   <script type="module">

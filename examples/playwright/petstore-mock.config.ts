@@ -1,4 +1,4 @@
 import { globalSetup } from 'petstore-mock';
 
-// One server for all workers. It takes the options of `startPetstoreMock`.
+// One server for all workers. Takes the options of `startPetstoreMock`.
 export default globalSetup();

@@ -6,7 +6,7 @@ export default defineConfig({
   use: {
     browserName: 'chromium',
     launchOptions: {
-      // The browser that Playwright has installed, where this is not set.
+      // Without CHROMIUM, the browser that Playwright installed.
       ...(process.env.CHROMIUM !== undefined && { executablePath: process.env.CHROMIUM }),
       args: [
         '--no-sandbox', // in a container, as root

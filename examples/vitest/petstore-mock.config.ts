@@ -1,4 +1,4 @@
 import { globalSetup } from 'petstore-mock';
 
-// One server for all test files. It takes the options of `startPetstoreMock`.
+// One server for all test files. Takes the options of `startPetstoreMock`.
 export default globalSetup();

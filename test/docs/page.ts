@@ -1,66 +1,106 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/package.ts';
+
+/** The pages of docs/, as paths from the package's root. */
+export const DOCS = readdirSync(join(packageRoot, 'docs'))
+  .filter((file) => file.endsWith('.md'))
+  .map((file) => `docs/${file}`);
 
 export function readPage(file: string): string {
   return readFileSync(join(packageRoot, file), 'utf8');
 }
 
-/** What stands under a heading, as far as the next heading of the same level or a higher one. */
+/** The text under a heading, up to the next heading of the same or a higher level. */
 export function section(page: string, title: string): string {
-  const start = page.search(new RegExp(`^#+ ${title}$`, 'm'));
-  if (start < 0) throw new Error(`The page has no heading "${title}".`);
-  const [heading = ''] = page.slice(start).split('\n', 1);
-  const rest = page.slice(start + heading.length);
-  const level = heading.search(/[^#]/);
-  const end = rest.search(new RegExp(`^#{1,${level}} `, 'm'));
+  const [heading, marks = ''] = new RegExp(`^(#+) ${title}$`, 'm').exec(page) ?? [];
+  if (heading === undefined) throw new Error(`The page has no heading "${title}".`);
+  const rest = page.slice(page.indexOf(`${heading}\n`) + heading.length);
+  const end = rest.search(new RegExp(`^#{1,${marks.length}} `, 'm'));
   return end < 0 ? rest : rest.slice(0, end);
 }
 
 export interface Block {
-  /** What the fence names: a language, and perhaps more. */
+  /** The words after the opening fence: a language, and perhaps a file name. */
   readonly info: string;
   readonly text: string;
+  /** Whether only blank lines separate it from the block before it. */
+  readonly follows: boolean;
 }
 
-/** The fenced blocks of a text, in their order. */
+/** The fenced blocks of a text, in order. */
 export function allBlocks(text: string): Block[] {
-  return text.split(/^```/m).flatMap((part, index) => {
-    const [info = '', ...lines] = part.split('\n');
-    return index % 2 === 1 ? [{ info, text: lines.join('\n') }] : [];
+  let end = 0;
+  return [...text.matchAll(/^```(.*)\n(.*?)^```$/gms)].map((match) => {
+    const [fence, info = '', inside = ''] = match;
+    const follows = end > 0 && text.slice(end, match.index).trim() === '';
+    end = match.index + fence.length;
+    return { info, text: inside, follows };
   });
 }
 
-/** The blocks whose fence says this and nothing else. */
+/** The texts of the blocks whose fence says exactly this. */
 export function blocks(text: string, info: string): string[] {
   return allBlocks(text).flatMap((block) => (block.info === info ? [block.text] : []));
 }
 
 export function onlyBlock(text: string, info: string): string {
   const [block, ...others] = blocks(text, info);
-  if (block === undefined || others.length > 0) throw new Error(`Is there one block of ${info}?`);
+  if (block === undefined || others.length > 0) throw new Error(`There is not one block "${info}".`);
   return block;
 }
 
-/** The rows of the tables that have this first column, without the row of titles. */
+/** The cells of a table's line. */
+function cells(line: string): string[] {
+  return line
+    .slice(1, -1)
+    .split('|')
+    .map((cell) => cell.trim());
+}
+
+export interface Table {
+  readonly page: string;
+  /** The heading above the table. */
+  readonly under: string;
+  /** The first columns, which come from the code. A page can have more of its own. */
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** A page in which the rows of a table are those of the code. The page's own columns stay. */
+export function withTable(page: string, { under, columns, rows }: Table): string {
+  const old = tableOf(section(page, under), columns[0] ?? '');
+  const [head = '', , ...lines] = old;
+  const own = new Map(lines.map((line) => [cells(line)[0], cells(line).slice(columns.length)]));
+  const titles = [...columns, ...cells(head).slice(columns.length)];
+  const written = [
+    titles,
+    titles.map(() => '---'),
+    ...rows.map((row) => titles.map((_, at) => [...row, ...(own.get(row[0]) ?? [])][at] ?? '')),
+  ];
+  return page.replace(old.join('\n'), () =>
+    written.map((row) => `| ${row.join(' | ')} |`).join('\n'),
+  );
+}
+
+/** The lines of the first table with this first column. */
+function tableOf(text: string, firstColumn: string): string[] {
+  const tables = text.split(/\n{2,}/).filter((paragraph) => paragraph.startsWith('|'));
+  const found = tables.find((table) => cells(table.split('\n', 1)[0] ?? '')[0] === firstColumn);
+  if (found === undefined) throw new Error(`There is no table with the column "${firstColumn}".`);
+  return found.trimEnd().split('\n');
+}
+
+/** The cells of a table, row by row, without its titles. */
 export function tableRows(text: string, firstColumn: string): string[][] {
-  return text.split('\n\n').flatMap((paragraph) => {
-    const lines = paragraph.split('\n').filter((line) => line.startsWith('|'));
-    const rows = lines.map((line) =>
-      line
-        .slice(1, -1)
-        .split('|')
-        .map((cell) => cell.trim()),
-    );
-    return rows[0]?.[0] === firstColumn ? rows.slice(2) : [];
-  });
+  return tableOf(text, firstColumn).slice(2).map(cells);
 }
 
 export function code(text: string | number): string {
   return `\`${text}\``;
 }
 
-/** What the headings of a page can be linked to by. */
+/** The names that links use for the headings of a page. */
 export function anchors(page: string): string[] {
   return [...page.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
     title
@@ -71,12 +111,12 @@ export function anchors(page: string): string[] {
 }
 
 export interface Link {
-  /** Empty where the link stays in its page. */
+  /** Empty if the link stays on its page. */
   readonly file: string;
   readonly anchor: string | undefined;
 }
 
-/** The links of a page that lead to files of this project. */
+/** The links of a page to files of this project. */
 export function links(page: string): Link[] {
   return [...page.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => {
     if (/^\w+:/.test(target)) return [];

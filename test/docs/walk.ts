@@ -1,69 +1,64 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { execPath } from 'node:process';
 import { createInterface } from 'node:readline';
 import { expect } from 'vitest';
-import { parseJson } from '../../src/contract/json.ts';
 import { createApp } from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
 import { allBlocks, type Block } from './page.ts';
 
-/** What a reader of a page does next: save a file, or type a line. */
+/** What the reader of a page does next: save a file, or run a command. */
 export type Step =
-  | { readonly kind: 'save'; readonly label: string; readonly file: string; readonly text: string }
+  | { readonly kind: 'save'; readonly file: string; readonly text: string }
   | {
-      readonly kind: 'type';
-      /** With its number, so that no two steps of a page have one name. */
-      readonly label: string;
+      readonly kind: 'run';
       readonly command: string;
-      /** What stands behind the command: `200`, `exit 2` or `curl (56)`. */
-      readonly ending: string | undefined;
+      /** The comment after the command: `200`, `exit 2` or `curl (56)`. A server has none. */
+      readonly result: string | undefined;
       readonly shown: Block | undefined;
     };
 
 const OUTPUTS: readonly string[] = ['json', 'http', 'text'];
 
-/** The steps of a page, in their order. */
+/** The steps of a page, in order. */
 export function stepsOf(page: string): Step[] {
   const all = allBlocks(page);
-  const steps = all.flatMap((block, index): Step[] => {
+  return all.flatMap((block, index): Step[] => {
     const [, file] = block.info.split(' ');
-    if (file?.includes('.')) return [{ kind: 'save', label: file, file, text: block.text }];
+    if (file?.includes('.')) return [{ kind: 'save', file, text: block.text }];
     if (block.info !== 'sh') return [];
-    const lines = block.text
-      .replaceAll(/\\\n\s*/g, '')
-      .trimEnd()
-      .split('\n');
     const next = all[index + 1];
-    const shown = next !== undefined && OUTPUTS.includes(next.info) ? next : undefined;
+    const shown = next?.follows && OUTPUTS.includes(next.info) ? next : undefined;
+    const lines = block.text.trimEnd().split('\n');
     return lines.map((line, at) => {
-      const [, command = line, ending] = /^(.*?) {2}# (.*)$/.exec(line) ?? [];
-      const last = at === lines.length - 1;
-      return { kind: 'type', label: line, command, ending, shown: last ? shown : undefined };
+      const [, command = line, result] = /^(.*?) {2}# (.*)$/.exec(line) ?? [];
+      return { kind: 'run', command, result, shown: at === lines.length - 1 ? shown : undefined };
     });
   });
-  return steps.map((step, index) => ({ ...step, label: `${index + 1}: ${step.label}` }));
 }
 
-/** A line that starts a server, with variables before it or not, and runs on. */
-const SERVER = /^(?:[A-Z_]+=\S+ )*petstore-mock(?: --.*)?$/;
+/** A command that starts a server, with variables before it or not. */
+const SERVER = /^((?:[A-Z_]+=\S+ )*)(?:npx )?(petstore-mock(?: --.*)?)$/;
 
-/** A line that makes a server listen beyond loopback, where no test may listen. */
+/** A command whose server would listen beyond loopback, which no test may do. */
 const OPEN_SERVER = /^petstore-mock --host 0\.0\.0\.0 --control-token (\S+)$/;
 
 const PORT = '4010';
 
-/** Has curl write what a step is compared with, beside what it shows its user. */
+/** Makes curl report the status on standard error, where it does not disturb the output. */
 const CURLRC = 'silent\nwrite-out = "%{stderr}status %{http_code}\\n"\n';
+const CURL_STATUS = /^status (\d+)\n/gm;
 
-/** What that has added, for whoever compares the rest. */
-const CURL_STATUS = /^status \d+\n/gm;
+/** npx with the package already in its cache: `npx petstore-mock …` or `npx --package … --call …`. */
+const NPX = `#!/bin/sh
+if [ "$1 $2 $3" = '--package petstore-mock --call' ]; then exec sh -c "$4"; fi
+exec "$@"
+`;
 
-/** A reader who follows a page in a folder of their own, with one server at a time. */
+/** A reader who follows a page in a new folder, with one server at a time. */
 export class Walk {
   readonly #folder = mkdtempSync(join(tmpdir(), 'docs-'));
   readonly #home = mkdtempSync(join(tmpdir(), 'docs-home-'));
@@ -72,10 +67,10 @@ export class Walk {
 
   async start(): Promise<void> {
     this.#port = String(await freePort());
-    mkdirSync(join(this.#home, 'bin'));
-    const main = join(packageRoot, 'dist/cli/main.js');
-    const program = `#!/bin/sh\nexec '${execPath}' '${main}' "$@"\n`;
-    writeFileSync(join(this.#home, 'bin/petstore-mock'), program, { mode: 0o755 });
+    const bin = join(this.#home, 'bin');
+    mkdirSync(bin);
+    symlinkSync(join(packageRoot, 'dist/cli/main.js'), join(bin, 'petstore-mock'));
+    writeFileSync(join(bin, 'npx'), NPX, { mode: 0o755 });
     writeFileSync(join(this.#home, '.curlrc'), CURLRC);
   }
 
@@ -89,22 +84,17 @@ export class Walk {
       writeFileSync(join(this.#folder, step.file), this.#ported(step.text));
       return;
     }
-    const { command, ending, shown } = step;
-    if (ending === undefined) {
-      expect(command, 'A line without an ending starts a server.').toMatch(SERVER);
-      await this.#stop?.();
-      this.#stop = await this.#serve(command);
-      return;
-    }
+    const { command, result, shown } = step;
+    if (result === undefined) return this.#restart(command, shown);
     const { stdout, stderr, exit } = await this.#run(command);
-    const status = /^status (\d+)$/m.exec(stderr)?.[1] ?? '';
-    if (ending.startsWith('exit ')) expect(`exit ${exit}`, stderr).toBe(ending);
-    else if (ending.startsWith('curl ')) expect(`curl (${exit})`, stderr).toBe(ending);
-    else expect([status, exit], stderr + stdout).toEqual([ending, 0]);
+    const [, status = ''] = [...stderr.matchAll(CURL_STATUS)].at(-1) ?? [];
+    const actual = result.startsWith('curl') ? `curl (${exit})` : `exit ${exit}`;
+    expect(/^\d/.test(result) && exit === 0 ? status : actual, `${command}\n${stderr}`).toBe(
+      result,
+    );
     if (shown === undefined) return;
-    // What a command tells stands on standard error, after what the command that it runs has printed.
     const told = shown.info === 'text' ? stdout + stderr.replace(CURL_STATUS, '') : stdout;
-    expectShown(told.replaceAll(this.#port, PORT), shown);
+    expectShown(told.replaceAll(this.#port, PORT), shown, command);
   }
 
   #ported(text: string): string {
@@ -112,9 +102,8 @@ export class Walk {
   }
 
   get #env(): NodeJS.ProcessEnv {
-    const { PATH } = process.env;
     return {
-      PATH: `${join(this.#home, 'bin')}:${PATH}`,
+      PATH: `${join(this.#home, 'bin')}:${process.env.PATH}`,
       HOME: this.#home,
       CURL_HOME: this.#home,
       PETSTORE_MOCK_PORT: this.#port,
@@ -131,43 +120,47 @@ export class Walk {
     });
   }
 
-  async #serve(command: string): Promise<() => Promise<void>> {
+  async #restart(command: string, shown: Block | undefined): Promise<void> {
+    await this.#stop?.();
+    this.#stop = undefined;
     const [, controlToken] = OPEN_SERVER.exec(command) ?? [];
-    if (controlToken !== undefined) return serveApp(controlToken, Number(this.#port));
-    const words = command.replace(/petstore-mock/, 'exec petstore-mock');
-    // The variables before the program are for it, and exec is no program.
-    const line = words.replace(/^((?:[A-Z_]+=\S+ )+)exec /, 'export $1; exec ');
-    const stdio = ['ignore', 'pipe', 'pipe'] as const;
+    if (controlToken !== undefined) {
+      this.#stop = await serveApp(controlToken, Number(this.#port));
+      return;
+    }
+    const [, variables = '', words] = SERVER.exec(command) ?? [];
+    if (words === undefined) throw new Error(`This command has no result: ${command}`);
+    const line = `${variables === '' ? '' : `export ${variables}; `}exec ${words}`;
     const child = spawn('bash', ['-c', line], {
       cwd: this.#folder,
       env: this.#env,
-      stdio: [...stdio],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
-    await ready(child);
-    return async () => {
+    this.#stop = async () => {
       const exited = once(child, 'exit');
       child.kill('SIGTERM');
-      expect(await exited).toEqual([0, null]);
+      expect(await exited, command).toEqual([0, null]);
     };
+    const ready = await readyLine(child);
+    if (shown !== undefined) expectShown(ready.replaceAll(this.#port, PORT), shown, command);
   }
 }
 
-async function ready(child: ChildProcess): Promise<void> {
+async function readyLine(child: ChildProcess): Promise<string> {
   let complaint = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     complaint += text;
   });
   if (child.stdout === null) throw new Error('The server has no output.');
-  const lines = createInterface({ input: child.stdout });
-  for await (const line of lines) {
+  for await (const line of createInterface({ input: child.stdout })) {
     if (!line.startsWith('petstore-mock ready ')) continue;
     child.stdout.resume();
-    return;
+    return line;
   }
   throw new Error(`The server ended before it was ready: ${complaint}`);
 }
 
-/** The whole mock behind loopback, asking for its token as it does where it listens elsewhere. */
+/** The mock on loopback, asking for the token that it would ask for elsewhere. */
 async function serveApp(controlToken: string, port: number): Promise<() => Promise<void>> {
   const server = createServer(createApp({ controlToken }));
   await listening(server, port);
@@ -196,52 +189,29 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Compares what a command printed with what its page shows. */
-function expectShown(output: string, { info, text }: Block): void {
-  if (info === 'json') expectJson(output, text);
-  else if (info === 'text') expect(output.trimEnd()).toMatch(pattern(text.trimEnd()));
-  else {
-    const [head = '', body = ''] = split(output.replaceAll('\r\n', '\n'));
-    const [shownHead = '', shownBody = ''] = split(text);
-    for (const line of shownHead.split('\n')) expect(head.split('\n')).toContain(line);
-    if (shownBody.trim() !== '') expectJson(body, shownBody);
+/** Compares the output of a command with what its page shows. */
+function expectShown(output: string, { info, text }: Block, command: string): void {
+  if (info !== 'http') {
+    expect(squeezed(output, info), command).toMatch(pattern(squeezed(text, info)));
+    return;
   }
-}
-
-function split(message: string): string[] {
-  const at = message.indexOf('\n\n');
-  return at < 0 ? [message.trimEnd()] : [message.slice(0, at), message.slice(at + 2)];
-}
-
-const LEFT_OUT = '…';
-
-function pattern(text: string): RegExp {
-  const parts = text.split(LEFT_OUT).map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`, 's');
-}
-
-function expectJson(output: string, text: string): void {
-  const shown = parseJson(text);
-  expect(asShown(parseJson(output), shown)).toEqual(shown);
-}
-
-/** A value with what its page leaves out left out. */
-function asShown(value: unknown, shown: unknown): unknown {
-  if (typeof shown === 'string' && shown.includes(LEFT_OUT)) {
-    return shown === LEFT_OUT || pattern(shown).test(String(value)) ? shown : value;
+  const [head = '', body = ''] = output.replaceAll('\r\n', '\n').split(/\n\n(.*)/s);
+  const [shownHead = '', shownBody = ''] = text.split(/\n\n(.*)/s);
+  for (const line of shownHead.trimEnd().split('\n')) {
+    expect(head.split('\n'), command).toContain(line);
   }
-  if (Array.isArray(value) && Array.isArray(shown)) {
-    const more = shown.at(-1) === LEFT_OUT;
-    const values = more ? [...value.slice(0, shown.length - 1), LEFT_OUT] : value;
-    return values.map((item, index) => asShown(item, shown[index]));
-  }
-  if (!isMembers(value) || !isMembers(shown)) return value;
-  const members = Object.entries(value).map(([name, it]) => [name, asShown(it, shown[name])]);
-  if (!Object.hasOwn(shown, LEFT_OUT)) return Object.fromEntries(members);
-  const kept = members.filter(([name]) => Object.hasOwn(shown, String(name)));
-  return { ...Object.fromEntries(kept), [LEFT_OUT]: shown[LEFT_OUT] };
+  if (shownBody !== '')
+    expectShown(body, { info: 'json', text: shownBody, follows: true }, command);
 }
 
-function isMembers(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Pages may indent JSON, and align text, as they like. */
+function squeezed(text: string, info: string): string {
+  return text.trim().replaceAll(/\s+/g, info === 'json' ? '' : ' ');
+}
+
+/** `…`, also as the value or the member of some JSON, stands for anything. */
+function pattern(shown: string): RegExp {
+  const parts = shown.split(/"…":"…"|"…"|…/);
+  const escaped = parts.map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
+  return new RegExp(`^${escaped.join('.*')}$`, 's');
 }

@@ -1,0 +1,260 @@
+import { expect, test } from 'vitest';
+import { exitCodeOf } from '../../src/cli/child/ending.ts';
+import { commandEnvironment } from '../../src/cli/child/command-environment.ts';
+import { COMMAND_NAMES, COMPLETION, commandShape, usageOf } from '../../src/cli/command-table.ts';
+import { FLAG_NAMES, type FlagName, flagShape, flagsFrom, flagsOf } from '../../src/cli/flags.ts';
+import { variableOf } from '../../src/cli/input/environment.ts';
+import { renderJson } from '../../src/cli/output/log.ts';
+import { ASSUMPTION_IDS, ASSUMPTIONS } from '../../src/contract/assumption-table.ts';
+import { ASSUMED_REPLIES, DOCUMENTED_REPLIES, type KnownReply } from '../../src/contract/cases.ts';
+import { ERROR_CODES } from '../../src/contract/error-codes.ts';
+import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
+import { ENDPOINTS } from '../../src/control/endpoints.ts';
+import { FINDING_CODE_NAMES } from '../../src/evidence/findings.ts';
+import { Exchange } from '../../src/evidence/journal.ts';
+import * as library from '../../src/index.ts';
+import { packageRoot } from '../../src/package.ts';
+import { coverageFormats } from '../../src/report/write.ts';
+import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
+import { SCENARIO } from '../../src/scenario/read-scenario.ts';
+import { RULE_SHAPE } from '../../src/scenario/rule-shape.ts';
+import { code, readPage, section, type Table, tableRows, withTable } from './page.ts';
+
+/*
+ * The tables of docs/ that list something the code knows. To write them anew after a change of the
+ * code: npx vitest run test/docs/tables.test.ts --update
+ */
+
+const TABLES: readonly Table[] = [
+  {
+    page: 'docs/command-line.md',
+    under: 'Commands',
+    columns: ['command', 'does'],
+    rows: [
+      ...COMMAND_NAMES.map((name) => ({ usage: usageOf(name), ...commandShape(name) })),
+      { usage: COMPLETION.name, ...COMPLETION },
+    ].map(({ usage, summary }) => [
+      code(`petstore-mock ${usage === 'serve' ? '[serve]' : usage}`),
+      summary,
+    ]),
+  },
+  {
+    page: 'docs/command-line.md',
+    under: 'Flags of the server',
+    columns: ['flag', 'environment variable', 'default', 'meaning'],
+    rows: flagsOf('serve').map((name) => [
+      flagCell(name),
+      flagsFrom('environment').includes(name) ? code(variableOf(name)) : 'none',
+      defaultCell(name),
+      meaningCell(name),
+    ]),
+  },
+  {
+    page: 'docs/command-line.md',
+    under: 'Flags of other commands',
+    columns: ['flag', 'commands', 'default', 'meaning'],
+    rows: FLAG_NAMES.filter((name) => !flagShape(name).commands.includes('serve')).map((name) => [
+      flagCell(name),
+      flagShape(name).commands.map(code).join(', '),
+      defaultCell(name),
+      meaningCell(name),
+    ]),
+  },
+  {
+    page: 'docs/service.md',
+    under: 'Operations and replies',
+    columns: ['operation', 'request', 'documented', 'assumed'],
+    rows: OPERATION_IDS.map((id) => [
+      code(id),
+      code(`${operationShape(id).method} ${operationShape(id).path}`),
+      statusesOf(DOCUMENTED_REPLIES, id),
+      statusesOf(ASSUMED_REPLIES, id),
+    ]),
+  },
+  ...[...new Set(ASSUMPTION_IDS.map((id) => ASSUMPTIONS[id].topic))].map((topic) => ({
+    page: 'docs/assumptions.md',
+    under: topic,
+    columns: ['id', 'options', 'question'],
+    rows: ASSUMPTION_IDS.filter((id) => ASSUMPTIONS[id].topic === topic).map((id) => [
+      code(id),
+      ASSUMPTIONS[id].options.map(({ name }) => code(name)).join(', '),
+      ASSUMPTIONS[id].question,
+    ]),
+  })),
+  {
+    page: 'docs/errors.md',
+    under: 'Error codes',
+    columns: ['code', 'status'],
+    rows: Object.entries(ERROR_CODES).map(([name, { statuses }]) => [
+      code(name),
+      statuses.join(', ') || 'any',
+    ]),
+  },
+  {
+    page: 'docs/errors.md',
+    under: 'Exit codes',
+    columns: ['code'],
+    rows: [
+      ...[0, 1, 2, 3],
+      exitCodeOf({ kind: 'timed-out', seconds: 1 }),
+      exitCodeOf({ kind: 'not-started', code: 'EACCES' }),
+      exitCodeOf({ kind: 'not-started', code: 'ENOENT' }),
+      `${exitCodeOf({ kind: 'signalled', signal: 'SIGKILL' }) - 9} + _n_`,
+      'any other',
+    ].map((it) => [String(it)]),
+  },
+  {
+    page: 'docs/control-api.md',
+    under: 'Endpoints',
+    columns: ['endpoint', 'does'],
+    rows: ENDPOINTS.map(({ method, path, summary }) => [
+      code(`${method.toUpperCase()} ${path.slice(1)}`),
+      summary,
+    ]),
+  },
+  {
+    page: 'docs/scenario-format.md',
+    under: 'Fields',
+    columns: ['field', 'meaning'],
+    rows: fieldsOf(SCENARIO.schema),
+  },
+  {
+    page: 'docs/scenario-format.md',
+    under: 'Rules',
+    columns: ['field', 'meaning'],
+    rows: fieldsOf(RULE_SHAPE.schema),
+  },
+  {
+    page: 'docs/scenario-format.md',
+    under: 'Faults',
+    columns: ['fault'],
+    rows: faultNames().map((name) => [code(name)]),
+  },
+  {
+    page: 'docs/scenario-format.md',
+    under: 'Scenarios that ship',
+    columns: ['scenario', 'description'],
+    rows: shippedScenarios().map(({ name, description }) => [code(name), description]),
+  },
+  {
+    page: 'docs/findings.md',
+    under: 'Findings',
+    columns: ['code'],
+    rows: FINDING_CODE_NAMES.map((name) => [code(name)]),
+  },
+  {
+    page: 'docs/findings.md',
+    under: 'Report formats',
+    columns: ['extension'],
+    rows: Object.keys(coverageFormats).map((extension) => [code(extension)]),
+  },
+  {
+    page: 'docs/coverage.md',
+    under: 'Run a command under `exec`',
+    columns: ['variable'],
+    rows: Object.keys(
+      commandEnvironment({ url: 'http://127.0.0.1/v1', controlToken: 't' }, {}, [], {}),
+    ).map((name) => [code(name)]),
+  },
+];
+
+function flagCell(name: FlagName): string {
+  const { value, alias } = flagShape(name);
+  const flag = code(value === undefined ? `--${name}` : `--${name} ${value}`);
+  return alias === undefined ? flag : `${flag}, ${code(`-${alias}`)}`;
+}
+
+function defaultCell(name: FlagName): string {
+  const { type, default: fallback } = flagShape(name);
+  if (fallback !== undefined) return code(fallback);
+  return type === 'switch' ? 'off' : 'none';
+}
+
+/** The line of the help, and what it says for commands to which the flag means something else. */
+function meaningCell(name: FlagName): string {
+  const { description, range, helpOn = {} } = flagShape(name);
+  const [from = 0, to = 0] = range ?? [];
+  const others = Object.entries(helpOn).map(
+    ([command, its]) => `With ${code(command)}: ${its.description}`,
+  );
+  const limits = range && `From ${from.toLocaleString('en')} to ${to.toLocaleString('en')}.`;
+  return [description, ...(limits ? [limits] : []), ...others].join(' ');
+}
+
+function statusesOf(replies: readonly KnownReply[], id: string): string {
+  return replies.flatMap(({ operation, status }) => (operation === id ? [status] : [])).join(', ');
+}
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
+}
+
+function fieldsOf({ properties = {} }: Schema): string[][] {
+  return Object.entries(properties).map(([name, { description = '' }]) => [
+    code(name),
+    description,
+  ]);
+}
+
+function faultNames(): string[] {
+  const text = JSON.stringify(RULE_SHAPE.schema);
+  const [, names = ''] = /"enum":(\[[^\]]*"malformed-json"[^\]]*\])/.exec(text) ?? [];
+  return JSON.parse(names);
+}
+
+const PAGES = [...new Set(TABLES.map(({ page }) => page))];
+
+test.each(PAGES)('the tables of %s list what the code has, and nothing else', async (page) => {
+  const tables = TABLES.filter((table) => table.page === page);
+  const written = tables.reduce(withTable, readPage(page));
+  await expect(written).toMatchFileSnapshot(`${packageRoot}/${page}`);
+  for (const { under, columns } of tables) {
+    const rows = tableRows(section(written, under), columns[0] ?? '');
+    expect(
+      rows.filter((row) => row.includes('')),
+      `Empty cells under ${under}`,
+    ).toEqual([]);
+  }
+});
+
+test('the README counts the assumptions and the scenarios that ship', () => {
+  const readme = readPage('README.md');
+  expect(readme).toContain(`There are ${ASSUMPTION_IDS.length} such [assumptions]`);
+  expect(readme).toContain(`[${shippedScenarios().length} scenarios ship with the package]`);
+});
+
+test('pages count the documented replies', () => {
+  const count = DOCUMENTED_REPLIES.length;
+  for (const page of ['docs/every-reply.md', 'docs/findings.md']) {
+    expect(readPage(page)).toContain(`document prescribes ${count} replies`);
+  }
+});
+
+test('docs/command-line.md names every member of a JSON line of the log', () => {
+  const line = renderJson('default', {
+    ...new Exchange(),
+    operation: 'getPet',
+    status: 200,
+    fault: 'truncate',
+    delay: 5,
+    basis: { kind: 'forced', by: 'flaky#1' },
+    key: 'demo…',
+    why: ['a rule'],
+  });
+  const [, told = ''] =
+    /has the members (.*)\. Members/.exec(readPage('docs/command-line.md')) ?? [];
+  const members = [...told.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+  expect(members).toEqual(Object.keys(JSON.parse(line)));
+});
+
+test('docs/library-api.md lists every export and every part of a mock', async () => {
+  const page = readPage('docs/library-api.md');
+  const listed = (title: string, column: string) =>
+    tableRows(section(page, title), column).flatMap(([cell = '']) =>
+      [...cell.matchAll(/`(\w+)/g)].map(([, name = '']) => name),
+    );
+  const exported = [...listed('Functions', 'function'), ...listed('Errors', 'error')];
+  expect(exported.filter((name) => name !== 'Error').sort()).toEqual(Object.keys(library).sort());
+  await using mock = await library.startPetstoreMock();
+  expect(listed('Parts of a mock', 'part').sort()).toEqual(Object.keys(mock).sort());
+});
