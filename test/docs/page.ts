@@ -31,7 +31,7 @@ export interface Block {
 /** The fenced blocks of a text, in order. */
 export function allBlocks(text: string): Block[] {
   let end = 0;
-  return [...text.matchAll(/^```(.*)\n(.*?)^```$/gms)].map((match) => {
+  return [...text.matchAll(/^```([^\n]*)\n(.*?)^```$/gms)].map((match) => {
     const [fence, info = '', inside = ''] = match;
     const follows = end > 0 && text.slice(end, match.index).trim() === '';
     end = match.index + fence.length;
@@ -46,7 +46,8 @@ export function blocks(text: string, info: string): string[] {
 
 export function onlyBlock(text: string, info: string): string {
   const [block, ...others] = blocks(text, info);
-  if (block === undefined || others.length > 0) throw new Error(`There is not one block "${info}".`);
+  if (block === undefined || others.length > 0)
+    throw new Error(`There is not one block "${info}".`);
   return block;
 }
 

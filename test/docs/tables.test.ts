@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { exitCodeOf } from '../../src/cli/child/ending.ts';
 import { commandEnvironment } from '../../src/cli/child/command-environment.ts';
+import { exitCodeOf } from '../../src/cli/child/ending.ts';
 import { COMMAND_NAMES, COMPLETION, commandShape, usageOf } from '../../src/cli/command-table.ts';
 import { FLAG_NAMES, type FlagName, flagShape, flagsFrom, flagsOf } from '../../src/cli/flags.ts';
 import { variableOf } from '../../src/cli/input/environment.ts';

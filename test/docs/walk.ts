@@ -101,19 +101,20 @@ export class Walk {
     return text.replaceAll(`127.0.0.1:${PORT}`, `127.0.0.1:${this.#port}`);
   }
 
-  get #env(): NodeJS.ProcessEnv {
+  #env(command: string): NodeJS.ProcessEnv {
     return {
       PATH: `${join(this.#home, 'bin')}:${process.env.PATH}`,
       HOME: this.#home,
       CURL_HOME: this.#home,
-      PETSTORE_MOCK_PORT: this.#port,
       no_proxy: '*',
+      // `exec` and `sweep` take a free port beside the server that may be running.
+      ...(!/ (?:exec|sweep) /.test(command) && { PETSTORE_MOCK_PORT: this.#port }),
     };
   }
 
   #run(command: string): Promise<{ stdout: string; stderr: string; exit: number }> {
     return new Promise((resolve) => {
-      const options = { cwd: this.#folder, env: this.#env };
+      const options = { cwd: this.#folder, env: this.#env(command) };
       execFile('bash', ['-c', this.#ported(command)], options, (error, stdout, stderr) => {
         resolve({ stdout, stderr, exit: Number(error?.code ?? 0) });
       });
@@ -133,7 +134,7 @@ export class Walk {
     const line = `${variables === '' ? '' : `export ${variables}; `}exec ${words}`;
     const child = spawn('bash', ['-c', line], {
       cwd: this.#folder,
-      env: this.#env,
+      env: this.#env(command),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#stop = async () => {
