@@ -51,9 +51,9 @@ export function onlyBlock(text: string, info: string): string {
   return block;
 }
 
-/** The cells of a table's line. */
-function cells(line: string): string[] {
-  return line
+/** The cells of a line of a table. */
+function cells(text: string): string[] {
+  return text
     .slice(1, -1)
     .split('|')
     .map((cell) => cell.trim());
@@ -76,12 +76,18 @@ export function withTable(page: string, { under, columns, rows }: Table): string
   const titles = [...columns, ...cells(head).slice(columns.length)];
   const written = [
     titles,
-    titles.map(() => '---'),
     ...rows.map((row) => titles.map((_, at) => [...row, ...(own.get(row[0]) ?? [])][at] ?? '')),
   ];
-  return page.replace(old.join('\n'), () =>
-    written.map((row) => `| ${row.join(' | ')} |`).join('\n'),
+  const widths = titles.map((_, at) => Math.max(3, ...written.map((row) => row[at]?.length ?? 0)));
+  const [first = '', ...others] = written.map((row) =>
+    line(row.map((cell, at) => cell.padEnd(widths[at] ?? 0))),
   );
+  const table = [first, line(widths.map((width) => '-'.repeat(width))), ...others];
+  return page.replace(old.join('\n'), () => table.join('\n'));
+}
+
+function line(row: readonly string[]): string {
+  return `| ${row.join(' | ')} |`;
 }
 
 /** The lines of the first table with this first column. */
