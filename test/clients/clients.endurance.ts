@@ -12,7 +12,6 @@ import { answerOf, BIG_ID, drive, requestOf, type Step } from '../helpers/client
 import { findProgram, runProgram } from '../helpers/program.ts';
 import type { Answer, Caller } from './callers/call.ts';
 
-const MINUTE = 60_000;
 const MODULES = join(packageRoot, 'node_modules');
 const CALLERS = join(packageRoot, 'test/clients/callers');
 
@@ -49,7 +48,7 @@ describe('in JavaScript', () => {
         packages: 'external',
       }),
     ]);
-  }, MINUTE);
+  });
 
   describe.each(['openapi-fetch', 'hey-api', 'axios'])('%s gets every documented reply', (name) => {
     async function run(id: number | bigint, exact: boolean): Promise<void> {
@@ -71,7 +70,7 @@ describe('in JavaScript', () => {
   });
 });
 
-describe('elsewhere', { timeout: MINUTE }, () => {
+describe('elsewhere', () => {
   test("Python's http.client gets every documented reply", async ({ skip }) => {
     const python = findProgram('python3', 'python');
     if (python === undefined) return skip('This machine has no Python.');

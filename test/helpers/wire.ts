@@ -64,9 +64,14 @@ export function describeBothWays(name: string, suite: (open: OpenClient) => void
         agent.destroy();
         return close();
       });
-      return { send: (method, path, sent = {}) => exchange(agent, port, method, path, sent) };
+      return clientAt(port, agent);
     });
   });
+}
+
+/** A client of a server that a test has started itself. */
+export function clientAt(port: number, agent = new Agent()): Client {
+  return { send: (method, path, sent = {}) => exchange(agent, port, method, path, sent) };
 }
 
 /** Writes a fixture for the running test and returns its path. */

@@ -132,24 +132,19 @@ describe('a rule', () => {
 const EXAMPLE_IDS: Readonly<Record<string, string>> = { petId: '1', orderId: '1' };
 
 describe('Prefer', () => {
-  const pairs = OPERATION_IDS.flatMap((id) =>
-    statusesOf(id).map((status) => [id, status] as const),
-  );
-
-  test.each(pairs)('gets %s answered with %i', async (id, status) => {
+  test('gets any operation answered with each status that it knows', async () => {
     const { port } = await start();
-    const { method, path, replies } = operationShape(id);
-    const target = path.replace(/\{(\w+)\}/, (_match, name: string) => EXAMPLE_IDS[name] ?? '');
-    const headers = { Prefer: `code=${status}` };
-    const answer = await asker(port)(method, target, { headers });
-    expect(answer.status).toBe(status);
-    expect(answer.headers['preference-applied']).toBe(`code=${status}`);
-    expect(answer.headers['mock-basis']).toBe('forced;by="prefer"');
-    const documented = replies[status];
-    if (documented?.body?.list === true) expect(answer.json).toBeInstanceOf(Array);
-    else if (status === 204) expect(answer.text).toBe('');
-    else if (status >= 400) expect(answer.json).toMatchObject({ status });
-    else expect(answer.json).toBeInstanceOf(Object);
+    for (const id of OPERATION_IDS) {
+      const { method, path } = operationShape(id);
+      const target = path.replace(/\{(\w+)\}/, (_match, name: string) => EXAMPLE_IDS[name] ?? '');
+      for (const status of statusesOf(id)) {
+        const headers = { Prefer: `code=${status}` };
+        const answer = await asker(port)(method, target, { headers });
+        expect(answer.status, `${id} ${status}`).toBe(status);
+        expect(answer.headers['preference-applied']).toBe(`code=${status}`);
+        if (status >= 400) expect(answer.json).toMatchObject({ status });
+      }
+    }
   });
 
   test('changes nothing', async () => {

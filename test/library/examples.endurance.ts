@@ -6,7 +6,6 @@ import { onlyBlock, readPage } from '../docs/page.ts';
 import { type Project, projectOfExamples } from '../helpers/examples-project.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';
 
-const MINUTE = 60_000;
 const node = process.execPath;
 const CHROMIUM = findProgram('chromium', 'chromium-browser', 'google-chrome');
 
@@ -106,7 +105,7 @@ const PAGES =
   CHROMIUM === undefined ? { files: [], env: {} } : { files: ['page'], env: { CHROMIUM } };
 
 // Side by side: each of them waits for the start of another program.
-describe.concurrent('the example for', { timeout: MINUTE }, () => {
+describe.concurrent('the example for', () => {
   test('vitest passes, on one server with a sandbox for each test', async () => {
     const { code, output } = await run('vitest', ['orders', 'where']);
     expect(output).toMatch(/7 passed/);
@@ -139,9 +138,7 @@ describe.concurrent('the example for', { timeout: MINUTE }, () => {
   });
 });
 
-test('on a server that runs already, a failed test prints its exchanges, and every sandbox is forgotten', {
-  timeout: MINUTE,
-}, async () => {
+test('on a server that runs already, a failed test prints its exchanges, and every sandbox is forgotten', async () => {
   const server = await startPetstoreMock({ keys: { valid: ['own-key'] } });
   try {
     const env = { PETSTORE_MOCK_URL: server.url, PETSTORE_MOCK_KEY: server.key };

@@ -1,119 +1,17 @@
-import { describe, expect, test } from 'vitest';
-import {
-  OPERATION_IDS,
-  OPERATIONS,
-  type OperationId,
-  operationShape,
-} from '../../src/contract/operations.ts';
-import { type Fields, isObject, RECORDS, readRecord } from '../../src/contract/records.ts';
+import { expect, test } from 'vitest';
+import { OPERATION_IDS, type OperationId } from '../../src/contract/operations.ts';
+import { DOCUMENTED, requestFor } from '../helpers/documented.ts';
 import { type Client, describeBothWays, type Received, type Sent } from '../helpers/wire.ts';
 
-/** A request that the document prescribes a status for. */
-interface Case {
-  readonly path: string;
-  readonly sent?: Sent;
+/** Sends a request that has this reply by the document. */
+function ask(client: Client, operation: OperationId, status: number): Promise<Received> {
+  const { method, path, sent } = requestFor(operation, status);
+  return client.send(method, `/v1${path}`, sent);
 }
 
-const NO_KEY: Sent = { key: null };
 const REX = { name: 'Rex', categoryId: 7 };
 
-/** A case for each documented status of each operation. */
-const CASES: Readonly<Record<OperationId, Readonly<Record<number, Case>>>> = {
-  listPets: {
-    200: { path: '/pets?limit=3&status=available' },
-    401: { path: '/pets', sent: NO_KEY },
-  },
-  createPet: {
-    201: { path: '/pets', sent: { body: { ...REX, status: 'available' } } },
-    401: { path: '/pets', sent: { ...NO_KEY, body: REX } },
-  },
-  getPet: {
-    200: { path: '/pets/1' },
-    401: { path: '/pets/1', sent: NO_KEY },
-  },
-  listInventory: {
-    200: { path: '/inventory' },
-    401: { path: '/inventory', sent: NO_KEY },
-  },
-  updateInventory: {
-    200: { path: '/inventory/1', sent: { body: { quantity: 9 } } },
-    401: { path: '/inventory/1', sent: { ...NO_KEY, body: { quantity: 9 } } },
-  },
-  listOrders: {
-    200: { path: '/store/orders' },
-    401: { path: '/store/orders', sent: NO_KEY },
-  },
-  cancelOrder: {
-    204: { path: '/store/orders/1' },
-    401: { path: '/store/orders/1', sent: NO_KEY },
-    404: { path: '/store/orders/999' },
-    409: { path: '/store/orders/2' },
-  },
-};
-
-const documented = OPERATION_IDS.flatMap((operation) =>
-  Object.entries(operationShape(operation).replies).map(([status, reply]) => ({
-    operation,
-    status: Number(status),
-    reply,
-  })),
-);
-
-function caseOf(operation: OperationId, status: number): Case {
-  const found = CASES[operation]?.[status];
-  if (found === undefined) throw new Error(`No case for ${operation} ${status}.`);
-  return found;
-}
-
-/** Sends the request of a case. */
-function ask(client: Client, operation: OperationId, status: number): Promise<Received> {
-  const { path, sent } = caseOf(operation, status);
-  return client.send(OPERATIONS[operation].method, `/v1${path}`, sent);
-}
-
-/** Checks that a value has the documented fields, of the documented types, and no others. */
-function expectRecord(fields: Fields, value: unknown): void {
-  expect(readRecord(fields, value)).toMatchObject({ ok: true });
-  const names = isObject(value) ? Object.keys(value) : [];
-  expect(Object.keys(fields).filter((name) => names.includes(name))).toEqual(names);
-}
-
-describe('the table of cases', () => {
-  test('has one for every documented status of every operation', () => {
-    expect(documented).toHaveLength(16);
-    for (const { operation, status } of documented) caseOf(operation, status);
-  });
-
-  test('has none that is not documented', () => {
-    const pairs = documented.map(({ operation, status }) => `${operation} ${status}`);
-    const tabled = Object.entries(CASES).flatMap(([operation, cases]) =>
-      Object.keys(cases).map((status) => `${operation} ${status}`),
-    );
-    expect(tabled.toSorted()).toEqual(pairs.toSorted());
-  });
-});
-
 describeBothWays('the service', (open) => {
-  test.each(documented)('answers $operation with the documented $status', async (row) => {
-    const { operation, status, reply: shape } = row;
-    const reply = await ask(await open(), operation, status);
-
-    expect(reply.status).toBe(status);
-    expect(reply.headers['mock-basis']).toBe('documented');
-    if (shape.body !== undefined) {
-      expect(reply.headers['content-type']).toBe('application/json');
-      const { record, list } = shape.body;
-      expect(Array.isArray(reply.json)).toBe(list === true);
-      const items: readonly unknown[] = Array.isArray(reply.json) ? reply.json : [reply.json];
-      expect(items).not.toHaveLength(0);
-      for (const item of items) expectRecord(RECORDS[record], item);
-      if (record === 'Error') expect(reply.json).toMatchObject({ status });
-    } else if (shape.bodyNotShown !== true) {
-      expect(reply.text).toBe('');
-      expect(reply.headers).not.toHaveProperty('content-type');
-    }
-  });
-
   test('adds an animal under a new id and finds it again', async () => {
     const client = await open();
     const created = await client.send('POST', '/v1/pets', { body: { ...REX, status: 'sold' } });
@@ -212,9 +110,8 @@ describeBothWays('a key', (open) => {
     const client = await open({ keys: { valid: ['demo-key', 'old'], invalid: ['old'] } });
 
     for (const operation of OPERATION_IDS) {
-      const { path, sent } = caseOf(operation, 401);
+      const { method, path, sent } = requestFor(operation, 401);
       const headers = { Authorization: authorization };
-      const { method } = OPERATIONS[operation];
       const reply = await client.send(method, `/v1${path}`, { ...sent, headers });
       expect(reply).toMatchObject({ status: 401, json: { code: 'unauthorized', status: 401 } });
       expect(reply.json).toHaveProperty('message', expect.stringContaining(reason));
@@ -256,10 +153,9 @@ describeBothWays('staging', (open) => {
   const STAGING: Sent = { key: 'staging-key' };
 
   test('has the whole service under its own key', async () => {
-    for (const { operation, status } of documented) {
-      const client = await open();
-      const { path, sent } = caseOf(operation, status);
-      const { method } = OPERATIONS[operation];
+    const client = await open();
+    for (const { operation, status } of DOCUMENTED) {
+      const { method, path, sent } = requestFor(operation, status);
       const reply = await client.send(method, `/~staging/v1${path}`, { ...STAGING, ...sent });
       expect(reply.status).toBe(status);
       expect(reply.headers['mock-basis']).toBe('documented');
@@ -303,7 +199,7 @@ describeBothWays('plain replies', (open) => {
   test('never carry Mock-Basis', async () => {
     const client = await open({ plain: true });
     const replies: Received[] = [];
-    for (const { operation, status } of documented) {
+    for (const { operation, status } of DOCUMENTED) {
       replies.push(await ask(client, operation, status));
     }
     replies.push(
@@ -330,7 +226,7 @@ describeBothWays('plain replies', (open) => {
     const plain = await open({ ...frozen, plain: true });
     const told = await open(frozen);
 
-    for (const { operation, status } of documented) {
+    for (const { operation, status } of DOCUMENTED) {
       const { headers, ...rest } = await ask(told, operation, status);
       const { 'mock-basis': _basis, ...others } = headers;
       expect(await ask(plain, operation, status)).toEqual({ ...rest, headers: others });
