@@ -1,179 +1,46 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { flagsFrom } from '../../src/cli/flags.ts';
 import { variableOf } from '../../src/cli/input/environment.ts';
 import { packageRoot } from '../../src/package.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { runCommand } from '../helpers/command.ts';
+import { contextFiles, dockerfile } from '../helpers/dockerfile.ts';
 import { blocks, readPage } from './page.ts';
 import { freePort } from './walk.ts';
 
-/*
- * There need not be a Docker engine where the tests run. So the steps of the Dockerfile are taken in
- * plain folders, and its command is started with nothing in the environment but what the image sets.
- */
+// No Docker engine is needed: the entry point starts with nothing but the image's variables.
 
-const run = promisify(execFile);
-const MINUTE = 60_000;
 const VARIABLES = flagsFrom('environment').map(variableOf);
-
-interface Instruction {
-  readonly name: string;
-  readonly rest: string;
-}
-
-interface Stage {
-  readonly image: string;
-  readonly name: string | undefined;
-  readonly instructions: readonly Instruction[];
-}
-
-function readStages(text: string): Stage[] {
-  const lines = text.replaceAll(/\\\n/g, ' ').split('\n');
-  const instructions = lines.flatMap((line): Instruction[] => {
-    const [, name, rest = ''] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
-    return name === undefined ? [] : [{ name, rest }];
-  });
-  const stages: { image: string; name: string | undefined; instructions: Instruction[] }[] = [];
-  for (const instruction of instructions) {
-    const [, image, name] = /^(\S+)(?: AS (\w+))?$/.exec(instruction.rest) ?? [];
-    if (instruction.name === 'FROM') stages.push({ image: image ?? '', name, instructions: [] });
-    else stages.at(-1)?.instructions.push(instruction);
-  }
-  return stages;
-}
-
-/** What an image says of how it runs. */
-interface Image {
-  readonly root: string;
-  workdir: string;
-  env: Record<string, string>;
-  entrypoint: readonly string[];
-  health: readonly string[];
-  user: string;
-  port: string;
-  volume: string;
-}
-
-/** npm, without what it says to the children of its own scripts. */
-const NPM_ENV = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)),
-);
-
-/** What the commands of the Dockerfile come to without a network and without a superuser. */
-const COMMANDS: Readonly<Record<string, (image: Image) => Promise<void> | void>> = {
-  'npm ci': ({ root, workdir }) => {
-    symlinkSync(join(packageRoot, 'node_modules'), join(root, workdir, 'node_modules'));
-  },
-  'npm run build': async ({ root, workdir }) => {
-    await run('npm', ['run', 'build'], { cwd: join(root, workdir), env: NPM_ENV });
-  },
-  'npm prune --omit=dev': ({ root, workdir }) => {
-    const modules = join(root, workdir, 'node_modules');
-    rmSync(modules);
-    for (const path of productionPackages()) {
-      const from = join(packageRoot, path);
-      // What is nested has a line of its own in the lock file.
-      const filter = (file: string) => !relative(from, file).startsWith('node_modules');
-      cpSync(from, join(root, workdir, path), { recursive: true, filter });
-    }
-  },
-  'mkdir /data && chown node:node /data': ({ root }) => {
-    mkdirSync(join(root, 'data'));
-  },
+const { runtime, copied } = dockerfile();
+const image = {
+  env: Object.fromEntries(runtime('ENV').flatMap((line) => line.split(' ').map(pairOf))),
+  entrypoint: wordsOf(runtime('ENTRYPOINT')[0]),
+  health: wordsOf(runtime('HEALTHCHECK')[0]),
+  port: runtime('EXPOSE')[0],
+  volume: runtime('VOLUME')[0],
 };
 
-/** The folders of what is installed without development, by the lock file. */
-function productionPackages(): string[] {
-  const { packages } = JSON.parse(readPage('package-lock.json'));
-  return Object.entries(membersOf(packages)).flatMap(([path, entry]) => {
-    const { dev, devOptional } = membersOf(entry);
-    const wanted = path !== '' && dev !== true && devOptional !== true;
-    return wanted && existsSync(join(packageRoot, path)) ? [path] : [];
-  });
+function pairOf(pair: string): [string, string] {
+  const [name = '', value = ''] = pair.split('=');
+  return [name, value];
 }
 
-/** Takes the steps of a stage in a folder. */
-async function build(stage: Stage, root: string, others: ReadonlyMap<string, string>) {
-  const image: Image = {
-    root,
-    workdir: '/',
-    env: {},
-    entrypoint: [],
-    health: [],
-    user: 'root',
-    port: '',
-    volume: '',
-  };
-  for (const { name, rest } of stage.instructions) {
-    if (name === 'WORKDIR') {
-      image.workdir = rest;
-      mkdirSync(join(root, rest), { recursive: true });
-    } else if (name === 'ENV') {
-      for (const pair of rest.split(' ')) {
-        const [variable = '', value = ''] = pair.split('=');
-        image.env[variable] = value;
-      }
-    } else if (name === 'COPY') copy(rest, image, others);
-    else if (name === 'RUN') {
-      const command = COMMANDS[rest];
-      if (command === undefined) throw new Error(`This test cannot take the step RUN ${rest}.`);
-      await command(image);
-    } else if (name === 'ENTRYPOINT') image.entrypoint = JSON.parse(rest);
-    else if (name === 'HEALTHCHECK') image.health = JSON.parse(/CMD (.*)$/.exec(rest)?.[1] ?? '');
-    else if (name === 'USER') image.user = rest;
-    else if (name === 'EXPOSE') image.port = rest;
-    else if (name === 'VOLUME') image.volume = rest;
-    else throw new Error(`This test does not know the instruction ${name}.`);
-  }
-  return image;
+/** The words of an instruction in exec form. */
+function wordsOf(line = ''): readonly string[] {
+  return JSON.parse(/\[.*\]$/.exec(line)?.[0] ?? '[]');
 }
-
-function copy(words: string, image: Image, others: ReadonlyMap<string, string>): void {
-  const [, stage, paths = ''] = /^(?:--from=(\w+) )?(.*)$/.exec(words) ?? [];
-  const sources = paths.split(' ');
-  const target = sources.pop() ?? '';
-  const from = stage === undefined ? packageRoot : (others.get(stage) ?? '');
-  for (const source of sources) {
-    const path = join(from, source);
-    if (stage === undefined) expect(ALLOWED, `.dockerignore keeps ${source} out`).toContain(source);
-    const to = resolve(join(image.root, image.workdir), target);
-    const isFolder = target.endsWith('/');
-    cpSync(path, isFolder ? join(to, basename(source)) : to, { recursive: true });
-  }
-}
-
-const [ignored = '', ...allowed] = readPage('.dockerignore')
-  .split('\n')
-  .filter((line) => line !== '' && !line.startsWith('#'));
-const ALLOWED = allowed.map((line) => line.replace(/^!/, ''));
-
-const stages = readStages(readPage('Dockerfile'));
-const folder = mkdtempSync(join(tmpdir(), 'container-'));
-let image: Image;
-
-beforeAll(async () => {
-  const roots = new Map<string, string>();
-  for (const [index, stage] of stages.entries()) {
-    const root = join(folder, `stage-${index}`);
-    mkdirSync(root);
-    image = await build(stage, root, roots);
-    roots.set(stage.name ?? '', root);
-  }
-}, 2 * MINUTE);
 
 const running = new Set<ChildProcess>();
 
 afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Starts a command of the image with nothing but the image's variables, and some more. */
@@ -181,7 +48,7 @@ function start(words: readonly string[], more: Readonly<Record<string, string>>)
   const variables = Object.entries({ PATH: process.env.PATH, ...image.env, ...more });
   const env = variables.map(([name, value]) => `${name}=${value}`);
   const child = spawn('env', ['-i', ...env, ...words], {
-    cwd: join(image.root, image.workdir),
+    cwd: packageRoot,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   running.add(child);
@@ -215,31 +82,25 @@ async function startImage(more: Readonly<Record<string, string>> = {}) {
 const HEADERS = { Authorization: 'Bearer demo-key' };
 
 describe('the Dockerfile', () => {
-  test('keeps what builds out of what runs', () => {
-    expect(stages.map(({ name }) => name)).toEqual(['build', undefined]);
-    const runtime = join(image.root, image.workdir);
-    expect(existsSync(join(runtime, 'node_modules/express'))).toBe(true);
-    for (const path of ['src', 'test', 'node_modules/typescript', 'node_modules/vitest']) {
-      expect(existsSync(join(runtime, path)), path).toBe(false);
-    }
+  test('copies files that exist, and .dockerignore lets nothing else through', () => {
+    const fromContext = copied.filter(({ from }) => from === undefined).map(({ path }) => path);
+    expect([...new Set(fromContext)].sort()).toEqual([...contextFiles()].sort());
+    expect(fromContext.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([]);
   });
 
-  test('runs as another user than root, can be called from outside, and can keep a store', () => {
-    expect(image.user).toBe('node');
+  test('runs what was built without the sources, and not as root', () => {
+    const inRuntime = copied.filter(({ stage }) => stage === undefined);
+    const paths = inRuntime.map(({ path }) => path);
+    expect(paths).toEqual(expect.arrayContaining(['package.json', 'fixtures', 'scenarios']));
+    expect(paths).not.toContain('src');
+    expect(inRuntime).toContainEqual({ stage: undefined, from: 'build', path: '/app/dist' });
+    expect(runtime('USER')).toEqual(['node']);
+  });
+
+  test('can be called from outside and can keep a store', () => {
     expect(image.env).toEqual({ NODE_ENV: 'production', PETSTORE_MOCK_HOST: '0.0.0.0' });
     expect([image.port, image.volume]).toEqual(['4010', '/data']);
-  });
-
-  test('takes nothing but what it copies into its context', () => {
-    expect(ignored).toBe('*');
-    const copied = stages.flatMap(({ instructions }) =>
-      instructions.flatMap(({ name, rest }) =>
-        name === 'COPY' && !rest.startsWith('--') ? rest.split(' ').slice(0, -1) : [],
-      ),
-    );
-    expect([...new Set(copied)].map((path) => path.replace('./', '')).sort()).toEqual(
-      [...ALLOWED].sort(),
-    );
+    expect(runtime('RUN')).toContain('mkdir /data && chown node:node /data');
   });
 
   test('starts with the variables of the image only, is healthy, and ends on SIGTERM', async () => {
@@ -253,8 +114,10 @@ describe('the Dockerfile', () => {
   });
 
   test('is set by variables, and keeps its store on the volume', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'volume-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
     const variables = {
-      PETSTORE_MOCK_DB: join(image.root, 'data/store.json'),
+      PETSTORE_MOCK_DB: join(folder, 'store.json'),
       PETSTORE_MOCK_SCENARIO: 'empty-inventory',
       PETSTORE_MOCK_KEY: 'alpha,beta',
     };
