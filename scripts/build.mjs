@@ -17,7 +17,6 @@ const dist = join(root, 'dist');
 /** The one build of yaml that is made of ES modules, so that it can be bundled. */
 const YAML = './node_modules/yaml/browser/index.js';
 const RE2JS = './node_modules/re2js/build/index.js';
-const YARGS = './node_modules/yargs/index.mjs';
 
 rmSync(dist, { recursive: true, force: true });
 /** @type {import('esbuild').BuildOptions} */
@@ -37,14 +36,13 @@ const common = {
 };
 
 /**
- * yaml and yargs stay files of their own beside the command, read when a scenario is, or a word is to
- * be completed.
+ * yaml and re2js stay files of their own beside the command, read when a scenario or a pattern is.
  * @type {import('esbuild').Plugin}
  */
 const apart = {
   name: 'apart',
   setup({ onResolve }) {
-    onResolve({ filter: /^(?:re2js|yaml|yargs)$/ }, ({ path }) => ({
+    onResolve({ filter: /^(?:re2js|yaml)$/ }, ({ path }) => ({
       path: `../${path}.js`,
       external: true,
     }));
@@ -72,7 +70,7 @@ const builds = await Promise.all([
     minify: true,
     metafile: true,
   }),
-  build({ ...common, entryPoints: { re2js: RE2JS, yaml: YAML, yargs: YARGS }, metafile: true }),
+  build({ ...common, entryPoints: { re2js: RE2JS, yaml: YAML }, metafile: true }),
   build({
     ...common,
     alias: { ...common.alias, yaml: YAML },

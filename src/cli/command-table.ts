@@ -1,52 +1,84 @@
 interface CommandShape {
-  /** What can follow its name besides flags: one word that can be left out, or one or more. */
+  /** Other names for it. */
+  readonly aliases?: readonly string[];
+  /** What can follow the name besides flags: one optional word, or any number. */
   readonly positional?: {
     readonly name: string;
     readonly description: string;
     readonly many?: boolean;
   };
-  /** Whether a command to be run follows its flags, after `--`. */
+  /** Whether it runs the command that follows `--`. */
   readonly runs?: true;
   /** A line of the help, in the imperative. */
   readonly summary: string;
+  /** Command lines without the program's name, with what each does. */
+  readonly examples: readonly (readonly [line: string, effect: string])[];
 }
 
-/** What can be asked of the program. Without a name it serves. */
+/** The commands. Without a name the program serves. */
 const COMMANDS = {
   serve: {
-    summary: 'Start the server. The name can be left out.',
+    aliases: ['start', 'run'],
+    summary: 'Start the server (default).',
+    examples: [
+      ['--port 8080 --assume cancel-again=404', 'answer the second cancellation with 404'],
+      ['--scenario shipped-orders --scenario slow', 'combine two scenarios'],
+      ['--animals 1000000 --seed 7', 'serve a store of a million animals'],
+      ['--clock 2030-12-06T00:00:00Z --assume after-sunset=410', 'serve after the sunset'],
+    ],
   },
   exec: {
     runs: true,
-    summary: 'Run a command beside a server; tell what it was shown.',
+    summary: 'Run a command beside a server and report what it was shown.',
+    examples: [
+      ['exec -- npm test', 'run a test suite against a server of its own'],
+      ['exec --require-coverage 80% --fail-on rounded-id -- npm test', 'fail the build below 80%'],
+    ],
   },
   sweep: {
     runs: true,
-    summary: 'Run a command under each answer to what is left open.',
+    summary: 'Run a command once for each other option of the assumptions it touches.',
+    examples: [
+      ['sweep -- npm test', 'find out what a test suite takes for granted'],
+      ['sweep --allow cancel-again=404 -- npm test', 'accept a failure that you know of'],
+    ],
   },
   assumptions: {
-    positional: { name: 'id', description: 'the assumption to explain' },
-    summary: 'List what the document leaves open; explain one.',
+    positional: { name: 'id', description: 'Assumption to explain.' },
+    summary: 'List the assumptions, or explain one.',
+    examples: [['assumptions cancel-again', 'explain what a second cancellation can answer']],
   },
   responses: {
-    positional: { name: 'operation', description: 'the operation whose replies to list' },
-    summary: 'List every reply, with how to get it.',
+    positional: { name: 'operation', description: 'Operation whose replies to list.' },
+    summary: 'List every reply and how to get it.',
+    examples: [['responses cancelOrder --curl', 'print curl commands for each reply']],
   },
   scenarios: {
-    summary: 'List the scenarios that ship.',
+    positional: { name: 'name', description: 'Scenario to print.' },
+    summary: 'List the shipped scenarios, or print one as a start for your own.',
+    examples: [['scenarios flaky > mine.yaml', 'start a scenario of your own']],
   },
   validate: {
-    positional: { name: 'file', description: 'scenario and fixture files', many: true },
-    summary: 'Check files that you wrote.',
+    positional: { name: 'file', description: 'Scenario and fixture files.', many: true },
+    summary: 'Check scenario and fixture files.',
+    examples: [['validate mine.yaml store.json', 'check a scenario and a fixture']],
   },
   openapi: {
     summary: 'Print the OpenAPI document of the service.',
+    examples: [['openapi --server-url https://mock.example/v1', 'name another server in it']],
   },
   generate: {
     summary: 'Write a fixture of any size.',
+    examples: [['generate --animals 500 --output store.json', 'write 500 animals to a file']],
   },
   health: {
     summary: 'Exit with 0 if a server is up, else with 1.',
+    examples: [['health --port 8080', 'check a server on this machine']],
+  },
+  completion: {
+    positional: { name: 'shell', description: 'bash, zsh or fish; by default your shell.' },
+    summary: 'Print a completion script for a shell.',
+    examples: [['completion bash >> ~/.bashrc', 'complete commands and flags in bash']],
   },
 } as const satisfies Record<string, CommandShape>;
 
@@ -54,25 +86,13 @@ export type CommandName = keyof typeof COMMANDS;
 
 export const COMMAND_NAMES = Object.keys(COMMANDS).filter(isCommandName);
 
-/** The command that yargs brings. */
-export const COMPLETION = {
-  name: 'completion',
-  summary: 'Print a script for your shell to complete all this.',
-} as const;
-
-/** Whether a word is the name of a command. */
-export function isCommandName(name: string): name is CommandName {
+function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(COMMANDS, name);
 }
 
-/** The same table seen through its general shape, for code that treats all commands alike. */
+/** A row of the table in its general shape, for code that treats all commands alike. */
 export function commandShape(name: CommandName): CommandShape {
   return COMMANDS[name];
-}
-
-/** Whether a word names a command that runs another one. */
-export function isRunner(word: string): boolean {
-  return isCommandName(word) && commandShape(word).runs === true;
 }
 
 /** How a command is written, with what can follow its name. */

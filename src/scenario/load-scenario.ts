@@ -37,6 +37,12 @@ export function shippedScenarios(): readonly ShippedScenario[] {
   return shipped;
 }
 
+/** The text of a shipped scenario, for use in a project that has this package installed. */
+export function scenarioText(name: string): string {
+  const text = readFileSync(join(SHIPPED, name + SHIPPED_EXTENSION), 'utf8');
+  return text.replace('$schema=', '$schema=./node_modules/petstore-mock/scenarios/');
+}
+
 /**
  * Loads scenarios and what they extend: by the name of one that this package ships, or else by path.
  *

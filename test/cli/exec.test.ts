@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommand as runChild } from '../../src/cli/child/child.ts';
 import { exitCodeOf, tellEnding } from '../../src/cli/child/ending.ts';
 import { exec as execCommand } from '../../src/cli/commands/exec.ts';
-import { parseArguments } from '../../src/cli/input/arguments.ts';
-import { judge } from '../../src/cli/input/gates.ts';
+import { gatesOf, judge } from '../../src/cli/input/gates.ts';
 import { terminalOf } from '../../src/cli/output/terminal.ts';
 import { packageRoot } from '../../src/package.ts';
 import { type Environment, type Finished, runCommand, spawnCommand } from '../helpers/command.ts';
+import { invocationOf } from '../helpers/invocation.ts';
 
 let folder = '';
 
@@ -258,6 +258,16 @@ describe.concurrent('the evidence', () => {
     ]);
   });
 
+  test.each([
+    ['80', 80],
+    ['80%', 80],
+    ['62.5%', 62.5],
+    ['documented', 100],
+  ])('is required by --require-coverage %s', async (text, coverage) => {
+    const { flags } = await invocationOf(['exec', '--require-coverage', text]);
+    expect(gatesOf([flags])).toEqual({ coverage, failOn: [] });
+  });
+
   test('holds a command back that was shown what is assumed', async () => {
     const script = `
       const { PETSTORE_MOCK_URL: url, PETSTORE_MOCK_KEY: key } = process.env;
@@ -274,6 +284,7 @@ describe.concurrent('the evidence', () => {
     [['--fail-on', 'assumed,rounded_id', '--'], 'did you mean rounded-id?'],
     [['--require-coverage', 'documentd', '--'], 'did you mean documented?'],
     [['--require-coverage', '101%', '--'], 'a percentage from 0% to 100%'],
+    [['--require-coverage', '0.8', '--'], 'a percentage from 0% to 100%'],
     [['--jobs', '2', '--'], '--jobs is no flag of exec (sweep has one)'],
     [[], 'found "touch"'],
   ])('is not asked for as %j', async (asked, message) => {
@@ -289,7 +300,7 @@ describe.concurrent('the evidence', () => {
 
 /** Runs `exec` up to where it refuses its command line. */
 async function inProcess(words: readonly string[]): Promise<void> {
-  const { flags, positionals } = await parseArguments(words);
+  const { flags, positionals } = await invocationOf(words);
   const terminal = terminalOf(new PassThrough(), new PassThrough(), {});
   await execCommand({ layers: [flags], positionals, terminal });
 }

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/cli/failures.ts';
 import { FLAG_NAMES, flagShape, flagsFrom } from '../../src/cli/flags.ts';
-import { parseArguments } from '../../src/cli/input/arguments.ts';
 import { fromConfigFile } from '../../src/cli/input/config-file.ts';
 import { fromEnvironment, variableOf } from '../../src/cli/input/environment.ts';
 import type { Layers } from '../../src/cli/input/given.ts';
 import { serveSettings } from '../../src/cli/input/settings.ts';
+import { invocationOf } from '../helpers/invocation.ts';
 
 let folder = '';
 let file = '';
@@ -28,7 +28,7 @@ interface Places {
 }
 
 async function layersOf({ args = [], env = {}, config }: Places): Promise<Layers> {
-  const layers = [(await parseArguments(args)).flags, fromEnvironment(env)];
+  const layers = [(await invocationOf(args)).flags, fromEnvironment(env)];
   if (config === undefined) return layers;
   writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config));
   return [...layers, fromConfigFile(file, '--config')];
@@ -80,6 +80,9 @@ describe('every flag of serve is read alike from the command line, the environme
       [
         { args: ['--port', '8080'] },
         { args: ['--port=8080'] },
+        { args: ['-port', '8080'] },
+        { args: ['start', '--port', '8080'] },
+        { args: ['--plain', 'run', '--port', '8080'] },
         { env: { PETSTORE_MOCK_PORT: '8080' } },
         { config: { port: 8080 } },
       ],
@@ -291,10 +294,6 @@ describe('each refusal says where, what was expected and what is nearest', () =>
       '--prot is no flag of serve (did you mean --port?); petstore-mock --help lists them',
     ],
     [
-      { args: ['-port', '80'] },
-      '-port is no flag of serve (did you mean --port?); petstore-mock --help lists them',
-    ],
-    [
       { args: ['-p', '80'] },
       '-p is no flag of serve (did you mean --port?); petstore-mock --help lists them',
     ],
@@ -333,7 +332,20 @@ describe('each refusal says where, what was expected and what is nearest', () =>
       '"asumptions" is no command (did you mean assumptions?); petstore-mock --help lists them',
     ],
     [{ args: ['serve', 'now'] }, 'serve: expected only flags, found "now"'],
+    [
+      { args: ['strat'] },
+      '"strat" is no command (did you mean start?); petstore-mock --help lists them',
+    ],
+    [
+      { args: ['run', '--', 'npm', 'test'] },
+      'serve: expected only flags, found -- and a command (did you mean petstore-mock exec -- npm test?)',
+    ],
+    [
+      { args: ['--scenario', 'slow,flaky'] },
+      '--scenario: expected one scenario, found "slow,flaky" (repeat the flag for several: --scenario slow --scenario flaky)',
+    ],
     [{ args: ['--port'] }, '--port: expected a value (N), found none'],
+    [{ args: ['--port', '--plain'] }, '--port: expected a value (N), found none'],
     [{ args: ['--key='] }, '--key: expected a value (KEY), found none'],
     [
       { args: ['--port', '1', '--port', '2'] },
@@ -442,11 +454,15 @@ describe('each refusal says where, what was expected and what is nearest', () =>
 describe('the table of flags', () => {
   test('gives every flag of serve a variable and a place in the file, but those that cannot', () => {
     const served = FLAG_NAMES.filter((name) => flagShape(name).commands.includes('serve'));
-    const outside = ['help', 'version'];
-    expect(flagsFrom('environment')).toEqual(served.filter((name) => !outside.includes(name)));
-    expect(flagsFrom('config')).toEqual(
-      served.filter((name) => ![...outside, 'config'].includes(name)),
-    );
+    expect(served.filter((name) => !flagsFrom('environment').includes(name))).toEqual([
+      'help',
+      'version',
+    ]);
+    expect(served.filter((name) => !flagsFrom('config').includes(name))).toEqual([
+      'config',
+      'help',
+      'version',
+    ]);
   });
 
   test('names variables as flags are named', () => {

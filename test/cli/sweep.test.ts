@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sweep as sweepCommand } from '../../src/cli/commands/sweep.ts';
-import { parseArguments } from '../../src/cli/input/arguments.ts';
 import { terminalOf } from '../../src/cli/output/terminal.ts';
 import { planSweep } from '../../src/cli/sweep/plan.ts';
 import { renderJunit, renderPage } from '../../src/cli/sweep/render-files.ts';
@@ -22,6 +21,7 @@ import {
 import { packageRoot } from '../../src/package.ts';
 import { startServer } from '../../src/server.ts';
 import { type Finished, runCommand, spawnCommand } from '../helpers/command.ts';
+import { invocationOf } from '../helpers/invocation.ts';
 
 let folder = '';
 
@@ -271,7 +271,7 @@ describe.concurrent('nothing is swept', () => {
   ])('with %j', async (asked, message) => {
     const ran = join(folder, 'ran');
     const run = async () => {
-      const { flags, positionals } = await parseArguments(['sweep', ...asked, '--', 'touch', ran]);
+      const { flags, positionals } = await invocationOf(['sweep', ...asked, '--', 'touch', ran]);
       const terminal = terminalOf(new PassThrough(), new PassThrough(), {});
       await sweepCommand({ layers: [flags], positionals, terminal });
     };

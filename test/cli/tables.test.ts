@@ -2,8 +2,8 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { COMMAND_NAMES } from '../../src/cli/command-table.ts';
 import { flagsOf } from '../../src/cli/flags.ts';
+import { readCommandLine } from '../../src/cli/input/command-line.ts';
 import { completionsOf } from '../../src/cli/input/completion.ts';
-import { renderCommandHelp, renderHelp } from '../../src/cli/input/help.ts';
 import { renderBanner, type Started } from '../../src/cli/output/banner.ts';
 import { renderAssumption, renderAssumptions } from '../../src/cli/output/render-assumptions.ts';
 import { renderTable } from '../../src/cli/output/table.ts';
@@ -13,29 +13,48 @@ import { ASSUMPTION_IDS, ASSUMPTIONS } from '../../src/contract/assumption-table
 const PLAIN = { width: 80, colour: false };
 const ESCAPE = '\u001B';
 
-function helpOf(command: (typeof COMMAND_NAMES)[number]): string {
-  return command === 'serve' ? renderHelp(PLAIN) : renderCommandHelp(command, PLAIN);
+async function helpOf(...words: readonly string[]): Promise<string> {
+  const text = await readCommandLine([...words, '--help'], PLAIN.width);
+  return typeof text === 'string' ? text : '';
 }
 
 describe('the help', () => {
-  test.each(COMMAND_NAMES)('of %s names each of its flags', (command) => {
-    for (const flag of flagsOf(command)) expect(helpOf(command)).toMatch(`--${flag}`);
+  test.each(COMMAND_NAMES)('of %s names each of its flags and has an example', async (command) => {
+    const text = await helpOf(command);
+    for (const flag of flagsOf(command)) expect(text).toMatch(`--${flag} `);
+    expect(text).toMatch(/^Examples:\n {2}# .*\n {2}petstore-mock /m);
   });
 
-  test('of the whole program names every command', () => {
-    for (const command of [...COMMAND_NAMES, 'completion']) {
-      expect(renderHelp(PLAIN)).toMatch(new RegExp(`^ {2}${command}`, 'm'));
-    }
+  test('of the program names every command and every flag of serve', async () => {
+    const text = await helpOf();
+    for (const name of COMMAND_NAMES) expect(text).toMatch(`  petstore-mock ${name}`);
+    for (const flag of flagsOf('serve')) expect(text).toMatch(`--${flag} `);
+  });
+
+  test.each([['help'], ['exec', 'help'], ['run', '--help']])(
+    'is also the answer to %j',
+    async (...words) => {
+      const text = await readCommandLine(words, PLAIN.width);
+      expect(text).toMatch(/^petstore-mock .*\n\n/);
+    },
+  );
+
+  test('names the kinds that --fail-on accepts', async () => {
+    expect((await helpOf('exec')).replace(/\s+/g, ' ')).toContain('assumed, deprecated, ');
   });
 });
 
 describe('at a width of 80', () => {
   const texts = [
-    ...COMMAND_NAMES.map((command) => ({ what: `the help of ${command}`, text: helpOf(command) })),
-    { what: 'the table of assumptions', text: renderAssumptions({}, PLAIN) },
-    ...ASSUMPTION_IDS.map((id) => ({ what: id, text: renderAssumption(id, {}, PLAIN) })),
+    ...COMMAND_NAMES.map((command) => ({
+      what: `the help of ${command}`,
+      render: () => helpOf(command),
+    })),
+    { what: 'the table of assumptions', render: () => renderAssumptions({}, PLAIN) },
+    ...ASSUMPTION_IDS.map((id) => ({ what: id, render: () => renderAssumption(id, {}, PLAIN) })),
   ];
-  test.each(texts)('$what fits, and has no escapes', ({ text }) => {
+  test.each(texts)('$what fits and has no escapes', async ({ render }) => {
+    const text = await render();
     expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
     expect(text).not.toContain(ESCAPE);
   });

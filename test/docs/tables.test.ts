@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { commandEnvironment } from '../../src/cli/child/command-environment.ts';
 import { exitCodeOf } from '../../src/cli/child/ending.ts';
-import { COMMAND_NAMES, COMPLETION, commandShape, usageOf } from '../../src/cli/command-table.ts';
+import { COMMAND_NAMES, commandShape, usageOf } from '../../src/cli/command-table.ts';
 import { FLAG_NAMES, type FlagName, flagShape, flagsFrom, flagsOf } from '../../src/cli/flags.ts';
 import { variableOf } from '../../src/cli/input/environment.ts';
 import { renderJson } from '../../src/cli/output/log.ts';
@@ -30,12 +30,9 @@ const TABLES: readonly Table[] = [
     page: 'docs/command-line.md',
     under: 'Commands',
     columns: ['command', 'does'],
-    rows: [
-      ...COMMAND_NAMES.map((name) => ({ usage: usageOf(name), ...commandShape(name) })),
-      { usage: COMPLETION.name, ...COMPLETION },
-    ].map(({ usage, summary }) => [
-      code(`petstore-mock ${usage === 'serve' ? '[serve]' : usage}`),
-      summary,
+    rows: COMMAND_NAMES.map((name) => [
+      code(`petstore-mock ${name === 'serve' ? '[serve]' : usageOf(name)}`),
+      commandShape(name).summary,
     ]),
   },
   {

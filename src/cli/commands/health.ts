@@ -1,7 +1,7 @@
 import { describe } from '../../words.ts';
 import { codeOf, Failure } from '../failures.ts';
 import { FLAGS } from '../flags.ts';
-import { givenAs, integerOf, type Layers, refusal, textOf } from '../input/given.ts';
+import { integerOf, type Layers, originOf, refusal, textOf } from '../input/given.ts';
 import { addressOf } from '../input/settings.ts';
 import type { Command } from './command.ts';
 
@@ -25,13 +25,13 @@ function serverOf(layers: Layers): URL {
   }
   const { host, port } = addressOf(layers);
   if (port === 0) {
-    const origin = givenAs(layers, 'port')?.origin ?? '--port';
+    const origin = originOf(layers, 'port');
     throw refusal(origin, 'the port that the server was given', '0, which stands for any');
   }
   const callable = CALLABLE[host] ?? host;
   const name = callable.includes(':') ? `[${callable}]` : callable;
   if (URL.canParse(`http://${name}:${port}`)) return new URL(`http://${name}:${port}`);
-  throw refusal(givenAs(layers, 'host')?.origin ?? '--host', 'a host name', describe(host));
+  throw refusal(originOf(layers, 'host'), 'a host name', describe(host));
 }
 
 async function statusOf(url: URL, milliseconds: number): Promise<number | undefined> {

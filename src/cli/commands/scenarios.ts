@@ -1,23 +1,31 @@
-import { shippedScenarios } from '../../scenario/load-scenario.ts';
-import { isOn } from '../input/given.ts';
+import { scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
+import { describe, suggest } from '../../words.ts';
+import { isOn, refusal } from '../input/given.ts';
 import { renderTable } from '../output/table.ts';
 import type { Style } from '../output/terminal.ts';
 import type { Command } from './command.ts';
 
-/** Lists the scenarios that the package ships. */
-export const scenarios: Command = ({ layers, terminal }) => {
+/** Lists the scenarios that the package ships, or prints one. */
+export const scenarios: Command = ({ layers, positionals: [name], terminal }) => {
   const { output, style } = terminal;
-  output.write(
-    isOn(layers, 'json')
-      ? `${JSON.stringify(shippedScenarios(), undefined, 2)}\n`
-      : renderScenarios(style),
-  );
+  if (name !== undefined) output.write(scenarioText(shippedName(name)));
+  else if (isOn(layers, 'json')) {
+    output.write(`${JSON.stringify(shippedScenarios(), undefined, 2)}\n`);
+  } else output.write(renderScenarios(style));
   return 0;
 };
+
+function shippedName(name: string): string {
+  const names = shippedScenarios().map((it) => it.name);
+  if (names.includes(name)) return name;
+  const expected = 'a name that "petstore-mock scenarios" lists';
+  throw refusal('scenarios', expected, `${describe(name)}${suggest(name, names)}`);
+}
 
 function renderScenarios({ width }: Style): string {
   const rows = shippedScenarios().map(({ name, description }) => [name, description]);
   const column = Math.max(...shippedScenarios().map(({ name }) => name.length));
-  const more = '--scenario NAME starts with one; several add up, and later ones win.\n';
+  const more =
+    '--scenario NAME starts a server with one; repeat it to combine several, later ones win.\n"petstore-mock scenarios NAME" prints one, as a start for your own.\n';
   return `${renderTable(rows, { width, columns: [column] })}\n${more}`;
 }

@@ -1,19 +1,16 @@
-import { FINDING_CODE_NAMES } from '../../evidence/findings.ts';
 import { describe, listed, suggest } from '../../words.ts';
+import { FAILING_KINDS } from '../flags/command-flags.ts';
 import { coverageOf, type Evidence } from '../output/run-evidence.ts';
-import { givenAs, type Layers, listOf, refusal, textOf } from './given.ts';
+import { type Layers, listOf, originOf, refusal, textOf } from './given.ts';
 
-/** What a command's run must reach, and what must not be found in it. */
+/** What a run must reach, and which findings fail it. */
 export interface Gates {
   /** Percent of the documented replies. */
   readonly coverage: number | undefined;
   readonly failOn: readonly string[];
 }
 
-/** What a run can be failed on: a kind of finding, or that any reply was assumed. */
-const KINDS = ['assumed', ...FINDING_CODE_NAMES];
-
-/** @throws UsageError where a gate is misspelt, so that none is open by mistake */
+/** @throws UsageError if a gate is misspelt, so that none is left open by mistake */
 export function gatesOf(layers: Layers): Gates {
   return { coverage: requiredCoverage(layers), failOn: failOnOf(layers) };
 }
@@ -22,11 +19,12 @@ function requiredCoverage(layers: Layers): number | undefined {
   const text = textOf(layers, 'require-coverage');
   if (text === undefined) return undefined;
   if (text === 'documented') return 100;
-  const [, percent] = /^(\d{1,3}(?:\.\d+)?)%$/.exec(text) ?? [];
+  // Without the sign only whole numbers: 0.8 could mean 80%.
+  const [, percent] = /^(\d{1,3}|\d{1,3}\.\d+(?=%))%?$/.exec(text) ?? [];
   if (percent !== undefined && Number(percent) <= 100) return Number(percent);
   throw refusal(
-    givenAs(layers, 'require-coverage')?.origin ?? 'require-coverage',
-    'documented, or a percentage from 0% to 100%',
+    originOf(layers, 'require-coverage'),
+    'a percentage from 0% to 100%, or documented',
     `${describe(text)}${suggest(text, ['documented'])}`,
   );
 }
@@ -34,14 +32,14 @@ function requiredCoverage(layers: Layers): number | undefined {
 function failOnOf(layers: Layers): string[] {
   const kinds = (listOf(layers, 'fail-on') ?? []).flatMap((text) => text.split(','));
   return kinds.map((text) => {
-    const kind = KINDS.find((it) => it === text.trim());
+    const kind = FAILING_KINDS.find((it) => it === text.trim());
     if (kind !== undefined) return kind;
-    const origin = givenAs(layers, 'fail-on')?.origin ?? 'fail-on';
-    throw refusal(origin, listed(KINDS, 'or'), `${describe(text)}${suggest(text, KINDS)}`);
+    const found = `${describe(text)}${suggest(text, FAILING_KINDS)}`;
+    throw refusal(originOf(layers, 'fail-on'), listed(FAILING_KINDS, 'or'), found);
   });
 }
 
-/** Why a run does not pass; nothing where it does. */
+/** Why a run does not pass; empty if it does. */
 export function judge({ coverage, failOn }: Gates, evidence: Evidence): string[] {
   const reasons: string[] = [];
   const reached = coverageOf(evidence);

@@ -2,26 +2,31 @@ import { describe } from '../../words.ts';
 import { UsageError } from '../failures.ts';
 import { type FlagName, type FlagOf, flagShape } from '../flags.ts';
 
-/** A flag as it was given, still text: what it says is checked the same way wherever it stood. */
+/** A flag as it was given, still text: values are checked the same way wherever they come from. */
 export interface Given {
   readonly texts: readonly string[];
-  /** What a message calls the place: `--port`, `environment variable PETSTORE_MOCK_PORT`. */
+  /** The place, for messages: `--port`, `environment variable PETSTORE_MOCK_PORT`. */
   readonly origin: string;
 }
 
 /** The flags that were given in one place. */
 export type Layer = ReadonlyMap<FlagName, Given>;
 
-/** The places, the one that wins first: command line, environment, config file. */
+/** The places in order of precedence: command line, environment, config file. */
 export type Layers = readonly Layer[];
 
-/** What a message says of a value that is not what it should be. */
+/** The error for a wrong value. */
 export function refusal(origin: string, expected: string, found: string): UsageError {
   return new UsageError(`${origin}: expected ${expected}, found ${found}`);
 }
 
 export function givenAs(layers: Layers, name: FlagName): Given | undefined {
   return layers.find((layer) => layer.has(name))?.get(name);
+}
+
+/** Where a flag was given, for messages. */
+export function originOf(layers: Layers, name: FlagName): string {
+  return givenAs(layers, name)?.origin ?? `--${name}`;
 }
 
 export function listOf(layers: Layers, name: FlagOf<'list'>): readonly string[] | undefined {
@@ -42,7 +47,7 @@ export function isOn(layers: Layers, name: FlagOf<'switch'>): boolean {
   throw refusal(given.origin, 'true, false, 1 or 0', describe(text));
 }
 
-/** Decimal digits: neither 1e3 nor 0x10, which are most likely slips. */
+/** Decimal digits only: 1e3 and 0x10 are most likely mistakes. */
 const INTEGER = /^[+-]?\d{1,15}$/;
 
 export function integerOf(layers: Layers, name: FlagOf<'integer'>): number | undefined {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { FIELD_TYPES } from '../../contract/records.ts';
 import type { ServerOptions } from '../../server.ts';
 import type { GenerateOptions } from '../../store/fixture/generate-store.ts';
@@ -6,7 +7,16 @@ import { UsageError } from '../failures.ts';
 import { FLAGS, type FlagName, type FlagOf } from '../flags.ts';
 import { LOG_FORMATS, type LogFormat } from '../output/log.ts';
 import { assumedBy } from './assume.ts';
-import { givenAs, integerOf, isOn, type Layers, listOf, refusal, textOf } from './given.ts';
+import {
+  givenAs,
+  integerOf,
+  isOn,
+  type Layers,
+  listOf,
+  originOf,
+  refusal,
+  textOf,
+} from './given.ts';
 
 /** What a server is started with, and the address that a message about it names. */
 export type ServeSettings = ServerOptions & {
@@ -42,7 +52,7 @@ export function serveSettings(layers: Layers): ServeSettings {
     frozen: isOn(layers, 'freeze'),
     delay: integerOf(layers, 'delay'),
     plain: isOn(layers, 'plain'),
-    scenarios: listOf(layers, 'scenario') ?? [],
+    scenarios: scenariosOf(layers),
     db: textOf(layers, 'db'),
     watch: isOn(layers, 'watch'),
     sandboxRequired: isOn(layers, 'sandbox-required'),
@@ -91,16 +101,24 @@ function keysOf(layers: Layers, name: FlagOf<'list'>): readonly string[] | undef
   const keys = listOf(layers, name);
   const wrong = keys?.find((key) => !WORD.test(key));
   if (wrong === undefined) return keys;
-  const origin = givenAs(layers, name)?.origin ?? name;
-  throw refusal(origin, 'a key of visible ASCII characters', describe(wrong));
+  throw refusal(originOf(layers, name), 'a key of visible ASCII characters', describe(wrong));
+}
+
+function scenariosOf(layers: Layers): readonly string[] {
+  const scenarios = listOf(layers, 'scenario') ?? [];
+  const several = scenarios.find((text) => text.includes(',') && !existsSync(text));
+  if (several === undefined) return scenarios;
+  const repeated = several.split(',').map((name) => `--scenario ${name.trim()}`);
+  const found = `${describe(several)} (repeat the flag for several: ${repeated.join(' ')})`;
+  throw refusal(originOf(layers, 'scenario'), 'one scenario', found);
 }
 
 function controlTokenOf(layers: Layers): string | undefined {
   const token = textOf(layers, 'control-token');
   if (token === undefined || WORD.test(token)) return token;
   // Not shown: what is almost a token is a secret too.
-  const origin = givenAs(layers, 'control-token')?.origin ?? 'control-token';
-  throw refusal(origin, 'a token of visible ASCII characters', 'another character in it');
+  const expected = 'a token of visible ASCII characters';
+  throw refusal(originOf(layers, 'control-token'), expected, 'another character in it');
 }
 
 function logFormatOf(layers: Layers): LogFormat | undefined {
@@ -109,7 +127,7 @@ function logFormatOf(layers: Layers): LogFormat | undefined {
   const format = LOG_FORMATS.find((it) => it === text);
   if (format !== undefined) return format;
   const found = `${describe(text)}${suggest(text, LOG_FORMATS)}`;
-  throw refusal(givenAs(layers, 'log')?.origin ?? 'log', listed(LOG_FORMATS, 'or'), found);
+  throw refusal(originOf(layers, 'log'), listed(LOG_FORMATS, 'or'), found);
 }
 
 function clockOf(layers: Layers): number | undefined {
@@ -117,5 +135,5 @@ function clockOf(layers: Layers): number | undefined {
   if (text === undefined) return undefined;
   if (FIELD_TYPES.dateTime.read(text) !== undefined) return Date.parse(text);
   const expected = 'an RFC 3339 instant such as 2030-12-06T00:00:00Z';
-  throw refusal(givenAs(layers, 'clock')?.origin ?? 'clock', expected, describe(text));
+  throw refusal(originOf(layers, 'clock'), expected, describe(text));
 }

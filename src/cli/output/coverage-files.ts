@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 import { coverageFormats, writeCoverage } from '../../report/write.ts';
 import type { RunningServer } from '../../server.ts';
 import { describe, listed } from '../../words.ts';
-import { givenAs, type Layers, listOf, refusal } from '../input/given.ts';
+import { type Layers, listOf, originOf, refusal } from '../input/given.ts';
 import { notice } from './escaped.ts';
 
 const ENDINGS = Object.keys(coverageFormats);
@@ -19,7 +19,7 @@ export class CoverageFiles {
    */
   constructor(layers: Layers) {
     this.#files = listOf(layers, 'coverage') ?? [];
-    const origin = givenAs(layers, 'coverage')?.origin ?? 'coverage';
+    const origin = originOf(layers, 'coverage');
     for (const file of this.#files) {
       if (!ENDINGS.includes(extname(file))) {
         throw refusal(origin, `a name that ends in ${listed(ENDINGS, 'or')}`, describe(file));
