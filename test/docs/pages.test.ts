@@ -12,7 +12,7 @@ import { type Step, stepsOf, Walk } from './walk.ts';
 const PAGES = ['README.md', 'CONTRIBUTING.md', ...DOCS];
 const WALKS = ['README.md', ...DOCS].filter((page) => stepsOf(readPage(page)).length > 0);
 
-test.each(WALKS)(
+test.concurrent.each(WALKS)(
   'every command of %s does what the page says',
   { timeout: 180_000 },
   async (page) => {
@@ -53,7 +53,7 @@ const PROGRAMS = PAGES.flatMap((page) =>
   blocks(readPage(page), 'js').map((program, index) => ({ page, number: index + 1, program })),
 );
 
-test.each(PROGRAMS)('program $number of $page prints what it says', async ({ program }) => {
+test.concurrent.each(PROGRAMS)('program $number of $page prints what it says', async ({ program }) => {
   // Nothing of a run that this test is a part of, and no proxy.
   const options = { cwd: packageRoot, env: { PATH: process.env.PATH } };
   const words = ['--input-type=module', '--eval', program];
