@@ -53,15 +53,18 @@ const PROGRAMS = PAGES.flatMap((page) =>
   blocks(readPage(page), 'js').map((program, index) => ({ page, number: index + 1, program })),
 );
 
-test.concurrent.each(PROGRAMS)('program $number of $page prints what it says', async ({ program }) => {
-  // Nothing of a run that this test is a part of, and no proxy.
-  const options = { cwd: packageRoot, env: { PATH: process.env.PATH } };
-  const words = ['--input-type=module', '--eval', program];
-  const { stdout } = await promisify(execFile)(process.execPath, words, options);
-  const promised = [...program.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, it]) => it);
-  expect(promised).not.toEqual([]);
-  expect(stdout.trimEnd().split('\n')).toEqual(promised);
-});
+test.concurrent.each(PROGRAMS)(
+  'program $number of $page prints what it says',
+  async ({ program }) => {
+    // Nothing of a run that this test is a part of, and no proxy.
+    const options = { cwd: packageRoot, env: { PATH: process.env.PATH } };
+    const words = ['--input-type=module', '--eval', program];
+    const { stdout } = await promisify(execFile)(process.execPath, words, options);
+    const promised = [...program.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, it]) => it);
+    expect(promised).not.toEqual([]);
+    expect(stdout.trimEnd().split('\n')).toEqual(promised);
+  },
+);
 
 test('every block of TypeScript is in an example, which the tests run', () => {
   const examples = ['vitest', 'playwright'].flatMap((name) => {
