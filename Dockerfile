@@ -1,4 +1,4 @@
-# Build with everything that development needs, then keep only what runs.
+# Builds with the development dependencies, then keeps only what runs.
 FROM node:22-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -7,7 +7,6 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY scripts ./scripts
 COPY src ./src
 RUN npm run build
-RUN npm prune --omit=dev
 
 FROM node:22-alpine
 # A container is called from outside of it, so loopback would not do.
@@ -16,7 +15,6 @@ WORKDIR /app
 COPY package.json LICENSE ./
 COPY fixtures ./fixtures
 COPY scenarios ./scenarios
-COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 # For PETSTORE_MOCK_DB=/data/store.json.
 RUN mkdir /data && chown node:node /data

@@ -2,16 +2,21 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, posix } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { packageRoot } from '../src/package.ts';
+import { links, readPage } from './docs/page.ts';
 
 const run = promisify(execFile);
 const MINUTE = 60_000;
 
-/** What npm says to a child of its own scripts would reach the npm that the tests start. */
+const manifest: { imports: Record<string, string>; dependencies?: unknown } = JSON.parse(
+  readPage('package.json'),
+);
+
+/** npm sets variables for its scripts, which would change the npm that the tests start. */
 const ENVIRONMENT = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|petstore_mock_)/i.test(name)),
 );
@@ -22,7 +27,7 @@ let packed: readonly string[] = [];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'packaging-'));
-  // The tests run on what `npm test` has built: a build while they run would take it from them.
+  // `npm test` has built the package. Another build would delete it under the running tests.
   const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
   const { stdout } = await run('npm', pack, { cwd: packageRoot, env: ENVIRONMENT });
   const [{ filename, files }] = JSON.parse(stdout);
@@ -32,40 +37,63 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test.each([
-  'dist/cli/main.js',
-  'dist/index.js',
-  'dist/yaml.js',
-  'dist/types/index.d.ts',
-  'fixtures/default.json',
-  'scenarios/scenario.schema.json',
-  'scenarios/slow.yaml',
-  'README.md',
-  'LICENSE',
-  'CHANGELOG.md',
-  'package.json',
-])('the tarball holds %s', (path) => {
-  expect(packed).toContain(path);
+test('the tarball contains the program and what it reads', () => {
+  expect(packed).toEqual(
+    expect.arrayContaining([
+      'dist/cli/main.js',
+      'dist/index.js',
+      'dist/types/index.d.ts',
+      'dist/THIRD-PARTY-LICENSES.txt',
+      'fixtures/default.json',
+      'scenarios/scenario.schema.json',
+      'LICENSE',
+      'package.json',
+      ...Object.values(manifest.imports).map((path) => path.slice('./'.length)),
+    ]),
+  );
 });
 
-test('the tarball holds nothing that only development needs', () => {
-  const shipped = /^(dist|fixtures|scenarios)\/|^(README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+test('the tarball contains nothing that only development needs', () => {
+  const shipped =
+    /^(dist|docs|examples|fixtures|scenarios)\/|^bench\/RESULTS\.md$|^(README|CHANGELOG|CONTRIBUTING)\.md$|^(LICENSE|package\.json)$/;
   expect(packed.filter((path) => !shipped.test(path))).toEqual([]);
-  expect(packed.filter((path) => /\.test\.|\btest\//.test(path))).toEqual([]);
+  expect(packed.filter((path) => /(^|\/)(node_modules|\.env)/.test(path))).toEqual([]);
+});
+
+test('the package has no dependencies to install', () => {
+  expect(manifest.dependencies).toBeUndefined();
+});
+
+/** Whether the tarball contains a file or folder. */
+function isPacked(path: string): boolean {
+  const folder = path.endsWith('/') ? path : `${path}/`;
+  return packed.some((file) => file === path || file.startsWith(folder));
+}
+
+test('every relative link of a page in the tarball leads to a file in it', () => {
+  const pages = packed.filter((path) => path.endsWith('.md'));
+  expect(pages).toContain('README.md');
+  const broken = pages.flatMap((page) =>
+    links(readPage(page))
+      .map(({ file }) => posix.join(posix.dirname(page), file))
+      .filter((path) => path !== posix.dirname(page) && !isPacked(path))
+      .map((path) => `${page} links to ${path}`),
+  );
+  expect(broken).toEqual([]);
 });
 
 test(
-  'npx starts the tarball in an empty folder, and SIGTERM ends what it installed with 0',
+  'npx starts the tarball in an empty folder without a registry, and SIGTERM ends it with 0',
   async () => {
     const empty = join(folder, 'empty');
     mkdirSync(empty);
-    // A cache of its own, so that nothing installed before can stand in for what is missing.
+    // An empty cache, so that nothing installed before can replace what is missing.
     const cache = join(folder, 'cache');
-    // Relative, as a user writes it: npx takes an absolute path for a program.
+    // Relative, since npx takes an absolute path for a program.
     const npx = ['npx', '-y', `../${basename(tarball)}`, '--port', '0'];
     await startAndStop(npx, empty, cache);
 
-    // npx itself dies of the signal, whatever the server does: the exit code is the command's own.
+    // The signal ends npx too, so only the command itself shows the exit code of the server.
     const [install = ''] = readdirSync(join(cache, '_npx'));
     const command = join(cache, '_npx', install, 'node_modules/.bin/petstore-mock');
     expect(await startAndStop([command, '--port', '0'], empty, cache)).toEqual([0, null]);
@@ -81,9 +109,8 @@ async function startAndStop(
 ): Promise<unknown[]> {
   const child = spawn(program, args, {
     cwd,
-    // A request that the network has lost is made again long before the test would give up.
-    env: { ...ENVIRONMENT, npm_config_cache: cache, npm_config_fetch_timeout: '15000' },
-    detached: true, // in a process group of its own, which the signal reaches as a whole
+    env: { ...ENVIRONMENT, npm_config_cache: cache, npm_config_offline: 'true' },
+    detached: true, // a process group of its own, which the signal reaches as a whole
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = once(child, 'exit');
