@@ -29,6 +29,8 @@ export interface ServerOptions extends StartSettings, StoreChoice, MockOptions {
   readonly watch?: boolean | undefined;
   /** Told after each such change: with what is wrong where the files cannot be used. */
   readonly onReload?: ((problem: Error | undefined) => void) | undefined;
+  /** Called with what to do about a client that speaks TLS or HTTP/2 to the port; once for each. */
+  readonly onNotice?: ((message: string) => void) | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
 }
 
@@ -79,6 +81,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     plain,
     faults,
     timeouts,
+    onNotice: options.onNotice,
   });
   try {
     await listen(server, port, host);

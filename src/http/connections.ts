@@ -1,32 +1,36 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What a server knows of a connection is kept in its socket, where requests find it at no cost. */
+/** A connection, with what the server knows of it: properties of the socket cost least to look up. */
 export interface Connection extends Socket {
   [OPENED]?: number;
   [LOOKS]?: number;
   [LATEST]?: ServerResponse | undefined;
+  [REFUSED]?: true;
 }
 
-/** A request that came over one. */
+/** A request on such a connection. */
 export interface ConnectionRequest extends IncomingMessage {
   socket: Connection;
 }
 
 const OPENED = Symbol('opened');
 
-/** How often a connection was looked at since its latest request began. */
+/** How often a connection was checked since its latest request began. */
 const LOOKS = Symbol('looks');
 
-/** The response to the latest request, while it is under way or where it is the last one. */
+/** The response to the latest request, while it is under way or if it is the last one. */
 const LATEST = Symbol('latest response');
 
-/** When a connection was opened, by `performance.now()`; undefined where another server took it. */
+/** Whether the client was told that it cannot be understood. */
+const REFUSED = Symbol('refused');
+
+/** When a connection was opened, by `performance.now()`; undefined if another server accepted it. */
 export function openedAt(socket: Connection): number | undefined {
   return socket[OPENED];
 }
 
-/** The response to the latest request, where it may be under way or is the last one. */
+/** The response to the latest request, if it may be under way or is the last one. */
 export function latestOf(socket: Connection): ServerResponse | undefined {
   return socket[LATEST];
 }
@@ -36,35 +40,44 @@ export function noteRequest(socket: Connection): void {
   if (socket[LOOKS] !== 0) socket[LOOKS] = 0;
 }
 
+/** Notes that the client is told so. Returns false if it was told before. */
+export function noteRefused(socket: Connection): boolean {
+  if (socket[REFUSED]) return false;
+  socket[REFUSED] = true;
+  return true;
+}
+
 /** Notes the response to the latest request. */
 export function noteLatest(request: ConnectionRequest, response: ServerResponse): void {
-  // Kept only while it is needed: one that every connection held on to would outlive the young
-  // generation, which then grows to several times its size.
+  // Kept only while needed: a response on every connection would outlive V8's young generation and
+  // make it grow to several times its size.
   const over = response.writableFinished && response.shouldKeepAlive && !hasBody(request);
   const latest = over ? undefined : response;
   if (request.socket[LATEST] !== latest) request.socket[LATEST] = latest;
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
+/** Whether a request announces a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
-/** Whether a reply has begun, or waits for the one before it, and is not at its end. */
+/** Whether a reply has begun, or waits for the one before it, and is not finished. */
 export function isReplying(latest: ServerResponse | undefined): latest is ServerResponse {
   if (latest === undefined || latest.writableFinished) return false;
   return latest.socket === null || latest.req.complete || latest.headersSent;
 }
 
-/** Whether nothing that follows a response on its connection is a request any more. */
+/** Whether a response is the last on its connection. */
 export function isLast(latest: ServerResponse | undefined): boolean {
   return latest !== undefined && !latest.shouldKeepAlive;
 }
 
-/** Makes a response the last one on its connection; it says so where its headers are not out. */
+/** Makes a response the last one on its connection. It says so unless its headers are out. */
 export function endAfter(response: ServerResponse): void {
   const { socket } = response.req;
   response.shouldKeepAlive = false;
-  // Which Node calls then. Its own would reset what a client has sent on before it heard of it.
+  // Node calls this after the response. Its own version closes at once: if the client is still
+  // sending its body, the system answers with a reset, and the reply is lost on its way.
   socket.destroySoon = () => closeWith(socket, '');
 }
 
@@ -72,47 +85,46 @@ export function endAfter(response: ServerResponse): void {
 const LINGER = 1_000;
 
 /**
- * Ends a connection. The client's side is read on for a while, lest a reset overtake the reply
- * (RFC 9112, section 9.6).
+ * Ends a connection, and reads what the client still sends for a while: otherwise a reset can
+ * overtake the reply (RFC 9112, section 9.6).
  */
 export function closeWith(socket: Socket, text: string, linger = LINGER): void {
   if (socket.writableEnded) return;
-  // When the client has closed its side as well, the socket closes by itself.
   socket.end(text);
   const timer = setTimeout(() => socket.destroy(), linger);
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** Looks at a connection before it is closed as idle. */
+/** Checks of a connection before it is closed as idle. */
 const LOOKS_BEFORE_CLOSING = 3;
 
-/** How often those at rest are closed while a server stops, in milliseconds. */
+/** How often connections at rest are closed while a server stops, in milliseconds. */
 const SWEEP_EVERY = 20;
 
-/** How long stopping may take in all, however slowly a client goes on to read. */
+/** How long stopping may take, however slowly a client reads, in milliseconds. */
 const LONGEST = 30_000;
 
-/** How long the rest of a body may take while a server stops: a client that sends it at all has begun. */
+/** How long the rest of a body may take while a server stops, in milliseconds. */
 const UNSENT = 1_000;
 
-/** How long a connection at rest may then take to close its side: it has no reply to lose. */
+/** How long a connection at rest may take to close its side; it has no reply to lose. */
 const BRIEF_LINGER = 100;
 
 /** The open connections of a server. */
 export class Connections {
-  /** Whether each request is the last of its connection. */
+  /** Whether the server stops, so that each request is the last on its connection. */
   stopping = false;
   readonly #server: Server;
   readonly #open = new Set<Connection>();
   #stoppedAt = 0;
 
   /**
-   * @param idle how long there may be no request on a connection, in milliseconds and roughly. A
-   *   look at all of them now and then costs less than the timer that Node sets with every reply
+   * @param idle how long a connection may be without a request, in milliseconds, roughly. Checking
+   *   all connections now and then costs less than the timer that Node sets after every reply
    */
   constructor(server: Server, idle: number) {
     this.#server = server;
-    // Node's own, which `close` calls, cuts off replies that are given and not yet sent.
+    // `close` calls this. Node's own version cuts off replies that a slow client is still reading.
     server.closeIdleConnections = () => {};
     server.on('connection', (socket: Connection) => {
       socket[OPENED] = performance.now();
@@ -125,9 +137,9 @@ export class Connections {
   }
 
   /**
-   * Takes no new ones, and closes each when its last request is answered.
+   * Accepts no new connections, and closes each one after its last reply.
    *
-   * @param grace how long there may be no progress with that, in milliseconds
+   * @param grace how long a connection may make no progress, in milliseconds
    */
   close(grace: number): Promise<void> {
     this.stopping = true;
@@ -135,7 +147,7 @@ export class Connections {
     for (const socket of this.#open) {
       const latest = socket[LATEST];
       if (latest !== undefined && !latest.headersSent) endAfter(latest);
-      // Node looks at what the system has taken of a reply: it can need twice that to see nothing.
+      // Node compares how much the system has accepted: it can take twice that to see no progress.
       socket.setTimeout(grace, () => socket.destroy());
     }
     return new Promise((resolve) => {
@@ -146,7 +158,7 @@ export class Connections {
         clearTimeout(end);
         resolve();
       });
-      // After all that has arrived by now was read.
+      // Once everything that has arrived by now is read.
       setImmediate(() => setImmediate(() => this.#closeResting()));
     });
   }
@@ -159,11 +171,11 @@ export class Connections {
     }
   }
 
-  /** Closes those on which nobody waits for a reply, nor sends the rest of a body. */
+  /** Closes the connections on which nobody waits for a reply or is sending a body. */
   #closeResting(): void {
     const late = performance.now() - this.#stoppedAt > UNSENT;
     for (const socket of this.#open) {
-      // The latest is also the last to be written: where it is out, so are those before it.
+      // Replies go out in order: if the latest is out, all are.
       const latest = socket[LATEST];
       const rests =
         latest === undefined || latest.writableFinished || (late && !isReplying(latest));

@@ -15,6 +15,7 @@ import { openedAt } from './connections.ts';
 import { decodeTarget, type Route, receiveBody, type Target } from './decode.ts';
 import { type Framing, send, type Wire } from './encode.ts';
 import { locate } from './locate.ts';
+import { meantPath } from './meant-path.ts';
 
 export interface ServiceOptions extends Wire {
   readonly sandboxes: Sandboxes;
@@ -106,23 +107,38 @@ class ServiceExchange implements Framing {
       this.#simulate(call);
       return;
     }
-    const { status, scenario } = readPrefer(String(prefer));
-    if (scenario === undefined || status !== undefined) {
-      this.#simulate(call, status === undefined ? undefined : { status });
+    const { status, scenario, wrong, strict } = readPrefer(String(prefer));
+    if (wrong !== undefined && (strict || scenario === undefined)) {
+      this.#ignore(call, wrong, strict);
       return;
     }
+    if (status !== undefined) this.#simulate(call, { status });
+    else if (scenario === undefined) this.#simulate(call);
+    else this.#preferScenario(call, scenario, strict, library);
+  }
+
+  #preferScenario(call: Call, scenario: string, strict: boolean, library: ScenarioLibrary): void {
     library.rulesOf(scenario).then(
       (book) => {
-        if (book === undefined) this.#simulate(call);
-        else {
-          this.#simulate(call, {
-            scenario,
-            rules: this.#sandbox.preferredRules(scenario, book),
-          });
+        if ('unknown' in book) {
+          const why = `Prefer: scenario: expected a scenario that ships, found ${book.unknown}`;
+          this.#ignore(call, why, strict);
+          return;
         }
+        this.#simulate(call, { scenario, rules: this.#sandbox.preferredRules(scenario, book) });
       },
       (error: unknown) => this.reply(this.#failed(error)),
     );
+  }
+
+  /** Answers a request with a preference that cannot be used: 400 if it insists. */
+  #ignore(call: Call, why: string, strict: boolean): void {
+    if (!strict) {
+      this.#simulate(call, { ignored: why });
+      return;
+    }
+    const grounds = new Grounds(this.#sandbox.world.choices);
+    this.reply(errorReply(grounds, 'invalid_input', 400, why));
   }
 
   /** Answers with a reply that no operation gave. */
@@ -206,7 +222,7 @@ function mountPath(request: IncomingMessage): string {
 }
 
 function unknownPath(world: World, { path }: Target): Reply {
-  const message = `the service has nothing at ${path.slice(0, 200)}`;
+  const message = `the service has nothing at ${path.slice(0, 200)}${meantPath(path)}`;
   return errorReply(new Grounds(world.choices), 'route_not_found', 404, message);
 }
 

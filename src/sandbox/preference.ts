@@ -2,24 +2,37 @@
 export interface Preference {
   /** The status of the reply. */
   readonly status: number | undefined;
-  /** The scenario whose rules are tried first. */
+  /** The scenario whose rules come first. */
   readonly scenario: string | undefined;
+  /** Why a `code` cannot be used; undefined if there is none or it can. */
+  readonly wrong: string | undefined;
+  /** Whether a preference that cannot be used fails the request (RFC 7240, section 4.4). */
+  readonly strict: boolean;
 }
 
-/** One preference: a name and a value, quoted or not. Its parameters are passed over. */
-const PREFERENCE = /(?:^|,)\s*(code|scenario)\s*=\s*(?:"([^"]*)"|([^\s,;"]+))/gi;
+/** One preference: a name and a value, quoted or not. Its parameters are ignored. */
+const PREFERENCE = /(?:^|,)\s*(code|scenario|handling)\s*=\s*(?:"([^"]*)"|([^\s,;"]+))/gi;
 
 const STATUS = /^[2-5]\d\d$/;
 
-/** Reads a `Prefer` header. Preferences that are not the mock's are passed over, as HTTP asks for. */
+/** Reads a `Prefer` header. Other preferences are ignored, as HTTP requires. */
 export function readPrefer(header: string): Preference {
-  let status: number | undefined;
-  let scenario: string | undefined;
-  for (const [, name, quoted, plain] of header.matchAll(PREFERENCE)) {
-    const value = quoted ?? plain ?? '';
-    // The first one counts where a preference is repeated (RFC 7240, section 2).
-    if (name?.toLowerCase() === 'scenario') scenario ??= value;
-    else if (STATUS.test(value)) status ??= Number(value);
+  const given = new Map<string, string>();
+  for (const [, name = '', quoted, plain] of header.matchAll(PREFERENCE)) {
+    const known = name.toLowerCase();
+    // Of a repeated preference the first counts (RFC 7240, section 2).
+    if (!given.has(known)) given.set(known, quoted ?? plain ?? '');
   }
-  return { status, scenario };
+  const code = given.get('code');
+  const right = code !== undefined && STATUS.test(code);
+  return {
+    status: right ? Number(code) : undefined,
+    scenario: given.get('scenario'),
+    wrong: code === undefined || right ? undefined : wrongCode(code),
+    strict: given.get('handling')?.toLowerCase() === 'strict',
+  };
+}
+
+function wrongCode(code: string): string {
+  return `Prefer: code: expected a status from 200 to 599, found ${JSON.stringify(code.slice(0, 60))}`;
 }

@@ -21,6 +21,8 @@ export interface Preferred {
   /** Rules that are tried before the sandbox's own, and the name of their scenario. */
   readonly rules?: Rules | undefined;
   readonly scenario?: string | undefined;
+  /** Why a preference is ignored; the log and the journal show it. */
+  readonly ignored?: string | undefined;
 }
 
 /**
@@ -34,7 +36,7 @@ export function simulate(sandbox: Sandbox, call: Call, preferred?: Preferred): S
 }
 
 function simulatePreferred({ world, rules }: Sandbox, call: Call, preferred: Preferred): Simulated {
-  const { status, scenario } = preferred;
+  const { status, scenario, ignored } = preferred;
   if (status !== undefined) {
     const decision = { by: `Prefer: code=${status}`, rule: undefined, call: 1, delay: 0 };
     const basis: Basis = { kind: 'forced', by: 'prefer' };
@@ -43,16 +45,23 @@ function simulatePreferred({ world, rules }: Sandbox, call: Call, preferred: Pre
   }
   const decision = preferred.rules?.decide(call) ?? rules.decide(call);
   const outcome = outcomeOf(world, call, decision);
-  if (outcome.reply === undefined || scenario === undefined) return { outcome, decision };
-  return {
-    outcome: { ...outcome, reply: applied(outcome.reply, `scenario=${scenario}`) },
-    decision,
-  };
+  if (outcome.reply === undefined) return { outcome, decision };
+  const reply =
+    scenario === undefined
+      ? noted(outcome.reply, ignored)
+      : applied(outcome.reply, `scenario=${scenario}`);
+  return { outcome: { ...outcome, reply }, decision };
 }
 
 /** Tells the client that what it preferred was heeded (RFC 7240, section 3). */
 function applied(reply: Reply, preference: string): Reply {
   return { ...reply, headers: [...reply.headers, 'Preference-Applied', preference] };
+}
+
+/** Adds a remark to the reasons for a reply. */
+function noted(reply: Reply, remark: string | undefined): Reply {
+  const reasons = [reply.reason, remark].filter((it) => it !== undefined);
+  return { ...reply, reason: reasons.join('; ') };
 }
 
 function outcomeOf(world: World, call: Call, decision: Decision | undefined): Outcome {

@@ -1,3 +1,4 @@
+import { describe, suggest } from '../words.ts';
 import { type RuleBook, ruleBook } from './rules.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -22,10 +23,14 @@ export class ScenarioLibrary {
     return shippedScenarios();
   }
 
-  /** The rules of a shipped scenario; undefined where there is none of that name. */
-  async rulesOf(name: string): Promise<RuleBook | undefined> {
-    const known = await this.list();
-    if (!known.some((it) => it.name === name)) return undefined;
+  /**
+   * The rules of a shipped scenario.
+   *
+   * @returns what is wrong with the name if there is no such scenario
+   */
+  async rulesOf(name: string): Promise<RuleBook | { readonly unknown: string }> {
+    const names = (await this.list()).map((it) => it.name);
+    if (!names.includes(name)) return { unknown: `${describe(name)}${suggest(name, names)}` };
     let book = this.#books.get(name);
     if (book === undefined) {
       book = this.load([name]).then((scenarios) =>

@@ -67,7 +67,6 @@ import {
   type FindingCode, type FindingsReport, globalSetup, type Int64, type InventoryEntry,
   type MockSandbox, type OperationId, type Order, type OrderStatus, type PetstoreMock,
   type RecordedExchange, type ReplyCoverage, type RequestCount, type RequestFilter, type ResetOptions,
-  type ResetOptions,
   type RunningServer, type SandboxSummary, type ScenarioDefinition, type ScenarioSummary,
   type ServerOptions, type Snapshot, startPetstoreMock, startServer, type StoreState,
 } from 'petstore-mock';

@@ -63,6 +63,7 @@ async function expectWell(port: number): Promise<void> {
   expect(status).toBe(200);
 }
 
+const MIB = 1024 * 1024;
 const REX = '{"name":"Rex","categoryId":1}';
 const ORIGIN = { Origin: 'https://app.example' };
 
@@ -172,6 +173,30 @@ describe('paths and methods', () => {
   });
 
   test.each([
+    ['/pets', '/v1/pets'],
+    ['/v1/pets/', '/v1/pets'],
+    ['/v1/PETS/7', '/v1/pets/7'],
+    ['/v1/orders', '/v1/store/orders'],
+    ['/orders/3?dry=1', '/v1/store/orders/3'],
+    ['/v1/v1/pets', '/v1/pets'],
+    ['//v1/pets', '/v1/pets'],
+    ['/api/v1/pets/1', '/v1/pets/1'],
+    ['/v1/pet/7', '/v1/pets/7'],
+    ['/v1/invetory', '/v1/inventory'],
+    ['/~one/orders', '/~one/v1/store/orders'],
+    ['/~one/v1/pet', '/~one/v1/pets'],
+    ['/v1/customers', undefined],
+    ['/', undefined],
+    ['/v1/1', undefined],
+    [`/v1/${'pet'.repeat(2_000)}`, undefined],
+  ])('the 404 of %s suggests %s', async (target, meant) => {
+    const { body } = await askAlone({}, 'GET', target);
+    const { message } = JSON.parse(body);
+    const [, suggested] = /\(did you mean (.*)\?\)$/.exec(message) ?? [];
+    expect(suggested).toBe(meant);
+  });
+
+  test.each([
     ['DELETE', '/v1/pets', 'GET, HEAD, POST, OPTIONS'],
     ['PUT', '/v1/pets/1', 'GET, HEAD, OPTIONS'],
     ['GET', '/v1/inventory/1', 'PATCH, OPTIONS'],
@@ -213,27 +238,13 @@ describe('paths and methods', () => {
     expect(await connection.rest()).toBe('');
   });
 
-  test('CONNECT behind a long reply waits until that is out', async () => {
+  test('CONNECT behind a reply that is still due closes the connection', async () => {
     const { port } = await start({ animals: 100_000 });
     const connection = await openRaw(port);
     const connect = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n';
     connection.send(rawRequest('GET', '/v1/inventory') + connect);
-    const list = await connection.reply();
-    expect(JSON.parse(list.body)).toHaveLength(100_000);
-    expectError(await connection.reply(), 405, 'method_not_allowed');
-    expect(await connection.rest()).toBe('');
-  });
-
-  test('CONNECT behind a long reply that others wait for comes after them all', async () => {
-    const { port } = await start({ animals: 100_000 });
-    const connection = await openRaw(port);
-    const connect = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n';
-    const [list, one] = [rawRequest('GET', '/v1/inventory'), rawRequest('GET', '/v1/pets/1')];
-    connection.send(list + one + rawRequest('GET', '/__mock/health') + connect);
-    const replies = await connection.replies(4);
-    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 405]);
-    expect(JSON.parse(replies[0]?.body ?? '')).toHaveLength(100_000);
-    expect(await connection.rest()).toBe('');
+    await connection.rest();
+    await expectWell(port);
   });
 
   test('a client that resets its CONNECT leaves the server serving', async () => {
@@ -257,8 +268,6 @@ describe('paths and methods', () => {
 });
 
 describe('bodies', () => {
-  const MIB = 1024 * 1024;
-
   test('a Content-Length over the limit is refused before the body comes', async () => {
     const reply = await askAlone({}, 'POST', '/v1/pets', {
       'Content-Type': 'application/json',
@@ -464,11 +473,51 @@ describe('what is not HTTP', () => {
   });
 });
 
+describe('another protocol', () => {
+  test.each<[string, string, string]>([
+    [
+      'a TLS handshake',
+      '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+      'http:// instead of https://',
+    ],
+    ['an HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'turn HTTP/2 off'],
+  ])('%s leaves one notice that names the cure', async (_name, bytes, cure) => {
+    const notices: string[] = [];
+    const { port } = await start({ onNotice: (message) => notices.push(message) });
+    for (const _attempt of [1, 2]) {
+      const connection = await openRaw(port);
+      connection.send(Buffer.from(bytes, 'latin1'));
+      await connection.rest();
+    }
+    expect(notices).toEqual([expect.stringContaining(cure)]);
+  });
+});
+
+describe('a client that sends all of its last request before it reads', () => {
+  test('gets the reply that refuses the body', async () => {
+    const { port } = await start();
+    const { socket, reply } = await openRaw(port);
+    socket.pause();
+    const size = 16 * MIB;
+    const head = post('', { 'Content-Length': String(size), Connection: 'close' });
+    const bytes = Buffer.concat([Buffer.from(head), Buffer.alloc(size, ' ')]);
+    expect(await new Promise((resolve) => socket.write(bytes, resolve))).toBeFalsy();
+    socket.resume();
+    expectError(await reply(), 413, 'body_too_large');
+  });
+});
+
 describe('slow clients', () => {
   const timeouts = { headers: 100, request: 150, checkEvery: 20 };
 
+  test('a connection that has sent nothing is closed without a reply', async () => {
+    const { port } = await start({ timeouts });
+    const connection = await openRaw(port);
+    expect(await connection.rest()).toBe('');
+    expect(connection.socket.errored).toBe(null);
+  });
+
   test.each<[string, string]>([
-    ['says nothing', ''],
     ['stops in its headers', 'GET /v1/pets HTTP/1.1\r\nHost: loc'],
     ['stops in its body', post('{"na', { 'Content-Length': '29' })],
     [
@@ -478,7 +527,7 @@ describe('slow clients', () => {
   ])('a client that %s gets 408, and the connection is closed', async (_name, bytes) => {
     const { port } = await start({ timeouts });
     const connection = await openRaw(port);
-    if (bytes !== '') connection.send(bytes);
+    connection.send(bytes);
     const reply = await connection.reply();
     expectError(reply, 408, 'request_timeout');
     expect(reply.headers.connection).toBe('close');
@@ -552,11 +601,11 @@ describe('connections', () => {
     const { port } = await start({ animals: 20_000 });
     const connection = await openRaw(port);
     connection.send(rawRequest('GET', target) + garbage);
-    const [reply, refusal] = await connection.replies(2);
-    expect(reply?.status).toBe(200);
-    expect(() => JSON.parse(reply?.body ?? '')).not.toThrow();
-    expect([400, 405]).toContain(refusal?.status);
-    expect(await connection.rest()).toBe('');
+    const reply = await connection.reply();
+    expect(reply.status).toBe(200);
+    expect(() => JSON.parse(reply.body)).not.toThrow();
+    await connection.rest();
+    await expectWell(port);
   });
 
   test.each<[string, string, number]>([

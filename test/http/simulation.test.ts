@@ -177,6 +177,26 @@ describe('Prefer', () => {
     expect(answer.headers['preference-applied']).toBeUndefined();
   });
 
+  test.each([
+    ['code=999', 'Prefer: code: expected a status from 200 to 599, found "999"'],
+    ['scenario=outtage', 'expected a scenario that ships, found "outtage" (did you mean outage?)'],
+  ])('%s is told in the journal, and is 400 under handling=strict', async (preference, why) => {
+    const { port } = await start();
+    const ask = asker(port);
+    await ask('GET', '/pets', { headers: { Prefer: preference } });
+    const { json } = await asker(port, '/__mock')('GET', '/requests');
+    expect(json).toMatchObject({ exchanges: [{ why: [expect.stringContaining(why)] }] });
+    const strict = await ask('GET', '/pets', {
+      headers: { Prefer: `handling=strict, ${preference}` },
+    });
+    expect(strict).toMatchObject({
+      status: 400,
+      json: { code: 'invalid_input', message: expect.stringContaining(why) },
+    });
+    const right = await ask('GET', '/pets', { headers: { Prefer: 'code=401; handling=strict' } });
+    expect(right.status).toBe(401);
+  });
+
   test('is nothing to a server that must not be told from the service', async () => {
     const { port } = await start({ plain: true });
     const answer = await asker(port)('GET', '/pets', { headers: { Prefer: 'code=401' } });

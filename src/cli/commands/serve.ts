@@ -21,7 +21,10 @@ export const serve: Command = async ({ layers, terminal }) => {
   const onReload = (problem: Error | undefined) => {
     terminal.notices.write(tellReload(problem));
   };
-  const server = await start({ ...settings, observe: log?.observe, onReload }, layers);
+  const onNotice = (message: string) => {
+    terminal.notices.write(`petstore-mock: ${message}\n`);
+  };
+  const server = await start({ ...settings, observe: log?.observe, onReload, onNotice }, layers);
   terminal.output.write(`petstore-mock ready ${server.url}\n`);
   welcome(server, settings, terminal);
   await signals.first;

@@ -1,12 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-
-/** How long a client that is still sending may take to finish, in milliseconds. */
-const LINGER = 1_000;
+import { closeWith } from '../connections.ts';
 
 /**
- * Does something with the connection once the replies to earlier requests on it are out. Nothing is
- * done where the client leaves before.
+ * Calls `act` with the connection once the replies to earlier requests on it are out; never if the
+ * client leaves first.
  */
 export function inTurn(response: ServerResponse, act: (socket: Socket) => void): void {
   const unlessGone = (socket: Socket): void => {
@@ -16,19 +14,16 @@ export function inTurn(response: ServerResponse, act: (socket: Socket) => void):
     unlessGone(response.socket);
     return;
   }
-  // Node gives a response the socket when its turn comes, and says so when it has half done so.
+  // Node emits this in the middle of handing the socket over.
   response.once('socket', (socket: Socket) => process.nextTick(unlessGone, socket));
 }
 
-/** Closes the connection when all that was written is out: with a FIN, not a reset. */
+/** Closes the connection with a FIN, not a reset, once everything written is out. */
 export function endConnection({ req }: ServerResponse, socket: Socket): void {
   if (req.complete) {
     socket.destroySoon();
     return;
   }
-  // Closing on bytes that nobody read would make the system send a reset.
-  socket.end();
-  const timer = setTimeout(() => socket.destroy(), LINGER);
-  socket.once('close', () => clearTimeout(timer));
+  closeWith(socket, '');
   req.once('end', () => socket.destroySoon()).resume();
 }
