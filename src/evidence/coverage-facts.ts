@@ -1,195 +1,135 @@
 import { parseJson } from '../contract/json.ts';
-import { type Fields, isObject, type Order, RECORDS } from '../contract/records.ts';
-import type { Reply } from '../service/reply.ts';
-import type { World } from '../service/world.ts';
+import { type Fields, isObject, RECORDS, type RecordName } from '../contract/records.ts';
+import type { Reply, ShownRecord } from '../service/reply.ts';
 
-/** What the records in a reply show to whoever reads them. */
-export type Fact =
-  | 'none'
-  | 'available'
-  | 'pending'
-  | 'sold'
-  | 'unseen-status'
-  | 'no-status'
-  | 'large-id'
-  | 'all-fields'
-  | 'absent-fields'
-  | 'complete'
-  | 'incomplete';
+/** What records show to whoever reads them, each a bit of a number. */
+export const FACTS = {
+  none: 1,
+  available: 2,
+  pending: 4,
+  sold: 8,
+  'unseen-status': 16,
+  'no-status': 32,
+  'large-id': 64,
+  'all-fields': 128,
+  'absent-fields': 256,
+  complete: 512,
+  incomplete: 1024,
+} as const;
 
-type Facts = ReadonlySet<Fact>;
+export type Fact = keyof typeof FACTS;
 
-const NO_FACTS: Facts = new Set();
-
-/** Texts and states of a collection whose facts are kept, and characters of such a text at most. */
-const KEPT = 1024;
-const LONGEST_KEPT = 1024;
-
-/** Records of a long list that are read: what comes behind them is hardly new, and takes long. */
+/** Records of a long list that are read: those behind them rarely show anything new. */
 const MOST_READ = 10_000;
+
+const LARGEST_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Beyond 2^53, where a double no longer holds every integer. */
 export function isLarge(id: bigint): boolean {
-  return id > Number.MAX_SAFE_INTEGER || id < -Number.MAX_SAFE_INTEGER;
+  return id > LARGEST_EXACT || id < -LARGEST_EXACT;
 }
 
-function jsonOf(text: string | Buffer): unknown {
+/** The fields of one kind of record, sorted by what is looked for in them. */
+interface Kind {
+  readonly names: readonly string[];
+  readonly ids: readonly string[];
+  readonly seen: readonly string[];
+}
+
+function kindOf(name: RecordName): Kind {
+  const fields: Fields = RECORDS[name];
+  const names = Object.keys(fields);
+  const ids = names.filter((it) => fields[it]?.type === 'int64');
+  return { names, ids, seen: fields.status?.seen ?? [] };
+}
+
+const KINDS: Readonly<Record<RecordName, Kind>> = {
+  Animal: kindOf('Animal'),
+  InventoryEntry: kindOf('InventoryEntry'),
+  Order: kindOf('Order'),
+  Error: kindOf('Error'),
+};
+
+/** The facts of lists and of their groups, which are the same objects as long as nothing changes. */
+const known = new WeakMap<object, number>();
+
+/** The facts that a reply with records of one kind shows. */
+export function factsOf({ records, body }: Reply, name: RecordName): number {
+  const kind = KINDS[name];
+  if (records === undefined) {
+    return body.kind === 'json' ? factsOfText(body.text.toString(), kind) : 0;
+  }
+  let facts = known.get(records);
+  if (facts === undefined) {
+    facts = factsOfGroups(records, kind);
+    // A long list is drawn while it is read, so its facts are not those of an object.
+    if (Array.isArray(records) && records.length > 1) known.set(records, facts);
+  }
+  return facts;
+}
+
+/** Only a body that was forced has to be parsed: no record stands behind it. */
+function factsOfText(text: string, kind: Kind): number {
+  let value: unknown;
   try {
-    return parseJson(text.toString());
+    value = parseJson(text);
   } catch {
-    return undefined;
+    return 0;
   }
+  const records = Array.isArray(value) ? value.filter(isObject) : [value].filter(isObject);
+  return records.length > 0 || Array.isArray(value) ? factsOfGroups([records], kind) : 0;
 }
 
-/**
- * Tells what replies show of one kind of record. What was read once is kept: an animal or a page
- * that is sent again, and a collection as long as nobody changes it, in whatever sandbox.
- */
-export class FactReader {
-  readonly #name: keyof typeof STORED;
-  readonly #fields: Fields;
-  readonly #ids: readonly string[];
-  readonly #seen: readonly Fact[];
-  readonly #texts = new Map<string, Facts>();
-  readonly #pages = new WeakMap<Buffer, Facts>();
-  readonly #states = new Map<number, Facts>();
-  /** The latest text, since each case of a reply looks at the same one. */
-  #latestText: string | Buffer | undefined;
-  #latest = NO_FACTS;
-
-  constructor(name: keyof typeof STORED) {
-    this.#name = name;
-    this.#fields = RECORDS[name];
-    this.#ids = Object.keys(this.#fields).filter((it) => this.#fields[it]?.type === 'int64');
-    this.#seen = STATUSES.filter((it) => this.#fields.status?.seen?.includes(it));
+function factsOfGroups(groups: Iterable<readonly ShownRecord[]>, kind: Kind): number {
+  let facts = 0;
+  let read = 0;
+  for (const group of groups) {
+    const [only] = group;
+    facts |=
+      only !== undefined && group.length === 1
+        ? factsOfRecord(only, kind)
+        : factsOfGroup(group, kind);
+    read += group.length;
+    if (read >= MOST_READ) break;
   }
-
-  factsOf({ body }: Reply, world: World): Facts {
-    switch (body.kind) {
-      case 'none':
-        return NO_FACTS;
-      case 'json':
-        if (body.text !== this.#latestText) {
-          this.#latest = this.#ofText(body.text);
-          this.#latestText = body.text;
-        }
-        return this.#latest;
-      case 'array':
-        return this.#ofStore(world);
-    }
-  }
-
-  #ofText(text: string | Buffer): Facts {
-    const known = typeof text === 'string' ? this.#ofString(text) : this.#pages.get(text);
-    if (known !== undefined) return known;
-    const value = jsonOf(text);
-    const records = Array.isArray(value) ? value : isObject(value) ? [value] : undefined;
-    const facts = records === undefined ? NO_FACTS : this.#read(records.filter(isObject));
-    if (typeof text !== 'string') this.#pages.set(text, facts);
-    else if (text.length <= LONGEST_KEPT) keep(this.#texts, text, facts);
-    return facts;
-  }
-
-  #ofString(text: string): Facts | undefined {
-    if (this.#name === 'Animal' && PLAIN_ANIMAL.test(text)) {
-      const plain = PLAIN.find(({ end }) => text.endsWith(end));
-      return plain?.facts ?? PLAIN_WITHOUT_STATUS;
-    }
-    return this.#texts.get(text);
-  }
-
-  /** A long array is not made to be read: it holds what the store does. */
-  #ofStore(world: World): Facts {
-    const { stateOf, recordsOf } = STORED[this.#name];
-    const state = stateOf(world);
-    const known = this.#states.get(state);
-    if (known !== undefined) return known;
-    const facts = this.#read(recordsOf(world));
-    keep(this.#states, state, facts);
-    return facts;
-  }
-
-  #read(records: Iterable<Readonly<Record<string, unknown>>>): Facts {
-    const facts = new Set<Fact>();
-    let read = 0;
-    for (const record of records) {
-      this.#addFacts(record, facts);
-      read += 1;
-      if (read === MOST_READ) break;
-    }
-    if (read === 0) facts.add('none');
-    return facts;
-  }
-
-  #addFacts(record: Readonly<Record<string, unknown>>, facts: Set<Fact>): void {
-    let absent = false;
-    for (const name in this.#fields) if (isAbsent(record[name])) absent = true;
-    facts.add(absent ? 'absent-fields' : 'all-fields');
-    for (const name of this.#ids) {
-      const id = record[name];
-      if (typeof id === 'bigint' && isLarge(id)) facts.add('large-id');
-    }
-    const { status, complete } = record;
-    if (isAbsent(status)) facts.add('no-status');
-    else if (typeof status === 'string') {
-      facts.add(this.#seen.find((it) => it === status) ?? 'unseen-status');
-    }
-    if (complete === true) facts.add('complete');
-    if (complete === false) facts.add('incomplete');
-  }
+  return read === 0 ? FACTS.none : facts;
 }
 
-/** An animal as the service writes most of them. To know it costs far less than to parse it. */
-const PLAIN_ANIMAL =
-  /^\{"id":\d{1,15},"name":"[^"\\]*","categoryId":\d{1,15}(?:,"status":"(?:available|pending|sold)")?\}$/;
-
-const PLAIN = (['available', 'pending', 'sold'] as const).map((status) => ({
-  end: `"status":"${status}"}`,
-  facts: new Set<Fact>(['all-fields', status]),
-}));
-
-const PLAIN_WITHOUT_STATUS: Facts = new Set<Fact>(['absent-fields', 'no-status']);
-
-const STATUSES = ['available', 'pending', 'sold'] as const;
-
-/** What a reply of records that are drawn one by one is drawn from. */
-interface Source {
-  /** Names the state of the records: no two states have the same number, in whatever sandbox. */
-  readonly stateOf: (world: World) => number;
-  readonly recordsOf: (world: World) => Iterable<Readonly<Record<string, unknown>>>;
-}
-
-const STORED = {
-  Animal: {
-    stateOf: ({ store }) => store.animals.version,
-    recordsOf: ({ store }) => store.animals.ascending(),
-  },
-  InventoryEntry: {
-    stateOf: ({ store }) => store.inventory.version,
-    recordsOf: ({ store }) => store.inventory.ascending(),
-  },
-  Order: {
-    stateOf: (world) => 2 * world.store.orders.version + (listsCancelled(world) ? 1 : 0),
-    recordsOf: listedOrders,
-  },
-} as const satisfies Record<string, Source>;
-
-function* listedOrders(world: World): Generator<Order> {
-  const cancelledToo = listsCancelled(world);
-  for (const order of world.store.orders.ascending()) {
-    if (cancelledToo || order.status !== 'cancelled') yield order;
+function factsOfGroup(group: readonly ShownRecord[], kind: Kind): number {
+  let facts = known.get(group);
+  if (facts === undefined) {
+    facts = group.slice(0, MOST_READ).reduce((all, record) => all | factsOfRecord(record, kind), 0);
+    known.set(group, facts);
   }
+  return facts;
 }
 
-function listsCancelled({ choices }: World): boolean {
-  return choices['cancelled-orders'] === 'listed';
+function factsOfRecord(record: ShownRecord, { names, ids, seen }: Kind): number {
+  let facts: number = FACTS['all-fields'];
+  for (const name of names) if (isAbsent(record[name])) facts = FACTS['absent-fields'];
+  for (const name of ids) {
+    const id = record[name];
+    if (typeof id === 'bigint' && isLarge(id)) facts |= FACTS['large-id'];
+  }
+  const { status, complete } = record;
+  if (isAbsent(status)) facts |= FACTS['no-status'];
+  else if (typeof status === 'string') facts |= factOfStatus(seen.includes(status) ? status : '');
+  if (complete === true) facts |= FACTS.complete;
+  if (complete === false) facts |= FACTS.incomplete;
+  return facts;
+}
+
+function factOfStatus(status: string): number {
+  switch (status) {
+    case 'available':
+    case 'pending':
+    case 'sold':
+      return FACTS[status];
+    default:
+      return FACTS['unseen-status'];
+  }
 }
 
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null;
-}
-
-function keep<K>(kept: Map<K, Facts>, key: K, facts: Facts): void {
-  if (kept.size >= KEPT) kept.clear();
-  kept.set(key, facts);
 }

@@ -1,4 +1,4 @@
-import { type Shown, SLOTS } from '../evidence/coverage.ts';
+import { type Shown, SLOTS, together } from '../evidence/coverage.ts';
 import { type Finding, type FindingCode, MOST_TOGETHER } from '../evidence/findings.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -10,10 +10,8 @@ export class Past {
 
   add({ coverage, findings }: Sandbox): void {
     for (let slot = 0; slot < SLOTS; slot += 1) {
-      const { count, first } = coverage.at(slot);
-      if (count === 0 || first === undefined) continue;
-      const before = this.at(slot);
-      this.#shown[slot] = { count: before.count + count, first: before.first ?? first };
+      const shown = coverage.at(slot);
+      if (shown.count > 0) this.#shown[slot] = together([this.at(slot), shown]);
     }
     for (const [code, { count }] of findings.counts) {
       this.counts.set(code, { count: (this.counts.get(code)?.count ?? 0) + count });

@@ -7,13 +7,11 @@ import { type Decision, type RuleBook, Rules } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { MovableClock } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
-import type { PageCaches } from '../service/pets-page.ts';
 import { createWorld, type World, withChoices } from '../service/world.ts';
 import { forkStore, restoreStore, type Store, versionOf } from '../store/store.ts';
 
 /** What all sandboxes of a server share. */
 export interface SandboxShare {
-  readonly pages: PageCaches;
   /** How many exchanges each journal keeps. */
   readonly journal: number;
   readonly observers: ReadonlySet<Observer>;
@@ -153,7 +151,7 @@ export class Sandbox {
 
   /** Chooses other options from now on. */
   assume(choices: Choices): void {
-    this.#world = withChoices(this.#world, choices, this.#share.pages);
+    this.#world = withChoices(this.#world, choices);
   }
 
   /**
@@ -218,6 +216,6 @@ export class Sandbox {
   }
 
   #worldFrom({ choices, keys, seed }: Start, store: Store): World {
-    return createWorld({ store, clock: this.clock, choices, keys, seed, pages: this.#share.pages });
+    return createWorld({ store, clock: this.clock, choices, keys, seed });
   }
 }

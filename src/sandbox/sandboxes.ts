@@ -5,7 +5,6 @@ import type { Observer } from '../evidence/journal.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { MovableClock } from '../service/clock.ts';
 import { checkKey, type Keyring, keyring, STAGING_KEY } from '../service/keyring.ts';
-import { PageCaches } from '../service/pets-page.ts';
 import { forkStore } from '../store/store.ts';
 import { Past } from './past.ts';
 import { Sandbox, type SandboxFile, type SandboxShare } from './sandbox.ts';
@@ -46,7 +45,6 @@ export class Sandboxes {
     this.required = sandboxRequired;
     this.most = maxSandboxes;
     this.#share = {
-      pages: new PageCaches(),
       journal,
       observers: this.observers,
       forgotten: (sandbox) => this.#past.add(sandbox),

@@ -3,22 +3,21 @@ import type { InventoryEntry } from '../contract/records.ts';
 import type { InputReader } from './input.ts';
 import { operation } from './perform.ts';
 import { unknownPet } from './pets.ts';
-import { errorReply, type Grounds, type Reply, reply } from './reply.ts';
+import { errorReply, type Grounds, type Reply, recordReply } from './reply.ts';
 import type { World } from './world.ts';
+import { listReply } from './written-list.ts';
 
 /** `GET /inventory`: every entry. */
 export const listInventory = operation(
   'listInventory',
   (reader) => reader.query(),
-  (world, _query, grounds) => reply(grounds, 200, { kind: 'array', items: listed(world) }),
+  ({ store, represent }, _query, grounds) =>
+    listReply(grounds, {
+      collection: store.inventory,
+      write: represent.inventoryEntry,
+      key: represent.key,
+    }),
 );
-
-function* listed(world: World): Generator<string> {
-  // A fork, so that changes made while a long list is sent do not show in it.
-  for (const entry of world.store.inventory.fork().ascending()) {
-    yield world.represent.inventoryEntry(entry);
-  }
-}
 
 interface StockUpdate {
   readonly petId: bigint;
@@ -59,7 +58,7 @@ function updateStock(world: World, { petId, quantity }: StockUpdate, grounds: Gr
     before ?? { petId, quantity: 0, status: stockStatus(quantity) },
     quantity,
   );
-  return reply(grounds, 200, { kind: 'json', text: world.represent.inventoryEntry(entry) });
+  return recordReply(grounds, 200, world.represent.inventoryEntry(entry), entry);
 }
 
 /** Stores an entry's new quantity, with what the assumptions let follow from it. */

@@ -3,24 +3,26 @@ import { setQuantity } from './inventory.ts';
 import { operation } from './perform.ts';
 import { type Body, errorBody, errorReply, type Grounds, type Reply, reply } from './reply.ts';
 import type { World } from './world.ts';
+import { listReply } from './written-list.ts';
 
 /** `GET /store/orders`: every order. */
 export const listOrders = operation(
   'listOrders',
   (reader) => reader.query(),
-  (world, _query, grounds) => reply(grounds, 200, { kind: 'array', items: listed(world) }),
+  (world, _query, grounds) => {
+    const { choices, represent, store } = world;
+    const shown = choices['order-status-field'] === 'shown';
+    const cancelledToo = choices['cancelled-orders'] === 'listed';
+    const changesWithTime = shown && choices['order-shipping'] === 'at-ship-date';
+    const write = (order: Order): string | undefined => {
+      const status = statusOf(world, order);
+      if (status === 'cancelled' && !cancelledToo) return undefined;
+      return represent.order(shown && order.status !== status ? { ...order, status } : order);
+    };
+    const key = changesWithTime ? undefined : `${represent.key} ${choices['cancelled-orders']}`;
+    return listReply(grounds, { collection: store.orders, write, key });
+  },
 );
-
-function* listed(world: World): Generator<string> {
-  const shown = world.choices['order-status-field'] === 'shown';
-  const cancelledToo = world.choices['cancelled-orders'] === 'listed';
-  // A fork, so that changes made while a long list is sent do not show in it.
-  for (const order of world.store.orders.fork().ascending()) {
-    const status = statusOf(world, order);
-    if (status === 'cancelled' && !cancelledToo) continue;
-    yield world.represent.order(shown && order.status !== status ? { ...order, status } : order);
-  }
-}
 
 /** The state of an order, which its ship date can move when `order-shipping` says so. */
 function statusOf(world: World, order: Order): OrderStatus {

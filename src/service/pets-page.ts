@@ -1,11 +1,12 @@
-import type { Choices } from '../contract/assumption-table.ts';
 import { parseInt64 } from '../contract/int64.ts';
 import type { Animal } from '../contract/records.ts';
-import type { Collection } from '../store/collection.ts';
-import { drawForId } from '../store/draw.ts';
+import { withStatus } from '../store/animals-by-status.ts';
 import type { Call, InputReader } from './input.ts';
-import { representationFor } from './representation.ts';
+import { Kept } from './kept.ts';
+import { type Grounds, type Reply, reply } from './reply.ts';
+import { shuffled } from './shuffle.ts';
 import type { World } from './world.ts';
+import { MOST_BYTES, type WrittenList, writtenList } from './written-list.ts';
 
 /** Which animals `GET /pets` asks for. */
 export interface PetsPage {
@@ -15,109 +16,46 @@ export interface PetsPage {
   readonly empty: boolean;
   /** With `pets-paging: cursor`, the id of the last animal of the page before. */
   readonly after: bigint | undefined;
-  /** With `pets-paging: offset`, how many animals to pass over. */
+  /** With `pets-paging: offset`, how many animals to skip. */
   readonly offset: number;
 }
 
 /** A page as it is sent, and what leads to the next one. */
-interface WrittenPage {
-  /** The JSON array. */
-  readonly text: Buffer;
-  /** With `pets-paging: cursor`, the last animal's id where there are more behind it. */
+interface WrittenPage extends WrittenList {
+  /** With `pets-paging: cursor`, the last animal's id if more follow. */
   readonly next: bigint | undefined;
   /** With `pets-paging: offset`, how many animals match. */
   readonly total: number | undefined;
 }
 
-/** Pages kept at most: a client can ask for any status. */
-const MOST_PAGES = 256;
+const pages = new Kept<WrittenPage>(MOST_BYTES);
 
-/** Bytes of them, and of one: a client can give its animals names of any length. */
-const MOST_BYTES = 4 * 1024 ** 2;
-const LARGEST_PAGE = 64 * 1024;
-
-/** Keeps pages as they were written, for worlds that write the same records alike. */
-export class PageCache {
-  /** The pages of most requests, which say no more than how long they are, by length. */
-  #plain = new Pages<number>();
-  #plainVersion = 0;
-  readonly #others = new Pages<string>();
-
-  /** A page of the records of a version, made where it is not known. */
-  get(version: number, page: PetsPage, make: () => WrittenPage): WrittenPage {
-    const { limit, offset, after, empty, status } = page;
-    if (status === undefined && after === undefined && offset === 0) {
-      if (version !== this.#plainVersion) {
-        this.#plain = new Pages();
-        this.#plainVersion = version;
-      }
-      return this.#plain.get(limit, make);
-    }
-    const key = `${version} ${limit} ${offset} ${after ?? ''} ${empty} ${status ?? ''}`;
-    return this.#others.get(key, make);
-  }
+/** A reply with a page of animals, and the headers that lead to the next one. */
+export function petsPageReply(grounds: Grounds, world: World, page: PetsPage, call: Call): Reply {
+  const { text, records, next, total } = pages.get(keyOf(world, page), () =>
+    writePage(world, page),
+  );
+  const headers = total === undefined ? linkTo(next, page, call) : ['X-Total-Count', String(total)];
+  return { ...reply(grounds, 200, { kind: 'json', text }, headers), records };
 }
 
-/** Some pages by what they were asked for with. Where they become too many, all are forgotten. */
-class Pages<K extends number | string> {
-  readonly #pages = new Map<K, WrittenPage>();
-  #bytes = 0;
-
-  get(key: K, make: () => WrittenPage): WrittenPage {
-    let page = this.#pages.get(key);
-    if (page === undefined) {
-      page = make();
-      this.#keep(key, page);
-    }
-    return page;
-  }
-
-  #keep(key: K, page: WrittenPage): void {
-    const bytes = page.text.length + (typeof key === 'string' ? 2 * key.length : 0);
-    if (bytes > LARGEST_PAGE) return;
-    if (this.#pages.size >= MOST_PAGES || this.#bytes + bytes > MOST_BYTES) {
-      this.#pages.clear();
-      this.#bytes = 0;
-    }
-    this.#pages.set(key, page);
-    this.#bytes += bytes;
-  }
+/** What a page is made of: it is kept with the version of the animals. */
+function keyOf({ store, represent, choices, seed }: World, page: PetsPage): string {
+  const { limit, offset, after, empty, status } = page;
+  const order = choices['pets-order'] === 'shuffled' ? seed : choices['pets-order'];
+  const asked = `${limit} ${offset} ${after} ${empty} ${status}`;
+  return `${store.animals.version} ${represent.key} ${order} ${choices['pets-paging']} ${asked}`;
 }
 
-/** The page caches of all worlds: one for each way of writing pages. */
-export class PageCaches {
-  readonly #caches = new Map<string, PageCache>();
-
-  of(choices: Choices, seed: number): PageCache {
-    const { key } = representationFor(choices);
-    const shape = [key, choices['pets-order'], choices['pets-paging'], seed].join(' ');
-    let cache = this.#caches.get(shape);
-    if (cache === undefined) {
-      cache = new PageCache();
-      this.#caches.set(shape, cache);
-    }
-    return cache;
-  }
+function linkTo(next: bigint | undefined, page: PetsPage, { path }: Call): readonly string[] {
+  if (next === undefined) return NO_HEADERS;
+  const query = new URLSearchParams({ limit: String(page.limit) });
+  if (page.status !== undefined) query.set('status', page.status);
+  query.set('cursor', Buffer.from(next.toString()).toString('base64url'));
+  return ['Link', `<${path}?${query}>; rel="next"`];
 }
 
 const NO_HEADERS: readonly string[] = [];
-
-/** The JSON of a page of animals, and the headers that lead to the next one. */
-export function pageOfPets(
-  world: World,
-  page: PetsPage,
-  call: Call,
-): { text: Buffer; headers: readonly string[] } {
-  const { limit, status } = page;
-  const { version } = world.store.animals;
-  const { text, next, total } = world.pages.get(version, page, () => writePage(world, page));
-  if (total !== undefined) return { text, headers: ['X-Total-Count', String(total)] };
-  if (next === undefined) return { text, headers: NO_HEADERS };
-  const query = new URLSearchParams({ limit: String(limit) });
-  if (status !== undefined) query.set('status', status);
-  query.set('cursor', Buffer.from(next.toString()).toString('base64url'));
-  return { text, headers: ['Link', `<${call.path}?${query}>; rel="next"`] };
-}
 
 function writePage(world: World, page: PetsPage): WrittenPage {
   const paging = world.choices['pets-paging'];
@@ -125,7 +63,7 @@ function writePage(world: World, page: PetsPage): WrittenPage {
   const animals = found.slice(0, page.limit);
   const more = found.length > page.limit;
   return {
-    text: Buffer.from(`[${animals.map(world.represent.animal).join(',')}]`),
+    ...writtenList(animals.map(world.represent.animal), [animals]),
     next: paging === 'cursor' && more ? animals.at(-1)?.id : undefined,
     total: paging === 'offset' ? countMatches(world, page) : undefined,
   };
@@ -153,22 +91,17 @@ function take(animals: Iterable<Animal>, skip: number, count: number): Animal[] 
   return taken;
 }
 
-function* matching(world: World, { status, empty, after }: PetsPage): Generator<Animal> {
-  if (empty) return;
-  for (const animal of inOrder(world, after)) {
-    if (status === undefined || animal.status === status) yield animal;
-  }
-}
-
-function inOrder(world: World, after: bigint | undefined): Iterable<Animal> {
+function matching(world: World, { status, empty, after }: PetsPage): Iterable<Animal> {
+  if (empty) return [];
   const { animals } = world.store;
+  const subset = status === undefined ? undefined : withStatus(animals.base, status);
   switch (world.choices['pets-order']) {
     case 'id':
-      return animals.ascending(after);
+      return animals.ascending(after, subset);
     case 'newest':
-      return animals.descending(after);
+      return animals.descending(after, subset);
     case 'shuffled':
-      return shuffled(animals, world.seed, after);
+      return shuffled(animals, world.seed, after, subset?.includes);
   }
 }
 
@@ -177,44 +110,6 @@ function countMatches(world: World, { status, empty }: PetsPage): number {
   if (empty) return 0;
   if (status === undefined) return animals.size;
   let count = 0;
-  for (const animal of animals.ascending()) if (animal.status === status) count += 1;
+  for (const _animal of animals.ascending(undefined, withStatus(animals.base, status))) count += 1;
   return count;
-}
-
-/** The ids of a collection in shuffled order, kept until one of its records changes. */
-const shuffles = new WeakMap<
-  Collection<Animal>,
-  { readonly seed: number; readonly version: number; readonly ids: readonly bigint[] }
->();
-
-const SHUFFLE_FIELD = 0x5f;
-
-function* shuffled(
-  animals: Collection<Animal>,
-  seed: number,
-  after: bigint | undefined,
-): Generator<Animal> {
-  const ids = shuffledIds(animals, seed);
-  for (let position = after === undefined ? 0 : ids.indexOf(after) + 1; ; position += 1) {
-    const id = ids[position];
-    if (id === undefined) return;
-    const animal = animals.get(id);
-    if (animal !== undefined) yield animal;
-  }
-}
-
-/** Sorted by a number drawn for each id, so that a new animal moves no other one. */
-function shuffledIds(animals: Collection<Animal>, seed: number): readonly bigint[] {
-  const kept = shuffles.get(animals);
-  if (kept !== undefined && kept.seed === seed && kept.version === animals.version) {
-    return kept.ids;
-  }
-  const drawn: { readonly id: bigint; readonly rank: number }[] = [];
-  for (const { id } of animals.ascending()) {
-    drawn.push({ id, rank: drawForId(seed, id, SHUFFLE_FIELD) });
-  }
-  drawn.sort((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1));
-  const ids = drawn.map(({ id }) => id);
-  shuffles.set(animals, { seed, version: animals.version, ids });
-  return ids;
 }

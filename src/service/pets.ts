@@ -4,18 +4,17 @@ import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
 import { nextId } from './assigned-ids.ts';
 import type { InputReader } from './input.ts';
 import { operation } from './perform.ts';
-import { type PetsPage, pageOfPets, readCursor } from './pets-page.ts';
-import { errorReply, type Grounds, type Reply, reply } from './reply.ts';
+import { type PetsPage, petsPageReply, readCursor } from './pets-page.ts';
+import { errorReply, type Grounds, type Reply, recordReply } from './reply.ts';
 import type { World } from './world.ts';
 
 const [LIMIT] = OPERATIONS.listPets.parameters;
 const NAME_MOST_CHARACTERS = 255;
 
 /** `GET /pets`: a page of animals. */
-export const listPets = operation('listPets', readListPets, (world, page, grounds, call) => {
-  const { text, headers } = pageOfPets(world, page, call);
-  return reply(grounds, 200, { kind: 'json', text }, headers);
-});
+export const listPets = operation('listPets', readListPets, (world, page, grounds, call) =>
+  petsPageReply(grounds, world, page, call),
+);
 
 function readListPets(reader: InputReader, world: World): PetsPage {
   const paging = world.choices['pets-paging'];
@@ -99,7 +98,7 @@ export const createPet = operation('createPet', readNewAnimal, (world, fields, g
   if (choices['inventory-on-create'] === 'entry') {
     store.inventory.set({ petId: id, quantity: 0, status: 'sold' });
   }
-  return reply(grounds, 201, { kind: 'json', text: world.represent.animal(animal) });
+  return recordReply(grounds, 201, world.represent.animal(animal), animal);
 });
 
 function readNewAnimal(reader: InputReader): Omit<Animal, 'id'> | undefined {
@@ -166,7 +165,7 @@ export const getPet = operation(
     if (gone !== undefined) return { ...gone, headers };
     const animal = world.store.animals.get(petId);
     if (animal === undefined) return { ...unknownPet(world, petId, grounds), headers };
-    return reply(grounds, 200, { kind: 'json', text: world.represent.keptAnimal(animal) }, headers);
+    return recordReply(grounds, 200, world.represent.animal(animal), animal, headers);
   },
 );
 

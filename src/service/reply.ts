@@ -22,6 +22,9 @@ export type Body =
   /** The JSON texts of an array's items, drawn one by one so that a long array needs no memory. */
   | { readonly kind: 'array'; readonly items: Iterable<string> };
 
+/** A stored record in a reply. */
+export type ShownRecord = Readonly<Record<string, unknown>>;
+
 /** What the service answers, before anything of HTTP's own is added to it. */
 export interface Reply {
   readonly status: number;
@@ -29,6 +32,8 @@ export interface Reply {
   readonly headers: readonly string[];
   readonly body: Body;
   readonly basis: Basis;
+  /** The records in the body, in groups; undefined if it was made of none. */
+  readonly records?: Iterable<readonly ShownRecord[]>;
   /** Why the status is no success, in words, where the body may not say it. */
   readonly reason?: string | undefined;
 }
@@ -75,6 +80,23 @@ export function reply(
   headers: readonly string[] = NO_HEADERS,
 ): Reply {
   return { status, headers, body, basis: grounds.basis };
+}
+
+/** A reply with one record. */
+export function recordReply(
+  grounds: Grounds,
+  status: number,
+  text: string,
+  record: ShownRecord,
+  headers: readonly string[] = NO_HEADERS,
+): Reply {
+  return {
+    status,
+    headers,
+    body: { kind: 'json', text },
+    basis: grounds.basis,
+    records: [[record]],
+  };
 }
 
 /**

@@ -13,8 +13,6 @@ export interface Representation {
   /** Differs from that of every other representation. */
   readonly key: string;
   readonly animal: (animal: Animal) => string;
-  /** The same, kept for a while: for animals that are asked for one by one. */
-  readonly keptAnimal: (animal: Animal) => string;
   readonly inventoryEntry: (entry: InventoryEntry) => string;
   readonly order: (order: Order) => string;
 }
@@ -28,11 +26,9 @@ export function representationFor(choices: Pick<Choices, WireChoice>): Represent
   const key = `${choices['absent-optionals']} ${choices['date-format']} ${choices['order-status-field']}`;
   let representation = representations.get(key);
   if (representation === undefined) {
-    const animal = writer(RECORDS.Animal, choices);
     representation = {
       key,
-      animal,
-      keptAnimal: keeping(animal),
+      animal: keeping(writer(RECORDS.Animal, choices)),
       inventoryEntry: writer(RECORDS.InventoryEntry, choices),
       order: writer(
         choices['order-status-field'] === 'shown' ? STORED_RECORDS.orders : RECORDS.Order,
@@ -74,30 +70,18 @@ function writer(fields: Fields, choices: Pick<Choices, WireChoice>): (record: An
   };
 }
 
-/** A record whose JSON is kept, and that JSON. */
-interface Kept<R> {
-  readonly record: R;
-  readonly text: string;
-}
-
-/**
- * Keeps what was written: records never change, so it stays true. Each place holds the latest record
- * of its own, so that a store of any size costs no more than this.
- */
+/** Keeps what was written as long as there is the record, which never changes. */
 function keeping(write: (animal: Animal) => string): (animal: Animal) => string {
-  const kept: (Kept<Animal> | undefined)[] = new Array(KEPT).fill(undefined);
+  const kept = new WeakMap<Animal, string>();
   return (record) => {
-    const place = Number(record.id) & (KEPT - 1);
-    const known = kept[place];
-    if (known?.record === record) return known.text;
-    const text = write(record);
-    if (text.length <= LONGEST_KEPT) kept[place] = { record, text };
+    let text = kept.get(record);
+    if (text === undefined) {
+      text = write(record);
+      if (text.length <= LONGEST_KEPT) kept.set(record, text);
+    }
     return text;
   };
 }
-
-/** A power of two. */
-const KEPT = 1024;
 
 /** Characters of a text that is kept: an animal's name can be of any length. */
 const LONGEST_KEPT = 4096;

@@ -3,7 +3,6 @@ import { DEFAULTS } from '../defaults.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from './clock.ts';
 import { type Keyring, keyring } from './keyring.ts';
-import { type PageCache, PageCaches } from './pets-page.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { type Representation, representationFor } from './representation.ts';
 
@@ -19,7 +18,6 @@ export interface World {
   readonly seed: number;
   readonly rates: RateLimiter;
   readonly represent: Representation;
-  readonly pages: PageCache;
 }
 
 export interface WorldOptions {
@@ -28,8 +26,6 @@ export interface WorldOptions {
   readonly choices?: Choices;
   readonly keys?: Keyring;
   readonly seed?: number;
-  /** Shared by worlds that may hold the same records. */
-  readonly pages?: PageCaches;
 }
 
 export function createWorld(options: WorldOptions): World {
@@ -43,16 +39,10 @@ export function createWorld(options: WorldOptions): World {
     seed,
     rates: new RateLimiter(clock),
     represent: representationFor(choices),
-    pages: (options.pages ?? new PageCaches()).of(choices, seed),
   };
 }
 
 /** The same world, store, clock and keys included, under other options. */
-export function withChoices(world: World, choices: Choices, pages: PageCaches): World {
-  return {
-    ...world,
-    choices,
-    represent: representationFor(choices),
-    pages: pages.of(choices, world.seed),
-  };
+export function withChoices(world: World, choices: Choices): World {
+  return { ...world, choices, represent: representationFor(choices) };
 }

@@ -1,17 +1,7 @@
-/**
- * The records a collection starts from, in ascending order of their ids. Shared by every fork and
- * never changed, so it may be made of what a fixture holds or drawn record by record on demand.
- */
-export interface Base<R> {
-  readonly size: number;
-  /** The record at a position from 0 to size - 1. */
-  at(position: number): R;
-  idAt(position: number): bigint;
-  /** The `petId` of the record at a position, where it costs less than the whole record. */
-  readonly petIdAt?: (position: number) => bigint | undefined;
-}
+import { type Base, EMPTY_BASE, lowerBound } from './base.ts';
+import { inOrder, type Slots, slotsOf } from './in-order.ts';
 
-/** What differs from the base. There are many of these, so what is empty is left out. */
+/** What differs from the base. There can be many of these, so empty members are left out. */
 interface Changes<R> {
   /** Records in the place of those of the base, by id. */
   replaced: Map<bigint, R> | undefined;
@@ -19,40 +9,64 @@ interface Changes<R> {
   removed: Set<bigint> | undefined;
   /** Records whose ids are not in the base, ascending; most come at the end. */
   added: R[];
-  /** The highest id ever used, removed ones included; undefined while there was none. */
+  /** `replaced` and `added` together, ascending; made on demand. */
+  ordered: readonly R[] | undefined;
+  /** The highest id ever used, removed ones included; undefined if there was none. */
   highest: bigint | undefined;
-  /** No two states of any collection have the same one, but for forks that nobody changed. */
+  /** Unique to this state among all collections, except for unchanged forks. */
   version: number;
+  /** The version of each run that differs from the base. */
+  runs: Map<number, number> | undefined;
 }
 
 let lastVersion = 0;
 
 function noChanges<R>(highest: bigint | undefined): Changes<R> {
-  lastVersion += 1;
-  return { replaced: undefined, removed: undefined, added: [], highest, version: lastVersion };
-}
-
-/** Some records of a collection. */
-export interface Run<R> {
-  /** Where they start in the base, where they are all as they are there; else undefined. */
-  readonly position: number | undefined;
-  readonly records: Iterable<R>;
-}
-
-/** Makes a base of records in any order. Their ids must differ. */
-export function baseOf<R>(records: readonly R[], idOf: (record: R) => bigint): Base<R> {
-  const sorted = records.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
-  const at = (position: number): R => {
-    const record = sorted[position];
-    if (record === undefined) throw new RangeError(`There is no record at ${position}.`);
-    return record;
+  return {
+    replaced: undefined,
+    removed: undefined,
+    added: [],
+    ordered: undefined,
+    highest,
+    version: ++lastVersion,
+    runs: undefined,
   };
-  return { size: sorted.length, at, idAt: (position) => idOf(at(position)) };
+}
+
+/** Positions of a base in one run. A write makes only the text of its own run stale. */
+const RUN_LENGTH = 64;
+
+/** Consecutive records of a collection. */
+export interface Run<R> {
+  /** Unique to this run in this state: equal versions mean equal records. */
+  readonly version: number;
+  /** The records, read on demand. */
+  records(): readonly R[];
+}
+
+/** The version of each base's first run; the runs after it count up from there. */
+const firstVersions = new WeakMap<object, number>();
+
+function firstVersionOf(base: Base<unknown>): number {
+  let first = firstVersions.get(base);
+  if (first === undefined) {
+    first = lastVersion + 1;
+    lastVersion += Math.ceil(base.size / RUN_LENGTH);
+    firstVersions.set(base, first);
+  }
+  return first;
+}
+
+/** Some of a collection's records: an index over the base, and the test for changed records. */
+export interface Subset<R> {
+  /** Positions in the base, ascending. */
+  readonly positions: ArrayLike<number>;
+  readonly includes: (record: R) => boolean;
 }
 
 /**
- * Records ordered by id over a shared base. A fork costs the same whatever the size: it shares the
- * changes until one of the two is written to.
+ * Records ordered by id over a shared base. A fork costs the same at any size: it shares the changes
+ * until one of the two is written to.
  */
 export class Collection<R extends object> {
   #base: Base<R>;
@@ -71,14 +85,19 @@ export class Collection<R extends object> {
     return this.#base.size - (removed?.size ?? 0) + added.length;
   }
 
-  /** The highest id ever used, or undefined where no record has ever been here. */
+  /** The highest id ever used; undefined if there has never been a record. */
   get highestId(): bigint | undefined {
     return this.#changes.highest;
   }
 
-  /** Names the state of the records: what was made of them stays true where it is the same. */
+  /** Identifies the state of the records: whatever was made of an equal version is still valid. */
   get version(): number {
     return this.#changes.version;
+  }
+
+  /** What the collection started from: shared with every fork, and never changed. */
+  get base(): Base<R> {
+    return this.#base;
   }
 
   get(id: bigint): R | undefined {
@@ -94,34 +113,32 @@ export class Collection<R extends object> {
     return this.get(id) !== undefined;
   }
 
-  /** Puts a record in the place of the one with its id, or adds it. */
+  /** Replaces the record with the same id, or adds this one. */
   set(record: R): void {
     const changes = this.#ownChanges();
     const id = this.#idOf(record);
     if (this.#positionOf(id) >= 0) {
+      this.#touch(id);
       changes.removed?.delete(id);
       changes.replaced ??= new Map();
       changes.replaced.set(id, record);
     } else {
       const position = this.#firstAdded(id);
       const there = changes.added[position];
+      const replaces = there !== undefined && this.#idOf(there) === id;
       if (there === undefined) changes.added.push(record);
-      else changes.added.splice(position, this.#idOf(there) === id ? 1 : 0, record);
+      else changes.added.splice(position, replaces ? 1 : 0, record);
+      this.#touch(id);
+      const run = this.#runOf(id);
+      if (!replaces && run >= this.#baseRuns) this.#touchTail(run);
     }
     if (changes.highest === undefined || id > changes.highest) changes.highest = id;
-    changes.version = ++lastVersion;
   }
 
   /** @returns whether there was a record with this id */
   delete(id: bigint): boolean {
     if (!this.has(id)) return false;
-    const changes = this.#ownChanges();
-    if (this.#positionOf(id) >= 0) {
-      changes.replaced?.delete(id);
-      changes.removed ??= new Set();
-      changes.removed.add(id);
-    } else changes.added.splice(this.#addedPositionOf(id), 1);
-    changes.version = ++lastVersion;
+    this.deleteAll(new Set([id]));
     return true;
   }
 
@@ -130,24 +147,29 @@ export class Collection<R extends object> {
     const known = [...ids].filter((id) => this.has(id));
     if (known.length === 0) return;
     const changes = this.#ownChanges();
+    let fromAdded = false;
     for (const id of known) {
-      if (this.#positionOf(id) < 0) continue;
-      changes.replaced?.delete(id);
-      changes.removed ??= new Set();
-      changes.removed.add(id);
+      this.#touch(id);
+      if (this.#positionOf(id) < 0) fromAdded = true;
+      else {
+        changes.replaced?.delete(id);
+        changes.removed ??= new Set();
+        changes.removed.add(id);
+      }
     }
+    if (!fromAdded) return;
     changes.added = changes.added.filter((record) => !ids.has(this.#idOf(record)));
-    changes.version = ++lastVersion;
+    this.#touchTail(this.#baseRuns);
   }
 
   /** Removes every record. The highest id ever used stays. */
   clear(): void {
-    this.#base = { size: 0, at: nothingAt, idAt: nothingAt };
+    this.#base = EMPTY_BASE;
     this.#changes = noChanges(this.#changes.highest);
     this.#shared = false;
   }
 
-  /** Holds from now on what another collection holds, and shares nothing with it afterwards. */
+  /** Takes over the records of another collection; later changes to either stay its own. */
   restore(other: Collection<R>): void {
     this.#base = other.#base;
     this.#changes = other.#changes;
@@ -155,50 +177,21 @@ export class Collection<R extends object> {
     other.#shared = true;
   }
 
+  /** A collection with the same records; later changes to either stay its own. */
+  fork(): Collection<R> {
+    const fork = new Collection(this.#base, this.#idOf);
+    fork.restore(this);
+    return fork;
+  }
+
   /** The records with ids above `after`, in ascending order of their ids. */
-  *ascending(after?: bigint): Generator<R> {
-    const base = this.#base;
-    const { added } = this.#changes;
-    let position = after === undefined ? 0 : this.#firstInBase(after + 1n);
-    let next = after === undefined ? 0 : this.#firstAdded(after + 1n);
-    while (position < base.size || next < added.length) {
-      const beside = added[next];
-      if (
-        beside === undefined ||
-        (position < base.size && base.idAt(position) < this.#idOf(beside))
-      ) {
-        const record = this.#inBase(position);
-        if (record !== undefined) yield record;
-        position += 1;
-      } else {
-        yield beside;
-        next += 1;
-      }
-    }
+  ascending(after?: bigint, subset?: Subset<R>): Generator<R> {
+    return this.#walk(1, after, subset);
   }
 
   /** The records with ids below `before`, in descending order of their ids. */
-  *descending(before?: bigint): Generator<R> {
-    const base = this.#base;
-    const { added } = this.#changes;
-    let position = (before === undefined ? base.size : this.#firstInBase(before)) - 1;
-    let next = (before === undefined ? added.length : this.#firstAdded(before)) - 1;
-    while (position >= 0 || next >= 0) {
-      const beside = added[next];
-      if (beside === undefined || (position >= 0 && base.idAt(position) > this.#idOf(beside))) {
-        const record = this.#inBase(position);
-        if (record !== undefined) yield record;
-        position -= 1;
-      } else {
-        yield beside;
-        next -= 1;
-      }
-    }
-  }
-
-  /** What the collection started from: shared with every fork, and never changed. */
-  get base(): Base<R> {
-    return this.#base;
+  descending(before?: bigint, subset?: Subset<R>): Generator<R> {
+    return this.#walk(-1, before, subset);
   }
 
   /** The records that differ from the base, in any order. */
@@ -207,56 +200,113 @@ export class Collection<R extends object> {
     yield* this.#changes.added;
   }
 
-  /**
-   * The records in runs, those of the base first, so that what was made of a run that nobody has
-   * changed can be kept.
-   *
-   * @param length positions of the base that a run covers
-   */
-  *runs(length: number): Generator<Run<R>> {
-    const { replaced, removed, added } = this.#changes;
-    const changed = new Set<number>();
-    for (const ids of [replaced?.keys(), removed]) {
-      for (const id of ids ?? []) changed.add(Math.floor(this.#positionOf(id) / length));
-    }
-    for (let position = 0; position < this.#base.size; position += length) {
-      const isChanged = changed.has(position / length);
-      const records = this.#between(position, position + length);
-      yield { position: isChanged ? undefined : position, records };
-    }
-    yield { position: undefined, records: added };
-  }
-
-  /** What now stands in the place of some records of the base. */
-  *#between(position: number, end: number): Generator<R> {
-    for (let at = position; at < Math.min(end, this.#base.size); at += 1) {
-      const record = this.#inBase(at);
-      if (record !== undefined) yield record;
+  /** All records in runs, in ascending order of their ids. */
+  *runs(): Generator<Run<R>> {
+    const first = firstVersionOf(this.#base);
+    const { runs } = this.#changes;
+    const count = this.#baseRuns + Math.ceil(this.#tail.length / RUN_LENGTH);
+    for (let index = 0; index < count; index += 1) {
+      const version = runs?.get(index) ?? first + index;
+      yield { version, records: () => this.#recordsIn(index) };
     }
   }
 
-  /** A collection with the same records that shares nothing afterwards. */
-  fork(): Collection<R> {
-    const fork = new Collection(this.#base, this.#idOf);
-    fork.restore(this);
-    return fork;
+  get #baseRuns(): number {
+    return Math.ceil(this.#base.size / RUN_LENGTH);
+  }
+
+  /** Added records behind the last one of the base: where they start, and how many there are. */
+  get #tail(): { readonly start: number; readonly length: number } {
+    const { size } = this.#base;
+    const start = size === 0 ? 0 : this.#firstAdded(this.#base.idAt(size - 1) + 1n);
+    return { start, length: this.#changes.added.length - start };
+  }
+
+  #recordsIn(run: number): readonly R[] {
+    const base = this.#base;
+    const from = run * RUN_LENGTH;
+    if (from >= base.size) {
+      const start = this.#tail.start + (run - this.#baseRuns) * RUN_LENGTH;
+      return this.#changes.added.slice(start, start + RUN_LENGTH);
+    }
+    const last = base.idAt(Math.min(from + RUN_LENGTH, base.size) - 1);
+    const records: R[] = [];
+    for (const record of this.ascending(from === 0 ? undefined : base.idAt(from - 1))) {
+      if (this.#idOf(record) > last) break;
+      records.push(record);
+    }
+    return records;
+  }
+
+  /** The run in which a record with this id is, or would be. */
+  #runOf(id: bigint): number {
+    const position = this.#firstInBase(id);
+    if (position < this.#base.size) return Math.floor(position / RUN_LENGTH);
+    const behind = this.#firstAdded(id) - this.#tail.start;
+    return this.#baseRuns + Math.floor(behind / RUN_LENGTH);
+  }
+
+  /** Gives the collection, and the run of an id, a new version. */
+  #touch(id: bigint): void {
+    const changes = this.#changes;
+    changes.version = ++lastVersion;
+    changes.ordered = undefined;
+    changes.runs ??= new Map();
+    changes.runs.set(this.#runOf(id), lastVersion);
+  }
+
+  /** Gives every run of the tail from this one on a new version, since their records move. */
+  #touchTail(from: number): void {
+    const end = this.#baseRuns + this.#tail.length / RUN_LENGTH;
+    for (let run = from; run <= end; run += 1) this.#changes.runs?.set(run, ++lastVersion);
+  }
+
+  *#walk(step: 1 | -1, from: bigint | undefined, subset: Subset<R> | undefined): Generator<R> {
+    const { size, idAt } = this.#base;
+    if (subset === undefined) {
+      const added = slotsOf(this.#changes.added, this.#idOf);
+      yield* inOrder({ size, idAt, at: (slot) => this.#inBase(slot) }, added, step, from);
+      return;
+    }
+    const { positions, includes } = subset;
+    const position = (slot: number): number => positions[slot] ?? size;
+    const unchanged: Slots<R> = {
+      size: positions.length,
+      idAt: (slot) => idAt(position(slot)),
+      at: (slot) => this.#unchangedAt(position(slot)),
+    };
+    const changed = slotsOf(this.#ordered(), this.#idOf);
+    for (const record of inOrder(unchanged, changed, step, from)) {
+      if (includes(record)) yield record;
+    }
+  }
+
+  /** The records that differ from the base, in ascending order of their ids. */
+  #ordered(): readonly R[] {
+    const changes = this.#changes;
+    if (changes.replaced === undefined) return changes.added;
+    changes.ordered ??= [...this.changed()].sort((a, b) =>
+      this.#idOf(a) < this.#idOf(b) ? -1 : 1,
+    );
+    return changes.ordered;
   }
 
   #ownChanges(): Changes<R> {
     if (this.#shared) {
-      const { replaced, removed, added } = this.#changes;
+      const { replaced, removed, added, runs } = this.#changes;
       this.#changes = {
         ...this.#changes,
         replaced: replaced && new Map(replaced),
         removed: removed && new Set(removed),
         added: [...added],
+        runs: runs && new Map(runs),
       };
       this.#shared = false;
     }
     return this.#changes;
   }
 
-  /** What now stands in the place of a record of the base, if anything. */
+  /** The record that is now at a position of the base, if any. */
   #inBase(position: number): R | undefined {
     const { replaced, removed } = this.#changes;
     if (replaced === undefined && removed === undefined) return this.#base.at(position);
@@ -264,25 +314,30 @@ export class Collection<R extends object> {
     return removed?.has(id) ? undefined : (replaced?.get(id) ?? this.#base.at(position));
   }
 
+  /** The same, if it was never changed. */
+  #unchangedAt(position: number): R | undefined {
+    const { replaced, removed } = this.#changes;
+    if (replaced === undefined && removed === undefined) return this.#base.at(position);
+    const id = this.#base.idAt(position);
+    return removed?.has(id) || replaced?.has(id) ? undefined : this.#base.at(position);
+  }
+
   /** The position of an id in the base, or -1. */
   #positionOf(id: bigint): number {
     const base = this.#base;
     if (base.size === 0 || id > base.idAt(base.size - 1)) return -1;
-    // Ids mostly count up from the first without a gap, which makes the position a subtraction.
-    // Rounded ids make a guess that may be wrong, as a gap does.
+    // Ids usually count up without a gap, so the position is a subtraction away. After a gap, or
+    // beyond 2^53, the guess can be wrong.
     const guess = Number(id) - Number(base.idAt(0));
     if (guess >= 0 && guess < base.size && base.idAt(guess) === id) return guess;
-    const position = lowerBound(base.size, base.idAt, id);
+    const position = this.#firstInBase(id);
     return position < base.size && base.idAt(position) === id ? position : -1;
   }
 
   /** The position of an id among the added records, or -1. */
   #addedPositionOf(id: bigint): number {
-    const { added } = this.#changes;
-    const last = added.at(-1);
-    if (last === undefined || id > this.#idOf(last)) return -1;
     const position = this.#firstAdded(id);
-    const record = added[position];
+    const record = this.#changes.added[position];
     return record !== undefined && this.#idOf(record) === id ? position : -1;
   }
 
@@ -296,26 +351,7 @@ export class Collection<R extends object> {
     const { added } = this.#changes;
     const last = added.at(-1);
     if (last === undefined || this.#idOf(last) < id) return added.length;
-    const idAt = (position: number): bigint => {
-      const record = added[position];
-      return record === undefined ? id : this.#idOf(record);
-    };
-    return lowerBound(added.length, idAt, id);
+    const { size, idAt } = slotsOf(added, this.#idOf);
+    return lowerBound(size, idAt, id);
   }
-}
-
-function nothingAt(position: number): never {
-  throw new RangeError(`There is no record at ${position}.`);
-}
-
-/** The first of `size` ascending ids that is not below `id`. */
-function lowerBound(size: number, idAt: (position: number) => bigint, id: bigint): number {
-  let low = 0;
-  let high = size;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (idAt(middle) < id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -1,5 +1,6 @@
 import type { Order } from '../contract/records.ts';
-import type { Base, Collection } from './collection.ts';
+import type { Base } from './base.ts';
+import type { Collection } from './collection.ts';
 
 /** Positions of a base's orders in chains, one for each bucket of animal ids: 8 to 12 bytes an order. */
 interface BaseIndex {

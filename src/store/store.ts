@@ -1,5 +1,6 @@
 import type { Animal, InventoryEntry, Order } from '../contract/records.ts';
-import { type Base, baseOf, Collection } from './collection.ts';
+import { type Base, baseOf } from './base.ts';
+import { Collection } from './collection.ts';
 
 /** What a store starts from: one base for each collection. */
 export interface StoreBase {

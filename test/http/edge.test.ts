@@ -7,7 +7,7 @@ import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
-import { baseOf } from '../../src/store/collection.ts';
+import { baseOf } from '../../src/store/base.ts';
 import { createStore, ID_OF, type StoreBase } from '../../src/store/store.ts';
 import { closeRaw, openRaw, type RawReply, rawRequest } from '../helpers/raw.ts';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Base, baseOf, Collection } from '../../src/store/collection.ts';
+import { type Base, baseOf } from '../../src/store/base.ts';
+import { Collection } from '../../src/store/collection.ts';
 
 interface Item {
   readonly id: bigint;
@@ -8,6 +9,19 @@ interface Item {
 }
 
 const idOf = ({ id }: Item): bigint => id;
+
+/** Texts of runs by version, over all cases: an equal version must mean equal records. */
+const runTexts = new Map<number, string>();
+
+function expectRuns(real: Collection<Item>): void {
+  const runs = [...real.runs()].map(({ version, records }) => ({ version, records: records() }));
+  expect(runs.flatMap(({ records }) => records)).toEqual([...real.ascending()]);
+  for (const { version, records } of runs) {
+    const text = records.map(({ id, text }) => `${id} ${text}`).join();
+    expect(runTexts.get(version) ?? text).toBe(text);
+    runTexts.set(version, text);
+  }
+}
 
 /** What a collection should do, done the plain way. */
 class Model {
@@ -54,6 +68,8 @@ interface Pair {
 // Few ids, so that commands meet; the ends of int64 among them.
 const anId = fc.oneof(
   { weight: 9, arbitrary: fc.bigInt({ min: -4n, max: 12n }) },
+  // Beyond several runs of a base that has them.
+  { weight: 3, arbitrary: fc.bigInt({ min: 60n, max: 300n }) },
   { weight: 1, arbitrary: fc.constantFrom(-(2n ** 63n), 2n ** 53n + 1n, 2n ** 63n - 1n) },
 );
 const anItem = fc.record({ id: anId, text: fc.string({ maxLength: 3 }) });
@@ -62,7 +78,7 @@ const someItems = fc.uniqueArray(anItem, { selector: ({ id }) => id, maxLength: 
 const aBase = fc.oneof(
   someItems,
   fc
-    .nat(12)
+    .oneof(fc.nat(12), fc.integer({ min: 60, max: 140 }))
     .map((size) => Array.from({ length: size }, (_, i) => ({ id: BigInt(i + 1), text: 'base' }))),
 );
 
@@ -79,6 +95,7 @@ function expectSame({ real, model }: Pair, probe: bigint): void {
   expect(real.get(probe)).toEqual(model.records.get(probe));
   expect(real.has(probe)).toBe(model.records.has(probe));
   expect([...real.ascending()]).toEqual(model.ascending());
+  expectRuns(real);
   expect([...real.descending()]).toEqual(model.descending());
   expect([...real.ascending(probe)]).toEqual(model.ascending(probe));
   expect([...real.descending(probe)]).toEqual(model.descending(probe));

@@ -4,7 +4,7 @@ import request from 'supertest';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { SEEN_ANIMAL_STATUSES } from '../../src/contract/records.ts';
 import { packageRoot } from '../../src/package.ts';
-import type { Base } from '../../src/store/collection.ts';
+import type { Base } from '../../src/store/base.ts';
 import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import { createStore, type Store, type StoreBase } from '../../src/store/store.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Base } from '../../src/store/collection.ts';
+import type { Base } from '../../src/store/base.ts';
 import { generateStore } from '../../src/store/fixture/generate-store.ts';
 import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import { fixtureText, sourceOf, writeFixture } from '../../src/store/fixture/write-fixture.ts';

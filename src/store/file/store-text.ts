@@ -3,9 +3,6 @@ import type { Run } from '../collection.ts';
 import { recordText } from '../fixture/write-fixture.ts';
 import type { Store } from '../store.ts';
 
-/** Records of a base whose text is kept together. */
-const RUN_LENGTH = 512;
-
 /** Bytes that are gathered before they are passed on. */
 export const PIECE = 1024 * 1024;
 
@@ -58,76 +55,24 @@ export class StoreText {
 
 /** What the text of a collection is made of. */
 interface Written {
-  readonly base: object;
-  runs(length: number): Iterable<Run<object>>;
+  runs(): Iterable<Run<object>>;
 }
 
-/** Some records, and the text of them all. */
-interface KeptRun {
-  readonly records: readonly object[];
-  readonly text: Buffer;
-}
-
-/** The texts of one collection that are still true. */
+/** The texts of a collection's runs, by version. */
 class CollectionText {
-  #base: object | undefined;
-  /** Of runs of the base that nobody has changed, by position. */
-  #unchanged = new Map<number, Buffer>();
-  /** Of other runs, by their first record: records never change, and most are added at the end. */
-  #changed = new Map<object, KeptRun>();
+  #texts = new Map<number, Buffer>();
 
   *runs(name: CollectionName, collection: Written): Generator<Buffer> {
-    if (collection.base !== this.#base) {
-      this.#base = collection.base;
-      this.#unchanged = new Map();
+    const before = this.#texts;
+    this.#texts = new Map();
+    for (const { version, records } of collection.runs()) {
+      const text = before.get(version) ?? write(name, records());
+      this.#texts.set(version, text);
+      yield text;
     }
-    const before = this.#changed;
-    this.#changed = new Map();
-    for (const { position, records } of collection.runs(RUN_LENGTH)) {
-      if (position !== undefined) yield this.#textAt(position, name, records);
-      else for (const run of inRuns(records)) yield this.#textOf(run, name, before);
-    }
-  }
-
-  #textAt(position: number, name: CollectionName, records: Iterable<object>): Buffer {
-    let text = this.#unchanged.get(position);
-    if (text === undefined) {
-      text = write(name, [...records]);
-      this.#unchanged.set(position, text);
-    }
-    return text;
-  }
-
-  #textOf(
-    records: readonly object[],
-    name: CollectionName,
-    before: ReadonlyMap<object, KeptRun>,
-  ): Buffer {
-    const [first] = records;
-    if (first === undefined) return Buffer.alloc(0);
-    const kept = before.get(first);
-    const text =
-      kept !== undefined && areSame(kept.records, records) ? kept.text : write(name, records);
-    this.#changed.set(first, { records, text });
-    return text;
   }
 }
 
 function write(name: CollectionName, records: readonly object[]): Buffer {
   return Buffer.from(records.map((record) => recordText(name, record)).join(BETWEEN));
-}
-
-function* inRuns(records: Iterable<object>): Generator<readonly object[]> {
-  let run: object[] = [];
-  for (const record of records) {
-    run.push(record);
-    if (run.length < RUN_LENGTH) continue;
-    yield run;
-    run = [];
-  }
-  yield run;
-}
-
-function areSame(some: readonly object[], others: readonly object[]): boolean {
-  return some.length === others.length && some.every((record, index) => record === others[index]);
 }

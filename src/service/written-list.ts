@@ -1,0 +1,108 @@
+import type { Collection, Run } from '../store/collection.ts';
+import { Kept } from './kept.ts';
+import { type Grounds, type Reply, reply, type ShownRecord } from './reply.ts';
+
+/** Bytes that are kept of lists, of the runs they are made of, and of pages. */
+export const MOST_BYTES = 8 * 1024 ** 2;
+
+/** What a record that is kept with its text counts for. */
+const RECORD_BYTES = 128;
+
+/** A longer list is written while it is sent, so that it holds up no other reply. */
+const MOST_AT_ONCE = 10_000;
+
+/** A JSON array and the records in it. */
+export interface WrittenList {
+  readonly text: Buffer;
+  /** In groups, each the same object as long as its records are. */
+  readonly records: readonly (readonly ShownRecord[])[];
+  readonly bytes: number;
+}
+
+/** The JSON of consecutive records, with commas between them. */
+interface WrittenRun {
+  readonly text: string;
+  readonly records: readonly ShownRecord[];
+  readonly bytes: number;
+}
+
+const lists = new Kept<WrittenList>(MOST_BYTES);
+const runs = new Kept<WrittenRun>(MOST_BYTES);
+
+/** How a collection is listed. */
+export interface Listing<R extends ShownRecord> {
+  readonly collection: Collection<R>;
+  /** @returns undefined for a record that is not listed */
+  readonly write: (record: R) => string | undefined;
+  /** Unique to this `write`. Undefined if it can write the same record differently later. */
+  readonly key: string | undefined;
+}
+
+/** A JSON array of records that are written already. */
+export function writtenList(
+  texts: readonly string[],
+  records: WrittenList['records'],
+): WrittenList {
+  const text = Buffer.from(`[${texts.join(',')}]`);
+  const count = records.reduce((sum, { length }) => sum + length, 0);
+  return { text, records, bytes: text.length + RECORD_BYTES * count };
+}
+
+/** A reply with a whole collection. */
+export function listReply<R extends ShownRecord>(grounds: Grounds, listing: Listing<R>): Reply {
+  const { collection, key } = listing;
+  if (collection.size > MOST_AT_ONCE) return longListReply(grounds, listing);
+  const write = (): WrittenList => listOf([...collection.runs()].map((it) => runOf(it, listing)));
+  const { text, records } =
+    key === undefined ? write() : lists.get(`${key} ${collection.version}`, write);
+  return { ...reply(grounds, 200, { kind: 'json', text }), records };
+}
+
+function listOf(written: readonly WrittenRun[]): WrittenList {
+  const filled = written.filter(({ records }) => records.length > 0);
+  return writtenList(
+    filled.map(({ text }) => text),
+    filled.map(({ records }) => records),
+  );
+}
+
+/** Kept by the version of the run: after a change, only the changed runs are written again. */
+function runOf<R extends ShownRecord>(run: Run<R>, { key, write }: Listing<R>): WrittenRun {
+  const writeRun = (): WrittenRun => {
+    const records: R[] = [];
+    const texts: string[] = [];
+    for (const record of run.records()) {
+      const text = write(record);
+      if (text === undefined) continue;
+      records.push(record);
+      texts.push(text);
+    }
+    const text = texts.join(',');
+    return { text, records, bytes: text.length + RECORD_BYTES * records.length };
+  };
+  return key === undefined ? writeRun() : runs.get(`${key} ${run.version}`, writeRun);
+}
+
+function longListReply<R extends ShownRecord>(
+  grounds: Grounds,
+  { collection, write }: Listing<R>,
+): Reply {
+  // Changes made while the list is sent do not show in it.
+  const fork = collection.fork();
+  const items = {
+    *[Symbol.iterator]() {
+      for (const record of fork.ascending()) {
+        const text = write(record);
+        if (text !== undefined) yield text;
+      }
+    },
+  };
+  const records = {
+    *[Symbol.iterator]() {
+      for (const run of fork.runs()) {
+        yield run.records().filter((record) => write(record) !== undefined);
+      }
+    },
+  };
+  return { ...reply(grounds, 200, { kind: 'array', items }), records };
+}

@@ -1,0 +1,40 @@
+/**
+ * The records a collection starts from, in ascending order of their ids. Every fork shares them and
+ * they never change, so a base may hold a fixture's records or draw each one on demand.
+ */
+export interface Base<R> {
+  readonly size: number;
+  /** The record at a position from 0 to size - 1. */
+  at(position: number): R;
+  idAt(position: number): bigint;
+  /** The `petId` of the record at a position, where it costs less than the whole record. */
+  readonly petIdAt?: (position: number) => bigint | undefined;
+  /** The same for its `status`. */
+  readonly statusAt?: (position: number) => string | undefined;
+}
+
+/** Makes a base of records in any order. Their ids must differ. */
+export function baseOf<R>(records: readonly R[], idOf: (record: R) => bigint): Base<R> {
+  const sorted = records.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+  const at = (position: number): R => sorted[position] ?? nothingAt(position);
+  return { size: sorted.length, at, idAt: (position) => idOf(at(position)) };
+}
+
+/** A base without records. */
+export const EMPTY_BASE: Base<never> = { size: 0, at: nothingAt, idAt: nothingAt };
+
+function nothingAt(position: number): never {
+  throw new RangeError(`There is no record at ${position}.`);
+}
+
+/** The first of `size` ascending ids that is not below `id`. */
+export function lowerBound(size: number, idAt: (position: number) => bigint, id: bigint): number {
+  let low = 0;
+  let high = size;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (idAt(middle) < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
