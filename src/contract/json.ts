@@ -30,76 +30,48 @@ export function parseJson(text: string): unknown {
   return MAY_LOSE_DIGITS.test(text) ? parseExactly(text) : JSON.parse(text);
 }
 
-/**
- * What a number is marked with, as a string, while the engine's parser does the rest. It is another
- * one in each process, so that no client can write it.
- */
+/** Marks a number while it is a string. Drawn in each process, so that no client can write it. */
 const MARK = `${Math.random().toString(36).slice(2, 10)} `;
 
+/**
+ * Turns the numbers in question into marked strings and leaves the rest to the engine's parser.
+ *
+ * lossless-json's own parser is as fast on lists of records, but it joins strings character by
+ * character: one of 15 MB blocks the process for 8 s and fills 500 MB, where this takes 0.1 s.
+ */
 function parseExactly(text: string): unknown {
   try {
     return unmarked(JSON.parse(markNumbers(text)));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // The text itself is no JSON either, and tells why and where.
+    // The original text fails too, with the right reason and position.
     return JSON.parse(text);
   }
 }
 
-/** Marks the numbers in which a double could lose a digit. */
 function markNumbers(text: string): string {
   const pieces: string[] = [];
   let copied = 0;
-  for (let at = 0; at < text.length; ) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(text, at);
-    else if (code < ZERO || code > NINE) at += 1;
-    else {
-      const start = text.charCodeAt(at - 1) === MINUS ? at - 1 : at;
-      at = endOfNumber(text, at);
-      const literal = text.slice(start, at);
-      if (!mayLoseDigits(literal)) continue;
-      pieces.push(text.slice(copied, start), `"${MARK}${literal}"`);
-      copied = at;
+  const quoteOrNumber = /"|-?\d[\d.eE+-]*/g;
+  for (;;) {
+    const found = quoteOrNumber.exec(text);
+    if (found === null) break;
+    const [token] = found;
+    if (token === '"') quoteOrNumber.lastIndex = endOfString(text, found.index);
+    else if (mayLoseDigits(token)) {
+      pieces.push(text.slice(copied, found.index), `"${MARK}${token}"`);
+      copied = quoteOrNumber.lastIndex;
     }
   }
   pieces.push(text.slice(copied));
   return pieces.join('');
 }
 
-const [QUOTE, MINUS, ZERO, NINE] = [0x22, 0x2d, 0x30, 0x39];
-
 function mayLoseDigits(literal: string): boolean {
   return (literal.length > LONGEST_SAFE || /[eE]/.test(literal)) && isNumber(literal);
 }
 
-/** Puts the numbers in the place of what they were marked as, all the way down. */
-function unmarked(value: unknown): unknown {
-  if (typeof value === 'string') {
-    return value.startsWith(MARK) ? numberOf(value.slice(MARK.length)) : value;
-  }
-  if (Array.isArray(value)) {
-    const elements: unknown[] = value;
-    for (let at = 0; at < elements.length; at += 1) elements[at] = unmarked(elements[at]);
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [name, member] of Object.entries(value)) {
-      if (name.startsWith(MARK)) throw new SyntaxError('A number is no name.');
-      const plain = unmarked(member);
-      if (plain !== member) Reflect.set(value, name, plain);
-    }
-  }
-  return value;
-}
-
-/** Where the text goes on behind a number, or what could be taken for one. */
-function endOfNumber(text: string, start: number): number {
-  BEHIND_NUMBER.lastIndex = start;
-  return BEHIND_NUMBER.exec(text)?.index ?? text.length;
-}
-
-const BEHIND_NUMBER = /[^\d.eE+-]/g;
-
-/** Where the text goes on behind a string. */
+/** The position after a string's closing quote. A regular expression would run out of stack. */
 function endOfString(text: string, opening: number): number {
   for (let at = opening + 1; ; ) {
     const quote = text.indexOf('"', at);
@@ -109,6 +81,24 @@ function endOfString(text: string, opening: number): number {
     if (backslashes % 2 === 0) return quote + 1;
     at = quote + 1;
   }
+}
+
+/** Replaces marked strings by their numbers, at every depth. */
+function unmarked(value: unknown): unknown {
+  if (typeof value === 'string') {
+    return value.startsWith(MARK) ? numberOf(value.slice(MARK.length)) : value;
+  }
+  if (Array.isArray(value)) {
+    const elements: unknown[] = value;
+    for (let at = 0; at < elements.length; at += 1) elements[at] = unmarked(elements[at]);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      if (name.startsWith(MARK)) throw new SyntaxError('A number cannot be a name.');
+      const plain = unmarked(member);
+      if (plain !== member) Reflect.set(value, name, plain);
+    }
+  }
+  return value;
 }
 
 /**
