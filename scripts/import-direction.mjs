@@ -11,6 +11,8 @@ export const parts = [
   'package.ts',
   'defaults.ts',
   'words.ts',
+  'error-code.ts',
+  'read-text.ts',
   'contract',
   'shape',
   'store',

@@ -5,8 +5,7 @@ import { createExpressApp } from './control/app.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
 import { type StartSettings, startOf } from './scenario/sandbox-start.ts';
 import { starterFrom } from './scenario/starter.ts';
-import { loadFixture } from './store/fixture/load-fixture.ts';
-import { createStore } from './store/store.ts';
+import { loadFixtureSync } from './store/fixture/load-fixture.ts';
 
 export type { AssumptionId, Choices, Option } from './contract/assumption-table.ts';
 export type { DocumentedCase, KnownReply } from './contract/cases.ts';
@@ -69,7 +68,7 @@ export type { StoreChoice } from './scenario/starter.ts';
 export { type RunningServer, type ServerOptions, startServer } from './server.ts';
 export type { Expiry, KeyLists } from './service/keyring.ts';
 export type { Basis } from './service/reply.ts';
-export { FixtureError } from './store/fixture/load-fixture.ts';
+export { FixtureError } from './store/fixture/parse-fixture.ts';
 
 export interface AppOptions extends StartSettings, MockOptions {
   /** The name of a fixture that the package ships, or the path of one. */
@@ -88,7 +87,7 @@ export interface AppOptions extends StartSettings, MockOptions {
  * await request(createApp()).get('/v1/pets').set('Authorization', 'Bearer demo-key').expect(200);
  */
 export function createApp(options: AppOptions = {}): RequestListener {
-  const store = createStore(loadFixture(options.fixture ?? 'default'));
+  const store = loadFixtureSync(options.fixture ?? 'default');
   const { service, control } = assembleMock(
     {
       start: startOf(options, store, []),

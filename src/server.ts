@@ -10,7 +10,7 @@ import type { Start, StartSettings } from './scenario/sandbox-start.ts';
 import type { Scenario } from './scenario/scenario.ts';
 import { loadStore, type StoreChoice, starterFrom } from './scenario/starter.ts';
 import type { OpenStoreFile } from './store/file/store-file.ts';
-import { fixturePath } from './store/fixture/load-fixture.ts';
+import { fixturePath } from './store/fixture/shipped-fixtures.ts';
 import { forkStore } from './store/store.ts';
 import type { FileWatch } from './watch.ts';
 
@@ -153,7 +153,7 @@ async function loadScenarios(names: readonly string[]): Promise<readonly Scenari
 /** Opens the file of `db`, which holds what the start says where it is new. */
 async function openFile(path: string, start: Start): Promise<OpenStoreFile> {
   const { openStoreFile } = await import('./store/file/store-file.ts');
-  return openStoreFile(path, () => forkStore(start.store));
+  return openStoreFile(path, forkStore(start.store));
 }
 
 /** Hard to guess, and short enough to be copied by hand: 128 bits. */

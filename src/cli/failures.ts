@@ -8,12 +8,6 @@ export class Failure extends Error {
   override readonly name = 'Failure';
 }
 
-/** The `code` of one of Node's own errors, such as `EADDRINUSE`. */
-export function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}
-
 /** Whether an error came of writing to standard output, as where that is a file and its disk is full. */
 export function isOfOutput(error: Error): boolean {
   return 'syscall' in error && error.syscall === 'write' && !('path' in error);

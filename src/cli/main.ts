@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 import './working-directory.ts';
 
+import { codeOf } from '../error-code.ts';
 import type { CommandName } from './command-table.ts';
 import type { Command } from './commands/command.ts';
-import { codeOf, Failure, isOfOutput, UsageError } from './failures.ts';
+import { Failure, isOfOutput, UsageError } from './failures.ts';
 import { flagsOf } from './flags.ts';
 import { type Invocation, readCommandLine } from './input/command-line.ts';
 import { fromEnvironment } from './input/environment.ts';
@@ -46,7 +47,7 @@ async function layersOf({ command, flags }: Invocation): Promise<Layers> {
   const config = flagsOf(command).includes('config') ? givenAs(layers, 'config') : undefined;
   if (config === undefined) return layers;
   const { fromConfigFile } = await import('./input/config-file.ts');
-  return [...layers, fromConfigFile(onlyText(config), config.origin)];
+  return [...layers, await fromConfigFile(onlyText(config), config.origin)];
 }
 
 function print(text: string, { output }: Terminal): number {

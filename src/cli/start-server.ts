@@ -1,8 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs';
+import { codeOf } from '../error-code.ts';
 import { ScenarioError } from '../scenario/scenario.ts';
 import { type RunningServer, startServer } from '../server.ts';
-import { FixtureError } from '../store/fixture/load-fixture.ts';
-import { codeOf, Failure, UsageError } from './failures.ts';
+import { FixtureError } from '../store/fixture/parse-fixture.ts';
+import { Failure, UsageError } from './failures.ts';
 import { givenAs, type Layers } from './input/given.ts';
 import type { ServeSettings } from './input/settings.ts';
 

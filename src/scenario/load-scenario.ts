@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot } from '../package.ts';
+import { readText, SETTINGS_LIMIT, type TextReading } from '../read-text.ts';
 import { type Misfit, pathText } from '../shape/shapes.ts';
-import { isDevice } from '../store/fixture/device.ts';
 import { describe, listed, suggest } from '../words.ts';
 import { readScenario } from './read-scenario.ts';
 import { type Scenario, ScenarioError, type ScenarioProblem } from './scenario.ts';
@@ -46,12 +46,16 @@ export function scenarioText(name: string): string {
 /**
  * Loads scenarios and what they extend: by the name of one that this package ships, or else by path.
  *
+ * @param texts what was read already, by name or path
  * @returns in the order in which they win over each other, the last over all; one that is extended
  *   more than once comes once, where it is first
  * @throws ScenarioError that tells everything wrong in all of them
  */
-export async function loadScenarios(namesOrPaths: readonly string[]): Promise<readonly Scenario[]> {
-  const loading = new Loading();
+export async function loadScenarios(
+  namesOrPaths: readonly string[],
+  texts: ReadonlyMap<string, TextReading> = new Map(),
+): Promise<readonly Scenario[]> {
+  const loading = new Loading(texts);
   for (const nameOrPath of namesOrPaths) await loading.load(nameOrPath);
   return loading.result();
 }
@@ -128,6 +132,11 @@ class Loading {
   readonly #loaded = new Map<string, Scenario>();
   readonly #read = new Map<string, Loaded | undefined>();
   readonly #problems: (ScenarioProblem | string)[] = [];
+  readonly #texts: ReadonlyMap<string, TextReading>;
+
+  constructor(texts: ReadonlyMap<string, TextReading>) {
+    this.#texts = texts;
+  }
 
   result(): readonly Scenario[] {
     if (this.#problems.length > 0) throw new ScenarioError('', this.#problems);
@@ -136,7 +145,8 @@ class Loading {
 
   async load(nameOrPath: string): Promise<void> {
     const wanted = { file: fileOf(nameOrPath, '.'), told: nameOrPath };
-    const text = readText(wanted.file);
+    const read = this.#texts.get(nameOrPath) ?? (await readText(wanted.file, SETTINGS_LIMIT));
+    const text = named(wanted.file, read);
     if (!text.ok) {
       this.#problems.push(
         `${nameOrPath}: expected ${EXPECTED_FILE}; found ${text.found}${meant(nameOrPath)}`,
@@ -174,7 +184,7 @@ class Loading {
       this.#problems.push(by.problemOf({ at, expected, found }));
       return;
     }
-    const text = readText(wanted.file);
+    const text = named(wanted.file, await readText(wanted.file, SETTINGS_LIMIT));
     if (text.ok) await this.#add(wanted, text.text, chain);
     else {
       const found = `${text.found} at ${describe(name)}${meant(name)}`;
@@ -226,25 +236,9 @@ function meant(name: string): string {
   );
 }
 
-type TextReading =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly found: string };
-
-function readText(file: string): TextReading {
-  if (isDevice(file)) return { ok: false, found: 'a device' };
-  try {
-    const text = readFileSync(file, 'utf8');
-    const extension = extname(file);
-    if (EXTENSIONS.includes(extension.toLowerCase())) return { ok: true, text };
-    return { ok: false, found: `a file whose name ends in ${describe(extension)}` };
-  } catch (error) {
-    return { ok: false, found: unreadable(error) };
-  }
-}
-
-function unreadable(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : error;
-  if (code === 'ENOENT') return 'nothing';
-  if (code === 'EISDIR') return 'a directory';
-  return `something that cannot be read (${String(code)})`;
+/** A pipe may have any name. A file must say by its name that it is a scenario. */
+function named(file: string, read: TextReading): TextReading {
+  const extension = extname(file);
+  if (!read.ok || read.pipe || EXTENSIONS.includes(extension.toLowerCase())) return read;
+  return { ok: false, found: `a file whose name ends in ${describe(extension)}` };
 }

@@ -35,7 +35,7 @@ export async function loadStore(
   { fixture = DEFAULTS.fixture, animals, orders }: StoreChoice,
   seed: number = DEFAULTS.seed,
 ): Promise<Store> {
-  if (animals === undefined && orders === undefined) return createStore(loadFixture(fixture));
+  if (animals === undefined && orders === undefined) return loadFixture(fixture);
   const { generateStore } = await import('../store/fixture/generate-store.ts');
   return createStore(await generateStore({ animals, orders, seed }));
 }

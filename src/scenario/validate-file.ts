@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { readJson } from '../contract/json.ts';
 import { isObject, STORED_RECORDS } from '../contract/records.ts';
-import { isDevice } from '../store/fixture/device.ts';
-import { FixtureError, loadFixture } from '../store/fixture/load-fixture.ts';
+import { readText, STORE_LIMIT, type TextReading } from '../read-text.ts';
+import { FixtureError, parseFixture } from '../store/fixture/parse-fixture.ts';
 import { createStore, storeBaseOf } from '../store/store.ts';
 import { loadScenarios } from './load-scenario.ts';
 import { ScenarioError } from './scenario.ts';
@@ -15,9 +14,11 @@ import { starterFrom } from './starter.ts';
  * @returns what is wrong, a line each; nothing where all is well
  */
 export async function validateFile(file: string): Promise<readonly string[]> {
+  // Read once: a pipe gives its text only once.
+  const read = await readText(file, STORE_LIMIT);
   try {
-    if (isFixture(file)) loadFixture(file);
-    else await checkScenario(file);
+    if (isFixture(file, read)) parseFixture(file, read);
+    else await checkScenario(file, read);
     return [];
   } catch (error) {
     if (error instanceof ScenarioError || error instanceof FixtureError) return error.problems;
@@ -26,8 +27,9 @@ export async function validateFile(file: string): Promise<readonly string[]> {
 }
 
 /** Records can be put into a store only where the scenario says which one. */
-async function checkScenario(file: string): Promise<void> {
-  const scenarios = await loadScenarios([file]);
+async function checkScenario(file: string, read: TextReading): Promise<void> {
+  const texts = new Map(read.ok ? [[file, read]] : []);
+  const scenarios = await loadScenarios([file], texts);
   if (scenarios.some(({ fixture, generate }) => fixture ?? generate)) {
     const nothing = storeBaseOf({ animals: [], inventory: [], orders: [] });
     await starterFrom({}, () => createStore(nothing))(scenarios);
@@ -35,19 +37,10 @@ async function checkScenario(file: string): Promise<void> {
 }
 
 /** A fixture is JSON, and has collections where a scenario has none. */
-function isFixture(file: string): boolean {
-  if (extname(file).toLowerCase() !== '.json') return false;
-  const reading = readJson(file, textOf(file));
+function isFixture(file: string, read: TextReading): boolean {
+  if (!read.ok || !(read.pipe || extname(file).toLowerCase() === '.json')) return false;
+  const reading = readJson(file, read.text);
   if (!reading.ok || !isObject(reading.value)) return false;
   const { value } = reading;
   return Object.keys(STORED_RECORDS).some((name) => Array.isArray(value[name]));
-}
-
-/** Empty where there is none: what reads the file next will say so. */
-function textOf(file: string): string {
-  try {
-    return isDevice(file) ? '' : readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }

@@ -31,7 +31,7 @@ async function layersOf({ args = [], env = {}, config }: Places): Promise<Layers
   const layers = [(await invocationOf(args)).flags, fromEnvironment(env)];
   if (config === undefined) return layers;
   writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config));
-  return [...layers, fromConfigFile(file, '--config')];
+  return [...layers, await fromConfigFile(file, '--config')];
 }
 
 async function settingsOf(places: Places) {

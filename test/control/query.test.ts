@@ -9,14 +9,13 @@ import { writeJson } from '../../src/contract/json.ts';
 import { type CollectionName, STORED_RECORDS } from '../../src/contract/records.ts';
 import { linkHeader, queryRecords } from '../../src/control/records/query.ts';
 import { packageRoot } from '../../src/package.ts';
-import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
-import { createStore } from '../../src/store/store.ts';
+import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'query-'));
 const file = join(folder, 'db.json');
 copyFileSync(join(packageRoot, 'fixtures/default.json'), file);
 const server = createServer(jsonServer.create().use(jsonServer.router(file)));
-const store = createStore(loadFixture('default'));
+const store = loadFixtureSync('default');
 let origin: string;
 
 beforeAll(async () => {

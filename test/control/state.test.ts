@@ -6,8 +6,8 @@ import { createExpressApp } from '../../src/control/app.ts';
 import { assembleMock } from '../../src/mock.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { starterFrom } from '../../src/scenario/starter.ts';
-import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
-import { createStore, forkStore, restoreStore } from '../../src/store/store.ts';
+import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
+import { forkStore, restoreStore } from '../../src/store/store.ts';
 import { type Client, describeBothWays } from '../helpers/wire.ts';
 
 const ONE = { animals: [{ id: 1, name: 'Rex', categoryId: 1 }], inventory: [], orders: [] };
@@ -172,7 +172,7 @@ describeBothWays('the state in the control API', (open) => {
 
 describe('a default sandbox that is kept in a file', () => {
   function kept(saved: () => Promise<void>) {
-    const store = createStore(loadFixture('default'));
+    const store = loadFixtureSync('default');
     const saves: string[] = [];
     let last = forkStore(store);
     const file = {

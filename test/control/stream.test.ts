@@ -8,8 +8,7 @@ import { Exchange, type ExchangeFilter } from '../../src/evidence/journal.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
-import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
-import { createStore } from '../../src/store/store.ts';
+import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 import { callOf } from '../helpers/call.ts';
 
 afterEach(() => {
@@ -18,7 +17,7 @@ afterEach(() => {
 
 /** A stream to a client that reads nothing until it is told to. */
 function slowStream(
-  sandboxes = new Sandboxes(startOf({}, createStore(loadFixture('default')), [])),
+  sandboxes = new Sandboxes(startOf({}, loadFixtureSync('default'), [])),
   filter: ExchangeFilter = {},
 ) {
   const response = new ServerResponse(new IncomingMessage(new Socket()));

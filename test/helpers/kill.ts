@@ -1,7 +1,6 @@
 import { Agent, request } from 'node:http';
 import { expect } from 'vitest';
-import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
-import { createStore } from '../../src/store/store.ts';
+import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 import { startCommand } from './command.ts';
 
 /** Clients that change the store at once. */
@@ -26,7 +25,7 @@ export function createAnimal(url: string, agent: Agent): Promise<number | undefi
 
 /** The animals in a file, which must be whole. */
 function idsIn(file: string): ReadonlySet<number> {
-  const store = createStore(loadFixture(file));
+  const store = loadFixtureSync(file);
   return new Set([...store.animals.ascending()].map(({ id }) => Number(id)));
 }
 

@@ -6,8 +6,7 @@ import { createApp } from '../../src/index.ts';
 import { assembleMock } from '../../src/mock.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { starterFrom } from '../../src/scenario/starter.ts';
-import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
-import { createStore } from '../../src/store/store.ts';
+import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 
 const KEY = { Authorization: 'Bearer demo-key' };
 
@@ -110,7 +109,7 @@ describe('what a middleware says of the client', () => {
     [415, 415, 'UNSUPPORTED_MEDIA_TYPE'],
     [418, 400, 'INVALID_INPUT'],
   ])('%i becomes an Error of %i', async (told, status, code) => {
-    const store = createStore(loadFixture('default'));
+    const store = loadFixtureSync('default');
     const settings = { assume: { 'error-codes': 'UPPER_CASE' } } as const;
     const { control } = assembleMock(
       {

@@ -2,10 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { locate } from '../../src/http/locate.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
-import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
-import { createStore } from '../../src/store/store.ts';
+import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 
-const store = createStore(loadFixture('default'));
+const store = loadFixtureSync('default');
 
 function startWith(...valid: readonly string[]) {
   return startOf({ keys: { valid } }, store, []);

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { loadScenarios, shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import type { Rule, Scenario } from '../../src/scenario/scenario.ts';
-import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
+import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 import { mergeInto } from '../../src/store/merge.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 
 async function preset(name: string): Promise<Scenario> {
   const scenario = (await loadScenarios([name])).at(-1);
@@ -15,7 +15,7 @@ async function preset(name: string): Promise<Scenario> {
 /** The default fixture as a preset changes it. */
 async function storeOf(name: string): Promise<Store> {
   const { state } = await preset(name);
-  const store = createStore(loadFixture('default'));
+  const store = loadFixtureSync('default');
   expect(mergeInto(store, state)).toEqual([]);
   return store;
 }

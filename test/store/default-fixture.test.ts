@@ -4,63 +4,61 @@ import request from 'supertest';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { SEEN_ANIMAL_STATUSES } from '../../src/contract/records.ts';
 import { packageRoot } from '../../src/package.ts';
-import type { Base } from '../../src/store/base.ts';
-import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
-import { createStore, type Store, type StoreBase } from '../../src/store/store.ts';
+import type { Collection } from '../../src/store/collection.ts';
+import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
+import type { Store } from '../../src/store/store.ts';
 
-let base: StoreBase;
 let store: Store;
 
-beforeAll(async () => {
-  base = await loadFixture('default');
-  store = createStore(base);
+beforeAll(() => {
+  store = loadFixtureSync('default');
 });
 
-const all = <R>({ size, at }: Base<R>): R[] => Array.from({ length: size }, (_, i) => at(i));
+const all = <R extends object>(collection: Collection<R>): R[] => [...collection.ascending()];
 
 describe('the default fixture', () => {
   test('has at least 60 animals, with names that differ', () => {
-    const names = all(base.animals).map(({ name }) => name);
+    const names = all(store.animals).map(({ name }) => name);
     expect(names.length).toBeGreaterThanOrEqual(60);
     expect(new Set(names).size).toBe(names.length);
   });
 
   test('has animals of eight categories', () => {
-    const categories = new Set(all(base.animals).map(({ categoryId }) => categoryId));
+    const categories = new Set(all(store.animals).map(({ categoryId }) => categoryId));
     expect([...categories].toSorted()).toEqual([1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n]);
   });
 
   test('has animals of each seen status, and some with none', () => {
-    const statuses = all(base.animals).map(({ status }) => status);
+    const statuses = all(store.animals).map(({ status }) => status);
     for (const status of [...SEEN_ANIMAL_STATUSES, undefined]) {
       expect(statuses.filter((it) => it === status).length).toBeGreaterThanOrEqual(5);
     }
   });
 
   test('has an inventory entry for each animal, sold where nothing is left', () => {
-    expect(all(base.inventory).map(({ petId }) => petId)).toEqual(
-      all(base.animals).map(({ id }) => id),
+    expect(all(store.inventory).map(({ petId }) => petId)).toEqual(
+      all(store.animals).map(({ id }) => id),
     );
-    for (const { quantity, status } of all(base.inventory)) {
+    for (const { quantity, status } of all(store.inventory)) {
       expect(quantity).toBeGreaterThanOrEqual(0);
       expect(status).toBe(quantity === 0 ? 'sold' : 'available');
     }
   });
 
   test('has nothing left of an animal that is sold', () => {
-    for (const { id } of all(base.animals).filter(({ status }) => status === 'sold')) {
+    for (const { id } of all(store.animals).filter(({ status }) => status === 'sold')) {
       expect(store.inventory.get(id)?.quantity).toBe(0);
     }
   });
 
   test('has at least 12 orders: 1, 4 and 5 pending, 2 shipped, 3 cancelled', () => {
-    expect(base.orders.size).toBeGreaterThanOrEqual(12);
+    expect(store.orders.size).toBeGreaterThanOrEqual(12);
     const statuses = [1n, 2n, 3n, 4n, 5n].map((id) => store.orders.get(id)?.status);
     expect(statuses).toEqual(['pending', 'shipped', 'cancelled', 'pending', 'pending']);
   });
 
   test('has no pending order that ships before 2031, and one with no date', () => {
-    const pending = all(base.orders).filter(({ status = 'pending' }) => status === 'pending');
+    const pending = all(store.orders).filter(({ status = 'pending' }) => status === 'pending');
     for (const { shipDate } of pending) {
       if (shipDate !== undefined) expect(Date.parse(shipDate)).toBeGreaterThan(Date.UTC(2031));
     }
@@ -68,19 +66,19 @@ describe('the default fixture', () => {
   });
 
   test('has dates in UTC and with an offset', () => {
-    const dates = all(base.orders).flatMap(({ shipDate }) => shipDate ?? []);
+    const dates = all(store.orders).flatMap(({ shipDate }) => shipDate ?? []);
     expect(dates.some((date) => date.endsWith('Z'))).toBe(true);
     expect(dates.some((date) => /[+-]\d\d:\d\d$/.test(date))).toBe(true);
   });
 
   test('has a complete order, which has shipped', () => {
-    const complete = all(base.orders).filter((order) => order.complete === true);
+    const complete = all(store.orders).filter((order) => order.complete === true);
     expect(complete).not.toHaveLength(0);
     expect(complete.every(({ status }) => status === 'shipped')).toBe(true);
   });
 
   test('has orders with few fields, one with its id alone', () => {
-    const fields = all(base.orders).map((order) => Object.keys(order).join());
+    const fields = all(store.orders).map((order) => Object.keys(order).join());
     expect(fields).toContain('id');
     expect(fields).toContain('id,petId');
   });
@@ -93,7 +91,7 @@ describe('json-server 0.17.4', () => {
 
   test('serves the file unchanged', async () => {
     const animals = await request(app).get('/animals').expect(200);
-    expect(animals.body).toHaveLength(base.animals.size);
+    expect(animals.body).toHaveLength(store.animals.size);
     const inventory = await request(app).get('/inventory?petId=4').expect(200);
     expect(inventory.body).toEqual([{ petId: 4, quantity: 0, status: 'sold' }]);
     const order = await request(app).get('/orders/8').expect(200);

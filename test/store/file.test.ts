@@ -1,11 +1,14 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -13,17 +16,23 @@ import {
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { INT64_MAX } from '../../src/contract/int64.ts';
+import { packageRoot } from '../../src/package.ts';
+import type { LockOptions } from '../../src/store/file/file-lock.ts';
+import { thisProcess } from '../../src/store/file/process-identity.ts';
 import {
   type OpenStoreFile,
   openStoreFile,
   StoreFileError,
 } from '../../src/store/file/store-file.ts';
-import { FixtureError, loadFixture } from '../../src/store/fixture/load-fixture.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
+import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
+import { FixtureError } from '../../src/store/fixture/parse-fixture.ts';
+import type { Store } from '../../src/store/store.ts';
+import { CONTAINER } from '../helpers/container.ts';
 
 let folder = '';
 const opened: OpenStoreFile[] = [];
@@ -37,22 +46,25 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const initial = (): Store => createStore(loadFixture('default'));
+const initial = (): Store => loadFixtureSync('default');
 
-async function openFile(path: string, fallback = initial): Promise<OpenStoreFile> {
-  const file = await openStoreFile(path, fallback);
+async function openFile(path: string, options?: LockOptions): Promise<OpenStoreFile> {
+  const file = await openStoreFile(path, initial(), options);
   opened.push(file);
   return file;
 }
 
 /** The ids of the animals that a file holds. */
 function idsIn(path: string): bigint[] {
-  return [...createStore(loadFixture(path)).animals.ascending()].map(({ id }) => id);
+  return [...loadFixtureSync(path).animals.ascending()].map(({ id }) => id);
 }
 
 function add(store: Store, id: bigint): void {
   store.animals.set({ id, name: `Animal ${id}`, categoryId: INT64_MAX });
 }
+
+/** How another process holds a file: see the script. */
+const HOLD = ['--import', 'tsx', join(packageRoot, 'test/helpers/hold-file.ts')];
 
 describe('the file of a store', () => {
   test('is made at once, and holds every change when it is saved', async () => {
@@ -63,7 +75,7 @@ describe('the file of a store', () => {
     store.orders.delete(1n);
     await saved();
     await close();
-    const again = await openFile(path, () => expect.unreachable());
+    const again = await openFile(path);
     expect(again.store.animals.get(INT64_MAX)).toEqual({
       id: INT64_MAX,
       name: `Animal ${INT64_MAX}`,
@@ -127,7 +139,7 @@ describe('the file of a store', () => {
   test('that is broken stops the start, and is left as it is', async () => {
     const path = join(folder, 'db.json');
     writeFileSync(path, '{"animals": [{}]}');
-    await expect(openStoreFile(path, initial)).rejects.toThrow(FixtureError);
+    await expect(openStoreFile(path, initial())).rejects.toThrow(FixtureError);
     expect(readFileSync(path, 'utf8')).toBe('{"animals": [{}]}');
     expect(existsSync(`${path}.lock`)).toBe(false);
   });
@@ -144,10 +156,10 @@ describe('the file of a store', () => {
 describe('a file that cannot be written', () => {
   test('is told of with the reason', async () => {
     const path = join(folder, 'nowhere', 'db.json');
-    await expect(openStoreFile(path, initial)).rejects.toThrow(
+    await expect(openStoreFile(path, initial())).rejects.toThrow(
       `${path}: its folder does not exist (ENOENT)`,
     );
-    await expect(openStoreFile(folder, initial)).rejects.toThrow();
+    await expect(openStoreFile(folder, initial())).rejects.toThrow();
   });
 
   test('takes every unsaved change with it, and later ones are saved again', async () => {
@@ -182,14 +194,20 @@ describe('a file that cannot be written', () => {
         async (steps) => {
           const inside = mkdtempSync(join(folder, 'run-'));
           const path = join(inside, 'db.json');
-          const { store, saved, close } = await openStoreFile(path, initial);
-          // A folder in the draft's place cannot be written to.
-          const obstacle = `${path}.${process.pid}.draft`;
+          const { store, saved, close } = await openStoreFile(path, initial());
+          const aside = `${path}.aside`;
           for (const { add: id, fails } of steps) {
-            if (fails) mkdirSync(obstacle, { recursive: true });
             add(store, BigInt(id));
+            if (fails) {
+              // A folder in the file's place cannot be replaced.
+              renameSync(path, aside);
+              mkdirSync(path);
+            }
             await saved().catch((error: unknown) => expect(error).toBeInstanceOf(StoreFileError));
-            rmSync(obstacle, { recursive: true, force: true });
+            if (fails) {
+              rmdirSync(path);
+              renameSync(aside, path);
+            }
             expect(idsIn(path)).toEqual([...store.animals.ascending()].map((it) => it.id));
           }
           await close();
@@ -201,43 +219,132 @@ describe('a file that cannot be written', () => {
 });
 
 describe('the lock', () => {
+  /** A process that has the same id and host name as one in another container. */
+  const ours = { ...CONTAINER, system: 'ours' };
+  const theirs = { ...CONTAINER, system: 'theirs' };
+  const patience = 300;
+
   test('keeps a second server from the same file, and says who has it', async () => {
     const path = join(folder, 'db.json');
     const { close } = await openFile(path);
-    await expect(openStoreFile(path, initial)).rejects.toThrow(
-      `${path} is kept by another server, process ${process.pid} on ${hostname()}`,
+    await expect(openStoreFile(path, initial())).rejects.toThrow(
+      new RegExp(
+        `^${path} is kept by another server, process ${process.pid} on ${hostname()}, since \\S+Z: `,
+      ),
     );
     await close();
     await openFile(path);
   });
 
-  test('of a process that runs is respected, and one of a process that ended is taken', async () => {
+  test('keeps servers apart that have the same process id and host name', async () => {
     const path = join(folder, 'db.json');
-    const holder = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-    await once(holder, 'spawn');
-    const lock = { pid: holder.pid, host: hostname(), id: 'x' };
-    writeFileSync(`${path}.lock`, JSON.stringify(lock));
-    await expect(openStoreFile(path, initial)).rejects.toThrow(`process ${holder.pid}`);
-    holder.kill('SIGKILL');
-    await once(holder, 'exit');
-    await openFile(path);
+    await openFile(path, { self: theirs, patience });
+    await expect(openStoreFile(path, initial(), { self: ours, patience })).rejects.toThrow(
+      'process 1 on petstore-mock, since',
+    );
   });
+
+  test.runIf(process.platform === 'linux')(
+    'of a process of this machine counts while it runs',
+    async () => {
+      const path = join(folder, 'db.json');
+      const holder = spawn(process.execPath, [...HOLD, path, String(patience), 'here']);
+      await once(holder.stdout, 'data');
+      await expect(openStoreFile(path, initial())).rejects.toThrow(`process ${holder.pid}`);
+      holder.kill('SIGKILL');
+      await once(holder, 'exit');
+      // Not after the usual patience, which is longer than this test may take.
+      await openFile(path, { patience: 3_600_000 });
+    },
+  );
+
+  test.runIf(process.platform === 'linux')(
+    'of an ended process is taken though its id now belongs to another',
+    async () => {
+      const path = join(folder, 'db.json');
+      const lock = { ...thisProcess(), id: 'x', began: '1' };
+      writeFileSync(`${path}.lock`, JSON.stringify(lock));
+      await openFile(path, { patience: 3_600_000 });
+    },
+  );
 
   test.each([
-    ['its own process, which does not hold it', { pid: process.pid, host: hostname(), id: 'x' }],
-    ['nobody that can be read', 'broken'],
-  ])('of %s is a leftover', async (_whose, lock) => {
+    ['of an older version', JSON.stringify({ pid: process.pid, host: hostname(), id: 'x' })],
+    ['that cannot be read', 'broken'],
+  ])('%s is taken when it has shown no heartbeat', async (_whose, lock) => {
     const path = join(folder, 'db.json');
-    writeFileSync(`${path}.lock`, typeof lock === 'string' ? lock : JSON.stringify(lock));
-    await openFile(path);
+    writeFileSync(`${path}.lock`, lock);
+    await openFile(path, { patience });
   });
 
-  test('of another machine is respected while it is fresh', async () => {
+  test('is made anew where its file was deleted, so that a second server is refused', async () => {
     const path = join(folder, 'db.json');
-    const lock = `${path}.lock`;
-    writeFileSync(lock, JSON.stringify({ pid: 1, host: 'elsewhere.example', id: 'x' }));
-    await expect(openStoreFile(path, initial)).rejects.toThrow('on elsewhere.example');
-    execFileSync('touch', ['-d', '1 minute ago', lock]);
-    await openFile(path);
+    const { store, saved } = await openFile(path, { self: theirs, patience });
+    rmSync(`${path}.lock`);
+    add(store, 1000n);
+    await saved();
+    await expect(openStoreFile(path, initial(), { self: ours, patience })).rejects.toThrow('since');
+    expect(idsIn(path)).toContain(1000n);
+  });
+
+  test.each(['still has the file', 'has released the file'])(
+    'is lost where its file was deleted and a second server %s',
+    async (state) => {
+      const path = join(folder, 'db.json');
+      const onLost = vi.fn();
+      const first = await openFile(path, { self: theirs, patience: 3_600_000, onLost });
+      rmSync(`${path}.lock`);
+      const second = await openStoreFile(path, initial(), { self: ours });
+      add(second.store, 1001n);
+      await second.saved();
+      if (state === 'has released the file') await second.close();
+      for (const id of [1002n, 1003n]) {
+        add(first.store, id);
+        await expect(first.saved()).rejects.toThrow(`${path}: another server has taken the file`);
+        expect(first.store.animals.has(id)).toBe(false);
+      }
+      expect(onLost).toHaveBeenCalledOnce();
+      expect(idsIn(path).slice(-1)).toEqual([1001n]);
+      await first.close();
+      expect(existsSync(`${path}.lock`)).toBe(state === 'still has the file');
+      await second.close();
+    },
+  );
+
+  test('of a paused server is taken, and the server that goes on saves nothing more', async () => {
+    const path = join(folder, 'db.json');
+    const holder = spawn(process.execPath, [...HOLD, path, String(patience)]);
+    const lines = createInterface(holder.stdout)[Symbol.asyncIterator]();
+    const nextLine = async () => (await lines.next()).value;
+    expect(await nextLine()).toBe('held');
+    holder.stdin.write('1000\n');
+    expect(await nextLine()).toBe('saved');
+    holder.kill('SIGSTOP');
+    const { store, saved } = await openFile(path, { self: ours, patience });
+    expect(store.orders.has(1000n)).toBe(true);
+    store.orders.set({ id: 1001n });
+    await saved();
+    let warned = '';
+    holder.stderr.on('data', (text) => {
+      warned += text;
+    });
+    holder.kill('SIGCONT');
+    holder.stdin.end('1002\n1003\n');
+    expect(await nextLine()).toContain('another server has taken the file');
+    expect(await nextLine()).toContain('another server has taken the file');
+    await once(holder, 'close');
+    expect(warned.match(/no change is saved any more/g)).toHaveLength(1);
+    const { orders } = loadFixtureSync(path);
+    expect([1000n, 1001n, 1002n].map((id) => orders.has(id))).toEqual([true, true, false]);
+  });
+
+  test('is of no use where a file has two names, which is refused', async () => {
+    const [path, other] = [join(folder, 'db.json'), join(folder, 'other.json')];
+    const { close } = await openFile(path);
+    await close();
+    linkSync(path, other);
+    for (const name of [path, other]) {
+      await expect(openStoreFile(name, initial())).rejects.toThrow(`${name}: it has 2 names`);
+    }
   });
 });

@@ -1,6 +1,6 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf } from '../failures.ts';
+import { codeOf } from '../../error-code.ts';
 import type { Ending } from './ending.ts';
 
 interface CommandOptions {

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
+import { codeOf } from '../../error-code.ts';
+import { storeText } from '../../store/file/store-text.ts';
 import { generateStore } from '../../store/fixture/generate-store.ts';
-import { fixtureText, sourceOf, writeFixture } from '../../store/fixture/write-fixture.ts';
-import type { StoreBase } from '../../store/store.ts';
-import { codeOf, Failure, UsageError } from '../failures.ts';
+import { writeFixture } from '../../store/fixture/load-fixture.ts';
+import { createStore, type Store } from '../../store/store.ts';
+import { Failure, UsageError } from '../failures.ts';
 import { isOn, textOf } from '../input/given.ts';
 import { generateSettings } from '../input/settings.ts';
 import type { Command } from './command.ts';
@@ -15,14 +17,13 @@ export const generate: Command = async ({ layers, terminal }) => {
   if (file !== undefined && existsSync(file) && !isOn(layers, 'force')) {
     throw new UsageError(`--output: ${file} exists; --force writes over it`);
   }
-  const store = await generateStore(settings);
-  if (file === undefined)
-    await pipeline(fixtureText(sourceOf(store)), terminal.output, { end: false });
+  const store = createStore(await generateStore(settings));
+  if (file === undefined) await pipeline(storeText(store), terminal.output, { end: false });
   else await writeTo(file, store);
   return 0;
 };
 
-async function writeTo(file: string, store: StoreBase): Promise<void> {
+async function writeTo(file: string, store: Store): Promise<void> {
   try {
     await writeFixture(store, file);
   } catch (error) {

@@ -1,5 +1,6 @@
+import { codeOf } from '../../error-code.ts';
 import { describe } from '../../words.ts';
-import { codeOf, Failure } from '../failures.ts';
+import { Failure } from '../failures.ts';
 import { FLAGS } from '../flags.ts';
 import { integerOf, type Layers, originOf, refusal, textOf } from '../input/given.ts';
 import { addressOf } from '../input/settings.ts';

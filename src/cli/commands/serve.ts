@@ -24,7 +24,10 @@ export const serve: Command = async ({ layers, terminal }) => {
   const onNotice = (message: string) => {
     terminal.notices.write(`petstore-mock: ${message}\n`);
   };
-  const server = await start({ ...settings, observe: log?.observe, onReload, onNotice }, layers);
+  const starting = start({ ...settings, observe: log?.observe, onReload, onNotice }, layers);
+  const server = await Promise.race([starting, signals.first]);
+  // A start can wait for a pipe or another server's lock. Leaving ends it.
+  if (server === undefined) return 0;
   terminal.output.write(`petstore-mock ready ${server.url}\n`);
   welcome(server, settings, terminal);
   await signals.first;

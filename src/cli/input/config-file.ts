@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { readJson } from '../../contract/json.ts';
 import { isObject } from '../../contract/records.ts';
+import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import { describe, listed, suggest } from '../../words.ts';
-import { codeOf, UsageError } from '../failures.ts';
+import { UsageError } from '../failures.ts';
 import { type FlagName, flagShape, flagsFrom, isFlagName } from '../flags.ts';
 import { type Given, type Layer, refusal } from './given.ts';
 
@@ -14,8 +14,10 @@ import { type Given, type Layer, refusal } from './given.ts';
  * @param origin where the file was named
  * @throws UsageError where the file cannot be read, is not JSON, or holds what is no flag
  */
-export function fromConfigFile(file: string, origin: string): Layer {
-  const reading = readJson(file, readText(file, origin));
+export async function fromConfigFile(file: string, origin: string): Promise<Layer> {
+  const read = await readText(file, SETTINGS_LIMIT);
+  if (!read.ok) throw refusal(origin, `a JSON file at ${file}`, read.found);
+  const reading = readJson(file, read.text);
   if (!reading.ok) throw new UsageError(`config file ${reading.problem}`);
   const document = reading.value;
   if (!isObject(document)) {
@@ -33,16 +35,6 @@ export function fromConfigFile(file: string, origin: string): Layer {
     layer.set(name, { texts: texts.map((text) => beside(file, name, text)), origin: place });
   }
   return layer;
-}
-
-function readText(file: string, origin: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const code = codeOf(error);
-    const found = code === 'ENOENT' ? 'no such file' : `one that cannot be read (${code})`;
-    throw refusal(origin, `a JSON file at ${file}`, found);
-  }
 }
 
 const EXPECTED = {

@@ -1,6 +1,7 @@
 import { ref } from '../../contract/openapi-schemas.ts';
 import { type Fields, STORED_RECORDS } from '../../contract/records.ts';
 import { removeAnimal } from '../../store/merge.ts';
+import { arrayText } from '../../store/record-text.ts';
 import {
   type ControlCall,
   type ControlReply,
@@ -12,7 +13,6 @@ import {
 import { linkHeader, queryRecords } from './query.ts';
 import { create, patch, put } from './record-changes.ts';
 import { type Kind, notFound, recordReply, withId } from './record-kind.ts';
-import { arrayText } from './record-text.ts';
 
 export const RECORD_ENDPOINTS: readonly Endpoint[] = [
   ...endpointsOf({

@@ -2,10 +2,10 @@ import { INT64_MAX, INT64_MIN, parseInt64 } from '../../contract/int64.ts';
 import type { CollectionName, Fields, RecordOf } from '../../contract/records.ts';
 import type { Collection } from '../../store/collection.ts';
 import { ID_NAME } from '../../store/merge.ts';
+import { recordText } from '../../store/record-text.ts';
 import type { Store } from '../../store/store.ts';
 import { describe } from '../../words.ts';
 import { type ControlCall, type ControlReply, refuse, refuseInput } from '../endpoint.ts';
-import { recordText } from './record-text.ts';
 
 type NotFound = 'pet_not_found' | 'inventory_entry_not_found' | 'order_not_found';
 

@@ -8,7 +8,7 @@ import type { Start } from '../../scenario/sandbox-start.ts';
 import { type Scenario, ScenarioError } from '../../scenario/scenario.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import { touchesStore } from '../../scenario/starter.ts';
-import { FixtureError } from '../../store/fixture/load-fixture.ts';
+import { FixtureError } from '../../store/fixture/parse-fixture.ts';
 import { restoreStore } from '../../store/store.ts';
 import { describe } from '../../words.ts';
 import { readMembers } from '../checks.ts';

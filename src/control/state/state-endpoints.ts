@@ -6,6 +6,7 @@ import { object, optional } from '../../shape/objects.ts';
 import { choice, list, pathText, type Shape } from '../../shape/shapes.ts';
 import { readStore } from '../../store/fixture/read-store.ts';
 import { mergeInto } from '../../store/merge.ts';
+import { recordText } from '../../store/record-text.ts';
 import {
   createStore,
   forkStore,
@@ -14,7 +15,6 @@ import {
   storeBaseOf,
 } from '../../store/store.ts';
 import { type ControlReply, DONE, type Endpoint, refuseInput } from '../endpoint.ts';
-import { recordText } from '../records/record-text.ts';
 
 /** A whole store can be large. */
 const STATE_LIMIT = 64 * 1024 ** 2;

@@ -1,26 +1,14 @@
-import {
-  closeSync,
-  existsSync,
-  fdatasync,
-  fsync,
-  openSync,
-  readdirSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { renameSync, statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { Low } from 'lowdb';
-import { loadFixture } from '../fixture/load-fixture.ts';
-import { createStore, forkStore, restoreStore, type Store, versionOf } from '../store.ts';
-import { isHolder, lockFile } from './file-lock.ts';
-import { PIECE, StoreText } from './store-text.ts';
+import { codeOf } from '../../error-code.ts';
+import { STORE_LIMIT } from '../../read-text.ts';
+import { forkStore, restoreStore, type Store, versionOf } from '../store.ts';
+import { FileLock, type Holder, type LockOptions, takeLock } from './file-lock.ts';
+import { realPathOf, removeDrafts, StoreJson } from './store-json.ts';
+import { KeptTexts } from './store-text.ts';
 
-/** A store whose file cannot be kept, with the reason in words. */
+/** The file of a store cannot be used. The message says why. */
 export class StoreFileError extends Error {
   override readonly name = 'StoreFileError';
 }
@@ -29,34 +17,42 @@ export class StoreFileError extends Error {
 export interface OpenStoreFile {
   readonly store: Store;
   /**
-   * Resolves when every change made to the store so far is in the file. Changes that come while a
-   * write is under way share the next one.
+   * Resolves when every change made to the store so far is in the file. Changes that come during a
+   * write share the next one.
    *
-   * @throws StoreFileError where it cannot be written; the store holds again what the file does
+   * @throws StoreFileError where the file cannot be written; the store is then what the file holds
    */
   saved(): Promise<void>;
-  /** Waits for the write that is under way and lets the file go. */
+  /** Waits for the write in progress and releases the file. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the file that keeps a store. A file that is new is written at once.
+ * Opens the file that keeps a store. A new file is written at once.
  *
- * @param fallback what the store holds where there is no file yet
+ * @param initial the store where there is no file yet
  * @throws FixtureError where the file does not hold a store, StoreFileError where another server
  *   has it or it cannot be written
  */
-export async function openStoreFile(path: string, fallback: () => Store): Promise<OpenStoreFile> {
-  // Links are followed first, or else the link would be replaced and not what it leads to.
+export async function openStoreFile(
+  path: string,
+  initial: Store,
+  options: LockOptions = {},
+): Promise<OpenStoreFile> {
+  // A write replaces the file, so links are resolved: else it would replace the link.
   const real = realPathOf(path);
   requireFile(path, real);
-  const lock = takeLock(path, real);
+  const lock = await lockOf(path, real, options);
   try {
     removeDrafts(real);
-    const isNew = !existsSync(real);
-    const store = isNew ? fallback() : createStore(loadFixture(real));
-    const file = new StoreFile(path, real, store);
-    if (isNew) await file.write();
+    const replace = (draft: string) => {
+      if (!lock.guard(() => renameSync(draft, real))) throw new StoreFileError(lost(path));
+    };
+    const low = new Low(new StoreJson(real, { replace, texts: new KeptTexts() }), initial);
+    await low.read();
+    const store = low.data;
+    const file = new StoreFile(path, low);
+    if (store === initial) await file.write();
     const close = async (): Promise<void> => {
       await file.close();
       lock.release();
@@ -68,38 +64,42 @@ export async function openStoreFile(path: string, fallback: () => Store): Promis
   }
 }
 
-/** The same path for one file, whichever links lead there, also where it is still to be made. */
-function realPathOf(path: string): string {
-  if (existsSync(path)) return realpathSync(path);
-  const folder = dirname(resolve(path));
-  return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path));
-}
-
-/** It is replaced by every write: what is no file would be lost. A folder is told of by what reads it. */
+/** Every write replaces the file: what is not a file would be lost. Reading it refuses a folder. */
 function requireFile(path: string, real: string): void {
-  const found = statSync(real, { throwIfNoEntry: false });
-  if (found === undefined || found.isFile() || found.isDirectory()) return;
-  throw new StoreFileError(`${path}: it is a device or a pipe, where a store cannot be kept`);
-}
-
-function takeLock(path: string, real: string) {
-  const taken = tryLock(path, real);
-  if (!isHolder(taken)) return taken;
-  const { pid, host } = taken;
-  throw new StoreFileError(
-    `${path} is kept by another server, process ${pid} on ${host}: stop that one, or name another file with --db`,
-  );
-}
-
-function tryLock(path: string, real: string) {
-  try {
-    return lockFile(real);
-  } catch (error) {
-    throw unwritable(path, error);
+  const stats = statSync(real, { throwIfNoEntry: false });
+  if (stats === undefined || stats.isDirectory()) return;
+  if (!stats.isFile()) {
+    throw new StoreFileError(`${path}: it is a device or a pipe, where a store cannot be kept`);
+  }
+  if (stats.nlink > 1) {
+    throw new StoreFileError(
+      `${path}: it has ${stats.nlink} names (hard links), and saving would part them: remove the others or copy the file`,
+    );
   }
 }
 
-/** Keeps a store in a file, which is replaced as a whole by every write. */
+async function lockOf(path: string, real: string, options: LockOptions): Promise<FileLock> {
+  const taken = await takeLock(real, {
+    onLost: () => process.emitWarning(`${lost(path)}: no change is saved any more`),
+    ...options,
+  }).catch((error: unknown) => {
+    throw unwritable(path, error);
+  });
+  if (taken instanceof FileLock) return taken;
+  throw new StoreFileError(
+    `${path} is kept by another server, ${told(taken)}: stop that one, or name another file with --db`,
+  );
+}
+
+function told({ pid, host, since }: Holder): string {
+  return `process ${pid} on ${host}${since === undefined ? '' : `, since ${since}`}`;
+}
+
+function lost(path: string): string {
+  return `${path}: another server has taken the file`;
+}
+
+/** Writes a store to its file, again whenever it has changed. */
 class StoreFile {
   readonly #path: string;
   readonly #store: Store;
@@ -107,17 +107,17 @@ class StoreFile {
   /** What the file holds. */
   #kept: Store;
   #writing: Promise<void> | undefined;
-  /** The write that begins when the one under way has ended. */
+  /** The write that begins when the current one has ended. */
   #next: Promise<void> | undefined;
-  /** What the write under way writes; undefined until it has begun to. */
+  /** The version that the current write saves; undefined until it has begun. */
   #writtenVersion: number | undefined;
   #closed = false;
 
-  constructor(path: string, real: string, store: Store) {
+  constructor(path: string, low: Low<Store>) {
     this.#path = path;
-    this.#store = store;
-    this.#kept = forkStore(store);
-    this.#low = new Low<Store>(replacing(real), this.#kept);
+    this.#low = low;
+    this.#store = low.data;
+    this.#kept = forkStore(low.data);
   }
 
   saved(): Promise<void> {
@@ -136,7 +136,7 @@ class StoreFile {
     return this.#next;
   }
 
-  /** Waits until nothing is being written, and writes no more. */
+  /** Waits for the writes in progress, then refuses others. */
   async close(): Promise<void> {
     await Promise.allSettled([this.#writing, this.#next]);
     this.#closed = true;
@@ -144,7 +144,7 @@ class StoreFile {
 
   #begin(): Promise<void> {
     this.#writtenVersion = undefined;
-    // Requests that have arrived together make their changes in this turn: they share the write.
+    // Requests that arrived together make their changes in this turn: they share the write.
     this.#writing = setImmediate().then(() => this.write());
     return this.#writing;
   }
@@ -157,7 +157,7 @@ class StoreFile {
       await this.#low.write();
       this.#kept = draft;
     } catch (error) {
-      // Changes that were waiting for the next write were made on top of what is lost.
+      // Changes that wait for the next write were made on top of those that are lost.
       this.#next = undefined;
       restoreStore(this.#store, this.#kept);
       throw unwritable(this.#path, error);
@@ -165,69 +165,6 @@ class StoreFile {
       // At once: a change that comes now must begin a write of its own.
       this.#writing = undefined;
     }
-  }
-}
-
-/** What a file is called until it takes the place of the one before. */
-function draftOf(real: string): string {
-  return `${real}.${process.pid}.draft`;
-}
-
-/** Removes what a server that was killed has left half written. */
-function removeDrafts(real: string): void {
-  const folder = dirname(real);
-  if (!existsSync(folder)) return;
-  const start = `${basename(real)}.`;
-  for (const name of readdirSync(folder)) {
-    if (name.startsWith(start) && /^\d+\.draft$/.test(name.slice(start.length))) {
-      rmSync(join(folder, name), { force: true });
-    }
-  }
-}
-
-/**
- * A lowdb adapter that replaces a file as a whole: whoever reads it, also after the process was
- * killed or the power failed, finds the one before or the one after.
- */
-function replacing(real: string) {
-  const text = new StoreText();
-  return {
-    read: async () => null,
-    write: async (store: Store): Promise<void> => {
-      const draft = draftOf(real);
-      try {
-        const mode = statSync(real, { throwIfNoEntry: false })?.mode;
-        // Only what can take long is waited for: each turn of Node's threads costs more than a call.
-        const descriptor = openSync(draft, 'wx', mode);
-        try {
-          for (const piece of text.pieces(store)) {
-            writeFileSync(descriptor, piece);
-            if (piece.length >= PIECE) await setImmediate();
-          }
-          await dataSync(descriptor);
-        } finally {
-          closeSync(descriptor);
-        }
-        renameSync(draft, real);
-      } catch (error) {
-        rmSync(draft, { force: true });
-        throw error;
-      }
-      await syncFolder(dirname(real));
-    },
-  };
-}
-
-const dataSync = promisify(fdatasync);
-const sync = promisify(fsync);
-
-/** Makes the new name last through a loss of power, where the system can. */
-async function syncFolder(folder: string): Promise<void> {
-  try {
-    const descriptor = openSync(folder, 'r');
-    await sync(descriptor).finally(() => closeSync(descriptor));
-  } catch {
-    // Not every system lets a folder be opened; the file is whole without it.
   }
 }
 
@@ -240,12 +177,13 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'its folder does not exist',
   EISDIR: 'it is a folder',
-  EEXIST: 'another server is writing it',
+  EFBIG: `a store of more than ${STORE_LIMIT / 1024 ** 2} MiB could not be read again`,
   EBUSY: 'it is mounted by itself, so it cannot be replaced: mount its folder',
 };
 
 function unwritable(path: string, error: unknown): StoreFileError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  if (error instanceof StoreFileError) return error;
+  const code = codeOf(error) ?? String(error);
   const why = REASONS[code] ?? 'it cannot be written';
   return new StoreFileError(`${path}: ${why} (${code})`, { cause: error });
 }

@@ -1,78 +1,69 @@
-import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
+import { COLLECTIONS } from '../../contract/records.ts';
 import type { Run } from '../collection.ts';
-import { recordText } from '../fixture/write-fixture.ts';
+import { recordText } from '../record-text.ts';
 import type { Store } from '../store.ts';
 
 /** Bytes that are gathered before they are passed on. */
 export const PIECE = 1024 * 1024;
 
-/** What is between two records, and between two runs of them. */
-const BETWEEN = ',\n    ';
+const BETWEEN_RECORDS = ',\n    ';
 
 /**
- * Writes a store as a fixture, again and again: the text of what has not changed since is kept, so
- * that writing a large store costs little more than the bytes that are passed on.
+ * The text of a store as a fixture has it, a record on each line. It comes in pieces, so that a store
+ * of any size can be written without holding its text or stalling requests.
+ *
+ * @param kept the texts of the last call, for a store that is written again and again
  */
-export class StoreText {
-  readonly #texts = {
-    animals: new CollectionText(),
-    inventory: new CollectionText(),
-    orders: new CollectionText(),
-  } as const satisfies Record<CollectionName, CollectionText>;
-
-  /** The text in pieces, each small enough not to keep other requests waiting. */
-  *pieces(store: Store): Generator<Buffer> {
-    let gathered: Buffer[] = [];
-    let size = 0;
-    for (const text of this.#parts(store)) {
-      gathered.push(text);
-      size += text.length;
-      if (size < PIECE) continue;
-      yield Buffer.concat(gathered, size);
-      gathered = [];
-      size = 0;
-    }
+export function* storeText(store: Store, kept?: KeptTexts): Generator<Buffer> {
+  let gathered: Buffer[] = [];
+  let size = 0;
+  for (const part of partsOf(store, kept)) {
+    gathered.push(part);
+    size += part.length;
+    if (size < PIECE) continue;
     yield Buffer.concat(gathered, size);
+    gathered = [];
+    size = 0;
   }
-
-  *#parts(store: Store): Generator<Buffer> {
-    let opening = '{';
-    for (const name of COLLECTIONS) {
-      yield Buffer.from(`${opening}\n  "${name}": [`);
-      opening = ',';
-      let between = '\n    ';
-      for (const run of this.#texts[name].runs(name, store[name])) {
-        if (run.length === 0) continue;
-        yield Buffer.from(between);
-        yield run;
-        between = BETWEEN;
-      }
-      yield Buffer.from(between === BETWEEN ? '\n  ]' : ']');
-    }
-    yield Buffer.from('\n}\n');
-  }
+  yield Buffer.concat(gathered, size);
+  kept?.forgetUnused();
 }
 
-/** What the text of a collection is made of. */
-interface Written {
-  runs(): Iterable<Run<object>>;
-}
-
-/** The texts of a collection's runs, by version. */
-class CollectionText {
-  #texts = new Map<number, Buffer>();
-
-  *runs(name: CollectionName, collection: Written): Generator<Buffer> {
-    const before = this.#texts;
-    this.#texts = new Map();
-    for (const { version, records } of collection.runs()) {
-      const text = before.get(version) ?? write(name, records());
-      this.#texts.set(version, text);
+function* partsOf(store: Store, kept: KeptTexts | undefined): Generator<Buffer> {
+  let opening = '{';
+  for (const name of COLLECTIONS) {
+    yield Buffer.from(`${opening}\n  "${name}": [`);
+    opening = ',';
+    let between = '\n    ';
+    for (const run of store[name].runs()) {
+      const text = kept?.textOf(run) ?? textOf(run);
+      if (text.length === 0) continue;
+      yield Buffer.from(between);
       yield text;
+      between = BETWEEN_RECORDS;
     }
+    yield Buffer.from(between === BETWEEN_RECORDS ? '\n  ]' : ']');
   }
+  yield Buffer.from('\n}\n');
 }
 
-function write(name: CollectionName, records: readonly object[]): Buffer {
-  return Buffer.from(records.map((record) => recordText(name, record)).join(BETWEEN));
+function textOf(run: Run<object>): Buffer {
+  return Buffer.from(run.records().map(recordText).join(BETWEEN_RECORDS));
+}
+
+/** The texts of runs by version, so that a write makes anew only those of changed runs. */
+export class KeptTexts {
+  #last = new Map<number, Buffer>();
+  #used = new Map<number, Buffer>();
+
+  textOf(run: Run<object>): Buffer {
+    const text = this.#last.get(run.version) ?? textOf(run);
+    this.#used.set(run.version, text);
+    return text;
+  }
+
+  forgetUnused(): void {
+    this.#last = this.#used;
+    this.#used = new Map();
+  }
 }

@@ -1,0 +1,126 @@
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from './error-code.ts';
+
+const MEBIBYTE = 1024 ** 2;
+
+/** Bytes of a fixture or a `--db` file: V8 holds at most 512 MiB in a string. */
+export const STORE_LIMIT = 500 * MEBIBYTE;
+
+/** Bytes of a scenario or a config file. */
+export const SETTINGS_LIMIT = 16 * MEBIBYTE;
+
+/** Milliseconds between two looks at an empty pipe. */
+const PAUSE = 10;
+
+/** Looks at a pipe that nobody has opened for writing: 5 seconds. */
+const PATIENCE = 500;
+
+/** Bytes read at once where the size is unknown: what a pipe holds. */
+const CHUNK = 64 * 1024;
+
+/** The text of a file, or what was found in its place, such as `a device`. */
+export type TextReading =
+  | { readonly ok: true; readonly text: string; readonly pipe: boolean }
+  | { readonly ok: false; readonly found: string };
+
+/**
+ * Reads a text from a regular file or a pipe. Every file that a flag names is read here. Waiting for
+ * a pipe leaves the process free for signals and requests.
+ *
+ * @param limit in bytes; a longer text is refused
+ */
+export async function readText(path: string, limit: number): Promise<TextReading> {
+  const steps = reading(path, limit);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await sleep(step.value);
+  }
+}
+
+/** `readText` for callers that cannot wait: it refuses a pipe whose text is not there yet. */
+export function readTextSync(path: string, limit: number): TextReading {
+  const steps = reading(path, limit);
+  const step = steps.next();
+  if (step.done === true) return step.value;
+  const refusal = { ok: false, found: 'a pipe, which this call cannot wait for' } as const;
+  steps.return(refusal);
+  return refusal;
+}
+
+/** Reads a text. Yields how many milliseconds to wait for more. */
+function* reading(path: string, limit: number): Generator<number, TextReading> {
+  let descriptor: number | undefined;
+  try {
+    // Without the flag, opening a pipe blocks the process until somebody writes to it.
+    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile() && !stats.isFIFO()) return { ok: false, found: kindOf(stats) };
+    if (stats.size > limit) return { ok: false, found: tooLong(limit) };
+    return yield* readAll(descriptor, stats, limit);
+  } catch (error) {
+    return { ok: false, found: whyUnreadable(error) };
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function* readAll(descriptor: number, stats: Stats, limit: number): Generator<number, TextReading> {
+  const pipe = stats.isFIFO();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let hadWriter = !pipe;
+  let looks = 0;
+  for (;;) {
+    const chunk = Buffer.allocUnsafe(Math.max(stats.size - length + 1, CHUNK));
+    const count = readSome(descriptor, chunk);
+    if (count === undefined || count > 0) hadWriter = true;
+    if (count === undefined || !hadWriter) {
+      looks += 1;
+      if (!hadWriter && looks > PATIENCE) return { ok: false, found: 'a pipe without a writer' };
+      // A writer that was busy a moment ago most likely has more.
+      yield looks === 1 ? 0 : PAUSE;
+      continue;
+    }
+    if (count === 0) return { ok: true, text: Buffer.concat(chunks, length).toString(), pipe };
+    looks = 0;
+    // A copy of what a pipe gives: a slow writer would leave most of each chunk empty.
+    chunks.push(pipe ? Buffer.from(chunk.subarray(0, count)) : chunk.subarray(0, count));
+    length += count;
+    if (length > limit) return { ok: false, found: tooLong(limit) };
+  }
+}
+
+/** @returns how many bytes there were, 0 at the end, or undefined where a pipe is empty for now */
+function readSome(descriptor: number, chunk: Buffer): number | undefined {
+  try {
+    return readSync(descriptor, chunk);
+  } catch (error) {
+    if (codeOf(error) === 'EAGAIN') return undefined;
+    throw error;
+  }
+}
+
+function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return 'a directory';
+  return stats.isSocket() ? 'a socket' : 'a device';
+}
+
+function tooLong(limit: number): string {
+  return `more than ${limit / MEBIBYTE} MiB`;
+}
+
+function whyUnreadable(error: unknown): string {
+  switch (codeOf(error)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'nothing';
+    case 'EISDIR':
+      return 'a directory';
+    case 'ENXIO':
+      return 'a socket or a device';
+    default:
+      return `something that cannot be read (${codeOf(error) ?? String(error)})`;
+  }
+}

@@ -1,0 +1,134 @@
+import {
+  closeSync,
+  createWriteStream,
+  existsSync,
+  fdatasync,
+  fsync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Adapter } from 'lowdb';
+import { readText, STORE_LIMIT } from '../../read-text.ts';
+import { parseFixture } from '../fixture/parse-fixture.ts';
+import type { Store } from '../store.ts';
+import { type KeptTexts, PIECE, storeText } from './store-text.ts';
+
+/** What a draft is called beside its file; older versions put the process id in place of the UUID. */
+const DRAFT = /^[\da-f-]+\.draft$/;
+
+/** A store whose text would be too long to be read again. */
+class TooLargeError extends Error {
+  readonly code = 'EFBIG';
+}
+
+export interface StoreJsonOptions {
+  /** What problems call the file. */
+  readonly label?: string | undefined;
+  /** Renames a draft over the file; a lock may forbid it. */
+  readonly replace?: ((draft: string, real: string) => void) | undefined;
+  /** Where the same store is written again and again. */
+  readonly texts?: KeptTexts | undefined;
+}
+
+/**
+ * lowdb's adapter for a store in a JSON file: fixtures and the file of `--db` are read and written
+ * here. Ids are exact. A write replaces the file as a whole: whoever reads it, even after a kill or
+ * a power failure, finds the store before or after.
+ */
+export class StoreJson implements Adapter<Store> {
+  readonly #path: string;
+  readonly #label: string;
+  readonly #replace: (draft: string, real: string) => void;
+  readonly #texts: KeptTexts | undefined;
+
+  constructor(path: string, { label = path, replace = renameSync, texts }: StoreJsonOptions = {}) {
+    this.#path = path;
+    this.#label = label;
+    this.#replace = replace;
+    this.#texts = texts;
+  }
+
+  /**
+   * @returns null where there is no file
+   * @throws FixtureError where it cannot be read or does not hold a store
+   */
+  async read(): Promise<Store | null> {
+    if (!existsSync(this.#path)) return null;
+    return parseFixture(this.#label, await readText(this.#path, STORE_LIMIT));
+  }
+
+  /** @throws the file system's error (ENOENT, EACCES, ENOSPC, …) where the file cannot be written */
+  async write(store: Store): Promise<void> {
+    const real = realPathOf(this.#path);
+    const stats = statSync(real, { throwIfNoEntry: false });
+    if (stats === undefined || stats.isFile()) await this.#writeFile(real, store, stats?.mode);
+    // A pipe or a device takes the text itself.
+    else await pipeline(storeText(store, this.#texts), createWriteStream(real));
+  }
+
+  async #writeFile(real: string, store: Store, mode: number | undefined): Promise<void> {
+    const draft = `${real}.${crypto.randomUUID()}.draft`;
+    try {
+      // Only what can take long is awaited: a turn of Node's threads costs more than these calls.
+      const descriptor = openSync(draft, 'wx', mode);
+      try {
+        let size = 0;
+        for (const piece of storeText(store, this.#texts)) {
+          size += piece.length;
+          if (size > STORE_LIMIT) throw new TooLargeError();
+          writeFileSync(descriptor, piece);
+          if (piece.length >= PIECE) await setImmediate();
+        }
+        await syncData(descriptor);
+      } finally {
+        closeSync(descriptor);
+      }
+      this.#replace(draft, real);
+    } catch (error) {
+      rmSync(draft, { force: true });
+      throw error;
+    }
+    await syncFolder(dirname(real));
+  }
+}
+
+/** One path for each file, whichever links lead to it, even for a file that does not exist yet. */
+export function realPathOf(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  const folder = dirname(resolve(path));
+  return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path));
+}
+
+/** Removes what killed processes have left half written. */
+export function removeDrafts(real: string): void {
+  const folder = dirname(real);
+  if (!existsSync(folder)) return;
+  const start = `${basename(real)}.`;
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith(start) && DRAFT.test(name.slice(start.length))) {
+      rmSync(join(folder, name), { force: true });
+    }
+  }
+}
+
+const syncData = promisify(fdatasync);
+const sync = promisify(fsync);
+
+/** Makes the new name survive a power failure, where the system can. */
+async function syncFolder(folder: string): Promise<void> {
+  try {
+    const descriptor = openSync(folder, 'r');
+    await sync(descriptor).finally(() => closeSync(descriptor));
+  } catch {
+    // Some systems do not open folders. The file is whole all the same.
+  }
+}

@@ -1,0 +1,161 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fromConfigFile } from '../src/cli/input/config-file.ts';
+import { packageRoot } from '../src/package.ts';
+import { readText, readTextSync } from '../src/read-text.ts';
+import { loadScenarios } from '../src/scenario/load-scenario.ts';
+import { validateFile } from '../src/scenario/validate-file.ts';
+import { openStoreFile, StoreFileError } from '../src/store/file/store-file.ts';
+import { loadFixture } from '../src/store/fixture/load-fixture.ts';
+import { runCommand, spawnCommand } from './helpers/command.ts';
+
+let folder = '';
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'read-text-'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let count = 0;
+function newPath(extension = '.json'): string {
+  count += 1;
+  return join(folder, `${count}${extension}`);
+}
+
+function newPipe(): string {
+  const path = newPath('');
+  execFileSync('mkfifo', [path]);
+  return path;
+}
+
+const FIXTURE = readFileSync(join(packageRoot, 'fixtures/default.json'), 'utf8');
+
+describe('a text', () => {
+  test('of a regular file is read up to the limit', async () => {
+    const path = newPath();
+    writeFileSync(path, 'Zoë');
+    expect(await readText(path, 4)).toEqual({ ok: true, text: 'Zoë', pipe: false });
+    expect(readTextSync(path, 4)).toEqual({ ok: true, text: 'Zoë', pipe: false });
+    truncateSync(path, 1024 ** 2 + 1);
+    expect(await readText(path, 1024 ** 2)).toEqual({ ok: false, found: 'more than 1 MiB' });
+  });
+
+  test('is not looked for in folders, sockets and what does not exist', async () => {
+    const [inside, socket] = [newPath(), newPath()];
+    mkdirSync(inside);
+    const server = createServer().listen(socket);
+    await once(server, 'listening');
+    expect(await readText(inside, 10)).toEqual({ ok: false, found: 'a directory' });
+    expect(await readText(socket, 10)).toMatchObject({ found: expect.stringContaining('socket') });
+    expect(await readText(newPath(), 10)).toEqual({ ok: false, found: 'nothing' });
+    server.close();
+  });
+});
+
+describe.runIf(existsSync('/dev/zero'))('a device', () => {
+  function linkTo(device: string): string {
+    const link = newPath();
+    symlinkSync(device, link);
+    return link;
+  }
+
+  test('is refused wherever a file is named, though it never ends', async () => {
+    const path = linkTo('/dev/zero');
+    const found = /found a device$/;
+    await expect(loadFixture(path)).rejects.toThrow(found);
+    await expect(loadScenarios([path])).rejects.toThrow(found);
+    await expect(fromConfigFile(path, '--config')).rejects.toThrow(found);
+    expect(await validateFile(path)).toEqual([expect.stringMatching(found)]);
+  });
+
+  test('keeps no store', async () => {
+    const path = linkTo('/dev/full');
+    const opening = openStoreFile(path, await loadFixture('default'));
+    await expect(opening).rejects.toThrow(StoreFileError);
+    await expect(opening).rejects.toThrow(`${path}: it is a device or a pipe`);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a pipe', () => {
+  test('is read to its end while the process goes on with other work', async () => {
+    const path = newPipe();
+    const reading = readText(path, 1024 ** 2);
+    const text = 'x'.repeat(200_000);
+    await writeFile(path, text);
+    expect(await reading).toEqual({ ok: true, text, pipe: true });
+  });
+
+  test('is read up to the limit', async () => {
+    const path = newPipe();
+    const reading = readText(path, 1024 ** 2);
+    const writer = spawn('sh', ['-c', 'cat /dev/zero > "$0"', path]);
+    expect(await reading).toEqual({ ok: false, found: 'more than 1 MiB' });
+    await once(writer, 'exit');
+  });
+
+  test('is refused by a call that cannot wait', () => {
+    const found = 'a pipe, which this call cannot wait for';
+    expect(readTextSync(newPipe(), 10)).toEqual({ ok: false, found });
+  });
+
+  test('is checked as the fixture or the scenario that comes through it', async () => {
+    for (const [text, problems] of [
+      [FIXTURE, []],
+      ['rules: []', []],
+      ['rule: []', [expect.stringContaining('did you mean rules?')]],
+    ] as const) {
+      const path = newPipe();
+      const checking = validateFile(path);
+      await writeFile(path, text);
+      expect(await checking).toEqual(problems);
+    }
+  });
+
+  test('of a shell gives a fixture', async () => {
+    const command = `"$0" "$1" validate <(cat "$2")`;
+    const words = [process.execPath, join(packageRoot, 'dist/cli/main.js')];
+    const output = execFileSync('bash', [
+      '-c',
+      command,
+      ...words,
+      join(packageRoot, 'fixtures/default.json'),
+    ]);
+    expect(String(output)).toMatch(/^\S+: valid\n$/);
+  });
+
+  test('that nobody writes to is given up', async () => {
+    const { code, stderr } = await runCommand(['--port', '0', '--fixture', newPipe()]);
+    expect(stderr).toContain('found a pipe without a writer');
+    expect(code).toBe(2);
+  });
+
+  test.each(['--fixture', '--scenario'])(
+    'that never ends as %s does not keep a server from stopping',
+    async (flag) => {
+      const path = newPipe();
+      const { child, exited } = spawnCommand(['--port', '0', flag, path]);
+      // A pipe opens for writing as soon as the server reads it.
+      const writer = spawn('sh', ['-c', 'exec > "$0"; echo open >&2; exec sleep 60', path]);
+      await once(writer.stderr, 'data');
+      child.kill('SIGTERM');
+      expect(await exited).toEqual({ code: 0, signal: null });
+      writer.kill();
+    },
+  );
+});
