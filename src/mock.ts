@@ -9,17 +9,17 @@ import type { Start } from './scenario/sandbox-start.ts';
 import { ScenarioLibrary } from './scenario/scenario-library.ts';
 import type { Starter } from './scenario/starter.ts';
 
-/** How a mock answers, besides what it starts from. */
+/** How a mock answers, apart from what it starts from. */
 export interface MockOptions extends SandboxLimits {
-  /** Leaves out everything that tells the mock from the service. */
+  /** Leaves out everything that distinguishes the mock from the service. */
   readonly plain?: boolean | undefined;
-  /** Leaves out the control API, but for `health`. */
+  /** Leaves out the control API, except for `health`. */
   readonly noControl?: boolean | undefined;
-  /** Told of every exchange in every sandbox. It may not keep the exchange, which changes. */
+  /** Called after each exchange in any sandbox, with a frozen copy. */
   readonly observe?: Observer | undefined;
 }
 
-/** A whole mock, but for what it listens on. */
+/** A whole mock, apart from what it listens on. */
 export interface Mock {
   readonly sandboxes: Sandboxes;
   readonly service: ServiceHandler;

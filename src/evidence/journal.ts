@@ -140,8 +140,11 @@ export interface ExchangeFilter {
   readonly to?: number | undefined;
 }
 
-/** Told of each exchange when it has been taken in. It may not keep the exchange, which changes. */
-export type Observer = (sandbox: string, exchange: Exchange) => void;
+/** A frozen copy of an exchange, for observers. It can be kept. */
+export type ObservedExchange = Readonly<Omit<Exchange, 'take'>>;
+
+/** Called after each exchange, with the name of its sandbox. */
+export type Observer = (sandbox: string, exchange: ObservedExchange) => void;
 
 /** The exchanges that a sandbox has seen: the latest ones, and how many came before them. */
 export class Journal {
@@ -188,7 +191,12 @@ export class Journal {
     const exchange = this.#next();
     this.#taken += 1;
     exchange.take(this.#number, at, seen, outcome, decision);
-    for (const observe of this.#observers) observe(this.#sandbox, exchange);
+    if (this.#observers.size === 0) return;
+    // The ring uses its exchanges again.
+    const copy = new Exchange();
+    copy.take(this.#number, at, seen, outcome, decision);
+    Object.freeze(copy);
+    for (const observe of this.#observers) observe(this.#sandbox, copy);
   }
 
   #next(): Exchange {
@@ -229,7 +237,7 @@ export class Journal {
 }
 
 /** Whether a filter lets an exchange through. */
-export function passes(exchange: Exchange, filter: ExchangeFilter): boolean {
+export function passes(exchange: ObservedExchange, filter: ExchangeFilter): boolean {
   const { operation, status, basis, method, key, from, to } = filter;
   return (
     (operation === undefined || exchange.operation === operation) &&

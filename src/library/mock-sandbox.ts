@@ -3,6 +3,7 @@ import { BASE_PATH } from '../contract/operations.ts';
 import type { CoverageReport } from '../evidence/coverage.ts';
 import type { FindingsReport } from '../evidence/findings.ts';
 import type { Kept } from '../sandbox/sandbox.ts';
+import type { ScenarioName } from '../scenario/scenario-names.ts';
 import { type ControlClient, queryOf } from './control-client.ts';
 import { type RecordControl, recordControl } from './record-control.ts';
 import type { Animal, InventoryEntry, Order, StateChanges, StoreState } from './record-types.ts';
@@ -45,10 +46,12 @@ export interface MockSandbox {
   };
   readonly scenario: {
     get(): Promise<readonly ActiveScenario[]>;
-    /** Those that can be named. */
+    /** The scenarios that ship. */
     list(): Promise<readonly ScenarioSummary[]>;
-    /** Replaces the active ones: by names, by one that is written out, or by both; none: no scenario. */
-    use(...scenarios: readonly (string | ScenarioDefinition)[]): Promise<readonly ActiveScenario[]>;
+    /** Replaces the active scenarios by names and at most one definition; without any, by none. */
+    use(
+      ...scenarios: readonly (ScenarioName | ScenarioDefinition)[]
+    ): Promise<readonly ActiveScenario[]>;
   };
   assumptions(): Promise<readonly AssumptionState[]>;
   /** Chooses other options: all of these, or none. */
@@ -66,7 +69,12 @@ export interface MockSandbox {
     list(
       filter?: RequestFilter & { readonly limit?: number | undefined },
     ): Promise<readonly RecordedExchange[]>;
-    count(filter?: RequestFilter): Promise<RequestCount>;
+    /**
+     * How many exchanges match.
+     *
+     * @throws Error if the journal has dropped exchanges that may match
+     */
+    count(filter?: RequestFilter): Promise<number>;
     clear(): Promise<void>;
   };
   /** Which replies of the service the client was shown here. */
@@ -140,13 +148,21 @@ export function sandboxAt(
             `/requests${queryOf(filter)}`,
           )
         ).exchanges,
-      count: (filter = {}) => control.call('POST', '/requests/count', filter),
+      count: (filter = {}) => countRequests(control, filter),
       clear: () => control.call('DELETE', '/requests'),
     },
     coverage: () => control.call('GET', '/coverage'),
     findings: () => control.call('GET', '/findings'),
     reset: (options) => control.call('POST', '/reset', options),
   };
+}
+
+async function countRequests(control: ControlClient, filter: RequestFilter): Promise<number> {
+  const { count, complete } = await control.call<RequestCount>('POST', '/requests/count', filter);
+  if (complete) return count;
+  throw new Error(
+    `at least ${count} requests match, but the journal has dropped others that may: start the server with a larger journal, or filter by a later \`from\``,
+  );
 }
 
 function scenarioControl(control: ControlClient): MockSandbox['scenario'] {
@@ -157,7 +173,7 @@ function scenarioControl(control: ControlClient): MockSandbox['scenario'] {
     use: async (...scenarios) => {
       const names = scenarios.filter((it) => typeof it === 'string');
       const [written, ...others] = scenarios.filter((it) => typeof it !== 'string');
-      if (others.length > 0) throw new TypeError('Only one scenario can be written out at a time.');
+      if (others.length > 0) throw new TypeError('scenario.use() takes at most one definition');
       const body = { scenarios: names, ...(written !== undefined && { scenario: written }) };
       return (await control.call<Active>('PUT', '/scenario', body)).scenarios;
     },

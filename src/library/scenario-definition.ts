@@ -1,13 +1,14 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { Fault } from '../scenario/fault-table.ts';
+import type { ScenarioName } from '../scenario/scenario-names.ts';
 import type { Animal, Int64, InventoryEntry, Order, RecordChanges } from './record-types.ts';
 
 /** What a scenario file holds, to be written in a test. The server checks it as it does a file. */
 export interface ScenarioDefinition {
   readonly description?: string;
   /** Scenarios that ship, which come first. */
-  readonly extends?: string | readonly string[];
+  readonly extends?: ScenarioName | readonly ScenarioName[];
   /** The fixture that ships to start from. */
   readonly fixture?: string;
   readonly generate?: { readonly animals?: number; readonly orders?: number };

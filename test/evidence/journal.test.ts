@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Journal, type Seen } from '../../src/evidence/journal.ts';
+import { Journal, type ObservedExchange, type Seen } from '../../src/evidence/journal.ts';
 import type { Outcome } from '../../src/scenario/outcome.ts';
 import type { Reply } from '../../src/service/reply.ts';
 import { callOf } from '../helpers/call.ts';
@@ -120,6 +120,21 @@ describe('the journal', () => {
     expect(exchange?.target.length).toBe(2048);
     expect(exchange?.requestBody?.length).toBe(4096);
     expect(exchange?.requestBody?.buffer).not.toBe(wide.buffer);
+  });
+
+  test('gives observers a frozen copy that they can keep', () => {
+    const seen: ObservedExchange[] = [];
+    const observers = new Set([
+      (_sandbox: string, exchange: ObservedExchange) => seen.push(exchange),
+    ]);
+    const journal = new Journal('one', 1, observers);
+    journal.record(1, SEEN, replied());
+    journal.record(2, { ...SEEN, target: '/v1/inventory' }, replied());
+    expect(seen.map(({ number, target }) => [number, target])).toEqual([
+      [1, '/v1/pets'],
+      [2, '/v1/inventory'],
+    ]);
+    expect(seen.every((exchange) => Object.isFrozen(exchange))).toBe(true);
   });
 
   test('tells its observers of every exchange, also where it keeps none', () => {

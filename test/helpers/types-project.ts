@@ -61,14 +61,12 @@ export function check(
 /** A program that takes every part of a mock for what it is told to be, to the last field. */
 const CONSUMER = `
 import {
-  type ActiveScenario, type Animal, type AssumptionId, type CaseCoverage,
-  type ClockSetting, type ClockState,
-  ControlError, connectPetstoreMock, type CoverageReport, type CoverageShare, type Finding,
-  type FindingCode, type FindingsReport, globalSetup, type Int64, type InventoryEntry,
-  type MockSandbox, type OperationId, type Order, type OrderStatus, type PetstoreMock,
-  type RecordedExchange, type ReplyCoverage, type RequestCount, type RequestFilter, type ResetOptions,
-  type RunningServer, type SandboxSummary, type ScenarioDefinition, type ScenarioSummary,
-  type ServerOptions, type Snapshot, startPetstoreMock, startServer, type StoreState,
+  type Animal, type AssumptionId, ControlError, connectPetstoreMock, type CoverageReport,
+  type Finding, type FindingCode, type FindingsReport, globalSetup, type Int64,
+  type InventoryEntry, type MockSandbox, type ObservedExchange, type OperationId, type Order,
+  type PetstoreMock, type RecordControl, type RecordedExchange, type RequestFilter,
+  type RuleDefinition, type RunningServer, type ScenarioDefinition, type ScenarioName,
+  type ServerOptions, startPetstoreMock, startServer, type StateChanges, type StoreState,
 } from 'petstore-mock';
 
 type Same<A, B> =
@@ -85,7 +83,7 @@ is<Result<ReturnType<typeof globalSetup>>, () => Promise<void>>();
 
 is<PetstoreMock['url' | 'key' | 'name' | 'controlUrl'], string>();
 is<ReturnType<PetstoreMock['sandbox']>, MockSandbox>();
-is<Result<PetstoreMock['sandboxes']['list']>, readonly SandboxSummary[]>();
+is<Result<PetstoreMock['sandboxes']['list']>[number]['animals' | 'requests'], number>();
 is<Result<PetstoreMock['stop']>, void>();
 is<ReturnType<PetstoreMock[typeof Symbol.asyncDispose]>, PromiseLike<void>>();
 
@@ -101,7 +99,7 @@ is<Order['petId'], Int64 | undefined>();
 is<Order['quantity'], number | undefined>();
 is<Order['shipDate'], string | undefined>();
 is<Order['complete'], boolean | undefined>();
-is<OrderStatus, 'pending' | 'shipped' | 'cancelled'>();
+is<Order['status'], 'pending' | 'shipped' | 'cancelled' | undefined>();
 is<StoreState['animals'], readonly Animal[]>();
 is<StoreState['inventory'], readonly InventoryEntry[]>();
 is<StoreState['orders'], readonly Order[]>();
@@ -112,21 +110,21 @@ is<Result<Sandbox['animals']['get' | 'create' | 'put' | 'patch']>, Animal>();
 is<Result<Sandbox['inventory']['list']>, readonly InventoryEntry[]>();
 is<Result<Sandbox['orders']['count']>, number>();
 is<Parameters<Sandbox['orders']['delete']>[0], Int64>();
-is<ClockSetting['now'], string | Date | undefined>();
-is<Result<Sandbox['snapshots']['list']>, readonly Snapshot[]>();
-is<Result<Sandbox['snapshots']['create']>, Snapshot>();
-is<Result<Sandbox['scenario']['get' | 'use']>, readonly ActiveScenario[]>();
-is<Result<Sandbox['scenario']['list']>, readonly ScenarioSummary[]>();
-is<Result<Sandbox['clock']['get' | 'set' | 'advance' | 'freeze']>, ClockState>();
+is<NonNullable<Parameters<Sandbox['clock']['set']>[0]['now']>, string | Date>();
+is<Sandbox['orders'], RecordControl<Order, 'id', 'id'>>();
+is<Parameters<Sandbox['state']['patch']>[0], StateChanges>();
+is<Result<Sandbox['snapshots']['create']>['orders'], number>();
+is<Result<Sandbox['scenario']['get' | 'use']>[number]['name' | 'description'], string>();
+is<Result<Sandbox['scenario']['list']>[number]['name' | 'description'], string>();
+is<Result<Sandbox['clock']['get' | 'set' | 'advance' | 'freeze']>['frozen' | 'real'], boolean>();
 is<Result<Sandbox['requests']['list']>, readonly RecordedExchange[]>();
-is<Result<Sandbox['requests']['count']>, RequestCount>();
+is<Result<Sandbox['requests']['count']>, number>();
 is<Result<Sandbox['requests']['clear']>, void>();
 is<Result<Sandbox['reset']>, void>();
-is<ResetOptions['keep'], readonly ('store' | 'scenario' | 'assumptions' | 'clock' | 'journal')[] | undefined>();
+is<NonNullable<Parameters<Sandbox['reset']>[0]>['keep'], readonly ('store' | 'scenario' | 'assumptions' | 'clock' | 'journal')[] | undefined>();
 is<Result<Sandbox['coverage']>, CoverageReport>();
 is<Result<PetstoreMock['coverage']>, CoverageReport>();
 is<Result<Sandbox['findings']>, FindingsReport>();
-is<RequestCount, { readonly count: number; readonly complete: boolean }>();
 
 is<RecordedExchange['operation'], OperationId | undefined>();
 is<RecordedExchange['status'], number | undefined>();
@@ -136,20 +134,23 @@ is<RecordedExchange['reply']['headers'], Readonly<Record<string, string>>>();
 is<RequestFilter['operation'], OperationId | undefined>();
 is<RequestFilter['status'], number | undefined>();
 
-is<CoverageReport['documented' | 'assumed'], readonly ReplyCoverage[]>();
-is<CoverageReport['cases'], readonly CaseCoverage[]>();
-is<CoverageReport['totals']['documented' | 'cases' | 'assumed'], CoverageShare>();
-is<CoverageShare['shown' | 'total' | 'percent'], number>();
-is<ReplyCoverage['operation'], OperationId>();
-is<ReplyCoverage['grounds'], readonly string[]>();
-is<NonNullable<CaseCoverage['first']>['exchange'], number>();
-is<CaseCoverage['sentence'], string>();
+type Reply = CoverageReport['documented' | 'assumed'][number];
+is<CoverageReport['totals']['documented' | 'cases' | 'assumed']['shown' | 'total' | 'percent'], number>();
+is<Reply['operation'], OperationId>();
+is<Reply['grounds'], readonly string[]>();
+is<NonNullable<CoverageReport['cases'][number]['first']>['exchange'], number>();
+is<CoverageReport['cases'][number]['sentence'], string>();
+is<ObservedExchange['why'], string[]>();
+is<ObservedExchange['status'], number | undefined>();
 is<FindingsReport['findings'], readonly Finding[]>();
 is<FindingsReport['counts'], Readonly<Partial<Record<FindingCode, number>>>>();
 is<Finding['code'], FindingCode>();
 is<Finding['exchange'], number>();
 is<ControlError['status'], number>();
 is<ControlError['code' | 'call' | 'message'], string>();
+
+const rule: RuleDefinition = { on: 'getPet', reply: { status: 503 } };
+const named: ScenarioName = 'outage';
 
 const scenario: ScenarioDefinition = {
   extends: 'slow',
@@ -167,7 +168,7 @@ const scenario: ScenarioDefinition = {
 };
 
 export async function use(mock: PetstoreMock): Promise<AssumptionId[]> {
-  await mock.scenario.use('slow', scenario);
+  await mock.scenario.use('slow', named, scenario, { rules: [rule] });
   await mock.state.patch({ orders: [{ id: 1n, status: 'cancelled' }] });
   await mock.animals.list({ id_gte: 5, status: 'sold', _sort: 'name', _limit: 3 });
   await mock.orders.patch(1n, { quantity: null, shipDate: undefined });
@@ -195,7 +196,10 @@ mock.animals.create({ name: 'Rex' });
 mock.animals.patch(1, { name: null });
 mock.orders.get('1');
 mock.state.patch({ orders: [{ status: 'shipped' }] });
+mock.scenario.use('outtage');
+mock.scenario.use({ extends: 'outtage' });
 mock.scenario.use({ rules: [{ on: 'getPets' }] });
+startPetstoreMock({ observe: (_sandbox, exchange) => { exchange.status = 200; } });
 mock.scenario.use({ rule: [] });
 mock.scenario.use({ rules: [{ on: 'getPet', reply: { body: 1 } }] });
 mock.scenario.use({ rules: [{ on: 'getPet', fault: 'explode' }] });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { loadScenarios, shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import type { Rule, Scenario } from '../../src/scenario/scenario.ts';
+import { SCENARIO_NAMES } from '../../src/scenario/scenario-names.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 import { mergeInto } from '../../src/store/merge.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -160,5 +161,6 @@ describe('a preset does what it says', () => {
 
 test('every preset that ships has a test', () => {
   const names = shippedScenarios().map(({ name }) => name);
+  expect(names).toEqual(SCENARIO_NAMES);
   expect(names).toEqual(Object.keys(PRESETS).sort());
 });

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { writeJson } from '../../contract/json.ts';
 import {
-  type Exchange,
   type ExchangeFilter,
+  type ObservedExchange,
   type Observer,
   passes,
 } from '../../evidence/journal.ts';
@@ -74,7 +74,7 @@ class Streams {
 }
 
 /** The event of an exchange: the same bytes for every stream. */
-function eventOf(exchange: Exchange): Buffer {
+function eventOf(exchange: ObservedExchange): Buffer {
   const data = writeJson(exchangeView(exchange));
   return Buffer.from(`id: ${exchange.number}\nevent: exchange\ndata: ${data}\n\n`);
 }
@@ -98,7 +98,7 @@ class Stream {
   }
 
   /** @param event called where it is sent */
-  send(exchange: Exchange, event: () => Buffer): void {
+  send(exchange: ObservedExchange, event: () => Buffer): void {
     if (!passes(exchange, this.#filter)) return;
     if (this.#response.writableLength > MOST_WAITING) {
       this.#dropped += 1;

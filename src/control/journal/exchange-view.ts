@@ -1,8 +1,8 @@
 import { parseJson } from '../../contract/json.ts';
-import type { Exchange } from '../../evidence/journal.ts';
+import type { ObservedExchange } from '../../evidence/journal.ts';
 
 /** An exchange as the control API shows it. It holds what was so, also when the exchange changes. */
-export function exchangeView(exchange: Exchange): object {
+export function exchangeView(exchange: ObservedExchange): object {
   const { number, at, method, target, operation, key, status, fault, delay, basis } = exchange;
   return {
     number,

@@ -1,0 +1,30 @@
+/** The scenarios that ship; each is a file in `scenarios/`. */
+export const SCENARIO_NAMES = [
+  'after-sunset',
+  'cancelled-orders',
+  'conflict-without-body',
+  'connection-reset',
+  'empty-inventory',
+  'empty-store',
+  'expiring-key',
+  'flaky',
+  'int64-ids',
+  'invalid-keys',
+  'large-store',
+  'lost-reply',
+  'malformed-json',
+  'no-orders',
+  'outage',
+  'proxy-error-page',
+  'rate-limited',
+  'read-only-key',
+  'shipped-orders',
+  'slow',
+  'sold-out',
+  'sparse-orders',
+  'truncated-bodies',
+  'unseen-statuses',
+] as const;
+
+/** The name of a scenario that ships. */
+export type ScenarioName = (typeof SCENARIO_NAMES)[number];
