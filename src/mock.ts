@@ -1,5 +1,5 @@
 import type { GuardOptions } from './control/guard.ts';
-import type { ControlParts } from './control/parts.ts';
+import type { ControlCall, ControlParts } from './control/parts.ts';
 import type { Observer } from './evidence/journal.ts';
 import { createFaults, type Faults } from './http/faults/faults.ts';
 import { createServiceHandler, type ServiceHandler } from './http/service.ts';
@@ -17,6 +17,8 @@ export interface MockOptions extends SandboxLimits {
   readonly noControl?: boolean | undefined;
   /** Called after each exchange in any sandbox, with a frozen copy. */
   readonly observe?: Observer | undefined;
+  /** Called for each call of the control API but those of `health`. */
+  readonly onControlCall?: ((call: ControlCall) => void) | undefined;
 }
 
 /** A whole mock, apart from what it listens on. */
@@ -40,12 +42,19 @@ export function assembleMock(
   { start, starter, guard, file }: MockParts,
   options: MockOptions,
 ): Mock {
-  const { plain = false, noControl = false, observe } = options;
+  const { plain = false, noControl = false, observe, onControlCall } = options;
   const sandboxes = new Sandboxes(start, options, file);
   if (observe !== undefined) sandboxes.observers.add(observe);
   const library = new ScenarioLibrary();
   const faults = createFaults();
   const service = createServiceHandler({ sandboxes, library, plain, faults });
-  const control = { sandboxes, starter, library, guard, enabled: !noControl };
+  const control = {
+    sandboxes,
+    starter,
+    library,
+    guard,
+    enabled: !noControl,
+    onCall: onControlCall,
+  };
   return { sandboxes, service, control, faults };
 }

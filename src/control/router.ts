@@ -15,7 +15,7 @@ import { type ControlReply, type Endpoint, refuse } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { guard } from './guard.ts';
 import { ofService } from './of-service.ts';
-import type { ControlParts } from './parts.ts';
+import type { ControlCall, ControlParts } from './parts.ts';
 import { sendReply } from './send.ts';
 
 /** Where the control API of the default sandbox is, and that of another. */
@@ -33,6 +33,7 @@ export function controlRouter({ Router }: typeof express, parts: ControlParts): 
     parts,
   );
   if (parts.enabled) {
+    if (parts.onCall !== undefined) api.use(reporting(parts.onCall));
     api.use(uncached, guard(parts.guard));
     addRoutes(
       api,
@@ -45,6 +46,18 @@ export function controlRouter({ Router }: typeof express, parts: ControlParts): 
   router.use(MOUNTS, api);
   router.use(answerMalformed);
   return router;
+}
+
+function reporting(onCall: (call: ControlCall) => void): RequestHandler {
+  return ({ method, originalUrl: target }, response, next) => {
+    const at = Date.now();
+    const startedAt = performance.now();
+    response.once('close', () => {
+      const duration = performance.now() - startedAt;
+      onCall({ method, target, status: response.statusCode, at, duration });
+    });
+    next();
+  };
 }
 
 function addRoutes(api: Router, endpoints: readonly Endpoint[], parts: ControlParts): void {

@@ -72,6 +72,9 @@ function naturesOf(id: OperationId): Nature[] {
   return natures;
 }
 
+/** Called for each finding when it is made. What a call is by nature is a finding once. */
+export type OnFinding = (finding: Finding) => void;
+
 /** Notes what the client of one sandbox should not do. */
 export class Findings {
   readonly sandbox: string;
@@ -82,8 +85,11 @@ export class Findings {
   /** The latest key that was no placeholder: clients send the same again and again. */
   #checkedKey: string | undefined;
 
-  constructor(sandbox: string) {
+  readonly #onFinding: OnFinding | undefined;
+
+  constructor(sandbox: string, onFinding?: OnFinding) {
     this.sandbox = sandbox;
+    this.#onFinding = onFinding;
   }
 
   /** A plain call that succeeds costs a handful of comparisons. */
@@ -151,9 +157,7 @@ export class Findings {
     const told = this.#counts.get(code);
     if (told === undefined) this.#counts.set(code, { count: 1 });
     else told.count += 1;
-    this.#kept ??= [];
-    if (this.#kept.length >= MOST) return;
-    this.#kept.push({
+    const finding: Finding = {
       code,
       sandbox: this.sandbox,
       exchange,
@@ -163,7 +167,10 @@ export class Findings {
       at: new Date(world.clock.now()).toISOString(),
       message,
       advice: FINDING_CODES[code],
-    });
+    };
+    this.#kept ??= [];
+    if (this.#kept.length < MOST) this.#kept.push(finding);
+    this.#onFinding?.(finding);
   }
 
   get kept(): readonly Finding[] {

@@ -18,6 +18,8 @@ export interface Seen {
   readonly connection: object;
   /** When that was opened, by `performance.now()`; undefined where nobody knows. */
   readonly connectedAt: number | undefined;
+  /** When the request was received, by `performance.now()`. */
+  readonly receivedAt: number;
 }
 
 /** Characters of a target and of a reply's body, and bytes of a request's body, that are kept. */
@@ -33,6 +35,8 @@ export class Exchange {
   number = 0;
   /** When the reply was decided on, by the sandbox's clock; milliseconds since 1970. */
   at = 0;
+  /** When the request was received, by `performance.now()`. */
+  receivedAt = 0;
   method = '';
   target = '';
   operation: OperationId | undefined;
@@ -61,6 +65,7 @@ export class Exchange {
     const { reply } = outcome;
     this.number = number;
     this.at = at;
+    this.receivedAt = seen.receivedAt;
     this.method = seen.method;
     // A text that is the same as before is not taken again, so that it does not outlive its request.
     if (this.target !== seen.target) this.target = cut(seen.target, KEPT_TARGET);

@@ -78,6 +78,7 @@ class ServiceExchange implements Framing {
   readonly #sandbox: Sandbox;
   readonly #authorization: string | undefined;
   readonly #wire: Wire;
+  readonly #receivedAt = performance.now();
   #called: Call | undefined;
 
   constructor(
@@ -192,6 +193,7 @@ class ServiceExchange implements Framing {
       call: this.#called,
       connection: request.socket,
       connectedAt: openedAt(request.socket),
+      receivedAt: this.#receivedAt,
     };
     this.#sandbox.take(seen, outcome, decision);
     send(this.#response, outcome, this, this.#sandbox.world, this.#wire);

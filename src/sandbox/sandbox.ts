@@ -1,6 +1,6 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import { Coverage } from '../evidence/coverage.ts';
-import { Findings } from '../evidence/findings.ts';
+import { Findings, type OnFinding } from '../evidence/findings.ts';
 import { Journal, type Observer, type Seen } from '../evidence/journal.ts';
 import { isDelivered, isShown, type Outcome } from '../scenario/outcome.ts';
 import { type Decision, type RuleBook, Rules } from '../scenario/rules.ts';
@@ -15,6 +15,7 @@ export interface SandboxShare {
   /** How many exchanges each journal keeps. */
   readonly journal: number;
   readonly observers: ReadonlySet<Observer>;
+  readonly onFinding: OnFinding | undefined;
   /** Keeps what sandboxes have seen before they forget it. */
   readonly forgotten: (sandbox: Sandbox) => void;
 }
@@ -76,7 +77,7 @@ export class Sandbox {
     this.clock = new MovableClock(start.clock);
     this.journal = new Journal(name, share.journal, share.observers);
     this.coverage = new Coverage(name);
-    this.findings = new Findings(name);
+    this.findings = new Findings(name, share.onFinding);
     this.#share = share;
     this.#start = start;
     this.#world = this.#worldFrom(start, file?.store ?? forkStore(start.store));

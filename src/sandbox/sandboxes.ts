@@ -1,6 +1,6 @@
 import { DEFAULTS } from '../defaults.ts';
 import { type CoverageReport, coverageOf } from '../evidence/coverage.ts';
-import { type FindingsReport, findingsOf } from '../evidence/findings.ts';
+import { type FindingsReport, findingsOf, type OnFinding } from '../evidence/findings.ts';
 import type { Observer } from '../evidence/journal.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { MovableClock } from '../service/clock.ts';
@@ -17,6 +17,8 @@ export interface SandboxLimits {
   readonly maxSandboxes?: number | undefined;
   /** Whether a request must name a sandbox. */
   readonly sandboxRequired?: boolean | undefined;
+  /** Called for each finding when it is made. */
+  readonly onFinding?: OnFinding | undefined;
 }
 
 /** All sandboxes of a server, each created at its first use. */
@@ -39,6 +41,7 @@ export class Sandboxes {
       journal = DEFAULTS.journal,
       maxSandboxes = DEFAULTS.maxSandboxes,
       sandboxRequired = false,
+      onFinding,
     }: SandboxLimits = {},
     file?: SandboxFile,
   ) {
@@ -47,6 +50,7 @@ export class Sandboxes {
     this.#share = {
       journal,
       observers: this.observers,
+      onFinding,
       forgotten: (sandbox) => this.#past.add(sandbox),
     };
     this.#start = file === undefined ? start : { ...start, store: forkStore(file.store) };

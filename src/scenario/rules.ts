@@ -116,7 +116,7 @@ export class Rules {
     if (rule.calls?.some(({ from, to }) => call >= from && call <= to) === false) return undefined;
     const seed = draw(this.#seed, index, call);
     if (rule.chance < 1 && share(seed, FIELD.chance) >= rule.chance) return undefined;
-    const delay = rule.delay === undefined ? 0 : drawDelay(rule.delay, seed);
+    const delay = rule.delay === undefined ? 0 : Math.round(drawDelay(rule.delay, seed));
     return { by: `${rule.scenario}#${rule.number}`, rule, call, delay };
   }
 }

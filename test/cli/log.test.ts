@@ -1,8 +1,16 @@
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { type Logged, renderDropped, renderJson, renderPretty } from '../../src/cli/output/log.ts';
-import { openLog } from '../../src/cli/output/log-output.ts';
+import {
+  type Logged,
+  renderControlCall,
+  renderDropped,
+  renderFinding,
+  renderJson,
+  renderPretty,
+} from '../../src/cli/output/log.ts';
+import { logFormatFor, openLog } from '../../src/cli/output/log-output.ts';
+import type { Finding } from '../../src/evidence/findings.ts';
 import { Exchange } from '../../src/evidence/journal.ts';
 import { runCommand, startCommand } from '../helpers/command.ts';
 
@@ -45,19 +53,19 @@ const LOST = logged({
 
 describe('a pretty line', () => {
   test.each([
-    ['default', logged(), '01:02:03.004 GET    /v1/pets?limit=3 200 documented\n'],
+    ['default', logged(), '01:02:03.004 GET    /v1/pets?limit=3 200 documented, 0.4 ms\n'],
     [
       'a',
       CANCELLED_AGAIN,
-      '01:02:03.004 DELETE /~a/v1/store/orders/2 409 assumed, in sandbox a: assumption cancel-again=409; order 2 is cancelled\n',
+      '01:02:03.004 DELETE /~a/v1/store/orders/2 409 assumed, 0.4 ms, in sandbox a: assumption cancel-again=409; order 2 is cancelled\n',
     ],
     [
       'default',
       LOST,
-      '01:02:03.004 GET    /v1/pets?limit=3 --- forced, fault reset, after 120 ms: scenario flaky, rule 1, call 2 of 2\n',
+      '01:02:03.004 GET    /v1/pets?limit=3 --- forced, fault reset, 0.4 ms, delayed by 120 ms: scenario flaky, rule 1, call 2 of 2\n',
     ],
   ])('tells an exchange in sandbox %s', (sandbox, exchange, line) => {
-    expect(renderPretty(sandbox, exchange, PLAIN)).toBe(line);
+    expect(renderPretty(sandbox, exchange, 0.44, PLAIN)).toBe(line);
   });
 
   test.each([
@@ -66,7 +74,7 @@ describe('a pretty line', () => {
     [503, 31],
     [undefined, 31],
   ])('has the status %s in its colour', (status, colour) => {
-    const line = renderPretty('default', logged({ status }), COLOURED);
+    const line = renderPretty('default', logged({ status }), 1, COLOURED);
     expect(line).toContain(`\u001B[${colour}m${status ?? '---'}\u001B[39m`);
   });
 });
@@ -74,7 +82,7 @@ describe('a pretty line', () => {
 describe('a line of JSON', () => {
   test('has all there is', () => {
     expect(
-      JSON.parse(renderJson('a', { ...CANCELLED_AGAIN, delay: 5, fault: 'truncate' })),
+      JSON.parse(renderJson('a', { ...CANCELLED_AGAIN, delay: 5, fault: 'truncate' }, 5.123_45)),
     ).toEqual({
       time: '2030-12-06T01:02:03.004Z',
       sandbox: 'a',
@@ -84,6 +92,7 @@ describe('a line of JSON', () => {
       operation: 'cancelOrder',
       status: 409,
       fault: 'truncate',
+      duration: 5.123,
       delay: 5,
       basis: 'assumed',
       by: ['cancel-again=409'],
@@ -93,7 +102,11 @@ describe('a line of JSON', () => {
   });
 
   test('leaves out what there is not', () => {
-    const line = renderJson('default', { ...LOST, operation: undefined, key: undefined, delay: 0 });
+    const line = renderJson(
+      'default',
+      { ...LOST, operation: undefined, key: undefined, delay: 0 },
+      2,
+    );
     expect(JSON.parse(line)).toEqual({
       time: '2030-12-06T01:02:03.004Z',
       sandbox: 'default',
@@ -101,6 +114,7 @@ describe('a line of JSON', () => {
       method: 'GET',
       target: '/v1/pets?limit=3',
       fault: 'reset',
+      duration: 2,
       basis: 'forced',
       by: ['flaky#1'],
       why: ['scenario flaky, rule 1, call 2 of 2'],
@@ -108,11 +122,17 @@ describe('a line of JSON', () => {
   });
 });
 
+test('an assumed reply that no assumption decided has no `by`', () => {
+  const line = renderJson('default', logged({ basis: { kind: 'assumed', by: [] } }), 1);
+  expect(JSON.parse(line)).toMatchObject({ basis: 'assumed' });
+  expect(line).not.toContain('"by"');
+});
+
 describe('what a client sends cannot forge or flood a line', () => {
   const hostile = '/v1/\r\n\u001B[2Jfake\u009B31m\u202Eabc\u2028';
   const renders: [string, (exchange: Logged) => string][] = [
-    ['pretty', (exchange) => renderPretty('default', exchange, PLAIN)],
-    ['json', (exchange) => renderJson('default', exchange)],
+    ['pretty', (exchange) => renderPretty('default', exchange, 1, PLAIN)],
+    ['json', (exchange) => renderJson('default', exchange, 1)],
   ];
 
   test.each(renders)('%s escapes control characters', (_format, render) => {
@@ -128,14 +148,16 @@ describe('what a client sends cannot forge or flood a line', () => {
   });
 
   test('JSON keeps what it escapes', () => {
-    const { target }: { target: string } = JSON.parse(renderJson('a', logged({ target: hostile })));
+    const { target }: { target: string } = JSON.parse(
+      renderJson('a', logged({ target: hostile }), 1),
+    );
     expect(target).toBe(hostile);
   });
 });
 
 test.each([
-  ['json', 2, '{"dropped":2,"why":["whoever reads this log is too slow"]}\n'],
-  ['pretty', 1, '1 line dropped: whoever reads this log is too slow\n'],
+  ['json', 2, '{"dropped":2,"why":["the reader of this log is too slow"]}\n'],
+  ['pretty', 1, '1 line dropped: the reader of this log is too slow\n'],
 ] as const)('dropped lines are told in %s', (format, count, line) => {
   expect(renderDropped(count, format)).toBe(line);
 });
@@ -167,6 +189,7 @@ function exchanged(number: number): Exchange {
     call: undefined,
     connection: {},
     connectedAt: undefined,
+    receivedAt: 0,
   };
   const reply = {
     status: 404,
@@ -192,7 +215,10 @@ describe('the log', () => {
   test('is pretty on a terminal, else JSON, and none where it is off', async () => {
     const lineOn = async (interactive: boolean) => {
       const { output, texts } = slowReader();
-      const log = openLog(terminalTo(output, interactive), undefined);
+      const log = openLog(
+        terminalTo(output, interactive),
+        logFormatFor(terminalTo(output, interactive), undefined),
+      );
       log?.observe('default', exchanged(1));
       await expect.poll(() => texts.length).toBe(1);
       return texts.join('');
@@ -261,7 +287,7 @@ describe('a server', () => {
     await get(server.url, 'demo-key');
     await server.stop();
     const [, line] = server.stdout().split('\n');
-    expect(line).toMatch(/^[\d:.]{12} GET {4}\/v1\/pets\?limit=1 200 documented$/);
+    expect(line).toMatch(/^[\d:.]{12} GET {4}\/v1\/pets\?limit=1 200 documented, [\d.]+ ms$/);
   });
 
   test('logs nothing where the log is off', async () => {
@@ -291,4 +317,47 @@ describe('a server', () => {
     const { stdout } = await runCommand([...FREE, '--scenario', 'no-such']);
     expect(stdout).toBe('');
   });
+});
+
+test('in JSON every line but the ready line is JSON, with calls, findings and control calls', async () => {
+  const server = await startCommand(['--port', '0', '--host', '0.0.0.0', '--log', 'json']);
+  const headers = { Authorization: 'Bearer demo-key' };
+  await fetch(`${server.url}/pets?colour=red`, { headers });
+  await fetch(new URL('/__mock/health', server.url));
+  await fetch(new URL('/__mock/state', server.url));
+  await server.stop();
+  const [ready, ...lines] = `${server.stdout()}${server.stderr()}`.trimEnd().split('\n');
+  expect(ready).toBe(`petstore-mock ready ${server.url}`);
+  const entries = lines.map((line) => JSON.parse(line));
+  expect(entries).toMatchObject([
+    { number: 1, target: '/v1/pets?colour=red', duration: expect.any(Number) },
+    { number: 1, finding: 'unknown-input', message: expect.stringContaining('colour') },
+    { control: true, method: 'GET', target: '/__mock/state', status: 401 },
+    { notice: expect.stringContaining('requires the token') },
+  ]);
+  for (const number of JSON.stringify(entries).match(/\d+\.\d+/g) ?? []) {
+    expect(number).toMatch(/^\d+\.\d{1,3}$/);
+  }
+});
+
+test('pretty lines tell findings and control calls', () => {
+  const finding: Finding = {
+    code: 'rounded-id',
+    sandbox: 'default',
+    exchange: 7,
+    operation: 'getPet',
+    method: 'GET',
+    target: '/v1/pets/1',
+    at: '2030-12-06T01:02:03.004Z',
+    message: '1 is unknown.',
+    advice: 'Read ids as 64-bit integers.',
+  };
+  expect(renderFinding(finding, 'pretty', PLAIN)).toBe(
+    '01:02:03.004 finding rounded-id: 1 is unknown. Read ids as 64-bit integers.\n',
+  );
+  const at = Date.parse(finding.at);
+  const call = { method: 'PATCH', target: '/__mock/orders/1', status: 200, at, duration: 1.26 };
+  expect(renderControlCall(call, 'pretty', PLAIN)).toBe(
+    '01:02:03.004 PATCH  /__mock/orders/1 200 control API, 1.3 ms\n',
+  );
 });

@@ -220,7 +220,7 @@ describe('the token of the control API', () => {
 
   test('is printed where it was drawn, and opens it', async () => {
     const server = await startCommand(everyAddress);
-    await expect.poll(server.stderr).toMatch(/ asks for the token \S+ /);
+    await expect.poll(server.stderr).toMatch(/ requires the token \S+ /);
     const [, token = ''] = / the token (\S+) /.exec(server.stderr()) ?? [];
     const url = new URL('/__mock/assumptions', server.url);
     const headers = { Authorization: `Bearer ${token}` };

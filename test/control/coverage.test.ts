@@ -158,6 +158,7 @@ describe('thousands of sandboxes', () => {
       call,
       connection: sandboxes,
       connectedAt: undefined,
+      receivedAt: 0,
     };
     sandbox.take(seen, { kind: 'reply', reply: SERVICE.getPet(sandbox.world, call), delay: 0 });
   }

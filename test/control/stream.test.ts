@@ -46,6 +46,7 @@ const SEEN = {
   call: callOf('listPets'),
   connection: {},
   connectedAt: undefined,
+  receivedAt: 0,
 } as const;
 
 const RESET = {

@@ -11,6 +11,7 @@ const SEEN: Seen = {
   call: callOf('listPets'),
   connection: {},
   connectedAt: undefined,
+  receivedAt: 0,
 };
 
 function replied(reply: Partial<Reply> = {}): Outcome {

@@ -14,7 +14,15 @@ function mark({ method = 'POST', target = '/v1/pets', key = 'a', body }: Sent): 
   const authorization = `Bearer ${key}`;
   const received = body === undefined ? {} : { body: new ReceivedBytes(body) };
   const call = { ...callOf('createPet'), authorization, ...received };
-  const seen = { method, target, authorization, call, connection: {}, connectedAt: undefined };
+  const seen = {
+    method,
+    target,
+    authorization,
+    call,
+    connection: {},
+    connectedAt: undefined,
+    receivedAt: 0,
+  };
   return markOf({ seen, call });
 }
 

@@ -10,6 +10,7 @@ import { type ServeSettings, serveSettings } from '../input/settings.ts';
 import { CoverageFiles } from '../output/coverage-files.ts';
 import { notice } from '../output/escaped.ts';
 import { renderEvidence } from '../output/evidence-table.ts';
+import { renderNotice } from '../output/log.ts';
 import { openLog } from '../output/log-output.ts';
 import { Shown } from '../output/run-evidence.ts';
 import { noticesTerminal } from '../output/terminal.ts';
@@ -33,16 +34,17 @@ export const exec: Command = async ({ layers, positionals: words, terminal }) =>
   const signals = new Passing();
   const scenarios = await scenariosOf(settings, layers);
   const { notices, style } = noticesTerminal(terminal);
-  const log = openLog({ ...terminal, output: notices, style }, settings.log);
+  const log = openLog({ ...terminal, output: notices, style }, settings.log ?? 'off');
   const shown = new Shown();
   const server = await start(
     {
       ...settings,
+      ...log,
       observe: (sandbox, exchange) => {
         shown.observe(sandbox, exchange);
         log?.observe(sandbox, exchange);
       },
-      onReload: (problem) => notices.write(tellReload(problem)),
+      onReload: (problem) => notices.write(renderNotice(tellReload(problem), 'pretty')),
     },
     layers,
   );
@@ -58,19 +60,20 @@ export const exec: Command = async ({ layers, positionals: words, terminal }) =>
     notices.write(notice(`${words[0]} ${tellEnding(ending)}`));
   }
   if (ending.kind !== 'not-started') notices.write(renderEvidence(evidence, style));
-  const written = coverage.write(server, notices);
+  const problems = coverage.write(server);
+  notices.write(problems.map(notice).join(''));
   const exitCode = exitCodeOf(ending);
   if (exitCode !== 0) return exitCode;
   const reasons = judge(gates, evidence);
   notices.write(reasons.map(notice).join(''));
   if (reasons.length > 0) return HELD_BACK;
-  return written;
+  return problems.length > 0 ? 1 : 0;
 };
 
 /** Those of `serve`, but that any port will do, and that only the command prints by itself. */
 function execSettings(layers: Layers): ServeSettings {
   const settings = serveSettings(layers);
-  return { ...settings, port: integerOf(layers, 'port') ?? 0, log: settings.log ?? 'off' };
+  return { ...settings, port: integerOf(layers, 'port') ?? 0 };
 }
 
 /** Whether keys such as Ctrl-C reach the command by themselves, as long as it is in our group. */

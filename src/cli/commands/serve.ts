@@ -4,8 +4,8 @@ import { givenAs, type Layers } from '../input/given.ts';
 import { type ServeSettings, serveSettings } from '../input/settings.ts';
 import { renderBanner } from '../output/banner.ts';
 import type { CoverageFiles } from '../output/coverage-files.ts';
-import { escapedLines } from '../output/escaped.ts';
-import { openLog } from '../output/log-output.ts';
+import { renderNotice } from '../output/log.ts';
+import { logFormatFor, openLog } from '../output/log-output.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { start } from '../start-server.ts';
 import type { Command } from './command.ts';
@@ -14,27 +14,32 @@ import type { Command } from './command.ts';
 export const serve: Command = async ({ layers, terminal }) => {
   const settings = serveSettings(layers);
   const coverage = await coverageOf(layers);
-  // From here on, so that one that comes while a large fixture loads is not lost: in a container
-  // this may be process 1, which no signal ends by itself.
+  // Before the start, which a large fixture can make long: a container's process 1 ignores signals
+  // that it does not handle.
   const signals = stopSignals();
-  const log = openLog(terminal, settings.log);
-  const onReload = (problem: Error | undefined) => {
-    terminal.notices.write(tellReload(problem));
+  const format = logFormatFor(terminal, settings.log);
+  const log = openLog(terminal, format);
+  const tell = (text: string) => {
+    terminal.notices.write(renderNotice(text, format));
   };
-  const onNotice = (message: string) => {
-    terminal.notices.write(`petstore-mock: ${message}\n`);
-  };
-  const starting = start({ ...settings, observe: log?.observe, onReload, onNotice }, layers);
+  const onReload = (problem: Error | undefined) => tell(tellReload(problem));
+  const starting = start({ ...settings, ...log, onReload, onNotice: tell }, layers);
   const server = await Promise.race([starting, signals.first]);
   // A start can wait for a pipe or another server's lock. Leaving ends it.
   if (server === undefined) return 0;
   terminal.output.write(`petstore-mock ready ${server.url}\n`);
-  welcome(server, settings, terminal);
+  welcome(
+    server,
+    settings,
+    { ...terminal, interactive: terminal.interactive && format !== 'json' },
+    tell,
+  );
   await signals.first;
   const exitCode = await Promise.race([server.close().then(() => 0), signals.second]);
   log?.flush();
-  const written = coverage?.write(server, terminal.notices) ?? 0;
-  return exitCode === 0 ? written : exitCode;
+  const problems = coverage?.write(server) ?? [];
+  problems.forEach(tell);
+  return exitCode === 0 && problems.length > 0 ? 1 : exitCode;
 };
 
 /** Loaded only where coverage is to be written. */
@@ -44,24 +49,26 @@ async function coverageOf(layers: Layers): Promise<CoverageFiles | undefined> {
   return new Files(layers);
 }
 
-/** What a person wants to know. A token that was drawn is told also where no person reads along. */
-function welcome(server: RunningServer, settings: ServeSettings, terminal: Terminal): void {
+/** Greets a person at a terminal; a generated token is printed in any case. */
+function welcome(
+  server: RunningServer,
+  settings: ServeSettings,
+  { interactive, output, style }: Terminal,
+  tell: (text: string) => void,
+): void {
   const { keys = {}, scenarios = [], noControl = false, controlToken } = settings;
   const token = controlToken === undefined ? server.controlToken : undefined;
-  if (terminal.interactive) {
+  if (interactive) {
     const control = noControl ? undefined : { token };
-    const started = { url: server.url, keys, scenarios, control };
-    terminal.output.write(renderBanner(started, terminal.style));
+    output.write(renderBanner({ url: server.url, keys, scenarios, control }, style));
   } else if (token !== undefined && !noControl) {
-    terminal.notices.write(
-      `petstore-mock: the control API asks for the token ${token} (--control-token chooses one)\n`,
-    );
+    tell(`the control API requires the token ${token} (--control-token sets one)`);
   }
 }
 
-/** What is told when a watched file has changed. */
+/** What is said after a watched file has changed. */
 export function tellReload(problem: Error | undefined): string {
   return problem === undefined
-    ? 'petstore-mock: a file has changed; every sandbox has started anew\n'
-    : `petstore-mock: a file has changed and cannot be used; every sandbox stays as it is\n${escapedLines(problem.message)}\n`;
+    ? 'a file changed; every sandbox was restarted'
+    : `a file changed and cannot be used; every sandbox stays as it is\n${problem.message}`;
 }

@@ -1,21 +1,19 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
-import type { Writable } from 'node:stream';
 import { coverageFormats, writeCoverage } from '../../report/write.ts';
 import type { RunningServer } from '../../server.ts';
 import { describe, listed } from '../../words.ts';
 import { type Layers, listOf, originOf, refusal } from '../input/given.ts';
-import { notice } from './escaped.ts';
 
 const ENDINGS = Object.keys(coverageFormats);
 
-/** The files that coverage is to be written to. */
+/** The files of `--coverage`. */
 export class CoverageFiles {
   readonly #files: readonly string[];
 
   /**
-   * @throws UsageError where a file's ending does not say how to write it, or where it cannot be
-   *   written: to be told so after a long run would be too late
+   * @throws UsageError for an unknown extension, or a file that cannot be written: after a long run
+   *   that message would come too late
    */
   constructor(layers: Layers) {
     this.#files = listOf(layers, 'coverage') ?? [];
@@ -32,29 +30,26 @@ export class CoverageFiles {
   }
 
   /**
-   * Writes every file that can be written with what clients of a server were shown, and tells what is
-   * wrong with the others.
+   * Writes every file that can be written.
    *
-   * @returns the exit code where all else went well: 1 where a file could not be written
+   * @returns what is wrong with the others
    */
-  write(server: Pick<RunningServer, 'coverage' | 'findings'>, notices: Writable): 0 | 1 {
-    if (this.#files.length === 0) return 0;
+  write(server: Pick<RunningServer, 'coverage' | 'findings'>): string[] {
+    if (this.#files.length === 0) return [];
     const report = { coverage: server.coverage(), findings: server.findings() };
-    const problems = this.#files.flatMap((file) => {
+    return this.#files.flatMap((file) => {
       try {
         writeCoverage(file, report);
         return [];
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        return [`the coverage cannot be written to ${file}: ${reason}`];
+        return [`coverage cannot be written to ${file}: ${reason}`];
       }
     });
-    notices.write(problems.map(notice).join(''));
-    return problems.length > 0 ? 1 : 0;
   }
 }
 
-/** Why a file cannot be written, as far as can be told without making anything. */
+/** Why a file cannot be written, as far as can be known without creating it. */
 function obstacleTo(file: string): string | undefined {
   if (entryAt(file) === 'folder') return 'it is a folder';
   for (let folder = dirname(file); ; folder = dirname(folder)) {

@@ -1,47 +1,64 @@
 import type { Writable } from 'node:stream';
+import type { ControlCall } from '../../control/parts.ts';
+import type { OnFinding } from '../../evidence/findings.ts';
 import type { Observer } from '../../evidence/journal.ts';
-import { type LogFormat, renderDropped, renderJson, renderPretty } from './log.ts';
+import {
+  type LogFormat,
+  renderControlCall,
+  renderDropped,
+  renderFinding,
+  renderJson,
+  renderPretty,
+} from './log.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Prints exchanges as they come. */
+/** Prints what happens, line by line. */
 export interface Log {
   readonly observe: Observer;
-  /** Prints what is still being gathered. */
+  readonly onFinding: OnFinding;
+  readonly onControlCall: (call: ControlCall) => void;
+  /** Prints the lines that are still being gathered. */
   flush(): void;
 }
 
-/** Milliseconds for which lines are gathered: one write for many exchanges costs little more. */
+/** Milliseconds for which lines are gathered into one write. */
 const GATHER = 10;
 
-/** Characters that are gathered: V8 makes room for a longer text with more effort. */
+/** Characters gathered before a write: longer texts cost V8 more. */
 const MOST_GATHERED = 1 << 15;
 
-/** Characters that wait for a reader who is slower than we are. */
+/** Characters kept for a slow reader; further lines are dropped. */
 const MOST_WAITING = 1 << 20;
 
-/** @param format undefined: what suits who reads; `off` makes no log at all */
-export function openLog(
-  { output, interactive, style }: Terminal,
-  format: LogFormat | undefined,
-): Log | undefined {
-  const chosen = format ?? (interactive ? 'pretty' : 'json');
-  if (chosen === 'off') return undefined;
-  const lines = new Lines(output, (count) => renderDropped(count, chosen));
-  const observe: Observer =
-    chosen === 'json'
-      ? (sandbox, exchange) => lines.add(() => renderJson(sandbox, exchange))
-      : (sandbox, exchange) => lines.add(() => renderPretty(sandbox, exchange, style));
-  return { observe, flush: () => lines.flush() };
+/** The format that suits the reader, if none was chosen. */
+export function logFormatFor({ interactive }: Terminal, chosen: LogFormat | undefined): LogFormat {
+  return chosen ?? (interactive ? 'pretty' : 'json');
 }
 
-/** Lines on their way to a reader, who may be slow or may have left. */
+/** Undefined if the log is off. */
+export function openLog({ output, style }: Terminal, format: LogFormat): Log | undefined {
+  if (format === 'off') return undefined;
+  const lines = new Lines(output, (count) => renderDropped(count, format));
+  const render = format === 'json' ? renderJson : renderPretty;
+  return {
+    observe: (sandbox, exchange) => {
+      const duration = performance.now() - exchange.receivedAt + exchange.delay;
+      lines.add(() => render(sandbox, exchange, duration, style));
+    },
+    onFinding: (finding) => lines.add(() => renderFinding(finding, format, style)),
+    onControlCall: (call) => lines.add(() => renderControlCall(call, format, style)),
+    flush: () => lines.flush(),
+  };
+}
+
+/** Writes lines to a reader, who may be slow or gone. */
 class Lines {
   readonly #output: Writable;
   readonly #tellDropped: (count: number) => string;
   #waiting = '';
   #dropped = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Whether the output has more than it wants, and will tell when it has not. */
+  /** Whether the output is waiting to drain. */
   #full = false;
 
   constructor(output: Writable, tellDropped: (count: number) => string) {
@@ -49,7 +66,7 @@ class Lines {
     this.#tellDropped = tellDropped;
   }
 
-  /** @param render called at once, or never where the line would be dropped */
+  /** @param render called at once, or never if the line is dropped */
   add(render: () => string): void {
     if (!this.#output.writable) return;
     if (this.#waiting.length >= MOST_WAITING) {

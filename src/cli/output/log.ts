@@ -1,13 +1,16 @@
+import type { ControlCall } from '../../control/parts.ts';
+import type { Finding } from '../../evidence/findings.ts';
 import type { Exchange } from '../../evidence/journal.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
-import { escaped, escapeOf } from './escaped.ts';
+import { escaped, escapedLines, escapeOf } from './escaped.ts';
+import { rounded } from './rounded.ts';
 import { type Colour, paint, type Style } from './terminal.ts';
 
 export const LOG_FORMATS = ['pretty', 'json', 'off'] as const;
 
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** What a line tells of an exchange. */
+/** The parts of an exchange that a line shows. */
 export type Logged = Pick<
   Exchange,
   | 'number'
@@ -23,38 +26,41 @@ export type Logged = Pick<
   | 'why'
 >;
 
-/** Characters of a target and of a reason: clients write the one, and have a part in the other. */
+/** Most characters of a target and of a reason; clients control the one and influence the other. */
 const LONGEST_IN_JSON = 1000;
 const LONGEST_TARGET = 200;
 const LONGEST_REASONS = 300;
 
-/** What `why` says where there is nothing to say beyond the basis. */
+/** What `why` says if there is no more to say than the basis. */
 const NO_MORE_TO_SAY = 'as the document prescribes';
 
 /**
- * An exchange as a line of JSON, in ASCII. What there is not is left out. It is put together by
- * hand: this runs for every exchange, and JSON.stringify takes four times as long (measured).
+ * An exchange as a line of JSON, in ASCII, without members that have no value. Put together by hand:
+ * JSON.stringify takes four times as long (measured), and this runs for every exchange.
+ *
+ * @param duration milliseconds from the request to its reply, delay included
  */
-export function renderJson(sandbox: string, exchange: Logged): string {
+export function renderJson(sandbox: string, exchange: Logged, duration: number): string {
   const { operation, status, fault, delay, basis, key } = exchange;
   let line = `{"time":"${instantOf(exchange.at)}","sandbox":"${sandbox}","number":${exchange.number}`;
   line += `,"method":${quoted(exchange.method)},"target":${quoted(exchange.target)}`;
   if (operation !== undefined) line += `,"operation":"${operation}"`;
   if (status !== undefined) line += `,"status":${status}`;
   if (fault !== undefined) line += `,"fault":"${fault}"`;
+  line += `,"duration":${rounded(duration)}`;
   if (delay > 0) line += `,"delay":${delay}`;
   line += `,"basis":"${basis.kind}"`;
   const by = groundsOf(basis);
-  if (by !== undefined) line += `,"by":[${by.map(quoted).join()}]`;
+  if (by.length > 0) line += `,"by":[${by.map(quoted).join()}]`;
   line += `,"why":[${exchange.why.map(quoted).join()}]`;
   if (key !== undefined) line += `,"key":${quotedKey(key)}`;
   return `${line}}\n`;
 }
 
-function groundsOf(basis: Logged['basis']): readonly string[] | undefined {
+function groundsOf(basis: Logged['basis']): readonly string[] {
   switch (basis.kind) {
     case 'documented':
-      return undefined;
+      return [];
     case 'assumed':
       return basis.by;
     case 'forced':
@@ -63,25 +69,77 @@ function groundsOf(basis: Logged['basis']): readonly string[] | undefined {
 }
 
 /** An exchange as a line for a person. */
-export function renderPretty(sandbox: string, exchange: Logged, style: Style): string {
+export function renderPretty(
+  sandbox: string,
+  exchange: Logged,
+  duration: number,
+  style: Style,
+): string {
   const { method, target, status, basis, fault, delay } = exchange;
-  // Whatever the year, which can have more than four digits, the time of day stands at the end.
-  const time = instantOf(exchange.at).slice(-'00:00:00.000Z'.length, -1);
   const circumstances = [
     basis.kind,
     ...(fault === undefined ? [] : [`fault ${fault}`]),
-    ...(delay > 0 ? [`after ${Math.round(delay)} ms`] : []),
+    `${duration.toFixed(1)} ms`,
+    ...(delay > 0 ? [`delayed by ${delay} ms`] : []),
     ...(sandbox === DEFAULT_SANDBOX ? [] : [`in sandbox ${sandbox}`]),
   ];
   const why = exchange.why.filter((reason) => reason !== NO_MORE_TO_SAY).join('; ');
   const reasons = why === '' ? '' : `: ${escaped(cut(why, LONGEST_REASONS))}`;
+  const told = `${circumstances.join(', ')}${reasons}`;
+  return prettyLine({ at: exchange.at, method, target, status }, told, style);
+}
+
+function prettyLine(
+  { at, method, target, status }: Pick<Logged, 'at' | 'method' | 'target' | 'status'>,
+  told: string,
+  style: Style,
+): string {
   return [
-    paint(time, 'grey', style),
+    paint(timeOf(at), 'grey', style),
     escaped(method).padEnd('DELETE'.length),
     escaped(cut(target, LONGEST_TARGET)),
     paint(String(status ?? '---'), colourOf(status), style),
-    `${circumstances.join(', ')}${reasons}\n`,
+    `${told}\n`,
   ].join(' ');
+}
+
+/** The time of day. It is at the end, since years can have more than four digits. */
+function timeOf(at: number): string {
+  return instantOf(at).slice(-'00:00:00.000Z'.length, -1);
+}
+
+/** A call of the control API. */
+export function renderControlCall(call: ControlCall, format: LogFormat, style: Style): string {
+  const { method, target, status, at, duration } = call;
+  if (format === 'pretty') {
+    return prettyLine(call, `control API, ${duration.toFixed(1)} ms`, style);
+  }
+  const time = instantOf(at);
+  return jsonLine({ time, control: true, method, target, status, duration: rounded(duration) });
+}
+
+/** A finding; follows the exchange that caused it. */
+export function renderFinding(finding: Finding, format: LogFormat, style: Style): string {
+  const { at, sandbox, exchange, code, message, advice } = finding;
+  if (format === 'json') {
+    return jsonLine({ time: at, sandbox, number: exchange, finding: code, message, advice });
+  }
+  const time = paint(timeOf(Date.parse(at)), 'grey', style);
+  const told = escaped(cut(message, LONGEST_REASONS));
+  return `${time} ${paint(`finding ${code}`, 'yellow', style)}: ${told} ${advice}\n`;
+}
+
+/** What the server tells its operator besides. */
+export function renderNotice(text: string, format: LogFormat): string {
+  if (format === 'json') return jsonLine({ time: new Date().toISOString(), notice: text });
+  return `petstore-mock: ${escapedLines(text)}\n`;
+}
+
+function jsonLine(members: Readonly<Record<string, unknown>>): string {
+  const texts = Object.entries(members).map(([name, value]) => {
+    return `"${name}":${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}`;
+  });
+  return `{${texts.join()}}\n`;
 }
 
 function colourOf(status: number | undefined): Colour {
@@ -89,17 +147,17 @@ function colourOf(status: number | undefined): Colour {
   return status >= 400 ? 'yellow' : 'green';
 }
 
-/** Told where lines were dropped, in their place. */
+/** Stands in the place of lines that were dropped. */
 export function renderDropped(count: number, format: LogFormat): string {
-  const why = 'whoever reads this log is too slow';
-  if (format === 'json') return `${JSON.stringify({ dropped: count, why: [why] })}\n`;
+  const why = 'the reader of this log is too slow';
+  if (format === 'json') return jsonLine({ dropped: count, why: [why] });
   return `${count} ${count === 1 ? 'line' : 'lines'} dropped: ${why}\n`;
 }
 
 let lastAt = Number.NaN;
 let lastInstant = '';
 
-/** An instant as text; kept, since many exchanges come in the same millisecond. */
+/** An instant as text; cached, since many exchanges share a millisecond. */
 function instantOf(at: number): string {
   if (at !== lastAt) {
     lastAt = at;
@@ -108,20 +166,20 @@ function instantOf(at: number): string {
   return lastInstant;
 }
 
-/** What stands in JSON as it is. */
+/** Text that needs no escapes in JSON. */
 const SIMPLE = /^[ !#-[\]-~]*$/;
 
 function quoted(text: string): string {
   if (text.length <= LONGEST_IN_JSON && SIMPLE.test(text)) return `"${text}"`;
   const ascii = JSON.stringify(cut(text, LONGEST_IN_JSON)).replace(BEYOND_ASCII, escapeOf);
-  // V8 goes on to hold it with two bytes for a character, and then all that it becomes a part of.
+  // Otherwise V8 keeps two bytes per character, also in every text that this becomes a part of.
   return Buffer.from(ascii, 'latin1').toString('latin1');
 }
 
 let lastKey = '';
 let lastQuotedKey = '""';
 
-/** Kept too: a client has one key, and the ellipsis in it is what takes long. */
+/** Cached: a client has one key, and its ellipsis is slow to escape. */
 function quotedKey(key: string): string {
   if (key !== lastKey) {
     lastKey = key;

@@ -1,5 +1,6 @@
 import { assumptionShape } from '../../contract/assumption-table.ts';
 import { exitCodeOf, tellEnding } from '../child/ending.ts';
+import { rounded } from '../output/rounded.ts';
 import { summaryOf } from './render-text.ts';
 import { failuresOf, nameOf, notesOf, type SweepReport, type VariantRun } from './report.ts';
 
@@ -120,10 +121,6 @@ pre { overflow-x: auto; white-space: pre-wrap; background: #8882; padding: .6rem
   .passed { color: #3fb950; } .failed { color: #f85149; } .allowed { color: #d29922; }
 }
 `;
-
-function rounded(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000;
-}
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
