@@ -2,7 +2,9 @@ import { defineConfig, mergeConfig } from 'vitest/config';
 import config from './vitest.config.ts';
 
 // Tests that take minutes by nature. `npm run test:endurance` runs them, `npm test` does not.
-const endurance = mergeConfig(config, { test: { testTimeout: 300_000, hookTimeout: 300_000 } });
+const endurance = mergeConfig(config, {
+  test: { globalSetup: 'test/helpers/tools.ts', testTimeout: 300_000, hookTimeout: 300_000 },
+});
 
 export default defineConfig({
   ...endurance,

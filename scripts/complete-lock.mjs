@@ -1,12 +1,13 @@
-// Completes package-lock.json after npm has written it.
+// Completes a lock file after npm has written it: node scripts/complete-lock.mjs [FILE]
 //
-// A tool with a native binary names one optional package for each platform. Where the registry in
-// use has not all of them, npm leaves the missing ones out of the lock file, and `npm ci` then takes
-// the lock file for outdated. This adds them: `npm ci` skips them on any other platform.
+// A tool with a native binary names one optional package for each platform. If the registry in use
+// lacks some of them, npm omits them from the lock file, and `npm ci` then reports the lock file as
+// outdated. This script adds them; `npm ci` skips the packages of other platforms.
 
 import { readFileSync, writeFileSync } from 'node:fs';
+import process from 'node:process';
 
-const file = new URL('../package-lock.json', import.meta.url);
+const file = process.argv[2] ?? 'package-lock.json';
 /** @typedef {{ version: string, cpu?: string[], dev?: boolean, os?: string[], libc?: string[], optional?: boolean, optionalDependencies?: Record<string, string> }} Entry */
 /** @type {{ packages: Record<string, Entry> }} */
 const lock = JSON.parse(readFileSync(file, 'utf8'));
@@ -30,7 +31,7 @@ lock.packages = Object.fromEntries(
 writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
 
 /**
- * Reads `…/cli-linux-x64-musl` as the operating system, processor and C library it is for.
+ * Reads operating system, processor and C library from a name such as `…/cli-linux-x64-musl`.
  * @param {string} name
  */
 function platform(name) {
@@ -39,7 +40,7 @@ function platform(name) {
     /^(aix|android|darwin|freebsd|linux|openharmony|win32)$/.test(word),
   );
   const cpu = words.find((word) => /^(arm|arm64|ia32|loong64|ppc64|riscv64|s390x|x64)$/.test(word));
-  if (!os || !cpu) throw new Error(`For which platform is ${name}?`);
+  if (!os || !cpu) throw new Error(`the name ${name} does not say its platform`);
   const musl = /musl/.test(name);
   return { os: [os], cpu: [cpu], ...(os === 'linux' && { libc: [musl ? 'musl' : 'glibc'] }) };
 }

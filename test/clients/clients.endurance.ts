@@ -10,6 +10,7 @@ import { type PetstoreMock, startPetstoreMock } from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
 import { answerOf, BIG_ID, drive, requestOf, type Step } from '../helpers/client-plan.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';
+import { toolFile } from '../helpers/tools.ts';
 import type { Answer, Caller } from './callers/call.ts';
 
 const MODULES = join(packageRoot, 'node_modules');
@@ -117,9 +118,6 @@ async function generate(): Promise<void> {
     document,
     JSON.stringify(serviceOpenApi({ serverUrl: mock.url, version: '1.0.0' })),
   );
-  const hook = pathToFileURL(join(packageRoot, 'test/clients/with-typescript-5.mjs')).href;
-  // In the environment, since one of them starts another process.
-  const env = { NODE_OPTIONS: `--import ${hook}` };
   const runs = [
     ['openapi-typescript/bin/cli.js', document, '-o', join(folder, 'schema.ts')],
     [
@@ -128,8 +126,8 @@ async function generate(): Promise<void> {
       ...['-c', '@hey-api/client-fetch', '--no-log-file'],
     ],
   ].map(async ([script = '', ...args]) => {
-    const run = [join(MODULES, script), ...args];
-    const { code, output } = await runProgram(process.execPath, run, { cwd: folder, env });
+    const run = [toolFile(script), ...args];
+    const { code, output } = await runProgram(process.execPath, run, { cwd: folder });
     expect(code, output).toBe(0);
   });
   await Promise.all(runs);

@@ -13,6 +13,10 @@ function rowsOf(title: string): string[][] {
   );
 }
 
+function namesIn(title: string): string[] {
+  return rowsOf(title).flatMap(([names = '', why]) => (why ? names.split(', ') : []));
+}
+
 test('the page lists the version and licence of every bundled package, and no other', () => {
   const licences = readFileSync(join(packageRoot, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
   const built = [...licences.matchAll(/^-{80}\n\n(\S+) (\S+) \((.+)\)$/gm)].map(
@@ -25,9 +29,12 @@ test('the page lists the version and licence of every bundled package, and no ot
 
 test('the page gives a reason for every dependency of package.json, and for no other', () => {
   const { devDependencies } = JSON.parse(readPage('package.json'));
-  const developing = rowsOf('In development').flatMap(([names = '']) => names.split(', '));
   const direct = BUNDLED.filter(([, , , why]) => !why?.startsWith('Used by '));
-  const listed = [...direct.map(([name]) => name), ...developing];
+  const listed = [...direct.map(([name]) => name), ...namesIn('In development')];
   expect(listed.sort()).toEqual(Object.keys(devDependencies).sort());
-  expect([...BUNDLED, ...rowsOf('In development')].filter((cells) => !cells.at(-1))).toEqual([]);
+});
+
+test('the page gives a reason for every package that the endurance tests install', () => {
+  const { dependencies } = JSON.parse(readPage('test/tools/package.json'));
+  expect(namesIn('For the endurance tests').sort()).toEqual(Object.keys(dependencies).sort());
 });

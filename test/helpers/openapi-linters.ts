@@ -1,17 +1,17 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { isObject } from '../../src/contract/records.ts';
+import { toolFile } from './tools.ts';
 
-const MODULES = new URL('../../node_modules/', import.meta.url);
 const RULESETS = new URL('../contract/', import.meta.url);
 
 const LINTERS = {
   Redocly: (file: string) => [
-    fileURLToPath(new URL('@redocly/cli/bin/cli.js', MODULES)),
+    toolFile('@redocly/cli/bin/cli.js'),
     ...['lint', file, '--format', 'json', '--config', ruleset('redocly.yaml')],
   ],
   Spectral: (file: string) => [
-    fileURLToPath(new URL('@stoplight/spectral-cli/dist/index.js', MODULES)),
+    toolFile('@stoplight/spectral-cli/dist/index.js'),
     ...['lint', file, '--format', 'json', '--quiet', '--ruleset', ruleset('spectral.yaml')],
   ],
 };

@@ -5,6 +5,7 @@ import { startPetstoreMock } from '../../src/index.ts';
 import { onlyBlock, readPage } from '../docs/page.ts';
 import { type Project, projectOfExamples } from '../helpers/examples-project.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';
+import { toolFile } from '../helpers/tools.ts';
 
 const node = process.execPath;
 const CHROMIUM = findProgram('chromium', 'chromium-browser', 'google-chrome');
@@ -130,7 +131,7 @@ describe.concurrent('the example for', () => {
   });
 
   test('Jest passes', async () => {
-    const jest = ['--experimental-vm-modules', project.bin('jest/bin/jest.js')];
+    const jest = ['--experimental-vm-modules', toolFile('jest/bin/jest.js')];
     const cwd = join(project.folder, 'jest');
     const { code, output } = await runProgram(node, jest, { cwd });
     expect(output).toMatch(/2 passed/);

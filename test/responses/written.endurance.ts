@@ -1,10 +1,31 @@
-import { run, type Summary } from 'newman';
+import { createRequire } from 'node:module';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { type Listed, listReplies } from '../../src/responses/listed.ts';
 import { httpFile, postmanCollection } from '../../src/responses/written.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
+import { toolFile } from '../helpers/tools.ts';
 import { runCurlLines, runHttpFile } from '../helpers/written-replies.ts';
+
+/** The part of newman that these tests use: it has no types of its own. */
+interface Newman {
+  run(
+    options: { readonly collection: object },
+    done: (error: Error | null, summary: Summary) => void,
+  ): void;
+}
+
+interface Summary {
+  readonly run: {
+    readonly executions: readonly {
+      readonly item: { readonly name: string };
+      readonly assertions?: readonly { readonly assertion: string }[];
+    }[];
+    readonly failures: readonly { readonly error: Error }[];
+  };
+}
+
+const newman: Newman = createRequire(import.meta.url)(toolFile('newman'));
 
 let server: RunningServer;
 beforeAll(async () => {
@@ -18,7 +39,7 @@ function runCollection(replies: readonly Listed[]): Promise<Summary> {
     JSON.stringify(postmanCollection(replies, new URL(server.url).origin)),
   );
   return new Promise((resolve, reject) => {
-    run({ collection }, (error, summary) => (error ? reject(error) : resolve(summary)));
+    newman.run({ collection }, (error, summary) => (error ? reject(error) : resolve(summary)));
   });
 }
 

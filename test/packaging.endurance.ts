@@ -1,0 +1,21 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { packageRoot } from '../src/package.ts';
+import { runProgram } from './helpers/program.ts';
+import { toolFile } from './helpers/tools.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'packaging-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('every way to resolve the types of the packed package finds them', async () => {
+  // Without scripts: another build would delete the package under the running tests.
+  const pack = ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', folder];
+  const { output: name } = await runProgram('npm', pack, { cwd: packageRoot });
+  const attw = toolFile('@arethetypeswrong/cli/dist/index.js');
+  const args = [attw, join(folder, name.trim()), '--profile', 'esm-only'];
+  const { code, output } = await runProgram(process.execPath, args, { cwd: packageRoot });
+  expect(output).toContain('"petstore-mock/vitest"');
+  expect(code, output).toBe(0);
+});
