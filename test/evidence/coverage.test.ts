@@ -31,6 +31,8 @@ async function coverageAfter(
 ): Promise<CoverageReport & { readonly asked: number }> {
   sandboxes += 1;
   const origin = `http://127.0.0.1:${server.port}/~s${sandboxes}`;
+  // A request without a valid key creates no sandbox.
+  await coverageIn(`~s${sandboxes}`);
   let asked = 0;
   for (const told of sequence) {
     const [line, more] = typeof told === 'string' ? [told, {}] : told;
@@ -604,6 +606,7 @@ describe('replies', () => {
   test.each(inEarnest)('$operation $status is counted where it is earned', async (listed) => {
     const { operation, status } = listed;
     const sandbox = `real-${operation}-${status}`;
+    await coverageIn(`~${sandbox}`);
     for (const step of stepsOf(listed, 'state', sandbox)) await send(step);
     const { documented } = await coverageIn(`~${sandbox}`);
     expect(documented.filter(({ count }) => count > 0)).toEqual([
