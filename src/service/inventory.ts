@@ -15,7 +15,7 @@ export const listInventory = operation(
     listReply(grounds, {
       collection: store.inventory,
       write: represent.inventoryEntry,
-      key: represent.key,
+      way: represent.number,
     }),
 );
 

@@ -2,6 +2,7 @@ import type { Order, OrderStatus } from '../contract/records.ts';
 import { setQuantity } from './inventory.ts';
 import { operation } from './perform.ts';
 import { type Body, errorBody, errorReply, type Grounds, type Reply, reply } from './reply.ts';
+import { REPRESENTATIONS } from './representation.ts';
 import type { World } from './world.ts';
 import { listReply } from './written-list.ts';
 
@@ -19,8 +20,9 @@ export const listOrders = operation(
       if (status === 'cancelled' && !cancelledToo) return undefined;
       return represent.order(shown && order.status !== status ? { ...order, status } : order);
     };
-    const key = changesWithTime ? undefined : `${represent.key} ${choices['cancelled-orders']}`;
-    return listReply(grounds, { collection: store.orders, write, key });
+    const way = represent.number + (cancelledToo ? 0 : REPRESENTATIONS);
+    const listing = { collection: store.orders, write, way: changesWithTime ? undefined : way };
+    return listReply(grounds, listing);
   },
 );
 

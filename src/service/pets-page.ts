@@ -4,6 +4,7 @@ import { withStatus } from '../store/animals-by-status.ts';
 import type { Call, InputReader } from './input.ts';
 import { Kept } from './kept.ts';
 import { type Grounds, type Reply, reply } from './reply.ts';
+import { REPRESENTATIONS } from './representation.ts';
 import { shuffled } from './shuffle.ts';
 import type { World } from './world.ts';
 import { MOST_BYTES, type WrittenList, writtenList } from './written-list.ts';
@@ -32,20 +33,27 @@ const pages = new Kept<WrittenPage>(MOST_BYTES);
 
 /** A reply with a page of animals, and the headers that lead to the next one. */
 export function petsPageReply(grounds: Grounds, world: World, page: PetsPage, call: Call): Reply {
-  const { text, records, next, total } = pages.get(keyOf(world, page), () =>
-    writePage(world, page),
-  );
+  const key = keyOf(world, page);
+  const written = pages.get(key) ?? pages.keep(key, writePage(world, page));
+  const { text, records, next, total } = written;
   const headers = total === undefined ? linkTo(next, page, call) : ['X-Total-Count', String(total)];
-  return { ...reply(grounds, 200, { kind: 'json', text }, headers), records };
+  return reply(grounds, 200, { kind: 'json', text }, headers, records);
 }
 
-/** What a page is made of: it is kept with the version of the animals. */
-function keyOf({ store, represent, choices, seed }: World, page: PetsPage): string {
+/** A page is kept with the version of the animals. Most requests ask for nothing but a limit. */
+function keyOf({ store, represent, choices, seed }: World, page: PetsPage): number | string {
   const { limit, offset, after, empty, status } = page;
-  const order = choices['pets-order'] === 'shuffled' ? seed : choices['pets-order'];
-  const asked = `${limit} ${offset} ${after} ${empty} ${status}`;
-  return `${store.animals.version} ${represent.key} ${order} ${choices['pets-paging']} ${asked}`;
+  const order = choices['pets-order'];
+  const paging = choices['pets-paging'];
+  const state = store.animals.version * REPRESENTATIONS + represent.number;
+  const isPlain = status === undefined && order === 'id' && paging === 'none';
+  if (isPlain) return state * PLAIN_LIMITS + limit;
+  const shuffle = order === 'shuffled' ? seed : '';
+  return `${state} ${limit} ${offset} ${after} ${empty} ${order}${shuffle} ${paging} ${status}`;
 }
+
+/** More than the largest limit. */
+const PLAIN_LIMITS = 128;
 
 function linkTo(next: bigint | undefined, page: PetsPage, { path }: Call): readonly string[] {
   if (next === undefined) return NO_HEADERS;

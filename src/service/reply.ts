@@ -33,7 +33,7 @@ export interface Reply {
   readonly body: Body;
   readonly basis: Basis;
   /** The records in the body, in groups; undefined if it was made of none. */
-  readonly records?: Iterable<readonly ShownRecord[]>;
+  readonly records?: Iterable<readonly ShownRecord[]> | undefined;
   /** Why the status is no success, in words, where the body may not say it. */
   readonly reason?: string | undefined;
 }
@@ -78,8 +78,10 @@ export function reply(
   status: number,
   body: Body = NO_BODY,
   headers: readonly string[] = NO_HEADERS,
+  records?: Reply['records'],
 ): Reply {
-  return { status, headers, body, basis: grounds.basis };
+  // Every reply has the same members in the same order: V8 reads objects of one shape fastest.
+  return { status, headers, body, basis: grounds.basis, records, reason: undefined };
 }
 
 /** A reply with one record. */
@@ -90,13 +92,7 @@ export function recordReply(
   record: ShownRecord,
   headers: readonly string[] = NO_HEADERS,
 ): Reply {
-  return {
-    status,
-    headers,
-    body: { kind: 'json', text },
-    basis: grounds.basis,
-    records: [[record]],
-  };
+  return reply(grounds, status, { kind: 'json', text }, headers, [[record]]);
 }
 
 /**
@@ -116,7 +112,14 @@ export function errorReply<C extends ErrorCode>(
 ): Reply {
   const body = errorBody(grounds.choices, code, status, message);
   const text = JSON.stringify(body);
-  return { status, headers, body: { kind: 'json', text }, basis, reason: message };
+  return {
+    status,
+    headers,
+    body: { kind: 'json', text },
+    basis,
+    records: undefined,
+    reason: message,
+  };
 }
 
 /** The Error record, its code spelt as `error-codes` says. */

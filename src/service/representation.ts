@@ -10,14 +10,17 @@ import {
 
 /** Writes stored records as the JSON that a client sees. */
 export interface Representation {
-  /** Differs from that of every other representation. */
-  readonly key: string;
+  /** Unlike that of every other representation; below `REPRESENTATIONS`. */
+  readonly number: number;
   readonly animal: (animal: Animal) => string;
   readonly inventoryEntry: (entry: InventoryEntry) => string;
   readonly order: (order: Order) => string;
 }
 
 type WireChoice = 'absent-optionals' | 'date-format' | 'order-status-field';
+
+/** More than there are combinations of the options that a representation depends on. */
+export const REPRESENTATIONS = 16;
 
 /** One representation for each combination of the options it depends on, so that they are shared. */
 const representations = new Map<string, Representation>();
@@ -27,7 +30,7 @@ export function representationFor(choices: Pick<Choices, WireChoice>): Represent
   let representation = representations.get(key);
   if (representation === undefined) {
     representation = {
-      key,
+      number: representations.size,
       animal: keeping(writer(RECORDS.Animal, choices)),
       inventoryEntry: writer(RECORDS.InventoryEntry, choices),
       order: writer(

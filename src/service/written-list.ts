@@ -1,6 +1,7 @@
 import type { Collection, Run } from '../store/collection.ts';
 import { Kept } from './kept.ts';
 import { type Grounds, type Reply, reply, type ShownRecord } from './reply.ts';
+import { REPRESENTATIONS } from './representation.ts';
 
 /** Bytes that are kept of lists, of the runs they are made of, and of pages. */
 export const MOST_BYTES = 8 * 1024 ** 2;
@@ -26,6 +27,9 @@ interface WrittenRun {
   readonly bytes: number;
 }
 
+/** Ways to write a list: with each representation all records, or some. */
+export const WAYS = 2 * REPRESENTATIONS;
+
 const lists = new Kept<WrittenList>(MOST_BYTES);
 const runs = new Kept<WrittenRun>(MOST_BYTES);
 
@@ -34,8 +38,8 @@ export interface Listing<R extends ShownRecord> {
   readonly collection: Collection<R>;
   /** @returns undefined for a record that is not listed */
   readonly write: (record: R) => string | undefined;
-  /** Unique to this `write`. Undefined if it can write the same record differently later. */
-  readonly key: string | undefined;
+  /** Unique to this `write`, below `WAYS`. Undefined if equal records can later be written otherwise. */
+  readonly way: number | undefined;
 }
 
 /** A JSON array of records that are written already. */
@@ -50,15 +54,15 @@ export function writtenList(
 
 /** A reply with a whole collection. */
 export function listReply<R extends ShownRecord>(grounds: Grounds, listing: Listing<R>): Reply {
-  const { collection, key } = listing;
+  const { collection, way } = listing;
   if (collection.size > MOST_AT_ONCE) return longListReply(grounds, listing);
-  const write = (): WrittenList => listOf([...collection.runs()].map((it) => runOf(it, listing)));
-  const { text, records } =
-    key === undefined ? write() : lists.get(`${key} ${collection.version}`, write);
-  return { ...reply(grounds, 200, { kind: 'json', text }), records };
+  const key = way === undefined ? undefined : collection.version * WAYS + way;
+  const { text, records } = lists.get(key) ?? lists.keep(key, writeList(listing));
+  return reply(grounds, 200, { kind: 'json', text }, undefined, records);
 }
 
-function listOf(written: readonly WrittenRun[]): WrittenList {
+function writeList<R extends ShownRecord>(listing: Listing<R>): WrittenList {
+  const written = [...listing.collection.runs()].map((run) => runOf(run, listing));
   const filled = written.filter(({ records }) => records.length > 0);
   return writtenList(
     filled.map(({ text }) => text),
@@ -67,20 +71,20 @@ function listOf(written: readonly WrittenRun[]): WrittenList {
 }
 
 /** Kept by the version of the run: after a change, only the changed runs are written again. */
-function runOf<R extends ShownRecord>(run: Run<R>, { key, write }: Listing<R>): WrittenRun {
-  const writeRun = (): WrittenRun => {
-    const records: R[] = [];
-    const texts: string[] = [];
-    for (const record of run.records()) {
-      const text = write(record);
-      if (text === undefined) continue;
-      records.push(record);
-      texts.push(text);
-    }
-    const text = texts.join(',');
-    return { text, records, bytes: text.length + RECORD_BYTES * records.length };
-  };
-  return key === undefined ? writeRun() : runs.get(`${key} ${run.version}`, writeRun);
+function runOf<R extends ShownRecord>(run: Run<R>, { way, write }: Listing<R>): WrittenRun {
+  const key = way === undefined ? undefined : run.version * WAYS + way;
+  const known = runs.get(key);
+  if (known !== undefined) return known;
+  const records: R[] = [];
+  const texts: string[] = [];
+  for (const record of run.records()) {
+    const text = write(record);
+    if (text === undefined) continue;
+    records.push(record);
+    texts.push(text);
+  }
+  const text = texts.join(',');
+  return runs.keep(key, { text, records, bytes: text.length + RECORD_BYTES * records.length });
 }
 
 function longListReply<R extends ShownRecord>(
@@ -104,5 +108,5 @@ function longListReply<R extends ShownRecord>(
       }
     },
   };
-  return { ...reply(grounds, 200, { kind: 'array', items }), records };
+  return reply(grounds, 200, { kind: 'array', items }, undefined, records);
 }
