@@ -10,7 +10,7 @@ import type { ServeSettings } from './input/settings.ts';
 /**
  * Starts a server.
  *
- * @throws UsageError, Failure where it cannot be started, with what to do about it
+ * @throws UsageError, Failure with what to do about it
  */
 export async function start(settings: ServeSettings, layers: Layers): Promise<RunningServer> {
   try {
@@ -20,7 +20,7 @@ export async function start(settings: ServeSettings, layers: Layers): Promise<Ru
   }
 }
 
-/** The error that tells what is wrong with a scenario. */
+/** The error for a scenario that cannot be used. */
 export function scenarioProblem(error: ScenarioError, layers: Layers): UsageError {
   const origin = givenAs(layers, 'scenario')?.origin ?? 'the package';
   return new UsageError(`the scenarios of ${origin} cannot be used\n${error.message}`, {
@@ -28,7 +28,7 @@ export function scenarioProblem(error: ScenarioError, layers: Layers): UsageErro
   });
 }
 
-/** The error that tells whoever started the server what to do about another. */
+/** The error for whoever started the server, with what to do about it. */
 async function explained(error: unknown, settings: ServeSettings, layers: Layers): Promise<Error> {
   if (error instanceof ScenarioError) return scenarioProblem(error, layers);
   if (error instanceof FixtureError) {
@@ -40,12 +40,12 @@ async function explained(error: unknown, settings: ServeSettings, layers: Layers
   return new Failure(why, { cause: error });
 }
 
-/** Which of the files with records an error is about: each of its problems begins with the path. */
+/** Which file an error is about: each of its problems begins with the path. */
 function brokenFile({ problems }: FixtureError, settings: ServeSettings, layers: Layers): string {
   const { db, fixture } = settings;
   const isAbout = (file: string | undefined) =>
     file !== undefined && problems.some((problem) => problem.startsWith(`${file}:`));
-  // Told by the path that links lead to, as it is what is written.
+  // Problems name the path behind links, since that is the file that is written.
   const kept = db !== undefined && existsSync(db) ? realpathSync(db) : db;
   if (isAbout(kept)) return `the file of ${givenAs(layers, 'db')?.origin ?? 'the store'}`;
   if (!isAbout(fixture)) return 'the fixture of a scenario';

@@ -1,4 +1,4 @@
-// Imported before all else: libraries ask for the working directory as soon as they are loaded.
+// Imported first: libraries ask for the working directory when they are loaded.
 
 try {
   process.cwd();

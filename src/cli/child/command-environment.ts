@@ -2,7 +2,7 @@ import type { Scenario } from '../../scenario/scenario.ts';
 import type { RunningServer } from '../../server.ts';
 import { type KeyLists, keyring } from '../../service/keyring.ts';
 
-/** What a command that is run beside a server is told of it. */
+/** The variables that tell a command about the server it runs beside. */
 const VARIABLES = {
   url: 'PETSTORE_MOCK_URL',
   key: 'PETSTORE_MOCK_KEY',
@@ -10,13 +10,13 @@ const VARIABLES = {
   controlToken: 'PETSTORE_MOCK_CONTROL_TOKEN',
 } as const;
 
-/** What the server was started with, as far as a client must know of it. */
+/** The settings of the server that a client must know. */
 export interface Served {
   readonly keys?: KeyLists | undefined;
   readonly noControl?: boolean | undefined;
 }
 
-/** The environment of a command: ours, and in it how to reach the server. */
+/** The environment of a command: ours, plus how to reach the server. */
 export function commandEnvironment(
   server: Pick<RunningServer, 'url' | 'controlToken'>,
   { keys = {}, noControl = false }: Served,
@@ -31,18 +31,18 @@ export function commandEnvironment(
         [VARIABLES.controlToken]: server.controlToken,
       };
   const told = { [VARIABLES.url]: server.url, [VARIABLES.key]: keyOf(lists), ...control };
-  // What is told by a server around this one is about that one.
+  // Inherited values are about another server, around this one.
   const none = Object.fromEntries(Object.values(VARIABLES).map((name) => [name, undefined]));
   return { ...inherited, ...none, ...told };
 }
 
-/** A key that the server takes; where a scenario refuses them all, the one that it would take. */
+/** A key that the server accepts; if a scenario refuses them all, the one it would accept. */
 function keyOf(lists: KeyLists): string {
   const [listed = 'demo-key'] = lists.valid ?? [];
   return workingKey(lists) ?? listed;
 }
 
-/** A key that a server takes; undefined where there is none. */
+/** A key that a server accepts; undefined if there is none. */
 export function workingKey(lists: KeyLists): string | undefined {
   const { valid, readOnly, invalid, any } = keyring(lists);
   const candidates = [...valid, ...readOnly, ...(any ? ['any-key'] : [])];

@@ -5,7 +5,7 @@ import type { Layers } from '../input/given.ts';
 import type { ServeSettings } from '../input/settings.ts';
 import { scenarioProblem } from '../start-server.ts';
 
-/** @throws UsageError where there is no command to run */
+/** @throws UsageError if there is no command to run */
 export function requireCommand(runner: CommandName, words: readonly string[]): void {
   if (words[0] !== undefined && words[0] !== '') return;
   throw new UsageError(
@@ -13,7 +13,7 @@ export function requireCommand(runner: CommandName, words: readonly string[]): v
   );
 }
 
-/** The scenarios that a server is started with, for what a command must know of them. */
+/** The scenarios that a server starts with: they can change the keys that a command must use. */
 export async function scenariosOf(
   { scenarios = [] }: ServeSettings,
   layers: Layers,

@@ -12,19 +12,19 @@ import { notice } from '../output/escaped.ts';
 import { renderEvidence } from '../output/evidence-table.ts';
 import { renderNotice } from '../output/log.ts';
 import { openLog } from '../output/log-output.ts';
-import { Shown } from '../output/run-evidence.ts';
+import { RunWitness } from '../output/run-evidence.ts';
 import { noticesTerminal } from '../output/terminal.ts';
 import { start } from '../start-server.ts';
 import type { Command } from './command.ts';
 import { tellReload } from './serve.ts';
 
-/** Exit code where the command succeeds and a gate does not let it pass. */
+/** Exit code of a command that succeeded but failed a gate. */
 const HELD_BACK = 3;
 
-/** Milliseconds that the server waits for what the command has left unfinished. */
+/** Milliseconds that the server waits for requests that the command left unfinished. */
 const LAST_REPLIES = 1000;
 
-/** Runs a command beside a server of its own, and tells what the command was shown. */
+/** Runs a command beside a server of its own and reports what the command was shown. */
 export const exec: Command = async ({ layers, positionals: words, terminal }) => {
   requireCommand('exec', words);
   const settings = execSettings(layers);
@@ -35,13 +35,13 @@ export const exec: Command = async ({ layers, positionals: words, terminal }) =>
   const scenarios = await scenariosOf(settings, layers);
   const { notices, style } = noticesTerminal(terminal);
   const log = openLog({ ...terminal, output: notices, style }, settings.log ?? 'off');
-  const shown = new Shown();
+  const witness = new RunWitness();
   const server = await start(
     {
       ...settings,
       ...log,
       observe: (sandbox, exchange) => {
-        shown.observe(sandbox, exchange);
+        witness.observe(sandbox, exchange);
         log?.observe(sandbox, exchange);
       },
       onReload: (problem) => notices.write(renderNotice(tellReload(problem), 'pretty')),
@@ -55,7 +55,7 @@ export const exec: Command = async ({ layers, positionals: words, terminal }) =>
   await Promise.race([server.close(), sleep(LAST_REPLIES)]);
   log?.flush();
   if (ending === undefined) return signalExitCode(signals.first ?? 'SIGTERM');
-  const evidence = shown.evidence(server.coverage(), server.findings());
+  const evidence = witness.evidence(server.coverage(), server.findings());
   if (ending.kind !== 'exited') {
     notices.write(notice(`${words[0]} ${tellEnding(ending)}`));
   }
@@ -70,18 +70,18 @@ export const exec: Command = async ({ layers, positionals: words, terminal }) =>
   return problems.length > 0 ? 1 : 0;
 };
 
-/** Those of `serve`, but that any port will do, and that only the command prints by itself. */
+/** The settings of `serve`, on a free port by default. */
 function execSettings(layers: Layers): ServeSettings {
   const settings = serveSettings(layers);
   return { ...settings, port: integerOf(layers, 'port') ?? 0 };
 }
 
-/** Whether keys such as Ctrl-C reach the command by themselves, as long as it is in our group. */
+/** Whether the terminal sends Ctrl-C to the command directly, as it does to our whole group. */
 function onTerminal(): boolean {
   return [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
 }
 
-/** Passes the signals that we get on to a command. */
+/** Passes our signals on to a command. */
 class Passing {
   /** The first that came. */
   first: PassedSignal | undefined;
@@ -91,12 +91,12 @@ class Passing {
     onSignals((signal) => {
       this.first ??= signal;
       if (signal === 'SIGTERM') this.#command?.stop();
-      // The terminal has sent what its keys stand for to the command too.
+      // The terminal has sent Ctrl-C to the command too.
       else if (signal === 'SIGHUP' || !onTerminal()) this.#command?.send(signal);
     });
   }
 
-  /** Runs a command, unless we were asked to end before it could start. */
+  /** Runs a command, unless a signal came before it could start. */
   async passTo(run: () => RunningCommand): Promise<Awaited<RunningCommand['ending']> | undefined> {
     if (this.first !== undefined) return undefined;
     this.#command = run();

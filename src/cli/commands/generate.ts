@@ -10,7 +10,7 @@ import { isOn, textOf } from '../input/given.ts';
 import { generateSettings } from '../input/settings.ts';
 import type { Command } from './command.ts';
 
-/** Writes a generated store as a fixture. */
+/** Generates a store and writes it as a fixture. */
 export const generate: Command = async ({ layers, terminal }) => {
   const settings = generateSettings(layers);
   const file = textOf(layers, 'output');

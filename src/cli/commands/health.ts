@@ -6,7 +6,7 @@ import { integerOf, type Layers, originOf, refusal, textOf } from '../input/give
 import { addressOf } from '../input/settings.ts';
 import type { Command } from './command.ts';
 
-/** Asks a server whether it is up, for the health check of a container. */
+/** Checks whether a server is up, for the health check of a container. */
 export const health: Command = async ({ layers, terminal }) => {
   const url = new URL('/__mock/health', serverOf(layers));
   const status = await statusOf(url, integerOf(layers, 'timeout') ?? FLAGS.timeout.default);
@@ -15,7 +15,7 @@ export const health: Command = async ({ layers, terminal }) => {
   return 0;
 };
 
-/** Addresses to listen on that stand for every address, and one of those to call. */
+/** For addresses that mean every interface, one that can be called. */
 const CALLABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 function serverOf(layers: Layers): URL {

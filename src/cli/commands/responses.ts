@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { BASE_PATH, isOperationId, OPERATION_IDS } from '../../contract/operations.ts';
 import { type Checked, checkReplies } from '../../responses/check.ts';
 import {
@@ -11,13 +10,13 @@ import {
 } from '../../responses/listed.ts';
 import { curlLines, httpFile, postmanCollection } from '../../responses/written.ts';
 import { describe, suggest } from '../../words.ts';
-import { Failure } from '../failures.ts';
 import { FLAGS } from '../flags.ts';
 import { isOn, type Layers, refusal, textOf } from '../input/given.ts';
 import { renderReplies, waysInWords } from '../output/replies-table.ts';
+import { writeReport } from '../output/write-report.ts';
 import type { Command } from './command.ts';
 
-/** Lists every reply with how to get it; writes the ways to files, or checks that each leads there. */
+/** Lists every reply and how to get it; writes the requests to files, or checks them. */
 export const responses: Command = async ({ layers, positionals: [operation], terminal }) => {
   const { output, style } = terminal;
   const replies = repliesOf(operation);
@@ -25,10 +24,10 @@ export const responses: Command = async ({ layers, positionals: [operation], ter
   const http = textOf(layers, 'http');
   const postman = textOf(layers, 'postman');
   const json = isOn(layers, 'json');
-  if (http !== undefined) write('--http', http, httpFile(replies, origin));
+  if (http !== undefined) writeReport('--http', http, httpFile(replies, origin));
   if (postman !== undefined) {
     const collection = postmanCollection(replies, origin);
-    write('--postman', postman, `${JSON.stringify(collection, undefined, 2)}\n`);
+    writeReport('--postman', postman, `${JSON.stringify(collection, undefined, 2)}\n`);
   }
   if (isOn(layers, 'check')) {
     const checked = await checkReplies(replies);
@@ -52,21 +51,12 @@ function repliesOf(operation: string | undefined): Listed[] {
   );
 }
 
-/** What the base URL of the service has before its last segment. */
+/** The base URL of the service without its last segment. */
 function originOf(layers: Layers): string {
   const fallback = FLAGS['server-url'].default;
   const url = textOf(layers, 'server-url') ?? fallback;
   if (URL.canParse(url) && url.endsWith(BASE_PATH)) return url.slice(0, -BASE_PATH.length);
   throw refusal('--server-url', `a URL such as ${fallback}`, describe(url));
-}
-
-function write(flag: string, file: string, text: string): void {
-  try {
-    writeFileSync(file, text);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Failure(`${flag}: ${file} cannot be written: ${reason}`);
-  }
 }
 
 function entry(listed: Listed): object {
@@ -79,7 +69,7 @@ function entry(listed: Listed): object {
   return { operation, status, ground, ways: Object.fromEntries(ways) };
 }
 
-/** A body that is only long is told by its length. */
+/** A body that only has to be long is shown as its length. */
 function request({ body, ...step }: Step): object {
   return { ...step, ...(typeof body === 'number' ? { bodyBytes: body } : { body }) };
 }

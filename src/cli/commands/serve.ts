@@ -42,7 +42,7 @@ export const serve: Command = async ({ layers, terminal }) => {
   return exitCode === 0 && problems.length > 0 ? 1 : exitCode;
 };
 
-/** Loaded only where coverage is to be written. */
+/** Loaded only if coverage is to be written. */
 async function coverageOf(layers: Layers): Promise<CoverageFiles | undefined> {
   if (givenAs(layers, 'coverage') === undefined) return undefined;
   const { CoverageFiles: Files } = await import('../output/coverage-files.ts');

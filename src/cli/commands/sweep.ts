@@ -31,17 +31,17 @@ import { atATime, type FinishedRun, type Runs, runOnce } from '../sweep/run.ts';
 import { Touched } from '../sweep/touched.ts';
 import type { Command } from './command.ts';
 
-/** Lines of a failed run that are shown. */
+/** Lines of output shown of a failed run. */
 const LAST_LINES = 20;
 
-/** A run may take so many times as long as the baseline, and so many seconds at least. */
+/** Default timeout of a run: this multiple of the baseline, but at least this many seconds. */
 const PATIENCE = 10;
 const LEAST_PATIENCE = 60;
 
-/** Exit code where the command fails under another option. */
+/** Exit code if the command fails under another option. */
 const FAILED = 3;
 
-/** Runs a command under each other option of each assumption that it touches. */
+/** Runs a command once for each other option of each assumption that it touches. */
 export const sweep: Command = async ({ layers, positionals: command, terminal }) => {
   requireCommand('sweep', command);
   const sweeping = await prepare(command, layers, terminal);
@@ -119,7 +119,7 @@ function planOf(
   return planSweep(chosen, Object.keys(byScenarios).filter(isAssumptionId), touched);
 }
 
-/** A variant stands for what an interruption has kept from being run, or has ended. */
+/** Runs each variant; those that an interruption stopped come back as they are. */
 async function runVariants(
   sweeping: Sweeping,
   variants: readonly Variant[],
@@ -147,7 +147,7 @@ async function runVariants(
   return results;
 }
 
-/** Commands that run at once can be in each other's way: what fails must fail alone, too. */
+/** Concurrent commands can disturb each other: a failure counts only if it also fails alone. */
 async function runFailedAlone(
   results: (VariantRun | Variant)[],
   run: (variant: Variant) => Promise<VariantRun | Variant>,
@@ -200,8 +200,8 @@ function write(report: SweepReport, layers: Layers, { output, style }: Terminal)
       ? `${JSON.stringify(sweepDocument(report), undefined, 2)}\n`
       : renderSweep(report, style),
   );
-  if (junit !== undefined) writeReport(junit, renderJunit(report));
-  if (html !== undefined) writeReport(html, renderPage(report));
+  if (junit !== undefined) writeReport('--junit', junit, renderJunit(report));
+  if (html !== undefined) writeReport('--html', html, renderPage(report));
 }
 
 function tellBroken({ ending, output }: FinishedRun): string {

@@ -3,7 +3,7 @@ import { isOn, refusal } from '../input/given.ts';
 import { escaped } from '../output/escaped.ts';
 import type { Command } from './command.ts';
 
-/** Checks scenario and fixture files. What is wrong in them is the output, not an error. */
+/** Checks scenario and fixture files. Their problems are the output, not an error. */
 export const validate: Command = async ({ layers, positionals, terminal }) => {
   if (positionals.length === 0) throw refusal('validate', 'a scenario or fixture file', 'none');
   const checked: { file: string; problems: readonly string[] }[] = [];

@@ -11,14 +11,14 @@ import { UsageError } from '../failures.ts';
 import type { FlagOf } from '../flags.ts';
 import { type Given, givenAs, type Layer, type Layers, onlyText, refusal } from './given.ts';
 
-/** The options that were asked for, whether or not they are the defaults. */
+/** The options that were chosen, defaults included. */
 export type Assumed = Partial<Choices>;
 
 /**
- * The options asked for. They add up: a place that wins over another changes only the assumptions
- * that it names, and within one place a later one wins.
+ * The chosen options. Places add up: one that wins over another changes only the assumptions that
+ * it names. Within a place the last one wins.
  *
- * @throws UsageError where there is no such assumption or option
+ * @throws UsageError for an unknown assumption or option
  */
 export function assumedBy(layers: Layers): Assumed {
   const assumed: Record<string, string> = {};
@@ -34,9 +34,9 @@ function isAssumed(assumed: Readonly<Record<string, string>>): assumed is Assume
 }
 
 /**
- * The options that a flag lists as ID=OPTION, with commas or again and again.
+ * The options that a flag lists as ID=OPTION, repeated or separated by commas.
  *
- * @throws UsageError where there is no such assumption or option
+ * @throws UsageError for an unknown assumption or option
  */
 export function assignmentsIn(layers: Layers, flag: FlagOf<'list'>): [AssumptionId, string][] {
   const given = givenAs(layers, flag);

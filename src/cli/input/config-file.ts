@@ -8,8 +8,8 @@ import { type FlagName, flagShape, flagsFrom, isFlagName } from '../flags.ts';
 import { type Given, type Layer, refusal } from './given.ts';
 
 /**
- * The flags that a config file gives: a JSON object, each member named as the flag is. A relative
- * path in it starts from the file, not from where the program was started.
+ * The flags in a config file, a JSON object with flags by name. A relative path in it starts from
+ * the file's folder.
  *
  * @param origin where the file was named
  * @throws UsageError where the file cannot be read, is not JSON, or holds what is no flag
@@ -62,7 +62,7 @@ function textsOf(name: FlagName, value: unknown, origin: string): string[] {
   throw refusal(origin, name === 'assume' ? ASSIGNMENTS : EXPECTED[type], describe(value));
 }
 
-/** Some options look like numbers, and are easily written as such. */
+/** Some options look like numbers and are easily written as such. */
 function isOptionName(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number';
 }
@@ -77,7 +77,7 @@ const PATHS: readonly FlagName[] = ['db', 'coverage'];
 /** Flags whose value is the path of a file, or the name of one that ships. */
 const PATHS_OR_NAMES: readonly FlagName[] = ['fixture', 'scenario'];
 
-/** What a config file says, with a path in it seen from where the program was started. */
+/** A value of a config file, with a path in it resolved against the file's folder. */
 function beside(file: string, flag: FlagName, text: string): string {
   const isPath = PATHS.includes(flag) || (PATHS_OR_NAMES.includes(flag) && !/^[\w-]+$/.test(text));
   return isPath && !isAbsolute(text) ? join(dirname(file), text) : text;

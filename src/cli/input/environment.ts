@@ -5,13 +5,13 @@ import type { Given, Layer } from './given.ts';
 
 const PREFIX = 'PETSTORE_MOCK_';
 
-/** Edits away from a variable at which a name is taken for a slip, not for somebody else's. */
+/** A name within this many edits of a variable counts as a typo, not as somebody else's. */
 const NEAR = 2;
 
-/** What `exec` and `sweep` tell the command that they run, of which some go by the name of a flag. */
+/** What `exec` and `sweep` set for their command; some share the name of a flag. */
 const TOLD = ['URL', 'KEY', 'CONTROL_URL', 'CONTROL_TOKEN'].map((name) => PREFIX + name);
 
-/** What Kubernetes and Docker links call the port of a service that is named petstore-mock. */
+/** Kubernetes and Docker links set PETSTORE_MOCK_PORT so for a service named petstore-mock. */
 const SERVICE_LINK = /^(?:tcp|udp):\/\//;
 
 /** The environment variable that stands for a flag. */
@@ -20,10 +20,10 @@ export function variableOf(flag: FlagName): string {
 }
 
 /**
- * The flags that the environment gives. An empty variable counts as not given; what a server around
- * this program tells of itself is no flag.
+ * The flags in the environment. An empty variable counts as not given, and what a surrounding
+ * `exec` or `sweep` sets is no flag.
  *
- * @throws UsageError where a variable of no flag is named almost like one
+ * @throws UsageError for a variable that is probably a misspelt flag
  */
 export function fromEnvironment(variables: Readonly<Record<string, string | undefined>>): Layer {
   const flags = new Map(flagsFrom('environment').map((flag) => [variableOf(flag), flag]));

@@ -18,20 +18,20 @@ import {
   textOf,
 } from './given.ts';
 
-/** What a server is started with, and the address that a message about it names. */
+/** The settings of a server, with the address that messages about it name. */
 export type ServeSettings = ServerOptions & {
   readonly host: string;
   readonly port: number;
-  /** Whether sandboxes start anew when a file that they started from changes. */
+  /** Whether to reload when the fixture or a scenario changes. */
   readonly watch: boolean;
-  /** Undefined: whatever suits who reads. */
+  /** Undefined: the format that suits the reader. */
   readonly log: LogFormat | undefined;
 };
 
 /**
  * Reads the flags of `serve`.
  *
- * @throws UsageError where one does not say what it can say, or where two exclude each other
+ * @throws UsageError for a wrong value, or for flags that exclude each other
  */
 export function serveSettings(layers: Layers): ServeSettings {
   refuseTwoStores(layers);
@@ -94,7 +94,7 @@ function refuseTwoStores(layers: Layers): void {
   }
 }
 
-/** What can stand in a header as one word. */
+/** One word in a header. */
 const WORD = /^[\x21-\x7e]+$/;
 
 function keysOf(layers: Layers, name: FlagOf<'list'>): readonly string[] | undefined {

@@ -3,18 +3,18 @@ import { workingKey } from '../child/command-environment.ts';
 import { escaped } from './escaped.ts';
 import { bold, type Style } from './terminal.ts';
 
-/** What a banner tells of a server. */
+/** What the banner shows of a server. */
 export interface Started {
   /** The service's base URL. */
   readonly url: string;
   readonly keys: KeyLists;
-  /** What the server was started with, by names or paths. */
+  /** Names or paths. */
   readonly scenarios: readonly string[];
-  /** Undefined where there is no control API; a token only where it was drawn. */
+  /** Undefined if it is off; with a token only if that was generated. */
   readonly control: { readonly token: string | undefined } | undefined;
 }
 
-/** What a person who has just started a server wants to do next. */
+/** Next steps for a person who has just started a server. */
 export function renderBanner({ url, keys, scenarios, control }: Started, style: Style): string {
   const key = workingKey(keys);
   const lines: [string, string][] = [];

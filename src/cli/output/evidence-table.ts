@@ -4,7 +4,7 @@ import { bold, type Style } from './terminal.ts';
 
 const LABEL_COLUMN = 15;
 
-/** What a command was shown, and what it did, in a few lines. */
+/** What a command was shown and what it did, in a few lines. */
 export function renderEvidence(evidence: Evidence, style: Style): string {
   const { calls, shown, notShown, assumed, findings, touched } = evidence;
   const total = shown.length + notShown.length;

@@ -7,7 +7,7 @@ const ID_COLUMN = Math.max(...ASSUMPTION_IDS.map((id) => id.length));
 const OPTIONS_COLUMN = 24;
 const OPTION_COLUMN = 18;
 
-/** Every assumption in a row, by topic. */
+/** A row for each assumption, by topic. */
 export function renderAssumptions(assumed: Assumed, style: Style): string {
   const columns = [ID_COLUMN, OPTIONS_COLUMN];
   const topics = [...new Set(ASSUMPTION_IDS.map((id) => ASSUMPTIONS[id].topic))];
@@ -23,7 +23,7 @@ export function renderAssumptions(assumed: Assumed, style: Style): string {
   return `${tables.join('\n')}\n${legend(assumed)}${more}`;
 }
 
-/** One assumption: what each option means, and the operations whose replies it can change. */
+/** One assumption: what each option means, and which operations it touches. */
 export function renderAssumption(id: AssumptionId, assumed: Assumed, style: Style): string {
   const { question, touches } = ASSUMPTIONS[id];
   const options = markedOptions(id, assumed);
@@ -45,7 +45,7 @@ interface MarkedOption {
   readonly marked: string;
 }
 
-/** The options of an assumption, and one that was made up, as a rate limit can be. */
+/** The options of an assumption, with the chosen one if it is not listed, such as a rate limit. */
 function markedOptions(id: AssumptionId, assumed: Assumed): MarkedOption[] {
   const chosen = assumed[id];
   const listed: readonly { name: string; meaning: string }[] = ASSUMPTIONS[id].options;

@@ -6,7 +6,7 @@ import { bold, type Style } from './terminal.ts';
 const STATUS_COLUMN = 6;
 const WAY_COLUMN = 8;
 
-/** Every reply with its ways, operation by operation. */
+/** Every reply and the ways to get it, by operation. */
 export function renderReplies(replies: readonly Listed[], style: Style): string {
   const tables = OPERATION_IDS.flatMap((id) => {
     const own = replies.filter(({ operation }) => operation === id);
@@ -34,11 +34,11 @@ function rowsOf(listed: Listed): string[][] {
   ];
 }
 
-/** How to get a reply in each of its ways, in a line each. */
+/** The ways to get a reply, a line each. */
 export function waysInWords(listed: Listed): { state: string; scenario: string; prefer: string } {
   const { operation, status, way, assume } = listed;
   const flags = Object.entries(assume).map(([id, option]) => `--assume ${id}=${option}`);
-  // What is assumed is told as a flag here, and arranged by the control API in the steps.
+  // Assumptions are shown as flags here; the steps set them through the control API.
   const calls = stepsOf(listed, 'state').filter(({ path }) => path !== '/__mock/assumptions');
   const { preset } = way;
   const rule = `rules: [{ on: ${operation}, reply: { status: ${status} } }]`;
@@ -49,7 +49,7 @@ export function waysInWords(listed: Listed): { state: string; scenario: string; 
   };
 }
 
-/** What is left to do when a server was started with the scenario. */
+/** The remaining steps after a server was started with the scenario. */
 function afterStart(listed: Listed): string {
   return stepsOf(listed, 'scenario').slice(1).map(inWords).join('; ');
 }

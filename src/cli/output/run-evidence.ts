@@ -4,28 +4,28 @@ import type { Observer } from '../../evidence/journal.ts';
 import { Touched } from '../sweep/touched.ts';
 import { escaped } from './escaped.ts';
 
-/** A kind of finding with how often it was found, and one exchange that caused it. */
+/** A kind of finding, how often it was made, and one exchange that caused it. */
 export interface FoundKind {
   readonly kind: string;
   readonly count: number;
   readonly example: string;
 }
 
-/** What a command was shown of the service, and what it did that it should not do. */
+/** What a command was shown of the service, and what it should not have done. */
 export interface Evidence {
   readonly calls: number;
   /** Documented replies, such as `listPets 401`. */
   readonly shown: readonly string[];
   readonly notShown: readonly string[];
-  /** How many replies rested on an assumption, and on which. */
+  /** How many replies rested on assumptions, and on which. */
   readonly assumed: { readonly count: number; readonly by: readonly string[] };
   readonly findings: readonly FoundKind[];
-  /** How many assumptions had a part in what was shown, whether or not it was documented. */
+  /** How many assumptions could have changed what was shown. */
   readonly touched: number;
 }
 
-/** Gathers what a command does, beside what the server itself keeps. */
-export class Shown {
+/** Collects what a command was shown, beyond what the server itself keeps. */
+export class RunWitness {
   readonly #touched = new Touched();
   #assumed = 0;
   readonly #by = new Set<string>();
@@ -54,7 +54,7 @@ export class Shown {
   }
 }
 
-/** The kinds of what was found, in the order in which they were. */
+/** The kinds of findings, in the order in which they were made. */
 export function foundKinds({ counts, findings }: FindingsReport): FoundKind[] {
   return Object.entries(counts).map(([kind, count]) => {
     const first = findings.find(({ code }) => code === kind);
@@ -62,7 +62,7 @@ export function foundKinds({ counts, findings }: FindingsReport): FoundKind[] {
   });
 }
 
-/** One example, which a client has a part in, and how many more there are. */
+/** One example, escaped since a client influences it, and how many more there are. */
 export function tellFound({ count, example }: FoundKind): string {
   return count === 1 ? escaped(example) : `${escaped(example)} (and ${count - 1} more)`;
 }
@@ -71,7 +71,7 @@ function told({ method, target, message }: Finding): string {
   return `${method} ${target}: ${message}`;
 }
 
-/** The share of the documented replies that were shown, in percent. */
+/** The percentage of documented replies that were shown. */
 export function coverageOf({ shown, notShown }: Evidence): number {
   return (100 * shown.length) / (shown.length + notShown.length);
 }

@@ -1,23 +1,23 @@
 import type { Writable } from 'node:stream';
 
-/** Where a command prints, and what it may know of who reads it. */
+/** Where a command prints, and what is known of the reader. */
 export interface Terminal {
   readonly output: Writable;
-  /** For what a person should know and no program reads. */
+  /** For messages to a person, which no program reads. */
   readonly notices: Writable;
-  /** Whether a person reads along. */
+  /** Whether the output is a terminal. */
   readonly interactive: boolean;
   readonly style: Style;
 }
 
-/** How a text is laid out. */
+/** How text is laid out. */
 export interface Style {
   /** Columns. */
   readonly width: number;
   readonly colour: boolean;
 }
 
-/** Widths at which our tables can be read, whatever the terminal's own is. */
+/** Bounds of the width of tables, whatever the terminal's is. */
 const NARROWEST = 80;
 const WIDEST = 100;
 
@@ -38,7 +38,7 @@ export function terminalOf(
   };
 }
 
-/** How notices are printed, which may go elsewhere than the output. */
+/** How notices are printed: they can go elsewhere than the output. */
 export function noticesTerminal({ notices, style }: Terminal): Pick<Terminal, 'notices' | 'style'> {
   const interactive = 'isTTY' in notices && notices.isTTY === true;
   return { notices, style: { ...style, colour: style.colour && interactive } };

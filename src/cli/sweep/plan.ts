@@ -6,7 +6,7 @@ import {
 } from '../../contract/assumption-table.ts';
 import type { Variant } from './report.ts';
 
-/** What is to be run, and what is not. */
+/** What to run, and what not. */
 export interface Plan {
   readonly variants: readonly Variant[];
   readonly untouched: readonly AssumptionId[];
@@ -16,9 +16,9 @@ export interface Plan {
 /**
  * Plans a run for each other option of each assumption that the baseline touched.
  *
- * @param chosen what the baseline was run with
+ * @param chosen the options of the baseline
  * @param decided what scenarios decide, whatever is chosen
- * @param touched what the baseline touched; every assumption is run where it is undefined
+ * @param touched what the baseline touched; undefined runs every assumption
  */
 export function planSweep(
   chosen: Choices,

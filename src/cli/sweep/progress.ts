@@ -3,7 +3,7 @@ import { nameOf, type VariantRun } from './report.ts';
 
 const CLEAR_LINE = '\r\u001B[K';
 
-/** Tells a person how far a sweep is, on one line that is written over again and again. */
+/** Shows the progress of a sweep on one line of a terminal. */
 export class Progress {
   readonly #notices: Writable;
   readonly #shown: boolean;

@@ -1,10 +1,11 @@
 import { assumptionShape } from '../../contract/assumption-table.ts';
+import { escapeMarkup } from '../../report/data.ts';
 import { exitCodeOf, tellEnding } from '../child/ending.ts';
 import { rounded } from '../output/rounded.ts';
 import { summaryOf } from './render-text.ts';
 import { failuresOf, nameOf, notesOf, type SweepReport, type VariantRun } from './report.ts';
 
-/** What a sweep found, as `--json` prints it. */
+/** The result of a sweep as `--json` prints it. */
 export function sweepDocument(report: SweepReport): object {
   const { command, baselineSeconds, runs, untouched, decided, notRun } = report;
   return {
@@ -23,7 +24,7 @@ export function sweepDocument(report: SweepReport): object {
   };
 }
 
-/** What a sweep found, as JUnit XML: a suite for each assumption, a case for each option. */
+/** The result of a sweep as JUnit XML, with a case for each option. */
 export function renderJunit(report: SweepReport): string {
   const { runs, untouched, decided, notRun } = report;
   const skipped = [
@@ -47,35 +48,35 @@ ${cases.join('\n')}
 
 function junitCase(run: VariantRun): string {
   const { assumption, option, verdict, seconds, ending, lastLines } = run;
-  const head = `    <testcase classname="${escaped(assumption)}" name="${escaped(option)}" time="${rounded(seconds)}"`;
+  const head = `    <testcase classname="${escapeMarkup(assumption)}" name="${escapeMarkup(option)}" time="${rounded(seconds)}"`;
   const notes = notesOf(run);
   if (verdict === 'passed' && notes.length === 0) return `${head}/>`;
   if (verdict === 'passed') {
-    return `${head}><system-out>${escaped(notes.join('\n'))}</system-out></testcase>`;
+    return `${head}><system-out>${escapeMarkup(notes.join('\n'))}</system-out></testcase>`;
   }
-  const message = escaped(`the command ${tellEnding(ending)}`);
+  const message = escapeMarkup(`the command ${tellEnding(ending)}`);
   if (verdict === 'allowed') {
     return `${head}><skipped message="${message}, as allowed"/></testcase>`;
   }
-  return `${head}><failure message="${message}">${escaped([...notes, ...lastLines].join('\n'))}</failure></testcase>`;
+  return `${head}><failure message="${message}">${escapeMarkup([...notes, ...lastLines].join('\n'))}</failure></testcase>`;
 }
 
 function skippedCase(assumption: string, option: string, why: string): string {
-  return `    <testcase classname="${escaped(assumption)}" name="${escaped(option)}"><skipped message="${why}"/></testcase>`;
+  return `    <testcase classname="${escapeMarkup(assumption)}" name="${escapeMarkup(option)}"><skipped message="${why}"/></testcase>`;
 }
 
-/** What a sweep found, as a page that needs no other file. */
+/** The result of a sweep as a self-contained page. */
 export function renderPage(report: SweepReport): string {
   const { command, runs, untouched, decided, notRun } = report;
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>petstore-mock sweep: ${escaped(command.join(' '))}</title>
+<title>petstore-mock sweep: ${escapeMarkup(command.join(' '))}</title>
 <style>${STYLE}</style>
 <h1>What the command depends on</h1>
-<p><code>${escaped(command.join(' '))}</code></p>
-<p class="summary">${escaped(summaryOf(report))}.</p>
+<p><code>${escapeMarkup(command.join(' '))}</code></p>
+<p class="summary">${escapeMarkup(summaryOf(report))}.</p>
 <p>Each row answers an open question of the service's document otherwise. Where the command fails,
 it breaks if the real service reads the document that way.</p>
 <table>
@@ -95,17 +96,17 @@ function pageRow(run: VariantRun): string {
   const { assumption, option, verdict, ending, lastLines } = run;
   const { question, options } = assumptionShape(assumption);
   const meaning = options.find(({ name }) => name === option)?.meaning ?? '';
-  const notes = notesOf(run).map((line) => `<br>${escaped(line)}`);
+  const notes = notesOf(run).map((line) => `<br>${escapeMarkup(line)}`);
   const why =
     verdict === 'passed'
       ? notes.join('')
-      : `: the command ${escaped(tellEnding(ending))}${notes.join('')}<pre>${escaped(lastLines.join('\n'))}</pre>`;
-  return `<tr><td><b>${escaped(assumption)}</b><br>${escaped(question)}<td><b>${escaped(option)}</b><br>${escaped(meaning)}<td><span class="${verdict}">${verdict}</span>${why}`;
+      : `: the command ${escapeMarkup(tellEnding(ending))}${notes.join('')}<pre>${escapeMarkup(lastLines.join('\n'))}</pre>`;
+  return `<tr><td><b>${escapeMarkup(assumption)}</b><br>${escapeMarkup(question)}<td><b>${escapeMarkup(option)}</b><br>${escapeMarkup(meaning)}<td><span class="${verdict}">${verdict}</span>${why}`;
 }
 
 function pageList(title: string, names: readonly string[]): string {
   if (names.length === 0) return '';
-  const items = names.map((name) => `<code>${escaped(name)}</code>`).join(', ');
+  const items = names.map((name) => `<code>${escapeMarkup(name)}</code>`).join(', ');
   return `<h2>${title}</h2>\n<p>${items}</p>`;
 }
 
@@ -121,14 +122,3 @@ pre { overflow-x: auto; white-space: pre-wrap; background: #8882; padding: .6rem
   .passed { color: #3fb950; } .failed { color: #f85149; } .allowed { color: #d29922; }
 }
 `;
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-};
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
-}

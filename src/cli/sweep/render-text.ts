@@ -5,7 +5,7 @@ import { failuresOf, nameOf, notesOf, type SweepReport, type VariantRun } from '
 
 const COLOURS = { passed: 'green', failed: 'red', allowed: 'yellow' } as const;
 
-/** What a sweep found, for a person: the failures with their last lines come last. */
+/** The result of a sweep for a person, failures with their last lines at the end. */
 export function renderSweep(report: SweepReport, style: Style): string {
   const { runs, untouched, decided, notRun } = report;
   const idColumn = Math.max(...runs.map(({ assumption }) => assumption.length), 1);

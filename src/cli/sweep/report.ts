@@ -10,29 +10,29 @@ export interface Variant {
 
 /** A run of the command under a variant. */
 export interface VariantRun extends Variant {
-  /** `allowed`: it failed, as was said beforehand. */
+  /** `allowed`: an expected failure. */
   readonly verdict: 'passed' | 'failed' | 'allowed';
   readonly ending: Ending;
   readonly seconds: number;
-  /** The last lines that the command printed; none where it passed. */
+  /** The last lines that the command printed; none if it passed. */
   readonly lastLines: readonly string[];
-  /** What was found in this run, of kinds that were not found in the first one. */
+  /** The kinds of findings that the baseline did not have. */
   readonly findings: readonly FoundKind[];
-  /** Whether it failed beside other runs, and passed when it was run again alone. */
+  /** Whether it failed beside other runs and passed alone. */
   readonly passedAlone: boolean;
 }
 
-/** What a sweep found. */
+/** The result of a sweep. */
 export interface SweepReport {
   readonly command: readonly string[];
   readonly baselineSeconds: number;
   /** In the order of the contract. */
   readonly runs: readonly VariantRun[];
-  /** Assumptions that the baseline did not touch, and that were not run for that. */
+  /** Assumptions that were not run because the baseline did not touch them. */
   readonly untouched: readonly AssumptionId[];
-  /** Assumptions that a scenario decides, so that no option can be chosen. */
+  /** Assumptions that were not run because a scenario decides them. */
   readonly decided: readonly AssumptionId[];
-  /** What an interruption has kept from being run. */
+  /** Variants that were not run because of an interruption. */
   readonly notRun: readonly Variant[];
 }
 
@@ -40,10 +40,10 @@ export function failuresOf({ runs }: SweepReport): VariantRun[] {
   return runs.filter(({ verdict }) => verdict === 'failed');
 }
 
-/** Whether a call is taken for a retry hangs on how fast calls come, which differs between runs. */
+/** Depends on how fast calls come, which differs between runs. */
 const BY_SPEED = 'pointless-retry';
 
-/** What was found in a run, of kinds that were not found in the first one. */
+/** The kinds of findings of a run that the baseline did not have. */
 export function newlyFound(
   found: readonly FoundKind[],
   first: readonly FoundKind[],
@@ -52,7 +52,7 @@ export function newlyFound(
   return found.filter(({ kind }) => !known.has(kind));
 }
 
-/** What is to be said of a run beside how it ended, a line for each. */
+/** Notes on a run beside its ending, a line each. */
 export function notesOf({ findings, passedAlone }: VariantRun): string[] {
   return [
     ...findings.map((found) => `found ${found.kind}: ${tellFound(found)}`),

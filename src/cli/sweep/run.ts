@@ -8,13 +8,13 @@ import type { ServeSettings } from '../input/settings.ts';
 import { type FoundKind, foundKinds } from '../output/run-evidence.ts';
 import { Tail } from './tail.ts';
 
-/** What every run of a sweep has in common. */
+/** What all runs of a sweep share. */
 export interface Runs {
   readonly command: readonly string[];
   readonly scenarios: readonly Scenario[];
   readonly startServer: (settings: ServeSettings) => Promise<RunningServer>;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The commands that run now, so that an interruption can end them. */
+  /** The commands that are running, for an interruption to end. */
   readonly running: Set<RunningCommand>;
 }
 
@@ -25,7 +25,7 @@ export interface FinishedRun {
   readonly findings: readonly FoundKind[];
 }
 
-/** Milliseconds that a server waits for what the command has left unfinished. */
+/** Milliseconds that a server waits for requests that the command left unfinished. */
 const LAST_REPLIES = 500;
 
 /** Runs the command once, with a server of its own. */
@@ -51,7 +51,7 @@ export async function runOnce(
   return { ending, seconds, output, findings: foundKinds(server.findings()) };
 }
 
-/** Works through a list, so many at a time. Results are in the order of the list. */
+/** Maps a list with at most `jobs` at a time; results keep the order of the list. */
 export async function atATime<Item, Result>(
   jobs: number,
   items: readonly Item[],

@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
 
-/** Bytes of a command's output that are kept: the last ones tell why it failed. */
+/** Bytes kept of a command's output: the last ones say why it failed. */
 const KEPT = 64 * 1024;
 
 /** The end of a command's output. */
@@ -17,7 +17,7 @@ export class Tail {
     this.#size = KEPT;
   }
 
-  /** The last lines that say something, without colours and other things that terminals obey. */
+  /** The last lines that are not blank, without colours and other terminal controls. */
   lines(most: number): string[] {
     const bytes = Buffer.concat(this.#chunks).subarray(-KEPT);
     const text = stripVTControlCharacters(new StringDecoder('utf8').end(bytes));
@@ -31,5 +31,5 @@ export class Tail {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is left out.
 const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\uFFFE\uFFFF]/g;
 
-/** What makes a terminal write from right to left, or break a line. */
+/** Characters that make a terminal write from right to left or break a line. */
 const ORDERING = /[\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g;

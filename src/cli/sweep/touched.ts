@@ -2,7 +2,7 @@ import { ASSUMPTION_IDS, type AssumptionId } from '../../contract/assumption-tab
 import type { OperationId } from '../../contract/operations.ts';
 import type { Observer } from '../../evidence/journal.ts';
 
-/** What a run showed of the assumptions: which it asked about, and which its replies depend on. */
+/** Which assumptions a run touched: those that could have changed its replies. */
 export class Touched {
   readonly #noted = new Set<string>();
   readonly #answered = new Map<OperationId, Set<number>>();
@@ -21,7 +21,7 @@ export class Touched {
     this.#answered.set(operation, statuses);
   };
 
-  /** The assumptions of which another option could have changed what the client was shown. */
+  /** The assumptions whose other options could have changed what the client was shown. */
   get assumptions(): AssumptionId[] {
     return ASSUMPTION_IDS.filter((id) => RULES[id](this, id));
   }
@@ -30,7 +30,7 @@ export class Touched {
     return this.#calls;
   }
 
-  /** Whether another option would have given some reply another status. */
+  /** Whether another option would have changed the status of a reply. */
   noted(id: AssumptionId): boolean {
     return this.#noted.has(id);
   }
