@@ -1,4 +1,4 @@
-import { operationShape } from '../contract/operations.ts';
+import { type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import type { Call } from '../service/input.ts';
 import type { Reply } from '../service/reply.ts';
@@ -40,11 +40,23 @@ export function unknownInputs({ operation, query, body }: Call, world: World): s
 /** Doubles of int64 values are at most this far apart, shortened digits included. */
 const REACH = 2048n;
 
+/** The collection that the id in an operation's path is looked up in. */
+const LOOKED_UP: Readonly<Record<OperationId, 'animals' | 'orders' | undefined>> = {
+  listPets: undefined,
+  createPet: undefined,
+  getPet: 'animals',
+  listInventory: undefined,
+  updateInventory: 'animals',
+  listOrders: undefined,
+  cancelOrder: 'orders',
+};
+
 /** The id of a record that the call's unknown one could have been, before a double rounded it. */
 export function nearRoundedId({ operation, pathId }: Call, { store }: World): bigint | undefined {
-  if (pathId === undefined || !isRounded(pathId)) return undefined;
+  const collection = LOOKED_UP[operation];
+  if (collection === undefined || pathId === undefined || !isRounded(pathId)) return undefined;
   const double = Number(pathId);
-  const records = operation === 'cancelOrder' ? store.orders : store.animals;
+  const records = store[collection];
   const middle = BigInt(double);
   for (const { id } of records.ascending(middle - REACH)) {
     if (id > middle + REACH) break;

@@ -1,4 +1,9 @@
-import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
+import {
+  OPERATION_IDS,
+  OPERATIONS,
+  type OperationId,
+  operationShape,
+} from '../contract/operations.ts';
 import type { Call } from '../service/input.ts';
 import { cut } from '../words.ts';
 import { nearRoundedId, placeholderKey, unknownInputs } from './findings-checks.ts';
@@ -101,7 +106,7 @@ export class Findings {
       else told.count += 1;
     }
     if (call.authorization !== this.#checkedKey) this.#checkKey(witnessed);
-    if (call.operation === 'cancelOrder' && hasContent(call)) {
+    if (OPERATIONS[call.operation].method === 'DELETE' && hasContent(call)) {
       this.#add('unexpected-body', 'A DELETE was sent with a body.', witnessed);
     }
     // A success that is documented rests on nothing that was unknown.

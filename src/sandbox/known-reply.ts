@@ -41,8 +41,9 @@ const RETRY_AFTER = '1';
 function* errorHeaders(world: World, operation: OperationId, status: number): Generator<string> {
   if (status === 401) yield* challenge(world, true);
   if (status === 429 || status === 503) yield* ['Retry-After', RETRY_AFTER];
+  const isDeprecated = operationShape(operation).sunset !== undefined;
   const reachedTheAnimal = status === 404 || status === 410;
-  if (operation === 'getPet' && reachedTheAnimal) yield* deprecationHeaders(world.choices);
+  if (isDeprecated && reachedTheAnimal) yield* deprecationHeaders(world.choices);
 }
 
 /** What the document shows for a success, made of the first record that is there. */
@@ -65,7 +66,8 @@ function firstOf({ store, represent }: World, record: RecordName): string {
       const [order = { id: 1n }] = store.orders.ascending();
       return represent.order(order);
     }
-    default:
+    case 'Animal':
+    case 'Error': // never what a success shows
       return represent.animal(animal);
   }
 }

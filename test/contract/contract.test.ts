@@ -93,6 +93,10 @@ describe('the assumptions', () => {
     expect(isAssumptionId(id)).toBe(false);
   });
 
+  test('know of every operation', () => {
+    expect(ASSUMPTIONS['invalid-input'].touches).toEqual(OPERATION_IDS);
+  });
+
   test('add no reply to an operation that they do not touch', () => {
     for (const id of ASSUMPTION_IDS) {
       const touched: readonly string[] = ASSUMPTIONS[id].touches;
