@@ -14,7 +14,7 @@ import { fixturePath } from './store/fixture/shipped-fixtures.ts';
 import { forkStore } from './store/store.ts';
 import type { FileWatch } from './watch.ts';
 
-/** How to start a server; what is left out takes the default of the flag of the same name. */
+/** How to start a server. Defaults are those of the flags with the same names. */
 export interface ServerOptions extends StartSettings, StoreChoice, MockOptions {
   readonly host?: string | undefined;
   /** 0 takes any free port. */
@@ -23,11 +23,11 @@ export interface ServerOptions extends StartSettings, StoreChoice, MockOptions {
   readonly scenarios?: readonly string[] | undefined;
   /** A file that keeps the default sandbox's store through restarts. */
   readonly db?: string | undefined;
-  /** What the control API asks for where the host is not loopback; drawn where it is left out. */
+  /** The token that the control API requires on a host other than loopback; random by default. */
   readonly controlToken?: string | undefined;
-  /** Whether every sandbox starts anew when a file that it started from changes. */
+  /** Whether every sandbox restarts when a file that it started from changes. */
   readonly watch?: boolean | undefined;
-  /** Told after each such change: with what is wrong where the files cannot be used. */
+  /** Called after each such change, with the error if the files cannot be used. */
   readonly onReload?: ((problem: Error | undefined) => void) | undefined;
   /** Called with what to do about a client that speaks TLS or HTTP/2 to the port; once for each. */
   readonly onNotice?: ((message: string) => void) | undefined;
@@ -38,7 +38,7 @@ export interface RunningServer {
   /** The service's base URL, such as `http://127.0.0.1:4010/v1`. */
   readonly url: string;
   readonly port: number;
-  /** What the control API asks for; undefined on loopback, where it asks for nothing. */
+  /** The token that the control API requires; undefined on loopback, where it requires none. */
   readonly controlToken: string | undefined;
   /** What clients were shown, in all sandboxes together. */
   coverage(): CoverageReport;
@@ -51,8 +51,8 @@ export interface RunningServer {
 /**
  * Starts a server and waits until it answers.
  *
- * @throws FixtureError, ScenarioError where a file is broken, StoreFileError where `db` cannot be
- *   kept, and Node's own errors where the port is taken or may not be used
+ * @throws FixtureError, ScenarioError if a file is broken, StoreFileError if `db` cannot be used,
+ *   and Node's own errors if the port is taken or not permitted
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const { host = DEFAULTS.host, port = DEFAULTS.port, plain = false, timeouts, db } = options;
@@ -98,7 +98,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const watching = options.watch === true ? await watch(options, scenarios, reload) : undefined;
   const close = async (): Promise<void> => {
     watching?.close();
-    // Before what is drawn out ends, so that its replies say that they are the last.
+    // First, so that the replies that `endAll` sends say that they are the last.
     const closed = stopListening();
     faults.endAll();
     sandboxes.end();
@@ -114,7 +114,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   };
 }
 
-/** Watches the files that the start is made of, those of newly named scenarios too. */
+/** Watches the files that the start is made of, including those of scenarios added later. */
 async function watch(
   options: ServerOptions,
   scenarios: readonly Scenario[],
@@ -143,14 +143,14 @@ function filesOf(options: ServerOptions, scenarios: readonly Scenario[]): string
   ];
 }
 
-/** Loaded late: most starts have no scenario. */
+/** Imports the loader only when needed: most starts have no scenario. */
 async function loadScenarios(names: readonly string[]): Promise<readonly Scenario[]> {
   if (names.length === 0) return [];
   const { loadScenarios: load } = await import('./scenario/load-scenario.ts');
   return load(names);
 }
 
-/** Opens the file of `db`, which holds what the start says where it is new. */
+/** Opens the file of `db`; a new one gets the store of the start. */
 async function openFile(path: string, start: Start): Promise<OpenStoreFile> {
   const { openStoreFile } = await import('./store/file/store-file.ts');
   return openStoreFile(path, forkStore(start.store));
@@ -176,8 +176,8 @@ const EVERY_ADDRESS = /^(?:0\.0\.0\.0|::|::ffff:(?:0\.0\.0\.0|0:0))$/;
 
 function addressOf(server: Server, host: string): { url: string; port: number } {
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
-  // What listens on every address has none that a client can use, however the host was written.
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  // The address of a server that listens on all addresses is none that a client can use.
   const name = EVERY_ADDRESS.test(address.address) ? 'localhost' : host;
   const authority = name.includes(':') ? `[${name}]` : name;
   return { url: `http://${authority}:${address.port}${BASE_PATH}`, port: address.port };

@@ -1,24 +1,24 @@
 import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 
-/** Files that are watched for changes. */
+/** A watch on files. */
 export interface FileWatch {
   /**
-   * Watches these files in place of the others; the new ones count as unchanged. Does nothing once
-   * it is closed, which can happen while a change is being dealt with.
+   * Watches these files instead; new ones count as unchanged. Does nothing once closed, which can
+   * happen while a change is handled.
    */
   follow(paths: readonly string[]): void;
   close(): void;
 }
 
-/** Milliseconds from the last sign of a change: an editor writes in several steps. */
+/** Milliseconds without another event before a change counts: editors write in several steps. */
 const SETTLE = 50;
 
 /**
- * Watches files through the folders that they are in, since many editors put a new file in the place
- * of the old one. A file that does not exist is waited for where its folder does.
+ * Watches files through their folders, since many editors replace a file with a new one. A file that
+ * does not exist is waited for if its folder exists.
  *
- * @param onChange called after a change, and never twice at the same time; it must not reject
+ * @param onChange called after a change, one call at a time; it must not reject
  */
 export function watchFiles(
   paths: readonly string[],
@@ -40,7 +40,7 @@ export function watchFiles(
   };
 
   const onSign = (names: ReadonlySet<string>, name: string | null) => {
-    // A folder in which something else is written all the time must not put it off for ever.
+    // Other files that change all the time must not postpone it for ever.
     if (timer !== undefined && name !== null && !names.has(name)) return;
     clearTimeout(timer);
     timer = setTimeout(settle, SETTLE);
@@ -59,10 +59,10 @@ export function watchFiles(
     const files = [...new Set(wanted.map((path) => resolve(path)))];
     for (const [folder, names] of foldersOf(files)) {
       const watcher = watch(folder, (_event, name) => onSign(names, name));
-      // The folder is gone, and its files with it: there is nothing left to see in it.
+      // The folder is gone, and its files with it.
       watchers.push(watcher.on('error', () => watcher.close()));
     }
-    // What has changed since it was last looked at has changed, also if nobody watched meanwhile.
+    // Changes since the last check count, watched or not.
     states = new Map(files.map((file) => [file, states.get(file) ?? stateOf(file)]));
     timer = setTimeout(settle, SETTLE);
   };
@@ -75,7 +75,7 @@ export function watchFiles(
   return { follow, close };
 }
 
-/** The folders to watch, and the names in them: also those that symbolic links lead to. */
+/** The folders to watch and the names in them, including the targets of symbolic links. */
 function foldersOf(files: readonly string[]): Map<string, Set<string>> {
   const folders = new Map<string, Set<string>>();
   for (const file of files.flatMap((it) => [it, realPathOf(it)])) {
@@ -94,7 +94,7 @@ function realPathOf(file: string): string {
   }
 }
 
-/** What differs once a file has been written or replaced; empty where there is none. */
+/** Differs once a file was written or replaced; empty if there is none. */
 function stateOf(file: string): string {
   try {
     const { ino, size, mtimeNs } = statSync(file, { bigint: true });

@@ -7,9 +7,9 @@ import type {
   Response,
   Router,
 } from 'express';
-import { locateByName } from '../http/locate.ts';
+import { locateByName, nameInvalid } from '../http/locate.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
-import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
+import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
 import { readBody } from './body.ts';
 import { type ControlReply, type Endpoint, refuse } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
@@ -95,6 +95,9 @@ function sandboxFor(
   { sandboxes }: ControlParts,
 ): { sandbox: Sandbox; refusal?: ControlReply } {
   const [, name = DEFAULT_SANDBOX] = SANDBOX.exec(request.baseUrl) ?? [];
+  if (!SANDBOX_NAME.test(name)) {
+    return { sandbox: sandboxes.default, refusal: ofService(nameInvalid(sandboxes, name)) };
+  }
   if (open) return { sandbox: sandboxes.default };
   if (defaultOnly && name !== DEFAULT_SANDBOX) {
     return { sandbox: sandboxes.default, refusal: unknown(request) };
@@ -128,7 +131,7 @@ async function perform(
     await sandbox.saved(version);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return refuse('not_saved', 503, `the change is not made: ${why}`);
+    return refuse('not_saved', 503, `the change was not made: ${why}`);
   }
   reply.finish?.();
   return reply;

@@ -9,14 +9,14 @@ import {
 import { type ReceivedBody, ReceivedBytes } from '../service/received-body.ts';
 import { askForBody } from './expect.ts';
 
-/** A path of the service and what can be done with it. */
+/** A path of the service and its operations. */
 export interface Route {
   readonly operations: ReadonlyMap<string, OperationId>;
   /** The value of `Allow` (RFC 9110, section 10.2.1). */
   readonly allow: string;
 }
 
-/** A request's target, taken apart (RFC 9112, section 3.2). */
+/** The parts of a request target (RFC 9112, section 3.2). */
 export interface Target {
   /** The whole of it, as the client wrote it. */
   readonly url: string;
@@ -25,9 +25,9 @@ export interface Target {
   /** The path as the client wrote it. */
   readonly path: string;
   readonly query: readonly (readonly [string, string])[];
-  /** Undefined where the service has nothing at this path. */
+  /** Undefined if the service has nothing at this path. */
   readonly route: Route | undefined;
-  /** The segment in the place of the route's parameter. */
+  /** The segment at the route's parameter. */
   readonly pathId: string | undefined;
 }
 
@@ -55,14 +55,14 @@ const AUTHORITY = /^https?:\/\/[^/?#]*/i;
 const SANDBOX = /^\/~([^/]*)(?=\/)/;
 
 /**
- * Targets that were taken apart, since clients repeat them: each place holds the latest of its own.
+ * Targets that were split before, since clients repeat them: each place holds its latest.
  * A power of two.
  */
 const PLACES = 1024;
 const LONGEST_TARGET = 256;
 const targets: (Target | undefined)[] = new Array(PLACES).fill(undefined);
 
-/** Takes a request target apart, in origin form or in absolute form. */
+/** Splits a request target, in origin or absolute form. */
 export function decodeTarget(url: string): Target {
   if (url.length > LONGEST_TARGET) return takeApart(url);
   const place = placeOf(url);
@@ -73,7 +73,7 @@ export function decodeTarget(url: string): Target {
   return target;
 }
 
-/** The digits at the end, of which ids of one collection that follow each other get places in a row. */
+/** The place of a target, from its last digits: consecutive ids get consecutive places. */
 function placeOf(url: string): number {
   let number = 0;
   let scale = 1;
@@ -115,7 +115,7 @@ function findRoute(written: string): Pick<Target, 'route' | 'pathId'> {
   return { route: routesWithParameter.get(path.slice(0, slash)), pathId };
 }
 
-/** What is no valid encoding, or would become a separator, is left as it is written. */
+/** Leaves an invalid encoding, or one of a separator, as it is. */
 function decodeSegment(segment: string): string {
   try {
     const decoded = decodeURIComponent(segment);
@@ -136,10 +136,10 @@ function decodeQuery(text: string): Target['query'] {
 }
 
 /**
- * Receives a request's body, as far as `limit` bytes. A client that holds it back is asked for it.
+ * Receives a request's body, up to `limit` bytes. Asks the client for it if it holds the body back.
  *
- * @param received never called where the client leaves before the body is whole
- * @throws Error where a body parser of an app around the mock has rounded what was sent
+ * @param received never called if the client leaves before the body is complete
+ * @throws Error if a body parser of the embedding app has rounded a number
  */
 export function receiveBody(
   request: IncomingMessage,
@@ -183,22 +183,22 @@ export function receiveBody(
   request.on('data', onData).on('end', onEnd);
 }
 
-/** The body of a request that a parser of an app around the mock has read already. */
+/** The body of a request that a parser of the embedding app has already read. */
 function readBefore(request: IncomingMessage, limit: number): ReceivedBody {
   const body: unknown = 'body' in request ? request.body : undefined;
   if (body === undefined) return { kind: 'none' };
   const bytes = Buffer.isBuffer(body)
     ? body
     : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body, refuseRounded));
-  // A body in chunks announced no length that could have been refused before.
+  // A chunked body announces no length.
   return bytes.length > limit ? { kind: 'too-large', limit } : new ReceivedBytes(bytes);
 }
 
 function refuseRounded(_name: string, value: unknown): unknown {
-  // Infinity is what 1e400 becomes, and JSON.stringify would make null of it.
+  // 1e400 is parsed to Infinity, which JSON.stringify writes as null.
   if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) {
     throw new Error(
-      'A body parser before the mock has rounded a number beyond 2^53: mount the mock before it.',
+      'A body parser before the mock rounded a number beyond 2^53: mount the mock before it.',
     );
   }
   return value;

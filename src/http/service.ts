@@ -19,14 +19,14 @@ import { meantPath } from './meant-path.ts';
 
 export interface ServiceOptions extends Wire {
   readonly sandboxes: Sandboxes;
-  /** Knows the scenarios that single requests can ask for. */
+  /** The scenarios that a single request can ask for. */
   readonly library: ScenarioLibrary;
 }
 
 /** Answers a request for a path of the service, and any other with 404. */
 export type ServiceHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Makes the handler that the listener and the Express app share. */
+/** Creates the handler that the listener and the Express app share. */
 export function createServiceHandler({
   sandboxes,
   library,
@@ -68,7 +68,7 @@ export function createServiceHandler({
 
 const NO_BODY: ReceivedBody = { kind: 'none' };
 
-/** A request on its way to its reply. */
+/** A request until it has its reply. */
 class ServiceExchange implements Framing {
   readonly method: string;
   readonly head: boolean;
@@ -99,7 +99,7 @@ class ServiceExchange implements Framing {
     this.#wire = wire;
   }
 
-  /** Runs an operation, with whatever the request itself prefers, and answers. */
+  /** Runs an operation as the request prefers, and answers. */
   perform(operation: OperationId, body: ReceivedBody, library: ScenarioLibrary): void {
     const call = this.#call(operation, body);
     this.#called = call;
@@ -142,7 +142,7 @@ class ServiceExchange implements Framing {
     this.reply(errorReply(grounds, 'invalid_input', 400, why));
   }
 
-  /** Answers with a reply that no operation gave. */
+  /** Answers without an operation. */
   reply(reply: Reply): void {
     this.#finish({ kind: 'reply', reply, delay: 0 });
   }
@@ -204,7 +204,7 @@ class ServiceExchange implements Framing {
     return this.#request.headers.origin !== undefined;
   }
 
-  /** A fault of the mock's own: told to whoever runs it, and kept from every other request. */
+  /** Reports a bug of the mock as a warning; other requests are not affected. */
   #failed(error: unknown): Reply {
     process.emitWarning(error instanceof Error ? error : new Error(String(error)));
     const grounds = new Grounds(this.#sandbox.world.choices);
@@ -214,11 +214,11 @@ class ServiceExchange implements Framing {
   #notSaved(error: unknown): Reply {
     const why = error instanceof Error ? error.message : String(error);
     const grounds = new Grounds(this.#sandbox.world.choices);
-    return errorReply(grounds, 'not_saved', 503, `the change is not made: ${why}`);
+    return errorReply(grounds, 'not_saved', 503, `the change was not made: ${why}`);
   }
 }
 
-/** Where an Express app has mounted the handler; Express cuts it off the target. */
+/** Where an Express app has mounted the handler; Express removes it from the target. */
 function mountPath(request: IncomingMessage): string {
   return 'baseUrl' in request && typeof request.baseUrl === 'string' ? request.baseUrl : '';
 }
@@ -240,7 +240,7 @@ function unknownMethod(world: World, route: Route, method: string, target: Targe
   });
 }
 
-/** How long a browser may keep the answer to a preflight, in seconds. */
+/** How long a browser may cache the answer to a preflight, in seconds. */
 const PREFLIGHT_SECONDS = '600';
 
 /** OPTIONS (RFC 9110, section 9.3.7), and with an `Origin` the preflight of CORS. */

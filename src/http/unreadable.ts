@@ -52,6 +52,10 @@ function errorFor({ code, message }: ClientError, invalid: 400 | 422): EdgeError
       const message = 'the request did not arrive in time';
       return { code: 'request_timeout', status: 408, message };
     }
+    case 'HPE_INVALID_EOF_STATE': {
+      const message = 'the connection ended in the middle of a request';
+      return { code: 'invalid_input', status: invalid, message };
+    }
     default: {
       const why = message.replace(/^Parse Error: /, '');
       const text = `the request is not HTTP/1.1: ${why}`;

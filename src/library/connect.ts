@@ -12,45 +12,44 @@ import { ControlClient, queryOf } from './control-client.ts';
 import { type MockSandbox, sandboxAt } from './mock-sandbox.ts';
 import type { SandboxSummary } from './replies.ts';
 
-/** A server, with the control of one of its sandboxes: the default one, unless it is told. */
+/** A server, and control of one of its sandboxes: the default one unless the URL names another. */
 export interface PetstoreMock extends MockSandbox, AsyncDisposable {
   /**
-   * Another sandbox, which comes into being at its first use. Without a name it gets one that nobody
-   * else has.
+   * Another sandbox, created at its first use. Without a name it gets a unique one.
    */
   sandbox(name?: string): MockSandbox;
   readonly sandboxes: {
     list(): Promise<readonly SandboxSummary[]>;
-    /** Forgets a sandbox: under its name a new one will start. */
+    /** Deletes a sandbox. Its next use creates a new one. */
     delete(name: string): Promise<void>;
   };
-  /** Which replies clients were shown in its own sandbox, or in all of them. */
+  /** Which replies clients were shown in this sandbox, or in all of them. */
   coverage(scope?: ReportScope): Promise<CoverageReport>;
-  /** What clients did in its own sandbox, or in any, that they should not do. */
+  /** What clients did wrong in this sandbox, or in all of them. */
   findings(scope?: ReportScope): Promise<FindingsReport>;
-  /** Stops the server where this has started it; another goes on. */
+  /** Stops the server if this mock started it; any other keeps running. */
   stop(): Promise<void>;
 }
 
 /** What a report of a server is about. */
 export interface ReportScope {
-  /** Every sandbox, with what was reset or deleted since. */
+  /** All sandboxes, including those reset or deleted since. */
   readonly all?: boolean | undefined;
 }
 
 export interface ConnectOptions {
   /** Any address of the server: with or without `/v1` or `/__mock`, of a sandbox or of none. */
   readonly url: string;
-  /** What its control API asks for, where it does not listen on loopback. */
+  /** The token of its control API, if it does not listen on loopback. */
   readonly token?: string | undefined;
-  /** An API key that the server takes; `demo-key` by default, and `staging-key` for staging. */
+  /** An API key that the server accepts; `demo-key` by default, `staging-key` for staging. */
   readonly key?: string | undefined;
 }
 
 /**
- * Controls a server that runs already, such as a service container.
+ * Controls a server that is already running, such as a service container.
  *
- * @throws Error where none answers, ControlError where the token is missing or wrong
+ * @throws Error if no server answers, ControlError if the token is missing or wrong
  * @example const mock = await connectPetstoreMock({ url: 'http://127.0.0.1:4010' });
  */
 export async function connectPetstoreMock(options: ConnectOptions): Promise<PetstoreMock> {
@@ -66,7 +65,10 @@ const ADDRESS = /^(https?:\/\/.+?)(?:\/~([\w.-]{1,64}))?(?:\/(?:v1|__mock))?\/*$
 export function mockAt(options: ConnectOptions, stop: () => Promise<void>): PetstoreMock {
   const { url, token, key } = options;
   const [, root, own = DEFAULT_SANDBOX] = ADDRESS.exec(url) ?? [];
-  if (root === undefined) throw new TypeError(`${url} is no address of a petstore-mock.`);
+  if (root === undefined)
+    throw new TypeError(
+      `url: expected the address of a petstore-mock, found ${JSON.stringify(url)}`,
+    );
   const client = new ControlClient(`${root}/__mock`, token);
   const ofKey = (name: string): string =>
     name === STAGING_SANDBOX ? STAGING_KEY : (key ?? DEMO_KEY);

@@ -4,7 +4,7 @@ import { ControlError } from './control-error.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Calls one control API. What a test puts in the place of `fetch` later does not reach it. */
+/** Calls one control API. A test that replaces `fetch` later does not affect it. */
 export class ControlClient {
   /** Such as `http://127.0.0.1:4010/__mock`. */
   readonly url: string;
@@ -21,15 +21,15 @@ export class ControlClient {
   }
 
   /**
-   * Calls an endpoint. `T` is what the server's OpenAPI document says that it answers.
+   * Calls an endpoint. `T` is its reply according to the server's OpenAPI document.
    *
-   * @throws ControlError where it answers with an Error
+   * @throws ControlError if it answers with an Error
    */
   async call<T>(method: Method, path: string, body?: object): Promise<T> {
     return (await this.#send(method, path, body)).value as T;
   }
 
-  /** The same, for a list: with how many there are without a page or a limit. */
+  /** Calls a list endpoint; `total` ignores pages and limits. */
   async list<T>(path: string): Promise<{ records: readonly T[]; total: number }> {
     const { value, headers } = await this.#send('GET', path, undefined);
     const records = value as readonly T[];
@@ -43,7 +43,7 @@ export class ControlClient {
     const init = { method, headers, ...(body !== undefined && { body: writeJson(body) }) };
     const call = `${method} ${this.url}${path}`;
     const gone = (cause: unknown) => {
-      throw new Error(`No petstore-mock answers at ${this.url}: does it run there?`, { cause });
+      throw new Error(`no petstore-mock answers at ${this.url}: is it running?`, { cause });
     };
     const response = await fetchNow(this.url + path, init).catch(gone);
     const text = await response.text().catch(gone);
@@ -53,7 +53,7 @@ export class ControlClient {
   }
 }
 
-/** As it was when this was loaded. */
+/** As it was when this module was loaded. */
 const fetchNow = globalThis.fetch;
 
 const NO_JSON = Symbol('no JSON');
@@ -66,22 +66,22 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** What to do about a refusal, where the server cannot know whom it tells. */
+/** What to do about a refusal, for users of the library. */
 const ADVICE: Readonly<Record<string, string>> = {
-  unauthorized: '; connectPetstoreMock takes it as `token`',
+  unauthorized: '; pass it to connectPetstoreMock as `token`',
   route_not_found: '; is it a petstore-mock without --no-control?',
 };
 
-/** Something other than the mock may have answered: that is told as an Error of no known code. */
+/** The error for a reply, which something other than the mock may have sent. */
 function errorOf(status: number, body: unknown, call: string): ControlError {
   if (isObject(body) && typeof body.code === 'string' && typeof body.message === 'string') {
     return new ControlError(status, body.code, body.message + (ADVICE[body.code] ?? ''), call);
   }
-  const message = `${call} was answered with ${status} and nothing that a petstore-mock says: is it one?`;
+  const message = `${call} was answered with ${status} and not by a petstore-mock: is the URL right?`;
   return new ControlError(status, 'unknown', message, call);
 }
 
-/** A query of what is given, or nothing where nothing is. */
+/** The query of the given parameters, with its question mark; empty without any. */
 export function queryOf(parameters: object): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {

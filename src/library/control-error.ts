@@ -1,9 +1,9 @@
-/** An Error that the control API has answered with. */
+/** An Error that the control API answered with. */
 export class ControlError extends Error {
   override readonly name = 'ControlError';
   readonly status: number;
   readonly code: string;
-  /** What was asked, such as `GET http://127.0.0.1:4010/__mock/orders/99`. */
+  /** The request, such as `GET http://127.0.0.1:4010/__mock/orders/99`. */
   readonly call: string;
 
   constructor(status: number, code: string, message: string, call: string) {

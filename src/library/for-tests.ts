@@ -6,34 +6,34 @@ import type { RecordedExchange } from './replies.ts';
 import { serverOfRun } from './run-environment.ts';
 import { startPetstoreMock } from './start-mock.ts';
 
-/** The server of a test run, where it was told of one, else one of its own with these options. */
+/** The server of the test run if there is one, else a new one with these options. */
 export async function mockForTests(options: ServerOptions): Promise<PetstoreMock> {
   const running = serverOfRun();
   return running === undefined ? startPetstoreMock(options) : connectPetstoreMock(running);
 }
 
-/** A sandbox of its own for a test. It exists from now on, so that it records refused keys too. */
+/** A new sandbox for a test. It is created now, so that it also records requests with a bad key. */
 export async function openSandbox(mock: PetstoreMock): Promise<MockSandbox> {
   const sandbox = mock.sandbox();
   await sandbox.clock.get();
   return sandbox;
 }
 
-/** Forgets a test's sandbox, which the test may have done itself, or never used. */
+/** Deletes a test's sandbox, unless the test has done so. */
 export async function forgetSandbox(mock: PetstoreMock, { name }: MockSandbox): Promise<void> {
   await mock.sandboxes.delete(name).catch((error: unknown) => {
     if (Object(error).status !== 404) throw error;
   });
 }
 
-/** More exchanges than a person reads, and more of a body. */
+/** Exchanges, and characters of a body, that are worth reading. */
 const MOST_TOLD = 20;
 const MOST_OF_BODY = 400;
 
 /**
- * The latest exchanges of a sandbox, for whoever reads why a test has failed.
+ * The latest exchanges of a sandbox, to explain why a test failed.
  *
- * @param test what it is called: where tests run at once, output may stand beside that of another
+ * @param test its name: tests that run in parallel share the output
  */
 export async function tellExchanges(sandbox: MockSandbox, test: string): Promise<string> {
   const exchanges = await sandbox.requests.list();

@@ -3,12 +3,12 @@ import { serverOfRun, tellRun } from './run-environment.ts';
 import { startControlled } from './start-mock.ts';
 
 /**
- * One server for all workers of a test run. This is what the global setup of vitest or of Playwright
- * exports: the fixtures find the server, and so does whatever reads `PETSTORE_MOCK_URL`,
- * `PETSTORE_MOCK_KEY`, `PETSTORE_MOCK_CONTROL_URL` and `PETSTORE_MOCK_CONTROL_TOKEN`. Where they name
- * a server that runs already, as under `petstore-mock exec`, it stays with that one.
+ * One server for all workers of a test run, for the global setup of vitest or Playwright. The fixtures
+ * use it, and so can anything that reads `PETSTORE_MOCK_URL`, `PETSTORE_MOCK_KEY`,
+ * `PETSTORE_MOCK_CONTROL_URL` and `PETSTORE_MOCK_CONTROL_TOKEN`. If these already name a server, as
+ * under `petstore-mock exec`, that one is used.
  *
- * @returns starts the server, and returns what stops it
+ * @returns a function that starts the server, and returns one that stops it
  * @example export default globalSetup({ scenarios: ['slow'] });
  */
 export function globalSetup(options: ServerOptions = {}): () => Promise<() => Promise<void>> {

@@ -30,9 +30,9 @@ export interface MockSandbox {
   /** The whole store. */
   readonly state: {
     get(): Promise<StoreState>;
-    /** Replaces it; a collection that is left out becomes empty. */
+    /** Replaces it; collections that are left out become empty. */
     put(state: Partial<StoreState>): Promise<StoreState>;
-    /** Merges records into it by their ids. */
+    /** Merges records into it by id. */
     patch(changes: StateChanges): Promise<StoreState>;
   };
   readonly animals: RecordControl<Animal, 'id', 'id'>;
@@ -54,18 +54,18 @@ export interface MockSandbox {
     ): Promise<readonly ActiveScenario[]>;
   };
   assumptions(): Promise<readonly AssumptionState[]>;
-  /** Chooses other options: all of these, or none. */
+  /** Selects other options: all of these, or none if one is wrong. */
   assume(options: Partial<Choices>): Promise<readonly AssumptionState[]>;
   readonly clock: {
     get(): Promise<ClockState>;
     set(setting: ClockSetting): Promise<ClockState>;
-    /** Moves it by an ISO 8601 duration such as `P30D`; back with a minus before it. */
+    /** Moves it by an ISO 8601 duration such as `P30D`, or back by `-P30D`. */
     advance(by: string): Promise<ClockState>;
-    /** Stops it, at an instant where one is given. */
+    /** Stops it, at an instant if given. */
     freeze(now?: string | Date): Promise<ClockState>;
   };
   readonly requests: {
-    /** The exchanges that are kept, the newest last. */
+    /** The exchanges in the journal, the newest last. */
     list(
       filter?: RequestFilter & { readonly limit?: number | undefined },
     ): Promise<readonly RecordedExchange[]>;
@@ -79,7 +79,7 @@ export interface MockSandbox {
   };
   /** Which replies of the service the client was shown here. */
   coverage(): Promise<CoverageReport>;
-  /** What the client did here that it should not do against the real service. */
+  /** What the client did that it should not do with the real service. */
   findings(): Promise<FindingsReport>;
   /** Puts the sandbox back to how it started, except for what `keep` names. */
   reset(options?: ResetOptions): Promise<void>;
@@ -90,11 +90,11 @@ export interface ResetOptions {
   readonly keep?: readonly Kept[] | undefined;
 }
 
-/** How a clock is set; what is left out stays. */
+/** How to set a clock; what is left out stays. */
 export interface ClockSetting {
   readonly now?: string | Date | undefined;
   readonly frozen?: boolean | undefined;
-  /** Back to the time of the machine that the server runs on. */
+  /** Back to the time of the server's machine. */
   readonly real?: boolean | undefined;
 }
 

@@ -12,20 +12,20 @@ import { forgetSandbox, mockForTests, openSandbox, tellExchanges } from './for-t
 import type { MockSandbox } from './mock-sandbox.ts';
 
 export interface MockFixtures {
-  /** A sandbox that only this test knows of. */
+  /** A sandbox of this test alone. */
   readonly mock: MockSandbox;
 }
 
 export interface MockWorkerFixtures {
-  /** How the server starts, unless one runs already, as that of `globalSetup` does. */
+  /** How to start the server, unless one is already running, such as that of `globalSetup`. */
   readonly petstoreMockOptions: ServerOptions;
-  /** The server that the sandboxes are in: that of `globalSetup`, else one for each worker. */
+  /** The server of the sandboxes: that of `globalSetup`, else one per worker. */
   readonly petstoreMock: PetstoreMock;
 }
 
 /**
- * The `test` of Playwright, with a sandbox for each test that asks for `mock`. Where the test fails,
- * the exchanges of its sandbox are printed, and attached to it.
+ * The `test` of Playwright, with a sandbox for each test that uses `mock`. If the test fails, it prints
+ * and attaches the exchanges of its sandbox.
  */
 export const test: TestType<
   PlaywrightTestArgs & PlaywrightTestOptions & MockFixtures,
@@ -45,7 +45,7 @@ export const test: TestType<
     await use(sandbox);
     if (testInfo.status !== testInfo.expectedStatus) {
       const body = await tellExchanges(sandbox, testInfo.title);
-      // biome-ignore lint/suspicious/noConsole: what is printed so is shown with its test
+      // biome-ignore lint/suspicious/noConsole: Playwright shows this output with its test
       console.error(body);
       await testInfo.attach('petstore-mock', { body, contentType: 'text/plain' });
     }

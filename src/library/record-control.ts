@@ -1,7 +1,7 @@
 import { type ControlClient, queryOf } from './control-client.ts';
 import type { Changes, Int64, Without } from './record-types.ts';
 
-/** How records are chosen, sorted and cut: the query dialect of json-server. */
+/** How to filter, sort and slice records: json-server's query parameters. */
 export type RecordQuery<R> = {
   readonly [Name in keyof R & string as Name | `${Name}_${'ne' | 'gte' | 'lte' | 'like'}`]?:
     | string
@@ -18,17 +18,17 @@ export type RecordQuery<R> = {
   readonly _end?: number | undefined;
 };
 
-/** The records of one collection, one by one. `Id` is the member that they are found by. */
+/** The records of one collection. `Id` is the field that identifies a record. */
 export interface RecordControl<R, Id extends keyof R & string, Assigned extends keyof R = never> {
   list(query?: RecordQuery<R>): Promise<readonly R[]>;
-  /** How many there are, of those that the query chooses. */
+  /** How many records match. */
   count(query?: RecordQuery<R>): Promise<number>;
   get(id: Int64): Promise<R>;
   /** Adds a record. */
   create(record: Without<R, Assigned>): Promise<R>;
   /** Replaces or adds a record. */
   put(id: Int64, record: Without<R, Id>): Promise<R>;
-  /** Changes members of a record; null takes an optional one away. */
+  /** Changes fields of a record; null removes an optional one. */
   patch(id: Int64, changes: Changes<R>): Promise<R>;
   delete(id: Int64): Promise<void>;
 }

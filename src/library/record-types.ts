@@ -4,7 +4,7 @@ import type {
   Order as StoredOrder,
 } from '../contract/records.ts';
 
-/** An integer of 64 bits, as JSON is read here: a bigint only where a double would lose a digit. */
+/** A 64-bit integer: a bigint only if a double would lose digits. */
 export type Int64 = number | bigint;
 
 type FromJson<R> = {
@@ -13,15 +13,15 @@ type FromJson<R> = {
 
 export type Animal = FromJson<StoredAnimal>;
 export type InventoryEntry = FromJson<StoredEntry>;
-/** An order as the store keeps it: with its state, which the service shows nobody. */
+/** An order as the store keeps it, with its state, which the service does not show. */
 export type Order = FromJson<StoredOrder>;
 
-/** Members that change; null takes an optional one away. */
+/** Fields to change; null removes an optional one. */
 export type Changes<R> = {
   readonly [Name in keyof R]?: R[Name] | (undefined extends R[Name] ? null : never) | undefined;
 };
 
-/** A record without the id that it gets, or that it is addressed by. */
+/** A record in which the id is optional: it is assigned, or in the path. */
 export type Without<R, Id extends PropertyKey> = Omit<R, Id> & {
   readonly [Name in Extract<Id, keyof R>]?: R[Name] | undefined;
 };
@@ -33,17 +33,17 @@ export interface StoreState {
   readonly orders: readonly Order[];
 }
 
-/** Records to be merged by their ids, or what to take out before that. */
+/** Records to merge by id, or what to remove before that. */
 export type CollectionChanges<R> =
   | readonly R[]
   | { readonly set?: readonly R[]; readonly remove?: 'all' | readonly Int64[] };
 
-/** Changes of a store: what a record leaves out stays, and a new one must be whole. */
+/** Changes of a store. Fields that a record leaves out stay; a new record must be complete. */
 export interface StateChanges {
   readonly animals?: CollectionChanges<RecordChanges<Animal, 'id'>>;
   readonly inventory?: CollectionChanges<RecordChanges<InventoryEntry, 'petId'>>;
   readonly orders?: CollectionChanges<RecordChanges<Order, 'id'>>;
 }
 
-/** Some members of a record, and its id. */
+/** Some fields of a record, and its id. */
 export type RecordChanges<R, Id extends keyof R> = Partial<R> & Pick<R, Id>;

@@ -1,6 +1,6 @@
 import type { ConnectOptions } from './connect.ts';
 
-/** How the processes of a test run are told of its server; `petstore-mock exec` sets the same. */
+/** The variables that name a test run's server; `petstore-mock exec` sets the same ones. */
 const NAMES = {
   url: 'PETSTORE_MOCK_URL',
   key: 'PETSTORE_MOCK_KEY',
@@ -10,7 +10,7 @@ const NAMES = {
 
 type Told = Readonly<Record<keyof typeof NAMES, string | undefined>>;
 
-/** The server of this run, where one was told of. */
+/** The server of this test run, if there is one. */
 export function serverOfRun(): ConnectOptions | undefined {
   const { url, key, token } = NAMES;
   const address = read(url);
@@ -18,9 +18,9 @@ export function serverOfRun(): ConnectOptions | undefined {
 }
 
 /**
- * Tells this process, and those that it starts from now on, of a server.
+ * Names a server to this process and those that it starts from now on.
  *
- * @returns takes that back
+ * @returns a function that undoes it
  */
 export function tellRun(told: Told): () => void {
   const before = { url: read(NAMES.url), key: read(NAMES.key) };
@@ -30,7 +30,7 @@ export function tellRun(told: Told): () => void {
 }
 
 function read(name: string): string | undefined {
-  // biome-ignore lint/style/noProcessEnv: where a test runner's processes find a server that runs
+  // biome-ignore lint/style/noProcessEnv: how the processes of a test runner find the server
   return process.env[name] || undefined;
 }
 

@@ -4,12 +4,12 @@ import type { Fault } from '../scenario/fault-table.ts';
 import type { ScenarioName } from '../scenario/scenario-names.ts';
 import type { Animal, Int64, InventoryEntry, Order, RecordChanges } from './record-types.ts';
 
-/** What a scenario file holds, to be written in a test. The server checks it as it does a file. */
+/** The content of a scenario file. The server checks it like a file. */
 export interface ScenarioDefinition {
   readonly description?: string;
-  /** Scenarios that ship, which come first. */
+  /** Shipped scenarios to apply first. */
   readonly extends?: ScenarioName | readonly ScenarioName[];
-  /** The fixture that ships to start from. */
+  /** The shipped fixture to start from. */
   readonly fixture?: string;
   readonly generate?: { readonly animals?: number; readonly orders?: number };
   readonly state?: {
@@ -21,7 +21,7 @@ export interface ScenarioDefinition {
     readonly valid?: readonly string[];
     readonly readOnly?: readonly string[];
     readonly invalid?: readonly string[];
-    /** Until when keys work: an ISO 8601 duration after the start, or an instant. */
+    /** When keys expire: an ISO 8601 duration after the start, or an instant. */
     readonly expires?: Readonly<Record<string, string>>;
   };
   readonly assume?: Partial<Choices>;
@@ -29,26 +29,26 @@ export interface ScenarioDefinition {
   readonly rules?: readonly RuleDefinition[];
 }
 
-/** Records to be merged by their ids, and those to take out before that. */
+/** Records to merge by id, and those to remove before that. */
 export interface SetAndRemove<R> {
   readonly set?: readonly R[];
   readonly remove?: 'all' | readonly Int64[];
 }
 
-/** A value that is compared with what a request says. */
+/** A value to compare with one in a request. */
 export type Scalar = string | Int64 | boolean | null;
 
-/** One rule: when an operation is called so, reply or fail so. */
+/** One rule: how to answer which calls. */
 export interface RuleDefinition {
   readonly on: OperationId | '*' | readonly OperationId[];
-  /** Parameters, fields of the body, and under `headers` and `key` those. */
+  /** Parameters and body fields by name, and `headers` and `key`. */
   readonly where?: Readonly<
     Record<
       string,
       Scalar | readonly Scalar[] | Readonly<Record<string, Scalar | readonly Scalar[]>>
     >
   >;
-  /** Which of the calls that match: `1`, `[1, 3]`, `"1-2"`, `"3-"`. */
+  /** Which of the matching calls: `1`, `[1, 3]`, `"1-2"`, `"3-"`. */
   readonly calls?: number | string | readonly number[];
   /** Above 0, up to 1. */
   readonly chance?: number;
@@ -57,19 +57,19 @@ export interface RuleDefinition {
     | number
     | { readonly min: number; readonly max: number }
     | { readonly median: number; readonly sigma: number };
-  /** The reply, in the place of that of the service. */
+  /** The reply instead of the service's. */
   readonly reply?: {
     readonly status: number;
     readonly headers?: Readonly<Record<string, HeaderValue | readonly HeaderValue[]>>;
-    /** Any JSON value, also a wrong one; left out, the body that the status has anyway. */
+    /** Any JSON value, even a wrong one; by default the usual body of the status. */
     readonly body?: unknown;
-    /** No body, whatever the status has anyway. */
+    /** No body, whatever the status usually has. */
     readonly empty?: true;
   };
   readonly fault?:
     | Fault['kind']
     | { readonly kind: 'slow-body'; readonly chunks?: number; readonly over?: number };
-  /** Runs the operation all the same. */
+  /** Runs the operation anyway and discards its reply. */
   readonly apply?: boolean;
 }
 

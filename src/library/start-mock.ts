@@ -2,7 +2,7 @@ import { type RunningServer, type ServerOptions, startServer } from '../server.t
 import { DEMO_KEY, mockAt, type PetstoreMock } from './connect.ts';
 
 /**
- * Starts a server in this process, on any free port where none is given, and controls it.
+ * Starts a server in this process, on any free port by default, and controls it.
  *
  * @throws what `startServer` throws
  * @example
@@ -20,12 +20,13 @@ export async function startPetstoreMock(options: ServerOptions = {}): Promise<Pe
   return mockAt({ url: server.url, token: server.controlToken, key }, stop);
 }
 
-/** Starts a server that can be controlled, and tells a key that it takes. */
+/** Starts a server that can be controlled, and returns it with a key that it accepts. */
 export async function startControlled(
   options: ServerOptions,
 ): Promise<{ readonly server: RunningServer; readonly key: string }> {
   const { noControl, ...others } = options;
-  if (noControl) throw new TypeError('A mock without its control API cannot be controlled.');
+  if (noControl)
+    throw new TypeError('noControl: a mock without its control API cannot be controlled');
   const server = await startServer({ port: 0, ...others });
   return { server, key: options.keys?.valid?.[0] ?? DEMO_KEY };
 }

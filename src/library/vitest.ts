@@ -5,18 +5,18 @@ import { forgetSandbox, mockForTests, openSandbox, tellExchanges } from './for-t
 import type { MockSandbox } from './mock-sandbox.ts';
 
 export interface MockFixtures {
-  /** A sandbox that only this test knows of. */
+  /** A sandbox of this test alone. */
   readonly mock: MockSandbox;
-  /** The server that it is in: that of `globalSetup`, else one for each test file. */
+  /** Its server: the one of `globalSetup`, else one per test file. */
   readonly petstoreMock: PetstoreMock;
 }
 
 /**
- * The `test` of vitest, with a sandbox for each test that asks for `mock`. Where the test fails, the
- * exchanges of its sandbox are printed.
+ * The `test` of vitest, with a sandbox for each test that uses `mock`. If the test fails, it prints the
+ * exchanges of its sandbox.
  *
- * @param options of the server, unless one runs already: that of `globalSetup` or of
- *   `petstore-mock exec`, or another that PETSTORE_MOCK_URL names
+ * @param options of the server, unless PETSTORE_MOCK_URL already names one, as it does after
+ *   `globalSetup` and under `petstore-mock exec`
  */
 export function createTest(options: ServerOptions = {}): TestAPI<MockFixtures> {
   return base.extend<MockFixtures>({
@@ -32,9 +32,9 @@ export function createTest(options: ServerOptions = {}): TestAPI<MockFixtures> {
     mock: async ({ petstoreMock, task }, use) => {
       const sandbox = await openSandbox(petstoreMock);
       await use(sandbox);
-      // A test that is meant to fail fails where it passes; its result is turned round later.
+      // vitest inverts the result of a test that is expected to fail only later.
       if ((task.result?.state === 'fail') !== (task.fails === true)) {
-        // biome-ignore lint/suspicious/noConsole: what is printed so is shown with its test
+        // biome-ignore lint/suspicious/noConsole: vitest shows this output with its test
         console.error(await tellExchanges(sandbox, task.name));
       }
       await forgetSandbox(petstoreMock, sandbox);

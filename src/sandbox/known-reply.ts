@@ -12,9 +12,8 @@ import type { World } from '../service/world.ts';
 import { forkStore } from '../store/store.ts';
 
 /**
- * The reply that the document, or an assumption, has for a status of an operation, whatever the call
- * deserves. Nothing in the world changes. A status that neither knows gets an Error from 400 up, and
- * nothing below.
+ * The documented or assumed reply of an operation for a status, whatever the call would get. Nothing
+ * in the world changes. A status that neither knows has an Error from 400 up, and no body below.
  */
 export function knownReply(world: World, call: Call, status: number): Omit<Reply, 'basis'> {
   const draft = { ...world, store: forkStore(world.store), rates: new RateLimiter(world.clock) };
@@ -35,7 +34,7 @@ function errorBodyOf(world: World, code: ErrorCode, status: number): Body {
   return { kind: 'json', text: JSON.stringify(error) };
 }
 
-/** The seconds after which a client may try again where nothing else says so. */
+/** `Retry-After`, in seconds, if nothing else decides it. */
 const RETRY_AFTER = '1';
 
 function* errorHeaders(world: World, operation: OperationId, status: number): Generator<string> {
@@ -46,7 +45,7 @@ function* errorHeaders(world: World, operation: OperationId, status: number): Ge
   if (isDeprecated && reachedTheAnimal) yield* deprecationHeaders(world.choices);
 }
 
-/** What the document shows for a success, made of the first record that is there. */
+/** The documented body of a success, made of the first record in the store. */
 function successBody(world: World, operation: OperationId, status: number): Body {
   const shown = operationShape(operation).replies[status]?.body;
   if (shown === undefined) return { kind: 'none' };

@@ -9,16 +9,16 @@ import type { World } from '../service/world.ts';
 import { knownReply } from './known-reply.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** What comes of a call, and what decided it where the service did not. */
+/** The outcome of a call, and the decision behind it unless the service decided. */
 export interface Simulated {
   readonly outcome: Outcome;
   readonly decision: Decision | undefined;
 }
 
-/** What the request itself asks for. */
+/** What the request itself asks for, with `Prefer`. */
 export interface Preferred {
   readonly status?: number | undefined;
-  /** Rules that are tried before the sandbox's own, and the name of their scenario. */
+  /** Rules to try before the sandbox's own, and the name of their scenario. */
   readonly rules?: Rules | undefined;
   readonly scenario?: string | undefined;
   /** Why a preference is ignored; the log and the journal show it. */
@@ -26,8 +26,8 @@ export interface Preferred {
 }
 
 /**
- * Answers a call in a sandbox: as the request itself prefers, else as the first rule that matches
- * says, else as the service does.
+ * Answers a call in a sandbox: as the request prefers, else as the first matching rule says, else as
+ * the service does.
  */
 export function simulate(sandbox: Sandbox, call: Call, preferred?: Preferred): Simulated {
   if (preferred !== undefined) return simulatePreferred(sandbox, call, preferred);
@@ -53,7 +53,7 @@ function simulatePreferred({ world, rules }: Sandbox, call: Call, preferred: Pre
   return { outcome: { ...outcome, reply }, decision };
 }
 
-/** Tells the client that what it preferred was heeded (RFC 7240, section 3). */
+/** Confirms to the client that its preference was applied (RFC 7240, section 3). */
 function applied(reply: Reply, preference: string): Reply {
   return { ...reply, headers: [...reply.headers, 'Preference-Applied', preference] };
 }
@@ -76,7 +76,7 @@ function outcomeOf(world: World, call: Call, decision: Decision | undefined): Ou
   return { kind: 'reply', reply, delay };
 }
 
-/** The reply of a rule, or the one that its fault spoils: undefined where nothing was run or said. */
+/** The reply of a rule, or the one that its fault breaks; undefined if there is neither. */
 function replyOf(world: World, call: Call, rule: Rule, by: string): Reply | undefined {
   const { reply, fault, apply } = rule;
   const basis: Basis = { kind: 'forced', by };
@@ -107,7 +107,7 @@ function writtenBody(body: NonNullable<RuleReply['body']>): Body {
   }
 }
 
-/** Headers, names and values in turn, without those that come again in `later`. */
+/** Headers, names and values in turn; those in `later` replace earlier ones of the same name. */
 function over(earlier: readonly string[], later: readonly string[]): readonly string[] {
   const isName = (_text: string, index: number): boolean => index % 2 === 0;
   const replaced = new Set(later.filter(isName).map((name) => name.toLowerCase()));

@@ -384,7 +384,7 @@ describe('a server', () => {
       for (const token of [undefined, 'wrong']) {
         const error = await refusalOf(connectPetstoreMock({ url, token }));
         expect(error).toMatchObject({ status: 401, code: 'unauthorized' });
-        expect(String(error)).toMatch(/token.*; connectPetstoreMock takes it as `token`$/);
+        expect(String(error)).toMatch(/token.*; pass it to connectPetstoreMock as `token`$/);
       }
       const remote = await connectPetstoreMock({ url, token: 'secret', key: 'other-key' });
       expect(remote.name).toBe('own');
@@ -428,7 +428,7 @@ describe('a server', () => {
     await Promise.all([stopped.stop(), stopped[Symbol.asyncDispose]()]);
     await stopped.stop();
     const gone =
-      /^No petstore-mock answers at http:\/\/127\.0\.0\.1:\d+\/__mock: does it run there\?$/;
+      /^no petstore-mock answers at http:\/\/127\.0\.0\.1:\d+\/__mock: is it running\?$/;
     await expect(connectPetstoreMock({ url })).rejects.toThrow(gone);
     const error = await refusalOf(stopped.state.get());
     expect(error).toHaveProperty('message', expect.stringMatching(gone));
@@ -444,7 +444,7 @@ describe('a server', () => {
         response.writeHead(status).end('<p>Hello'),
       );
       await using site = await serve(other);
-      const told = /was answered with \d+ and nothing that a petstore-mock says: is it one\?$/;
+      const told = /was answered with \d+ and not by a petstore-mock: is the URL right\?$/;
       await expect(connectPetstoreMock({ url: site.url })).rejects.toThrow(told);
     }
     const closed = await startServer({ port: 0, noControl: true });
@@ -566,7 +566,7 @@ describe('the server of a run', () => {
     expect(await mock.orders.count()).toBe(0);
     await stop();
     expect(told()).toEqual([undefined, undefined, undefined, undefined]);
-    await expect(mock.orders.count()).rejects.toThrow('No petstore-mock answers');
+    await expect(mock.orders.count()).rejects.toThrow('no petstore-mock answers');
   });
 
   test('is the one that runs already, which goes on', async () => {

@@ -67,6 +67,7 @@ describe('a sandbox', () => {
         await ask(port, 'GET', '/v1/pets', { key: `demo-key~${bytes}` }),
         await ask(port, 'GET', `${path}/v1/pets`),
         await ask(port, 'GET', `${path}/__mock/state`),
+        await ask(port, 'GET', `${path}/__mock/health`),
         await ask(port, 'GET', '/~one/v1/pets', { key: `demo-key~${bytes}` }),
         await ask(port, 'GET', '/~one/v1/pets', { headers: { 'Mock-Sandbox': bytes } }),
       ]) {

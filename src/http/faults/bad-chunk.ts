@@ -8,8 +8,8 @@ import type { Written } from './written.ts';
 const BAD_SIZE = 'xyz';
 
 /**
- * A chunked body of which the second chunk's size is no number, then the connection is closed.
- * Where there may be no chunks, for HTTP/1.0 and in a reply without content, it is truncated.
+ * A chunked body whose second chunk size is not a number, then the connection closes. A reply that
+ * cannot have chunks, to HTTP/1.0 or without content, is truncated instead.
  */
 export function badChunk(response: ServerResponse, written: Written): void {
   if (response.req.httpVersion === '1.0' || !hasContent(response, written)) {
@@ -21,7 +21,7 @@ export function badChunk(response: ServerResponse, written: Written): void {
     const half = bytes.length >> 1;
     response.writeHead(written.status, [...written.headers, 'Transfer-Encoding', 'chunked']);
     response.flushHeaders();
-    // Node writes every chunk right: they go past it.
+    // Past Node, which writes every chunk correctly.
     if (half > 0) writeChunk(socket, half.toString(16), bytes.subarray(0, half));
     writeChunk(socket, BAD_SIZE, bytes.subarray(half));
     endConnection(response, socket);

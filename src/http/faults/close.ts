@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { endConnection, inTurn } from './broken-connection.ts';
 
-/** The connection is closed, with nothing sent. */
+/** Closes the connection. Sends nothing. */
 export function close(response: ServerResponse): void {
   inTurn(response, (socket) => endConnection(response, socket));
 }

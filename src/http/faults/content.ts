@@ -6,7 +6,7 @@ export function hasContent(response: ServerResponse, { status }: Written): boole
   return response.req.method !== 'HEAD' && mayHaveContent(status);
 }
 
-/** Has Node write a head that promises so much content, where the status may have any. */
+/** Writes a head that promises `length` bytes of content, if the status may have content. */
 export function writeHead(response: ServerResponse, written: Written, length: number): void {
   const { status, headers } = written;
   const promise = mayHaveContent(status) ? ['Content-Length', String(length)] : [];

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { DrawnOut } from './drawn-out.ts';
 
-/** Does something after some milliseconds, unless the client leaves before. */
+/** Calls `act` after some milliseconds, unless the client leaves first. */
 export function delay(
   response: ServerResponse,
   milliseconds: number,
   act: () => void,
   drawnOut: DrawnOut,
 ): void {
-  // A response that waits behind others on its connection does not hear that its client has left.
+  // A response that waits behind others does not hear that its client has left: the socket does.
   const { socket } = response.req;
   let over = false;
   const settle = (): void => {

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 
-/** The faults that take their time. */
+/** The faults and delays that are in progress. */
 export class DrawnOut {
   readonly #endings = new Set<() => void>();
   #over = false;
 
-  /** Notes a fault that has begun, with what ends it now, until its response is at its end. */
+  /** Adds one that has begun, with what ends it early, until its response is finished. */
   add(response: ServerResponse, end: () => void): void {
     if (this.#over) {
       end();
@@ -15,7 +15,7 @@ export class DrawnOut {
     response.once('close', () => this.#endings.delete(end));
   }
 
-  /** Ends all that have begun, and from now on each as it begins. */
+  /** Ends all of them, and from now on each one as it begins. */
   endAll(): void {
     this.#over = true;
     for (const end of this.#endings) end();

@@ -15,14 +15,14 @@ import type { Written } from './written.ts';
 /** Carries out the faults of one server. */
 export interface Faults {
   /**
-   * Spoils an exchange, after the replies that were due before it on its connection.
+   * Breaks an exchange, after the replies that are due before it on its connection.
    *
-   * @param written the reply to spoil; only a fault that stands in the place of one does without
+   * @param written the reply to break; only a fault that replaces the reply needs none
    */
   carryOut(fault: Fault, response: ServerResponse, written: Written | undefined): void;
-  /** Does something after some milliseconds, unless the client leaves before. */
+  /** Calls `act` after some milliseconds, unless the client leaves first. */
   delay(response: ServerResponse, milliseconds: number, act: () => void): void;
-  /** Ends what is drawn out, so that a closing server need not wait: hangs, delays, and slow bodies whole. */
+  /** Ends hangs and delays and completes slow bodies, so that a closing server need not wait. */
   endAll(): void;
 }
 
@@ -30,7 +30,7 @@ type FaultOf = { readonly [K in FaultName]: Extract<Fault, { kind: K }> };
 
 interface Exchange {
   readonly response: ServerResponse;
-  /** @throws Error where there is no reply */
+  /** @throws Error if there is no reply */
   readonly written: () => Written;
   readonly drawnOut: DrawnOut;
 }
@@ -51,13 +51,13 @@ function dispatch<K extends FaultName>(kind: K, fault: FaultOf[K], exchange: Exc
   CARRY_OUT[kind](exchange, fault);
 }
 
-/** Makes what carries out the faults of one server. */
+/** Creates what carries out the faults of one server. */
 export function createFaults(): Faults {
   const drawnOut = new DrawnOut();
   return {
     carryOut(fault, response, reply) {
       const written = (): Written => {
-        if (reply === undefined) throw new Error(`There is no reply for ${fault.kind} to spoil.`);
+        if (reply === undefined) throw new Error(`${fault.kind} needs a reply to break`);
         return reply;
       };
       dispatch(fault.kind, fault, { response, written, drawnOut });

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { inTurn } from './broken-connection.ts';
 import type { DrawnOut } from './drawn-out.ts';
 
-/** How long a client is kept waiting at most, in milliseconds. */
+/** The longest wait, in milliseconds. */
 const LONGEST = 5 * 60 * 1_000;
 
-/** Nothing is sent until the client leaves. */
+/** Sends nothing until the client leaves. */
 export function hang(response: ServerResponse, drawnOut: DrawnOut): void {
   inTurn(response, (socket) => {
     const end = (): void => {

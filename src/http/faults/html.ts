@@ -12,7 +12,7 @@ const PAGE = [
   '',
 ].join('\r\n');
 
-/** A proxy's error page. It has none of the service's headers: the proxy never heard from it. */
+/** A proxy's error page. It has none of the service's headers, which the proxy never received. */
 export function html(response: ServerResponse): void {
   endAfter(response);
   response.writeHead(502, [

@@ -3,12 +3,12 @@ import { hasContent, writeHead } from './content.ts';
 import type { Written } from './written.ts';
 
 /**
- * No text that ends so is JSON, whatever is before it: outside a string a colon wants a value, and
- * inside one the string is never closed.
+ * No text that ends like this is JSON: outside a string a colon needs a value, and inside one the
+ * string is never closed.
  */
 const TAIL = ':}';
 
-/** A whole body that is not JSON. A status that has no body, such as 204, has nothing to spoil. */
+/** A complete body that is not JSON. A status without a body, such as 204, stays as it is. */
 export function malformedJson(response: ServerResponse, written: Written): void {
   const text = written.body.toString();
   const spoilt = Buffer.from(text.slice(0, text.length >> 1) + TAIL);

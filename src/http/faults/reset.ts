@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { inTurn } from './broken-connection.ts';
 
-/** What a reset overtakes is lost: so long may earlier replies travel first, in milliseconds. */
+/** How long earlier replies may travel before a reset, which could overtake them; milliseconds. */
 const HEAD_START = 25;
 
-/** A TCP reset, with nothing sent and whatever the client still sends unread. */
+/** A TCP reset. Sends nothing, and leaves unread what the client still sends. */
 export function reset(response: ServerResponse): void {
   const waits = response.socket === null;
   inTurn(response, (socket) => {
@@ -22,7 +22,7 @@ function resetConnection(socket: Socket): void {
   try {
     socket.resetAndDestroy();
   } catch {
-    // An app of someone else's may listen on what is not TCP and knows no reset.
+    // An embedding app may listen on something other than TCP, which has no reset.
     socket.destroy();
   }
 }

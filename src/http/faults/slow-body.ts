@@ -11,7 +11,7 @@ export interface Pace {
   readonly over: number;
 }
 
-/** The head at once, then the body in pieces, spread evenly; the last one comes at the end. */
+/** The head at once, then the body in evenly spread pieces, the last one at the end. */
 export function slowBody(
   response: ServerResponse,
   written: Written,
@@ -42,12 +42,12 @@ function sendSlowly(
 
   const sendRest = (): void => {
     clearTimeout(timer);
-    // A client may take its time with a last piece that is already given.
+    // The last piece may be written already, and still be on its way to a slow client.
     if (!response.writableEnded) response.end(body.subarray(sent));
   };
   const sendDue = (): void => {
     const elapsed = performance.now() - start;
-    // By the clock, not by counting timers: each of those is late, and together they would be more.
+    // By the clock, not by counting timers: their delays add up.
     const due = Math.floor((elapsed * chunks) / over);
     if (elapsed >= over || due >= chunks) {
       sendRest();
