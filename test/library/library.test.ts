@@ -427,8 +427,7 @@ describe('a server', () => {
     expect(key).toBe('my-key');
     await Promise.all([stopped.stop(), stopped[Symbol.asyncDispose]()]);
     await stopped.stop();
-    const gone =
-      /^no petstore-mock answers at http:\/\/127\.0\.0\.1:\d+\/__mock: is it running\?$/;
+    const gone = /^no petstore-mock answers at http:\/\/127\.0\.0\.1:\d+\/__mock: is it running\?$/;
     await expect(connectPetstoreMock({ url })).rejects.toThrow(gone);
     const error = await refusalOf(stopped.state.get());
     expect(error).toHaveProperty('message', expect.stringMatching(gone));
