@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import './working-directory.ts';
 
 import { codeOf } from '../error-code.ts';
