@@ -60,7 +60,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const starter = starterFrom(options, () => initial);
   const scenarios = await loadScenarios(options.scenarios ?? []);
   const start = await starter(scenarios);
-  const file = db === undefined ? undefined : await openFile(db, start);
+  const file = db === undefined ? undefined : await openFile(db, start, options.onNotice);
   const loopback = isLoopbackName(host);
   const controlToken = loopback ? undefined : (options.controlToken ?? (await drawToken()));
   const guard = { loopback, token: controlToken, host };
@@ -150,10 +150,14 @@ async function loadScenarios(names: readonly string[]): Promise<readonly Scenari
   return load(names);
 }
 
-/** Opens the file of `db`; a new one gets the store of the start. */
-async function openFile(path: string, start: Start): Promise<OpenStoreFile> {
+/** Opens the file of `db`. A new file holds the store of the start. */
+async function openFile(
+  path: string,
+  { store }: Start,
+  onNotice: ServerOptions['onNotice'],
+): Promise<OpenStoreFile> {
   const { openStoreFile } = await import('./store/file/store-file.ts');
-  return openStoreFile(path, forkStore(start.store));
+  return openStoreFile(path, forkStore(store), { onNotice });
 }
 
 /** Hard to guess, and short enough to be copied by hand: 128 bits. */

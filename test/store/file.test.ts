@@ -22,12 +22,12 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { INT64_MAX } from '../../src/contract/int64.ts';
 import { packageRoot } from '../../src/package.ts';
-import type { LockOptions } from '../../src/store/file/file-lock.ts';
 import { thisProcess } from '../../src/store/file/process-identity.ts';
 import {
   type OpenStoreFile,
   openStoreFile,
   StoreFileError,
+  type StoreFileOptions,
 } from '../../src/store/file/store-file.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 import { FixtureError } from '../../src/store/fixture/parse-fixture.ts';
@@ -48,7 +48,7 @@ afterEach(async () => {
 
 const initial = (): Store => loadFixtureSync('default');
 
-async function openFile(path: string, options?: LockOptions): Promise<OpenStoreFile> {
+async function openFile(path: string, options?: StoreFileOptions): Promise<OpenStoreFile> {
   const file = await openStoreFile(path, initial(), options);
   opened.push(file);
   return file;
@@ -291,8 +291,8 @@ describe('the lock', () => {
     'is lost where its file was deleted and a second server %s',
     async (state) => {
       const path = join(folder, 'db.json');
-      const onLost = vi.fn();
-      const first = await openFile(path, { self: theirs, patience: 3_600_000, onLost });
+      const onNotice = vi.fn();
+      const first = await openFile(path, { self: theirs, patience: 3_600_000, onNotice });
       rmSync(`${path}.lock`);
       const second = await openStoreFile(path, initial(), { self: ours });
       add(second.store, 1001n);
@@ -303,7 +303,7 @@ describe('the lock', () => {
         await expect(first.saved()).rejects.toThrow(`${path}: another server has taken the file`);
         expect(first.store.animals.has(id)).toBe(false);
       }
-      expect(onLost).toHaveBeenCalledOnce();
+      expect(onNotice).toHaveBeenCalledOnce();
       expect(idsIn(path).slice(-1)).toEqual([1001n]);
       await first.close();
       expect(existsSync(`${path}.lock`)).toBe(state === 'still has the file');

@@ -27,6 +27,11 @@ export interface OpenStoreFile {
   close(): Promise<void>;
 }
 
+export interface StoreFileOptions extends Omit<LockOptions, 'onLost'> {
+  /** Called once if another server takes the file; by default a warning of the process. */
+  readonly onNotice?: ((message: string) => void) | undefined;
+}
+
 /**
  * Opens the file that keeps a store. A new file is written at once.
  *
@@ -37,7 +42,7 @@ export interface OpenStoreFile {
 export async function openStoreFile(
   path: string,
   initial: Store,
-  options: LockOptions = {},
+  options: StoreFileOptions = {},
 ): Promise<OpenStoreFile> {
   // A write replaces the file, so links are resolved: else it would replace the link.
   const real = realPathOf(path);
@@ -78,10 +83,11 @@ function requireFile(path: string, real: string): void {
   }
 }
 
-async function lockOf(path: string, real: string, options: LockOptions): Promise<FileLock> {
+async function lockOf(path: string, real: string, options: StoreFileOptions): Promise<FileLock> {
   const taken = await takeLock(real, {
-    onLost: () => process.emitWarning(`${lost(path)}: no change is saved any more`),
     ...options,
+    onLost: () =>
+      (options.onNotice ?? process.emitWarning)(`${lost(path)}: no change is saved any more`),
   }).catch((error: unknown) => {
     throw unwritable(path, error);
   });
