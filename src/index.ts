@@ -9,13 +9,14 @@ import { loadFixtureSync } from './store/fixture/load-fixture.ts';
 
 export type { AssumptionId } from './contract/assumption-table.ts';
 export type { OperationId } from './contract/operations.ts';
+export type { RecordedExchange } from './control/control-shapes.ts';
 export type { CoverageReport } from './evidence/coverage.ts';
 export type { Finding, FindingCode, FindingsReport } from './evidence/findings.ts';
 export type { ObservedExchange } from './evidence/journal.ts';
 export { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './library/connect.ts';
 export { ControlError } from './library/control-error.ts';
 export { globalSetup } from './library/global-setup.ts';
-export type { MockSandbox } from './library/mock-sandbox.ts';
+export type { MockSandbox, RequestFilter } from './library/mock-sandbox.ts';
 export type { RecordControl } from './library/record-control.ts';
 export type {
   Animal,
@@ -25,7 +26,6 @@ export type {
   StateChanges,
   StoreState,
 } from './library/record-types.ts';
-export type { RecordedExchange, RequestFilter } from './library/replies.ts';
 export type { RuleDefinition, ScenarioDefinition } from './library/scenario-definition.ts';
 export { startPetstoreMock } from './library/start-mock.ts';
 export { ScenarioError } from './scenario/scenario.ts';

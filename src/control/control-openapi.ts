@@ -1,6 +1,8 @@
-import { type Json, jsonContent, ref } from '../contract/openapi-schemas.ts';
+import { jsonContent, ref } from '../contract/openapi-schemas.ts';
+import { isObject } from '../contract/records.ts';
+import type { Json } from '../shape/shapes.ts';
+import { ERROR } from './control-shapes.ts';
 import { type Endpoint, type ReplyShape, TAGS } from './endpoint.ts';
-import { controlSchemas } from './schemas.ts';
 
 const DESCRIPTION = `What is asked of \`petstore-mock\` itself, not of the service that it stands in for.
 
@@ -19,9 +21,11 @@ export function controlOpenApi(
   endpoints: readonly Endpoint[],
   { serverUrl, version }: { serverUrl: string; version: string },
 ): object {
-  const paths: Record<string, Record<string, Json>> = {};
+  const schemas: Record<string, unknown> = {};
+  const paths: Record<string, Record<string, unknown>> = {};
   for (const endpoint of endpoints) {
-    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method]: operationOf(endpoint) };
+    const operation = withRefs(operationOf(endpoint), schemas);
+    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method]: operation };
   }
   const used = new Set(endpoints.map(({ tag }) => tag));
   return {
@@ -50,10 +54,10 @@ export function controlOpenApi(
       responses: Object.fromEntries(
         Object.entries(SHARED).map(([name, { description }]) => [
           name,
-          replyOf({ description, schema: ref('schemas', 'Error') }),
+          withRefs(replyOf({ description, shape: ERROR }), schemas),
         ]),
       ),
-      schemas: usedSchemas(paths),
+      schemas,
     },
   };
 }
@@ -88,7 +92,7 @@ function operationOf(endpoint: Endpoint): Json {
     ...(endpoint.open && { security: [] }),
     parameters: [...inPath, ...parameters.map((it) => ({ in: 'query', required: false, ...it }))],
     ...(body && {
-      requestBody: { required: body.optional !== true, content: jsonContent(body.schema) },
+      requestBody: { required: body.optional !== true, content: jsonContent(body.shape.schema) },
     }),
     responses: repliesOf(endpoint),
   };
@@ -105,7 +109,7 @@ function repliesOf({ replies, open, body }: Endpoint): Json {
   return all;
 }
 
-function replyOf({ description, schema, mediaType, headers = {} }: ReplyShape): Json {
+function replyOf({ description, shape, mediaType, headers = {} }: ReplyShape): Json {
   const described = Object.entries(headers).map(([name, meaning]) => [
     name,
     { description: meaning, schema: { type: 'string' } },
@@ -113,25 +117,26 @@ function replyOf({ description, schema, mediaType, headers = {} }: ReplyShape): 
   return {
     description,
     ...(described.length > 0 && { headers: Object.fromEntries(described) }),
-    ...(schema && {
-      content: mediaType === undefined ? jsonContent(schema) : { [mediaType]: { schema } },
+    ...(shape && {
+      content:
+        mediaType === undefined
+          ? jsonContent(shape.schema)
+          : { [mediaType]: { schema: shape.schema } },
     }),
   };
 }
 
-/** The schemas that are referred to, by each other too. */
-function usedSchemas(paths: Json): Json {
-  const all = controlSchemas();
-  const used: Record<string, Json> = {};
-  const take = (part: unknown): void => {
-    for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
-      const schema = all[name];
-      if (schema === undefined || used[name] !== undefined) continue;
-      used[name] = schema;
-      take(schema);
-    }
-  };
-  take(paths);
-  take(ref('schemas', 'Error'));
-  return used;
+/** A part of the document in which references stand for named schemas, which go to `schemas`. */
+function withRefs(part: unknown, schemas: Record<string, unknown>): unknown {
+  if (Array.isArray(part)) return part.map((item) => withRefs(item, schemas));
+  if (!isObject(part)) return part;
+  const { title, ...rest } = part;
+  const entries = Object.entries(rest).map(([name, it]) => [name, withRefs(it, schemas)]);
+  if (typeof title !== 'string')
+    return Object.fromEntries(
+      [...Object.entries({ title }), ...entries].filter(([, it]) => it !== undefined),
+    );
+  const { description, ...schema } = Object.fromEntries(entries);
+  schemas[title] ??= schema;
+  return { ...(description !== undefined && { description }), ...ref('schemas', title) };
 }

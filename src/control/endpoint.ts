@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
-import type { Json } from '../contract/openapi-schemas.ts';
 import type { Problem } from '../contract/records.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { errorBody } from '../service/reply.ts';
+import { type Json, readAs, type Shape } from '../shape/shapes.ts';
 import type { ControlParts } from './parts.ts';
+import { parametersOf, readQueryAs } from './query-shape.ts';
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -31,12 +32,22 @@ export interface Parameter {
 
 export interface ReplyShape {
   readonly description: string;
-  /** Undefined where the reply has no body. */
-  readonly schema?: Json;
+  /** Undefined if the reply has no body. */
+  readonly shape?: Shape<unknown>;
   /** Other than JSON. */
   readonly mediaType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+interface Body<T> {
+  readonly shape: Shape<T>;
+  /** A request without a body counts as one with an empty object. */
+  readonly optional?: true;
+  /** In bytes; 1 MiB by default. */
+  readonly limit?: number;
+}
+
+type Handle<Call> = (call: Call) => ControlReply | Promise<ControlReply>;
 
 /** One line of the control API's table: its routes and its OpenAPI document are made of it. */
 export interface Endpoint {
@@ -48,19 +59,14 @@ export interface Endpoint {
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
-  readonly body?: {
-    readonly schema: Json;
-    readonly optional?: true;
-    /** In bytes; 1 MiB by default. */
-    readonly limit?: number;
-  };
-  /** Besides those that every endpoint has. */
+  readonly body?: Body<unknown>;
+  /** Besides those of every endpoint. */
   readonly replies: Readonly<Record<number, ReplyShape>>;
   /** Answers anybody, and needs no sandbox. */
   readonly open?: true;
   /** There is one of it in a server, at the default sandbox. */
   readonly defaultOnly?: true;
-  readonly handle: (call: ControlCall) => ControlReply | Promise<ControlReply>;
+  readonly handle: Handle<ControlCall>;
 }
 
 /** A request of the control API, as far as it has been read. */
@@ -75,6 +81,37 @@ export interface ControlCall {
   readonly mount: string;
   /** The same with scheme and authority. */
   readonly url: string;
+}
+
+type Read<T, Name extends string> = Omit<Endpoint, 'handle'> & {
+  readonly handle: Handle<Omit<ControlCall, Name> & Readonly<Record<Name, T>>>;
+};
+
+/** An endpoint that handles a body which has its shape. */
+export function withBody<T>(
+  endpoint: Read<T, 'body'> & { readonly body: Body<T> },
+): Endpoint & { readonly body: Body<T> } {
+  return {
+    ...endpoint,
+    handle(call) {
+      const reading = readAs(endpoint.body.shape, call.body === undefined ? {} : call.body);
+      if (!reading.ok) return refuseInput(reading.problems);
+      return endpoint.handle({ ...call, body: reading.value });
+    },
+  };
+}
+
+/** An endpoint that handles a query which has its shape. */
+export function withQuery<T>(query: Shape<T>, endpoint: Read<T, 'query'>): Endpoint {
+  return {
+    ...endpoint,
+    parameters: parametersOf(query),
+    handle(call) {
+      const reading = readQueryAs(query, call.query);
+      if (!reading.ok) return refuseInput(reading.problems);
+      return endpoint.handle({ ...call, query: reading.value });
+    },
+  };
 }
 
 type ReplyBody =
@@ -93,8 +130,6 @@ export interface ControlReply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: ReplyBody;
-  /** What is left to do once the change of the store is kept: nothing of it where it is not. */
-  readonly finish?: () => void;
 }
 
 export function json(

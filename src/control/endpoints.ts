@@ -1,6 +1,8 @@
 import { BASE_PATH } from '../contract/operations.ts';
 import { serviceOpenApi } from '../contract/service-openapi.ts';
 import { packageVersion } from '../package.ts';
+import { object, required } from '../shape/objects.ts';
+import { ANY, ANY_TEXT, choice, type Shape } from '../shape/shapes.ts';
 import { controlOpenApi } from './control-openapi.ts';
 import { type Endpoint, json } from './endpoint.ts';
 import { COVERAGE_ENDPOINTS } from './journal/coverage-endpoints.ts';
@@ -13,6 +15,13 @@ import { SCENARIO_ENDPOINTS } from './state/scenario-endpoints.ts';
 import { SNAPSHOT_ENDPOINTS } from './state/snapshot-endpoints.ts';
 import { STATE_ENDPOINTS } from './state/state-endpoints.ts';
 
+const HEALTH = object({
+  status: required(choice(['ok']), 'Always ok: a server that is not ready does not answer.'),
+  version: required(ANY_TEXT, 'The version of petstore-mock.'),
+});
+
+const DOCUMENT: Shape<unknown> = { ...ANY, schema: { type: 'object' } };
+
 const MOCK_ENDPOINTS: readonly Endpoint[] = [
   {
     id: 'getHealth',
@@ -24,11 +33,7 @@ const MOCK_ENDPOINTS: readonly Endpoint[] = [
     replies: {
       200: {
         description: 'It is ready.',
-        schema: {
-          type: 'object',
-          required: ['status', 'version'],
-          properties: { status: { const: 'ok' }, version: { type: 'string' } },
-        },
+        shape: HEALTH,
       },
     },
     handle: () => json({ status: 'ok', version: packageVersion() }),
@@ -39,7 +44,7 @@ const MOCK_ENDPOINTS: readonly Endpoint[] = [
     path: '/service.openapi.json',
     tag: 'Mock',
     summary: 'The OpenAPI document of the service',
-    replies: { 200: { description: 'The document.', schema: { type: 'object' } } },
+    replies: { 200: { description: 'The document.', shape: DOCUMENT } },
     handle: ({ url }) => {
       const serverUrl = url.slice(0, -'/__mock'.length) + BASE_PATH;
       return json(serviceOpenApi({ serverUrl, version: packageVersion() }));
@@ -51,7 +56,7 @@ const MOCK_ENDPOINTS: readonly Endpoint[] = [
     path: '/openapi.json',
     tag: 'Mock',
     summary: 'The OpenAPI document of the control API',
-    replies: { 200: { description: 'The document.', schema: { type: 'object' } } },
+    replies: { 200: { description: 'The document.', shape: DOCUMENT } },
     handle: ({ url, sandbox, parts }) => {
       const isDefault = sandbox === parts.sandboxes.default;
       const endpoints = ENDPOINTS.filter(({ defaultOnly }) => isDefault || defaultOnly !== true);

@@ -8,7 +8,7 @@ import type {
   Router,
 } from 'express';
 import { locateByName, nameInvalid } from '../http/locate.ts';
-import { Sandbox } from '../sandbox/sandbox.ts';
+import { NotSavedError, Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
 import { readBody } from './body.ts';
 import { type ControlReply, type Endpoint, refuse } from './endpoint.ts';
@@ -107,7 +107,7 @@ function sandboxFor(
   return { sandbox: sandboxes.default, refusal: ofService(found) };
 }
 
-/** Runs an endpoint. What it changed in the store is kept before anybody hears of it. */
+/** Runs an endpoint. A change of the store is saved before it is acknowledged. */
 async function perform(
   { handle }: Endpoint,
   request: Request,
@@ -116,7 +116,7 @@ async function perform(
   body: unknown,
 ): Promise<ControlReply> {
   const { version } = sandbox;
-  const reply = await handle({
+  const call = {
     parts,
     sandbox,
     params: Object.fromEntries(
@@ -126,15 +126,15 @@ async function perform(
     body,
     mount: request.baseUrl,
     url: `${request.protocol}://${request.get('host') ?? 'localhost'}${request.baseUrl}`,
-  });
+  };
   try {
+    const reply = await handle(call);
     await sandbox.saved(version);
+    return reply;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return refuse('not_saved', 503, `the change was not made: ${why}`);
+    if (error instanceof NotSavedError) return refuse('not_saved', 503, error.message);
+    throw error;
   }
-  reply.finish?.();
-  return reply;
 }
 
 function send(request: Request, response: Response, reply: ControlReply, sandbox?: Sandbox): void {

@@ -23,9 +23,10 @@ export interface Shown {
 
 export type ReplyCoverage = KnownReply & Shown;
 /** A case is looked for until it is first shown: its count is 0 or 1 for each sandbox. */
-type CaseCoverage = DocumentedCase & Shown;
+export type CaseCoverage = DocumentedCase & Shown;
 
-interface Share {
+/** How many there are, and how many of them were shown. */
+export interface CoverageShare {
   readonly shown: number;
   readonly total: number;
   /** Rounded down, so that 100 means all. */
@@ -34,7 +35,11 @@ interface Share {
 
 /** What a client was shown of the service. */
 export interface CoverageReport {
-  readonly totals: { readonly documented: Share; readonly cases: Share; readonly assumed: Share };
+  readonly totals: {
+    readonly documented: CoverageShare;
+    readonly cases: CoverageShare;
+    readonly assumed: CoverageShare;
+  };
   readonly documented: readonly ReplyCoverage[];
   readonly cases: readonly CaseCoverage[];
   readonly assumed: readonly ReplyCoverage[];
@@ -241,7 +246,7 @@ function told({ count, first }: Shown): Shown {
   return first === undefined ? { count } : { count, first };
 }
 
-function shareOf(all: readonly Shown[]): Share {
+function shareOf(all: readonly Shown[]): CoverageShare {
   const shown = all.filter(({ count }) => count > 0).length;
   return { shown, total: all.length, percent: Math.floor((100 * shown) / all.length) };
 }

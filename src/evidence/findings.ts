@@ -24,7 +24,11 @@ const FINDING_CODES = {
 
 export type FindingCode = keyof typeof FINDING_CODES;
 
-export const FINDING_CODE_NAMES: readonly string[] = Object.keys(FINDING_CODES);
+export const FINDING_CODE_NAMES = Object.keys(FINDING_CODES).filter(isFindingCode);
+
+function isFindingCode(name: string): name is FindingCode {
+  return Object.hasOwn(FINDING_CODES, name);
+}
 
 /** Something a client did that it should not do against the real service. */
 export interface Finding {

@@ -212,9 +212,9 @@ class ServiceExchange implements Framing {
   }
 
   #notSaved(error: unknown): Reply {
-    const why = error instanceof Error ? error.message : String(error);
+    const message = error instanceof Error ? error.message : String(error);
     const grounds = new Grounds(this.#sandbox.world.choices);
-    return errorReply(grounds, 'not_saved', 503, `the change was not made: ${why}`);
+    return errorReply(grounds, 'not_saved', 503, message);
   }
 }
 

@@ -1,4 +1,6 @@
 /// <reference types="node" preserve="true" />
+
+import type { SandboxSummary } from '../control/control-shapes.ts';
 import type { CoverageReport } from '../evidence/coverage.ts';
 import type { FindingsReport } from '../evidence/findings.ts';
 import {
@@ -10,7 +12,6 @@ import {
 import { STAGING_KEY } from '../service/keyring.ts';
 import { ControlClient, queryOf } from './control-client.ts';
 import { type MockSandbox, sandboxAt } from './mock-sandbox.ts';
-import type { SandboxSummary } from './replies.ts';
 
 /** A server, and control of one of its sandboxes: the default one unless the URL names another. */
 export interface PetstoreMock extends MockSandbox, AsyncDisposable {

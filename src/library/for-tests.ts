@@ -1,8 +1,8 @@
 import { writeJson } from '../contract/json.ts';
+import type { RecordedExchange } from '../control/control-shapes.ts';
 import type { ServerOptions } from '../server.ts';
 import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
-import type { RecordedExchange } from './replies.ts';
 import { serverOfRun } from './run-environment.ts';
 import { startPetstoreMock } from './start-mock.ts';
 

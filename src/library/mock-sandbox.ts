@@ -1,22 +1,22 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import { BASE_PATH } from '../contract/operations.ts';
-import type { CoverageReport } from '../evidence/coverage.ts';
-import type { FindingsReport } from '../evidence/findings.ts';
-import type { Kept } from '../sandbox/sandbox.ts';
-import type { ScenarioName } from '../scenario/scenario-names.ts';
-import { type ControlClient, queryOf } from './control-client.ts';
-import { type RecordControl, recordControl } from './record-control.ts';
-import type { Animal, InventoryEntry, Order, StateChanges, StoreState } from './record-types.ts';
 import type {
   ActiveScenario,
   AssumptionState,
   ClockState,
   RecordedExchange,
   RequestCount,
-  RequestFilter,
   ScenarioSummary,
   Snapshot,
-} from './replies.ts';
+} from '../control/control-shapes.ts';
+import type { CoverageReport } from '../evidence/coverage.ts';
+import type { FindingsReport } from '../evidence/findings.ts';
+import type { ExchangeFilter } from '../evidence/journal.ts';
+import type { Kept } from '../sandbox/sandbox.ts';
+import type { ScenarioName } from '../scenario/scenario-names.ts';
+import { type ControlClient, queryOf } from './control-client.ts';
+import { type RecordControl, recordControl } from './record-control.ts';
+import type { Animal, InventoryEntry, Order, StateChanges, StoreState } from './record-types.ts';
 import type { ScenarioDefinition } from './scenario-definition.ts';
 
 /** One sandbox of a server: where a client finds it, and its control API. */
@@ -88,6 +88,13 @@ export interface MockSandbox {
 export interface ResetOptions {
   /** What stays as it is; `journal` includes coverage and findings. */
   readonly keep?: readonly Kept[] | undefined;
+}
+
+/** Which exchanges are meant: every member given must hold. */
+export interface RequestFilter extends Omit<ExchangeFilter, 'from' | 'to'> {
+  /** RFC 3339 instants of the sandbox's clock. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
 }
 
 /** How to set a clock; what is left out stays. */

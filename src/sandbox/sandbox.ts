@@ -27,6 +27,16 @@ export interface SandboxFile {
   saved(): Promise<void>;
 }
 
+/** A change that could not be saved, and was not made. */
+export class NotSavedError extends Error {
+  override readonly name = 'NotSavedError';
+
+  constructor(cause: unknown) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super(`the change was not made: ${why}`, { cause });
+  }
+}
+
 /** What a reset can leave as it is. */
 export const KEEPABLE = ['store', 'scenario', 'assumptions', 'clock', 'journal'] as const;
 
@@ -63,6 +73,8 @@ export class Sandbox {
   /** Rules of scenarios that single requests asked for. */
   #preferred: Map<string, Rules> | undefined;
   #endings: Set<() => void> | undefined;
+  /** The version of the store that was saved last. */
+  #saved: number | undefined;
 
   constructor(
     name: string,
@@ -144,10 +156,20 @@ export class Sandbox {
    * Saves the changes made to the store since `version`. A change must be saved before it is
    * acknowledged.
    *
-   * @returns undefined if there is nothing to save; rejects, with the store put back, if saving fails
+   * @returns undefined if there is nothing to save; rejects with a NotSavedError, the store put back,
+   *   if saving fails
    */
   saved(version: number): Promise<void> | undefined {
-    return this.version === version ? undefined : this.file?.saved();
+    const changed = this.version;
+    if (changed === version || changed === this.#saved) return undefined;
+    return this.file?.saved().then(
+      () => {
+        this.#saved = changed;
+      },
+      (error: unknown) => {
+        throw new NotSavedError(error);
+      },
+    );
   }
 
   /** Chooses other options from now on. */

@@ -3,6 +3,7 @@ import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path
 import { packageRoot } from '../package.ts';
 import { readText, SETTINGS_LIMIT, type TextReading } from '../read-text.ts';
 import { type Misfit, pathText } from '../shape/shapes.ts';
+import { shippedFixtures } from '../store/fixture/shipped-fixtures.ts';
 import { describe, listed, suggest } from '../words.ts';
 import { readScenario } from './read-scenario.ts';
 import { type Scenario, ScenarioError, type ScenarioProblem } from './scenario.ts';
@@ -77,6 +78,9 @@ export async function loadShipped(names: readonly string[]): Promise<readonly Sc
   return loadScenarios(names);
 }
 
+/** Where a request has the scenario that is written in it. */
+const IN_REQUEST = ['scenario'];
+
 /**
  * A scenario that was written in a request, after the shipped ones that it extends.
  *
@@ -84,12 +88,14 @@ export async function loadShipped(names: readonly string[]): Promise<readonly Sc
  */
 export async function withExtended(scenario: Scenario): Promise<readonly Scenario[]> {
   const problems = scenario.extends.flatMap((name, index) =>
-    isShipped(name) ? [] : [`${pathText(['extends', index])}: ${notShipped(name)}`],
+    isShipped(name) ? [] : [`${pathText([...IN_REQUEST, 'extends', index])}: ${notShipped(name)}`],
   );
   const { fixture } = scenario;
-  if (fixture !== undefined && !NAME.test(fixture)) {
+  if (fixture !== undefined && !shippedFixtures().includes(fixture)) {
     const expected = 'the name of a fixture that is shipped';
-    problems.push(`${pathText(['fixture'])}: expected ${expected}, found ${describe(fixture)}`);
+    problems.push(
+      `${pathText([...IN_REQUEST, 'fixture'])}: expected ${expected}, found ${describe(fixture)}`,
+    );
   }
   if (problems.length > 0) throw new ScenarioError(scenario.name, problems);
   return [...(await loadScenarios(scenario.extends)), scenario];

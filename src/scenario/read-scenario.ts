@@ -1,14 +1,5 @@
-import {
-  ASSUMPTION_IDS,
-  type AssumptionId,
-  assumptionShape,
-  type Choices,
-  isAssumptionId,
-  isOption,
-} from '../contract/assumption-table.ts';
-import { FIELD_TYPES, type Reading } from '../contract/records.ts';
-import type { Expiry } from '../service/keyring.ts';
-import { type Member, mapOf, object, optional } from '../shape/objects.ts';
+import type { Reading } from '../contract/records.ts';
+import { mapOf, object, optional } from '../shape/objects.ts';
 import {
   convert,
   FLAG,
@@ -16,57 +7,21 @@ import {
   list,
   oneOrMore,
   readAs,
-  type Shape,
   type ShapeProblem,
-  scalar,
   text,
   type ValueOf,
 } from '../shape/shapes.ts';
 import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
 import { listed } from '../words.ts';
-import { DURATION, parseDuration } from './duration.ts';
+import { ASSUME } from './assume-shape.ts';
 import { RULE_SHAPE } from './rule-shape.ts';
 import type { Scenario } from './scenario.ts';
-import { STATE } from './state-shape.ts';
+import { STATE, UNCHANGED } from './state-shape.ts';
+import { EXPIRY, INSTANT } from './time-shapes.ts';
 
 const KEY = text('an API key: visible characters without blanks', /^[!-~]+$/, {
   pattern: '^[!-~]+$',
 });
-
-/** What a year of four digits can name, from where JavaScript's time begins. */
-const INSTANT: Shape<number> = scalar({
-  kinds: ['string'],
-  expected: 'an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z"',
-  schema: FIELD_TYPES.dateTime.schema,
-  read(value) {
-    const instant = Date.parse(FIELD_TYPES.dateTime.read(value) ?? '');
-    return instant >= 0 ? instant : undefined;
-  },
-});
-
-const DURATION_TEXT: Shape<number> = scalar({
-  kinds: ['string'],
-  expected: 'a duration such as "PT10M"',
-  schema: { type: 'string', pattern: DURATION.source },
-  read: (value) => (typeof value === 'string' ? parseDuration(value) : undefined),
-});
-
-const EXPIRY: Shape<Expiry> = {
-  schema: { anyOf: [DURATION_TEXT.schema, INSTANT.schema] },
-  expected:
-    'a duration after the start such as "PT10M", or an instant such as "2030-12-06T00:00:00Z"',
-  likeness: (value) => (typeof value === 'string' ? 1 : 0),
-  read(value, at, tell) {
-    const milliseconds = DURATION_TEXT.read(value, at, ignore);
-    if (milliseconds !== undefined) return { kind: 'after', milliseconds };
-    const instant = INSTANT.read(value, at, ({ found }) =>
-      tell({ at, expected: EXPIRY.expected, found }),
-    );
-    return instant === undefined ? undefined : { kind: 'at', instant };
-  },
-};
-
-function ignore(): void {}
 
 const KEYS = object({
   valid: optional(list(KEY), 'The keys that work, in place of `demo-key`.'),
@@ -81,50 +36,6 @@ const KEYS = object({
     'Until when keys work: a duration after the start, or an instant. They must be taken besides.',
   ),
 });
-
-/** Options that read as another value where they stand without quotes. */
-function optionText(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' || value === null ? String(value) : undefined;
-}
-
-function optionShape(id: AssumptionId): Member<string> {
-  const { question, options } = assumptionShape(id);
-  const names = options.map(({ name }) => name);
-  const unquoted = names.filter((name) => /^(?:\d+|null)$/.test(name)).map((it) => JSON.parse(it));
-  const rates = { anyOf: [{ enum: names }, { type: 'string', pattern: '^[1-9]\\d{0,8}/[sm]$' }] };
-  const meanings = options.map(({ name, meaning }) => `${name}: ${meaning}`).join('; ');
-  const shape = scalar({
-    kinds: ['string', 'number', 'null'],
-    expected: id === 'rate-limit' ? 'none, or a rate such as 10/s or 600/m' : listed(names, 'or'),
-    schema: id === 'rate-limit' ? rates : { enum: [...names, ...unquoted] },
-    words: names,
-    read(value) {
-      const option = optionText(value);
-      return option !== undefined && isOption(id, option) ? option : undefined;
-    },
-  });
-  return optional(shape, `${question} ${meanings}.`);
-}
-
-const ASSUME: Shape<Partial<Choices>> = convert(
-  object<Readonly<Record<string, Member<string>>>>(
-    Object.fromEntries(ASSUMPTION_IDS.map((id) => [id, optionShape(id)])),
-    {
-      expected: 'an object of options by assumption',
-      expectedName: 'an assumption that "petstore-mock assumptions" lists',
-    },
-  ),
-  (assume) => (isAssumed(assume) ? assume : undefined),
-);
-
-function isAssumed(
-  assume: Readonly<Record<string, string | undefined>>,
-): assume is Partial<Choices> {
-  return Object.entries(assume).every(
-    ([id, option]) => isAssumptionId(id) && option !== undefined && isOption(id, option),
-  );
-}
 
 const COUNT = integer(0, MOST_RECORDS);
 
@@ -212,9 +123,3 @@ export function scenarioOf(parts: ScenarioParts, name: string): Scenario {
     rules: rules.map((rule, index) => ({ scenario: name, number: index + 1, ...rule })),
   };
 }
-
-const UNCHANGED = {
-  animals: { set: [], remove: [] },
-  inventory: { set: [], remove: [] },
-  orders: { set: [], remove: [] },
-};

@@ -128,7 +128,10 @@ const NEED_BODY: readonly string[] = FAULT_NAMES.filter((name) => FAULTS[name].n
 
 const NO_BODY_TO_BREAK = {
   properties: {
-    reply: { anyOf: [{ properties: { status: { enum: BODILESS } } }, { required: ['empty'] }] },
+    reply: {
+      type: 'object',
+      anyOf: [{ properties: { status: { enum: BODILESS } } }, { required: ['empty'] }],
+    },
     fault: { anyOf: [{ enum: NEED_BODY }, { type: 'object' }] },
   },
   required: ['reply', 'fault'],

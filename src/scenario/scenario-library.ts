@@ -10,11 +10,16 @@ export class ScenarioLibrary {
    * Scenarios and what they extend, the extended ones first.
    *
    * @param names of scenarios that the package ships
-   * @throws ScenarioError where there is none of a name
+   * @param written one that was written in a request, which wins over them
+   * @throws ScenarioError if a scenario or a fixture does not ship: a request cannot read files
    */
-  async load(names: readonly string[]): Promise<readonly Scenario[]> {
-    const { loadShipped } = await import('./load-scenario.ts');
-    return loadShipped(names);
+  async load(names: readonly string[], written?: Scenario): Promise<readonly Scenario[]> {
+    const { loadShipped, withExtended } = await import('./load-scenario.ts');
+    const shipped = await loadShipped(names);
+    if (written === undefined) return shipped;
+    const known = new Set(shipped.map(({ name }) => name));
+    const added = await withExtended(written);
+    return [...shipped, ...added.filter(({ name }) => !known.has(name))];
   }
 
   /** The scenarios that the package ships. */

@@ -7,7 +7,7 @@ import {
 import { object, optional } from '../shape/objects.ts';
 import { ID, membersShape } from '../shape/record-shapes.ts';
 import { choice, convert, either, list, type Shape } from '../shape/shapes.ts';
-import { type CollectionChanges, ID_NAME } from '../store/merge.ts';
+import { type CollectionChanges, ID_NAME, type StoreChanges } from '../store/merge.ts';
 
 const REMOVED: Shape<readonly bigint[] | 'all'> = either(
   choice(['all']),
@@ -24,7 +24,7 @@ function changesShape<const F extends Fields>(
       {
         set: optional(
           list(membersShape(fields, [ID_NAME[name]])),
-          `Records, merged by \`${ID_NAME[name]}\`: what one leaves out stays. A new one must be whole.`,
+          `Records, merged by \`${ID_NAME[name]}\`: members that one leaves out stay. A new one must be whole.`,
         ),
         remove: optional(REMOVED, 'Ids that are removed before `set`, or "all".'),
       },
@@ -34,24 +34,59 @@ function changesShape<const F extends Fields>(
   );
 }
 
+/** Changes to a collection, or an array of the records to set. */
+function changesOrRecords<const F extends Fields>(
+  name: CollectionName,
+  fields: F,
+): Shape<CollectionChanges<RecordOf<F>>> {
+  const records = list(membersShape(fields, [ID_NAME[name]]));
+  return either(
+    convert(records, (set) => ({ set, remove: [] })),
+    changesShape(name, fields),
+    'an array of records, or an object with `set` or `remove`',
+  );
+}
+
+type ChangesShapes = {
+  readonly [Name in CollectionName]: Shape<StoreChanges[Name]>;
+};
+
+function stateShape({ animals, inventory, orders }: ChangesShapes): Shape<StoreChanges> {
+  return convert(
+    object({
+      animals: optional(
+        animals,
+        'With an animal that is removed go its inventory entry and orders.',
+      ),
+      inventory: optional(inventory, 'Inventory entries.'),
+      orders: optional(orders, 'Orders, with their internal `status`.'),
+    }),
+    ({ animals = NO_CHANGES, inventory = NO_CHANGES, orders = NO_CHANGES }) => ({
+      animals,
+      inventory,
+      orders,
+    }),
+  );
+}
+
 const NO_CHANGES = { set: [], remove: [] };
 
+export const UNCHANGED: StoreChanges = {
+  animals: NO_CHANGES,
+  inventory: NO_CHANGES,
+  orders: NO_CHANGES,
+};
+
 /** Changes to the store that a sandbox starts with. */
-export const STATE = convert(
-  object({
-    animals: optional(
-      changesShape('animals', STORED_RECORDS.animals),
-      'With an animal that is taken out go its inventory entry and its orders.',
-    ),
-    inventory: optional(changesShape('inventory', STORED_RECORDS.inventory), 'Inventory entries.'),
-    orders: optional(
-      changesShape('orders', STORED_RECORDS.orders),
-      'Orders, with their internal `status`.',
-    ),
-  }),
-  ({ animals = NO_CHANGES, inventory = NO_CHANGES, orders = NO_CHANGES }) => ({
-    animals,
-    inventory,
-    orders,
-  }),
-);
+export const STATE = stateShape({
+  animals: changesShape('animals', STORED_RECORDS.animals),
+  inventory: changesShape('inventory', STORED_RECORDS.inventory),
+  orders: changesShape('orders', STORED_RECORDS.orders),
+});
+
+/** The same, in which an array of records is short for `set`. */
+export const CHANGES = stateShape({
+  animals: changesOrRecords('animals', STORED_RECORDS.animals),
+  inventory: changesOrRecords('inventory', STORED_RECORDS.inventory),
+  orders: changesOrRecords('orders', STORED_RECORDS.orders),
+});

@@ -75,7 +75,7 @@ export function object<const M extends Members>(
         }
       }
       if (whole && some && Object.keys(values).length === 0) {
-        tell({ at, expected: `at least one of ${listed(names, 'and')}`, found: 'an empty object' });
+        tell({ at, expected: listed(names, 'or'), found: 'an empty object' });
         whole = false;
       }
       return isWhole<M>(values, whole) ? values : undefined;

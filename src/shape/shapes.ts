@@ -129,6 +129,17 @@ export function text(
   });
 }
 
+/** Any string. */
+export const ANY_TEXT = text('a string', /^/, {});
+
+/** Any JSON value. */
+export const ANY: Shape<unknown> = {
+  schema: {},
+  expected: 'a JSON value',
+  likeness: () => 1,
+  read: (value) => value,
+};
+
 /** One of some words. */
 export function choice<const Word extends string>(words: readonly Word[]): Shape<Word> {
   return scalar({

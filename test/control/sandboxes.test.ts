@@ -44,7 +44,7 @@ describeBothWays('sandboxes in the control API', (open) => {
 
   test.each([
     ['POST', '/__mock/sandboxes', { name: 'staging' }, 409, 'already_exists'],
-    ['POST', '/__mock/sandboxes', { name: 'a b' }, 400, 'sandbox_name_invalid'],
+    ['POST', '/__mock/sandboxes', { name: 'a b' }, 400, 'invalid_input'],
     ['POST', '/__mock/sandboxes', { name: 5 }, 400, 'invalid_input'],
     ['POST', '/__mock/sandboxes', { nmae: 'a' }, 400, 'invalid_input'],
     ['DELETE', '/__mock/sandboxes/default', undefined, 409, 'cannot_be_deleted'],

@@ -62,7 +62,7 @@ const PLANTS: Readonly<Record<string, readonly Plant[]>> = {
       before: "  {\n    id: 'getClock'",
       text: `  {
         id: 'getPlanted', method: 'get', path: '/planted', tag: 'Clock', summary: 'Planted',
-        replies: { 200: { description: 'Planted.', schema: ref('schemas', 'Clock') } },
+        replies: REPLIES,
         handle: ({ sandbox }) => clockReply(sandbox.clock),
       },\n`,
     },

@@ -155,8 +155,8 @@ describe('a request', () => {
     const scenarios = await read({ extends: ['slow'], fixture: 'default' });
     expect(scenarios.map(({ name }) => name)).toEqual(['slow', 'mine']);
     expect(await refusal(read({ extends: '../mine.yaml', fixture: '/etc/passwd' }))).toEqual([
-      expect.stringMatching(/^\$\.extends\[0\]: expected a scenario that is shipped/),
-      '$.fixture: expected the name of a fixture that is shipped, found "/etc/passwd"',
+      expect.stringMatching(/^\$\.scenario\.extends\[0\]: expected a scenario that is shipped/),
+      '$.scenario.fixture: expected the name of a fixture that is shipped, found "/etc/passwd"',
     ]);
   });
 });

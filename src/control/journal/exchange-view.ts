@@ -1,8 +1,9 @@
 import { parseJson } from '../../contract/json.ts';
 import type { ObservedExchange } from '../../evidence/journal.ts';
+import type { RecordedBody, RecordedExchange } from '../control-shapes.ts';
 
 /** An exchange as the control API shows it. It holds what was so, also when the exchange changes. */
-export function exchangeView(exchange: ObservedExchange): object {
+export function exchangeView(exchange: ObservedExchange): RecordedExchange {
   const { number, at, method, target, operation, key, status, fault, delay, basis } = exchange;
   return {
     number,
@@ -26,7 +27,7 @@ export function exchangeView(exchange: ObservedExchange): object {
 }
 
 /** A body as the JSON that it is, else as text; `cut` where it is not all there. */
-function bodyView(bytes: string | Buffer | undefined, cut: boolean): object {
+function bodyView(bytes: string | Buffer | undefined, cut: boolean): RecordedBody {
   const mark = cut ? { cut } : {};
   if (bytes === undefined || bytes.length === 0) return mark;
   const text = bytes.toString();
@@ -42,7 +43,7 @@ function jsonOrText(text: string): unknown {
 }
 
 /** @param headers names and values in turn */
-function headersView(headers: readonly string[]): object {
+function headersView(headers: readonly string[]): Readonly<Record<string, string>> {
   const view: Record<string, string> = {};
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const name = headers[index]?.toLowerCase() ?? '';

@@ -1,5 +1,6 @@
 import { writeJson } from '../../contract/json.ts';
-import { ref } from '../../contract/openapi-schemas.ts';
+import { ANY_TEXT, type ValueOf } from '../../shape/shapes.ts';
+import { ERROR, EXCHANGE_COUNT, JOURNAL } from '../control-shapes.ts';
 import {
   type ControlCall,
   type ControlReply,
@@ -7,31 +8,25 @@ import {
   type Endpoint,
   json,
   refuse,
-  refuseInput,
+  withBody,
+  withQuery,
 } from '../endpoint.ts';
-import {
-  FILTER_PARAMETERS,
-  LIMIT_PARAMETER,
-  readBodyFilter,
-  readLimitedFilter,
-  readQueryFilter,
-} from './exchange-filter.ts';
+import { FILTER, LIMITED_FILTER } from './exchange-filter.ts';
 import { MOST_STREAMS, streamsOf } from './exchange-stream.ts';
 import { exchangeView } from './exchange-view.ts';
 
 const TOO_MANY = `there are ${MOST_STREAMS} streams already, as many as a server has at a time: leave one first`;
 
 export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
-  {
+  withQuery(LIMITED_FILTER, {
     id: 'listRequests',
     method: 'get',
     path: '/requests',
     tag: 'Journal',
     summary: 'The exchanges that are kept, the newest last',
-    parameters: [...FILTER_PARAMETERS, LIMIT_PARAMETER],
-    replies: { 200: { description: 'The journal.', schema: ref('schemas', 'Journal') } },
-    handle: listRequests,
-  },
+    replies: { 200: { description: 'The journal.', shape: JOURNAL } },
+    handle: ({ sandbox, query }) => listRequests(sandbox, query),
+  }),
   {
     id: 'deleteRequests',
     method: 'delete',
@@ -39,9 +34,12 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
     tag: 'Journal',
     summary: 'Empty the journal',
     replies: { 204: { description: 'Emptied.' } },
-    handle: ({ sandbox }) => ({ ...DONE, finish: () => sandbox.journal.clear() }),
+    handle: ({ sandbox }) => {
+      sandbox.journal.clear();
+      return DONE;
+    },
   },
-  {
+  withBody({
     id: 'countRequests',
     method: 'post',
     path: '/requests/count',
@@ -49,14 +47,11 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Count exchanges',
     description:
       '`complete` is false where an exchange that is no longer kept could have been one of them.',
-    body: { schema: ref('schemas', 'ExchangeFilter'), optional: true },
-    replies: { 200: { description: 'The count.', schema: ref('schemas', 'ExchangeCount') } },
-    handle: ({ sandbox, body = {} }) => {
-      const filter = readBodyFilter(body);
-      return filter.ok ? json(sandbox.journal.count(filter.value)) : refuseInput(filter.problems);
-    },
-  },
-  {
+    body: { shape: FILTER, optional: true },
+    replies: { 200: { description: 'The count.', shape: EXCHANGE_COUNT } },
+    handle: ({ sandbox, body }) => json(sandbox.journal.count(body)),
+  }),
+  withQuery(FILTER, {
     id: 'streamRequests',
     method: 'get',
     path: '/requests/stream',
@@ -64,21 +59,18 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Exchanges as they happen',
     description:
       'Server-sent events: `exchange` with one exchange, and `dropped` with the `count` of those that a slow client has missed.',
-    parameters: FILTER_PARAMETERS,
     replies: {
       200: {
         description: 'The stream.',
-        schema: { type: 'string' },
+        shape: ANY_TEXT,
         mediaType: 'text/event-stream',
       },
       503: {
         description: `The server has ${MOST_STREAMS} streams already.`,
-        schema: ref('schemas', 'Error'),
+        shape: ERROR,
       },
     },
     handle: ({ parts, sandbox, query }) => {
-      const filter = readQueryFilter(query);
-      if (!filter.ok) return refuseInput(filter.problems);
       const streams = streamsOf(parts.sandboxes.observers);
       if (streams.areFull) return refuse('service_unavailable', 503, TOO_MANY);
       return {
@@ -86,17 +78,17 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
         body: {
           kind: 'stream',
           mediaType: 'text/event-stream',
-          open: (response) => streams.open(response, sandbox, filter.value),
+          open: (response) => streams.open(response, sandbox, query),
         },
       };
     },
-  },
+  }),
 ];
 
-function listRequests({ sandbox: { journal }, query }: ControlCall): ControlReply {
-  const reading = readLimitedFilter(query);
-  if (!reading.ok) return refuseInput(reading.problems);
-  const { limit = Number.POSITIVE_INFINITY, ...filter } = reading.value;
+function listRequests(
+  { journal }: ControlCall['sandbox'],
+  { limit = Number.POSITIVE_INFINITY, ...filter }: ValueOf<typeof LIMITED_FILTER>,
+): ControlReply {
   const selected = [...journal.select(filter)];
   const latest = selected.slice(Math.max(0, selected.length - limit));
   // The journal takes its exchanges again for later ones, so each is written now.

@@ -1,5 +1,6 @@
 import { describe } from '../../words.ts';
-import type { AnyRecord, Filter, Like } from './read-query.ts';
+import type { Filter, Like } from './read-query.ts';
+import type { AnyRecord } from './record-kind.ts';
 
 /** Characters of a pattern. The engine is linear in the text, but compiling costs time too. */
 const LONGEST_PATTERN = 100;

@@ -1,14 +1,8 @@
 import type { Fields } from '../../contract/records.ts';
 import { Turns } from '../../store/turns.ts';
 import { compilePatterns } from './patterns.ts';
-import {
-  type AnyRecord,
-  type Filter,
-  isNumeric,
-  readQuery,
-  type Slice,
-  type SortKey,
-} from './read-query.ts';
+import { type Filter, isNumeric, readQuery, type Slice, type SortKey } from './read-query.ts';
+import type { AnyRecord } from './record-kind.ts';
 
 /** Records that a reply to a query holds at most, and that a sorted list reaches. */
 const MOST_RECORDS = 100_000;

@@ -1,14 +1,13 @@
 import { isIntegerText, parseInt64 } from '../../contract/int64.ts';
 import { FIELD_TYPES, type Field, type Fields } from '../../contract/records.ts';
 import { describe, listed, suggest } from '../../words.ts';
+import type { AnyRecord } from './record-kind.ts';
 
 /*
  * The query dialect of json-server 0.17.4. A query that it understands gets its answer. One that it
  * would ignore in part, or answer with a 500, is refused: what looks like a result of the whole
  * query would be one of another query.
  */
-
-export type AnyRecord = Readonly<Record<string, unknown>>;
 
 export type Filter = (record: AnyRecord) => boolean;
 

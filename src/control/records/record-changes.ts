@@ -1,52 +1,44 @@
-import { INT64_MAX, toInt64 } from '../../contract/int64.ts';
-import {
-  type Fields,
-  isObject,
-  type Problem,
-  type Reading,
-  type RecordOf,
-  readRecord,
-} from '../../contract/records.ts';
-import { ID_NAME } from '../../store/merge.ts';
+import { INT64_MAX } from '../../contract/int64.ts';
+import type { Problem, Reading } from '../../contract/records.ts';
+import { problemOf, readAs, type ShapeProblem } from '../../shape/shapes.ts';
+import { ID_NAME, tellMissingAnimal } from '../../store/merge.ts';
 import type { Store } from '../../store/store.ts';
-import { describe } from '../../words.ts';
-import { unknownProblems } from '../checks.ts';
 import { type ControlCall, type ControlReply, refuse, refuseInput } from '../endpoint.ts';
-import { type Kind, notFound, recordReply } from './record-kind.ts';
+import { type AnyRecord, type Kind, notFound, recordReply } from './record-kind.ts';
 
-/** Adds a record, under the next id where it has none. */
-export function create<const F extends Fields>(kind: Kind<F>, call: ControlCall): ControlReply {
-  const { store } = call.sandbox.world;
+/** Adds a record. Without an id it gets the next one. */
+export function create<R extends AnyRecord>(
+  kind: Kind<R>,
+  { sandbox, mount }: Pick<ControlCall, 'sandbox' | 'mount'>,
+  body: AnyRecord,
+): ControlReply {
+  const { store } = sandbox.world;
   const collection = kind.of(store);
-  const { body } = call;
   const member = ID_NAME[kind.name];
-  const assigned = member === 'id' && isObject(body) && !Object.hasOwn(body, member);
   const next = (collection.highestId ?? 0n) + 1n;
-  const reading = read(kind, store, assigned ? { id: next, ...body } : body);
-  if (assigned && next > INT64_MAX) {
+  const { [member]: id = next } = body;
+  if (id === next && next > INT64_MAX) {
     return refuse('ids_exhausted', 507, `no id is above the highest ever used, ${next - 1n}`);
   }
+  const reading = readWhole(kind, store, { [member]: id, ...body });
   if (!reading.ok) return refuseInput(reading.problems);
-  const id = idOf(kind, reading.value);
-  if (collection.has(id)) {
+  if (typeof id === 'bigint' && collection.has(id)) {
     return refuse('already_exists', 409, `there is ${kind.noun} with the ${member} ${id}`);
   }
   collection.set(reading.value);
-  return recordReply(reading.value, 201, { Location: `${call.mount}/${kind.name}/${id}` });
+  return recordReply(reading.value, 201, { Location: `${mount}/${kind.name}/${id}` });
 }
 
-/** Puts a record in the place of the one with its id, or adds it. */
-export function put<const F extends Fields>(
-  kind: Kind<F>,
-  call: ControlCall,
+/** Replaces the record with an id, or adds it. */
+export function put<R extends AnyRecord>(
+  kind: Kind<R>,
+  store: Store,
   id: bigint,
+  body: AnyRecord,
 ): ControlReply {
-  const { store } = call.sandbox.world;
-  const { body } = call;
-  const member = ID_NAME[kind.name];
-  const moved = otherId(body, member, id);
+  const moved = otherId(ID_NAME[kind.name], id, body);
   if (moved !== undefined) return refuseInput([moved]);
-  const reading = read(kind, store, isObject(body) ? { ...body, [member]: id } : body);
+  const reading = readWhole(kind, store, { ...body, [ID_NAME[kind.name]]: id });
   if (!reading.ok) return refuseInput(reading.problems);
   const collection = kind.of(store);
   const status = collection.has(id) ? 200 : 201;
@@ -55,58 +47,42 @@ export function put<const F extends Fields>(
 }
 
 /** Changes members of a record, as RFC 7396 merges. */
-export function patch<const F extends Fields>(
-  kind: Kind<F>,
-  call: ControlCall,
+export function patch<R extends AnyRecord>(
+  kind: Kind<R>,
+  store: Store,
   id: bigint,
+  body: AnyRecord,
 ): ControlReply {
-  const { store } = call.sandbox.world;
   const collection = kind.of(store);
   const before = collection.get(id);
   if (before === undefined) return notFound(kind, id);
-  const { body } = call;
-  if (!isObject(body)) {
-    return refuseInput([{ path: '$', expected: 'an object', found: describe(body) }]);
-  }
-  const moved = otherId(body, ID_NAME[kind.name], id);
+  const moved = otherId(ID_NAME[kind.name], id, body);
   if (moved !== undefined) return refuseInput([moved]);
   const merged = Object.entries({ ...before, ...body }).filter(([, value]) => value !== null);
-  const unknown = unknownProblems(body, Object.keys(kind.fields));
-  if (unknown.length > 0) return refuseInput(unknown);
-  const reading = read(kind, store, Object.fromEntries(merged));
+  const reading = readWhole(kind, store, Object.fromEntries(merged));
   if (!reading.ok) return refuseInput(reading.problems);
   collection.set(reading.value);
   return recordReply(reading.value);
 }
 
-/** What is wrong where a body gives a record another id than its path does. */
-function otherId(body: unknown, member: string, id: bigint): Problem | undefined {
-  if (!isObject(body) || !Object.hasOwn(body, member)) return undefined;
-  if (toInt64(body[member]) === id) return undefined;
-  const expected = `${id}, as in the path`;
-  return { path: `$.${member}`, expected, found: describe(body[member]) };
+/** The problem of a body whose id differs from that in the path. */
+function otherId(member: string, id: bigint, body: AnyRecord): Problem | undefined {
+  const { [member]: given = id } = body;
+  if (given === id) return undefined;
+  return { path: `$.${member}`, expected: `${id}, as in the path`, found: String(given) };
 }
 
-/** Reads a whole record, and checks it as a fixture's is. */
-function read<const F extends Fields>(
-  { fields }: Pick<Kind<F>, 'fields'>,
+/** Reads a whole record. The animal that it names must exist. */
+function readWhole<R extends AnyRecord>(
+  { shape }: Kind<R>,
   store: Store,
-  value: unknown,
-): Reading<RecordOf<F>> {
-  const problems: Problem[] = [...unknownProblems(value, Object.keys(fields))];
-  const reading = readRecord(fields, value);
-  if (!reading.ok) problems.push(...reading.problems);
-  const petId = isObject(value) && Object.hasOwn(value, 'petId') ? toInt64(value.petId) : undefined;
-  if (petId !== undefined && Object.hasOwn(fields, 'petId') && !store.animals.has(petId)) {
-    const found = `${petId}, which no animal has`;
-    problems.push({ path: '$.petId', expected: 'the id of an animal', found });
-  }
+  value: AnyRecord,
+): Reading<R> {
+  const reading = readAs(shape, value);
+  if (!reading.ok) return reading;
+  const problems: ShapeProblem[] = [];
+  tellMissingAnimal(store, reading.value.petId, ['petId'], (misfit) =>
+    problems.push(problemOf(misfit)),
+  );
   return problems.length > 0 ? { ok: false, problems } : reading;
-}
-
-function idOf<F extends Fields>({ name }: Kind<F>, record: RecordOf<F>): bigint {
-  const members: Readonly<Record<string, unknown>> = record;
-  const id = toInt64(members[ID_NAME[name]]);
-  if (id === undefined) throw new TypeError('A record has been read without its id.');
-  return id;
 }

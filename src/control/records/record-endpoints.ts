@@ -1,7 +1,9 @@
-import { ref } from '../../contract/openapi-schemas.ts';
 import { type Fields, STORED_RECORDS } from '../../contract/records.ts';
-import { removeAnimal } from '../../store/merge.ts';
+import { changesShape, membersShape, RECORD_SHAPES } from '../../shape/record-shapes.ts';
+import { list, named, type Shape } from '../../shape/shapes.ts';
+import { ID_NAME, removeAnimal } from '../../store/merge.ts';
 import { arrayText } from '../../store/record-text.ts';
+import { ERROR } from '../control-shapes.ts';
 import {
   type ControlCall,
   type ControlReply,
@@ -9,15 +11,17 @@ import {
   type Endpoint,
   type Parameter,
   refuse,
+  withBody,
 } from '../endpoint.ts';
 import { linkHeader, queryRecords } from './query.ts';
 import { create, patch, put } from './record-changes.ts';
-import { type Kind, notFound, recordReply, withId } from './record-kind.ts';
+import { type AnyRecord, type Kind, notFound, recordReply, withId } from './record-kind.ts';
 
 export const RECORD_ENDPOINTS: readonly Endpoint[] = [
   ...endpointsOf({
     name: 'animals',
     fields: STORED_RECORDS.animals,
+    shape: RECORD_SHAPES.animals,
     record: 'Animal',
     noun: 'an animal',
     notFound: 'pet_not_found',
@@ -27,6 +31,7 @@ export const RECORD_ENDPOINTS: readonly Endpoint[] = [
   ...endpointsOf({
     name: 'inventory',
     fields: STORED_RECORDS.inventory,
+    shape: RECORD_SHAPES.inventory,
     record: 'InventoryEntry',
     noun: 'an inventory entry',
     notFound: 'inventory_entry_not_found',
@@ -36,6 +41,7 @@ export const RECORD_ENDPOINTS: readonly Endpoint[] = [
   ...endpointsOf({
     name: 'orders',
     fields: STORED_RECORDS.orders,
+    shape: RECORD_SHAPES.orders,
     record: 'Order',
     noun: 'an order',
     notFound: 'order_not_found',
@@ -44,12 +50,23 @@ export const RECORD_ENDPOINTS: readonly Endpoint[] = [
   }),
 ];
 
-function endpointsOf<const F extends Fields>(kind: Kind<F>): readonly Endpoint[] {
+function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Endpoint[] {
   const { name, record, noun } = kind;
-  const schema = ref('schemas', record);
-  const missing = { description: 'There is no such record.', schema: ref('schemas', 'Error') };
-  const conflict = { description: 'There is one with this id.', schema: ref('schemas', 'Error') };
-  const exhausted = { description: 'No id is left.', schema: ref('schemas', 'Error') };
+  const shape = named(record, kind.shape);
+  const required = Object.keys(kind.fields).filter((field) => kind.fields[field]?.required);
+  // The path has the id, or the store assigns one.
+  const unaddressed = named(
+    `New${record}`,
+    membersShape(
+      kind.fields,
+      required.filter((field) => field !== ID_NAME[name]),
+    ),
+  );
+  const added: Shape<AnyRecord> = name === 'inventory' ? shape : unaddressed;
+  const changes = named(`${record}Changes`, changesShape(kind.fields));
+  const missing = { description: 'There is no such record.', shape: ERROR };
+  const conflict = { description: 'There is one with this id.', shape: ERROR };
+  const exhausted = { description: 'No id is left.', shape: ERROR };
   const capital = name.charAt(0).toUpperCase() + name.slice(1);
   const common = { tag: 'Records', path: `/${name}` } as const;
   const one = { tag: 'Records', path: `/${name}/{id}` } as const;
@@ -64,16 +81,16 @@ function endpointsOf<const F extends Fields>(kind: Kind<F>): readonly Endpoint[]
       replies: {
         200: {
           description: `The ${name}.`,
-          schema: { type: 'array', items: schema },
+          shape: list(shape),
           headers: {
             'X-Total-Count': 'How many there are without a page or a limit.',
             Link: 'With `_page`: the pages around this one.',
           },
         },
       },
-      handle: (call) => list(kind, call),
+      handle: (call) => listRecords(kind, call),
     },
-    {
+    withBody({
       ...common,
       id: `create${record}`,
       method: 'post',
@@ -82,48 +99,50 @@ function endpointsOf<const F extends Fields>(kind: Kind<F>): readonly Endpoint[]
         name === 'inventory'
           ? 'Checked as a fixture is.'
           : 'Checked as a fixture is. Without an id it gets the next one.',
-      body: { schema: ref('schemas', `New${record}`) },
+      body: { shape: added },
       replies: {
-        201: { description: 'Added.', schema, headers: { Location: 'Where the record is.' } },
+        201: { description: 'Added.', shape, headers: { Location: 'Where the record is.' } },
         409: conflict,
         ...(name === 'inventory' ? {} : { 507: exhausted }),
       },
-      handle: (call) => create(kind, call),
-    },
+      handle: ({ body, ...call }) => create(kind, call, body),
+    }),
     {
       ...one,
       id: `get${record}`,
       method: 'get',
       summary: `One of the ${name}`,
-      replies: { 200: { description: 'The record.', schema }, 404: missing },
-      handle: (call) =>
-        withId(call, (id) => {
-          const found = kind.of(call.sandbox.world.store).get(id);
+      replies: { 200: { description: 'The record.', shape }, 404: missing },
+      handle: ({ params, sandbox }) =>
+        withId(params, (id) => {
+          const found = kind.of(sandbox.world.store).get(id);
           return found === undefined ? notFound(kind, id) : recordReply(found);
         }),
     },
-    {
+    withBody({
       ...one,
       id: `put${record}`,
       method: 'put',
       summary: `Replace or add ${noun}`,
-      body: { schema: ref('schemas', `New${record}`) },
+      body: { shape: unaddressed },
       replies: {
-        200: { description: 'Replaced.', schema },
-        201: { description: 'Added.', schema },
+        200: { description: 'Replaced.', shape },
+        201: { description: 'Added.', shape },
       },
-      handle: (call) => withId(call, (id) => put(kind, call, id)),
-    },
-    {
+      handle: ({ params, sandbox, body }) =>
+        withId(params, (id) => put(kind, sandbox.world.store, id, body)),
+    }),
+    withBody({
       ...one,
       id: `patch${record}`,
       method: 'patch',
       summary: `Change members of ${noun}`,
       description: 'Members that are left out stay; null takes an optional one away.',
-      body: { schema: ref('schemas', `${record}Changes`) },
-      replies: { 200: { description: 'Changed.', schema }, 404: missing },
-      handle: (call) => withId(call, (id) => patch(kind, call, id)),
-    },
+      body: { shape: changes },
+      replies: { 200: { description: 'Changed.', shape }, 404: missing },
+      handle: ({ params, sandbox, body }) =>
+        withId(params, (id) => patch(kind, sandbox.world.store, id, body)),
+    }),
     {
       ...one,
       id: `delete${record}`,
@@ -133,10 +152,8 @@ function endpointsOf<const F extends Fields>(kind: Kind<F>): readonly Endpoint[]
         description: 'With an animal go its inventory entry and its orders.',
       }),
       replies: { 204: { description: 'Taken out.' }, 404: missing },
-      handle: (call) =>
-        withId(call, (id) =>
-          kind.remove(call.sandbox.world.store, id) ? DONE : notFound(kind, id),
-        ),
+      handle: ({ params, sandbox }) =>
+        withId(params, (id) => (kind.remove(sandbox.world.store, id) ? DONE : notFound(kind, id))),
     },
   ];
 }
@@ -160,8 +177,8 @@ function listParameters(fields: Fields): readonly Parameter[] {
   ];
 }
 
-async function list<F extends Fields>(
-  kind: Kind<F>,
+async function listRecords<R extends AnyRecord>(
+  kind: Kind<R>,
   { sandbox, query, url }: ControlCall,
 ): Promise<ControlReply> {
   // The collection as it is now, however long the query or its reader takes.

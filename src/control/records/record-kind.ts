@@ -1,5 +1,6 @@
 import { INT64_MAX, INT64_MIN, parseInt64 } from '../../contract/int64.ts';
-import type { CollectionName, Fields, RecordOf } from '../../contract/records.ts';
+import type { CollectionName, Fields } from '../../contract/records.ts';
+import type { Shape } from '../../shape/shapes.ts';
 import type { Collection } from '../../store/collection.ts';
 import { ID_NAME } from '../../store/merge.ts';
 import { recordText } from '../../store/record-text.ts';
@@ -9,16 +10,19 @@ import { type ControlCall, type ControlReply, refuse, refuseInput } from '../end
 
 type NotFound = 'pet_not_found' | 'inventory_entry_not_found' | 'order_not_found';
 
-/** What is different between the three collections. */
-export interface Kind<F extends Fields> {
+export type AnyRecord = Readonly<Record<string, unknown>>;
+
+/** What differs between the three collections. */
+export interface Kind<R extends AnyRecord> {
   readonly name: CollectionName;
-  readonly fields: F;
+  readonly fields: Fields;
+  readonly shape: Shape<R>;
   /** The record in the names of operations, and its schema. */
   readonly record: string;
   /** The record in words, with its article. */
   readonly noun: string;
   readonly notFound: NotFound;
-  readonly of: (store: Store) => Collection<RecordOf<F>>;
+  readonly of: (store: Store) => Collection<R>;
   readonly remove: (store: Store, id: bigint) => boolean;
 }
 
@@ -27,7 +31,7 @@ export function recordReply(record: object, status = 200, headers = {}): Control
 }
 
 export function withId(
-  { params }: ControlCall,
+  params: ControlCall['params'],
   handle: (id: bigint) => ControlReply,
 ): ControlReply {
   const text = params.id ?? '';
@@ -37,7 +41,7 @@ export function withId(
   return refuseInput([{ path: 'id in the path', expected, found: describe(text) }]);
 }
 
-export function notFound<F extends Fields>(kind: Kind<F>, id: bigint): ControlReply {
+export function notFound(kind: Omit<Kind<AnyRecord>, 'of' | 'shape'>, id: bigint): ControlReply {
   const { noun, name } = kind;
   return refuse(
     kind.notFound,

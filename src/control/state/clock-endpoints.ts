@@ -1,30 +1,38 @@
-import { ref } from '../../contract/openapi-schemas.ts';
-import { FIELD_TYPES } from '../../contract/records.ts';
-import { parseDuration } from '../../scenario/duration.ts';
+import { INSTANT, SHIFT } from '../../scenario/time-shapes.ts';
 import type { MovableClock } from '../../service/clock.ts';
-import { readMembers } from '../checks.ts';
-import { type ControlReply, type Endpoint, json, refuseInput } from '../endpoint.ts';
+import { object, optional, required } from '../../shape/objects.ts';
+import { convert, FLAG, named } from '../../shape/shapes.ts';
+import { CLOCK, type ClockState } from '../control-shapes.ts';
+import { type ControlReply, type Endpoint, json, refuseInput, withBody } from '../endpoint.ts';
 
-/** An instant that the clock can show. */
-export const INSTANT = {
-  expected: 'an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z"',
-  read(value: unknown): number | undefined {
-    const instant = Date.parse(FIELD_TYPES.dateTime.read(value) ?? '');
-    return instant >= 0 && instant < Date.UTC(10_000, 0) ? instant : undefined;
-  },
-};
+const CLOCK_SETTING = named(
+  'ClockSetting',
+  convert(
+    object(
+      {
+        now: optional(INSTANT, 'The instant to show.'),
+        frozen: optional(FLAG, 'Whether the clock stands still.'),
+        real: optional(FLAG, 'True goes back to the time of the machine.'),
+      },
+      { some: true },
+    ),
+    (setting, at, tell) => {
+      if (setting.real !== true || setting.frozen !== true) return setting;
+      tell({ at, expected: 'a clock that is real or frozen', found: 'both' });
+      return undefined;
+    },
+    {
+      not: {
+        required: ['frozen', 'real'],
+        properties: { frozen: { const: true }, real: { const: true } },
+      },
+    },
+  ),
+);
 
-const BOOLEAN = FIELD_TYPES.boolean;
+const MOVE = object({ by: required(SHIFT, 'A duration; with a minus it moves the clock back.') });
 
-const DURATION = {
-  expected:
-    'an ISO 8601 duration of weeks, days, hours, minutes and seconds such as "P30D" or "-PT10M"',
-  read(value: unknown): number | undefined {
-    if (typeof value !== 'string') return undefined;
-    const milliseconds = parseDuration(value.replace(/^-/, ''));
-    return value.startsWith('-') && milliseconds !== undefined ? -milliseconds : milliseconds;
-  },
-};
+const REPLIES = { 200: { description: 'The clock.', shape: CLOCK } };
 
 export const CLOCK_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -33,57 +41,35 @@ export const CLOCK_ENDPOINTS: readonly Endpoint[] = [
     path: '/clock',
     tag: 'Clock',
     summary: 'What the clock shows',
-    replies: { 200: { description: 'The clock.', schema: ref('schemas', 'Clock') } },
+    replies: REPLIES,
     handle: ({ sandbox }) => clockReply(sandbox.clock),
   },
-  {
+  withBody({
     id: 'setClock',
     method: 'put',
     path: '/clock',
     tag: 'Clock',
     summary: 'Set, stop or start the clock',
     description:
-      'What is left out stays. `{"real": true}` goes back to the time of the machine that the mock runs on.',
-    body: { schema: ref('schemas', 'ClockSetting') },
-    replies: { 200: { description: 'The clock.', schema: ref('schemas', 'Clock') } },
-    handle: ({ sandbox: { clock }, body }) => {
-      const reading = readMembers({ now: INSTANT, frozen: BOOLEAN, real: BOOLEAN }, body);
-      if (!reading.ok) return refuseInput(reading.problems);
-      const { now, frozen, real } = reading.value;
-      if (real === true && frozen === true) {
-        const found = 'both';
-        return refuseInput([{ path: '$', expected: 'a clock that is real or frozen', found }]);
-      }
+      'Members that are left out stay. `{"real": true}` goes back to the time of the machine that the mock runs on.',
+    body: { shape: CLOCK_SETTING },
+    replies: REPLIES,
+    handle: ({ sandbox: { clock }, body: { now, frozen, real } }) => {
       if (real === true) clock.reset({});
-      else if (now !== undefined || frozen !== undefined) clock.set({ now, frozen });
-      else {
-        return refuseInput([{ path: '$', expected: 'now, frozen or real', found: 'none of them' }]);
-      }
+      else clock.set({ now, frozen });
       return clockReply(clock);
     },
-  },
-  {
+  }),
+  withBody({
     id: 'advanceClock',
     method: 'post',
     path: '/clock/advance',
     tag: 'Clock',
     summary: 'Move the clock',
     description: 'By an ISO 8601 duration such as `P30D`; `-P30D` moves it back.',
-    body: {
-      schema: {
-        type: 'object',
-        required: ['by'],
-        properties: { by: { type: 'string', examples: ['P30D', 'PT10M', '-PT1H'] } },
-      },
-    },
-    replies: { 200: { description: 'The clock.', schema: ref('schemas', 'Clock') } },
-    handle: ({ sandbox: { clock }, body }) => {
-      const reading = readMembers({ by: DURATION }, body);
-      if (!reading.ok) return refuseInput(reading.problems);
-      const { by } = reading.value;
-      if (by === undefined) {
-        return refuseInput([{ path: '$.by', expected: DURATION.expected, found: 'nothing' }]);
-      }
+    body: { shape: MOVE },
+    replies: REPLIES,
+    handle: ({ sandbox: { clock }, body: { by } }) => {
       try {
         clock.advance(by);
       } catch (error) {
@@ -93,10 +79,11 @@ export const CLOCK_ENDPOINTS: readonly Endpoint[] = [
       }
       return clockReply(clock);
     },
-  },
+  }),
 ];
 
 function clockReply(clock: MovableClock): ControlReply {
   const { frozen, real } = clock;
-  return json({ now: new Date(clock.now()).toISOString(), frozen, real });
+  const state: ClockState = { now: new Date(clock.now()).toISOString(), frozen, real };
+  return json(state);
 }

@@ -1,25 +1,14 @@
-import { ref } from '../../contract/openapi-schemas.ts';
 import { BASE_PATH } from '../../contract/operations.ts';
 import { locateByName, nameInvalid } from '../../http/locate.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
+import { object, optional } from '../../shape/objects.ts';
+import { list } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';
-import { readMembers } from '../checks.ts';
-import {
-  type ControlCall,
-  type ControlReply,
-  DONE,
-  type Endpoint,
-  json,
-  refuse,
-  refuseInput,
-} from '../endpoint.ts';
+import { ERROR, NAME, SANDBOX, type SandboxSummary } from '../control-shapes.ts';
+import { type ControlReply, DONE, type Endpoint, json, refuse, withBody } from '../endpoint.ts';
 import { ofService } from '../of-service.ts';
-
-const NAME = {
-  expected: 'a string',
-  read: (value: unknown) => (typeof value === 'string' ? value : undefined),
-};
+import type { ControlParts } from '../parts.ts';
 
 export const SANDBOX_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -31,38 +20,32 @@ export const SANDBOX_ENDPOINTS: readonly Endpoint[] = [
     replies: {
       200: {
         description: 'The default one and staging first.',
-        schema: { type: 'array', items: ref('schemas', 'Sandbox') },
+        shape: list(SANDBOX),
       },
     },
     defaultOnly: true,
     handle: ({ parts, mount }) =>
       json([...parts.sandboxes].map((sandbox) => sandboxView(sandbox, mount))),
   },
-  {
+  withBody({
     id: 'createSandbox',
     method: 'post',
     path: '/sandboxes',
     tag: 'Sandboxes',
     summary: 'Make a sandbox',
     description: 'Its first use would make it too. A name is drawn where none is given.',
-    body: {
-      schema: {
-        type: 'object',
-        properties: { name: { type: 'string', pattern: SANDBOX_NAME.source } },
-      },
-      optional: true,
-    },
+    body: { shape: object({ name: optional(NAME, 'Its name.') }), optional: true },
     replies: {
       201: {
         description: 'Made.',
-        schema: ref('schemas', 'Sandbox'),
+        shape: SANDBOX,
         headers: { Location: 'Its control API.' },
       },
-      409: { description: 'There is one of this name.', schema: ref('schemas', 'Error') },
+      409: { description: 'There is one of this name.', shape: ERROR },
     },
     defaultOnly: true,
-    handle: createSandbox,
-  },
+    handle: ({ parts, mount, body }) => createSandbox(parts, mount, body.name),
+  }),
   {
     id: 'deleteSandbox',
     method: 'delete',
@@ -72,8 +55,8 @@ export const SANDBOX_ENDPOINTS: readonly Endpoint[] = [
     description: 'Under its name a new one will start. The default one and staging stay.',
     replies: {
       204: { description: 'Forgotten.' },
-      404: { description: 'There is no such sandbox.', schema: ref('schemas', 'Error') },
-      409: { description: 'This one stays.', schema: ref('schemas', 'Error') },
+      404: { description: 'There is no such sandbox.', shape: ERROR },
+      409: { description: 'This one stays.', shape: ERROR },
     },
     defaultOnly: true,
     handle: ({ parts, params: { name = '' } }) => {
@@ -87,10 +70,11 @@ export const SANDBOX_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-function createSandbox({ parts, mount, body = {} }: ControlCall): ControlReply {
-  const reading = readMembers({ name: NAME }, body);
-  if (!reading.ok) return refuseInput(reading.problems);
-  const name = reading.value.name ?? crypto.randomUUID();
+function createSandbox(
+  parts: ControlParts,
+  mount: string,
+  name: string = crypto.randomUUID(),
+): ControlReply {
   if (parts.sandboxes.has(name)) {
     return refuse('already_exists', 409, `there is a sandbox ${name}`);
   }
@@ -100,7 +84,7 @@ function createSandbox({ parts, mount, body = {} }: ControlCall): ControlReply {
   return json(sandboxView(sandbox, mount), 201, headers);
 }
 
-function sandboxView({ name, world, journal }: Sandbox, mount: string): object {
+function sandboxView({ name, world, journal }: Sandbox, mount: string): SandboxSummary {
   const { animals, inventory, orders } = world.store;
   return {
     name,

@@ -1,20 +1,13 @@
-import { ref } from '../../contract/openapi-schemas.ts';
-import { SANDBOX_NAME } from '../../sandbox/sandbox-names.ts';
+import { object, required } from '../../shape/objects.ts';
+import { list } from '../../shape/shapes.ts';
 import { forkStore, restoreStore, type Store } from '../../store/store.ts';
 import { describe } from '../../words.ts';
-import { readMembers } from '../checks.ts';
-import { type ControlReply, DONE, type Endpoint, json, refuse, refuseInput } from '../endpoint.ts';
+import { ERROR, NAME, SNAPSHOT, type Snapshot } from '../control-shapes.ts';
+import { type ControlReply, DONE, type Endpoint, json, refuse, withBody } from '../endpoint.ts';
 
 const MOST_SNAPSHOTS = 100;
 
-/** Snapshots are named as sandboxes are. */
-const NAME = {
-  expected: 'a name of 1 to 64 of a-z A-Z 0-9 . _ -',
-  read: (value: unknown) =>
-    typeof value === 'string' && SANDBOX_NAME.test(value) ? value : undefined,
-};
-
-const MISSING = { description: 'There is no such snapshot.', schema: ref('schemas', 'Error') };
+const MISSING = { description: 'There is no such snapshot.', shape: ERROR };
 
 export const SNAPSHOT_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -26,38 +19,26 @@ export const SNAPSHOT_ENDPOINTS: readonly Endpoint[] = [
     replies: {
       200: {
         description: 'The snapshots, the oldest first.',
-        schema: { type: 'array', items: ref('schemas', 'Snapshot') },
+        shape: list(SNAPSHOT),
       },
     },
     handle: ({ sandbox }) =>
       json([...sandbox.snapshots].map(([name, store]) => snapshotView(name, store))),
   },
-  {
+  withBody({
     id: 'createSnapshot',
     method: 'post',
     path: '/snapshots',
     tag: 'Snapshots',
     summary: 'Keep the store under a name',
     description: `In the place of one that was kept under it before. At most ${MOST_SNAPSHOTS} are kept.`,
-    body: {
-      schema: {
-        type: 'object',
-        required: ['name'],
-        properties: { name: { type: 'string', pattern: SANDBOX_NAME.source } },
-      },
-    },
+    body: { shape: object({ name: required(NAME, 'Its name.') }) },
     replies: {
-      200: { description: 'Kept, in the place of another.', schema: ref('schemas', 'Snapshot') },
-      201: { description: 'Kept.', schema: ref('schemas', 'Snapshot') },
-      409: { description: 'There are too many.', schema: ref('schemas', 'Error') },
+      200: { description: 'Kept, in the place of another.', shape: SNAPSHOT },
+      201: { description: 'Kept.', shape: SNAPSHOT },
+      409: { description: 'There are too many.', shape: ERROR },
     },
-    handle: ({ sandbox, body }) => {
-      const reading = readMembers({ name: NAME }, body);
-      if (!reading.ok) return refuseInput(reading.problems);
-      const { name } = reading.value;
-      if (name === undefined) {
-        return refuseInput([{ path: '$.name', expected: NAME.expected, found: 'nothing' }]);
-      }
+    handle: ({ sandbox, body: { name } }) => {
       const { snapshots, world } = sandbox;
       const known = snapshots.has(name);
       if (!known && snapshots.size >= MOST_SNAPSHOTS) {
@@ -68,7 +49,7 @@ export const SNAPSHOT_ENDPOINTS: readonly Endpoint[] = [
       snapshots.set(name, store);
       return json(snapshotView(name, store), known ? 200 : 201);
     },
-  },
+  }),
   {
     id: 'restoreSnapshot',
     method: 'post',
@@ -96,7 +77,7 @@ export const SNAPSHOT_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-function snapshotView(name: string, { animals, inventory, orders }: Store): object {
+function snapshotView(name: string, { animals, inventory, orders }: Store): Snapshot {
   return { name, animals: animals.size, inventory: inventory.size, orders: orders.size };
 }
 

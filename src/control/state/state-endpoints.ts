@@ -1,10 +1,9 @@
-import { ref } from '../../contract/openapi-schemas.ts';
-import { COLLECTIONS, isObject, type Problem, type Reading } from '../../contract/records.ts';
+import { COLLECTIONS } from '../../contract/records.ts';
 import { KEEPABLE } from '../../sandbox/sandbox.ts';
-import { STATE } from '../../scenario/state-shape.ts';
+import { CHANGES } from '../../scenario/state-shape.ts';
 import { object, optional } from '../../shape/objects.ts';
-import { choice, list, pathText, type Shape } from '../../shape/shapes.ts';
-import { readStore } from '../../store/fixture/read-store.ts';
+import { choice, list, named } from '../../shape/shapes.ts';
+import { STORE } from '../../store/fixture/read-store.ts';
 import { mergeInto } from '../../store/merge.ts';
 import { recordText } from '../../store/record-text.ts';
 import {
@@ -14,7 +13,7 @@ import {
   type Store,
   storeBaseOf,
 } from '../../store/store.ts';
-import { type ControlReply, DONE, type Endpoint, refuseInput } from '../endpoint.ts';
+import { type ControlReply, DONE, type Endpoint, refuseInput, withBody } from '../endpoint.ts';
 
 /** A whole store can be large. */
 const STATE_LIMIT = 64 * 1024 ** 2;
@@ -23,6 +22,10 @@ const RESET = object({
   keep: optional(list(choice(KEEPABLE)), 'What stays as it is.'),
 });
 
+const STATE = named('State', STORE);
+
+const STATE_CHANGES = named('StateChanges', CHANGES);
+
 export const STATE_ENDPOINTS: readonly Endpoint[] = [
   {
     id: 'getState',
@@ -30,26 +33,24 @@ export const STATE_ENDPOINTS: readonly Endpoint[] = [
     path: '/state',
     tag: 'State',
     summary: 'The whole store, as a fixture has it',
-    replies: { 200: { description: 'The store.', schema: ref('schemas', 'State') } },
+    replies: { 200: { description: 'The store.', shape: STATE } },
     handle: ({ sandbox }) => stateReply(sandbox.world.store),
   },
-  {
+  withBody({
     id: 'replaceState',
     method: 'put',
     path: '/state',
     tag: 'State',
     summary: 'Replace the whole store',
     description: 'Checked as a fixture is. A collection that is left out becomes empty.',
-    body: { schema: ref('schemas', 'State'), limit: STATE_LIMIT },
-    replies: { 200: { description: 'The new store.', schema: ref('schemas', 'State') } },
+    body: { shape: STATE, limit: STATE_LIMIT },
+    replies: { 200: { description: 'The new store.', shape: STATE } },
     handle: ({ sandbox, body }) => {
-      const reading = readStore(body);
-      if (!reading.ok) return refuseInput(reading.problems);
-      restoreStore(sandbox.world.store, createStore(storeBaseOf(reading.value)));
+      restoreStore(sandbox.world.store, createStore(storeBaseOf(body)));
       return stateReply(sandbox.world.store);
     },
-  },
-  {
+  }),
+  withBody({
     id: 'mergeState',
     method: 'patch',
     path: '/state',
@@ -57,16 +58,14 @@ export const STATE_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Merge records into the store by id',
     description:
       'Members that a record leaves out stay; a new record must be whole. In place of an array a collection can have the `set` and `remove` of a scenario. All changes are made, or none.',
-    body: { schema: ref('schemas', 'StateChanges') },
-    replies: { 200: { description: 'The new store.', schema: ref('schemas', 'State') } },
+    body: { shape: STATE_CHANGES },
+    replies: { 200: { description: 'The new store.', shape: STATE } },
     handle: ({ sandbox, body }) => {
-      const reading = readShape(STATE, withSets(body));
-      if (!reading.ok) return refuseInput(reading.problems);
-      const problems = mergeInto(sandbox.world.store, reading.value);
+      const problems = mergeInto(sandbox.world.store, body);
       return problems.length > 0 ? refuseInput(problems) : stateReply(sandbox.world.store);
     },
-  },
-  {
+  }),
+  withBody({
     id: 'reset',
     method: 'post',
     path: '/reset',
@@ -74,16 +73,17 @@ export const STATE_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Back to how the sandbox started',
     description:
       'Resets the store, the scenarios and the calls that their rules have counted, the assumptions, the clock, the journal, coverage and findings. Snapshots stay, and so does what `keep` names: `journal` includes coverage and findings.',
-    body: { schema: RESET.schema, optional: true },
+    body: { shape: RESET, optional: true },
     replies: { 204: { description: 'The sandbox is as it started.' } },
-    handle: ({ sandbox, body = {} }) => {
-      const reading = readShape(RESET, body);
-      if (!reading.ok) return refuseInput(reading.problems);
-      const keep = new Set(reading.value.keep);
+    handle: async ({ sandbox, body }) => {
+      const keep = new Set(body.keep);
+      const { version } = sandbox;
       sandbox.resetStore(keep);
-      return { ...DONE, finish: () => sandbox.reset(keep) };
+      await sandbox.saved(version);
+      sandbox.reset(keep);
+      return DONE;
     },
-  },
+  }),
 ];
 
 function stateReply(store: Store): ControlReply {
@@ -104,21 +104,4 @@ function* stateText(store: Store): Generator<string> {
     yield ']';
   }
   yield '}';
-}
-
-function readShape<T>(shape: Shape<T>, body: unknown): Reading<T> {
-  const problems: Problem[] = [];
-  const value = shape.read(body, [], ({ at, expected, found }) => {
-    problems.push({ path: pathText(at), expected, found });
-  });
-  return value === undefined || problems.length > 0 ? { ok: false, problems } : { ok: true, value };
-}
-
-/** An array of records is what is to be set. */
-function withSets(body: unknown): unknown {
-  if (!isObject(body)) return body;
-  const entries = Object.entries(body);
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, Array.isArray(value) ? { set: value } : value]),
-  );
 }

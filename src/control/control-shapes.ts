@@ -1,0 +1,265 @@
+import { ASSUMPTION_IDS } from '../contract/assumption-table.ts';
+import { OPERATION_IDS } from '../contract/operations.ts';
+import { DATE_TIME, FIELD_TYPES, RECORDS } from '../contract/records.ts';
+import { FINDING_CODE_NAMES } from '../evidence/findings.ts';
+import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
+import { mapOf, object, optional, required } from '../shape/objects.ts';
+import { recordShape } from '../shape/record-shapes.ts';
+import {
+  ANY,
+  ANY_TEXT,
+  choice,
+  convert,
+  FLAG,
+  integer,
+  list,
+  named,
+  number,
+  text,
+  type ValueOf,
+} from '../shape/shapes.ts';
+
+/** A number of things. */
+export const COUNT = integer(0, Number.MAX_SAFE_INTEGER);
+
+/** The name of a sandbox or of a snapshot. */
+export const NAME = text(SANDBOX_NAME_FORM, SANDBOX_NAME, {
+  pattern: SANDBOX_NAME.source,
+});
+
+const OPERATION = choice(OPERATION_IDS);
+const INSTANT_TEXT = text(FIELD_TYPES.dateTime.expected, DATE_TIME, FIELD_TYPES.dateTime.schema);
+
+export const BASIS = choice(['documented', 'assumed', 'forced']);
+
+export const ERROR = named('Error', recordShape(RECORDS.Error));
+
+const SIZES = {
+  animals: required(COUNT, 'How many animals it has.'),
+  inventory: required(COUNT, 'How many inventory entries it has.'),
+  orders: required(COUNT, 'How many orders it has.'),
+};
+
+export const SNAPSHOT = named(
+  'Snapshot',
+  object({ name: required(ANY_TEXT, 'Its name.'), ...SIZES }),
+);
+/** A stored copy of a sandbox's store. */
+export type Snapshot = ValueOf<typeof SNAPSHOT>;
+
+const SCENARIO_MEMBERS = {
+  name: required(ANY_TEXT, 'Its name.'),
+  description: required(ANY_TEXT, 'What a client meets under it.'),
+};
+
+export const SCENARIO_SUMMARY = named('Scenario', object(SCENARIO_MEMBERS));
+/** A scenario that can be named. */
+export type ScenarioSummary = ValueOf<typeof SCENARIO_SUMMARY>;
+
+const ACTIVE_RULE = named(
+  'ActiveRule',
+  object({
+    number: required(COUNT, 'Its place in its scenario, counted from 1.'),
+    on: required(list(OPERATION), 'The operations that it is for.'),
+    status: optional(COUNT, 'The status of its reply, if it has one.'),
+    fault: optional(ANY_TEXT, 'The name of its fault, if it has one.'),
+    calls: optional(COUNT, 'How many calls it has matched, if it counts them.'),
+  }),
+);
+/** A rule that is tried now. */
+export type ActiveRule = ValueOf<typeof ACTIVE_RULE>;
+
+const ACTIVE_SCENARIO = named(
+  'ActiveScenario',
+  object({ ...SCENARIO_MEMBERS, rules: required(list(ACTIVE_RULE), 'Its rules.') }),
+);
+/** A scenario that is active now. */
+export type ActiveScenario = ValueOf<typeof ACTIVE_SCENARIO>;
+
+export const ACTIVE_SCENARIOS = named(
+  'ActiveScenarios',
+  object({ scenarios: required(list(ACTIVE_SCENARIO), 'A later one wins over an earlier one.') }),
+);
+export type ActiveScenarios = ValueOf<typeof ACTIVE_SCENARIOS>;
+
+const OPTION = object({
+  name: required(ANY_TEXT, 'Its name.'),
+  meaning: required(ANY_TEXT, 'What the mock does under it.'),
+});
+
+export const ASSUMPTION = named(
+  'Assumption',
+  object({
+    id: required(choice(ASSUMPTION_IDS), 'Its id.'),
+    topic: required(ANY_TEXT, 'What it is about.'),
+    question: required(ANY_TEXT, 'What the document leaves open.'),
+    options: required(list(OPTION), 'The options, the default first.'),
+    chosen: required(ANY_TEXT, 'The option that is chosen.'),
+    default: required(ANY_TEXT, 'The option that is chosen by default.'),
+  }),
+);
+/** An assumption, and the option that is chosen. */
+export type AssumptionState = ValueOf<typeof ASSUMPTION>;
+
+export const CLOCK = named(
+  'Clock',
+  object({
+    now: required(INSTANT_TEXT, 'The time that it shows.'),
+    frozen: required(FLAG, 'Whether it stands still.'),
+    real: required(FLAG, "Whether it shows the machine's own time."),
+  }),
+);
+/** What a sandbox's clock shows. */
+export type ClockState = ValueOf<typeof CLOCK>;
+
+const BODY_MEMBERS = {
+  body: optional(ANY, 'The JSON value of the body, or else its text.'),
+  cut: optional(FLAG, 'Whether only a part of the body was kept.'),
+};
+
+const BODY = object(BODY_MEMBERS);
+/** A body that the journal kept. */
+export type RecordedBody = ValueOf<typeof BODY>;
+
+const HEADERS = convert(
+  mapOf(ANY_TEXT, { expected: 'headers by name', name: /^/, expectedName: 'a name' }),
+  (headers): Readonly<Record<string, string>> => Object.fromEntries(headers),
+);
+
+export const EXCHANGE = named(
+  'Exchange',
+  object({
+    number: required(COUNT, 'Counted from 1, dropped exchanges included.'),
+    at: required(INSTANT_TEXT, "When it was answered, by the sandbox's clock."),
+    method: required(ANY_TEXT, 'The method of the request.'),
+    target: required(ANY_TEXT, 'The path and the query of the request.'),
+    operation: optional(OPERATION, 'The operation, if the request reached one.'),
+    key: optional(ANY_TEXT, 'The first characters of the API key.'),
+    status: optional(COUNT, 'Left out if the client received none.'),
+    fault: optional(ANY_TEXT, 'The fault that replaced or spoilt the reply.'),
+    delay: required(number(0, Number.MAX_VALUE, 'milliseconds'), 'In milliseconds.'),
+    basis: required(BASIS, 'What the reply rests on.'),
+    by: required(list(ANY_TEXT), 'The assumptions or the rule that the basis names.'),
+    why: required(list(ANY_TEXT), 'The reasons in words, the nearest first.'),
+    request: required(BODY, 'The body of the request.'),
+    reply: required(
+      object({ headers: required(HEADERS, 'The headers by name.'), ...BODY_MEMBERS }),
+      'The reply.',
+    ),
+  }),
+);
+/** One exchange as the journal of a sandbox shows it. */
+export type RecordedExchange = ValueOf<typeof EXCHANGE>;
+
+export const JOURNAL = named(
+  'Journal',
+  object({
+    exchanges: required(list(EXCHANGE), 'The exchanges, the newest last.'),
+    dropped: required(COUNT, 'How many exchanges are no longer kept.'),
+    total: required(COUNT, 'How many there are without a limit.'),
+  }),
+);
+
+export const EXCHANGE_COUNT = named(
+  'ExchangeCount',
+  object({
+    count: required(COUNT, 'How many exchanges match.'),
+    complete: required(FLAG, 'False if a dropped exchange could have matched.'),
+  }),
+);
+/** How many exchanges match a filter. */
+export type RequestCount = ValueOf<typeof EXCHANGE_COUNT>;
+
+export const SANDBOX = named(
+  'Sandbox',
+  object({
+    name: required(ANY_TEXT, 'Its name.'),
+    service: required(ANY_TEXT, 'The path of its service.'),
+    control: required(ANY_TEXT, 'The path of its control API.'),
+    ...SIZES,
+    requests: required(COUNT, 'How many exchanges its journal keeps.'),
+  }),
+);
+/** A sandbox and its sizes. */
+export type SandboxSummary = ValueOf<typeof SANDBOX>;
+
+const SHARE = object({
+  shown: required(COUNT, 'How many were shown.'),
+  total: required(COUNT, 'How many there are.'),
+  percent: required(integer(0, 100), 'Rounded down.'),
+});
+
+const SHOWN = {
+  operation: required(OPERATION, 'The operation.'),
+  status: required(COUNT, 'The status of the reply.'),
+  count: required(COUNT, 'How often it was shown.'),
+  first: optional(
+    object({
+      sandbox: required(ANY_TEXT, 'The sandbox that showed it.'),
+      exchange: required(COUNT, 'The number of the exchange.'),
+    }),
+    'The exchange that showed it first.',
+  ),
+  by: optional(list(ANY_TEXT), 'The assumptions that led to it, as `id=option`.'),
+};
+
+const REPLY_COVERAGE = object({
+  ...SHOWN,
+  description: required(ANY_TEXT, 'What the document says of the reply.'),
+  grounds: required(list(ANY_TEXT), 'The options that lead to it, as `id=option`.'),
+});
+
+const CASE_COVERAGE = object({
+  ...SHOWN,
+  id: required(ANY_TEXT, 'The name of the case.'),
+  sentence: required(ANY_TEXT, 'The sentence of the document.'),
+});
+
+export const COVERAGE = named(
+  'Coverage',
+  object({
+    totals: required(
+      object({
+        documented: required(SHARE, 'Of the documented replies.'),
+        cases: required(SHARE, 'Of the cases within them.'),
+        assumed: required(SHARE, 'Of the replies that an assumption adds.'),
+      }),
+      'How much was shown.',
+    ),
+    documented: required(list(REPLY_COVERAGE), 'The documented replies.'),
+    cases: required(list(CASE_COVERAGE), 'The cases within documented replies.'),
+    assumed: required(list(REPLY_COVERAGE), 'The replies that an assumption adds.'),
+  }),
+);
+export type Coverage = ValueOf<typeof COVERAGE>;
+
+const FINDING_CODE = choice(FINDING_CODE_NAMES);
+
+const FINDING = object({
+  code: required(FINDING_CODE, 'What kind of finding it is.'),
+  sandbox: required(ANY_TEXT, 'The sandbox that the client called.'),
+  exchange: required(COUNT, 'The number of the exchange.'),
+  operation: required(OPERATION, 'The operation that the client called.'),
+  method: required(ANY_TEXT, 'The method of the request.'),
+  target: required(ANY_TEXT, 'The path and the query of the request.'),
+  at: required(INSTANT_TEXT, "When, by the sandbox's clock."),
+  message: required(ANY_TEXT, 'What the client did.'),
+  advice: required(ANY_TEXT, 'What to do about it.'),
+});
+
+export const FINDINGS = named(
+  'Findings',
+  object({
+    total: required(COUNT, 'How many there are, including those that are not kept.'),
+    counts: required(
+      object(
+        Object.fromEntries(
+          FINDING_CODE_NAMES.map((code) => [code, optional(COUNT, `How many are ${code}.`)]),
+        ),
+      ),
+      'How many there are of each code, including those that are not kept.',
+    ),
+    findings: required(list(FINDING), 'The findings that are kept.'),
+  }),
+);
+export type Findings = ValueOf<typeof FINDINGS>;

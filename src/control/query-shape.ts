@@ -1,0 +1,42 @@
+import { isObject, type Problem, type Reading } from '../contract/records.ts';
+import { readAs, type Shape } from '../shape/shapes.ts';
+import type { Parameter } from './endpoint.ts';
+
+/** The parameters of a query that has the shape of an object. */
+export function parametersOf({ schema }: Shape<unknown>): readonly Parameter[] {
+  return Object.entries(propertiesOf(schema)).map(([name, property]) => {
+    const { description, ...rest } = Object(property);
+    return { name, description: String(description), schema: rest };
+  });
+}
+
+/** Reads a query as an object, whose numbers and booleans are still text. */
+export function readQueryAs<T>(shape: Shape<T>, query: URLSearchParams): Reading<T> {
+  const properties = propertiesOf(shape.schema);
+  const names = [...new Set(query.keys())];
+  const repeated = names.filter((name) => query.getAll(name).length > 1);
+  if (repeated.length > 0) return { ok: false, problems: repeated.map(notOnce) };
+  const values = names.map((name) => {
+    const type = Object.hasOwn(properties, name) ? Object(properties[name]).type : undefined;
+    return [name, typed(type, query.get(name) ?? '')];
+  });
+  const reading = readAs(shape, Object.fromEntries(values));
+  if (reading.ok) return reading;
+  const problems = reading.problems.map((it) => ({ ...it, path: `query ${it.at.join('.')}` }));
+  return { ok: false, problems };
+}
+
+function notOnce(name: string): Problem {
+  return { path: `query ${name}`, expected: 'one value', found: 'several' };
+}
+
+function propertiesOf({ properties }: Shape<unknown>['schema']): Readonly<Record<string, unknown>> {
+  return isObject(properties) ? properties : {};
+}
+
+function typed(type: unknown, text: string): unknown {
+  if (type === 'integer' && /^\d{1,9}$/.test(text)) return Number(text);
+  // `?all` is short for `?all=true`.
+  if (type === 'boolean' && ['', 'true', 'false'].includes(text)) return text !== 'false';
+  return text;
+}

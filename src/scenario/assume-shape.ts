@@ -1,0 +1,56 @@
+import {
+  ASSUMPTION_IDS,
+  type AssumptionId,
+  assumptionShape,
+  type Choices,
+  isAssumptionId,
+  isOption,
+} from '../contract/assumption-table.ts';
+import { type Member, object, optional } from '../shape/objects.ts';
+import { convert, type Shape, scalar } from '../shape/shapes.ts';
+import { listed } from '../words.ts';
+
+/** Options that YAML and JSON read as another type without quotes. */
+function optionText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || value === null ? String(value) : undefined;
+}
+
+function optionMember(id: AssumptionId): Member<string> {
+  const { question, options } = assumptionShape(id);
+  const names = options.map(({ name }) => name);
+  const unquoted = names.filter((name) => /^(?:\d+|null)$/.test(name)).map((it) => JSON.parse(it));
+  const rates = { anyOf: [{ enum: names }, { type: 'string', pattern: '^[1-9]\\d{0,8}/[sm]$' }] };
+  const meanings = options.map(({ name, meaning }) => `${name}: ${meaning}`).join('; ');
+  const shape = scalar({
+    kinds: ['string', 'number', 'null'],
+    expected: id === 'rate-limit' ? 'none, or a rate such as 10/s or 600/m' : listed(names, 'or'),
+    schema: id === 'rate-limit' ? rates : { enum: [...names, ...unquoted] },
+    words: names,
+    read(value) {
+      const option = optionText(value);
+      return option !== undefined && isOption(id, option) ? option : undefined;
+    },
+  });
+  return optional(shape, `${question} ${meanings}.`);
+}
+
+/** Options of assumptions, by the assumption's id. */
+export const ASSUME: Shape<Partial<Choices>> = convert(
+  object<Readonly<Record<string, Member<string>>>>(
+    Object.fromEntries(ASSUMPTION_IDS.map((id) => [id, optionMember(id)])),
+    {
+      expected: 'an object of options by assumption',
+      expectedName: 'an assumption that "petstore-mock assumptions" lists',
+    },
+  ),
+  (assume) => (isAssumed(assume) ? assume : undefined),
+);
+
+function isAssumed(
+  assume: Readonly<Record<string, string | undefined>>,
+): assume is Partial<Choices> {
+  return Object.entries(assume).every(
+    ([id, option]) => isAssumptionId(id) && option !== undefined && isOption(id, option),
+  );
+}
