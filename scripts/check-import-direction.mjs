@@ -1,6 +1,6 @@
-// Proves that the linter enforces the import direction: copies its configuration, plants in every
-// part of src/ an import of every other part, and compares what is reported with what should be.
-// An import cycle and an `any` are planted too.
+// Checks that the linter enforces the import direction: plants an import of every part of src/ into
+// every other part, in a copy, and compares the linter's report with the expected violations. Plants
+// an import cycle and an `any` too.
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -33,7 +33,7 @@ try {
 function tableProblems() {
   const problems = readdirSync(join(root, 'src'))
     .filter((name) => !parts.includes(name))
-    .map((name) => `src/${name} has no place in scripts/import-direction.mjs`);
+    .map((name) => `src/${name} is missing from scripts/import-direction.mjs`);
   if (readFileSync(join(root, 'biome.imports.json'), 'utf8') !== importRules()) {
     problems.push('biome.imports.json is out of date: run node scripts/import-direction.mjs');
   }
@@ -52,7 +52,7 @@ function plantImports() {
 }
 
 /**
- * Writes a file that imports every other part in every form; returns the lines to be reported.
+ * Writes a file that imports every other part in every form. Returns the expected violations.
  * @param {string} part
  * @param {string} file
  * @param {string} up
@@ -103,7 +103,7 @@ function plant(file, lines) {
   writeFileSync(join(copy, file), `${lines.join('\n')}\n`);
 }
 
-/** What Biome reports of the three rules, as `rule file:line`. */
+/** The violations of the three rules that Biome reports, as `rule file:line`. */
 function lint() {
   for (const file of ['biome.json', 'biome.imports.json', 'package.json']) {
     cpSync(join(root, file), join(copy, file));

@@ -53,8 +53,8 @@ export function importRules() {
 }
 
 /**
- * Forbids these files whatever lies in src/ (`up` leads there) but is not in the list. In a group
- * of patterns the last that matches decides.
+ * Forbids these files to import anything in src/ (`up` leads there) that the list does not allow. The
+ * last matching pattern of a group decides.
  * @param {string} part
  * @param {string} files
  * @param {string} up

@@ -1,5 +1,4 @@
-// Takes the picture that README.md shows, of the coverage report of the client on that page, by the
-// Chromium of this machine:
+// Takes the screenshot in README.md: the coverage report of the client on that page. Needs Chromium:
 //
 //   npm run build && node scripts/picture.mjs
 

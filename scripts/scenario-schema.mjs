@@ -1,5 +1,5 @@
-// Writes scenarios/scenario.schema.json, the JSON Schema of scenario files, from the shapes that
-// read them:
+// Writes scenarios/scenario.schema.json, the JSON Schema of scenario files, from the shapes that read
+// scenarios:
 //
 //   npx tsx scripts/scenario-schema.mjs && npx biome format --write scenarios
 

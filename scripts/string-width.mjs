@@ -1,5 +1,5 @@
-// Stands in for the package string-width in the bundle. The original measures any script and emoji
-// with Intl.Segmenter, which costs every start 20 ms; yargs only lays out the help with it.
+// Replaces the package string-width in the bundle. The original measures every script and emoji with
+// Intl.Segmenter, which costs 20 ms at each start; yargs uses it only to lay out the help.
 
 import { stripVTControlCharacters } from 'node:util';
 
