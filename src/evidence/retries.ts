@@ -8,6 +8,9 @@ import type { Witnessed } from './witnessed.ts';
 const RETRY_WITHIN = 60_000;
 const MOST_PAUSES = 16;
 
+/** Connections remembered that got the same refusal. */
+const MOST_CONNECTIONS = 16;
+
 /** Client errors that can pass by themselves. */
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
@@ -27,7 +30,8 @@ interface Sent {
 interface Refusal {
   readonly call: string;
   readonly status: number;
-  readonly sent: Sent;
+  /** Each time it was sent, one for each connection: a pool can repeat a call by any of its own. */
+  readonly sent: readonly Sent[];
   readonly version: number;
   readonly world: object;
 }
@@ -56,25 +60,32 @@ export class Retries {
     const call = markOf(witnessed);
     const now = performance.now();
     const sent = { at: now + delay, connection: new WeakRef(witnessed.seen.connection) };
-    const pointless = this.#isPointless(witnessed, call, now);
-    const refused = reply !== undefined && isFinal(reply);
-    this.#refused = refused
-      ? { call, status: reply.status, sent, version: versionOf(world.store), world }
-      : undefined;
+    const before = this.#sameRefusals(witnessed, call, now);
+    const pointless = before.some((it) => knows(witnessed.seen, it, now));
+    const others = before.filter((it) => it.connection.deref() !== witnessed.seen.connection);
+    this.#refused =
+      reply !== undefined && isFinal(reply)
+        ? {
+            call,
+            status: reply.status,
+            sent: [sent, ...others.slice(0, MOST_CONNECTIONS - 1)],
+            version: versionOf(world.store),
+            world,
+          }
+        : undefined;
     return { pointless, early: this.#checkPause(witnessed, call, sent, now) };
   }
 
-  #isPointless({ seen, reply, world }: Witnessed, call: string, now: number): boolean {
+  /** When and where the same call got the same refusal, from the same state. */
+  #sameRefusals({ reply, world }: Witnessed, call: string, now: number): readonly Sent[] {
     const refused = this.#refused;
-    return (
+    const isSame =
       refused !== undefined &&
       refused.call === call &&
       refused.status === reply?.status &&
       refused.version === versionOf(world.store) &&
-      refused.world === world &&
-      now - refused.sent.at < RETRY_WITHIN &&
-      knows(seen, refused.sent, now)
-    );
+      refused.world === world;
+    return isSame ? refused.sent.filter(({ at }) => now - at < RETRY_WITHIN) : [];
   }
 
   /** @returns the seconds that were asked for, where the call did not wait for them */

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import { markOf } from '../../src/evidence/retries.ts';
+import { markOf, Retries } from '../../src/evidence/retries.ts';
+import { SERVICE } from '../../src/service/implementations.ts';
 import { ReceivedBytes } from '../../src/service/received-body.ts';
+import { createWorld } from '../../src/service/world.ts';
+import { createStore, storeBaseOf } from '../../src/store/store.ts';
 import { callOf } from '../helpers/call.ts';
 
 interface Sent {
@@ -56,4 +59,34 @@ test('thousands of calls that differ by a character each have a mark of their ow
   const marks = new Set<string>();
   for (let id = 0; id < 20_000; id += 1) marks.add(mark({ target: `/v1/pets/${id}` }));
   expect(marks.size).toBe(20_000);
+});
+
+/** Makes the same refused call by each of these connections, and says which calls are retries. */
+function retries(connections: readonly object[], opened: number): boolean[] {
+  const store = createStore(storeBaseOf({ animals: [], inventory: [], orders: [] }));
+  const world = createWorld({ store, clock: { now: () => 0, real: false } });
+  const call = { ...callOf('getPet'), pathId: '1', authorization: 'Bearer demo-key' };
+  const reply = SERVICE.getPet(world, call);
+  const known = new Retries();
+  return connections.map((connection, index) => {
+    const seen = {
+      method: 'GET',
+      target: '/v1/pets/1',
+      authorization: call.authorization,
+      call,
+      connection,
+      connectedAt: opened,
+      receivedAt: 0,
+    };
+    return known.take({ exchange: index + 1, seen, call, reply, delay: 0, world }).pointless;
+  });
+}
+
+test('a client that goes through its connections in turn is seen as soon as one comes again', () => {
+  const [one, other] = [{}, {}];
+  expect(retries([one, other, one, other], 0)).toEqual([false, false, true, true]);
+});
+
+test('calls made at once by connections of their own are no retries', () => {
+  expect(retries([{}, {}, {}, {}], 0)).toEqual([false, false, false, false]);
 });
