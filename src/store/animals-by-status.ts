@@ -1,6 +1,5 @@
 import type { Animal } from '../contract/records.ts';
-import type { Base } from './base.ts';
-import type { Subset } from './collection.ts';
+import type { Base, Subset } from './base.ts';
 
 /** Positions of a base's animals by status, ascending: 4 bytes an animal. */
 type BaseIndex = ReadonlyMap<string, Uint32Array>;

@@ -13,6 +13,13 @@ export interface Base<R> {
   readonly statusAt?: (position: number) => string | undefined;
 }
 
+/** Some of a collection's records: an index over the base, and the test for changed records. */
+export interface Subset<R> {
+  /** Positions in the base, ascending. */
+  readonly positions: ArrayLike<number>;
+  readonly includes: (record: R) => boolean;
+}
+
 /** Makes a base of records in any order. Their ids must differ. */
 export function baseOf<R>(records: readonly R[], idOf: (record: R) => bigint): Base<R> {
   const sorted = records.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));

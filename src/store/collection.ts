@@ -1,40 +1,13 @@
-import { type Base, EMPTY_BASE, lowerBound } from './base.ts';
+import { type Base, EMPTY_BASE, lowerBound, type Subset } from './base.ts';
+import {
+  type Changes,
+  copyOf,
+  firstVersionOf,
+  nextVersion,
+  noChanges,
+  RUN_LENGTH,
+} from './changes.ts';
 import { inOrder, type Slots, slotsOf } from './in-order.ts';
-
-/** What differs from the base. There can be many of these, so empty members are left out. */
-interface Changes<R> {
-  /** Records in the place of those of the base, by id. */
-  replaced: Map<bigint, R> | undefined;
-  /** Ids of the base that were removed. */
-  removed: Set<bigint> | undefined;
-  /** Records whose ids are not in the base, ascending; most come at the end. */
-  added: R[];
-  /** `replaced` and `added` together, ascending; made on demand. */
-  ordered: readonly R[] | undefined;
-  /** The highest id ever used, removed ones included; undefined if there was none. */
-  highest: bigint | undefined;
-  /** Unique to this state among all collections, except for unchanged forks. */
-  version: number;
-  /** The version of each run that differs from the base. */
-  runs: Map<number, number> | undefined;
-}
-
-let lastVersion = 0;
-
-function noChanges<R>(highest: bigint | undefined): Changes<R> {
-  return {
-    replaced: undefined,
-    removed: undefined,
-    added: [],
-    ordered: undefined,
-    highest,
-    version: ++lastVersion,
-    runs: undefined,
-  };
-}
-
-/** Positions of a base in one run. A write makes only the text of its own run stale. */
-const RUN_LENGTH = 64;
 
 /** Consecutive records of a collection. */
 export interface Run<R> {
@@ -42,26 +15,6 @@ export interface Run<R> {
   readonly version: number;
   /** The records, read on demand. */
   records(): readonly R[];
-}
-
-/** The version of each base's first run; the runs after it count up from there. */
-const firstVersions = new WeakMap<object, number>();
-
-function firstVersionOf(base: Base<unknown>): number {
-  let first = firstVersions.get(base);
-  if (first === undefined) {
-    first = lastVersion + 1;
-    lastVersion += Math.ceil(base.size / RUN_LENGTH);
-    firstVersions.set(base, first);
-  }
-  return first;
-}
-
-/** Some of a collection's records: an index over the base, and the test for changed records. */
-export interface Subset<R> {
-  /** Positions in the base, ascending. */
-  readonly positions: ArrayLike<number>;
-  readonly includes: (record: R) => boolean;
 }
 
 /**
@@ -249,16 +202,16 @@ export class Collection<R extends object> {
   /** Gives the collection, and the run of an id, a new version. */
   #touch(id: bigint): void {
     const changes = this.#changes;
-    changes.version = ++lastVersion;
+    changes.version = nextVersion();
     changes.ordered = undefined;
     changes.runs ??= new Map();
-    changes.runs.set(this.#runOf(id), lastVersion);
+    changes.runs.set(this.#runOf(id), changes.version);
   }
 
   /** Gives every run of the tail from this one on a new version, since their records move. */
   #touchTail(from: number): void {
     const end = this.#baseRuns + this.#tail.length / RUN_LENGTH;
-    for (let run = from; run <= end; run += 1) this.#changes.runs?.set(run, ++lastVersion);
+    for (let run = from; run <= end; run += 1) this.#changes.runs?.set(run, nextVersion());
   }
 
   *#walk(step: 1 | -1, from: bigint | undefined, subset: Subset<R> | undefined): Generator<R> {
@@ -293,14 +246,7 @@ export class Collection<R extends object> {
 
   #ownChanges(): Changes<R> {
     if (this.#shared) {
-      const { replaced, removed, added, runs } = this.#changes;
-      this.#changes = {
-        ...this.#changes,
-        replaced: replaced && new Map(replaced),
-        removed: removed && new Set(removed),
-        added: [...added],
-        runs: runs && new Map(runs),
-      };
+      this.#changes = copyOf(this.#changes);
       this.#shared = false;
     }
     return this.#changes;
@@ -316,10 +262,8 @@ export class Collection<R extends object> {
 
   /** The same, if it was never changed. */
   #unchangedAt(position: number): R | undefined {
-    const { replaced, removed } = this.#changes;
-    if (replaced === undefined && removed === undefined) return this.#base.at(position);
-    const id = this.#base.idAt(position);
-    return removed?.has(id) || replaced?.has(id) ? undefined : this.#base.at(position);
+    const isReplaced = this.#changes.replaced?.has(this.#base.idAt(position)) === true;
+    return isReplaced ? undefined : this.#inBase(position);
   }
 
   /** The position of an id in the base, or -1. */

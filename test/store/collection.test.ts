@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Base, baseOf } from '../../src/store/base.ts';
+import { type Base, baseOf, type Subset } from '../../src/store/base.ts';
 import { Collection } from '../../src/store/collection.ts';
 
 interface Item {
@@ -21,6 +21,14 @@ function expectRuns(real: Collection<Item>): void {
     expect(runTexts.get(version) ?? text).toBe(text);
     runTexts.set(version, text);
   }
+}
+
+function withText(base: Base<Item>, text: string): Subset<Item> {
+  const positions = Array.from({ length: base.size }, (_, position) => position);
+  return {
+    positions: positions.filter((position) => base.at(position).text === text),
+    includes: (record) => record.text === text,
+  };
 }
 
 /** What a collection should do, done the plain way. */
@@ -72,7 +80,8 @@ const anId = fc.oneof(
   { weight: 3, arbitrary: fc.bigInt({ min: 60n, max: 300n }) },
   { weight: 1, arbitrary: fc.constantFrom(-(2n ** 63n), 2n ** 53n + 1n, 2n ** 63n - 1n) },
 );
-const anItem = fc.record({ id: anId, text: fc.string({ maxLength: 3 }) });
+const aText = fc.oneof(fc.constant('base'), fc.string({ maxLength: 3 }));
+const anItem = fc.record({ id: anId, text: aText });
 const someItems = fc.uniqueArray(anItem, { selector: ({ id }) => id, maxLength: 12 });
 /** Ids that count up from one, which a collection finds by subtraction, and ids with gaps. */
 const aBase = fc.oneof(
@@ -99,6 +108,10 @@ function expectSame({ real, model }: Pair, probe: bigint): void {
   expect([...real.descending()]).toEqual(model.descending());
   expect([...real.ascending(probe)]).toEqual(model.ascending(probe));
   expect([...real.descending(probe)]).toEqual(model.descending(probe));
+  const subset = withText(real.base, 'base');
+  const includes = ({ text }: Item): boolean => text === 'base';
+  expect([...real.ascending(probe, subset)]).toEqual(model.ascending(probe).filter(includes));
+  expect([...real.descending(probe, subset)]).toEqual(model.descending(probe).filter(includes));
 }
 
 describe('a collection', () => {
