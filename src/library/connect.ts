@@ -33,7 +33,7 @@ export interface PetstoreMock extends MockSandbox, AsyncDisposable {
 }
 
 /** What a report of a server is about. */
-export interface ReportScope {
+interface ReportScope {
   /** All sandboxes, including those reset or deleted since. */
   readonly all?: boolean | undefined;
 }

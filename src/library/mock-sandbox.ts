@@ -85,7 +85,7 @@ export interface MockSandbox {
   reset(options?: ResetOptions): Promise<void>;
 }
 
-export interface ResetOptions {
+interface ResetOptions {
   /** What stays as it is; `journal` includes coverage and findings. */
   readonly keep?: readonly Kept[] | undefined;
 }
@@ -98,7 +98,7 @@ export interface RequestFilter extends Omit<ExchangeFilter, 'from' | 'to'> {
 }
 
 /** How to set a clock; what is left out stays. */
-export interface ClockSetting {
+interface ClockSetting {
   readonly now?: string | Date | undefined;
   readonly frozen?: boolean | undefined;
   /** Back to the time of the server's machine. */

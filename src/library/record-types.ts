@@ -34,7 +34,7 @@ export interface StoreState {
 }
 
 /** Records to merge by id, or what to remove before that. */
-export type CollectionChanges<R> =
+type CollectionChanges<R> =
   | readonly R[]
   | { readonly set?: readonly R[]; readonly remove?: 'all' | readonly Int64[] };
 

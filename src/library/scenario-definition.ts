@@ -30,13 +30,13 @@ export interface ScenarioDefinition {
 }
 
 /** Records to merge by id, and those to remove before that. */
-export interface SetAndRemove<R> {
+interface SetAndRemove<R> {
   readonly set?: readonly R[];
   readonly remove?: 'all' | readonly Int64[];
 }
 
 /** A value to compare with one in a request. */
-export type Scalar = string | Int64 | boolean | null;
+type Scalar = string | Int64 | boolean | null;
 
 /** One rule: how to answer which calls. */
 export interface RuleDefinition {
