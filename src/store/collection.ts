@@ -195,8 +195,7 @@ export class Collection<R extends object> {
   #runOf(id: bigint): number {
     const position = this.#firstInBase(id);
     if (position < this.#base.size) return Math.floor(position / RUN_LENGTH);
-    const behind = this.#firstAdded(id) - this.#tail.start;
-    return this.#baseRuns + Math.floor(behind / RUN_LENGTH);
+    return this.#baseRuns + Math.floor((this.#firstAdded(id) - this.#tail.start) / RUN_LENGTH);
   }
 
   /** Gives the collection, and the run of an id, a new version. */
