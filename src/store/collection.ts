@@ -269,15 +269,13 @@ export class Collection<R extends object> {
   #positionOf(id: bigint): number {
     const base = this.#base;
     if (base.size === 0 || id > base.idAt(base.size - 1)) return -1;
-    // Ids usually count up without a gap, so the position is a subtraction away. After a gap, or
-    // beyond 2^53, the guess can be wrong.
+    // Ids usually count up without a gap, so the position is a subtraction away.
     const guess = Number(id) - Number(base.idAt(0));
     if (guess >= 0 && guess < base.size && base.idAt(guess) === id) return guess;
     const position = this.#firstInBase(id);
     return position < base.size && base.idAt(position) === id ? position : -1;
   }
 
-  /** The position of an id among the added records, or -1. */
   #addedPositionOf(id: bigint): number {
     const position = this.#firstAdded(id);
     const record = this.#changes.added[position];
@@ -286,15 +284,17 @@ export class Collection<R extends object> {
 
   /** The first position in the base whose id is not below `id`. */
   #firstInBase(id: bigint): number {
-    return lowerBound(this.#base.size, this.#base.idAt, id);
+    const { size, idAt } = this.#base;
+    return size === 0 || id > idAt(size - 1) ? size : lowerBound(size, idAt, id);
   }
 
   /** The first position among the added records whose id is not below `id`. */
   #firstAdded(id: bigint): number {
     const { added } = this.#changes;
-    const last = added.at(-1);
-    if (last === undefined || this.#idOf(last) < id) return added.length;
     const { size, idAt } = slotsOf(added, this.#idOf);
+    if (size === 0 || id <= idAt(0)) return 0;
+    const last = idAt(size - 1);
+    if (id >= last) return id === last ? size - 1 : size;
     return lowerBound(size, idAt, id);
   }
 }
