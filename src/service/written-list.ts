@@ -28,7 +28,7 @@ interface WrittenRun {
 }
 
 /** Ways to write a list: with each representation all records, or some. */
-export const WAYS = 2 * REPRESENTATIONS;
+const WAYS = 2 * REPRESENTATIONS;
 
 const lists = new Kept<WrittenList>(MOST_BYTES);
 const runs = new Kept<WrittenRun>(MOST_BYTES);
