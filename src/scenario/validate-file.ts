@@ -3,10 +3,9 @@ import { readJson } from '../contract/json.ts';
 import { isObject, STORED_RECORDS } from '../contract/records.ts';
 import { readText, STORE_LIMIT, type TextReading } from '../read-text.ts';
 import { FixtureError, parseFixture } from '../store/fixture/parse-fixture.ts';
-import { createStore, storeBaseOf } from '../store/store.ts';
 import { loadScenarios } from './load-scenario.ts';
 import { ScenarioError } from './scenario.ts';
-import { starterFrom } from './starter.ts';
+import { loadStore, starterFrom } from './starter.ts';
 
 /**
  * Checks a file as the fixture or the scenario that it is, with all that it extends and starts from.
@@ -26,14 +25,12 @@ export async function validateFile(file: string): Promise<readonly string[]> {
   }
 }
 
-/** Records can be put into a store only where the scenario says which one. */
+/** Makes the start that the scenario leads to, from the default fixture unless it names another. */
 async function checkScenario(file: string, read: TextReading): Promise<void> {
   const texts = new Map(read.ok ? [[file, read]] : []);
   const scenarios = await loadScenarios([file], texts);
-  if (scenarios.some(({ fixture, generate }) => fixture ?? generate)) {
-    const nothing = storeBaseOf({ animals: [], inventory: [], orders: [] });
-    await starterFrom({}, () => createStore(nothing))(scenarios);
-  }
+  const store = await loadStore({});
+  await starterFrom({}, () => store)(scenarios);
 }
 
 /** A fixture is JSON, and has collections where a scenario has none. */

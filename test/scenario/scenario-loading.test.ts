@@ -173,11 +173,18 @@ describe('a file is checked as what it is', () => {
 
   test('a scenario whose records do not fit the store that it starts from', async () => {
     const state = 'state: { animals: { set: [{ id: 999, categoryId: 1 }] } }';
+    const problem = /state\.animals\.set\[0\]\.name: expected a string, found nothing$/;
     expect(await validateFile(write('unfit.yaml', `fixture: default\n${state}`))).toEqual([
-      expect.stringMatching(/state\.animals\.set\[0\]\.name: expected a string, found nothing$/),
+      expect.stringMatching(problem),
     ]);
-    // Another store may have the animal, so that nothing need be missing.
-    expect(await validateFile(write('unfit.yaml', state))).toEqual([]);
+    // Without a fixture of its own it starts from the default one.
+    expect(await validateFile(write('unfit.yaml', state))).toEqual([
+      expect.stringMatching(problem),
+    ]);
+    const order = 'state: { orders: { set: [{ id: 1, petId: 999 }] } }';
+    expect(await validateFile(write('unfit.yaml', order))).toEqual([
+      expect.stringMatching(/petId: expected the id of an animal, found 999, which no animal has$/),
+    ]);
   });
 
   test('a fixture', async () => {
