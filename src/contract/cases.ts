@@ -1,4 +1,4 @@
-import { ASSUMPTION_IDS, assumptionShape } from './assumption-table.ts';
+import { ADDED_REPLIES } from './assumption-table.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from './operations.ts';
 
 /** A status that an operation can answer with. */
@@ -20,26 +20,17 @@ export const DOCUMENTED_REPLIES: readonly KnownReply[] = OPERATION_IDS.flatMap((
 );
 
 /** The replies that fill the document's gaps, under any option. */
-export const ASSUMED_REPLIES: readonly KnownReply[] = assumedReplies();
-
-function assumedReplies(): KnownReply[] {
-  const found = new Map<string, KnownReply>();
-  for (const id of ASSUMPTION_IDS) {
-    for (const { name, reply } of assumptionShape(id).options) {
-      for (const operation of reply?.on ?? []) {
-        const { status = 0, description = '' } = reply ?? {};
-        const key = `${operation} ${status}`;
-        const known = found.get(key) ?? { operation, status, description, grounds: [] };
-        found.set(key, { ...known, grounds: [...known.grounds, `${id}=${name}`] });
-      }
-    }
-  }
-  return [...found.values()].sort(
-    (a, b) =>
-      OPERATION_IDS.indexOf(a.operation) - OPERATION_IDS.indexOf(b.operation) ||
-      a.status - b.status,
-  );
-}
+export const ASSUMED_REPLIES: readonly KnownReply[] = OPERATION_IDS.flatMap((operation) => {
+  const added = ADDED_REPLIES.filter((it) => it.operation === operation);
+  const statuses = new Set(added.map(({ status }) => status));
+  return [...statuses]
+    .sort((a, b) => a - b)
+    .map((status) => {
+      const here = added.filter((it) => it.status === status);
+      const [{ description = '' } = {}] = here;
+      return { operation, status, description, grounds: here.map(({ ground }) => ground) };
+    });
+});
 
 /** A case that the document tells apart within one reply. */
 export interface DocumentedCase {

@@ -1,4 +1,4 @@
-import { ASSUMPTION_IDS, assumptionShape } from './assumption-table.ts';
+import { ADDED_REPLIES, ASSUMPTION_IDS, assumptionShape } from './assumption-table.ts';
 import { codesOf, errorShape } from './error-codes.ts';
 import { type Json, jsonContent, ref, withoutUndefined } from './openapi-schemas.ts';
 import {
@@ -11,25 +11,8 @@ import {
 /** Every status that the document or an assumption gives the operation. */
 export function statusesOf(id: OperationId): number[] {
   const documented = Object.keys(operationShape(id).replies).map(Number);
-  return [...new Set([...documented, ...assumedReplies(id).map(({ status }) => status)])];
-}
-
-function assumedReplies(
-  id: OperationId,
-): { ground: string; status: number; description: string }[] {
-  return ASSUMPTION_IDS.flatMap((assumption) =>
-    assumptionShape(assumption).options.flatMap(({ name, reply }) =>
-      reply?.on.includes(id)
-        ? [
-            {
-              ground: `${assumption}=${name}`,
-              status: reply.status,
-              description: reply.description,
-            },
-          ]
-        : [],
-    ),
-  );
+  const assumed = ADDED_REPLIES.filter(({ operation }) => operation === id);
+  return [...new Set([...documented, ...assumed.map(({ status }) => status)])];
 }
 
 /** The name of a reply that every operation which has its status shares, such as `Forbidden403`. */
@@ -54,7 +37,7 @@ export function sharedReplies(): Json {
 
 export function replyObject(id: OperationId, status: number): Json {
   const documented = operationShape(id).replies[status];
-  const assumed = assumedReplies(id).filter((reply) => reply.status === status);
+  const assumed = ADDED_REPLIES.filter((it) => it.operation === id && it.status === status);
   return {
     description:
       documented?.description ??

@@ -1,9 +1,4 @@
-import {
-  ASSUMPTION_IDS,
-  ASSUMPTIONS,
-  type AssumptionId,
-  assumptionShape,
-} from '../contract/assumption-table.ts';
+import { ADDED_REPLIES, optionNames } from '../contract/assumption-table.ts';
 import {
   BASE_PATH,
   OPERATION_IDS,
@@ -44,17 +39,16 @@ export function listReplies(ways: WayTable = WAYS): Listed[] {
       const way = present(ways.documented[operation][status], operation, text);
       return { operation, status, ground: 'documented', assume: { ...way.assume }, way };
     }),
-    ...ASSUMPTION_IDS.flatMap((id) => assumedOn(operation, id, ways)),
+    ...assumedOn(operation, ways),
   ]);
 }
 
-function assumedOn(operation: OperationId, id: AssumptionId, ways: WayTable): Listed[] {
-  return assumptionShape(id).options.flatMap(({ name, reply }) => {
-    if (!reply?.on.includes(operation)) return [];
-    const ground = `${id}=${name}`;
+function assumedOn(operation: OperationId, ways: WayTable): Listed[] {
+  const added = ADDED_REPLIES.filter((it) => it.operation === operation);
+  return added.map(({ status, assumption, option, ground }) => {
     const way = present(ways.assumed[ground]?.[operation], operation, ground);
-    const own = name === ASSUMPTIONS[id].options[0].name ? {} : { [id]: name };
-    return [{ operation, status: reply.status, ground, assume: { ...own, ...way.assume }, way }];
+    const own = optionNames(assumption)[0] === option ? {} : { [assumption]: option };
+    return { operation, status, ground, assume: { ...own, ...way.assume }, way };
   });
 }
 

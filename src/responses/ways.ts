@@ -42,12 +42,13 @@ type DocumentedWays = {
 };
 
 type OptionOf<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number];
+type TouchedBy<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['touches'][number];
 
 type GroundOf<Id extends AssumptionId, Option = OptionOf<Id>> = Option extends {
   readonly name: infer Name extends string;
-  readonly reply: { readonly on: readonly (infer On extends OperationId)[] };
+  readonly reply: object;
 }
-  ? { readonly name: `${Id}=${Name}`; readonly on: On }
+  ? { readonly name: `${Id}=${Name}`; readonly on: TouchedBy<Id> }
   : never;
 
 type Ground = { [Id in AssumptionId]: GroundOf<Id> }[AssumptionId];

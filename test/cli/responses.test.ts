@@ -50,7 +50,7 @@ test('the list has each documented and each assumed reply of the contract, and n
   );
   const assumed = ASSUMPTION_IDS.flatMap((id) =>
     assumptionShape(id).options.flatMap(({ name, reply }) =>
-      (reply?.on ?? []).map((on) => `${on} ${reply?.status} ${id}=${name}`),
+      reply ? assumptionShape(id).touches.map((on) => `${on} ${reply.status} ${id}=${name}`) : [],
     ),
   );
   const listed: { operation: string; status: number; ground: string }[] = JSON.parse(

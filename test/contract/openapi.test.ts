@@ -79,7 +79,7 @@ describe('the OpenAPI document', () => {
   const assumed = ASSUMPTION_IDS.flatMap((assumption) =>
     ASSUMPTIONS[assumption].options.flatMap((option) =>
       'reply' in option
-        ? option.reply.on.map((id) => ({
+        ? ASSUMPTIONS[assumption].touches.map((id) => ({
             id,
             status: option.reply.status,
             ground: `${assumption}=${option.name}`,

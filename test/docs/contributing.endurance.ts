@@ -28,17 +28,11 @@ const PLANTS: Readonly<Record<string, readonly Plant[]>> = {
   ],
   'Add an assumption': [
     {
-      file: 'src/contract/assumption-table.ts',
+      file: 'src/contract/assumptions/input-assumptions.ts',
       before: "  'limit-out-of-range': {",
       text: `  planted: {
-        topic: 'Input', question: 'Planted?', touches: ['getPet'],
-        options: [
-          { name: 'no', meaning: 'no' },
-          {
-            name: 'yes', meaning: 'yes',
-            reply: { status: 418, description: 'Planted.', on: ['getPet'] },
-          },
-        ],
+        question: 'Planted?', touches: ['getPet'],
+        options: [option('no', 'no'), option('yes', 'yes', reply(418, 'Planted.'))],
       },\n`,
     },
   ],

@@ -5,7 +5,7 @@ import { COMMAND_NAMES, commandShape, usageOf } from '../../src/cli/command-tabl
 import { FLAG_NAMES, type FlagName, flagShape, flagsFrom, flagsOf } from '../../src/cli/flags.ts';
 import { variableOf } from '../../src/cli/input/environment.ts';
 import { renderJson } from '../../src/cli/output/log.ts';
-import { ASSUMPTION_IDS, ASSUMPTIONS } from '../../src/contract/assumption-table.ts';
+import { ASSUMPTION_IDS, ASSUMPTIONS, topicOf } from '../../src/contract/assumption-table.ts';
 import { ASSUMED_REPLIES, DOCUMENTED_REPLIES, type KnownReply } from '../../src/contract/cases.ts';
 import { ERROR_CODES } from '../../src/contract/error-codes.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
@@ -68,11 +68,11 @@ const TABLES: readonly Table[] = [
       statusesOf(ASSUMED_REPLIES, id),
     ]),
   },
-  ...[...new Set(ASSUMPTION_IDS.map((id) => ASSUMPTIONS[id].topic))].map((topic) => ({
+  ...[...new Set(ASSUMPTION_IDS.map(topicOf))].map((topic) => ({
     page: 'docs/assumptions.md',
     under: topic,
     columns: ['id', 'options', 'question'],
-    rows: ASSUMPTION_IDS.filter((id) => ASSUMPTIONS[id].topic === topic).map((id) => [
+    rows: ASSUMPTION_IDS.filter((id) => topicOf(id) === topic).map((id) => [
       code(id),
       ASSUMPTIONS[id].options.map(({ name }) => code(name)).join(', '),
       ASSUMPTIONS[id].question,

@@ -1,9 +1,10 @@
 import {
   ASSUMPTION_IDS,
-  ASSUMPTIONS,
   type AssumptionId,
+  assumptionShape,
   chooseOptions,
   isAssumptionId,
+  topicOf,
 } from '../../contract/assumption-table.ts';
 import { describe, suggest } from '../../words.ts';
 import { type Assumed, assumedBy } from '../input/assume.ts';
@@ -40,13 +41,14 @@ function idOf(positional: string | undefined): AssumptionId | undefined {
 function entry(assumed: Assumed): (id: AssumptionId) => object {
   const choices = chooseOptions(assumed);
   return (id) => {
-    const { topic, question, options, touches } = ASSUMPTIONS[id];
+    const { question, options: all, touches } = assumptionShape(id);
+    const options = all.map(({ name, meaning }) => ({ name, meaning }));
     return {
       id,
-      topic,
+      topic: topicOf(id),
       question,
-      options: options.map(({ name, meaning }) => ({ name, meaning })),
-      default: options[0].name,
+      options,
+      default: options[0]?.name,
       chosen: choices[id],
       touches,
     };

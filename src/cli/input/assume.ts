@@ -1,10 +1,10 @@
 import {
   ASSUMPTION_IDS,
-  ASSUMPTIONS,
   type AssumptionId,
   type Choices,
   isAssumptionId,
   isOption,
+  optionNames,
 } from '../../contract/assumption-table.ts';
 import { describe, listed, suggest } from '../../words.ts';
 import { UsageError } from '../failures.ts';
@@ -84,7 +84,7 @@ function splitAssignment(text: string, origin: string): { id: AssumptionId; opti
 
 function requireOption(id: AssumptionId, option: string, origin: string): void {
   if (isOption(id, option)) return;
-  const names: readonly string[] = ASSUMPTIONS[id].options.map(({ name }) => name);
+  const names = optionNames(id);
   const expected =
     id === 'rate-limit' ? 'none, or a rate such as 10/s or 600/m' : listed(names, 'or');
   throw refusal(origin, expected, `${describe(option)}${suggest(option, names)}`);

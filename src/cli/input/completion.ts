@@ -1,4 +1,4 @@
-import { ASSUMPTION_IDS, ASSUMPTIONS, isAssumptionId } from '../../contract/assumption-table.ts';
+import { ASSUMPTION_IDS, isAssumptionId, optionNames } from '../../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../../contract/operations.ts';
 import { COMMAND_NAMES } from '../command-table.ts';
 import { flagsOf } from '../flags.ts';
@@ -41,7 +41,7 @@ export async function completionsOf(words: readonly string[]): Promise<string[] 
 }
 
 function optionsOf(id: string): string[] {
-  return isAssumptionId(id) ? ASSUMPTIONS[id].options.map(({ name }) => name) : [];
+  return isAssumptionId(id) ? optionNames(id) : [];
 }
 
 function assignments(id: string): string[] {

@@ -1,4 +1,10 @@
-import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from '../../contract/assumption-table.ts';
+import {
+  ASSUMPTION_IDS,
+  ASSUMPTIONS,
+  type AssumptionId,
+  optionNames,
+  topicOf,
+} from '../../contract/assumption-table.ts';
 import type { Assumed } from '../input/assume.ts';
 import { renderTable, wrap } from './table.ts';
 import { bold, type Style } from './terminal.ts';
@@ -10,9 +16,9 @@ const OPTION_COLUMN = 18;
 /** A row for each assumption, by topic. */
 export function renderAssumptions(assumed: Assumed, style: Style): string {
   const columns = [ID_COLUMN, OPTIONS_COLUMN];
-  const topics = [...new Set(ASSUMPTION_IDS.map((id) => ASSUMPTIONS[id].topic))];
+  const topics = [...new Set(ASSUMPTION_IDS.map(topicOf))];
   const tables = topics.map((topic) => {
-    const ids = ASSUMPTION_IDS.filter((id) => ASSUMPTIONS[id].topic === topic);
+    const ids = ASSUMPTION_IDS.filter((id) => topicOf(id) === topic);
     const rows = ids.map((id) => {
       const options = markedOptions(id, assumed).map(({ marked }) => marked);
       return [id, options.join(', '), ASSUMPTIONS[id].question];
@@ -28,7 +34,7 @@ export function renderAssumption(id: AssumptionId, assumed: Assumed, style: Styl
   const { question, touches } = ASSUMPTIONS[id];
   const options = markedOptions(id, assumed);
   const rows = options.map(({ marked, meaning }) => [marked, meaning]);
-  const other = ASSUMPTIONS[id].options[1].name;
+  const [, other] = optionNames(id);
   const touched =
     touches.length === 0 ? 'No operation: it is about other requests.' : touches.join(', ');
   return [

@@ -1,8 +1,8 @@
 import {
   ASSUMPTION_IDS,
   type AssumptionId,
-  assumptionShape,
   type Choices,
+  optionNames,
 } from '../../contract/assumption-table.ts';
 import type { Variant } from './report.ts';
 
@@ -28,8 +28,7 @@ export function planSweep(
   const free = ASSUMPTION_IDS.filter((id) => !decided.includes(id));
   const isTouched = (id: AssumptionId) => touched === undefined || touched.includes(id);
   const variants = free.filter(isTouched).flatMap((assumption) => {
-    const names = assumptionShape(assumption).options.map(({ name }) => name);
-    const others = names.filter((name) => name !== chosen[assumption]);
+    const others = optionNames(assumption).filter((name) => name !== chosen[assumption]);
     return others.map((option) => ({ assumption, option }));
   });
   return { variants, untouched: free.filter((id) => !isTouched(id)), decided };

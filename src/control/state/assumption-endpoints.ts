@@ -1,4 +1,9 @@
-import { ASSUMPTION_IDS, assumptionShape, chooseOptions } from '../../contract/assumption-table.ts';
+import {
+  ASSUMPTION_IDS,
+  assumptionShape,
+  chooseOptions,
+  topicOf,
+} from '../../contract/assumption-table.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { ASSUME } from '../../scenario/assume-shape.ts';
 import { list } from '../../shape/shapes.ts';
@@ -36,9 +41,10 @@ export const ASSUMPTION_ENDPOINTS: readonly Endpoint[] = [
 function assumptionsReply({ world: { choices } }: Sandbox): ControlReply {
   const defaults = chooseOptions();
   const states = ASSUMPTION_IDS.map((id): AssumptionState => {
-    const { topic, question, options } = assumptionShape(id);
-    const names = options.map(({ name, meaning }) => ({ name, meaning }));
-    return { id, topic, question, options: names, chosen: choices[id], default: defaults[id] };
+    const { question, options: all } = assumptionShape(id);
+    const options = all.map(({ name, meaning }) => ({ name, meaning }));
+    const [topic, chosen, fallback] = [topicOf(id), choices[id], defaults[id]];
+    return { id, topic, question, options, chosen, default: fallback };
   });
   return json(states);
 }

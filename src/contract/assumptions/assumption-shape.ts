@@ -1,0 +1,56 @@
+import type { OperationId } from '../operations.ts';
+
+/** What an option adds to the document, on the operations that its assumption touches. */
+interface Additions {
+  readonly reply?: { readonly status: number; readonly description: string };
+  /** Headers of replies with these statuses, described by name. */
+  readonly headers?: {
+    readonly statuses: readonly number[];
+    readonly describe: Readonly<Record<string, string>>;
+  };
+}
+
+/** An open question of the document. */
+export interface AssumptionShape {
+  readonly question: string;
+  /** The first option is the default. */
+  readonly options: readonly ({ readonly name: string; readonly meaning: string } & Additions)[];
+  /** The operations whose replies it can change. */
+  readonly touches: readonly OperationId[];
+}
+
+export const EVERY = [
+  'listPets',
+  'createPet',
+  'getPet',
+  'listInventory',
+  'updateInventory',
+  'listOrders',
+  'cancelOrder',
+] as const satisfies readonly OperationId[];
+
+export const WITH_BODY = ['createPet', 'updateInventory'] as const;
+
+/** An option. Its type keeps the name, and whether it adds a reply. */
+export function option<const Name extends string>(
+  name: Name,
+  meaning: string,
+): { readonly name: Name; readonly meaning: string };
+export function option<const Name extends string, Adds extends Additions>(
+  name: Name,
+  meaning: string,
+  adds: Adds,
+): { readonly name: Name; readonly meaning: string } & Adds;
+export function option(name: string, meaning: string, adds: Additions = {}) {
+  return { name, meaning, ...adds };
+}
+
+/** A status with an Error that the document does not show. */
+export function reply(status: number, description: string) {
+  return { reply: { status, description } } satisfies Additions;
+}
+
+/** Headers of replies with these statuses, described by name. */
+export function headers(statuses: readonly number[], describe: Readonly<Record<string, string>>) {
+  return { headers: { statuses, describe } } satisfies Additions;
+}

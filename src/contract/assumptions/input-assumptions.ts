@@ -1,0 +1,98 @@
+import { type AssumptionShape, EVERY, option, reply, WITH_BODY } from './assumption-shape.ts';
+
+/** What the document leaves open about input. */
+export const INPUT = {
+  'invalid-input': {
+    question: 'Which status has the Error for a malformed path id, query parameter or body?',
+    options: [
+      option('400', '400 Bad Request', reply(400, 'Invalid input.')),
+      option('422', '422 Unprocessable Content', reply(422, 'Invalid input.')),
+    ],
+    touches: EVERY,
+  },
+  'limit-out-of-range': {
+    question: 'What happens to an integer `limit` outside 1 to 100?',
+    options: [
+      option('reject', 'invalid input'),
+      option('clamp', 'moved to the nearest bound'),
+      option('default', 'treated as 20'),
+    ],
+    touches: ['listPets'],
+  },
+  'status-filter': {
+    question: 'What does `GET /pets?status=` answer for a status that was never seen?',
+    options: [
+      option('reject', 'invalid input'),
+      option('empty', 'an empty array'),
+      option('ignore', 'as if there were no filter'),
+    ],
+    touches: ['listPets'],
+  },
+  'animal-status-values': {
+    question: 'Which statuses can an animal be created with?',
+    options: [
+      option('seen', '`available`, `pending` and `sold`'),
+      option('any', 'any string; the filter takes any string too'),
+    ],
+    touches: ['listPets', 'createPet'],
+  },
+  'name-limits': {
+    question: "How long may an animal's name be?",
+    options: [
+      option('none', 'any string'),
+      option('non-empty', 'at least one character'),
+      option('255', '1 to 255 characters'),
+    ],
+    touches: ['createPet'],
+  },
+  'id-on-create': {
+    question: 'What happens to a body that carries `id` on creation?',
+    options: [option('reject', 'invalid input'), option('ignore', 'the field is dropped')],
+    touches: ['createPet'],
+  },
+  'unknown-body-fields': {
+    question: 'What happens to a body with fields the document does not name?',
+    options: [option('ignore', 'they are dropped'), option('reject', 'invalid input')],
+    touches: WITH_BODY,
+  },
+  'unknown-query': {
+    question: 'What happens to query parameters the document does not name?',
+    options: [option('ignore', 'they are dropped'), option('reject', 'invalid input')],
+    touches: EVERY,
+  },
+  'negative-quantity': {
+    question: 'May a stock quantity be negative?',
+    options: [option('reject', 'invalid input'), option('accept', 'stored as it is')],
+    touches: ['updateInventory'],
+  },
+  'media-type': {
+    question: 'What happens to a body without `Content-Type: application/json`?',
+    options: [
+      option(
+        'reject',
+        '415 Unsupported Media Type',
+        reply(415, 'The body is not declared as JSON.'),
+      ),
+      option('lenient', 'read as JSON all the same'),
+    ],
+    touches: WITH_BODY,
+  },
+  'body-limit': {
+    question: 'How large may a body be?',
+    options: [
+      option('1mb', '1 MiB; a larger one gets 413', reply(413, 'The body is too large.')),
+      option('10kb', '10 KiB; a larger one gets 413', reply(413, 'The body is too large.')),
+      option(
+        'none',
+        'no limit, but that the mock stops at 64 MiB with 413',
+        reply(413, 'The body is too large.'),
+      ),
+    ],
+    touches: WITH_BODY,
+  },
+  'check-order': {
+    question: 'Which error wins when the key and the input are both bad?',
+    options: [option('auth-first', 'the 401'), option('input-first', 'the error of the input')],
+    touches: EVERY,
+  },
+} as const satisfies Record<string, AssumptionShape>;

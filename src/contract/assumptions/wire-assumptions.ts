@@ -1,0 +1,85 @@
+import { type AssumptionShape, EVERY, headers, option, reply } from './assumption-shape.ts';
+
+/** What the document leaves open about keys, errors and the wire format. */
+export const WIRE = {
+  'read-only-keys': {
+    question: 'May a read-only key be used on POST, PATCH and DELETE?',
+    options: [
+      option('ignored', 'yes, it works as any key'),
+      option('403', '403 Forbidden', reply(403, 'The key is read-only.')),
+    ],
+    touches: ['createPet', 'updateInventory', 'cancelOrder'],
+  },
+  'auth-challenge': {
+    question: 'Does a 401 carry `WWW-Authenticate`?',
+    options: [
+      option(
+        'sent',
+        '`Bearer`, as RFC 6750 writes it',
+        headers([401], { 'WWW-Authenticate': 'The challenge of RFC 6750.' }),
+      ),
+      option('absent', 'no'),
+    ],
+    touches: EVERY,
+  },
+  'error-codes': {
+    question: 'How is the `code` of an Error spelt?',
+    options: [
+      option('snake_case', '`order_not_found`'),
+      option('UPPER_CASE', '`ORDER_NOT_FOUND`'),
+      option('kebab-case', '`order-not-found`'),
+      option('numeric', '`40401`'),
+    ],
+    touches: EVERY,
+  },
+  'rate-limit': {
+    question: 'How many requests may a key make?',
+    options: [
+      option('none', 'any number'),
+      option(
+        '10/s',
+        '10 a second, then 429 with `Retry-After`; any other N/s or N/m can be given',
+        {
+          ...reply(429, 'Too many requests for this key.'),
+          ...headers([429], { 'Retry-After': 'The seconds until the next request may be made.' }),
+        },
+      ),
+    ],
+    touches: EVERY,
+  },
+  'unknown-method': {
+    question: 'What does a known path answer to another method?',
+    options: [option('405', '405 Method Not Allowed with `Allow`'), option('404', '404 Not Found')],
+    touches: [],
+  },
+  'absent-optionals': {
+    question: 'How is an optional field without a value written?',
+    options: [option('omitted', 'it is left out'), option('null', 'as null')],
+    touches: ['listPets', 'createPet', 'getPet', 'listOrders'],
+  },
+  'date-format': {
+    question: 'How is a date-time written?',
+    options: [
+      option('utc-seconds', '`2026-11-21T09:30:00Z`'),
+      option('utc-millis', '`2026-11-21T09:30:00.000Z`'),
+      option('offset', '`2026-11-21T11:30:00+02:00`, the same instant'),
+    ],
+    touches: ['listOrders'],
+  },
+  'json-charset': {
+    question: 'Does the `Content-Type` of JSON name a charset?',
+    options: [
+      option('bare', '`application/json`'),
+      option('utf-8', '`application/json; charset=utf-8`'),
+    ],
+    touches: EVERY,
+  },
+  cors: {
+    question: 'May pages of other origins use the service?',
+    options: [
+      option('allowed', 'CORS headers and preflight on its paths'),
+      option('absent', 'no CORS headers'),
+    ],
+    touches: EVERY,
+  },
+} as const satisfies Record<string, AssumptionShape>;
