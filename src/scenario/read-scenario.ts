@@ -1,5 +1,5 @@
 import type { Reading } from '../contract/records.ts';
-import { mapOf, object, optional } from '../shape/objects.ts';
+import { having, mapOf, object, optional } from '../shape/objects.ts';
 import {
   convert,
   FLAG,
@@ -82,7 +82,7 @@ export const SCENARIO = convert(
     },
     {
       expected: 'an object with the parts of a scenario',
-      schema: { not: { required: BASE_NAMES } },
+      schema: { not: having(BASE_NAMES) },
     },
   ),
   (parts, at, tell) => {

@@ -1,6 +1,6 @@
 import { writeJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
-import { mapOf, object, optional, required } from '../shape/objects.ts';
+import { having, mapOf, object, optional, required } from '../shape/objects.ts';
 import {
   type At,
   convert,
@@ -128,10 +128,10 @@ export const REPLY: Shape<RuleReply> = convert(
   object(MEMBERS, {
     schema: {
       allOf: [
-        { not: { required: ['body', 'empty'] } },
+        { not: having(['body', 'empty']) },
         {
           anyOf: [
-            { not: { required: ['body'] } },
+            { not: having(['body']) },
             { properties: { status: { not: { enum: BODILESS } } } },
           ],
         },

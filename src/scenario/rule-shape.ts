@@ -1,5 +1,5 @@
 import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
-import { object, optional, required } from '../shape/objects.ts';
+import { having, object, optional, required } from '../shape/objects.ts';
 import {
   choice,
   convert,
@@ -130,7 +130,7 @@ const NO_BODY_TO_BREAK = {
   properties: {
     reply: {
       type: 'object',
-      anyOf: [{ properties: { status: { enum: BODILESS } } }, { required: ['empty'] }],
+      anyOf: [{ properties: { status: { enum: BODILESS } } }, having(['empty'])],
     },
     fault: { anyOf: [{ enum: NEED_BODY }, { type: 'object' }] },
   },
@@ -168,10 +168,10 @@ const RULE = object(
   {
     schema: {
       anyOf: [
-        { required: ['reply'] },
-        { required: ['fault'] },
+        having(['reply']),
+        having(['fault']),
         // `apply` is of no use alone: something must stand in the place of the reply thrown away.
-        { required: ['delay'], properties: { apply: { const: false } } },
+        having(['delay'], { apply: { const: false } }),
       ],
       not: NO_BODY_TO_BREAK,
     },

@@ -91,6 +91,13 @@ function isWhole<M extends Members>(
   return whole;
 }
 
+/** The schema of an object that has these members, whatever their values. */
+export function having(names: readonly string[], values: Json = {}): Json {
+  const properties = Object.fromEntries(names.map((name) => [name, {}]));
+  // A linter of OpenAPI asks for the properties of required names.
+  return { type: 'object', required: names, properties: { ...properties, ...values } };
+}
+
 function objectSchema(members: Members): Json {
   const entries = Object.entries(members);
   const required = entries.filter(([, it]) => it.required).map(([name]) => name);
