@@ -1,45 +1,52 @@
-import { escapeMarkup, findingKinds, howToGet, placeOf, type ReportData } from './data.ts';
+import { type Markup, markup } from './markup.ts';
 
-/**
- * JUnit XML: a documented reply that was not shown fails, a case that was not is skipped. Findings
- * are told and fail nothing: to be shown every reply, a client has to use what is deprecated.
- */
-export function renderJunit({ coverage: { documented, cases, totals }, findings }: ReportData) {
-  const replies = documented.map((it) =>
-    testCase(
-      it.operation,
-      `${it.status} ${it.description}`,
-      it.count > 0 ? '' : `<failure message="never shown">${escapeMarkup(howToGet(it))}</failure>`,
-    ),
-  );
-  const within = cases.map((it) =>
-    testCase(
-      it.operation,
-      `${it.status} ${it.id}: ${it.sentence}`,
-      it.count > 0 ? '' : '<skipped message="never shown"/>',
-    ),
-  );
-  const found = findingKinds(findings).map(({ code, count, kept }) => {
-    const lines = kept.map((it) => `${it.message} ${it.advice}\n${placeOf(it)}\n`);
-    const output = `<system-out>${escapeMarkup(lines.join(''))}</system-out>`;
-    return testCase('findings', `${code}: ${count}`, output);
-  });
-  const missing = totals.documented.total - totals.documented.shown;
-  const skipped = totals.cases.total - totals.cases.shown;
-  return `<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="petstore-mock">
-${suite('documented replies', replies, missing, 0)}
-${suite('documented cases', within, 0, skipped)}
-${suite('findings', found, 0, 0)}
+export interface TestSuite {
+  readonly name: string;
+  readonly cases: readonly TestCase[];
+}
+
+/** A test; it passed unless it has a verdict. */
+export interface TestCase {
+  readonly group: string;
+  readonly name: string;
+  readonly verdict?: 'failure' | 'skipped';
+  /** Why it has the verdict. */
+  readonly message?: string;
+  readonly output?: string;
+  readonly seconds?: number;
+}
+
+/** JUnit XML. */
+export function renderJunit(suites: readonly TestSuite[]): string {
+  return markup`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="petstore-mock"${countsOf(suites.flatMap(({ cases }) => cases))}>
+${suites.map(suiteOf)}
 </testsuites>
-`;
+`.text;
 }
 
-function suite(name: string, all: readonly string[], failures: number, skipped: number): string {
-  const counts = `tests="${all.length}" failures="${failures}" errors="0" skipped="${skipped}"`;
-  return [`<testsuite name="${name}" ${counts}>`, ...all, '</testsuite>'].join('\n');
+function suiteOf({ name, cases }: TestSuite): Markup {
+  return markup`<testsuite name="${name}"${countsOf(cases)}>
+${cases.map(caseOf)}
+</testsuite>`;
 }
 
-function testCase(group: string, name: string, content: string): string {
-  return `<testcase classname="${escapeMarkup(group)}" name="${escapeMarkup(name)}">${content}</testcase>`;
+function countsOf(cases: readonly TestCase[]): Markup {
+  const [failures, skipped] = ['failure', 'skipped'].map(
+    (wanted) => cases.filter(({ verdict }) => verdict === wanted).length,
+  );
+  const seconds = cases.reduce((sum, it) => sum + (it.seconds ?? 0), 0);
+  return markup` tests="${cases.length}" failures="${failures ?? 0}" errors="0" skipped="${skipped ?? 0}"${timeOf(seconds)}`;
+}
+
+function caseOf({ group, name, verdict, message = '', output, seconds = 0 }: TestCase): Markup {
+  const tag = verdict ?? 'system-out';
+  const reason = verdict === undefined ? '' : markup` message="${message}"`;
+  const isEmpty = verdict === undefined && output === undefined;
+  const content = isEmpty ? '' : markup`<${tag}${reason}>${output ?? ''}</${tag}>`;
+  return markup`<testcase classname="${group}" name="${name}"${timeOf(seconds)}>${content}</testcase>`;
+}
+
+function timeOf(seconds: number): Markup {
+  return seconds === 0 ? markup`` : markup` time="${seconds.toFixed(3)}"`;
 }

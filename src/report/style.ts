@@ -1,21 +1,21 @@
-/** The style of the page, for light and dark screens and for paper. */
+/** The style of every page, for light and dark screens of any width and for paper. */
 export const STYLE = `
-:root{color-scheme:light dark;--ink:#1c1917;--quiet:#6b6560;--paper:#fff;--card:#f6f5f3;--line:#dedad5;--good:#15803d;--good-soft:#d6f0de;--bad:#b93a0a;--bad-soft:#fdeadf}
+:root{color-scheme:light dark;--ink:#1c1917;--quiet:#655f5a;--paper:#fff;--card:#f6f5f3;--line:#dedad5;--good:#166534;--good-soft:#d6f0de;--bad:#a63208;--bad-soft:#fdeadf}
 @media screen and (prefers-color-scheme:dark){:root{--ink:#eceae7;--quiet:#a39d96;--paper:#171615;--card:#211f1e;--line:#3a3735;--good:#5fd38a;--good-soft:#16351f;--bad:#ff9a5c;--bad-soft:#3b2114}}
 *{box-sizing:border-box}
-body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:72rem;margin:0 auto;padding:2.5rem 1.5rem 4rem}
+body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:72rem;margin:0 auto;padding:clamp(1rem,4vw,2.5rem) clamp(.75rem,3vw,1.5rem) 4rem;overflow-wrap:anywhere}
 h1{font-size:1.5rem;margin:0 0 1.25rem}h2{font-size:1.15rem;margin:3rem 0 .5rem}h3{font-size:1rem;display:inline;margin:0}
 p{margin:.4rem 0 1rem;color:var(--quiet);max-width:46rem}small,.quiet{color:var(--quiet);font-weight:400}
-code,pre{font:13px/1.5 ui-monospace,monospace;overflow-wrap:anywhere;unicode-bidi:isolate}
+code,pre{font:13px/1.5 ui-monospace,monospace;unicode-bidi:isolate}pre{margin:0;white-space:pre-wrap}h3 code{font-size:inherit;font-weight:inherit}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));gap:.75rem;margin-bottom:2rem}
 .tile{background:var(--card);border-radius:.6rem;padding:1rem 1.25rem;color:var(--quiet)}
 .tile b{font-size:2.6rem;line-height:1;color:var(--ink);margin-right:.15rem}
 .tile>i{display:block;height:.4rem;border-radius:1rem;background:var(--line);margin-top:.75rem;overflow:hidden}
 .tile i i{display:block;height:100%;background:var(--good)}
-.wide{overflow-x:auto}table{border-collapse:collapse}
-.matrix{width:100%}.matrix td,.matrix th{padding:.2rem;text-align:center;font-variant-numeric:tabular-nums}
-.matrix thead th{color:var(--quiet);font-weight:400}
-.matrix th[scope=row]{text-align:left;font-weight:600;white-space:nowrap;padding-right:1rem}
+.wide{overflow-x:auto}table{border-collapse:collapse;width:100%}caption{text-align:left;color:var(--quiet);padding-bottom:.4rem}
+.matrix td,.matrix th{padding:.2rem;text-align:center;font-variant-numeric:tabular-nums}
+thead th{color:var(--quiet);font-weight:400}
+.matrix th:first-child{text-align:left;white-space:nowrap;padding-right:1rem}
 .matrix small{display:block;font-size:12px}
 .matrix td span,.legend span{display:block;min-width:2.2rem;padding:.45rem .2rem;border-radius:.35rem;color:var(--quiet)}
 .matrix a{color:inherit;display:block}
@@ -27,14 +27,13 @@ article{break-inside:avoid}
 .missing,.finding{background:var(--card);border-left:4px solid var(--bad);border-radius:.35rem;padding:.75rem 1rem;margin:.75rem 0}
 .missing:target{outline:2px solid var(--bad)}
 .missing{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(20rem,100%),1fr));gap:.25rem 1.5rem;align-items:center;padding:.5rem 1rem;margin:.4rem 0}.missing h3{display:block}
-.missing pre{margin:0;white-space:pre-wrap}
 .finding b{background:var(--bad-soft);color:var(--bad);border-radius:1rem;padding:.05rem .55rem;font-size:13px}
-.finding ul{margin:.5rem 0 0;padding:0;list-style:none}.finding li{padding:.25rem 0}.finding code{display:block;color:var(--quiet)}
-.finding p{margin:.25rem 0 0}
+.finding ul{margin:.5rem 0 0;padding:0;list-style:none}.finding li{padding:.25rem 0}.finding li code{display:block;color:var(--quiet)}
+.finding p,td p{margin:.25rem 0 0}
 .columns{columns:21rem;column-gap:2rem}.columns article{margin-bottom:1.75rem}
 .marks{list-style:none;padding:0;margin:.35rem 0 0}.marks li{display:grid;grid-template-columns:1.4rem 2.2rem 1fr;align-items:baseline;padding:.1rem 0;break-inside:avoid}
 .yes,.all{color:var(--good)}.no{color:var(--bad)}
-.list{width:100%}.list td,.list th{text-align:left;font-weight:400;padding:.3rem 1rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}.list th{white-space:nowrap;font-weight:600}
+.list td,.list th{text-align:left;padding:.3rem 1rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:break-word;min-width:3rem}
 footer{margin-top:3rem;color:var(--quiet);font-size:13px}
 @media print{:root{--ink:#000;--paper:#fff;--card:#fff;--line:#bbb;color-scheme:light}*{print-color-adjust:exact}body{padding:0;font-size:11pt}.tile{border:1px solid var(--line)}}
 `.trim();

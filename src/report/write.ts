@@ -1,36 +1,37 @@
 import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
-import { renderHtml } from './coverage-page.ts';
+import { coverageJunit } from './coverage-junit.ts';
+import { coveragePage } from './coverage-page.ts';
 import type { ReportData } from './data.ts';
-import { renderJunit } from './junit.ts';
 import { documentBeside, documentText, renderLcov } from './lcov.ts';
 
-/** How a report is written, by the ending of its file's name. */
-export const coverageFormats: Readonly<Record<string, (data: ReportData, file: string) => string>> =
-  {
-    '.json': (data) => `${JSON.stringify(data, undefined, 2)}\n`,
-    '.html': renderHtml,
-    '.xml': renderJunit,
-    '.info': renderLcov,
-  };
+/** Renders a report for `file`; `missed` says whether the run missed `--require-coverage`. */
+type Render = (data: ReportData, file: string, missed: boolean) => string;
+
+/** The formats of a coverage report, by the extension of its file. */
+export const coverageFormats: Readonly<Record<string, Render>> = {
+  '.json': (data) => `${JSON.stringify(data, undefined, 2)}\n`,
+  '.html': coveragePage,
+  '.xml': (data, _file, missed) => coverageJunit(data, missed),
+  '.info': renderLcov,
+};
 
 /**
- * Writes a report, and beside one in lcov the document that it is about.
+ * Writes a coverage report; for lcov also the document that it is about.
  *
- * @throws TypeError where the file's ending is none of `coverageFormats`, and Node's own errors where
- *   it cannot be written
+ * @throws TypeError for an unknown extension, and Node's own errors if a file cannot be written
  */
-export function writeCoverage(file: string, data: ReportData): void {
-  const ending = extname(file);
-  const render = coverageFormats[ending];
+export function writeCoverage(file: string, data: ReportData, missed = false): void {
+  const extension = extname(file);
+  const render = coverageFormats[extension];
   if (render === undefined) throw new TypeError(`No format is known for ${file}.`);
-  mkdirSync(dirname(file), { recursive: true });
-  if (ending === '.info') replaceFile(documentBeside(file), documentText());
-  replaceFile(file, render(data, file));
+  if (extension === '.info') writeWhole(documentBeside(file), documentText());
+  writeWhole(file, render(data, file, missed));
 }
 
-/** Whoever reads the file meanwhile sees all of the old one or all of the new one. */
-function replaceFile(file: string, text: string): void {
+/** Writes a file and its folders. Readers see all of the old file or all of the new one. */
+export function writeWhole(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
   const real = existsSync(file) ? realpathSync(file) : file;
   const draft = `${real}.${process.pid}.tmp`;
   try {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sweep as sweepCommand } from '../../src/cli/commands/sweep.ts';
 import { terminalOf } from '../../src/cli/output/terminal.ts';
 import { planSweep } from '../../src/cli/sweep/plan.ts';
-import { renderJunit, renderPage } from '../../src/cli/sweep/render-files.ts';
+import { sweepJunit, sweepPage } from '../../src/cli/sweep/render-files.ts';
 import { renderSweep } from '../../src/cli/sweep/render-text.ts';
 import { newlyFound, type SweepReport, type VariantRun } from '../../src/cli/sweep/report.ts';
 import { Tail } from '../../src/cli/sweep/tail.ts';
@@ -241,10 +241,10 @@ test('what was found in a run is told, also where it passed', () => {
   expect(text).toContain(`int64  passed; ${found}\n`);
   expect(text).toContain(`assigned-ids=int64\n  ${found}\n  no such animal\n`);
   const escaped = found.replace('<it>', '&lt;it&gt;');
-  const xml = renderJunit(report);
+  const xml = sweepJunit(report);
   expect(xml).toContain(`<system-out>${escaped}</system-out>`);
   expect(xml).toContain(`${escaped}\nno such animal</failure>`);
-  expect(renderPage(report).split(escaped)).toHaveLength(3);
+  expect(sweepPage(report).split(escaped)).toHaveLength(3);
 });
 
 describe.concurrent('nothing is swept', () => {

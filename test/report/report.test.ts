@@ -15,7 +15,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
 import { operationShape } from '../../src/contract/operations.ts';
 import type { Finding } from '../../src/evidence/findings.ts';
-import { escapeMarkup, howToGet, type ReportData } from '../../src/report/data.ts';
+import { howToGet, type ReportData } from '../../src/report/data.ts';
+import { escapeMarkup } from '../../src/report/markup.ts';
 import { coverageFormats, writeCoverage } from '../../src/report/write.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { runCommand } from '../helpers/command.ts';
@@ -25,8 +26,8 @@ let folder: string;
 const ask = (path: string, init: RequestInit = {}, key = 'demo-key') =>
   fetch(`${server.url}${path}`, { ...init, headers: { authorization: `Bearer ${key}` } });
 const data = (): ReportData => ({ coverage: server.coverage(), findings: server.findings() });
-const render = (ending: string, of: ReportData = data()): string =>
-  coverageFormats[ending]?.(of, join(folder, `report${ending}`)) ?? '';
+const render = (ending: string, of: ReportData = data(), missed = false): string =>
+  coverageFormats[ending]?.(of, join(folder, `report${ending}`), missed) ?? '';
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
@@ -131,18 +132,36 @@ const countOf = (all: readonly string[], name: string): number =>
   all.filter((it) => it === name).length;
 
 describe('JUnit', () => {
-  test('fails each documented reply that is missing, and skips each case', () => {
+  test.each([
+    ['skips', false, 0],
+    ['fails, if the run missed its gate,', true, 13],
+  ])('%s each documented reply that was never shown', (_what, missed, failures) => {
     const { coverage } = data();
-    const elements = elementsOf(render('.xml'));
-    expect(countOf(elements, 'failure')).toBe(13);
-    expect(countOf(elements, 'skipped')).toBe(
-      coverage.cases.filter(({ count }) => count === 0).length,
-    );
+    const elements = elementsOf(render('.xml', data(), missed));
+    const cases = coverage.cases.filter(({ count }) => count === 0).length;
+    expect(countOf(elements, 'failure')).toBe(failures);
+    expect(countOf(elements, 'skipped')).toBe(cases + 13 - failures);
     expect(countOf(elements, 'testcase')).toBe(16 + coverage.cases.length + 3);
   });
 
-  test('counts in each suite what is in it', () => {
-    const suites = [...render('.xml').matchAll(/<testsuite ([^>]*)>(.*?)<\/testsuite>/gs)];
+  test.each([
+    ['asks for nothing', [], 0, 0],
+    ['asks for more than was shown', ['--require-coverage', 'documented'], 3, 16],
+    ['asks for as much as was shown', ['--require-coverage', '0%'], 0, 0],
+  ])(
+    'of a command that %s has the verdict of the exit code',
+    async (_what, gate, exit, failures) => {
+      const file = join(folder, 'gate.xml');
+      const { code } = await runCommand(['exec', ...gate, '--coverage', file, '--', 'true']);
+      const elements = elementsOf(readFileSync(file, 'utf8'));
+      expect([code, countOf(elements, 'failure')]).toEqual([exit, failures]);
+    },
+  );
+
+  test.each([false, true])('counts in each suite what is in it', (missed) => {
+    const suites = [
+      ...render('.xml', data(), missed).matchAll(/<testsuite ([^>]*)>(.*?)<\/testsuite>/gs),
+    ];
     expect(suites).toHaveLength(3);
     for (const [, attributes = '', content = ''] of suites) {
       const counts = Object.fromEntries(
@@ -217,7 +236,7 @@ describe('the page', () => {
     const findings = { total: 0, counts: {}, findings: [] };
     const html = render('.html', { coverage: { ...coverage, documented }, findings });
     expect(html).toContain('Every documented reply was shown.');
-    expect(html).toContain('None: the client did nothing that it should not do.');
+    expect(html).toContain('No findings.');
     expect(html).not.toContain('class="missing"');
   });
 });
@@ -284,7 +303,7 @@ describe('lcov', () => {
   });
 
   test('names the document from the folder that the command runs in', () => {
-    const lcov = coverageFormats['.info']?.(data(), 'build/mock.info') ?? '';
+    const lcov = coverageFormats['.info']?.(data(), 'build/mock.info', false) ?? '';
     expect(lcov).toContain('\nSF:build/mock.openapi.json\n');
   });
 });
@@ -294,7 +313,7 @@ describe('a file', () => {
     for (const ending of Object.keys(coverageFormats)) {
       const file = join(folder, 'new', ending.slice(1), `report${ending}`);
       writeCoverage(file, data());
-      expect(readFileSync(file, 'utf8')).toBe(coverageFormats[ending]?.(data(), file));
+      expect(readFileSync(file, 'utf8')).toBe(coverageFormats[ending]?.(data(), file, false));
     }
     expect(readdirSync(join(folder, 'new/json'))).toEqual(['report.json']);
     expect(readdirSync(join(folder, 'new/info'))).toEqual(['report.info', 'report.openapi.json']);
@@ -326,8 +345,8 @@ describe('a file', () => {
 
   test.each([
     ['a folder', () => folder, 'report.json', 'it is a folder'],
-    ['a name below a file', () => folder, 'file.json/x.json', 'is no folder'],
-    ['a name far below a file', () => folder, 'file.json/a/b/x.html', 'is no folder'],
+    ['a name below a file', () => folder, 'file.json/x.json', 'is not a folder'],
+    ['a name far below a file', () => folder, 'file.json/a/b/x.html', 'is not a folder'],
   ])('%s is refused before the command is run', async (_what, place, name, why) => {
     mkdirSync(join(folder, 'report.json'), { recursive: true });
     writeFileSync(join(folder, 'file.json'), '');
@@ -371,9 +390,7 @@ describe('a file', () => {
         script,
       ]);
       expect(code).toBe(expected);
-      expect(stderr).toMatch(
-        /^petstore-mock: the coverage cannot be written to .*blocked-\d\.json: /m,
-      );
+      expect(stderr).toMatch(/^petstore-mock: coverage cannot be written to .*blocked-\d\.json: /m);
       expect(stderr).not.toMatch(/^ +at /m);
       expect(existsSync(written)).toBe(true);
     },

@@ -17,15 +17,15 @@ import { writeReport } from '../output/write-report.ts';
 import { start } from '../start-server.ts';
 import { type Plan, planSweep } from '../sweep/plan.ts';
 import { Progress } from '../sweep/progress.ts';
-import { renderJunit, renderPage, sweepDocument } from '../sweep/render-files.ts';
+import { sweepDocument, sweepJunit, sweepPage } from '../sweep/render-files.ts';
 import { renderSweep } from '../sweep/render-text.ts';
 import {
-  failuresOf,
   nameOf,
   newlyFound,
   type SweepReport,
   type Variant,
   type VariantRun,
+  withVerdict,
 } from '../sweep/report.ts';
 import { atATime, type FinishedRun, type Runs, runOnce } from '../sweep/run.ts';
 import { Touched } from '../sweep/touched.ts';
@@ -61,7 +61,7 @@ export const sweep: Command = async ({ layers, positionals: command, terminal })
   write(report, layers, terminal);
   if (touched.calls === 0) terminal.notices.write(NEVER_CALLED);
   if (sweeping.interrupted !== undefined) return signalExitCode(sweeping.interrupted);
-  return failuresOf(report).length > 0 ? FAILED : 0;
+  return withVerdict('failed', report).length > 0 ? FAILED : 0;
 };
 
 const NEVER_CALLED =
@@ -200,8 +200,8 @@ function write(report: SweepReport, layers: Layers, { output, style }: Terminal)
       ? `${JSON.stringify(sweepDocument(report), undefined, 2)}\n`
       : renderSweep(report, style),
   );
-  if (junit !== undefined) writeReport('--junit', junit, renderJunit(report));
-  if (html !== undefined) writeReport('--html', html, renderPage(report));
+  if (junit !== undefined) writeReport('--junit', junit, sweepJunit(report));
+  if (html !== undefined) writeReport('--html', html, sweepPage(report));
 }
 
 function tellBroken({ ending, output }: FinishedRun): string {

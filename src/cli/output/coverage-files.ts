@@ -1,8 +1,9 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
 import { coverageFormats, writeCoverage } from '../../report/write.ts';
 import type { RunningServer } from '../../server.ts';
 import { describe, listed } from '../../words.ts';
+import { gatesOf } from '../input/gates.ts';
 import { type Layers, listOf, originOf, refusal } from '../input/given.ts';
 
 const ENDINGS = Object.keys(coverageFormats);
@@ -10,6 +11,8 @@ const ENDINGS = Object.keys(coverageFormats);
 /** The files of `--coverage`. */
 export class CoverageFiles {
   readonly #files: readonly string[];
+  /** Percent of the documented replies that must be shown. */
+  readonly #required: number;
 
   /**
    * @throws UsageError for an unknown extension, or a file that cannot be written: after a long run
@@ -17,6 +20,7 @@ export class CoverageFiles {
    */
   constructor(layers: Layers) {
     this.#files = listOf(layers, 'coverage') ?? [];
+    this.#required = gatesOf(layers).coverage ?? 0;
     const origin = originOf(layers, 'coverage');
     for (const file of this.#files) {
       if (!ENDINGS.includes(extname(file))) {
@@ -37,9 +41,11 @@ export class CoverageFiles {
   write(server: Pick<RunningServer, 'coverage' | 'findings'>): string[] {
     if (this.#files.length === 0) return [];
     const report = { coverage: server.coverage(), findings: server.findings() };
+    const { shown, total } = report.coverage.totals.documented;
+    const missed = (100 * shown) / total < this.#required;
     return this.#files.flatMap((file) => {
       try {
-        writeCoverage(file, report);
+        writeCoverage(file, report, missed);
         return [];
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
@@ -51,28 +57,18 @@ export class CoverageFiles {
 
 /** Why a file cannot be written, as far as can be known without creating it. */
 function obstacleTo(file: string): string | undefined {
-  if (entryAt(file) === 'folder') return 'it is a folder';
-  for (let folder = dirname(file); ; folder = dirname(folder)) {
-    const found = entryAt(folder);
-    if (found === 'none' && folder !== dirname(folder)) continue;
-    if (found === 'folder') return isWritable(folder) ? undefined : `${folder} is not writable`;
-    return `${folder} is no folder`;
-  }
-}
-
-function entryAt(path: string): 'folder' | 'other' | 'none' {
-  try {
-    return statSync(path).isDirectory() ? 'folder' : 'other';
-  } catch {
-    return 'none';
-  }
-}
-
-function isWritable(folder: string): boolean {
+  if (isFolder(file)) return 'it is a folder';
+  let folder = dirname(file);
+  while (!existsSync(folder)) folder = dirname(folder);
+  if (!isFolder(folder)) return `${folder} is not a folder`;
   try {
     accessSync(folder, constants.W_OK);
-    return true;
+    return undefined;
   } catch {
-    return false;
+    return `${folder} is not writable`;
   }
+}
+
+function isFolder(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory();
 }

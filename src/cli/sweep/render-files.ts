@@ -1,22 +1,31 @@
 import { assumptionShape } from '../../contract/assumption-table.ts';
-import { escapeMarkup } from '../../report/data.ts';
+import { renderJunit, type TestCase } from '../../report/junit.ts';
+import { type Markup, markup, type Part } from '../../report/markup.ts';
+import { code, prose, renderPage, section, table } from '../../report/page.ts';
 import { exitCodeOf, tellEnding } from '../child/ending.ts';
 import { rounded } from '../output/rounded.ts';
 import { summaryOf } from './render-text.ts';
-import { failuresOf, nameOf, notesOf, type SweepReport, type VariantRun } from './report.ts';
+import {
+  NOT_RUN,
+  nameOf,
+  notesOf,
+  type SweepReport,
+  type VariantRun,
+  withVerdict,
+} from './report.ts';
 
 /** The result of a sweep as `--json` prints it. */
 export function sweepDocument(report: SweepReport): object {
   const { command, baselineSeconds, runs, untouched, decided, notRun } = report;
   return {
     command,
-    passed: failuresOf(report).length === 0 && notRun.length === 0,
+    passed: withVerdict('failed', report).length === 0 && notRun.length === 0,
     baselineSeconds: rounded(baselineSeconds),
     runs: runs.map(({ findings, ...run }) => ({
       ...run,
       ending: { ...run.ending, exitCode: exitCodeOf(run.ending) },
       seconds: rounded(run.seconds),
-      findings: findings.map(({ kind: code, count, example }) => ({ code, count, example })),
+      findings: findings.map(({ kind, ...found }) => ({ code: kind, ...found })),
     })),
     untouched,
     decidedByScenario: decided,
@@ -25,100 +34,86 @@ export function sweepDocument(report: SweepReport): object {
 }
 
 /** The result of a sweep as JUnit XML, with a case for each option. */
-export function renderJunit(report: SweepReport): string {
-  const { runs, untouched, decided, notRun } = report;
-  const skipped = [
-    ...untouched.map((id) => skippedCase(id, 'every other option', 'not touched by the command')),
-    ...decided.map((id) => skippedCase(id, 'every other option', 'decided by a scenario')),
-    ...notRun.map((it) => skippedCase(it.assumption, it.option, 'interrupted')),
+export function sweepJunit({ runs, untouched, decided, notRun }: SweepReport): string {
+  const skipped = (group: string, name: string, message: string): TestCase => ({
+    group,
+    name,
+    verdict: 'skipped',
+    message,
+  });
+  const cases = [
+    ...runs.map(testCaseOf),
+    ...untouched.map((id) => skipped(id, 'every other option', 'not touched by the command')),
+    ...decided.map((id) => skipped(id, 'every other option', 'decided by a scenario')),
+    ...notRun.map(({ assumption, option }) => skipped(assumption, option, 'interrupted')),
   ];
-  const cases = [...runs.map(junitCase), ...skipped];
-  const failures = failuresOf(report).length;
-  const allowed = runs.filter(({ verdict }) => verdict === 'allowed').length;
-  const counts = `tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped.length + allowed}"`;
-  const seconds = rounded(runs.reduce((sum, run) => sum + run.seconds, 0));
-  return `<?xml version="1.0" encoding="UTF-8"?>
-<testsuites ${counts} time="${seconds}">
-  <testsuite name="petstore-mock sweep" ${counts} time="${seconds}">
-${cases.join('\n')}
-  </testsuite>
-</testsuites>
-`;
+  return renderJunit([{ name: 'petstore-mock sweep', cases }]);
 }
 
-function junitCase(run: VariantRun): string {
-  const { assumption, option, verdict, seconds, ending, lastLines } = run;
-  const head = `    <testcase classname="${escapeMarkup(assumption)}" name="${escapeMarkup(option)}" time="${rounded(seconds)}"`;
-  const notes = notesOf(run);
-  if (verdict === 'passed' && notes.length === 0) return `${head}/>`;
-  if (verdict === 'passed') {
-    return `${head}><system-out>${escapeMarkup(notes.join('\n'))}</system-out></testcase>`;
+function testCaseOf(run: VariantRun): TestCase {
+  const { assumption: group, option: name, verdict, seconds, ending, lastLines } = run;
+  const printed = [...notesOf(run), ...lastLines];
+  const output = printed.length > 0 ? { output: printed.join('\n') } : {};
+  const test = { group, name, seconds, ...output };
+  const message = `the command ${tellEnding(ending)}`;
+  switch (verdict) {
+    case 'passed':
+      return test;
+    case 'failed':
+      return { ...test, verdict: 'failure', message };
+    case 'allowed':
+      return { ...test, verdict: 'skipped', message: `${message}, as allowed` };
   }
-  const message = escapeMarkup(`the command ${tellEnding(ending)}`);
-  if (verdict === 'allowed') {
-    return `${head}><skipped message="${message}, as allowed"/></testcase>`;
-  }
-  return `${head}><failure message="${message}">${escapeMarkup([...notes, ...lastLines].join('\n'))}</failure></testcase>`;
 }
 
-function skippedCase(assumption: string, option: string, why: string): string {
-  return `    <testcase classname="${escapeMarkup(assumption)}" name="${escapeMarkup(option)}"><skipped message="${why}"/></testcase>`;
+/** The result of a sweep as a page, failures first. */
+export function sweepPage(report: SweepReport): string {
+  const passed = withVerdict('passed', report);
+  const allowed = withVerdict('allowed', report);
+  return renderPage({
+    title: 'What the command depends on',
+    intro: markup`<p>${code(report.command.join(' '))}</p>
+<p>Each run answered one open question of the document differently. Where the command failed, it breaks if the real service behaves that way.</p>
+<p>${summaryOf(report)}.</p>`,
+    tiles: [{ name: 'options passed', shown: passed.length, total: report.runs.length }],
+    content: [
+      section('Failed', withVerdict('failed', report).map(failureCard), 'No option failed.'),
+      ...(allowed.length > 0 ? [section('Failed as allowed', allowed.map(failureCard))] : []),
+      ...(passed.length > 0 ? [section('Passed', [passedTable(passed)])] : []),
+      ...NOT_RUN.flatMap(({ why, of }) => {
+        const names = of(report).map((name) => markup`<li>${code(name)}</li>`);
+        return names.length > 0 ? [section(`Not run: ${why}`, [markup`<ul>${names}</ul>`])] : [];
+      }),
+    ],
+    footer: '',
+  });
 }
 
-/** The result of a sweep as a self-contained page. */
-export function renderPage(report: SweepReport): string {
-  const { command, runs, untouched, decided, notRun } = report;
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>petstore-mock sweep: ${escapeMarkup(command.join(' '))}</title>
-<style>${STYLE}</style>
-<h1>What the command depends on</h1>
-<p><code>${escapeMarkup(command.join(' '))}</code></p>
-<p class="summary">${escapeMarkup(summaryOf(report))}.</p>
-<p>Each row answers an open question of the service's document otherwise. Where the command fails,
-it breaks if the real service reads the document that way.</p>
-<table>
-<thead><tr><th>Assumption<th>Option<th>Result</thead>
-<tbody>
-${runs.map(pageRow).join('\n')}
-</tbody>
-</table>
-${pageList('Not touched by the command, and not run', untouched)}
-${pageList('Decided by a scenario, and not run', decided)}
-${pageList('Not run, since the sweep was interrupted', notRun.map(nameOf))}
-</html>
-`;
+function failureCard(run: VariantRun): Markup {
+  const { ending, lastLines } = run;
+  return markup`<article class="finding"><h3>${code(nameOf(run))}</h3>
+<p>${inWords(run)}</p>
+<p>The command ${tellEnding(ending)}.</p>
+${notesOf(run).map((note) => markup`<p>${note}</p>`)}
+<pre>${code(lastLines.join('\n'))}</pre></article>`;
 }
 
-function pageRow(run: VariantRun): string {
-  const { assumption, option, verdict, ending, lastLines } = run;
+function passedTable(runs: readonly VariantRun[]): Markup {
+  const rows = runs.map((run) => [
+    code(nameOf(run)),
+    inWords(run),
+    notesOf(run).map((note) => markup`<p>${note}</p>`),
+  ]);
+  return table(
+    'list',
+    'Options under which the command passed',
+    ['Option', 'Meaning', 'Notes'],
+    rows,
+  );
+}
+
+function inWords({ assumption, option }: VariantRun): Part {
   const { question, options } = assumptionShape(assumption);
   const meaning = options.find(({ name }) => name === option)?.meaning ?? '';
-  const notes = notesOf(run).map((line) => `<br>${escapeMarkup(line)}`);
-  const why =
-    verdict === 'passed'
-      ? notes.join('')
-      : `: the command ${escapeMarkup(tellEnding(ending))}${notes.join('')}<pre>${escapeMarkup(lastLines.join('\n'))}</pre>`;
-  return `<tr><td><b>${escapeMarkup(assumption)}</b><br>${escapeMarkup(question)}<td><b>${escapeMarkup(option)}</b><br>${escapeMarkup(meaning)}<td><span class="${verdict}">${verdict}</span>${why}`;
+  return [prose(question), markup`<br>`, prose(meaning)];
 }
-
-function pageList(title: string, names: readonly string[]): string {
-  if (names.length === 0) return '';
-  const items = names.map((name) => `<code>${escapeMarkup(name)}</code>`).join(', ');
-  return `<h2>${title}</h2>\n<p>${items}</p>`;
-}
-
-const STYLE = `
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: .4rem .8rem .4rem 0; border-top: 1px solid #8884; }
-pre { overflow-x: auto; white-space: pre-wrap; background: #8882; padding: .6rem; margin: .4rem 0; }
-.summary { font-size: 1.25rem; font-weight: 600; }
-.passed { color: #1a7f37; } .failed { color: #cf222e; font-weight: 700; } .allowed { color: #9a6700; }
-@media (prefers-color-scheme: dark) {
-  .passed { color: #3fb950; } .failed { color: #f85149; } .allowed { color: #d29922; }
-}
-`;

@@ -1,13 +1,20 @@
 import { tellEnding } from '../child/ending.ts';
 import { renderTable, wrap } from '../output/table.ts';
 import { bold, paint, type Style } from '../output/terminal.ts';
-import { failuresOf, nameOf, notesOf, type SweepReport, type VariantRun } from './report.ts';
+import {
+  NOT_RUN,
+  nameOf,
+  notesOf,
+  type SweepReport,
+  type VariantRun,
+  withVerdict,
+} from './report.ts';
 
 const COLOURS = { passed: 'green', failed: 'red', allowed: 'yellow' } as const;
 
 /** The result of a sweep for a person, failures with their last lines at the end. */
 export function renderSweep(report: SweepReport, style: Style): string {
-  const { runs, untouched, decided, notRun } = report;
+  const { runs } = report;
   const idColumn = Math.max(...runs.map(({ assumption }) => assumption.length), 1);
   const optionColumn = Math.max(...runs.map(({ option }) => option.length), 1);
   const layout = { width: style.width, columns: [idColumn, optionColumn] };
@@ -21,9 +28,7 @@ export function renderSweep(report: SweepReport, style: Style): string {
   return [
     rows.join(''),
     ...failures.map((run) => renderFailure(run, style)),
-    list('Not run, since the command did not touch it (--all runs it too)', untouched, style),
-    list('Not run, since a scenario decides it', decided, style),
-    list('Not run, since the sweep was interrupted', notRun.map(nameOf), style),
+    ...NOT_RUN.map(({ why, of }) => list(`Not run, since ${why}`, of(report), style)),
     `${summaryOf(report)}\n`,
   ]
     .filter((part) => part !== '')
@@ -51,8 +56,8 @@ function list(title: string, names: readonly string[], style: Style): string {
 /** The result in one sentence. */
 export function summaryOf(report: SweepReport): string {
   const { runs, notRun } = report;
-  const failed = failuresOf(report).length;
-  const allowed = runs.filter(({ verdict }) => verdict === 'allowed').length;
+  const failed = withVerdict('failed', report).length;
+  const allowed = withVerdict('allowed', report).length;
   const passed = runs.length - failed - allowed;
   const assumptions = new Set(runs.map(({ assumption }) => assumption)).size;
   return [

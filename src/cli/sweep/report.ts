@@ -36,9 +36,22 @@ export interface SweepReport {
   readonly notRun: readonly Variant[];
 }
 
-export function failuresOf({ runs }: SweepReport): VariantRun[] {
-  return runs.filter(({ verdict }) => verdict === 'failed');
+export function withVerdict(wanted: VariantRun['verdict'], { runs }: SweepReport): VariantRun[] {
+  return runs.filter(({ verdict }) => verdict === wanted);
 }
+
+/** What was not run, by reason. */
+export const NOT_RUN: readonly {
+  readonly why: string;
+  readonly of: (report: SweepReport) => readonly string[];
+}[] = [
+  {
+    why: 'the command did not touch it (--all runs it too)',
+    of: ({ untouched }) => untouched,
+  },
+  { why: 'a scenario decides it', of: ({ decided }) => decided },
+  { why: 'the sweep was interrupted', of: ({ notRun }) => notRun.map(nameOf) },
+];
 
 /** Depends on how fast calls come, which differs between runs. */
 const BY_SPEED = 'pointless-retry';

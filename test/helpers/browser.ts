@@ -1,0 +1,45 @@
+import { type Browser, chromium, type Page } from '@playwright/test';
+import axe, { type AxeResults } from 'axe-core';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { findProgram } from './program.ts';
+
+const CHROMIUM = findProgram('chromium', 'chromium-browser', 'google-chrome');
+
+const FLAGS = [
+  '--no-sandbox', // in a container, as root
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Tests with the Chromium of this machine; skipped if it has none. */
+export function describeInChromium(what: string, tests: (browser: () => Browser) => void): void {
+  const name = CHROMIUM === undefined ? `${what} (skipped: no Chromium found)` : what;
+  describe.skipIf(CHROMIUM === undefined)(name, () => {
+    let browser: Browser | undefined;
+    beforeAll(async () => {
+      browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: FLAGS });
+    }, 60_000);
+    afterAll(() => browser?.close());
+    tests(() => {
+      if (browser === undefined) throw new Error('Chromium did not start.');
+      return browser;
+    });
+  });
+}
+
+/** The rules that a page breaks according to axe-core, each with the elements that break it. */
+export async function axeViolations(page: Page): Promise<object[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+  return violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map((it) => it.html) }));
+}
+
+/** By how many pixels a page is wider than its window. */
+export function overflowOf(page: Page): Promise<number> {
+  const root = 'document.documentElement';
+  return page.evaluate<number>(`${root}.scrollWidth - ${root}.clientWidth`);
+}

@@ -1,0 +1,114 @@
+import type { Browser, BrowserContextOptions, Page } from '@playwright/test';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { sweepPage } from '../../src/cli/sweep/render-files.ts';
+import type { SweepReport, VariantRun } from '../../src/cli/sweep/report.ts';
+import { coveragePage } from '../../src/report/coverage-page.ts';
+import { type RunningServer, startServer } from '../../src/server.ts';
+import { axeViolations, describeInChromium, overflowOf } from '../helpers/browser.ts';
+
+const LONG = 'x'.repeat(400);
+
+const PASSED: VariantRun = {
+  assumption: 'assigned-ids',
+  option: 'int64',
+  verdict: 'passed',
+  ending: { kind: 'exited', code: 0 },
+  seconds: 1,
+  lastLines: [],
+  findings: [{ kind: 'rounded-id', count: 2, example: `GET /v1/pets/${LONG}: 1 is unknown.` }],
+  passedAlone: true,
+};
+const FAILED: VariantRun = {
+  ...PASSED,
+  assumption: 'cancelled-orders',
+  option: 'removed',
+  verdict: 'failed',
+  ending: { kind: 'exited', code: 1 },
+  lastLines: ['AssertionError: order 3 is missing', `    at ${LONG}`],
+};
+const SWEEP: SweepReport = {
+  command: ['npm', 'test', LONG],
+  baselineSeconds: 1,
+  runs: [PASSED, { ...FAILED, verdict: 'allowed', option: 'listed' }, FAILED],
+  untouched: ['cors', 'date-format'],
+  decided: ['json-charset'],
+  notRun: [{ assumption: 'cancel-again', option: '404' }],
+};
+
+let server: RunningServer;
+const pages: { [Name in 'coverage' | 'sweep']: () => string } = {
+  coverage: () => coveragePage({ coverage: server.coverage(), findings: server.findings() }),
+  sweep: () => sweepPage(SWEEP),
+};
+
+beforeAll(async () => {
+  server = await startServer({ port: 0 });
+  const headers = { authorization: 'Bearer demo-key' };
+  await fetch(`${server.url}/pets?${LONG}=1`, { headers });
+  await fetch(`${server.url}/pets/1`, { headers });
+  await fetch(`${server.url}/store/orders/3`, { method: 'DELETE', headers });
+});
+afterAll(() => server.close());
+
+test('the page of a sweep lists failures before what passed, and what was not run last', () => {
+  const titles = [...sweepPage(SWEEP).matchAll(/<h2>(.*?)<\/h2>/g)].map(([, title]) => title);
+  expect(titles).toEqual([
+    'Failed',
+    'Failed as allowed',
+    'Passed',
+    'Not run: the command did not touch it (--all runs it too)',
+    'Not run: a scenario decides it',
+    'Not run: the sweep was interrupted',
+  ]);
+});
+
+test('the page of a sweep writes code as code', () => {
+  const page = sweepPage(SWEEP);
+  expect(page).toContain('<code>cancelled-orders=removed</code>');
+  expect(page).toContain('Does <code>GET /store/orders</code> list cancelled orders?');
+  expect(page).toContain('<pre><code>AssertionError: order 3 is missing');
+  expect(page).not.toContain('`');
+});
+
+describeInChromium('in Chromium', (browser) => {
+  describe.each(['coverage', 'sweep'] as const)('the page of %s', (name) => {
+    test.each(['light', 'dark'] as const)('has no violation of axe-core, %s', async (scheme) => {
+      const page = await open(browser(), pages[name](), { colorScheme: scheme });
+      expect(await axeViolations(page)).toEqual([]);
+    });
+
+    test('fits a screen of 320 pixels', async () => {
+      const page = await open(browser(), pages[name](), { viewport: { width: 320, height: 640 } });
+      expect(await overflowOf(page)).toBe(0);
+    });
+
+    test('has a language, a title, a main, captions, and links that say where they lead', async () => {
+      const page = await open(browser(), pages[name]());
+      expect(await page.locator('html').getAttribute('lang')).toBe('en');
+      expect(await page.title()).toMatch(/^What the c/);
+      expect(await page.getByRole('main').count()).toBe(1);
+      const tables = await page.locator('table').count();
+      expect(tables).toBeGreaterThan(0);
+      expect(await page.locator('table > caption').count()).toBe(tables);
+      const links = await page.getByRole('link').count();
+      expect(await page.getByRole('link', { name: /^0: how to get \w+ \d+$/ }).count()).toBe(links);
+    });
+  });
+
+  test('a link of the coverage page leads to how to get the reply', async () => {
+    const page = await open(browser(), pages.coverage());
+    await page.getByRole('link', { name: 'how to get cancelOrder 409' }).click();
+    expect(await page.locator(':target').textContent()).toMatch(/curl -i -X DELETE .*code=409/);
+  });
+});
+
+async function open(
+  browser: Browser,
+  html: string,
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const page = await browser.newPage(options);
+  onTestFinished(() => page.close());
+  await page.setContent(html);
+  return page;
+}
