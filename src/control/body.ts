@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { parseJson } from '../contract/json.ts';
 import { receiveBody } from '../http/decode.ts';
 import { type ControlReply, type Endpoint, refuse } from './endpoint.ts';
@@ -15,7 +15,6 @@ type BodyReading =
  */
 export async function readBody(
   request: IncomingMessage,
-  response: ServerResponse,
   shape: Endpoint['body'],
 ): Promise<BodyReading> {
   const { headers } = request;
@@ -29,8 +28,8 @@ export async function readBody(
   }
   if (shape === undefined) return NOTHING;
   const limit = shape.limit ?? MEBIBYTE;
-  const body = await new Promise<Parameters<Parameters<typeof receiveBody>[3]>[0]>((received) => {
-    receiveBody(request, response, limit, received);
+  const body = await new Promise<Parameters<Parameters<typeof receiveBody>[2]>[0]>((received) => {
+    receiveBody(request, limit, received);
   });
   switch (body.kind) {
     case 'none':

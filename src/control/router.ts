@@ -81,7 +81,7 @@ function handlerOf(endpoint: Endpoint, parts: ControlParts): RequestHandler {
       send(request, response, refusal);
       return;
     }
-    const body = await readBody(request, response, endpoint.body);
+    const body = await readBody(request, endpoint.body);
     const reply = body.ok
       ? await perform(endpoint, request, parts, sandbox, body.value)
       : body.refusal;

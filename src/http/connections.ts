@@ -1,12 +1,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+const OPENED = Symbol('opened');
+
+export const LATEST = Symbol('latest response');
+
 /** A connection, with what the server knows of it: properties of the socket cost least to look up. */
 export interface Connection extends Socket {
   [OPENED]?: number;
-  [LOOKS]?: number;
+  /** The response to the latest request, while it is under way or if it is the last one. */
   [LATEST]?: ServerResponse | undefined;
-  [REFUSED]?: true;
 }
 
 /** A request on such a connection. */
@@ -14,37 +17,9 @@ export interface ConnectionRequest extends IncomingMessage {
   socket: Connection;
 }
 
-const OPENED = Symbol('opened');
-
-/** How often a connection was checked since its latest request began. */
-const LOOKS = Symbol('looks');
-
-/** The response to the latest request, while it is under way or if it is the last one. */
-const LATEST = Symbol('latest response');
-
-/** Whether the client was told that it cannot be understood. */
-const REFUSED = Symbol('refused');
-
 /** When a connection was opened, by `performance.now()`; undefined if another server accepted it. */
 export function openedAt(socket: Connection): number | undefined {
   return socket[OPENED];
-}
-
-/** The response to the latest request, if it may be under way or is the last one. */
-export function latestOf(socket: Connection): ServerResponse | undefined {
-  return socket[LATEST];
-}
-
-/** Notes that a request begins. */
-export function noteRequest(socket: Connection): void {
-  if (socket[LOOKS] !== 0) socket[LOOKS] = 0;
-}
-
-/** Notes that the client is told so. Returns false if it was told before. */
-export function noteRefused(socket: Connection): boolean {
-  if (socket[REFUSED]) return false;
-  socket[REFUSED] = true;
-  return true;
 }
 
 /** Notes the response to the latest request. */
@@ -62,7 +37,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** Whether a reply has begun, or waits for the one before it, and is not finished. */
-export function isReplying(latest: ServerResponse | undefined): latest is ServerResponse {
+export function isReplying(latest: ServerResponse | undefined): boolean {
   if (latest === undefined || latest.writableFinished) return false;
   return latest.socket === null || latest.req.complete || latest.headersSent;
 }
@@ -95,9 +70,6 @@ export function closeWith(socket: Socket, text: string, linger = LINGER): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** Checks of a connection before it is closed as idle. */
-const LOOKS_BEFORE_CLOSING = 3;
-
 /** How often connections at rest are closed while a server stops, in milliseconds. */
 const SWEEP_EVERY = 20;
 
@@ -115,12 +87,12 @@ export class Connections {
   /** Whether the server stops, so that each request is the last on its connection. */
   stopping = false;
   readonly #server: Server;
-  readonly #open = new Set<Connection>();
-  #stoppedAt = 0;
+  /** Each with how many bytes it had sent at the latest check; -1 while it had a reply to come. */
+  readonly #open = new Map<Connection, number>();
 
   /**
-   * @param idle how long a connection may be without a request, in milliseconds, roughly. Checking
-   *   all connections now and then costs less than the timer that Node sets after every reply
+   * @param idle how long a connection may be without a request, in milliseconds; up to twice that.
+   *   Checking all of them now and then costs less than the timer that Node sets after every reply
    */
   constructor(server: Server, idle: number) {
     this.#server = server;
@@ -128,11 +100,10 @@ export class Connections {
     server.closeIdleConnections = () => {};
     server.on('connection', (socket: Connection) => {
       socket[OPENED] = performance.now();
-      socket[LOOKS] = 0;
-      this.#open.add(socket);
+      this.#open.set(socket, -1);
       socket.once('close', () => this.#open.delete(socket));
     });
-    const timer = setInterval(() => this.#closeIdle(), idle / LOOKS_BEFORE_CLOSING).unref();
+    const timer = setInterval(() => this.#closeIdle(), idle).unref();
     server.once('close', () => clearInterval(timer));
   }
 
@@ -143,15 +114,16 @@ export class Connections {
    */
   close(grace: number): Promise<void> {
     this.stopping = true;
-    this.#stoppedAt = performance.now();
-    for (const socket of this.#open) {
+    const bodiesEnd = performance.now() + UNSENT;
+    for (const socket of this.#open.keys()) {
       const latest = socket[LATEST];
       if (latest !== undefined && !latest.headersSent) endAfter(latest);
       // Node compares how much the system has accepted: it can take twice that to see no progress.
       socket.setTimeout(grace, () => socket.destroy());
     }
+    const sweep = (): void => this.#closeResting(performance.now() > bodiesEnd);
     return new Promise((resolve) => {
-      const sweeps = setInterval(() => this.#closeResting(), SWEEP_EVERY);
+      const sweeps = setInterval(sweep, SWEEP_EVERY);
       const end = setTimeout(() => this.#destroyAll(), LONGEST);
       this.#server.close(() => {
         clearInterval(sweeps);
@@ -159,22 +131,25 @@ export class Connections {
         resolve();
       });
       // Once everything that has arrived by now is read.
-      setImmediate(() => setImmediate(() => this.#closeResting()));
+      setImmediate(() => setImmediate(sweep));
     });
   }
 
   #closeIdle(): void {
-    for (const socket of this.#open) {
-      const looks = isReplying(socket[LATEST]) ? 0 : (socket[LOOKS] ?? 0) + 1;
-      socket[LOOKS] = looks;
-      if (looks > LOOKS_BEFORE_CLOSING) socket.destroy();
+    for (const [socket, before] of this.#open) {
+      const now = isReplying(socket[LATEST]) ? -1 : socket.bytesRead;
+      if (now === before && now !== -1) socket.destroy();
+      else this.#open.set(socket, now);
     }
   }
 
-  /** Closes the connections on which nobody waits for a reply or is sending a body. */
-  #closeResting(): void {
-    const late = performance.now() - this.#stoppedAt > UNSENT;
-    for (const socket of this.#open) {
+  /**
+   * Closes the connections on which nobody waits for a reply or is sending a body.
+   *
+   * @param late whether those still sending a body have had their time
+   */
+  #closeResting(late: boolean): void {
+    for (const socket of this.#open.keys()) {
       // Replies go out in order: if the latest is out, all are.
       const latest = socket[LATEST];
       const rests =
@@ -184,6 +159,6 @@ export class Connections {
   }
 
   #destroyAll(): void {
-    for (const socket of this.#open) socket.destroy();
+    for (const socket of this.#open.keys()) socket.destroy();
   }
 }

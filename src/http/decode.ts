@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import {
   BASE_PATH,
   OPERATION_IDS,
@@ -7,7 +7,6 @@ import {
   operationShape,
 } from '../contract/operations.ts';
 import { type ReceivedBody, ReceivedBytes } from '../service/received-body.ts';
-import { askForBody } from './expect.ts';
 
 /** A path of the service and its operations. */
 export interface Route {
@@ -31,63 +30,38 @@ export interface Target {
   readonly pathId: string | undefined;
 }
 
+/** By path; for one that ends in a parameter, by what stands before it, which ends in a slash. */
 const routes = new Map<string, Route>();
-/** Routes that end in a parameter, by what stands before it. */
-const routesWithParameter = new Map<string, Route>();
 
 for (const id of OPERATION_IDS) {
   const { method, path }: OperationShape = operationShape(id);
-  const parameter = path.indexOf('{');
-  const [table, key] =
-    parameter < 0
-      ? [routes, BASE_PATH + path]
-      : [routesWithParameter, BASE_PATH + path.slice(0, parameter)];
-  const operations = new Map(table.get(key)?.operations).set(method, id);
+  const key = BASE_PATH + path.replace(/\{.*/, '');
+  const operations = new Map(routes.get(key)?.operations).set(method, id);
   const methods = [...operations.keys()].flatMap((name) =>
     name === 'GET' ? ['GET', 'HEAD'] : [name],
   );
-  table.set(key, { operations, allow: [...methods, 'OPTIONS'].join(', ') });
+  routes.set(key, { operations, allow: [...methods, 'OPTIONS'].join(', ') });
 }
 
-const NO_QUERY: Target['query'] = [];
 const AUTHORITY = /^https?:\/\/[^/?#]*/i;
 /** A sandbox in a path, well-formed or not. */
 const SANDBOX = /^\/~([^/]*)(?=\/)/;
 
-/**
- * Targets that were split before, since clients repeat them: each place holds its latest.
- * A power of two.
- */
-const PLACES = 1024;
+/** Targets that were split before, since clients repeat them. */
+const targets = new Map<string, Target>();
+const MOST_TARGETS = 1024;
 const LONGEST_TARGET = 256;
-const targets: (Target | undefined)[] = new Array(PLACES).fill(undefined);
 
 /** Splits a request target, in origin or absolute form. */
 export function decodeTarget(url: string): Target {
-  if (url.length > LONGEST_TARGET) return takeApart(url);
-  const place = placeOf(url);
-  const known = targets[place];
-  if (known !== undefined && known.url === url) return known;
+  const known = targets.get(url);
+  if (known !== undefined) return known;
   const target = takeApart(url);
-  targets[place] = target;
+  if (url.length > LONGEST_TARGET) return target;
+  if (targets.size >= MOST_TARGETS) targets.clear();
+  targets.set(url, target);
   return target;
 }
-
-/** The place of a target, from its last digits: consecutive ids get consecutive places. */
-function placeOf(url: string): number {
-  let number = 0;
-  let scale = 1;
-  let at = url.length - 1;
-  for (; at >= 0 && scale < 10_000; at -= 1) {
-    const digit = url.charCodeAt(at) - DIGIT_ZERO;
-    if (digit < 0 || digit > 9) break;
-    number += digit * scale;
-    scale *= 10;
-  }
-  return (number + 37 * at) & (PLACES - 1);
-}
-
-const DIGIT_ZERO = 48;
 
 function takeApart(url: string): Target {
   const target = url.startsWith('/') ? url : url.replace(AUTHORITY, '') || '/';
@@ -99,7 +73,7 @@ function takeApart(url: string): Target {
     url,
     sandbox: sandbox?.[1],
     path,
-    query: mark < 0 || mark === target.length - 1 ? NO_QUERY : decodeQuery(target.slice(mark + 1)),
+    query: mark < 0 ? [] : [...new URLSearchParams(target.slice(mark + 1))],
     route,
     pathId,
   };
@@ -107,12 +81,12 @@ function takeApart(url: string): Target {
 
 function findRoute(written: string): Pick<Target, 'route' | 'pathId'> {
   const path = written.includes('%') ? written.split('/').map(decodeSegment).join('/') : written;
-  const route = routes.get(path);
-  if (route !== undefined) return { route, pathId: undefined };
   const slash = path.lastIndexOf('/') + 1;
   const pathId = path.slice(slash);
   if (pathId === '') return { route: undefined, pathId: undefined };
-  return { route: routesWithParameter.get(path.slice(0, slash)), pathId };
+  const route = routes.get(path);
+  if (route !== undefined) return { route, pathId: undefined };
+  return { route: routes.get(path.slice(0, slash)), pathId };
 }
 
 /** Leaves an invalid encoding, or one of a separator, as it is. */
@@ -125,37 +99,23 @@ function decodeSegment(segment: string): string {
   }
 }
 
-const PLAIN_QUERY = /^[\w.~-]+=[\w.~-]*(?:&[\w.~-]+=[\w.~-]*)*$/;
-
-function decodeQuery(text: string): Target['query'] {
-  if (!PLAIN_QUERY.test(text)) return [...new URLSearchParams(text)];
-  return text.split('&').map((pair) => {
-    const equals = pair.indexOf('=');
-    return [pair.slice(0, equals), pair.slice(equals + 1)];
-  });
-}
-
 /**
- * Receives a request's body, up to `limit` bytes. Asks the client for it if it holds the body back.
+ * Receives a request's body, up to `limit` bytes.
  *
  * @param received never called if the client leaves before the body is complete
  * @throws Error if a body parser of the embedding app has rounded a number
  */
 export function receiveBody(
   request: IncomingMessage,
-  response: ServerResponse,
   limit: number,
   received: (body: ReceivedBody) => void,
 ): void {
-  const length = request.headers['content-length'];
-  if (
-    length === '0' ||
-    (length === undefined && request.headers['transfer-encoding'] === undefined)
-  ) {
+  const length = Number(request.headers['content-length'] ?? 0);
+  if (length === 0 && request.headers['transfer-encoding'] === undefined) {
     received({ kind: 'none' });
     return;
   }
-  if (length !== undefined && Number(length) > limit) {
+  if (length > limit) {
     received({ kind: 'too-large', limit });
     return;
   }
@@ -163,7 +123,6 @@ export function receiveBody(
     received(readBefore(request, limit));
     return;
   }
-  askForBody(request, response);
   const chunks: Buffer[] = [];
   let size = 0;
   const onData = (chunk: Buffer): void => {
@@ -176,9 +135,8 @@ export function receiveBody(
     received({ kind: 'too-large', limit });
   };
   const onEnd = (): void => {
-    const [only] = chunks;
-    if (only === undefined) received({ kind: 'none' });
-    else received(new ReceivedBytes(chunks.length === 1 ? only : Buffer.concat(chunks, size)));
+    if (size === 0) received({ kind: 'none' });
+    else received(new ReceivedBytes(Buffer.concat(chunks, size)));
   };
   request.on('data', onData).on('end', onEnd);
 }

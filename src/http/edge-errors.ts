@@ -1,9 +1,18 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
-import { errorReply, Grounds } from '../service/reply.ts';
+import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
+import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import { endAfter } from './connections.ts';
 import { type Framing, send, type Wire, written } from './encode.ts';
-import type { EdgeError } from './request-check.ts';
+
+/** An Error that a request gets before anything looks at what it asks for. */
+export type EdgeError = {
+  readonly [C in ErrorCode]: {
+    readonly code: C;
+    readonly status: StatusOf<C>;
+    readonly message: string;
+  };
+}[ErrorCode];
 
 const PLAIN_FRAMING: Framing = { head: false, crossOrigin: false };
 
@@ -19,31 +28,26 @@ export class EdgeErrors {
   }
 
   /** The status of a malformed request. */
-  get invalid(): 400 | 422 {
-    return this.#world.choices['invalid-input'] === '422' ? 422 : 400;
-  }
+  readonly invalid = (): 400 | 422 => (this.#world.choices['invalid-input'] === '422' ? 422 : 400);
 
   /** Answers with an Error and closes the connection. */
   refuse(response: ServerResponse, error: EdgeError): void {
     endAfter(response);
-    this.#send(response, error);
+    this.#send(response, this.#replyOf(error));
   }
 
   /** Answers a request on which the mock itself failed. */
   fail(response: ServerResponse, error: unknown): void {
-    process.emitWarning(error instanceof Error ? error : new Error(String(error)));
+    const reply = failed(this.#world, error);
     if (response.headersSent) response.destroy();
-    else {
-      const message = 'the mock itself failed';
-      this.#send(response, { code: 'internal_error', status: 500, message });
-    }
+    else this.#send(response, reply);
   }
 
   /** A whole reply as text, for a connection without a response object. */
-  text({ code, status, message }: EdgeError, more: readonly string[] = []): string {
-    const { choices, clock } = this.#world;
-    const reply = errorReply(new Grounds(choices), code, status, message, { headers: more });
-    const { headers, body } = written(reply, PLAIN_FRAMING, this.#world, this.#wire);
+  text(error: EdgeError, more: readonly string[] = []): string {
+    const { clock } = this.#world;
+    const reply = this.#replyOf(error, more);
+    const { status, headers, body } = written(reply, PLAIN_FRAMING, this.#world, this.#wire);
     const length = String(Buffer.byteLength(body));
     const all = [...headers, 'Content-Length', length, 'Connection', 'close'];
     // Node adds it to the replies that it writes itself.
@@ -54,9 +58,19 @@ export class EdgeErrors {
     return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n');
   }
 
-  #send(response: ServerResponse, { code, status, message }: EdgeError): void {
-    const reply = errorReply(new Grounds(this.#world.choices), code, status, message);
+  #replyOf({ code, status, message }: EdgeError, headers: readonly string[] = []): Reply {
+    return errorReply(new Grounds(this.#world.choices), code, status, message, { headers });
+  }
+
+  #send(response: ServerResponse, reply: Reply): void {
     const outcome = { kind: 'reply', reply, delay: 0 } as const;
     send(response, outcome, PLAIN_FRAMING, this.#world, this.#wire);
   }
+}
+
+/** Reports a bug of the mock as a warning, and answers with an Error; others are not affected. */
+export function failed(world: World, error: unknown): Reply {
+  process.emitWarning(error instanceof Error ? error : new Error(String(error)));
+  const grounds = new Grounds(world.choices);
+  return errorReply(grounds, 'internal_error', 500, 'the mock itself failed');
 }

@@ -10,14 +10,12 @@ import {
   hasBody,
   isLast,
   isReplying,
-  latestOf,
+  LATEST,
   noteLatest,
-  noteRequest,
 } from './connections.ts';
 import { EdgeErrors } from './edge-errors.ts';
 import type { Wire } from './encode.ts';
-import { holdBack } from './expect.ts';
-import { RequestCheck } from './request-check.ts';
+import { requestError } from './request-check.ts';
 import type { ServiceHandler } from './service.ts';
 import { type ClientError, otherProtocol, refuseUnreadable } from './unreadable.ts';
 
@@ -81,39 +79,38 @@ export function createListener(options: ListenerOptions): Listener {
 
   const answer = (request: ConnectionRequest, response: ServerResponse): void => {
     const { socket } = request;
-    if (isLast(latestOf(socket)) || (connections.stopping && socket.writableEnded)) {
+    if (isLast(socket[LATEST]) || (connections.stopping && socket.writableEnded)) {
       // The client was told that the reply before is the last.
       request.resume();
       return;
     }
     if (connections.stopping || (!response.shouldKeepAlive && hasBody(request))) endAfter(response);
-    noteRequest(socket);
     respond(request, response);
     noteLatest(request, response);
   };
 
   server.on('request', answer);
-  server.on('checkContinue', (request: ConnectionRequest, response) => {
-    endAfter(response);
-    holdBack(request, response);
-    answer(request, response);
-  });
   // A server may ignore other expectations (RFC 9110, section 10.1.1).
   server.on('checkExpectation', answer);
   server.on('connect', (_request, socket: Connection) => refuseConnect(socket, errors));
+  const reported = new Set<string>();
   server.on('clientError', (error: ClientError, socket: Connection) => {
+    const notice = otherProtocol(error);
+    // Each once: a client that retries would fill the log.
+    if (notice !== undefined && !reported.has(notice)) {
+      reported.add(notice);
+      options.onNotice?.(notice);
+    }
     refuseUnreadable(error, socket, errors);
   });
-  if (options.onNotice !== undefined) noticeProtocols(server, options.onNotice);
   return { server, close: () => connections.close(timeouts.stop) };
 }
 
 /** Makes what answers a request: an Error, the service's handler, or the app. */
 function responder({ service, loadApp }: ListenerOptions, errors: EdgeErrors): RequestListener {
-  const check = new RequestCheck(() => errors.invalid);
   let app: Promise<RequestListener> | undefined;
   return (request, response) => {
-    const error = check.errorFor(request);
+    const error = requestError(request, errors.invalid);
     if (error !== undefined) {
       errors.refuse(response, error);
       return;
@@ -145,7 +142,7 @@ function isServicePath(url: string): boolean {
 function refuseConnect(socket: Connection, errors: EdgeErrors): void {
   // Node no longer handles the socket's errors and data.
   socket.on('error', () => socket.destroy()).resume();
-  const latest = latestOf(socket);
+  const latest = socket[LATEST];
   if (isReplying(latest) || isLast(latest)) {
     socket.destroy();
     return;
@@ -153,15 +150,4 @@ function refuseConnect(socket: Connection, errors: EdgeErrors): void {
   const message = 'CONNECT is not for this server';
   const allow = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'];
   closeWith(socket, errors.text({ code: 'method_not_allowed', status: 405, message }, allow));
-}
-
-/** Reports other protocols, each once: a client that retries would fill the log. */
-function noticeProtocols(server: Server, onNotice: (message: string) => void): void {
-  const reported = new Set<string>();
-  server.on('clientError', (error: ClientError) => {
-    const message = otherProtocol(error);
-    if (message === undefined || reported.has(message)) return;
-    reported.add(message);
-    onNotice(message);
-  });
 }

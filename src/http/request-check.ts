@@ -1,62 +1,46 @@
 import type { IncomingMessage } from 'node:http';
-import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { describe } from '../words.ts';
-
-/** An Error that a request gets before anything looks at what it asks for. */
-export type EdgeError = {
-  readonly [C in ErrorCode]: {
-    readonly code: C;
-    readonly status: StatusOf<C>;
-    readonly message: string;
-  };
-}[ErrorCode];
+import type { EdgeError } from './edge-errors.ts';
 
 /** A host with or without a port (RFC 9110, section 7.2); brackets around an IPv6 address. */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
-/** Checks what HTTP requires of every request and Node does not check. */
-export class RequestCheck {
-  /** The status of a malformed request, which an assumption decides. */
-  readonly #invalid: () => 400 | 422;
-  /** The last valid `Host`: clients send the same one again and again. */
-  #knownHost = '';
-
-  constructor(invalid: () => 400 | 422) {
-    this.#invalid = invalid;
+/**
+ * Checks what HTTP requires of every request and Node does not check.
+ *
+ * @param invalid the status of a malformed request
+ * @returns undefined if nothing is wrong
+ */
+export function requestError(
+  request: IncomingMessage,
+  invalid: () => 400 | 422,
+): EdgeError | undefined {
+  const problem = hostProblem(request);
+  if (problem !== undefined) {
+    return { code: 'invalid_input', status: invalid(), message: `Host: expected ${problem}` };
   }
-
-  /** The Error for a request; undefined if nothing is wrong with it. */
-  errorFor(request: IncomingMessage): EdgeError | undefined {
-    const problem = this.#hostProblem(request);
-    if (problem !== undefined) {
-      return { code: 'invalid_input', status: this.#invalid(), message: problem };
-    }
-    if (request.httpVersionMajor !== 1) {
-      const message = `expected HTTP/1.1 or HTTP/1.0, found HTTP/${request.httpVersion}`;
-      return { code: 'http_version_not_supported', status: 505, message };
-    }
-    const coding = request.headers['transfer-encoding'];
-    if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-      const message = `Transfer-Encoding: expected chunked, found ${describe(coding)}`;
-      return { code: 'transfer_coding_not_implemented', status: 501, message };
-    }
-    return undefined;
+  if (request.httpVersionMajor !== 1) {
+    const message = `expected HTTP/1.1 or HTTP/1.0, found HTTP/${request.httpVersion}`;
+    return { code: 'http_version_not_supported', status: 505, message };
   }
-
-  /** What is wrong with the `Host` (RFC 9112, section 3.2). */
-  #hostProblem({ headers, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
-    const { host } = headers;
-    if (host === undefined) {
-      return httpVersion === '1.1' ? 'Host: expected a name or address, found nothing' : undefined;
-    }
-    if (host !== this.#knownHost) {
-      if (!HOST.test(host)) {
-        return `Host: expected a name or address with or without a port, found ${describe(host)}`;
-      }
-      this.#knownHost = host;
-    }
-    return hasTwoHosts(rawHeaders) ? 'Host: expected one, found more' : undefined;
+  const coding = request.headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    const message = `Transfer-Encoding: expected chunked, found ${describe(coding)}`;
+    return { code: 'transfer_coding_not_implemented', status: 501, message };
   }
+  return undefined;
+}
+
+/** What is wrong with the `Host` (RFC 9112, section 3.2). */
+function hostProblem({ headers, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+  const { host } = headers;
+  if (host === undefined) {
+    return httpVersion === '1.1' ? 'a name or address, found nothing' : undefined;
+  }
+  if (!HOST.test(host)) {
+    return `a name or address with or without a port, found ${describe(host)}`;
+  }
+  return hasTwoHosts(rawHeaders) ? 'one, found more' : undefined;
 }
 
 /** Node keeps only the first `Host`. */

@@ -62,7 +62,7 @@ export function createServiceHandler({
       return;
     }
     const limit = BODY_LIMITS[sandbox.world.choices['body-limit']];
-    receiveBody(request, response, limit, (body) => exchange.perform(id, body, library));
+    receiveBody(request, limit, (body) => exchange.perform(id, body, library));
   };
 }
 

@@ -1,14 +1,5 @@
-import {
-  type Connection,
-  closeWith,
-  endAfter,
-  isLast,
-  isReplying,
-  latestOf,
-  noteRefused,
-} from './connections.ts';
-import type { EdgeErrors } from './edge-errors.ts';
-import type { EdgeError } from './request-check.ts';
+import { type Connection, closeWith, endAfter, isLast, isReplying, LATEST } from './connections.ts';
+import type { EdgeError, EdgeErrors } from './edge-errors.ts';
 
 /** What Node reports of bytes that are not a request. */
 export interface ClientError extends NodeJS.ErrnoException {
@@ -16,18 +7,19 @@ export interface ClientError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }
 
+/** Connections that have had an error: every further byte is another one. */
+const refused = new WeakSet<Connection>();
+
 /** Answers what could not be read as a request, and closes the connection. */
 export function refuseUnreadable(error: ClientError, socket: Connection, errors: EdgeErrors): void {
   if (error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  // Every further byte is another error.
-  if (socket.writableEnded || !noteRefused(socket)) return;
-  const latest = latestOf(socket);
-  const behindLast = latest?.req.complete === true && isLast(latest);
-  const answered = latest?.writableEnded === true && !latest.req.complete;
-  if (isReplying(latest)) {
+  if (socket.writableEnded || refused.has(socket)) return;
+  refused.add(socket);
+  const latest = socket[LATEST];
+  if (latest !== undefined && isReplying(latest)) {
     if (!latest.req.complete) socket.destroy();
     else {
       endAfter(latest);
@@ -37,30 +29,37 @@ export function refuseUnreadable(error: ClientError, socket: Connection, errors:
   }
   // A client that has sent nothing would take an Error for the reply to its first request, and one
   // that has its reply for the reply to its next. Behind the last request nobody expects any.
-  if (behindLast) endAfter(latest);
-  const silent = socket.bytesRead === 0 || answered || behindLast;
-  closeWith(socket, silent ? '' : errors.text(errorFor(error, errors.invalid)));
+  const answered = latest?.writableEnded === true && (isLast(latest) || !latest.req.complete);
+  const silent = socket.bytesRead === 0 || answered;
+  closeWith(socket, silent ? '' : errors.text(errorFor(error, errors.invalid())));
 }
 
 function errorFor({ code, message }: ClientError, invalid: 400 | 422): EdgeError {
   switch (code) {
-    case 'HPE_HEADER_OVERFLOW': {
-      const message = 'the request line and headers are larger than 16 KiB';
-      return { code: 'request_header_fields_too_large', status: 431, message };
-    }
-    case 'ERR_HTTP_REQUEST_TIMEOUT': {
-      const message = 'the request did not arrive in time';
-      return { code: 'request_timeout', status: 408, message };
-    }
-    case 'HPE_INVALID_EOF_STATE': {
-      const message = 'the connection ended in the middle of a request';
-      return { code: 'invalid_input', status: invalid, message };
-    }
-    default: {
-      const why = message.replace(/^Parse Error: /, '');
-      const text = `the request is not HTTP/1.1: ${why}`;
-      return { code: 'invalid_input', status: invalid, message: text };
-    }
+    case 'HPE_HEADER_OVERFLOW':
+      return {
+        code: 'request_header_fields_too_large',
+        status: 431,
+        message: 'the request line and headers are larger than 16 KiB',
+      };
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return {
+        code: 'request_timeout',
+        status: 408,
+        message: 'the request did not arrive in time',
+      };
+    case 'HPE_INVALID_EOF_STATE':
+      return {
+        code: 'invalid_input',
+        status: invalid,
+        message: 'the connection ended in the middle of a request',
+      };
+    default:
+      return {
+        code: 'invalid_input',
+        status: invalid,
+        message: `the request is not HTTP/1.1: ${message.replace(/^Parse Error: /, '')}`,
+      };
   }
 }
 

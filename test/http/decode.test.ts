@@ -1,4 +1,4 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -9,7 +9,7 @@ function receive(limit: number) {
   const request = new IncomingMessage(new Socket());
   request.headers = { 'transfer-encoding': 'chunked' };
   const received: ReceivedBody[] = [];
-  receiveBody(request, new ServerResponse(request), limit, (body) => received.push(body));
+  receiveBody(request, limit, (body) => received.push(body));
   return { request, received };
 }
 
