@@ -53,7 +53,7 @@ function objectSchema(fields: Fields, example: Json | undefined): Json {
   };
 }
 
-export function fieldSchema({ type, description, seen }: Field): Json {
+function fieldSchema({ type, description, seen }: Field): Json {
   return withoutUndefined({ ...FIELD_TYPES[type].schema, description, 'x-seen-values': seen });
 }
 

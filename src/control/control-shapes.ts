@@ -66,8 +66,6 @@ const ACTIVE_RULE = named(
     calls: optional(COUNT, 'How many calls it has matched, if it counts them.'),
   }),
 );
-/** A rule that is tried now. */
-export type ActiveRule = ValueOf<typeof ACTIVE_RULE>;
 
 const ACTIVE_SCENARIO = named(
   'ActiveScenario',
@@ -126,7 +124,7 @@ const HEADERS = convert(
   (headers): Readonly<Record<string, string>> => Object.fromEntries(headers),
 );
 
-export const EXCHANGE = named(
+const EXCHANGE = named(
   'Exchange',
   object({
     number: required(COUNT, 'Counted from 1, dropped exchanges included.'),

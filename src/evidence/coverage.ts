@@ -23,10 +23,10 @@ export interface Shown {
 
 export type ReplyCoverage = KnownReply & Shown;
 /** A case is looked for until it is first shown: its count is 0 or 1 for each sandbox. */
-export type CaseCoverage = DocumentedCase & Shown;
+type CaseCoverage = DocumentedCase & Shown;
 
 /** How many there are, and how many of them were shown. */
-export interface CoverageShare {
+interface CoverageShare {
   readonly shown: number;
   readonly total: number;
   /** Rounded down, so that 100 means all. */

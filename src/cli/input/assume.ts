@@ -1,12 +1,12 @@
 import {
-  ASSUMPTION_IDS,
   type AssumptionId,
   type Choices,
   isAssumptionId,
   isOption,
-  optionNames,
 } from '../../contract/assumption-table.ts';
-import { describe, listed, suggest } from '../../words.ts';
+import { ASSUME } from '../../scenario/assume-shape.ts';
+import { readAs } from '../../shape/shapes.ts';
+import { describe } from '../../words.ts';
 import { UsageError } from '../failures.ts';
 import type { FlagOf } from '../flags.ts';
 import { type Given, givenAs, type Layer, type Layers, onlyText, refusal } from './given.ts';
@@ -46,11 +46,7 @@ export function assignmentsIn(layers: Layers, flag: FlagOf<'list'>): [Assumption
 }
 
 function assignments({ texts, origin }: Given): [AssumptionId, string][] {
-  return texts.map((text) => {
-    const { id, option } = splitAssignment(text, origin);
-    requireOption(id, option, `${origin} ${id}`);
-    return [id, option];
-  });
+  return texts.map((text) => assignment(text, origin));
 }
 
 function assumedIn(layer: Layer): Record<string, string> {
@@ -59,7 +55,10 @@ function assumedIn(layer: Layer): Record<string, string> {
   const shorthand = layer.get('rate-limit');
   if (shorthand === undefined) return assumed;
   const rate = onlyText(shorthand);
-  requireOption('rate-limit', rate, shorthand.origin);
+  const reading = readAs(ASSUME, { 'rate-limit': rate });
+  for (const { expected, found } of reading.ok ? [] : reading.problems) {
+    throw refusal(shorthand.origin, expected, found);
+  }
   const other = assumed['rate-limit'] ?? rate;
   if (other !== rate) {
     throw new UsageError(
@@ -69,23 +68,15 @@ function assumedIn(layer: Layer): Record<string, string> {
   return { ...assumed, 'rate-limit': rate };
 }
 
-function splitAssignment(text: string, origin: string): { id: AssumptionId; option: string } {
+/** Reads ID=OPTION. */
+function assignment(text: string, origin: string): [AssumptionId, string] {
   const [, id, option] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
   if (id === undefined || option === undefined) {
     throw refusal(origin, 'ID=OPTION, such as cancel-again=404', describe(text));
   }
-  if (isAssumptionId(id)) return { id, option };
-  throw refusal(
-    origin,
-    'an assumption that "petstore-mock assumptions" lists',
-    `${describe(id)}${suggest(id, ASSUMPTION_IDS)}`,
-  );
-}
-
-function requireOption(id: AssumptionId, option: string, origin: string): void {
-  if (isOption(id, option)) return;
-  const names = optionNames(id);
-  const expected =
-    id === 'rate-limit' ? 'none, or a rate such as 10/s or 600/m' : listed(names, 'or');
-  throw refusal(origin, expected, `${describe(option)}${suggest(option, names)}`);
+  const reading = readAs(ASSUME, { [id]: option });
+  if (reading.ok && isAssumptionId(id)) return [id, option];
+  const [problem] = reading.ok ? [] : reading.problems;
+  const { ofName = false, expected = '', found = '' } = problem ?? {};
+  throw refusal(ofName ? origin : `${origin} ${id}`, expected, found);
 }
