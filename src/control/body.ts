@@ -36,7 +36,11 @@ export async function readBody(
       if (shape.optional) return NOTHING;
       return refused('invalid_input', 400, 'expected a body of JSON, found nothing');
     case 'too-large':
-      return refused('body_too_large', 413, `the body is larger than ${limit / MEBIBYTE} MiB`);
+      return refused(
+        'body_too_large',
+        413,
+        `the body is larger than ${limit / MEBIBYTE} MiB${shape.instead === undefined ? '' : `: ${shape.instead}`}`,
+      );
     case 'bytes':
       return parse(body.bytes);
   }

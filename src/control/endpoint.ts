@@ -45,6 +45,8 @@ interface Body<T> {
   readonly optional?: true;
   /** In bytes; 1 MiB by default. */
   readonly limit?: number;
+  /** What to do about a larger one. */
+  readonly instead?: string;
 }
 
 type Handle<Call> = (call: Call) => ControlReply | Promise<ControlReply>;

@@ -3,8 +3,9 @@ import { OPERATION_IDS } from '../contract/operations.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { ClockSetting } from '../service/clock.ts';
 import { type KeyLists, type Keyring, keyring } from '../service/keyring.ts';
-import { mergeInto } from '../store/merge.ts';
+import { merging } from '../store/merge.ts';
 import { forkStore, type Store } from '../store/store.ts';
+import { atOnce, type Work } from '../store/work.ts';
 import { type RuleBook, ruleBook } from './rules.ts';
 import { type Rule, type Scenario, ScenarioError } from './scenario.ts';
 
@@ -44,13 +45,22 @@ export interface StartSettings {
  * @throws ScenarioError where a scenario's records do not fit the store
  */
 export function startOf(
-  { assume, keys = {}, clock, frozen, delay = 0, seed = DEFAULTS.seed }: StartSettings,
+  settings: StartSettings,
   store: Store,
   scenarios: readonly Scenario[],
 ): Start {
+  return atOnce(starting(settings, store, scenarios));
+}
+
+/** The work of `startOf`. */
+export function* starting(
+  { assume, keys = {}, clock, frozen, delay = 0, seed = DEFAULTS.seed }: StartSettings,
+  store: Store,
+  scenarios: readonly Scenario[],
+): Work<Start> {
   const draft = forkStore(store);
   for (const { name, state, placeOf } of scenarios) {
-    const problems = mergeInto(draft, state, ['state']);
+    const problems = yield* merging(draft, state, ['state']);
     if (problems.length === 0) continue;
     throw new ScenarioError(
       name,

@@ -1,7 +1,8 @@
 import { DEFAULTS } from '../defaults.ts';
 import { loadFixture } from '../store/fixture/load-fixture.ts';
 import { createStore, type Store } from '../store/store.ts';
-import { type Start, type StartSettings, startOf } from './sandbox-start.ts';
+import { inTurns } from '../store/work.ts';
+import { type Start, type StartSettings, starting } from './sandbox-start.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Which store there is before scenarios change it. */
@@ -23,10 +24,10 @@ export type Starter = (scenarios: readonly Scenario[]) => Promise<Start>;
 export function starterFrom(settings: StartSettings, initial: () => Store): Starter {
   return async (scenarios) => {
     const named = scenarios.findLast((it) => it.fixture !== undefined || it.generate !== undefined);
-    if (named === undefined) return startOf(settings, initial(), scenarios);
+    if (named === undefined) return inTurns(starting(settings, initial(), scenarios));
     const { fixture, generate } = named;
     const store = await loadStore({ fixture, ...generate }, settings.seed);
-    return startOf(settings, store, scenarios);
+    return inTurns(starting(settings, store, scenarios));
   };
 }
 

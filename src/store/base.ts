@@ -1,3 +1,6 @@
+import { sorting } from './in-order.ts';
+import { atOnce, type Work } from './work.ts';
+
 /**
  * The records a collection starts from, in ascending order of their ids. Every fork shares them and
  * they never change, so a base may hold a fixture's records or draw each one on demand.
@@ -22,7 +25,12 @@ export interface Subset<R> {
 
 /** Makes a base of records in any order. Their ids must differ. */
 export function baseOf<R>(records: readonly R[], idOf: (record: R) => bigint): Base<R> {
-  const sorted = records.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+  return atOnce(basing(records, idOf));
+}
+
+/** The work of `baseOf`. */
+export function* basing<R>(records: readonly R[], idOf: (record: R) => bigint): Work<Base<R>> {
+  const sorted = yield* sorting(records, idOf);
   const at = (position: number): R => sorted[position] ?? nothingAt(position);
   return { size: sorted.length, at, idAt: (position) => idOf(at(position)) };
 }
@@ -32,16 +40,4 @@ export const EMPTY_BASE: Base<never> = { size: 0, at: nothingAt, idAt: nothingAt
 
 function nothingAt(position: number): never {
   throw new RangeError(`There is no record at ${position}.`);
-}
-
-/** The first of `size` ascending ids that is not below `id`. */
-export function lowerBound(size: number, idAt: (position: number) => bigint, id: bigint): number {
-  let low = 0;
-  let high = size;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (idAt(middle) < id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -1,4 +1,4 @@
-import { type Base, EMPTY_BASE, lowerBound, type Subset } from './base.ts';
+import { type Base, EMPTY_BASE, type Subset } from './base.ts';
 import {
   type Changes,
   copyOf,
@@ -7,7 +7,7 @@ import {
   noChanges,
   RUN_LENGTH,
 } from './changes.ts';
-import { inOrder, type Slots, slotsOf } from './in-order.ts';
+import { inOrder, lowerBound, type Slots, slotsOf } from './in-order.ts';
 
 /** Consecutive records of a collection. */
 export interface Run<R> {

@@ -1,4 +1,4 @@
-import { lowerBound } from './base.ts';
+import type { Work } from './work.ts';
 
 /** Records in ascending order of their ids, some of which may be missing. */
 export interface Slots<R> {
@@ -49,4 +49,53 @@ export function* inOrder<R>(
 function startOf<R>({ size, idAt }: Slots<R>, step: 1 | -1, from: bigint | undefined): number {
   if (step === 1) return from === undefined ? 0 : lowerBound(size, idAt, from + 1n);
   return (from === undefined ? size : lowerBound(size, idAt, from)) - 1;
+}
+
+/** The first of `size` ascending ids that is not below `id`. */
+export function lowerBound(size: number, idAt: (position: number) => bigint, id: bigint): number {
+  let low = 0;
+  let high = size;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (idAt(middle) < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Records that are sorted in one step. */
+const SORTED_AT_ONCE = 1024;
+
+/** Sorts records by their ids, which must differ. */
+export function* sorting<R>(
+  records: readonly R[],
+  idOf: (record: R) => bigint,
+): Work<readonly R[]> {
+  let runs: (readonly R[])[] = [];
+  for (let start = 0; start < records.length; start += SORTED_AT_ONCE) {
+    const run = records.slice(start, start + SORTED_AT_ONCE);
+    runs.push(run.sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1)));
+    yield;
+  }
+  while (runs.length > 1) {
+    const merged: (readonly R[])[] = [];
+    for (let index = 0; index < runs.length; index += 2) {
+      merged.push(yield* mergeRuns(runs[index] ?? [], runs[index + 1] ?? [], idOf));
+    }
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+function* mergeRuns<R>(
+  one: readonly R[],
+  other: readonly R[],
+  idOf: (record: R) => bigint,
+): Work<readonly R[]> {
+  const merged: R[] = [];
+  for (const record of inOrder(slotsOf(one, idOf), slotsOf(other, idOf), 1)) {
+    merged.push(record);
+    yield;
+  }
+  return merged;
 }

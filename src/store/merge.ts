@@ -8,8 +8,9 @@ import {
 import { RECORD_SHAPES } from '../shape/record-shapes.ts';
 import { type At, problemOf, type Shape, type ShapeProblem, type Tell } from '../shape/shapes.ts';
 import type { Collection } from './collection.ts';
-import { ordersByAnimal } from './orders-by-animal.ts';
-import { forkStore, restoreStore, type Store } from './store.ts';
+import { findingOrders, indexing } from './orders-by-animal.ts';
+import { forkStore, restoreStore, type Store, versionOf } from './store.ts';
+import { atOnce, inTurns, type Work } from './work.ts';
 
 /** Changes to one collection: records taken out first, then members of records put in, by id. */
 export interface CollectionChanges<R> {
@@ -32,67 +33,117 @@ export const ID_NAME = {
 } as const satisfies Record<CollectionName, string>;
 
 /**
- * Merges changes into a store: all of them, or none where one leads to a record that is not whole or
- * that names an animal which does not exist. With an animal go its inventory entry and its orders.
+ * Merges changes into a store: all of them, or none if one leads to a record that is not whole or
+ * names an animal that does not exist. An animal's inventory entry and orders go with it.
  *
- * @returns what is wrong; nothing where the changes were made
+ * @returns what is wrong; nothing if the changes were made
  */
-export function mergeInto(
+export function mergeInto(store: Store, changes: StoreChanges): readonly ShapeProblem[] {
+  return atOnce(merging(store, changes));
+}
+
+/** Merges that others overtake before one is done at once. */
+const MOST_OVERTAKEN = 3;
+
+/** `mergeInto` in turns with other requests, which may change the store in between. */
+export async function mergeInTurns(
+  store: Store,
+  changes: StoreChanges,
+): Promise<readonly ShapeProblem[]> {
+  for (let overtaken = 0; overtaken < MOST_OVERTAKEN; overtaken += 1) {
+    const version = versionOf(store);
+    const draft = forkStore(store);
+    const problems = await inTurns(merging(draft, changes));
+    if (versionOf(store) !== version) continue;
+    if (problems.length === 0) restoreStore(store, draft);
+    return problems;
+  }
+  return mergeInto(store, changes);
+}
+
+/** The work of `mergeInto`. The store must not change until it is done. */
+export function* merging(
   store: Store,
   changes: StoreChanges,
   at: At = [],
-): readonly ShapeProblem[] {
+): Work<readonly ShapeProblem[]> {
   const draft = forkStore(store);
   const problems: ShapeProblem[] = [];
+  const tell: Tell = (misfit) => problems.push(problemOf(misfit));
   const { animals, inventory, orders } = changes;
   if (animals.remove === 'all') for (const name of COLLECTIONS) draft[name].clear();
-  else removeAnimals(draft, new Set(animals.remove));
-  remove(draft.inventory, inventory.remove);
-  remove(draft.orders, orders.remove);
+  else yield* removingAnimals(draft, new Set(animals.remove));
+  yield* removing(draft.inventory, inventory.remove);
+  yield* removing(draft.orders, orders.remove);
 
-  const merge = <R extends object>(
+  function* setting<R extends object>(
     name: CollectionName,
-    shape: Shape<R>,
     collection: Collection<R>,
+    shape: Shape<R>,
     set: readonly Partial<R>[],
-  ): void => {
+  ): Work<void> {
     for (const [index, members] of set.entries()) {
       const place = [...at, name, 'set', index];
-      const tell: Tell = (misfit) => problems.push(problemOf(misfit));
       const record = shape.read({ ...before(name, collection, members), ...members }, place, tell);
       if (record !== undefined) collection.set(record);
       if ('petId' in members) tellMissingAnimal(draft, members.petId, [...place, 'petId'], tell);
+      yield;
     }
-  };
-  merge('animals', RECORD_SHAPES.animals, draft.animals, animals.set);
-  merge('inventory', RECORD_SHAPES.inventory, draft.inventory, inventory.set);
-  merge('orders', RECORD_SHAPES.orders, draft.orders, orders.set);
+  }
+  yield* setting('animals', draft.animals, RECORD_SHAPES.animals, animals.set);
+  yield* setting('inventory', draft.inventory, RECORD_SHAPES.inventory, inventory.set);
+  yield* setting('orders', draft.orders, RECORD_SHAPES.orders, orders.set);
 
   if (problems.length === 0) restoreStore(store, draft);
   return problems;
 }
 
-function remove<R extends object>(collection: Collection<R>, ids: readonly bigint[] | 'all'): void {
-  if (ids === 'all') collection.clear();
-  else collection.deleteAll(new Set(ids));
+/** Ids that are removed in one step. */
+const REMOVED_AT_ONCE = 1024;
+
+function* removing<R extends object>(
+  collection: Collection<R>,
+  ids: Iterable<bigint> | 'all',
+): Work<void> {
+  if (ids === 'all') {
+    collection.clear();
+    return;
+  }
+  let some = new Set<bigint>();
+  for (const id of ids) {
+    some.add(id);
+    if (some.size < REMOVED_AT_ONCE) continue;
+    collection.deleteAll(some);
+    some = new Set();
+    yield;
+  }
+  collection.deleteAll(some);
 }
 
 /**
  * Removes an animal with its inventory entry and its orders, which may not name a missing animal.
+ * Other requests are answered while the orders of a new base are indexed.
  *
  * @returns whether there was such an animal
  */
-export function removeAnimal(store: Store, id: bigint): boolean {
+export async function removeAnimal(store: Store, id: bigint): Promise<boolean> {
+  let base = store.orders.base;
+  if (store.animals.has(id)) await inTurns(indexing(base));
+  while (base !== store.orders.base) {
+    base = store.orders.base;
+    await inTurns(indexing(base));
+  }
   if (!store.animals.has(id)) return false;
-  removeAnimals(store, new Set([id]));
+  atOnce(removingAnimals(store, new Set([id])));
   return true;
 }
 
-function removeAnimals(store: Store, ids: ReadonlySet<bigint>): void {
+function* removingAnimals(store: Store, ids: ReadonlySet<bigint>): Work<void> {
   const known = new Set([...ids].filter((id) => store.animals.has(id)));
-  store.animals.deleteAll(known);
-  store.inventory.deleteAll(known);
-  store.orders.deleteAll(ordersByAnimal(store.orders, known));
+  const orders = yield* findingOrders(store.orders, known);
+  yield* removing(store.animals, known);
+  yield* removing(store.inventory, known);
+  yield* removing(store.orders, orders);
 }
 
 /** The record that members are merged into. */

@@ -1,6 +1,7 @@
 import type { Order } from '../contract/records.ts';
 import type { Base } from './base.ts';
 import type { Collection } from './collection.ts';
+import type { Work } from './work.ts';
 
 /** Positions of a base's orders in chains, one for each bucket of animal ids: 8 to 12 bytes an order. */
 interface BaseIndex {
@@ -10,27 +11,30 @@ interface BaseIndex {
   readonly before: Int32Array;
 }
 
+/** Positions that are indexed in one step. */
+const POSITIONS_AT_ONCE = 256;
+
 /** A base never changes, so each index is built once and serves every fork and sandbox. */
 const indexes = new WeakMap<Base<Order>, BaseIndex>();
 
 /**
- * The ids of the orders that name one of these animals. Beside the index of the base, which is built
- * at the first call, the cost grows with the animals and with the orders that differ from the base.
+ * The ids of the orders that name one of these animals. Besides the index of the base, which the
+ * first call builds, the cost grows with the animals and with the orders that differ from the base.
  */
-export function ordersByAnimal(
+export function* findingOrders(
   orders: Collection<Order>,
   petIds: ReadonlySet<bigint>,
-): ReadonlySet<bigint> {
+): Work<ReadonlySet<bigint>> {
   const found = new Set<bigint>();
   const { base } = orders;
-  if (petIds.size > 0 && base.size > 0) {
-    const index = indexOf(base);
-    for (const petId of petIds) {
-      for (const position of chainOf(index, petId)) {
-        const order = orders.get(base.idAt(position));
-        if (order?.petId === petId) found.add(order.id);
-      }
+  if (petIds.size === 0) return found;
+  const index = yield* indexing(base);
+  for (const petId of petIds) {
+    for (const position of chainOf(index, petId)) {
+      const order = orders.get(base.idAt(position));
+      if (order?.petId === petId) found.add(order.id);
     }
+    yield;
   }
   for (const { id, petId } of orders.changed()) {
     if (petId !== undefined && petIds.has(petId)) found.add(id);
@@ -38,28 +42,25 @@ export function ordersByAnimal(
   return found;
 }
 
-function indexOf(base: Base<Order>): BaseIndex {
-  let index = indexes.get(base);
-  if (index === undefined) {
-    index = build(base);
-    indexes.set(base, index);
-  }
-  return index;
-}
-
-function build(base: Base<Order>): BaseIndex {
+/** Builds the index of a base, unless there is one. */
+export function* indexing(base: Base<Order>): Work<BaseIndex> {
+  const known = indexes.get(base);
+  if (known !== undefined) return known;
   const buckets = 2 ** Math.ceil(Math.log2(base.size + 1));
   const last = new Int32Array(buckets).fill(-1);
   const before = new Int32Array(base.size).fill(-1);
   const petIdAt = base.petIdAt ?? ((position: number) => base.at(position).petId);
   for (let position = 0; position < base.size; position += 1) {
+    if (position % POSITIONS_AT_ONCE === 0) yield;
     const petId = petIdAt(position);
     if (petId === undefined) continue;
     const bucket = bucketOf(petId, buckets);
     before[position] = last[bucket] ?? -1;
     last[bucket] = position;
   }
-  return { last, before };
+  const index = { last, before };
+  indexes.set(base, index);
+  return index;
 }
 
 function* chainOf({ last, before }: BaseIndex, petId: bigint): Generator<number> {

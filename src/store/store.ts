@@ -1,6 +1,7 @@
 import type { Animal, InventoryEntry, Order } from '../contract/records.ts';
-import { type Base, baseOf } from './base.ts';
+import { type Base, basing } from './base.ts';
 import { Collection } from './collection.ts';
+import { atOnce, type Work } from './work.ts';
 
 /** What a store starts from: one base for each collection. */
 export interface StoreBase {
@@ -31,10 +32,15 @@ export interface Store {
 }
 
 export function storeBaseOf(records: StoreRecords): StoreBase {
+  return atOnce(storeBasing(records));
+}
+
+/** The work of `storeBaseOf`. */
+export function* storeBasing(records: StoreRecords): Work<StoreBase> {
   return {
-    animals: baseOf(records.animals, ID_OF.animals),
-    inventory: baseOf(records.inventory, ID_OF.inventory),
-    orders: baseOf(records.orders, ID_OF.orders),
+    animals: yield* basing(records.animals, ID_OF.animals),
+    inventory: yield* basing(records.inventory, ID_OF.inventory),
+    orders: yield* basing(records.orders, ID_OF.orders),
   };
 }
 

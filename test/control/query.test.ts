@@ -10,6 +10,7 @@ import { type CollectionName, STORED_RECORDS } from '../../src/contract/records.
 import { linkHeader, queryRecords } from '../../src/control/records/query.ts';
 import { packageRoot } from '../../src/package.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
+import { turnsBeside } from '../helpers/turns.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'query-'));
 const file = join(folder, 'db.json');
@@ -311,14 +312,9 @@ describe('a large collection', () => {
   test.each(['_sort=id&_order=desc&_limit=3', 'q=7&_limit=3', 'name_like=z&_limit=3'])(
     'lets other work go first: %s',
     async (query) => {
-      let turns = 0;
-      const count = (): void => {
-        turns += 1;
-        next = setImmediate(count);
-      };
-      let next = setImmediate(count);
-      const answer = await queryRecords(STORED_RECORDS.animals, source, new URLSearchParams(query));
-      clearImmediate(next);
+      const { result: answer, turns } = await turnsBeside(
+        queryRecords(STORED_RECORDS.animals, source, new URLSearchParams(query)),
+      );
       expect(answer.ok && answer.records.length).toBe(query.startsWith('name') ? 0 : 3);
       expect(turns).toBeGreaterThan(10);
     },

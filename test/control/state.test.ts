@@ -8,6 +8,7 @@ import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { starterFrom } from '../../src/scenario/starter.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 import { forkStore, restoreStore } from '../../src/store/store.ts';
+import { turnsBeside } from '../helpers/turns.ts';
 import { type Client, describeBothWays } from '../helpers/wire.ts';
 
 const ONE = { animals: [{ id: 1, name: 'Rex', categoryId: 1 }], inventory: [], orders: [] };
@@ -33,6 +34,33 @@ describeBothWays('the state in the control API', (open) => {
     await send('PUT', '/__mock/state', { body });
     expect((await send('GET', '/__mock/state')).json).toEqual(body);
     expect((await send('GET', '/__mock/animals')).json).toEqual(animals);
+  });
+
+  test('a store too large for one request is refused with other ways', async () => {
+    const { send } = await open();
+    const body = `{"animals":[]${' '.repeat(2 * 1024 ** 2)}}`;
+    expect(await send('PUT', '/__mock/state', { body })).toMatchObject({
+      status: 413,
+      json: {
+        message: expect.stringMatching(/2 MiB: start with --fixture or --db, or send PATCH/),
+      },
+    });
+  });
+
+  test('replacing and merging a store lets other work go first', async () => {
+    const { send } = await open();
+    const orders = Array.from({ length: 15_000 }, (_, id) => `{"id":${id},"petId":999}`);
+    const body = `{"orders":[${orders}]}`;
+    for (const method of ['PUT', 'PATCH'] as const) {
+      // Receiving the body takes turns too.
+      const received = await turnsBeside(send(method, '/__mock/state', { body: `${body}}` }));
+      expect(received.result.json).toMatchObject({
+        message: expect.stringMatching(/is not JSON/),
+      });
+      const read = await turnsBeside(send(method, '/__mock/state', { body }));
+      expect(read.result.json).toMatchObject({ message: expect.stringMatching(/no animal has/) });
+      expect(read.turns).toBeGreaterThan(received.turns + 5);
+    }
   });
 
   test('records are merged by id, in both forms', async () => {

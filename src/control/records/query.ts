@@ -1,5 +1,5 @@
 import type { Fields } from '../../contract/records.ts';
-import { Turns } from '../../store/turns.ts';
+import { inTurns, type Work } from '../../store/work.ts';
 import { compilePatterns } from './patterns.ts';
 import { type Filter, isNumeric, readQuery, type Slice, type SortKey } from './read-query.ts';
 import type { AnyRecord } from './record-kind.ts';
@@ -55,10 +55,11 @@ export async function queryRecords<R extends AnyRecord>(
   if (!patterns.ok) return patterns;
   const { sort, slice } = query;
   const filters = [...query.filters, ...patterns.filters];
-  const taken =
+  const taking =
     sort.length > 0
-      ? await takeSorted(source, filters, comparing(sort), slice)
-      : await take(source, filters, slice);
+      ? takeSorted(source, filters, comparing(sort), slice)
+      : take(source, filters, slice);
+  const taken = await inTurns(taking);
   if (taken === undefined) {
     const problem = `query: a reply holds at most ${MOST_RECORDS} records, and a sorted list ends there; add _limit, or filter more`;
     return { ok: false, problems: [problem] };
@@ -96,19 +97,18 @@ interface Taken<R> {
 }
 
 /** The records of a slice; undefined if they are too many. */
-async function take<R extends AnyRecord>(
+function* take<R extends AnyRecord>(
   source: Source<R>,
   filters: readonly Filter[],
   { start, end }: Slice,
-): Promise<Taken<R> | undefined> {
+): Work<Taken<R> | undefined> {
   const { size } = source;
   const whole = filters.length === 0;
   const records: R[] = [];
   if (whole && (start >= size || start >= end)) return { records, total: size };
-  const turns = new Turns();
   let total = 0;
   for (const record of source.ascending()) {
-    if (turns.over) await turns.next();
+    yield;
     if (!filters.every((passes) => passes(record))) continue;
     if (total >= start && total < end) records.push(record);
     if (records.length > MOST_RECORDS) return undefined;
@@ -120,14 +120,13 @@ async function take<R extends AnyRecord>(
 }
 
 /** The same of a sorted list. Holds no more of it than up to the end of the slice. */
-async function takeSorted<R extends AnyRecord>(
+function* takeSorted<R extends AnyRecord>(
   source: Source<R>,
   filters: readonly Filter[],
   compare: (a: R, b: R) => number,
   { start, end }: Slice,
-): Promise<Taken<R> | undefined> {
+): Work<Taken<R> | undefined> {
   const kept = Math.min(end, MOST_RECORDS);
-  const turns = new Turns();
   const first: R[] = [];
   let sorted = 0;
   let total = 0;
@@ -137,7 +136,7 @@ async function takeSorted<R extends AnyRecord>(
     first.length = sorted = Math.min(first.length, kept);
   };
   for (const record of source.ascending()) {
-    if (turns.over) await turns.next();
+    yield;
     if (!filters.every((passes) => passes(record))) continue;
     total += 1;
     first.push(record);

@@ -153,7 +153,9 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Endpoint[] {
       }),
       replies: { 204: { description: 'Taken out.' }, 404: missing },
       handle: ({ params, sandbox }) =>
-        withId(params, (id) => (kind.remove(sandbox.world.store, id) ? DONE : notFound(kind, id))),
+        withId(params, async (id) =>
+          (await kind.remove(sandbox.world.store, id)) ? DONE : notFound(kind, id),
+        ),
     },
   ];
 }

@@ -23,7 +23,7 @@ export interface Kind<R extends AnyRecord> {
   readonly noun: string;
   readonly notFound: NotFound;
   readonly of: (store: Store) => Collection<R>;
-  readonly remove: (store: Store, id: bigint) => boolean;
+  readonly remove: (store: Store, id: bigint) => boolean | Promise<boolean>;
 }
 
 export function recordReply(record: object, status = 200, headers = {}): ControlReply {
@@ -32,8 +32,8 @@ export function recordReply(record: object, status = 200, headers = {}): Control
 
 export function withId(
   params: ControlCall['params'],
-  handle: (id: bigint) => ControlReply,
-): ControlReply {
+  handle: (id: bigint) => ControlReply | Promise<ControlReply>,
+): ControlReply | Promise<ControlReply> {
   const text = params.id ?? '';
   const id = parseInt64(text);
   if (id !== undefined) return handle(id);

@@ -3,20 +3,15 @@ import { KEEPABLE } from '../../sandbox/sandbox.ts';
 import { CHANGES } from '../../scenario/state-shape.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { choice, list, named } from '../../shape/shapes.ts';
-import { STORE } from '../../store/fixture/read-store.ts';
-import { mergeInto } from '../../store/merge.ts';
+import { readingStore, STORE } from '../../store/fixture/read-store.ts';
+import { mergeInTurns } from '../../store/merge.ts';
 import { recordText } from '../../store/record-text.ts';
-import {
-  createStore,
-  forkStore,
-  restoreStore,
-  type Store,
-  storeBaseOf,
-} from '../../store/store.ts';
+import { createStore, forkStore, restoreStore, type Store } from '../../store/store.ts';
+import { inTurns } from '../../store/work.ts';
 import { type ControlReply, DONE, type Endpoint, refuseInput, withBody } from '../endpoint.ts';
 
-/** A whole store can be large. */
-const STATE_LIMIT = 64 * 1024 ** 2;
+/** JSON.parse cannot take turns: this much of it holds other requests for about 30 ms. */
+const STATE_LIMIT = 2 * 1024 ** 2;
 
 const RESET = object({
   keep: optional(list(choice(KEEPABLE)), 'What stays as it is.'),
@@ -36,20 +31,27 @@ export const STATE_ENDPOINTS: readonly Endpoint[] = [
     replies: { 200: { description: 'The store.', shape: STATE } },
     handle: ({ sandbox }) => stateReply(sandbox.world.store),
   },
-  withBody({
+  {
     id: 'replaceState',
     method: 'put',
     path: '/state',
     tag: 'State',
     summary: 'Replace the whole store',
-    description: 'Checked as a fixture is. A collection that is left out becomes empty.',
-    body: { shape: STATE, limit: STATE_LIMIT },
+    description:
+      'Checked as a fixture is. A collection that is left out becomes empty. The body is at most 2 MiB.',
+    body: {
+      shape: STATE,
+      limit: STATE_LIMIT,
+      instead: 'start with --fixture or --db, or send PATCH requests with a part each',
+    },
     replies: { 200: { description: 'The new store.', shape: STATE } },
-    handle: ({ sandbox, body }) => {
-      restoreStore(sandbox.world.store, createStore(storeBaseOf(body)));
+    handle: async ({ sandbox, body }) => {
+      const reading = await inTurns(readingStore(body));
+      if (!reading.ok) return refuseInput(reading.problems);
+      restoreStore(sandbox.world.store, createStore(reading.value));
       return stateReply(sandbox.world.store);
     },
-  }),
+  },
   withBody({
     id: 'mergeState',
     method: 'patch',
@@ -60,8 +62,8 @@ export const STATE_ENDPOINTS: readonly Endpoint[] = [
       'Members that a record leaves out stay; a new record must be whole. In place of an array a collection can have the `set` and `remove` of a scenario. All changes are made, or none.',
     body: { shape: STATE_CHANGES },
     replies: { 200: { description: 'The new store.', shape: STATE } },
-    handle: ({ sandbox, body }) => {
-      const problems = mergeInto(sandbox.world.store, body);
+    handle: async ({ sandbox, body }) => {
+      const problems = await mergeInTurns(sandbox.world.store, body);
       return problems.length > 0 ? refuseInput(problems) : stateReply(sandbox.world.store);
     },
   }),
