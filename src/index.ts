@@ -14,7 +14,7 @@ export type { CoverageReport } from './evidence/coverage.ts';
 export type { Finding, FindingCode, FindingsReport } from './evidence/findings.ts';
 export type { ObservedExchange } from './evidence/journal.ts';
 export { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './library/connect.ts';
-export { ControlError } from './library/control-error.ts';
+export { ControlError } from './library/control-client.ts';
 export { globalSetup } from './library/global-setup.ts';
 export type { MockSandbox, RequestFilter } from './library/mock-sandbox.ts';
 export type { RecordControl } from './library/record-control.ts';

@@ -1,8 +1,6 @@
 /// <reference types="node" preserve="true" />
 
 import type { SandboxSummary } from '../control/control-shapes.ts';
-import type { CoverageReport } from '../evidence/coverage.ts';
-import type { FindingsReport } from '../evidence/findings.ts';
 import {
   DEFAULT_SANDBOX,
   SANDBOX_NAME,
@@ -10,32 +8,20 @@ import {
   STAGING_SANDBOX,
 } from '../sandbox/sandbox-names.ts';
 import { STAGING_KEY } from '../service/keyring.ts';
-import { ControlClient, queryOf } from './control-client.ts';
+import { ControlClient } from './control-client.ts';
 import { type MockSandbox, sandboxAt } from './mock-sandbox.ts';
 
 /** A server, and control of one of its sandboxes: the default one unless the URL names another. */
 export interface PetstoreMock extends MockSandbox, AsyncDisposable {
-  /**
-   * Another sandbox, created at its first use. Without a name it gets a unique one.
-   */
+  /** Another sandbox, created at its first use. Without a name it gets a unique one. */
   sandbox(name?: string): MockSandbox;
   readonly sandboxes: {
     list(): Promise<readonly SandboxSummary[]>;
     /** Deletes a sandbox. Its next use creates a new one. */
     delete(name: string): Promise<void>;
   };
-  /** Which replies clients were shown in this sandbox, or in all of them. */
-  coverage(scope?: ReportScope): Promise<CoverageReport>;
-  /** What clients did wrong in this sandbox, or in all of them. */
-  findings(scope?: ReportScope): Promise<FindingsReport>;
   /** Stops the server if this mock started it; any other keeps running. */
   stop(): Promise<void>;
-}
-
-/** What a report of a server is about. */
-interface ReportScope {
-  /** All sandboxes, including those reset or deleted since. */
-  readonly all?: boolean | undefined;
 }
 
 export interface ConnectOptions {
@@ -74,7 +60,6 @@ export function mockAt(options: ConnectOptions, stop: () => Promise<void>): Pets
   const ofKey = (name: string): string =>
     name === STAGING_SANDBOX ? STAGING_KEY : (key ?? DEMO_KEY);
   const ownKey = key ?? ofKey(own);
-  const reports = client.at(`${root}${own === DEFAULT_SANDBOX ? '' : `/~${own}`}/__mock`);
   return {
     ...sandboxAt(root, client, own, ownKey),
     sandbox: (name = crypto.randomUUID()) => {
@@ -88,8 +73,6 @@ export function mockAt(options: ConnectOptions, stop: () => Promise<void>): Pets
         await client.call('DELETE', `/sandboxes/${name}`);
       },
     },
-    coverage: (scope = {}) => reports.call('GET', `/coverage${queryOf(scope)}`),
-    findings: (scope = {}) => reports.call('GET', `/findings${queryOf(scope)}`),
     stop,
     [Symbol.asyncDispose]: stop,
   };

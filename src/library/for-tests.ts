@@ -2,8 +2,8 @@ import { writeJson } from '../contract/json.ts';
 import type { RecordedExchange } from '../control/control-shapes.ts';
 import type { ServerOptions } from '../server.ts';
 import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
+import { serverOfRun } from './global-setup.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
-import { serverOfRun } from './run-environment.ts';
 import { startPetstoreMock } from './start-mock.ts';
 
 /** The server of the test run if there is one, else a new one with these options. */

@@ -1,7 +1,7 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import type {
-  ActiveScenario,
+  ActiveScenarios,
   AssumptionState,
   ClockState,
   RecordedExchange,
@@ -13,6 +13,7 @@ import type { CoverageReport } from '../evidence/coverage.ts';
 import type { FindingsReport } from '../evidence/findings.ts';
 import type { ExchangeFilter } from '../evidence/journal.ts';
 import type { Kept } from '../sandbox/sandbox.ts';
+import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import type { ScenarioName } from '../scenario/scenario-names.ts';
 import { type ControlClient, queryOf } from './control-client.ts';
 import { type RecordControl, recordControl } from './record-control.ts';
@@ -20,69 +21,12 @@ import type { Animal, InventoryEntry, Order, StateChanges, StoreState } from './
 import type { ScenarioDefinition } from './scenario-definition.ts';
 
 /** One sandbox of a server: where a client finds it, and its control API. */
-export interface MockSandbox {
-  readonly name: string;
-  /** The service's base URL, for the client that is tested. */
-  readonly url: string;
-  /** An API key that works as it is. */
-  readonly key: string;
-  readonly controlUrl: string;
-  /** The whole store. */
-  readonly state: {
-    get(): Promise<StoreState>;
-    /** Replaces it; collections that are left out become empty. */
-    put(state: Partial<StoreState>): Promise<StoreState>;
-    /** Merges records into it by id. */
-    patch(changes: StateChanges): Promise<StoreState>;
-  };
-  readonly animals: RecordControl<Animal, 'id', 'id'>;
-  readonly inventory: RecordControl<InventoryEntry, 'petId'>;
-  readonly orders: RecordControl<Order, 'id', 'id'>;
-  readonly snapshots: {
-    list(): Promise<readonly Snapshot[]>;
-    create(name: string): Promise<Snapshot>;
-    restore(name: string): Promise<void>;
-    delete(name: string): Promise<void>;
-  };
-  readonly scenario: {
-    get(): Promise<readonly ActiveScenario[]>;
-    /** The scenarios that ship. */
-    list(): Promise<readonly ScenarioSummary[]>;
-    /** Replaces the active scenarios by names and at most one definition; without any, by none. */
-    use(
-      ...scenarios: readonly (ScenarioName | ScenarioDefinition)[]
-    ): Promise<readonly ActiveScenario[]>;
-  };
-  assumptions(): Promise<readonly AssumptionState[]>;
-  /** Selects other options: all of these, or none if one is wrong. */
-  assume(options: Partial<Choices>): Promise<readonly AssumptionState[]>;
-  readonly clock: {
-    get(): Promise<ClockState>;
-    set(setting: ClockSetting): Promise<ClockState>;
-    /** Moves it by an ISO 8601 duration such as `P30D`, or back by `-P30D`. */
-    advance(by: string): Promise<ClockState>;
-    /** Stops it, at an instant if given. */
-    freeze(now?: string | Date): Promise<ClockState>;
-  };
-  readonly requests: {
-    /** The exchanges in the journal, the newest last. */
-    list(
-      filter?: RequestFilter & { readonly limit?: number | undefined },
-    ): Promise<readonly RecordedExchange[]>;
-    /**
-     * How many exchanges match.
-     *
-     * @throws Error if the journal has dropped exchanges that may match
-     */
-    count(filter?: RequestFilter): Promise<number>;
-    clear(): Promise<void>;
-  };
-  /** Which replies of the service the client was shown here. */
-  coverage(): Promise<CoverageReport>;
-  /** What the client did that it should not do with the real service. */
-  findings(): Promise<FindingsReport>;
-  /** Puts the sandbox back to how it started, except for what `keep` names. */
-  reset(options?: ResetOptions): Promise<void>;
+export type MockSandbox = Readonly<ReturnType<typeof sandboxAt>>;
+
+/** What a report is about. */
+interface ReportScope {
+  /** All sandboxes of the server, including those reset or deleted since. */
+  readonly all?: boolean | undefined;
 }
 
 interface ResetOptions {
@@ -109,58 +53,91 @@ interface ClockSetting {
  * @param root the server's address, or where it is mounted
  * @param client of the control API at `root`
  */
-export function sandboxAt(
-  root: string,
-  client: ControlClient,
-  name: string,
-  key: string,
-): MockSandbox {
-  const base = name === 'default' ? root : `${root}/~${name}`;
+export function sandboxAt(root: string, client: ControlClient, name: string, key: string) {
+  const base = name === DEFAULT_SANDBOX ? root : `${root}/~${name}`;
   const control = client.at(`${base}/__mock`);
+  const animals: RecordControl<Animal, 'id', 'id'> = recordControl(control, '/animals');
+  const inventory: RecordControl<InventoryEntry, 'petId'> = recordControl(control, '/inventory');
+  const orders: RecordControl<Order, 'id', 'id'> = recordControl(control, '/orders');
   return {
     name,
+    /** The service's base URL, for the client that is tested. */
     url: base + BASE_PATH,
+    /** An API key that works as it is. */
     key,
     controlUrl: control.url,
+    /** The whole store. */
     state: {
-      get: () => control.call('GET', '/state'),
-      put: (state) => control.call('PUT', '/state', state),
-      patch: (changes) => control.call('PATCH', '/state', changes),
+      get: () => control.call<StoreState>('GET', '/state'),
+      /** Replaces it; collections that are left out become empty. */
+      put: (state: Partial<StoreState>) => control.call<StoreState>('PUT', '/state', state),
+      /** Merges records into it by id. */
+      patch: (changes: StateChanges) => control.call<StoreState>('PATCH', '/state', changes),
     },
-    animals: recordControl(control, '/animals'),
-    inventory: recordControl(control, '/inventory'),
-    orders: recordControl(control, '/orders'),
+    animals,
+    inventory,
+    orders,
     snapshots: {
-      list: () => control.call('GET', '/snapshots'),
-      create: (snapshot) => control.call('POST', '/snapshots', { name: snapshot }),
-      restore: (snapshot) =>
-        control.call('POST', `/snapshots/${encodeURIComponent(snapshot)}/restore`),
-      delete: (snapshot) => control.call('DELETE', `/snapshots/${encodeURIComponent(snapshot)}`),
+      list: () => control.call<readonly Snapshot[]>('GET', '/snapshots'),
+      create: (snapshot: string) =>
+        control.call<Snapshot>('POST', '/snapshots', { name: snapshot }),
+      restore: (snapshot: string) =>
+        control.call<void>('POST', `/snapshots/${encodeURIComponent(snapshot)}/restore`),
+      delete: (snapshot: string) =>
+        control.call<void>('DELETE', `/snapshots/${encodeURIComponent(snapshot)}`),
     },
-    scenario: scenarioControl(control),
-    assumptions: () => control.call('GET', '/assumptions'),
-    assume: (options) => control.call('PATCH', '/assumptions', options),
+    scenario: {
+      get: async () => (await control.call<ActiveScenarios>('GET', '/scenario')).scenarios,
+      /** The scenarios that ship. */
+      list: () => control.call<readonly ScenarioSummary[]>('GET', '/scenarios'),
+      /** Replaces the active scenarios by names and at most one definition; without any, by none. */
+      use: async (...scenarios: readonly (ScenarioName | ScenarioDefinition)[]) => {
+        const names = scenarios.filter((it) => typeof it === 'string');
+        const [scenario, ...others] = scenarios.filter((it) => typeof it !== 'string');
+        if (others.length > 0) throw new TypeError('scenario.use() takes at most one definition');
+        const body = { scenarios: names, scenario };
+        return (await control.call<ActiveScenarios>('PUT', '/scenario', body)).scenarios;
+      },
+    },
+    assumptions: () => control.call<readonly AssumptionState[]>('GET', '/assumptions'),
+    /** Selects other options: all of these, or none if one is wrong. */
+    assume: (options: Partial<Choices>) =>
+      control.call<readonly AssumptionState[]>('PATCH', '/assumptions', options),
     clock: {
-      get: () => control.call('GET', '/clock'),
-      set: ({ now, ...setting }) =>
-        control.call('PUT', '/clock', { ...setting, now: instantOf(now) }),
-      advance: (by) => control.call('POST', '/clock/advance', { by }),
-      freeze: (now) => control.call('PUT', '/clock', { now: instantOf(now), frozen: true }),
+      get: () => control.call<ClockState>('GET', '/clock'),
+      set: ({ now, ...setting }: ClockSetting) =>
+        control.call<ClockState>('PUT', '/clock', { ...setting, now: instantOf(now) }),
+      /** Moves it by an ISO 8601 duration such as `P30D`, or back by `-P30D`. */
+      advance: (by: string) => control.call<ClockState>('POST', '/clock/advance', { by }),
+      /** Stops it, at an instant if given. */
+      freeze: (now?: string | Date) =>
+        control.call<ClockState>('PUT', '/clock', { now: instantOf(now), frozen: true }),
     },
     requests: {
-      list: async (filter = {}) =>
+      /** The exchanges in the journal, the newest last. */
+      list: async (filter: RequestFilter & { readonly limit?: number | undefined } = {}) =>
         (
           await control.call<{ exchanges: readonly RecordedExchange[] }>(
             'GET',
             `/requests${queryOf(filter)}`,
           )
         ).exchanges,
-      count: (filter = {}) => countRequests(control, filter),
-      clear: () => control.call('DELETE', '/requests'),
+      /**
+       * How many exchanges match.
+       *
+       * @throws Error if the journal has dropped exchanges that may match
+       */
+      count: (filter: RequestFilter = {}) => countRequests(control, filter),
+      clear: () => control.call<void>('DELETE', '/requests'),
     },
-    coverage: () => control.call('GET', '/coverage'),
-    findings: () => control.call('GET', '/findings'),
-    reset: (options) => control.call('POST', '/reset', options),
+    /** Which replies clients were shown in this sandbox, or in all of them. */
+    coverage: (scope: ReportScope = {}) =>
+      control.call<CoverageReport>('GET', `/coverage${queryOf(scope)}`),
+    /** What clients did in this sandbox, or in all of them, that they should not do. */
+    findings: (scope: ReportScope = {}) =>
+      control.call<FindingsReport>('GET', `/findings${queryOf(scope)}`),
+    /** Puts the sandbox back to how it started, except for what `keep` names. */
+    reset: (options?: ResetOptions) => control.call<void>('POST', '/reset', options),
   };
 }
 
@@ -170,21 +147,6 @@ async function countRequests(control: ControlClient, filter: RequestFilter): Pro
   throw new Error(
     `at least ${count} requests match, but the journal has dropped others that may: start the server with a larger journal, or filter by a later \`from\``,
   );
-}
-
-function scenarioControl(control: ControlClient): MockSandbox['scenario'] {
-  type Active = { readonly scenarios: readonly ActiveScenario[] };
-  return {
-    get: async () => (await control.call<Active>('GET', '/scenario')).scenarios,
-    list: () => control.call('GET', '/scenarios'),
-    use: async (...scenarios) => {
-      const names = scenarios.filter((it) => typeof it === 'string');
-      const [written, ...others] = scenarios.filter((it) => typeof it !== 'string');
-      if (others.length > 0) throw new TypeError('scenario.use() takes at most one definition');
-      const body = { scenarios: names, ...(written !== undefined && { scenario: written }) };
-      return (await control.call<Active>('PUT', '/scenario', body)).scenarios;
-    },
-  };
 }
 
 function instantOf(now: string | Date | undefined): string | undefined {
