@@ -33,6 +33,14 @@ const replaced = {
     onResolve({ filter: /^(?:express|re2js|yaml)$/ }, ({ path, kind }) =>
       kind === 'entry-point' ? undefined : { path: `#${path}`, external: true },
     );
+    // What yargs does at each start for callers without types: it checks their arguments, and looks
+    // for its settings in a package.json above the working directory.
+    onLoad({ filter: /\/yargs\/build\/lib\/argsert\.js$/ }, () => ({
+      contents: 'export const argsert = () => {};',
+    }));
+    onLoad({ filter: /\/escalade\/sync\/index\.mjs$/ }, () => ({
+      contents: 'export default () => undefined;',
+    }));
     onResolve({ filter: /^\.\/main\.ts$/ }, () => ({ path: COMMAND, external: true }));
     // The names of generated animals instead of the package that they come from.
     onLoad({ filter: /\/src\/store\/fixture\/names\.ts$/ }, () => ({

@@ -87,16 +87,16 @@ describe('health', () => {
   });
 
   test.each([
-    ['that answers something else', 404, 'answered 404'],
-    ['that does not answer in time', undefined, 'within 50 ms'],
-  ])('exits with 1 for a server %s', async (_what, status, message) => {
+    ['that answers something else', 404, '60000', 'answered 404'],
+    ['that does not answer in time', undefined, '50', 'within 50 ms'],
+  ])('exits with 1 for a server %s', async (_what, status, timeout, message) => {
     const other = createServer((_request, response) => {
       if (status !== undefined) response.writeHead(status).end();
     });
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const address = other.address();
     const port = typeof address === 'object' ? String(address?.port) : '';
-    const finished = await runCommand(['health', '--port', port, '--timeout', '50']);
+    const finished = await runCommand(['health', '--port', port, '--timeout', timeout]);
     expect(finished).toMatchObject({ code: 1, stdout: '' });
     expect(finished.stderr).toContain(message);
     other.closeAllConnections();

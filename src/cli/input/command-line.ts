@@ -16,6 +16,9 @@ export interface Invocation {
   readonly flags: Layer;
 }
 
+/** What asks for text instead of a command. Nothing else needs every command and its flags. */
+const EXPLAINS = new RegExp(`^(?:-h|--help|${ASKED_BY})`);
+
 /** Values stay text: they are read like those of the environment and of config files. */
 const PARSER = {
   'boolean-negation': false,
@@ -42,6 +45,7 @@ export async function readCommandLine(
   const completions = words.includes(ASKED_BY) ? await completionsOf(words) : undefined;
   if (completions !== undefined) return `${completions.join('\n')}\n`;
   let command: CommandName = 'serve';
+  const explains = words.some((word) => EXPLAINS.test(word));
   const parser = yargs()
     .scriptName('petstore-mock')
     .locale('en')
@@ -51,10 +55,10 @@ export async function readCommandLine(
     .fail(false)
     .version(false)
     .help('help', flagShape('help').description);
-  for (const name of COMMAND_NAMES) {
+  for (const name of COMMAND_NAMES.filter((it) => explains || canBe(it, words))) {
     parser.command(spellingsOf(name), commandShape(name).summary, (inner) => {
       command = name;
-      return configure(inner, name);
+      return explains ? explained(inner, name) : configured(inner, name);
     });
   }
   let text = '';
@@ -62,6 +66,11 @@ export async function readCommandLine(
     text ||= output;
   });
   return text === '' ? invocationOf(command, argv) : `${text}\n`;
+}
+
+function canBe(name: CommandName, words: readonly string[]): boolean {
+  const { aliases = [] } = commandShape(name);
+  return name === 'serve' || [name, ...aliases].some((it) => words.includes(it));
 }
 
 function spellingsOf(name: CommandName): string[] {
@@ -75,22 +84,34 @@ const ABOUT = 'A local stand-in for the pet store service, for people who write 
 
 const CONFIGURED_ELSEWHERE = `Each flag can also be an environment variable (--read-only-key is ${variableOf('read-only-key')}; commas separate repeated values, 1 and 0 turn a switch on and off) or a member of the JSON object in the --config file. A flag wins over a variable, and a variable over the file.`;
 
-function configure(parser: Argv, command: CommandName): Argv {
-  const { positional, runs, summary, examples } = commandShape(command);
-  if (runs) parser.usage(`$0 ${command} [FLAGS] -- CMD…\n\n${summary}`);
+/** Tells yargs what it cannot see in the words. */
+function configured(parser: Argv, command: CommandName): Argv {
+  const { positional } = commandShape(command);
   if (positional !== undefined) {
     const { name, description } = positional;
     parser.positional(name, { type: 'string', describe: description });
   }
+  for (const flag of flagsOf(command)) {
+    const { alias } = flagShape(flag);
+    if (alias !== undefined) parser.alias(flag, alias);
+  }
+  return parser;
+}
+
+/** Adds what the help and the completion of a command show. */
+function explained(parser: Argv, command: CommandName): Argv {
+  const { runs, summary, examples } = commandShape(command);
+  configured(parser, command);
+  if (runs) parser.usage(`$0 ${command} [FLAGS] -- CMD…\n\n${summary}`);
   for (const flag of flagsOf(command)) parser.option(flag, optionOf(flag, command));
   for (const [line, effect] of examples) parser.example(`# ${effect}\n$0 ${line}`, '');
   return command === 'serve' ? parser.epilogue(CONFIGURED_ELSEWHERE) : parser;
 }
 
 function optionOf(name: FlagName, command: CommandName): Options {
-  const { alias = [], description, default: fallback, group } = flagOn(name, command);
+  const { description, default: fallback, group } = flagOn(name, command);
   const shown = fallback === undefined ? {} : { defaultDescription: String(fallback) };
-  return { alias, description, group: `${group}:`, ...shown };
+  return { description, group: `${group}:`, ...shown };
 }
 
 /** Gives every switch its value: `--plain` becomes `--plain=true`, `--no-plain` `--plain=false`. */
