@@ -10,13 +10,13 @@ import { type Arranged, EXAMPLES, type Sent, WAYS, type Way, type WayTable } fro
 export const WAY_NAMES = ['state', 'scenario', 'prefer'] as const;
 export type WayName = (typeof WAY_NAMES)[number];
 
-/** A reply that the document or an assumption knows, with how to get it. */
+/** A documented or assumed reply, and how to get it. */
 export interface Listed {
   readonly operation: OperationId;
   readonly status: number;
   /** `documented`, or an option of an assumption such as `unknown-pet=404`. */
   readonly ground: string;
-  /** What has to be assumed for it, where a default is in its way. */
+  /** The options that must be chosen, if they are not the default. */
   readonly assume: Readonly<Record<string, string>>;
   readonly way: Way;
 }
@@ -33,38 +33,39 @@ export interface Step {
 
 /** Every documented reply, then every assumed one, operation by operation. */
 export function listReplies(ways: WayTable = WAYS): Listed[] {
-  return OPERATION_IDS.flatMap((operation) => [
-    ...Object.keys(operationShape(operation).replies).map((text) => {
-      const status = Number(text);
-      const way = present(ways.documented[operation][status], operation, text);
-      return { operation, status, ground: 'documented', assume: { ...way.assume }, way };
-    }),
-    ...assumedOn(operation, ways),
-  ]);
-}
-
-function assumedOn(operation: OperationId, ways: WayTable): Listed[] {
-  const added = ADDED_REPLIES.filter((it) => it.operation === operation);
-  return added.map(({ status, assumption, option, ground }) => {
-    const way = present(ways.assumed[ground]?.[operation], operation, ground);
-    const own = optionNames(assumption)[0] === option ? {} : { [assumption]: option };
-    return { operation, status, ground, assume: { ...own, ...way.assume }, way };
+  return OPERATION_IDS.flatMap((operation) => {
+    const documented = Object.keys(operationShape(operation).replies).map(Number);
+    const added = ADDED_REPLIES.filter((it) => it.operation === operation);
+    return [
+      ...documented.map((status) => {
+        const way = ways.documented[operation][status];
+        return listed(operation, status, 'documented', {}, way);
+      }),
+      ...added.map(({ status, assumption, option, ground }) => {
+        const own = optionNames(assumption)[0] === option ? {} : { [assumption]: option };
+        return listed(operation, status, ground, own, ways.assumed[ground]?.(operation));
+      }),
+    ];
   });
 }
 
-function present(way: Way | undefined, operation: OperationId, what: string): Way {
-  if (way === undefined) throw new Error(`There is no way to ${operation} ${what}.`);
-  return way;
+function listed(
+  operation: OperationId,
+  status: number,
+  ground: string,
+  own: Readonly<Record<string, string>>,
+  way: Way | undefined,
+): Listed {
+  if (way === undefined) throw new Error(`There is no way to ${operation} ${status} (${ground}).`);
+  return { operation, status, ground, assume: { ...own, ...way.assume }, way };
 }
 
-/** The inline scenario that forces the reply where no shipped one leads to it. */
-function ruleFor({ operation, status }: Listed): object {
-  return { rules: [{ on: operation, reply: { status } }] };
-}
-
-/** The requests that get the reply in one way, from a sandbox as it starts. The last one gets it. */
-export function stepsOf(listed: Listed, name: WayName, sandbox?: string): Step[] {
-  const { operation, status, assume, way } = listed;
+/** The requests of one way, in a sandbox as it starts. The last one gets the reply. */
+export function stepsOf(
+  { operation, status, assume, way }: Listed,
+  name: WayName,
+  sandbox?: string,
+): Step[] {
   const prefix = sandbox === undefined ? '' : `/~${sandbox}`;
   const control = ({ method, path, body }: Arranged): Step => ({
     method,
@@ -73,64 +74,57 @@ export function stepsOf(listed: Listed, name: WayName, sandbox?: string): Step[]
     body,
     times: 1,
   });
-  const call = (sent: Sent = {}, headers = {}): Step => callOf(operation, prefix, sent, headers);
-  if (name === 'prefer') return [call({}, { Prefer: `code=${status}` })];
-  if (name === 'scenario') {
-    const { preset } = way;
-    const chosen = preset ? { scenarios: [preset.name] } : { scenario: ruleFor(listed) };
-    const body = JSON.stringify(chosen);
-    const first: Arranged = { method: 'PUT', path: '/scenario', body };
-    return [first, ...(preset?.arrange ?? [])].map(control).concat(call(preset?.send));
+  const write = (method: 'PUT' | 'PATCH', path: string, value: object) =>
+    control({ method, path, body: JSON.stringify(value) });
+  const { arrange = [], send, preset } = way;
+  switch (name) {
+    case 'prefer':
+      return [callOf(operation, prefix, {}, { Prefer: `code=${status}` })];
+    case 'scenario': {
+      const rule = { rules: [{ on: operation, reply: { status } }] };
+      const chosen = preset === undefined ? { scenario: rule } : { scenarios: [preset.name] };
+      const first = write('PUT', '/scenario', chosen);
+      const more = preset?.arrange ?? [];
+      return [first, ...more.map(control), callOf(operation, prefix, preset?.send)];
+    }
+    case 'state': {
+      const isDefault = Object.keys(assume).length === 0;
+      const first = isDefault ? [] : [write('PATCH', '/assumptions', assume)];
+      return [...first, ...arrange.map(control), callOf(operation, prefix, send)];
+    }
   }
-  const assumed: Arranged[] =
-    Object.keys(assume).length === 0
-      ? []
-      : [{ method: 'PATCH', path: '/assumptions', body: JSON.stringify(assume) }];
-  return [...assumed, ...(way.arrange ?? [])].map(control).concat(call(way.send));
 }
 
 function callOf(
   operation: OperationId,
   prefix: string,
-  sent: Sent,
-  more: Readonly<Record<string, string>>,
+  sent: Sent = {},
+  more: Readonly<Record<string, string>> = {},
 ): Step {
   const { method, path } = operationShape(operation);
-  const {
-    id = '',
-    query,
-    key = 'demo-key',
-    body,
-    mediaType,
-    times = 1,
-  } = {
-    ...EXAMPLES[operation],
-    ...sent,
-  };
+  const request = { ...EXAMPLES[operation], ...sent };
+  const { id = '', query, key = 'demo-key', body, mediaType = 'application/json' } = request;
   const target = `${prefix}${BASE_PATH}${path.replace(/\{\w+\}/, id)}`;
   return {
     method,
     path: query === undefined ? target : `${target}?${query}`,
     headers: {
       ...(key !== null && { Authorization: `Bearer ${key}` }),
-      ...(body !== undefined && { 'Content-Type': mediaType ?? 'application/json' }),
+      ...(body !== undefined && { 'Content-Type': mediaType }),
       ...more,
     },
     body,
-    times,
+    times: request.times ?? 1,
   };
 }
 
-/** What a way is called where it is written out. */
+/** The title of a way where it is written out. */
 export function titleOf({ operation, status, ground }: Listed, way: WayName): string {
   const by = { state: 'by real state', scenario: 'by scenario', prefer: 'by Prefer' }[way];
   return `${operation} ${status} (${ground}), ${by}`;
 }
 
-/**
- * The requests of a way that can be sent again and again: one that changes something does so in a
- * sandbox of its own, which is reset first.
- */
+/** The requests of a way, which can be repeated: one that changes something resets its own sandbox. */
 export function repeatable(listed: Listed, way: WayName): Step[] {
   const steps = stepsOf(listed, way);
   const changes =
@@ -138,6 +132,7 @@ export function repeatable(listed: Listed, way: WayName): Step[] {
   if (!changes || way === 'prefer') return steps;
   const { operation, status, ground } = listed;
   const sandbox = `${operation}-${status}-${ground.replaceAll(/[^\w-]/g, '-')}-${way}`.slice(0, 64);
-  const reset = { method: 'POST', path: `/~${sandbox}/__mock/reset`, headers: {}, body: undefined };
-  return [{ ...reset, times: 1 }, ...stepsOf(listed, way, sandbox)];
+  const path = `/~${sandbox}/__mock/reset`;
+  const reset = { method: 'POST', path, headers: {}, body: undefined, times: 1 };
+  return [reset, ...stepsOf(listed, way, sandbox)];
 }

@@ -1,17 +1,17 @@
 import type { ASSUMPTIONS, AssumptionId, Choices } from '../contract/assumption-table.ts';
 import type { OPERATIONS, OperationId } from '../contract/operations.ts';
 
-/** What a request has otherwise than the example of its operation. */
+/** How a request differs from the example of its operation. */
 export interface Sent {
   /** The id in the path. */
   readonly id?: string;
   readonly query?: string;
   /** Null sends no key. */
   readonly key?: string | null;
-  /** A number stands for a body of so many bytes. */
+  /** A number stands for a body of that many bytes. */
   readonly body?: string | number;
   readonly mediaType?: string;
-  /** How often it is sent; the last reply counts. */
+  /** How many times it is sent; the last reply counts. */
   readonly times?: number;
 }
 
@@ -22,11 +22,11 @@ export interface Arranged {
   readonly body?: string;
 }
 
-/** How a reply comes about without being forced, and the shipped scenario that leads to it. */
+/** How to get a reply without forcing it, and the shipped scenario that leads to it. */
 export interface Way {
   readonly send?: Sent;
   readonly arrange?: readonly Arranged[];
-  /** What is assumed beside the reply's own ground. */
+  /** Options to choose besides the reply's own ground. */
   readonly assume?: Partial<Choices>;
   readonly preset?: {
     readonly name: string;
@@ -42,25 +42,16 @@ type DocumentedWays = {
 };
 
 type OptionOf<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number];
-type TouchedBy<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['touches'][number];
 
-type GroundOf<Id extends AssumptionId, Option = OptionOf<Id>> = Option extends {
-  readonly name: infer Name extends string;
-  readonly reply: object;
-}
-  ? { readonly name: `${Id}=${Name}`; readonly on: TouchedBy<Id> }
-  : never;
+/** The options that add a reply, as `id=option`. */
+type Ground = {
+  [Id in AssumptionId]: `${Id}=${Extract<OptionOf<Id>, { readonly reply: object }>['name']}`;
+}[AssumptionId];
 
-type Ground = { [Id in AssumptionId]: GroundOf<Id> }[AssumptionId];
-
-type AssumedWays = {
-  readonly [G in Ground as G['name']]: { readonly [Id in G['on']]: Way };
-};
-
-export type WayTable = {
+export interface WayTable {
   readonly documented: Readonly<Record<OperationId, Readonly<Record<number, Way>>>>;
-  readonly assumed: Readonly<Record<string, Partial<Readonly<Record<OperationId, Way>>>>>;
-};
+  readonly assumed: Readonly<Record<string, (operation: OperationId) => Way>>;
+}
 
 const AS_IT_IS: Way = {};
 const WITHOUT_KEY: Way = { send: { key: null }, preset: { name: 'invalid-keys' } };
@@ -77,27 +68,17 @@ const INVALID = {
 } as const satisfies Record<OperationId, Way>;
 
 const UNKNOWN_PET: Way = { send: { id: UNKNOWN } };
-const READ_ONLY: Way = {
-  send: { key: 'demo-read-only-key' },
-  preset: { name: 'read-only-key' },
-};
 const SUNSET: Arranged = { method: 'PUT', path: '/clock', body: '{"now":"2030-12-06T00:00:00Z"}' };
-/** However slowly the requests follow each other, they are all made in the same second. */
-const FROZEN: Arranged = { method: 'PUT', path: '/clock', body: '{"frozen":true}' };
-const TOO_OFTEN: Way = {
-  arrange: [FROZEN],
-  send: { times: 11 },
-  preset: { name: 'rate-limited', arrange: [FROZEN], send: { times: 3 } },
+const LAST_ID: Arranged = {
+  method: 'POST',
+  path: '/animals',
+  body: '{"id":9223372036854775807,"name":"Last","categoryId":1}',
 };
-const UNTYPED: Way = { send: { mediaType: 'text/plain' } };
+/** Puts all requests into the same second, however slow they are. */
+const FROZEN: Arranged = { method: 'PUT', path: '/clock', body: '{"frozen":true}' };
+const tooLong = (limit: number): Way => ({ send: { body: limit + 1 } });
 
-/** Both operations that take a body, with one that is a byte too long. */
-function tooLong(limit: number): { readonly createPet: Way; readonly updateInventory: Way } {
-  const way: Way = { send: { body: limit + 1 } };
-  return { createPet: way, updateInventory: way };
-}
-
-/** How each reply is had from a server with the default fixture. */
+/** How to get each reply from a server with the default fixture. */
 export const WAYS = {
   documented: {
     listPets: { 200: AS_IT_IS, 401: WITHOUT_KEY },
@@ -117,54 +98,34 @@ export const WAYS = {
     },
   } satisfies DocumentedWays,
   assumed: {
-    'invalid-input=400': INVALID,
-    'invalid-input=422': INVALID,
-    'media-type=reject': { createPet: UNTYPED, updateInventory: UNTYPED },
-    'body-limit=1mb': tooLong(2 ** 20),
-    'body-limit=10kb': tooLong(10 * 2 ** 10),
-    'body-limit=none': tooLong(64 * 2 ** 20),
-    'unknown-pet=404': {
-      getPet: { ...UNKNOWN_PET, preset: { name: 'empty-store' } },
-      updateInventory: { ...UNKNOWN_PET, preset: { name: 'empty-store' } },
-    },
-    'unknown-pet=400': { getPet: UNKNOWN_PET, updateInventory: UNKNOWN_PET },
-    'assigned-ids=next': {
-      createPet: {
-        arrange: [
-          {
-            method: 'POST',
-            path: '/animals',
-            body: '{"id":9223372036854775807,"name":"Last","categoryId":1}',
-          },
-        ],
-      },
-    },
-    'after-sunset=410': { getPet: { arrange: [SUNSET], preset: { name: 'after-sunset' } } },
-    'after-sunset=404': { getPet: { arrange: [SUNSET] } },
-    'inventory-missing-entry=404': {
-      updateInventory: {
-        arrange: [{ method: 'DELETE', path: '/inventory/1' }],
-        preset: { name: 'empty-inventory' },
-      },
-    },
-    'read-only-keys=403': {
-      createPet: READ_ONLY,
-      updateInventory: READ_ONLY,
-      cancelOrder: READ_ONLY,
-    },
-    'rate-limit=10/s': {
-      listPets: TOO_OFTEN,
-      createPet: TOO_OFTEN,
-      getPet: TOO_OFTEN,
-      listInventory: TOO_OFTEN,
-      updateInventory: TOO_OFTEN,
-      listOrders: TOO_OFTEN,
-      cancelOrder: TOO_OFTEN,
-    },
-  } satisfies AssumedWays,
+    'invalid-input=400': (operation) => INVALID[operation],
+    'invalid-input=422': (operation) => INVALID[operation],
+    'media-type=reject': () => ({ send: { mediaType: 'text/plain' } }),
+    'body-limit=1mb': () => tooLong(2 ** 20),
+    'body-limit=10kb': () => tooLong(10 * 2 ** 10),
+    'body-limit=none': () => tooLong(64 * 2 ** 20),
+    'unknown-pet=404': () => ({ ...UNKNOWN_PET, preset: { name: 'empty-store' } }),
+    'unknown-pet=400': () => UNKNOWN_PET,
+    'assigned-ids=next': () => ({ arrange: [LAST_ID] }),
+    'after-sunset=410': () => ({ arrange: [SUNSET], preset: { name: 'after-sunset' } }),
+    'after-sunset=404': () => ({ arrange: [SUNSET] }),
+    'inventory-missing-entry=404': () => ({
+      arrange: [{ method: 'DELETE', path: '/inventory/1' }],
+      preset: { name: 'empty-inventory' },
+    }),
+    'read-only-keys=403': () => ({
+      send: { key: 'demo-read-only-key' },
+      preset: { name: 'read-only-key' },
+    }),
+    'rate-limit=10/s': () => ({
+      arrange: [FROZEN],
+      send: { times: 11 },
+      preset: { name: 'rate-limited', arrange: [FROZEN], send: { times: 3 } },
+    }),
+  } satisfies Record<Ground, (operation: OperationId) => Way>,
 } as const;
 
-/** What each operation is sent where a way says nothing else. */
+/** The request of each operation, unless a way says otherwise. */
 export const EXAMPLES: Readonly<Record<OperationId, Sent>> = {
   listPets: {},
   createPet: { body: '{"name":"Rex","categoryId":1}' },

@@ -1,9 +1,9 @@
 import { type Listed, repeatable, type Step, titleOf, WAY_NAMES } from './listed.ts';
 
-/** A body longer than this is not written into a file. */
+/** Longer bodies are not written into a file. */
 const LONGEST_WRITTEN = 65_536;
 
-/** The steps of every way, with its title and the status that the last one gets. */
+/** The steps of a way, with its title and the status that the last one gets. */
 interface Walk {
   readonly title: string;
   readonly operation: string;
@@ -22,43 +22,28 @@ function walksOf(replies: readonly Listed[]): Walk[] {
   );
 }
 
-/** The walks whose bodies can be written into a file, and what to say of the others. */
-function writable(replies: readonly Listed[]): { walks: Walk[]; note: string | undefined } {
-  const all = walksOf(replies);
-  const walks = all.filter(({ steps }) =>
-    steps.every(({ body }) => typeof body !== 'number' || body <= LONGEST_WRITTEN),
-  );
-  const left = all.length - walks.length;
-  const note = `${left} are left out, whose bodies are larger than 64 KiB: petstore-mock responses --curl has them.`;
-  return { walks, note: left > 0 ? note : undefined };
-}
-
 /** Lines to copy into a shell. */
 export function curlLines(replies: readonly Listed[], origin: string): string {
-  return walksOf(replies)
-    .map(({ title, steps, status }) => {
-      const lines = steps.map((step, index) => {
-        const last = index === steps.length - 1;
-        return `${curlOf(step, origin, last)}${last ? `  # ${status}` : ''}\n`;
-      });
-      return `# ${title}\n${lines.join('')}`;
-    })
-    .join('\n');
+  const blocks = walksOf(replies).map(({ title, steps, status }) => {
+    const lines = steps.map((step, index) =>
+      index < steps.length - 1
+        ? `${curlOf(step, origin, 'curl -s -o /dev/null')}\n`
+        : `${curlOf(step, origin, 'curl -i')}  # ${status}\n`,
+    );
+    return `# ${title}\n${lines.join('')}`;
+  });
+  return blocks.join('\n');
 }
 
-function curlOf(
-  { method, path, headers, body, times }: Step,
-  origin: string,
-  last: boolean,
-): string {
-  const words = ['curl', last ? '-i' : '-s -o /dev/null'];
-  if (method !== 'GET') words.push('-X', method);
-  for (const [name, value] of Object.entries(headers))
-    words.push('-H', quoted(`${name}: ${value}`));
-  if (typeof body === 'string') words.push('-d', quoted(body));
-  if (typeof body === 'number') words.push('--data-binary', '@-');
-  words.push(quoted(`${origin}${path}`));
-  const line = words.join(' ');
+function curlOf({ method, path, headers, body, times }: Step, origin: string, curl: string) {
+  const line = [
+    curl,
+    ...(method === 'GET' ? [] : ['-X', method]),
+    ...Object.entries(headers).flatMap(([name, value]) => ['-H', quoted(`${name}: ${value}`)]),
+    ...(typeof body === 'string' ? ['-d', quoted(body)] : []),
+    ...(typeof body === 'number' ? ['--data-binary', '@-'] : []),
+    quoted(`${origin}${path}`),
+  ].join(' ');
   if (typeof body === 'number') return `head -c ${body} /dev/zero | ${line}`;
   return times === 1 ? line : `for n in $(seq ${times}); do ${line}; done`;
 }
@@ -67,50 +52,66 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Each step as often as it is sent. */
-function requestsOf({ steps }: Walk): Step[] {
-  return steps.flatMap((step) => Array<Step>(step.times).fill(step));
+/** A request as it is written into a file. */
+interface Written {
+  readonly name: string;
+  readonly operation: string;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: readonly [name: string, value: string][];
+  readonly body: string | undefined;
+  /** Set on the last request of a way. */
+  readonly status: number | undefined;
 }
 
-function written({ headers, body }: Step): {
-  headers: [string, string][];
-  body: string | undefined;
-} {
-  const own = Object.entries(headers).map(([name, value]): [string, string] => [
-    name,
-    value.replace(/^Bearer demo-key$/, 'Bearer {{key}}'),
-  ]);
-  return { headers: own, body: typeof body === 'number' ? ' '.repeat(body) : body };
+/** The requests of all ways whose bodies can be written into a file, and a note on the others. */
+function writable(replies: readonly Listed[]): { requests: Written[]; note: string | undefined } {
+  const all = walksOf(replies);
+  const walks = all.filter(({ steps }) =>
+    steps.every(({ body }) => typeof body !== 'number' || body <= LONGEST_WRITTEN),
+  );
+  const left = all.length - walks.length;
+  const note = `${left} are left out, whose bodies are larger than 64 KiB: petstore-mock responses --curl has them.`;
+  return { requests: walks.flatMap(requestsOf), note: left > 0 ? note : undefined };
+}
+
+function requestsOf({ title, operation, status, steps }: Walk): Written[] {
+  const all = steps.flatMap((step) => Array<Step>(step.times).fill(step));
+  return all.map(({ method, path, headers, body }, index) => {
+    const isLast = index === all.length - 1;
+    return {
+      name: `${title}: ${isLast ? `gets ${status}` : `${index + 1} of ${all.length}`}`,
+      operation,
+      method,
+      path,
+      headers: Object.entries(headers).map(([name, value]) => [
+        name,
+        value.replace(/^Bearer demo-key$/, 'Bearer {{key}}'),
+      ]),
+      body: typeof body === 'number' ? ' '.repeat(body) : body,
+      status: isLast ? status : undefined,
+    };
+  });
 }
 
 /** An `.http` file, as the HTTP clients of JetBrains and VS Code read it. */
 export function httpFile(replies: readonly Listed[], origin: string): string {
-  const { walks, note } = writable(replies);
-  const requests = walks.flatMap((walk) => {
-    const all = requestsOf(walk);
-    return all.map((step, index) => {
-      const { headers, body } = written(step);
-      const note =
-        index === all.length - 1 ? `gets ${walk.status}` : `${index + 1} of ${all.length}`;
-      const lines = [
-        `### ${walk.title}: ${note}`,
-        `${step.method} {{host}}${step.path}`,
-        ...headers.map(([name, value]) => `${name}: ${value}`),
-        ...(body === undefined ? [] : ['', body]),
-      ];
-      return `${lines.join('\n')}\n`;
-    });
+  const { requests, note } = writable(replies);
+  const texts = requests.map(({ name, method, path, headers, body }) => {
+    const fields = headers.map(([field, value]) => `${field}: ${value}\n`).join('');
+    const content = body === undefined ? '' : `\n${body}\n`;
+    return `### ${name}\n${method} {{host}}${path}\n${fields}${content}`;
   });
   const head = note === undefined ? '' : `# ${note}\n`;
-  return `${head}@host = ${origin}\n@key = demo-key\n\n${requests.join('\n')}`;
+  return `${head}@host = ${origin}\n@key = demo-key\n\n${texts.join('\n')}`;
 }
 
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
 
 /** A Postman collection, format 2.1, which tests each status. */
 export function postmanCollection(replies: readonly Listed[], origin: string): object {
-  const { walks, note } = writable(replies);
-  const operations = [...new Set(walks.map(({ operation }) => operation))];
+  const { requests, note } = writable(replies);
+  const operations = [...new Set(requests.map(({ operation }) => operation))];
   return {
     info: { name: 'petstore-mock: every reply', schema: SCHEMA, description: note },
     variable: [
@@ -119,28 +120,23 @@ export function postmanCollection(replies: readonly Listed[], origin: string): o
     ],
     item: operations.map((name) => ({
       name,
-      item: walks.filter((it) => it.operation === name).flatMap(itemsOf),
+      item: requests.filter(({ operation }) => operation === name).map(postmanItem),
     })),
   };
 }
 
-function itemsOf(walk: Walk): object[] {
-  const all = requestsOf(walk);
-  return all.map((step, index) => {
-    const { headers, body } = written(step);
-    const test = `pm.test('gets ${walk.status}', () => pm.response.to.have.status(${walk.status}));`;
-    const last = index === all.length - 1;
-    return {
-      name: last ? walk.title : `${walk.title}: ${index + 1} of ${all.length}`,
-      request: {
-        method: step.method,
-        url: `{{baseUrl}}${step.path}`,
-        header: headers.map(([key, value]) => ({ key, value })),
-        ...(body !== undefined && { body: { mode: 'raw', raw: body } }),
-      },
-      ...(last && {
-        event: [{ listen: 'test', script: { type: 'text/javascript', exec: [test] } }],
-      }),
-    };
-  });
+function postmanItem({ name, method, path, headers, body, status }: Written): object {
+  const test = `pm.test('gets ${status}', () => pm.response.to.have.status(${status}));`;
+  return {
+    name,
+    request: {
+      method,
+      url: `{{baseUrl}}${path}`,
+      header: headers.map(([key, value]) => ({ key, value })),
+      ...(body !== undefined && { body: { mode: 'raw', raw: body } }),
+    },
+    ...(status !== undefined && {
+      event: [{ listen: 'test', script: { type: 'text/javascript', exec: [test] } }],
+    }),
+  };
 }

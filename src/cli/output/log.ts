@@ -2,6 +2,7 @@ import type { ControlCall } from '../../control/parts.ts';
 import type { Finding } from '../../evidence/findings.ts';
 import type { Exchange } from '../../evidence/journal.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
+import { cut } from '../../words.ts';
 import { escaped, escapedLines, escapeOf } from './escaped.ts';
 import { rounded } from './rounded.ts';
 import { type Colour, paint, type Style } from './terminal.ts';
@@ -26,13 +27,13 @@ export type Logged = Pick<
   | 'why'
 >;
 
-/** Most characters of a target and of a reason; clients control the one and influence the other. */
+/** Most characters of a text, since clients influence it. */
 const LONGEST_IN_JSON = 1000;
 const LONGEST_TARGET = 200;
 const LONGEST_REASONS = 300;
 
-/** What `why` says if there is no more to say than the basis. */
-const NO_MORE_TO_SAY = 'as the document prescribes';
+/** The reason of a reply that needs no explanation. */
+const PLAIN_REASON = 'as the document prescribes';
 
 /**
  * An exchange as a line of JSON, in ASCII, without members that have no value. Put together by hand:
@@ -50,22 +51,11 @@ export function renderJson(sandbox: string, exchange: Logged, duration: number):
   line += `,"duration":${rounded(duration)}`;
   if (delay > 0) line += `,"delay":${delay}`;
   line += `,"basis":"${basis.kind}"`;
-  const by = groundsOf(basis);
+  const by = basis.kind === 'documented' ? [] : [basis.by].flat();
   if (by.length > 0) line += `,"by":[${by.map(quoted).join()}]`;
   line += `,"why":[${exchange.why.map(quoted).join()}]`;
   if (key !== undefined) line += `,"key":${quotedKey(key)}`;
   return `${line}}\n`;
-}
-
-function groundsOf(basis: Logged['basis']): readonly string[] {
-  switch (basis.kind) {
-    case 'documented':
-      return [];
-    case 'assumed':
-      return basis.by;
-    case 'forced':
-      return [basis.by];
-  }
 }
 
 /** An exchange as a line for a person. */
@@ -75,18 +65,17 @@ export function renderPretty(
   duration: number,
   style: Style,
 ): string {
-  const { method, target, status, basis, fault, delay } = exchange;
+  const { basis, fault, delay } = exchange;
   const circumstances = [
     basis.kind,
     ...(fault === undefined ? [] : [`fault ${fault}`]),
     `${duration.toFixed(1)} ms`,
     ...(delay > 0 ? [`delayed by ${delay} ms`] : []),
     ...(sandbox === DEFAULT_SANDBOX ? [] : [`in sandbox ${sandbox}`]),
-  ];
-  const why = exchange.why.filter((reason) => reason !== NO_MORE_TO_SAY).join('; ');
-  const reasons = why === '' ? '' : `: ${escaped(cut(why, LONGEST_REASONS))}`;
-  const told = `${circumstances.join(', ')}${reasons}`;
-  return prettyLine({ at: exchange.at, method, target, status }, told, style);
+  ].join(', ');
+  const why = exchange.why.filter((reason) => reason !== PLAIN_REASON).join('; ');
+  const reasons = why === '' ? '' : `: ${shortened(why, LONGEST_REASONS)}`;
+  return prettyLine(exchange, `${circumstances}${reasons}`, style);
 }
 
 function prettyLine(
@@ -95,17 +84,12 @@ function prettyLine(
   style: Style,
 ): string {
   return [
-    paint(timeOf(at), 'grey', style),
+    timeOf(at, style),
     escaped(method).padEnd('DELETE'.length),
-    escaped(cut(target, LONGEST_TARGET)),
+    shortened(target, LONGEST_TARGET),
     paint(String(status ?? '---'), colourOf(status), style),
     `${told}\n`,
   ].join(' ');
-}
-
-/** The time of day. It is at the end, since years can have more than four digits. */
-function timeOf(at: number): string {
-  return instantOf(at).slice(-'00:00:00.000Z'.length, -1);
 }
 
 /** A call of the control API. */
@@ -124,22 +108,21 @@ export function renderFinding(finding: Finding, format: LogFormat, style: Style)
   if (format === 'json') {
     return jsonLine({ time: at, sandbox, number: exchange, finding: code, message, advice });
   }
-  const time = paint(timeOf(Date.parse(at)), 'grey', style);
-  const told = escaped(cut(message, LONGEST_REASONS));
-  return `${time} ${paint(`finding ${code}`, 'yellow', style)}: ${told} ${advice}\n`;
+  const kind = paint(`finding ${code}`, 'yellow', style);
+  return `${timeOf(Date.parse(at), style)} ${kind}: ${shortened(message, LONGEST_REASONS)} ${advice}\n`;
 }
 
-/** What the server tells its operator besides. */
+/** Any other message to the operator. */
 export function renderNotice(text: string, format: LogFormat): string {
   if (format === 'json') return jsonLine({ time: new Date().toISOString(), notice: text });
   return `petstore-mock: ${escapedLines(text)}\n`;
 }
 
-function jsonLine(members: Readonly<Record<string, unknown>>): string {
-  const texts = Object.entries(members).map(([name, value]) => {
-    return `"${name}":${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}`;
-  });
-  return `{${texts.join()}}\n`;
+/** Takes the place of lines that were dropped. */
+export function renderDropped(count: number, format: LogFormat): string {
+  const why = 'the reader of this log is too slow';
+  if (format === 'json') return jsonLine({ dropped: count, why: [why] });
+  return `${count} ${count === 1 ? 'line' : 'lines'} dropped: ${why}\n`;
 }
 
 function colourOf(status: number | undefined): Colour {
@@ -147,11 +130,9 @@ function colourOf(status: number | undefined): Colour {
   return status >= 400 ? 'yellow' : 'green';
 }
 
-/** Stands in the place of lines that were dropped. */
-export function renderDropped(count: number, format: LogFormat): string {
-  const why = 'the reader of this log is too slow';
-  if (format === 'json') return jsonLine({ dropped: count, why: [why] });
-  return `${count} ${count === 1 ? 'line' : 'lines'} dropped: ${why}\n`;
+/** The time of day. It is at the end, since years can have more than four digits. */
+function timeOf(at: number, style: Style): string {
+  return paint(instantOf(at).slice(-'00:00:00.000Z'.length, -1), 'grey', style);
 }
 
 let lastAt = Number.NaN;
@@ -166,12 +147,25 @@ function instantOf(at: number): string {
   return lastInstant;
 }
 
+function shortened(text: string, most: number): string {
+  return escaped(text.length > most ? `${cut(text, most)}…` : text);
+}
+
+function jsonLine(members: Readonly<Record<string, unknown>>): string {
+  const texts = Object.entries(members).map(([name, value]) => {
+    return `"${name}":${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}`;
+  });
+  return `{${texts.join()}}\n`;
+}
+
 /** Text that needs no escapes in JSON. */
 const SIMPLE = /^[ !#-[\]-~]*$/;
+const BEYOND_ASCII = /[\u007F-\uFFFF]/g;
 
 function quoted(text: string): string {
   if (text.length <= LONGEST_IN_JSON && SIMPLE.test(text)) return `"${text}"`;
-  const ascii = JSON.stringify(cut(text, LONGEST_IN_JSON)).replace(BEYOND_ASCII, escapeOf);
+  const short = text.length > LONGEST_IN_JSON ? `${text.slice(0, LONGEST_IN_JSON)}…` : text;
+  const ascii = JSON.stringify(short).replace(BEYOND_ASCII, escapeOf);
   // Otherwise V8 keeps two bytes per character, also in every text that this becomes a part of.
   return Buffer.from(ascii, 'latin1').toString('latin1');
 }
@@ -187,9 +181,3 @@ function quotedKey(key: string): string {
   }
   return lastQuotedKey;
 }
-
-function cut(text: string, longest: number): string {
-  return text.length > longest ? `${text.slice(0, longest)}…` : text;
-}
-
-const BEYOND_ASCII = /[\u007F-\uFFFF]/g;
