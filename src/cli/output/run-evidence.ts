@@ -1,5 +1,5 @@
 import type { CoverageReport } from '../../evidence/coverage.ts';
-import type { Finding, FindingsReport } from '../../evidence/findings.ts';
+import type { FindingsReport } from '../../evidence/findings.ts';
 import type { Observer } from '../../evidence/journal.ts';
 import { Touched } from '../sweep/touched.ts';
 import { escaped } from './escaped.ts';
@@ -58,17 +58,14 @@ export class RunWitness {
 export function foundKinds({ counts, findings }: FindingsReport): FoundKind[] {
   return Object.entries(counts).map(([kind, count]) => {
     const first = findings.find(({ code }) => code === kind);
-    return { kind, count, example: first === undefined ? kind : told(first) };
+    const example = first && `${first.method} ${first.target}: ${first.message}`;
+    return { kind, count, example: example ?? kind };
   });
 }
 
 /** One example, escaped since a client influences it, and how many more there are. */
 export function tellFound({ count, example }: FoundKind): string {
   return count === 1 ? escaped(example) : `${escaped(example)} (and ${count - 1} more)`;
-}
-
-function told({ method, target, message }: Finding): string {
-  return `${method} ${target}: ${message}`;
 }
 
 /** The percentage of documented replies that were shown. */
