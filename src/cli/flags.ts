@@ -1,10 +1,19 @@
 import type { CommandName } from './command-table.ts';
-import { COMMAND_FLAGS } from './flags/command-flags.ts';
 import type { FlagShape } from './flags/flag-shape.ts';
-import { SERVER_FLAGS } from './flags/server-flags.ts';
+import { FLAG_GROUPS } from './flags/flag-table.ts';
 
 /** Every flag. The command line, the environment, config files, the help and the docs follow from it. */
-export const FLAGS = { ...SERVER_FLAGS, ...COMMAND_FLAGS } as const;
+const FLAGS = {
+  ...FLAG_GROUPS.Address,
+  ...FLAG_GROUPS.Store,
+  ...FLAG_GROUPS.Simulation,
+  ...FLAG_GROUPS.Answers,
+  ...FLAG_GROUPS.Keys,
+  ...FLAG_GROUPS['Control API'],
+  ...FLAG_GROUPS.Output,
+  ...FLAG_GROUPS.Evidence,
+  ...FLAG_GROUPS.Other,
+};
 
 export type FlagName = keyof typeof FLAGS;
 
@@ -31,6 +40,11 @@ export function flagOn(name: FlagName, command: CommandName): FlagShape {
   if (own === undefined) return shape;
   const { default: _ofOtherCommands, ...rest } = shape;
   return { ...rest, ...own };
+}
+
+/** The heading of a flag in the help. */
+export function groupOf(name: FlagName): string {
+  return Object.entries(FLAG_GROUPS).find(([, flags]) => Object.hasOwn(flags, name))?.[0] ?? '';
 }
 
 export function flagsOf(command: CommandName): FlagName[] {

@@ -1,7 +1,7 @@
 import { codeOf } from '../../error-code.ts';
 import { describe } from '../../words.ts';
 import { Failure } from '../failures.ts';
-import { FLAGS } from '../flags.ts';
+import { DEFAULT_TIMEOUT } from '../flags/flag-table.ts';
 import { integerOf, type Layers, originOf, refusal, textOf } from '../input/given.ts';
 import { addressOf } from '../input/settings.ts';
 import type { Command } from './command.ts';
@@ -9,7 +9,7 @@ import type { Command } from './command.ts';
 /** Checks whether a server is up, for the health check of a container. */
 export const health: Command = async ({ layers, terminal }) => {
   const url = new URL('/__mock/health', serverOf(layers));
-  const status = await statusOf(url, integerOf(layers, 'timeout') ?? FLAGS.timeout.default);
+  const status = await statusOf(url, integerOf(layers, 'timeout') ?? DEFAULT_TIMEOUT);
   if (status !== 200) throw new Failure(`${url} answered ${status}`);
   terminal.output.write(`${url.origin} is up\n`);
   return 0;

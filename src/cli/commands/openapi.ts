@@ -1,7 +1,7 @@
+import { DEFAULT_URL } from '../../contract/default-url.ts';
 import { serviceOpenApi } from '../../contract/service-openapi.ts';
 import { packageVersion } from '../../package.ts';
 import { describe } from '../../words.ts';
-import { FLAGS } from '../flags.ts';
 import { type Layers, refusal, textOf } from '../input/given.ts';
 import type { Command } from './command.ts';
 
@@ -13,7 +13,7 @@ export const openapi: Command = ({ layers, terminal }) => {
 };
 
 function serverUrlOf(layers: Layers): string {
-  const url = textOf(layers, 'server-url') ?? FLAGS['server-url'].default;
+  const url = textOf(layers, 'server-url') ?? DEFAULT_URL;
   if (URL.canParse(url)) return url;
-  throw refusal('--server-url', `a URL such as ${FLAGS['server-url'].default}`, describe(url));
+  throw refusal('--server-url', `a URL such as ${DEFAULT_URL}`, describe(url));
 }

@@ -1,3 +1,4 @@
+import { DEFAULT_URL } from '../../contract/default-url.ts';
 import { BASE_PATH, isOperationId, OPERATION_IDS } from '../../contract/operations.ts';
 import { type Checked, checkReplies } from '../../responses/check.ts';
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../responses/listed.ts';
 import { curlLines, httpFile, postmanCollection } from '../../responses/written.ts';
 import { describe, suggest } from '../../words.ts';
-import { FLAGS } from '../flags.ts';
 import { isOn, type Layers, refusal, textOf } from '../input/given.ts';
 import { renderReplies, waysInWords } from '../output/replies-table.ts';
 import { writeReport } from '../output/write-report.ts';
@@ -53,10 +53,9 @@ function repliesOf(operation: string | undefined): Listed[] {
 
 /** The base URL of the service without its last segment. */
 function originOf(layers: Layers): string {
-  const fallback = FLAGS['server-url'].default;
-  const url = textOf(layers, 'server-url') ?? fallback;
+  const url = textOf(layers, 'server-url') ?? DEFAULT_URL;
   if (URL.canParse(url) && url.endsWith(BASE_PATH)) return url.slice(0, -BASE_PATH.length);
-  throw refusal('--server-url', `a URL such as ${fallback}`, describe(url));
+  throw refusal('--server-url', `a URL such as ${DEFAULT_URL}`, describe(url));
 }
 
 function entry(listed: Listed): object {

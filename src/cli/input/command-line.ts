@@ -2,7 +2,7 @@ import yargs, { type Argv, type Options } from 'yargs';
 import { describe, suggest } from '../../words.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from '../command-table.ts';
 import { UsageError } from '../failures.ts';
-import { type FlagName, flagOn, flagShape, flagsOf, isFlagName } from '../flags.ts';
+import { type FlagName, flagOn, flagShape, flagsOf, groupOf, isFlagName } from '../flags.ts';
 import { escaped } from '../output/escaped.ts';
 import { ASKED_BY, completionsOf } from './completion.ts';
 import { variableOf } from './environment.ts';
@@ -109,9 +109,9 @@ function explained(parser: Argv, command: CommandName): Argv {
 }
 
 function optionOf(name: FlagName, command: CommandName): Options {
-  const { description, default: fallback, group } = flagOn(name, command);
+  const { description, default: fallback } = flagOn(name, command);
   const shown = fallback === undefined ? {} : { defaultDescription: String(fallback) };
-  return { description, group: `${group}:`, ...shown };
+  return { description, group: `${groupOf(name)}:`, ...shown };
 }
 
 /** Gives every switch its value: `--plain` becomes `--plain=true`, `--no-plain` `--plain=false`. */

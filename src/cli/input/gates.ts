@@ -1,5 +1,5 @@
 import { describe, listed, suggest } from '../../words.ts';
-import { FAILING_KINDS } from '../flags/command-flags.ts';
+import { FAILING_KINDS } from '../flags/flag-table.ts';
 import { coverageOf, type Evidence } from '../output/run-evidence.ts';
 import { type Layers, listOf, originOf, refusal, textOf } from './given.ts';
 

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { FIELD_TYPES } from '../../contract/records.ts';
+import { DEFAULTS } from '../../defaults.ts';
 import type { ServerOptions } from '../../server.ts';
 import type { GenerateOptions } from '../../store/fixture/generate-store.ts';
 import { describe, listed, suggest } from '../../words.ts';
 import { UsageError } from '../failures.ts';
-import { FLAGS, type FlagName, type FlagOf } from '../flags.ts';
+import type { FlagName, FlagOf } from '../flags.ts';
 import { LOG_FORMATS, type LogFormat } from '../output/log.ts';
 import { assumedBy } from './assume.ts';
 import {
@@ -37,10 +38,10 @@ export function serveSettings(layers: Layers): ServeSettings {
   refuseTwoStores(layers);
   return {
     ...addressOf(layers),
-    fixture: textOf(layers, 'fixture') ?? FLAGS.fixture.default,
+    fixture: textOf(layers, 'fixture') ?? DEFAULTS.fixture,
     animals: integerOf(layers, 'animals'),
     orders: integerOf(layers, 'orders'),
-    seed: integerOf(layers, 'seed') ?? FLAGS.seed.default,
+    seed: integerOf(layers, 'seed') ?? DEFAULTS.seed,
     assume: assumedBy(layers),
     keys: {
       valid: keysOf(layers, 'key'),
@@ -56,8 +57,8 @@ export function serveSettings(layers: Layers): ServeSettings {
     db: textOf(layers, 'db'),
     watch: isOn(layers, 'watch'),
     sandboxRequired: isOn(layers, 'sandbox-required'),
-    maxSandboxes: integerOf(layers, 'max-sandboxes') ?? FLAGS['max-sandboxes'].default,
-    journal: integerOf(layers, 'journal') ?? FLAGS.journal.default,
+    maxSandboxes: integerOf(layers, 'max-sandboxes') ?? DEFAULTS.maxSandboxes,
+    journal: integerOf(layers, 'journal') ?? DEFAULTS.journal,
     controlToken: controlTokenOf(layers),
     noControl: isOn(layers, 'no-control'),
     log: logFormatOf(layers),
@@ -67,8 +68,8 @@ export function serveSettings(layers: Layers): ServeSettings {
 /** Where a server listens. */
 export function addressOf(layers: Layers): { host: string; port: number } {
   return {
-    host: textOf(layers, 'host') ?? FLAGS.host.default,
-    port: integerOf(layers, 'port') ?? FLAGS.port.default,
+    host: textOf(layers, 'host') ?? DEFAULTS.host,
+    port: integerOf(layers, 'port') ?? DEFAULTS.port,
   };
 }
 
@@ -77,7 +78,7 @@ export function generateSettings(layers: Layers): GenerateOptions {
   return {
     animals: integerOf(layers, 'animals'),
     orders: integerOf(layers, 'orders'),
-    seed: integerOf(layers, 'seed') ?? FLAGS.seed.default,
+    seed: integerOf(layers, 'seed') ?? DEFAULTS.seed,
   };
 }
 

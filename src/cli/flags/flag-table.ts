@@ -1,0 +1,222 @@
+import { DEFAULT_URL } from '../../contract/default-url.ts';
+import { DEFAULTS } from '../../defaults.ts';
+import { FINDING_CODE_NAMES } from '../../evidence/findings.ts';
+import { LONGEST_DELAY } from '../../scenario/scenario.ts';
+import { MOST_RECORDS } from '../../store/fixture/generate-store.ts';
+import { listed } from '../../words.ts';
+import { COMMAND_NAMES } from '../command-table.ts';
+import { type FlagShape, integer, list, text, toggle } from './flag-shape.ts';
+
+/** Milliseconds that `health` waits for the reply. */
+export const DEFAULT_TIMEOUT = 3000;
+
+/** What `--fail-on` accepts: a kind of finding, or any reply that rested on an assumption. */
+export const FAILING_KINDS = ['assumed', ...FINDING_CODE_NAMES] as const;
+
+/** The commands that start a server. */
+const SERVERS = ['serve', 'exec', 'sweep'] as const;
+
+/** The flags under the headings of the help. */
+export const FLAG_GROUPS = {
+  Address: {
+    port: integer(
+      'N',
+      [0, 65_535],
+      ['serve', 'exec', 'health'],
+      'Port to listen on; 0 picks a free one.',
+      {
+        default: DEFAULTS.port,
+        helpOn: {
+          exec: { description: 'Port to listen on; a free one by default.' },
+          health: { description: 'Port of the server.' },
+        },
+      },
+    ),
+    host: text('NAME', [...SERVERS, 'health'], 'Address to listen on; a container needs 0.0.0.0.', {
+      default: DEFAULTS.host,
+      helpOn: {
+        health: {
+          description: 'Address that the server listens on; 0.0.0.0 and :: are asked at loopback.',
+        },
+      },
+    }),
+    url: text('URL', ['health'], 'Server to ask, instead of the one at --host and --port.'),
+    timeout: integer(
+      'MS',
+      [1, 600_000],
+      ['health', 'exec', 'sweep'],
+      'Milliseconds to wait for the reply.',
+      {
+        default: DEFAULT_TIMEOUT,
+        helpOn: {
+          exec: { value: 'SECONDS', description: 'End the command after this many seconds.' },
+          sweep: {
+            value: 'SECONDS',
+            description: 'End a run after this many seconds; it counts as failed.',
+          },
+        },
+      },
+    ),
+  },
+  Store: {
+    fixture: text('FILE', SERVERS, 'JSON file to start from, or the name of a shipped fixture.', {
+      default: DEFAULTS.fixture,
+    }),
+    animals: integer(
+      'N',
+      [0, MOST_RECORDS],
+      [...SERVERS, 'generate'],
+      'Generate this many animals instead of reading a fixture.',
+    ),
+    orders: integer(
+      'N',
+      [0, MOST_RECORDS],
+      [...SERVERS, 'generate'],
+      'Generate this many orders instead of reading a fixture.',
+    ),
+    seed: integer(
+      'N',
+      [-(2 ** 31), 2 ** 31 - 1],
+      [...SERVERS, 'generate'],
+      'Seed of everything random; the same seed gives the same store.',
+      { default: DEFAULTS.seed },
+    ),
+    db: text('FILE', ['serve', 'exec'], 'Keep the store in this file across restarts.'),
+    watch: toggle(['serve', 'exec'], 'Reload when the fixture or a scenario changes on disk.'),
+  },
+  Simulation: {
+    scenario: list(
+      'FILE',
+      SERVERS,
+      'Force states and replies: the name of a shipped scenario, or a file. Repeat the flag to combine several; later ones win.',
+    ),
+    'sandbox-required': toggle(SERVERS, 'Refuse requests that name no sandbox.'),
+    'max-sandboxes': integer(
+      'N',
+      [0, 1_000_000],
+      SERVERS,
+      'Create at most this many sandboxes; the next one gets 503.',
+      { default: DEFAULTS.maxSandboxes },
+    ),
+    journal: integer('N', [0, 1_000_000], SERVERS, 'Keep this many exchanges in each sandbox.', {
+      default: DEFAULTS.journal,
+    }),
+  },
+  Answers: {
+    assume: list(
+      'ID=OPTION',
+      [...SERVERS, 'assumptions'],
+      'Choose another option of an assumption, as ID=OPTION. Repeatable.',
+    ),
+    'rate-limit': text(
+      'N/s',
+      [...SERVERS, 'assumptions'],
+      'Allow each key N requests a second (or N/m), then answer 429.',
+    ),
+    delay: integer(
+      'MS',
+      [0, LONGEST_DELAY],
+      SERVERS,
+      'Delay replies that no rule decides by this many milliseconds.',
+    ),
+    clock: text(
+      'INSTANT',
+      SERVERS,
+      'Start the clock at this instant, such as 2030-12-06T00:00:00Z.',
+    ),
+    freeze: toggle(SERVERS, 'Stop the clock.'),
+    plain: toggle(
+      SERVERS,
+      'Omit the Mock-Basis header, so that replies look like those of the service.',
+    ),
+  },
+  Keys: {
+    key: list('KEY', SERVERS, 'Accept this API key instead of demo-key. Repeatable.'),
+    'read-only-key': list(
+      'KEY',
+      SERVERS,
+      'Accept this read-only key instead of demo-read-only-key. Repeatable.',
+    ),
+    'invalid-key': list(
+      'KEY',
+      SERVERS,
+      'Refuse this key, even if another flag accepts it. Repeatable.',
+    ),
+    'any-key': toggle(SERVERS, 'Accept every key that is not listed as invalid.'),
+  },
+  'Control API': {
+    'control-token': text(
+      'TOKEN',
+      SERVERS,
+      'Token that the control API requires unless the host is loopback; by default one is generated and printed.',
+    ),
+    'no-control': toggle(SERVERS, 'Turn the control API off, except for its health check.'),
+  },
+  Output: {
+    log: text(
+      'FORMAT',
+      ['serve', 'exec'],
+      'Log format: pretty, json or off. Default: pretty on a terminal, else json.',
+      { helpOn: { exec: { description: 'Log to standard error, as pretty or json.' } } },
+    ),
+    json: toggle(
+      ['assumptions', 'responses', 'scenarios', 'validate', 'sweep'],
+      'Print JSON instead of a table.',
+    ),
+    curl: toggle(['responses'], 'Print curl commands to copy.'),
+    check: toggle(
+      ['responses'],
+      'Request each reply from a server of its own; exit with 1 if one does not come.',
+    ),
+    http: text('FILE', ['responses'], 'Write the requests as an .http file.'),
+    postman: text('FILE', ['responses'], 'Write the requests as a Postman 2.1 collection.'),
+    'server-url': text(
+      'URL',
+      ['openapi', 'responses'],
+      'Base URL of the service to write into the output.',
+      { default: DEFAULT_URL },
+    ),
+    output: text('FILE', ['generate'], 'Write to this file instead of standard output.'),
+    force: toggle(['generate'], 'Overwrite an existing file.'),
+  },
+  Evidence: {
+    coverage: list(
+      'FILE',
+      ['serve', 'exec'],
+      'Write coverage to this file at exit: .json, .html, .xml (JUnit) or .info (lcov). Repeatable.',
+    ),
+    'require-coverage': text(
+      'N%',
+      ['exec'],
+      'Exit with 3 if a smaller share of the documented replies was shown; documented means 100%.',
+    ),
+    'fail-on': list(
+      'KINDS',
+      ['exec'],
+      `Exit with 3 on these, separated by commas: ${listed(FAILING_KINDS, 'or')}. Repeatable.`,
+    ),
+    jobs: integer(
+      'N',
+      [1, 1000],
+      ['sweep'],
+      'Run this many at a time; by default one for each processor.',
+    ),
+    all: toggle(['sweep'], 'Also run the assumptions that the command did not touch.'),
+    allow: list(
+      'ID=OPTION',
+      ['sweep'],
+      'Expected failure, as ID=OPTION; does not affect the exit code. Repeatable.',
+    ),
+    junit: text('FILE', ['sweep'], 'Also write the result as JUnit XML.'),
+    html: text('FILE', ['sweep'], 'Also write the result as a web page.'),
+  },
+  Other: {
+    config: text(
+      'FILE',
+      [...SERVERS, 'assumptions', 'generate', 'health'],
+      'JSON file with flags by name.',
+    ),
+    help: toggle(COMMAND_NAMES, 'Show this help.', { alias: 'h' }),
+    version: toggle(COMMAND_NAMES, 'Show the version.', { alias: 'v' }),
+  },
+} satisfies Record<string, Record<string, FlagShape>>;
