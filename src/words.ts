@@ -50,3 +50,25 @@ export function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   return Buffer.from(text.slice(0, most), 'utf16le').toString('utf16le');
 }
+
+/** Problems that a message lists: more than a person reads at once. */
+const MOST_LISTED = 20;
+
+/** The lines of a message about problems: the first 20, and how many more there are. */
+export function firstProblems(problems: readonly string[]): readonly string[] {
+  const more = problems.length - MOST_LISTED;
+  return more > 0 ? [...problems.slice(0, MOST_LISTED), `and ${more} more`] : problems;
+}
+
+interface Told {
+  /** The file, and the line and column in it. */
+  readonly place?: string | undefined;
+  readonly path: string;
+  readonly expected: string;
+  readonly found: string;
+}
+
+/** A problem as a message tells it: `PLACE: PATH: expected …, found …`. */
+export function problemText({ place, path, expected, found }: Told): string {
+  return `${place === undefined ? '' : `${place}: `}${path}: expected ${expected}, found ${found}`;
+}

@@ -3,8 +3,9 @@ import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import type { Problem } from '../contract/records.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { errorBody } from '../service/reply.ts';
+import { errorBody, type Reply } from '../service/reply.ts';
 import { type Json, readAs, type Shape } from '../shape/shapes.ts';
+import { firstProblems, problemText } from '../words.ts';
 import type { ControlParts } from './parts.ts';
 import { parametersOf, readQueryAs } from './query-shape.ts';
 
@@ -154,14 +155,13 @@ export function refuse<C extends ErrorCode>(
   return json(errorBody(chooseOptions(), code, status, message), status, headers);
 }
 
-/** More problems than a person reads at once. */
-const MAX_TOLD = 20;
-
-/** Tells what is wrong with a body or a query. */
+/** The refusal of a body or a query, with its problems. */
 export function refuseInput(problems: readonly Problem[]): ControlReply {
-  const told = problems
-    .slice(0, MAX_TOLD)
-    .map(({ path, expected, found }) => `${path}: expected ${expected}, found ${found}`);
-  if (problems.length > MAX_TOLD) told.push(`and ${problems.length - MAX_TOLD} more`);
-  return refuse('invalid_input', 400, told.join('; '));
+  return refuse('invalid_input', 400, firstProblems(problems.map(problemText)).join('; '));
+}
+
+/** A refusal that the service would answer with. */
+export function ofService({ status, body }: Reply): ControlReply {
+  const text = body.kind === 'json' ? body.text.toString() : '{}';
+  return { status, body: { kind: 'pieces', pieces: [text] } };
 }

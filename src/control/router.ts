@@ -1,54 +1,38 @@
 import type express from 'express';
-import type {
-  ErrorRequestHandler,
-  NextFunction,
-  Request,
-  RequestHandler,
-  Response,
-  Router,
-} from 'express';
+import type { ErrorRequestHandler, Request, RequestHandler, Response, Router } from 'express';
 import { locateByName, nameInvalid } from '../http/locate.ts';
 import { NotSavedError, Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
 import { readBody } from './body.ts';
-import { type ControlReply, type Endpoint, refuse } from './endpoint.ts';
+import { type ControlReply, type Endpoint, ofService, refuse } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { guard } from './guard.ts';
-import { ofService } from './of-service.ts';
 import type { ControlCall, ControlParts } from './parts.ts';
 import { sendReply } from './send.ts';
 
-/** Where the control API of the default sandbox is, and that of another. */
-const MOUNTS = [/^\/__mock(?=\/|$)/, /^\/~[^/]*\/__mock(?=\/|$)/];
+/** Where the control API of the default sandbox, or of another one, is. */
+const MOUNT = /^(?:\/~[^/]*)?\/__mock(?=\/|$)/;
 
-/** The sandbox in a mount, as it is written there. */
-const SANDBOX = /\/~([^/]*)\/__mock$/;
+/** The sandbox that a mount names, still encoded. */
+const SANDBOX_IN_MOUNT = /\/~([^/]*)\/__mock$/;
 
-/** The control API: what is asked of the mock itself, not of the service. */
+/** Routes the requests to the mock itself. Requests to the service fall through. */
 export function controlRouter({ Router }: typeof express, parts: ControlParts): Router {
   const api = Router({ caseSensitive: true });
-  addRoutes(
-    api,
-    ENDPOINTS.filter(({ open }) => open === true),
-    parts,
-  );
+  addRoutes(api, parts, ({ open }) => open === true);
   if (parts.enabled) {
-    if (parts.onCall !== undefined) api.use(reporting(parts.onCall));
-    api.use(uncached, guard(parts.guard));
-    addRoutes(
-      api,
-      ENDPOINTS.filter(({ open }) => open !== true),
-      parts,
-    );
-    api.use(answerUnknown);
+    if (parts.onCall !== undefined) api.use(reportTo(parts.onCall));
+    api.use(guard(parts.guard));
+    addRoutes(api, parts, ({ open }) => open !== true);
+    api.use((request, response) => send(request, response, unknown(request)));
   }
   const router = Router({ caseSensitive: true });
-  router.use(MOUNTS, api);
+  router.use(MOUNT, api);
   router.use(answerMalformed);
   return router;
 }
 
-function reporting(onCall: (call: ControlCall) => void): RequestHandler {
+function reportTo(onCall: (call: ControlCall) => void): RequestHandler {
   return ({ method, originalUrl: target }, response, next) => {
     const at = Date.now();
     const startedAt = performance.now();
@@ -60,12 +44,17 @@ function reporting(onCall: (call: ControlCall) => void): RequestHandler {
   };
 }
 
-function addRoutes(api: Router, endpoints: readonly Endpoint[], parts: ControlParts): void {
-  for (const path of new Set(endpoints.map((endpoint) => endpoint.path))) {
-    const onPath = endpoints.filter((endpoint) => endpoint.path === path);
+function addRoutes(
+  api: Router,
+  parts: ControlParts,
+  isWanted: (endpoint: Endpoint) => boolean,
+): void {
+  const wanted = ENDPOINTS.filter(isWanted);
+  for (const path of new Set(wanted.map((endpoint) => endpoint.path))) {
+    const endpoints = wanted.filter((endpoint) => endpoint.path === path);
     const route = api.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
-    for (const endpoint of onPath) route[endpoint.method](handlerOf(endpoint, parts));
-    const methods = onPath.flatMap(({ method }) => (method === 'get' ? ['get', 'head'] : [method]));
+    for (const endpoint of endpoints) route[endpoint.method](handlerOf(endpoint, parts));
+    const methods = endpoints.map(({ method }) => (method === 'get' ? 'get, head' : method));
     const allow = methods.join(', ').toUpperCase();
     route.all((request, response) => {
       const message = `${request.method} is not allowed here; ${allow} are`;
@@ -76,9 +65,9 @@ function addRoutes(api: Router, endpoints: readonly Endpoint[], parts: ControlPa
 
 function handlerOf(endpoint: Endpoint, parts: ControlParts): RequestHandler {
   return async (request, response) => {
-    const { sandbox, refusal } = sandboxFor(endpoint, request, parts);
-    if (refusal !== undefined) {
-      send(request, response, refusal);
+    const sandbox = sandboxFor(endpoint, request, parts);
+    if (!(sandbox instanceof Sandbox)) {
+      send(request, response, sandbox);
       return;
     }
     const body = await readBody(request, endpoint.body);
@@ -89,22 +78,18 @@ function handlerOf(endpoint: Endpoint, parts: ControlParts): RequestHandler {
   };
 }
 
+/** The sandbox that a request is for, or the refusal of the request. */
 function sandboxFor(
   { open, defaultOnly }: Endpoint,
   request: Request,
   { sandboxes }: ControlParts,
-): { sandbox: Sandbox; refusal?: ControlReply } {
-  const [, name = DEFAULT_SANDBOX] = SANDBOX.exec(request.baseUrl) ?? [];
-  if (!SANDBOX_NAME.test(name)) {
-    return { sandbox: sandboxes.default, refusal: ofService(nameInvalid(sandboxes, name)) };
-  }
-  if (open) return { sandbox: sandboxes.default };
-  if (defaultOnly && name !== DEFAULT_SANDBOX) {
-    return { sandbox: sandboxes.default, refusal: unknown(request) };
-  }
+): Sandbox | ControlReply {
+  const [, name = DEFAULT_SANDBOX] = SANDBOX_IN_MOUNT.exec(request.baseUrl) ?? [];
+  if (!SANDBOX_NAME.test(name)) return ofService(nameInvalid(sandboxes, name));
+  if (open) return sandboxes.default;
+  if (defaultOnly && name !== DEFAULT_SANDBOX) return unknown(request);
   const found = locateByName(sandboxes, name);
-  if (found instanceof Sandbox) return { sandbox: found };
-  return { sandbox: sandboxes.default, refusal: ofService(found) };
+  return found instanceof Sandbox ? found : ofService(found);
 }
 
 /** Runs an endpoint. A change of the store is saved before it is acknowledged. */
@@ -116,19 +101,14 @@ async function perform(
   body: unknown,
 ): Promise<ControlReply> {
   const { version } = sandbox;
-  const call = {
-    parts,
-    sandbox,
-    params: Object.fromEntries(
-      Object.entries(request.params).map(([name, value]) => [name, String(value)]),
-    ),
-    query: new URLSearchParams(/\?(.*)$/s.exec(request.url)?.[1]),
-    body,
-    mount: request.baseUrl,
-    url: `${request.protocol}://${request.get('host') ?? 'localhost'}${request.baseUrl}`,
-  };
+  const mount = request.baseUrl;
+  const url = `${request.protocol}://${request.get('host') ?? 'localhost'}${mount}`;
+  const query = new URLSearchParams(/\?(.*)$/s.exec(request.url)?.[1]);
+  const params = Object.fromEntries(
+    Object.entries(request.params).map(([name, value]) => [name, String(value)]),
+  );
   try {
-    const reply = await handle(call);
+    const reply = await handle({ parts, sandbox, params, query, body, mount, url });
     await sandbox.saved(version);
     return reply;
   } catch (error) {
@@ -141,27 +121,16 @@ function send(request: Request, response: Response, reply: ControlReply, sandbox
   sendReply(response, reply, request.method === 'HEAD', sandbox?.clock);
 }
 
-/** Also for what the guard answers. */
-function uncached(_request: Request, response: Response, next: NextFunction): void {
-  response.setHeader('Cache-Control', 'no-store');
-  next();
-}
-
-function answerUnknown(request: Request, response: Response): void {
-  send(request, response, unknown(request));
-}
-
 function unknown({ baseUrl, path }: Pick<Request, 'baseUrl' | 'path'>): ControlReply {
-  const message = `the control API has nothing at ${`${baseUrl}${path}`.slice(0, 200)}; ${baseUrl}/openapi.json tells what there is`;
+  const target = `${baseUrl}${path}`.slice(0, 200);
+  const message = `the control API has no ${target}; ${baseUrl}/openapi.json lists its endpoints`;
   return refuse('route_not_found', 404, message);
 }
 
-/** A mount and what is behind it. */
-const MOUNTED = /^((?:\/~[^/]*)?\/__mock)(.*)$/s;
-
-/** A path that is no valid encoding is that of nothing. Express has forgotten where it came to it. */
+/** Answers a path with an invalid encoding. Express has reset `baseUrl` by then. */
 const answerMalformed: ErrorRequestHandler = (error: unknown, request, response, next) => {
-  const [, baseUrl = '', path = ''] = MOUNTED.exec(request.path) ?? [];
+  const [baseUrl = ''] = MOUNT.exec(request.path) ?? [];
+  const path = request.path.slice(baseUrl.length);
   if (error instanceof URIError) send(request, response, unknown({ baseUrl, path }));
   else next(error);
 };

@@ -4,6 +4,7 @@ import type { Problem } from '../contract/records.ts';
 import type { Expiry } from '../service/keyring.ts';
 import type { At } from '../shape/shapes.ts';
 import type { StoreChanges } from '../store/merge.ts';
+import { firstProblems, problemText } from '../words.ts';
 import type { Fault } from './fault-table.ts';
 
 /** The longest time that anything is held back, in milliseconds: five minutes. */
@@ -105,9 +106,6 @@ export interface ScenarioProblem extends Problem {
   readonly place?: string | undefined;
 }
 
-/** More problems than a person reads at once. */
-const MAX_TOLD = 20;
-
 /** A scenario that cannot be used. The message has a line for each problem, the first 20 in full. */
 export class ScenarioError extends Error {
   override readonly name = 'ScenarioError';
@@ -119,13 +117,10 @@ export class ScenarioError extends Error {
    * @param problems those that are text are told as they are
    */
   constructor(scenario: string, problems: readonly (ScenarioProblem | string)[]) {
-    const lines = problems.map((it) => (typeof it === 'string' ? it : told(scenario, it)));
-    const more = lines.length - MAX_TOLD;
-    super((more > 0 ? [...lines.slice(0, MAX_TOLD), `and ${more} more`] : lines).join('\n'));
+    const lines = problems.map((it) =>
+      typeof it === 'string' ? it : problemText({ ...it, place: it.place ?? scenario }),
+    );
+    super(firstProblems(lines).join('\n'));
     this.problems = lines;
   }
-}
-
-function told(scenario: string, { place = scenario, path, expected, found }: ScenarioProblem) {
-  return `${place}: ${path}: expected ${expected}, found ${found}`;
 }

@@ -144,7 +144,7 @@ describeBothWays('a path that is no valid encoding', (open) => {
       status: 404,
       json: {
         code: 'route_not_found',
-        message: `the control API has nothing at ${mount}/orders/%zz; ${mount}/openapi.json tells what there is`,
+        message: `the control API has no ${mount}/orders/%zz; ${mount}/openapi.json lists its endpoints`,
       },
     });
   });

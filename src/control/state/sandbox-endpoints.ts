@@ -6,8 +6,15 @@ import { object, optional } from '../../shape/objects.ts';
 import { list } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';
 import { ERROR, NAME, SANDBOX, type SandboxSummary } from '../control-shapes.ts';
-import { type ControlReply, DONE, type Endpoint, json, refuse, withBody } from '../endpoint.ts';
-import { ofService } from '../of-service.ts';
+import {
+  type ControlReply,
+  DONE,
+  type Endpoint,
+  json,
+  ofService,
+  refuse,
+  withBody,
+} from '../endpoint.ts';
 import type { ControlParts } from '../parts.ts';
 
 export const SANDBOX_ENDPOINTS: readonly Endpoint[] = [
