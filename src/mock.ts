@@ -1,7 +1,7 @@
 import type { GuardOptions } from './control/guard.ts';
 import type { ControlCall, ControlParts } from './control/parts.ts';
 import type { Observer } from './evidence/journal.ts';
-import { createFaults, type Faults } from './http/faults/faults.ts';
+import { Faults } from './http/faults/faults.ts';
 import { createServiceHandler, type ServiceHandler } from './http/service.ts';
 import type { SandboxFile } from './sandbox/sandbox.ts';
 import { Sandboxes, type SandboxLimits } from './sandbox/sandboxes.ts';
@@ -46,7 +46,7 @@ export function assembleMock(
   const sandboxes = new Sandboxes(start, options, file);
   if (observe !== undefined) sandboxes.observers.add(observe);
   const library = new ScenarioLibrary();
-  const faults = createFaults();
+  const faults = new Faults();
   const service = createServiceHandler({ sandboxes, library, plain, faults });
   const control = {
     sandboxes,

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { BASE_PATH } from './contract/operations.ts';
 import { isLoopbackName } from './control/loopback.ts';
@@ -62,7 +63,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const start = await starter(scenarios);
   const file = db === undefined ? undefined : await openFile(db, start, options.onNotice);
   const loopback = isLoopbackName(host);
-  const controlToken = loopback ? undefined : (options.controlToken ?? (await drawToken()));
+  const controlToken = loopback ? undefined : (options.controlToken ?? drawToken());
   const guard = { loopback, token: controlToken, host };
   const mock = assembleMock({ start, starter, guard, file }, options);
   const { service, control, sandboxes, faults } = mock;
@@ -84,7 +85,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     onNotice: options.onNotice,
   });
   try {
-    await listen(server, port, host);
+    await once(server.listen({ port, host }), 'listening');
   } catch (error) {
     await file?.close();
     throw error;
@@ -161,19 +162,8 @@ async function openFile(
 }
 
 /** Hard to guess, and short enough to be copied by hand: 128 bits. */
-async function drawToken(): Promise<string> {
-  const { randomBytes } = await import('node:crypto');
-  return randomBytes(16).toString('base64url');
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port, host }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+function drawToken(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url');
 }
 
 const EVERY_ADDRESS = /^(?:0\.0\.0\.0|::|::ffff:(?:0\.0\.0\.0|0:0))$/;

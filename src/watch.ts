@@ -1,22 +1,21 @@
-import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { statSync } from 'node:fs';
 
 /** A watch on files. */
 export interface FileWatch {
-  /**
-   * Watches these files instead; new ones count as unchanged. Does nothing once closed, which can
-   * happen while a change is handled.
-   */
+  /** Watches these files instead; new ones count as unchanged. */
   follow(paths: readonly string[]): void;
   close(): void;
 }
 
-/** Milliseconds without another event before a change counts: editors write in several steps. */
-const SETTLE = 50;
+/**
+ * Milliseconds between two looks at the files. A change counts once a second look finds nothing new:
+ * editors write in several steps.
+ */
+const INTERVAL = 50;
 
 /**
- * Watches files through their folders, since many editors replace a file with a new one. A file that
- * does not exist is waited for if its folder exists.
+ * Watches files, which need not exist yet. It looks at them, since what the system reports of changes
+ * differs between platforms, and misses mounted folders and replaced files.
  *
  * @param onChange called after a change, one call at a time; it must not reject
  */
@@ -24,74 +23,29 @@ export function watchFiles(
   paths: readonly string[],
   onChange: () => void | Promise<void>,
 ): FileWatch {
-  let watchers: FSWatcher[] = [];
-  let states = new Map<string, string>();
-  let timer: NodeJS.Timeout | undefined;
-  let closed = false;
-  let running = Promise.resolve();
+  let states = new Map(paths.map((path) => [path, stateOf(path)]));
+  let changed = false;
+  let busy = false;
 
-  const settle = () => {
-    timer = undefined;
+  const look = async (): Promise<void> => {
+    if (busy) return;
     const before = states;
-    states = new Map([...before.keys()].map((file) => [file, stateOf(file)]));
-    if ([...states].some(([path, state]) => before.get(path) !== state)) {
-      running = running.then(onChange);
+    states = new Map([...before.keys()].map((path) => [path, stateOf(path)]));
+    if ([...states].some(([path, state]) => before.get(path) !== state)) changed = true;
+    else if (changed) {
+      changed = false;
+      busy = true;
+      await onChange();
+      busy = false;
     }
   };
-
-  const onSign = (names: ReadonlySet<string>, name: string | null) => {
-    // Other files that change all the time must not postpone it for ever.
-    if (timer !== undefined && name !== null && !names.has(name)) return;
-    clearTimeout(timer);
-    timer = setTimeout(settle, SETTLE);
+  const timer = setInterval(look, INTERVAL).unref();
+  return {
+    follow: (wanted) => {
+      states = new Map(wanted.map((path) => [path, states.get(path) ?? stateOf(path)]));
+    },
+    close: () => clearInterval(timer),
   };
-
-  const stop = () => {
-    for (const watcher of watchers) watcher.close();
-    watchers = [];
-    clearTimeout(timer);
-    timer = undefined;
-  };
-
-  const follow = (wanted: readonly string[]) => {
-    stop();
-    if (closed) return;
-    const files = [...new Set(wanted.map((path) => resolve(path)))];
-    for (const [folder, names] of foldersOf(files)) {
-      const watcher = watch(folder, (_event, name) => onSign(names, name));
-      // The folder is gone, and its files with it.
-      watchers.push(watcher.on('error', () => watcher.close()));
-    }
-    // Changes since the last check count, watched or not.
-    states = new Map(files.map((file) => [file, states.get(file) ?? stateOf(file)]));
-    timer = setTimeout(settle, SETTLE);
-  };
-
-  follow(paths);
-  const close = () => {
-    closed = true;
-    stop();
-  };
-  return { follow, close };
-}
-
-/** The folders to watch and the names in them, including the targets of symbolic links. */
-function foldersOf(files: readonly string[]): Map<string, Set<string>> {
-  const folders = new Map<string, Set<string>>();
-  for (const file of files.flatMap((it) => [it, realPathOf(it)])) {
-    const names = folders.get(dirname(file));
-    if (names === undefined) folders.set(dirname(file), new Set([basename(file)]));
-    else names.add(basename(file));
-  }
-  return folders;
-}
-
-function realPathOf(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file;
-  }
 }
 
 /** Differs once a file was written or replaced; empty if there is none. */

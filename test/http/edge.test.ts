@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createFaults } from '../../src/http/faults/faults.ts';
+import { Faults } from '../../src/http/faults/faults.ts';
 import { createListener } from '../../src/http/listener.ts';
 import { createServiceHandler } from '../../src/http/service.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
@@ -775,7 +775,7 @@ describe('a fault of the mock itself', () => {
 
   async function startBroken(loadApp?: () => Promise<never>): Promise<number> {
     const sandboxes = brokenSandboxes();
-    const faults = createFaults();
+    const faults = new Faults();
     const wire = { plain: false, faults };
     const service = createServiceHandler({ sandboxes, library: new ScenarioLibrary(), ...wire });
     const { server } = createListener({

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { createFaults } from '../../src/http/faults/faults.ts';
+import { Faults } from '../../src/http/faults/faults.ts';
 import type { Written } from '../../src/http/faults/written.ts';
 import type { Fault } from '../../src/scenario/fault-table.ts';
 
@@ -53,7 +53,7 @@ const REPLY: Written = {
   body: JSON.stringify(Array.from({ length: 20 }, (_, id) => ({ id, name: 'Bella' }))),
 };
 
-const faults = createFaults();
+const faults = new Faults();
 const carriedOut = {
   reset: 0,
   close: 0,

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createFaults, type Faults } from '../../src/http/faults/faults.ts';
+import { Faults } from '../../src/http/faults/faults.ts';
 import type { Written } from '../../src/http/faults/written.ts';
 import type { Fault } from '../../src/scenario/fault-table.ts';
 import { closeRaw, openRaw, type RawConnection, rawRequest } from '../helpers/raw.ts';
@@ -55,7 +55,7 @@ async function serve(
   written: Written | (() => Written) = REPLY,
   good = PETS,
 ): Promise<Mock> {
-  const faults = createFaults();
+  const faults = new Faults();
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(request.url ?? '');
@@ -279,7 +279,7 @@ describe('reset', () => {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'socket');
-    const { carryOut } = createFaults();
+    const { carryOut } = new Faults();
     const server = createServer((_request, response) => {
       carryOut({ kind: 'reset' }, response, undefined);
     });
@@ -586,7 +586,7 @@ describe('hang', () => {
 });
 
 test('a fault that has nothing to spoil is a mistake of the caller', () => {
-  const { carryOut } = createFaults();
+  const { carryOut } = new Faults();
   const call = (response: ServerResponse): void =>
     carryOut({ kind: 'truncate' }, response, undefined);
   expect(call).toThrow(/no reply for truncate/);

@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { endConnection, inTurn } from './broken-connection.ts';
-import { hasContent } from './content.ts';
 import { truncate } from './truncate.ts';
-import type { Written } from './written.ts';
+import { hasContent, type Written } from './written.ts';
 
 const BAD_SIZE = 'xyz';
 

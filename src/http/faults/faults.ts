@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import type { Fault, FaultName } from '../../scenario/fault-table.ts';
 import { badChunk } from './bad-chunk.ts';
 import { close } from './close.ts';
-import { delay } from './delay.ts';
 import { DrawnOut } from './drawn-out.ts';
 import { hang } from './hang.ts';
 import { html } from './html.ts';
@@ -11,20 +10,6 @@ import { reset } from './reset.ts';
 import { slowBody } from './slow-body.ts';
 import { truncate } from './truncate.ts';
 import type { Written } from './written.ts';
-
-/** Carries out the faults of one server. */
-export interface Faults {
-  /**
-   * Breaks an exchange, after the replies that are due before it on its connection.
-   *
-   * @param written the reply to break; only a fault that replaces the reply needs none
-   */
-  carryOut(fault: Fault, response: ServerResponse, written: Written | undefined): void;
-  /** Calls `act` after some milliseconds, unless the client leaves first. */
-  delay(response: ServerResponse, milliseconds: number, act: () => void): void;
-  /** Ends hangs and delays and completes slow bodies, so that a closing server need not wait. */
-  endAll(): void;
-}
 
 type FaultOf = { readonly [K in FaultName]: Extract<Fault, { kind: K }> };
 
@@ -51,18 +36,18 @@ function dispatch<K extends FaultName>(kind: K, fault: FaultOf[K], exchange: Exc
   CARRY_OUT[kind](exchange, fault);
 }
 
-/** Creates what carries out the faults of one server. */
-export function createFaults(): Faults {
-  const drawnOut = new DrawnOut();
-  return {
-    carryOut(fault, response, reply) {
-      const written = (): Written => {
-        if (reply === undefined) throw new Error(`${fault.kind} needs a reply to break`);
-        return reply;
-      };
-      dispatch(fault.kind, fault, { response, written, drawnOut });
-    },
-    delay: (response, milliseconds, act) => delay(response, milliseconds, act, drawnOut),
-    endAll: () => drawnOut.endAll(),
-  };
+/** Carries out the faults and delays of one server. */
+export class Faults extends DrawnOut {
+  /**
+   * Breaks an exchange, after the replies that are due before it on its connection.
+   *
+   * @param reply the reply to break; only a fault that replaces the reply needs none
+   */
+  carryOut(fault: Fault, response: ServerResponse, reply: Written | undefined): void {
+    const written = (): Written => {
+      if (reply === undefined) throw new Error(`${fault.kind} needs a reply to break`);
+      return reply;
+    };
+    dispatch(fault.kind, fault, { response, written, drawnOut: this });
+  }
 }

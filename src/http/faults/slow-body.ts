@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { inTurn } from './broken-connection.ts';
-import { hasContent, writeHead } from './content.ts';
 import type { DrawnOut } from './drawn-out.ts';
-import type { Written } from './written.ts';
+import { hasContent, type Written, writeHead } from './written.ts';
 
 /** How a body is spread. */
 export interface Pace {

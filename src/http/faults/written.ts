@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+
 /** A reply in the form in which it goes on the wire. */
 export interface Written {
   readonly status: number;
@@ -5,4 +7,20 @@ export interface Written {
   readonly headers: readonly string[];
   /** What a GET would get, also in a reply to HEAD. */
   readonly body: string | Buffer;
+}
+
+/** Whether the reply comes with content (RFC 9110, section 6.4.1). */
+export function hasContent(response: ServerResponse, { status }: Written): boolean {
+  return response.req.method !== 'HEAD' && mayHaveContent(status);
+}
+
+/** Writes a head that promises `length` bytes of content, if the status may have content. */
+export function writeHead(response: ServerResponse, written: Written, length: number): void {
+  const { status, headers } = written;
+  const promise = mayHaveContent(status) ? ['Content-Length', String(length)] : [];
+  response.writeHead(status, [...headers, ...promise]);
+}
+
+function mayHaveContent(status: number): boolean {
+  return status !== 204 && status !== 304;
 }
