@@ -74,11 +74,10 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     ]);
     return createExpressApp(express, service, control);
   };
-  const { world } = sandboxes.default;
   const { server, close: stopListening } = createListener({
     service,
     loadApp,
-    world,
+    sandbox: sandboxes.default,
     plain,
     faults,
     timeouts,

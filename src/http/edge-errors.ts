@@ -18,13 +18,17 @@ const PLAIN_FRAMING: Framing = { head: false, crossOrigin: false };
 
 /** Writes the Errors of requests that do not get as far as a sandbox. */
 export class EdgeErrors {
-  readonly #world: World;
+  readonly #sandbox: { readonly world: World };
   readonly #wire: Wire;
 
-  /** @param world whose assumptions shape the Errors */
-  constructor(world: World, wire: Wire) {
-    this.#world = world;
+  /** @param sandbox whose assumptions shape the Errors */
+  constructor(sandbox: { readonly world: World }, wire: Wire) {
+    this.#sandbox = sandbox;
     this.#wire = wire;
+  }
+
+  get #world(): World {
+    return this.#sandbox.world;
   }
 
   /** The status of a malformed request. */

@@ -46,7 +46,7 @@ export interface ListenerOptions extends Wire {
   /** Loads the app that answers everything but the service's paths, at its first request. */
   readonly loadApp: () => Promise<RequestListener>;
   /** Whose assumptions shape the replies to what is not even a request. */
-  readonly world: World;
+  readonly sandbox: { readonly world: World };
   readonly timeouts?: Partial<Timeouts> | undefined;
   /** Called once for each protocol that this port does not speak, with what to do about it. */
   readonly onNotice?: ((message: string) => void) | undefined;
@@ -74,7 +74,7 @@ export function createListener(options: ListenerOptions): Listener {
   });
   server.maxHeadersCount = 0; // Node would drop the rest; their size is limited
   const connections = new Connections(server, timeouts.idle);
-  const errors = new EdgeErrors(options.world, options);
+  const errors = new EdgeErrors(options.sandbox, options);
   const respond = responder(options, errors);
 
   const answer = (request: ConnectionRequest, response: ServerResponse): void => {

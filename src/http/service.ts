@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type OperationId, operationShape } from '../contract/operations.ts';
-import { readPrefer } from '../sandbox/preference.ts';
+import { type Preferred, readPrefer } from '../sandbox/preference.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import { type Preferred, type Simulated, simulate } from '../sandbox/simulate.ts';
+import { type Simulated, simulate } from '../sandbox/simulate.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import type { Decision } from '../scenario/rules.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
@@ -13,8 +13,9 @@ import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import { openedAt } from './connections.ts';
 import { decodeTarget, type Route, receiveBody, type Target } from './decode.ts';
+import { failed } from './edge-errors.ts';
 import { type Framing, send, type Wire } from './encode.ts';
-import { locate } from './locate.ts';
+import { type Location, locate } from './locate.ts';
 import { meantPath } from './meant-path.ts';
 
 export interface ServiceOptions extends Wire {
@@ -35,8 +36,8 @@ export function createServiceHandler({
   return (request, response) => {
     const target = decodeTarget(request.url ?? '/');
     const location = locate(sandboxes, target.sandbox, request.headers);
-    const { sandbox, authorization } = location;
-    const exchange = new ServiceExchange(request, response, target, sandbox, authorization, wire);
+    const { sandbox } = location;
+    const exchange = new ServiceExchange(request, response, target, location, wire);
 
     if (location.refusal !== undefined) {
       exchange.reply(location.refusal);
@@ -85,8 +86,7 @@ class ServiceExchange implements Framing {
     request: IncomingMessage,
     response: ServerResponse,
     target: Target,
-    sandbox: Sandbox,
-    authorization: string | undefined,
+    { sandbox, authorization }: Location,
     wire: Wire,
   ) {
     this.method = request.method ?? 'GET';
@@ -108,38 +108,10 @@ class ServiceExchange implements Framing {
       this.#simulate(call);
       return;
     }
-    const { status, scenario, wrong, strict } = readPrefer(String(prefer));
-    if (wrong !== undefined && (strict || scenario === undefined)) {
-      this.#ignore(call, wrong, strict);
-      return;
-    }
-    if (status !== undefined) this.#simulate(call, { status });
-    else if (scenario === undefined) this.#simulate(call);
-    else this.#preferScenario(call, scenario, strict, library);
-  }
-
-  #preferScenario(call: Call, scenario: string, strict: boolean, library: ScenarioLibrary): void {
-    library.rulesOf(scenario).then(
-      (book) => {
-        if ('unknown' in book) {
-          const why = `Prefer: scenario: expected a scenario that ships, found ${book.unknown}`;
-          this.#ignore(call, why, strict);
-          return;
-        }
-        this.#simulate(call, { scenario, rules: this.#sandbox.preferredRules(scenario, book) });
-      },
-      (error: unknown) => this.reply(this.#failed(error)),
+    readPrefer(String(prefer), this.#sandbox, library).then(
+      (preferred) => this.#simulate(call, preferred),
+      (error: unknown) => this.reply(failed(this.#sandbox.world, error)),
     );
-  }
-
-  /** Answers a request with a preference that cannot be used: 400 if it insists. */
-  #ignore(call: Call, why: string, strict: boolean): void {
-    if (!strict) {
-      this.#simulate(call, { ignored: why });
-      return;
-    }
-    const grounds = new Grounds(this.#sandbox.world.choices);
-    this.reply(errorReply(grounds, 'invalid_input', 400, why));
   }
 
   /** Answers without an operation. */
@@ -169,7 +141,7 @@ class ServiceExchange implements Framing {
     try {
       simulated = simulate(this.#sandbox, call, preferred);
     } catch (error) {
-      this.reply(this.#failed(error));
+      this.reply(failed(this.#sandbox.world, error));
       return;
     }
     const { outcome, decision } = simulated;
@@ -202,13 +174,6 @@ class ServiceExchange implements Framing {
   /** Whether a browser will look for CORS headers. */
   get crossOrigin(): boolean {
     return this.#request.headers.origin !== undefined;
-  }
-
-  /** Reports a bug of the mock as a warning; other requests are not affected. */
-  #failed(error: unknown): Reply {
-    process.emitWarning(error instanceof Error ? error : new Error(String(error)));
-    const grounds = new Grounds(this.#sandbox.world.choices);
-    return errorReply(grounds, 'internal_error', 500, 'the mock itself failed');
   }
 
   #notSaved(error: unknown): Reply {

@@ -1,22 +1,31 @@
+import type { Rules } from '../scenario/rules.ts';
+import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
+import type { Sandbox } from './sandbox.ts';
+
 /** What a request asks of the mock with `Prefer` (RFC 7240). */
-export interface Preference {
+export type Preferred =
   /** The status of the reply. */
-  readonly status: number | undefined;
-  /** The scenario whose rules come first. */
-  readonly scenario: string | undefined;
-  /** Why a `code` cannot be used; undefined if there is none or it can. */
-  readonly wrong: string | undefined;
-  /** Whether a preference that cannot be used fails the request (RFC 7240, section 4.4). */
-  readonly strict: boolean;
-}
+  | { readonly status: number }
+  /** Rules to try before the sandbox's own, and the name of their scenario. */
+  | { readonly rules: Rules; readonly scenario: string }
+  /** Why a preference cannot be used; if `strict`, it fails the request (RFC 7240, section 4.4). */
+  | { readonly wrong: string; readonly strict: boolean };
 
 /** One preference: a name and a value, quoted or not. Its parameters are ignored. */
 const PREFERENCE = /(?:^|,)\s*(code|scenario|handling)\s*=\s*(?:"([^"]*)"|([^\s,;"]+))/gi;
 
 const STATUS = /^[2-5]\d\d$/;
 
-/** Reads a `Prefer` header. Other preferences are ignored, as HTTP requires. */
-export function readPrefer(header: string): Preference {
+/**
+ * Reads a `Prefer` header. Other preferences are ignored, as HTTP requires.
+ *
+ * @param library the scenarios that a request can ask for
+ */
+export async function readPrefer(
+  header: string,
+  sandbox: Sandbox,
+  library: ScenarioLibrary,
+): Promise<Preferred | undefined> {
   const given = new Map<string, string>();
   for (const [, name = '', quoted, plain] of header.matchAll(PREFERENCE)) {
     const known = name.toLowerCase();
@@ -24,15 +33,18 @@ export function readPrefer(header: string): Preference {
     if (!given.has(known)) given.set(known, quoted ?? plain ?? '');
   }
   const code = given.get('code');
-  const right = code !== undefined && STATUS.test(code);
-  return {
-    status: right ? Number(code) : undefined,
-    scenario: given.get('scenario'),
-    wrong: code === undefined || right ? undefined : wrongCode(code),
-    strict: given.get('handling')?.toLowerCase() === 'strict',
-  };
-}
-
-function wrongCode(code: string): string {
-  return `Prefer: code: expected a status from 200 to 599, found ${JSON.stringify(code.slice(0, 60))}`;
+  const scenario = given.get('scenario');
+  const strict = given.get('handling')?.toLowerCase() === 'strict';
+  if (code !== undefined && STATUS.test(code)) return { status: Number(code) };
+  if (code !== undefined && (strict || scenario === undefined)) {
+    const found = JSON.stringify(code.slice(0, 60));
+    return { wrong: `Prefer: code: expected a status from 200 to 599, found ${found}`, strict };
+  }
+  if (scenario === undefined) return undefined;
+  const book = await library.rulesOf(scenario);
+  if ('unknown' in book) {
+    const wrong = `Prefer: scenario: expected a scenario that ships, found ${book.unknown}`;
+    return { wrong, strict };
+  }
+  return { scenario, rules: sandbox.preferredRules(scenario, book) };
 }

@@ -1,28 +1,19 @@
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/outcome.ts';
-import type { Decision, Rules } from '../scenario/rules.ts';
+import type { Decision } from '../scenario/rules.ts';
 import type { Rule, RuleReply } from '../scenario/scenario.ts';
 import { SERVICE } from '../service/implementations.ts';
 import type { Call } from '../service/input.ts';
-import type { Basis, Body, Reply } from '../service/reply.ts';
+import { type Basis, type Body, errorReply, Grounds, type Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import { knownReply } from './known-reply.ts';
+import type { Preferred } from './preference.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** The outcome of a call, and the decision behind it unless the service decided. */
 export interface Simulated {
   readonly outcome: Outcome;
   readonly decision: Decision | undefined;
-}
-
-/** What the request itself asks for, with `Prefer`. */
-export interface Preferred {
-  readonly status?: number | undefined;
-  /** Rules to try before the sandbox's own, and the name of their scenario. */
-  readonly rules?: Rules | undefined;
-  readonly scenario?: string | undefined;
-  /** Why a preference is ignored; the log and the journal show it. */
-  readonly ignored?: string | undefined;
 }
 
 /**
@@ -36,20 +27,25 @@ export function simulate(sandbox: Sandbox, call: Call, preferred?: Preferred): S
 }
 
 function simulatePreferred({ world, rules }: Sandbox, call: Call, preferred: Preferred): Simulated {
-  const { status, scenario, ignored } = preferred;
-  if (status !== undefined) {
+  if ('status' in preferred) {
+    const { status } = preferred;
     const decision = { by: `Prefer: code=${status}`, rule: undefined, call: 1, delay: 0 };
     const basis: Basis = { kind: 'forced', by: 'prefer' };
     const reply = applied({ ...knownReply(world, call, status), basis }, `code=${status}`);
     return { outcome: { kind: 'reply', reply, delay: 0 }, decision };
   }
-  const decision = preferred.rules?.decide(call) ?? rules.decide(call);
+  if ('wrong' in preferred && preferred.strict) {
+    const reply = errorReply(new Grounds(world.choices), 'invalid_input', 400, preferred.wrong);
+    return { outcome: { kind: 'reply', reply, delay: 0 }, decision: undefined };
+  }
+  const theirs = 'rules' in preferred ? preferred.rules.decide(call) : undefined;
+  const decision = theirs ?? rules.decide(call);
   const outcome = outcomeOf(world, call, decision);
   if (outcome.reply === undefined) return { outcome, decision };
   const reply =
-    scenario === undefined
-      ? noted(outcome.reply, ignored)
-      : applied(outcome.reply, `scenario=${scenario}`);
+    'wrong' in preferred
+      ? noted(outcome.reply, preferred.wrong)
+      : applied(outcome.reply, `scenario=${preferred.scenario}`);
   return { outcome: { ...outcome, reply }, decision };
 }
 
@@ -58,10 +54,9 @@ function applied(reply: Reply, preference: string): Reply {
   return { ...reply, headers: [...reply.headers, 'Preference-Applied', preference] };
 }
 
-/** Adds a remark to the reasons for a reply. */
-function noted(reply: Reply, remark: string | undefined): Reply {
-  const reasons = [reply.reason, remark].filter((it) => it !== undefined);
-  return { ...reply, reason: reasons.join('; ') };
+/** Adds a remark to the reasons for a reply; the log and the journal show it. */
+function noted(reply: Reply, remark: string): Reply {
+  return { ...reply, reason: reply.reason === undefined ? remark : `${reply.reason}; ${remark}` };
 }
 
 function outcomeOf(world: World, call: Call, decision: Decision | undefined): Outcome {

@@ -413,6 +413,14 @@ describe('what is not HTTP', () => {
     expect(await connection.rest()).toBe('');
   });
 
+  test('the status of the Error follows an assumption that is changed while the server runs', async () => {
+    const { port } = await start();
+    const change = '{"invalid-input":"422"}';
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': String(change.length) };
+    await ask(port, rawRequest('PATCH', '/__mock/assumptions', headers, change));
+    expectError(await ask(port, 'nonsense\r\n\r\n'), 422, 'invalid_input');
+  });
+
   test('the name of a coding is known in capitals too', async () => {
     const coding = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'CHUNKED' };
     const chunks = `${REX.length.toString(16)}\r\n${REX}\r\n0\r\n\r\n`;
@@ -781,7 +789,7 @@ describe('a fault of the mock itself', () => {
     const { server } = createListener({
       service,
       loadApp: loadApp ?? (async () => (request, response) => service(request, response)),
-      world: sandboxes.default.world,
+      sandbox: sandboxes.default,
       ...wire,
     });
     server.listen(0, '127.0.0.1');

@@ -585,9 +585,9 @@ describe('hang', () => {
   });
 });
 
-test('a fault that has nothing to spoil is a mistake of the caller', () => {
+test('a fault that needs a reply throws without one', () => {
   const { carryOut } = new Faults();
   const call = (response: ServerResponse): void =>
     carryOut({ kind: 'truncate' }, response, undefined);
-  expect(call).toThrow(/no reply for truncate/);
+  expect(call).toThrow(/truncate needs a reply/);
 });
