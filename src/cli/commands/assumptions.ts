@@ -3,12 +3,10 @@ import {
   type AssumptionId,
   assumptionShape,
   chooseOptions,
-  isAssumptionId,
   topicOf,
 } from '../../contract/assumption-table.ts';
-import { describe, suggest } from '../../words.ts';
 import { type Assumed, assumedBy } from '../input/assume.ts';
-import { isOn, refusal } from '../input/given.ts';
+import { isOn, oneOf } from '../input/given.ts';
 import { renderAssumption, renderAssumptions } from '../output/render-assumptions.ts';
 import type { Command } from './command.ts';
 
@@ -29,12 +27,9 @@ export const assumptions: Command = ({ layers, positionals: [positional], termin
 };
 
 function idOf(positional: string | undefined): AssumptionId | undefined {
-  if (positional === undefined || isAssumptionId(positional)) return positional;
-  throw refusal(
-    'assumptions',
-    'the id of one, as "petstore-mock assumptions" lists them',
-    `${describe(positional)}${suggest(positional, ASSUMPTION_IDS)}`,
-  );
+  const expected = 'the id of one, as "petstore-mock assumptions" lists them';
+  if (positional === undefined) return undefined;
+  return oneOf(ASSUMPTION_IDS, positional, 'assumptions', expected);
 }
 
 /** An assumption as JSON shows it. */

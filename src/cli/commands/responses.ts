@@ -1,5 +1,5 @@
 import { DEFAULT_URL } from '../../contract/default-url.ts';
-import { BASE_PATH, isOperationId, OPERATION_IDS } from '../../contract/operations.ts';
+import { BASE_PATH, OPERATION_IDS } from '../../contract/operations.ts';
 import { type Checked, checkReplies } from '../../responses/check.ts';
 import {
   type Listed,
@@ -10,8 +10,8 @@ import {
   WAY_NAMES,
 } from '../../responses/listed.ts';
 import { curlLines, httpFile, postmanCollection } from '../../responses/written.ts';
-import { describe, suggest } from '../../words.ts';
-import { isOn, type Layers, refusal, textOf } from '../input/given.ts';
+import { describe } from '../../words.ts';
+import { isOn, type Layers, oneOf, refusal, textOf } from '../input/given.ts';
 import { renderReplies, waysInWords } from '../output/replies-table.ts';
 import { writeReport } from '../output/write-report.ts';
 import type { Command } from './command.ts';
@@ -43,12 +43,9 @@ export const responses: Command = async ({ layers, positionals: [operation], ter
 function repliesOf(operation: string | undefined): Listed[] {
   const replies = listReplies();
   if (operation === undefined) return replies;
-  if (isOperationId(operation)) return replies.filter((it) => it.operation === operation);
-  throw refusal(
-    'responses',
-    'an operation, as "petstore-mock responses" lists them',
-    `${describe(operation)}${suggest(operation, OPERATION_IDS)}`,
-  );
+  const expected = 'an operation, as "petstore-mock responses" lists them';
+  const id = oneOf(OPERATION_IDS, operation, 'responses', expected);
+  return replies.filter((it) => it.operation === id);
 }
 
 /** The base URL of the service without its last segment. */

@@ -1,6 +1,5 @@
 import { scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
-import { describe, suggest } from '../../words.ts';
-import { isOn, refusal } from '../input/given.ts';
+import { isOn, oneOf } from '../input/given.ts';
 import { renderTable } from '../output/table.ts';
 import type { Style } from '../output/terminal.ts';
 import type { Command } from './command.ts';
@@ -17,9 +16,7 @@ export const scenarios: Command = ({ layers, positionals: [name], terminal }) =>
 
 function shippedName(name: string): string {
   const names = shippedScenarios().map((it) => it.name);
-  if (names.includes(name)) return name;
-  const expected = 'a name that "petstore-mock scenarios" lists';
-  throw refusal('scenarios', expected, `${describe(name)}${suggest(name, names)}`);
+  return oneOf(names, name, 'scenarios', 'a name that "petstore-mock scenarios" lists');
 }
 
 function renderScenarios({ width }: Style): string {

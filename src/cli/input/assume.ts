@@ -1,15 +1,10 @@
-import {
-  type AssumptionId,
-  type Choices,
-  isAssumptionId,
-  isOption,
-} from '../../contract/assumption-table.ts';
+import type { AssumptionId, Choices } from '../../contract/assumption-table.ts';
 import { ASSUME } from '../../scenario/assume-shape.ts';
 import { readAs } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';
 import { UsageError } from '../failures.ts';
 import type { FlagOf } from '../flags.ts';
-import { type Given, givenAs, type Layer, type Layers, onlyText, refusal } from './given.ts';
+import { givenAs, type Layer, type Layers, onlyText, refusal } from './given.ts';
 
 /** The options that were chosen, defaults included. */
 export type Assumed = Partial<Choices>;
@@ -21,16 +16,9 @@ export type Assumed = Partial<Choices>;
  * @throws UsageError for an unknown assumption or option
  */
 export function assumedBy(layers: Layers): Assumed {
-  const assumed: Record<string, string> = {};
-  for (const layer of layers.toReversed()) Object.assign(assumed, assumedIn(layer));
-  if (!isAssumed(assumed)) throw new TypeError('An option has not been checked.');
-  return assumed;
-}
-
-function isAssumed(assumed: Readonly<Record<string, string>>): assumed is Assumed {
-  return Object.entries(assumed).every(
-    ([id, option]) => isAssumptionId(id) && isOption(id, option),
-  );
+  const reading = readAs(ASSUME, Object.assign({}, ...layers.toReversed().map(assumedIn)));
+  if (!reading.ok) throw new TypeError('An option has not been checked.');
+  return reading.value;
 }
 
 /**
@@ -39,30 +27,23 @@ function isAssumed(assumed: Readonly<Record<string, string>>): assumed is Assume
  * @throws UsageError for an unknown assumption or option
  */
 export function assignmentsIn(layers: Layers, flag: FlagOf<'list'>): [AssumptionId, string][] {
-  const given = givenAs(layers, flag);
-  if (given === undefined) return [];
-  const texts = given.texts.flatMap((text) => text.split(',')).map((text) => text.trim());
-  return assignments({ ...given, texts });
-}
-
-function assignments({ texts, origin }: Given): [AssumptionId, string][] {
-  return texts.map((text) => assignment(text, origin));
+  const { texts, origin } = givenAs(layers, flag) ?? { texts: [], origin: '' };
+  return texts.flatMap((text) => text.split(',').map((it) => assignment(it.trim(), origin)));
 }
 
 function assumedIn(layer: Layer): Record<string, string> {
-  const given = layer.get('assume');
-  const assumed: Record<string, string> = Object.fromEntries(given ? assignments(given) : []);
+  const { texts, origin } = layer.get('assume') ?? { texts: [], origin: '' };
+  const assumed: Record<string, string> = Object.fromEntries(
+    texts.map((text) => assignment(text, origin)),
+  );
   const shorthand = layer.get('rate-limit');
   if (shorthand === undefined) return assumed;
   const rate = onlyText(shorthand);
-  const reading = readAs(ASSUME, { 'rate-limit': rate });
-  for (const { expected, found } of reading.ok ? [] : reading.problems) {
-    throw refusal(shorthand.origin, expected, found);
-  }
+  requireOption('rate-limit', rate, shorthand.origin, shorthand.origin);
   const other = assumed['rate-limit'] ?? rate;
   if (other !== rate) {
     throw new UsageError(
-      `${shorthand.origin} says ${rate} and ${given?.origin} says rate-limit=${other}: drop one of them`,
+      `${shorthand.origin} says ${rate} and ${origin} says rate-limit=${other}: drop one of them`,
     );
   }
   return { ...assumed, 'rate-limit': rate };
@@ -74,9 +55,19 @@ function assignment(text: string, origin: string): [AssumptionId, string] {
   if (id === undefined || option === undefined) {
     throw refusal(origin, 'ID=OPTION, such as cancel-again=404', describe(text));
   }
+  requireOption(id, option, origin, `${origin} ${id}`);
+  return [id, option];
+}
+
+/** @throws UsageError for an id that is no assumption, or what is no option of it */
+function requireOption(
+  id: string,
+  option: string,
+  placeOfId: string,
+  placeOfOption: string,
+): asserts id is AssumptionId {
   const reading = readAs(ASSUME, { [id]: option });
-  if (reading.ok && isAssumptionId(id)) return [id, option];
-  const [problem] = reading.ok ? [] : reading.problems;
-  const { ofName = false, expected = '', found = '' } = problem ?? {};
-  throw refusal(ofName ? origin : `${origin} ${id}`, expected, found);
+  for (const { ofName, expected, found } of reading.ok ? [] : reading.problems) {
+    throw refusal(ofName ? placeOfId : placeOfOption, expected, found);
+  }
 }

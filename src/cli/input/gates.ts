@@ -1,7 +1,7 @@
-import { describe, listed, suggest } from '../../words.ts';
+import { describe, suggest } from '../../words.ts';
 import { FAILING_KINDS } from '../flags/flag-table.ts';
 import { coverageOf, type Evidence } from '../output/run-evidence.ts';
-import { type Layers, listOf, originOf, refusal, textOf } from './given.ts';
+import { type Layers, listOf, oneOf, originOf, refusal, textOf } from './given.ts';
 
 /** What a run must reach, and which findings fail it. */
 export interface Gates {
@@ -31,12 +31,7 @@ function requiredCoverage(layers: Layers): number | undefined {
 
 function failOnOf(layers: Layers): string[] {
   const kinds = (listOf(layers, 'fail-on') ?? []).flatMap((text) => text.split(','));
-  return kinds.map((text) => {
-    const kind = FAILING_KINDS.find((it) => it === text.trim());
-    if (kind !== undefined) return kind;
-    const found = `${describe(text)}${suggest(text, FAILING_KINDS)}`;
-    throw refusal(originOf(layers, 'fail-on'), listed(FAILING_KINDS, 'or'), found);
-  });
+  return kinds.map((text) => oneOf(FAILING_KINDS, text.trim(), originOf(layers, 'fail-on')));
 }
 
 /** Why a run does not pass; empty if it does. */

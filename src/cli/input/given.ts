@@ -1,4 +1,4 @@
-import { describe } from '../../words.ts';
+import { describe, listed, suggest } from '../../words.ts';
 import { UsageError } from '../failures.ts';
 import { type FlagName, type FlagOf, flagShape } from '../flags.ts';
 
@@ -18,6 +18,22 @@ export type Layers = readonly Layer[];
 /** The error for a wrong value. */
 export function refusal(origin: string, expected: string, found: string): UsageError {
   return new UsageError(`${origin}: expected ${expected}, found ${found}`);
+}
+
+/**
+ * The word that a text is.
+ *
+ * @throws UsageError with the nearest word
+ */
+export function oneOf<Word extends string>(
+  words: readonly Word[],
+  text: string,
+  origin: string,
+  expected = listed(words, 'or'),
+): Word {
+  const word = words.find((it) => it === text);
+  if (word !== undefined) return word;
+  throw refusal(origin, expected, `${describe(text)}${suggest(text, words)}`);
 }
 
 export function givenAs(layers: Layers, name: FlagName): Given | undefined {

@@ -3,7 +3,7 @@ import { FIELD_TYPES } from '../../contract/records.ts';
 import { DEFAULTS } from '../../defaults.ts';
 import type { ServerOptions } from '../../server.ts';
 import type { GenerateOptions } from '../../store/fixture/generate-store.ts';
-import { describe, listed, suggest } from '../../words.ts';
+import { describe } from '../../words.ts';
 import { UsageError } from '../failures.ts';
 import type { FlagName, FlagOf } from '../flags.ts';
 import { LOG_FORMATS, type LogFormat } from '../output/log.ts';
@@ -14,6 +14,7 @@ import {
   isOn,
   type Layers,
   listOf,
+  oneOf,
   originOf,
   refusal,
   textOf,
@@ -124,11 +125,7 @@ function controlTokenOf(layers: Layers): string | undefined {
 
 function logFormatOf(layers: Layers): LogFormat | undefined {
   const text = textOf(layers, 'log');
-  if (text === undefined) return undefined;
-  const format = LOG_FORMATS.find((it) => it === text);
-  if (format !== undefined) return format;
-  const found = `${describe(text)}${suggest(text, LOG_FORMATS)}`;
-  throw refusal(originOf(layers, 'log'), listed(LOG_FORMATS, 'or'), found);
+  return text === undefined ? undefined : oneOf(LOG_FORMATS, text, originOf(layers, 'log'));
 }
 
 function clockOf(layers: Layers): number | undefined {
