@@ -5,13 +5,13 @@ import { serviceOpenApi } from '../contract/service-openapi.ts';
 import { packageVersion } from '../package.ts';
 import type { ReportData } from './data.ts';
 
-/** What `petstore-mock openapi` prints. */
+/** The OpenAPI document, as `petstore-mock openapi` prints it. */
 export function documentText(): string {
   const document = serviceOpenApi({ serverUrl: DEFAULT_URL, version: packageVersion() });
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
 
-/** The document that an lcov file is about stands beside it, since a viewer shows its lines. */
+/** Where the document goes: next to the lcov file, for viewers that show its lines. */
 export function documentBeside(file: string): string {
   return `${file.replace(/\.info$/, '')}.openapi.json`;
 }
@@ -23,18 +23,16 @@ export function documentBeside(file: string): string {
 export function renderLcov({ coverage: { documented, cases } }: ReportData, file: string): string {
   const lineOf = lineFinder();
   const functions = OPERATION_IDS.map((id) => {
-    const counts = documented.filter(({ operation }) => operation === id);
-    return { id, line: lineOf(id), count: counts.reduce((sum, { count }) => sum + count, 0) };
+    const own = documented.filter(({ operation }) => operation === id);
+    return { id, line: lineOf(id), count: own.reduce((sum, { count }) => sum + count, 0) };
   });
   const lines = documented
-    .map(({ operation, status, count }) => ({
-      line: lineOf(operation, status),
-      count,
-      cases: cases.filter((it) => it.operation === operation && it.status === status),
-    }))
+    .map((it) => ({ ...it, line: lineOf(it.operation, it.status) }))
     .sort((a, b) => a.line - b.line);
-  const branches = lines.flatMap(({ line, count, cases: all }) =>
-    all.map((it, index) => `BRDA:${line},0,${index},${count > 0 ? it.count : '-'}`),
+  const branches = lines.flatMap(({ operation, status, line, count }) =>
+    cases
+      .filter((it) => it.operation === operation && it.status === status)
+      .map((it, index) => `BRDA:${line},0,${index},${count > 0 ? it.count : '-'}`),
   );
   return [
     'TN:petstore_mock',
@@ -51,12 +49,12 @@ export function renderLcov({ coverage: { documented, cases } }: ReportData, file
   ].join('\n');
 }
 
-/** The records that tell how much was found and how much of it hit. */
+/** The records with the number of entries found, and of those hit. */
 function totals(name: string, all: readonly { readonly count: number }[]): string[] {
   return [`${name}F:${all.length}`, `${name}H:${all.filter(({ count }) => count > 0).length}`];
 }
 
-/** From where viewers are run, as other tools name sources: the folder that the command runs in. */
+/** A path relative to the working directory, which is where viewers are run. */
 function sourceName(path: string): string {
   const name = relative(process.cwd(), path);
   return name.startsWith('..') || isAbsolute(name) ? resolve(path) : name;
@@ -65,15 +63,15 @@ function sourceName(path: string): string {
 /** Finds the line of an operation, or of one of its replies, counted from 1. */
 function lineFinder(): (operation: OperationId, status?: number) => number {
   const lines = documentText().split('\n');
-  const after = (start: number, text: string): number => {
-    const index = lines.indexOf(text, start);
-    if (index < 0) throw new Error(`The document has no line ${text}.`);
-    return index;
-  };
   return (operation, status) => {
     const { method, path } = operationShape(operation);
-    const atPath = after(0, `    ${JSON.stringify(path)}: {`);
-    const atMethod = after(atPath, `      "${method.toLowerCase()}": {`);
-    return 1 + (status === undefined ? atMethod : after(atMethod, `          "${status}": {`));
+    const members = [path, method.toLowerCase(), ...(status === undefined ? [] : [`${status}`])];
+    const indents = [4, 6, 10];
+    return members.reduce((line, name, depth) => {
+      const text = `${' '.repeat(indents[depth] ?? 0)}${JSON.stringify(name)}: {`;
+      const index = lines.indexOf(text, line);
+      if (index < 0) throw new Error(`The document has no line ${text}.`);
+      return index + 1;
+    }, 0);
   };
 }

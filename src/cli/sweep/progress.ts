@@ -5,42 +5,39 @@ const CLEAR_LINE = '\r\u001B[K';
 
 /** Shows the progress of a sweep on one line of a terminal. */
 export class Progress {
-  readonly #notices: Writable;
-  readonly #shown: boolean;
+  readonly #write: (text: string) => void;
   #total = 0;
   #done = 0;
   #failed = 0;
 
   constructor(notices: Writable) {
-    this.#notices = notices;
-    this.#shown = 'isTTY' in notices && notices.isTTY === true;
+    const isTerminal = 'isTTY' in notices && notices.isTTY === true;
+    this.#write = (text) => {
+      if (isTerminal) notices.write(`${CLEAR_LINE}${text}`);
+    };
   }
 
   baseline(): void {
-    this.#show('running the command as it is');
+    this.#write('sweep: running the command as it is');
   }
 
   start(total: number): void {
     this.#total = total;
-    this.#show(`0 of ${total} options`);
+    this.#write(`sweep: 0 of ${total} options`);
   }
 
   finished(run: VariantRun): void {
     this.#done += 1;
     if (run.verdict === 'failed') this.#failed += 1;
     const failed = this.#failed > 0 ? `, ${this.#failed} failed` : '';
-    this.#show(`${this.#done} of ${this.#total} options${failed}: ${nameOf(run)}`);
+    this.#write(`sweep: ${this.#done} of ${this.#total} options${failed}: ${nameOf(run)}`);
   }
 
   again(run: VariantRun): void {
-    this.#show(`again, alone: ${nameOf(run)}`);
+    this.#write(`sweep: again, alone: ${nameOf(run)}`);
   }
 
   clear(): void {
-    if (this.#shown) this.#notices.write(CLEAR_LINE);
-  }
-
-  #show(text: string): void {
-    if (this.#shown) this.#notices.write(`${CLEAR_LINE}sweep: ${text}`);
+    this.#write('');
   }
 }

@@ -15,19 +15,18 @@ const COLOURS = { passed: 'green', failed: 'red', allowed: 'yellow' } as const;
 /** The result of a sweep for a person, failures with their last lines at the end. */
 export function renderSweep(report: SweepReport, style: Style): string {
   const { runs } = report;
-  const idColumn = Math.max(...runs.map(({ assumption }) => assumption.length), 1);
-  const optionColumn = Math.max(...runs.map(({ option }) => option.length), 1);
-  const layout = { width: style.width, columns: [idColumn, optionColumn] };
-  const rows = runs.map((run) =>
-    renderTable([[run.assumption, run.option, resultOf(run)]], layout).replace(
-      run.verdict,
-      paint(run.verdict, COLOURS[run.verdict], style),
-    ),
+  const columns = (['assumption', 'option'] as const).map((name) =>
+    Math.max(...runs.map((run) => run[name].length), 1),
   );
-  const failures = runs.filter(({ verdict }) => verdict !== 'passed');
+  const rows = runs.map((run) =>
+    renderTable([[run.assumption, run.option, resultOf(run)]], {
+      width: style.width,
+      columns,
+    }).replace(run.verdict, paint(run.verdict, COLOURS[run.verdict], style)),
+  );
   return [
     rows.join(''),
-    ...failures.map((run) => renderFailure(run, style)),
+    ...runs.filter(({ verdict }) => verdict !== 'passed').map((run) => renderFailure(run, style)),
     ...NOT_RUN.map(({ why, of }) => list(`Not run, since ${why}`, of(report), style)),
     `${summaryOf(report)}\n`,
   ]
