@@ -72,3 +72,13 @@ interface Told {
 export function problemText({ place, path, expected, found }: Told): string {
   return `${place === undefined ? '' : `${place}: `}${path}: expected ${expected}, found ${found}`;
 }
+
+/** A count with its noun. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** A word that a shell takes as it is. */
+export function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,3 +1,4 @@
+import { shellQuoted } from '../words.ts';
 import { type Listed, repeatable, type Step, titleOf, WAY_NAMES } from './listed.ts';
 
 /** Longer bodies are not written into a file. */
@@ -39,17 +40,13 @@ function curlOf({ method, path, headers, body, times }: Step, origin: string, cu
   const line = [
     curl,
     ...(method === 'GET' ? [] : ['-X', method]),
-    ...Object.entries(headers).flatMap(([name, value]) => ['-H', quoted(`${name}: ${value}`)]),
-    ...(typeof body === 'string' ? ['-d', quoted(body)] : []),
+    ...Object.entries(headers).flatMap(([name, value]) => ['-H', shellQuoted(`${name}: ${value}`)]),
+    ...(typeof body === 'string' ? ['-d', shellQuoted(body)] : []),
     ...(typeof body === 'number' ? ['--data-binary', '@-'] : []),
-    quoted(`${origin}${path}`),
+    shellQuoted(`${origin}${path}`),
   ].join(' ');
   if (typeof body === 'number') return `head -c ${body} /dev/zero | ${line}`;
   return times === 1 ? line : `for n in $(seq ${times}); do ${line}; done`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** A request as it is written into a file. */

@@ -12,9 +12,10 @@ import { notice } from '../output/escaped.ts';
 import { renderEvidence } from '../output/evidence-table.ts';
 import { renderNotice } from '../output/log.ts';
 import { openLog } from '../output/log-output.ts';
-import { RunWitness } from '../output/run-evidence.ts';
+import { evidenceOf } from '../output/run-evidence.ts';
 import { noticesTerminal } from '../output/terminal.ts';
 import { start } from '../start-server.ts';
+import { Touched } from '../sweep/touched.ts';
 import type { Command } from './command.ts';
 import { tellReload } from './serve.ts';
 
@@ -35,13 +36,13 @@ export const exec: Command = async ({ layers, positionals: words, terminal }) =>
   const scenarios = await scenariosOf(settings, layers);
   const { notices, style } = noticesTerminal(terminal);
   const log = openLog({ ...terminal, output: notices, style }, settings.log ?? 'off');
-  const witness = new RunWitness();
+  const touched = new Touched();
   const server = await start(
     {
       ...settings,
       ...log,
       observe: (sandbox, exchange) => {
-        witness.observe(sandbox, exchange);
+        touched.observe(sandbox, exchange);
         log?.observe(sandbox, exchange);
       },
       onReload: (problem) => notices.write(renderNotice(tellReload(problem), 'pretty')),
@@ -55,7 +56,7 @@ export const exec: Command = async ({ layers, positionals: words, terminal }) =>
   await Promise.race([server.close(), sleep(LAST_REPLIES)]);
   log?.flush();
   if (ending === undefined) return signalExitCode(signals.first ?? 'SIGTERM');
-  const evidence = witness.evidence(server.coverage(), server.findings());
+  const evidence = evidenceOf(touched, server.coverage(), server.findings());
   if (ending.kind !== 'exited') {
     notices.write(notice(`${words[0]} ${tellEnding(ending)}`));
   }

@@ -1,4 +1,5 @@
 import type { KeyLists } from '../../service/keyring.ts';
+import { shellQuoted } from '../../words.ts';
 import { workingKey } from '../child/command-environment.ts';
 import { escaped } from './escaped.ts';
 import { bold, type Style } from './terminal.ts';
@@ -33,8 +34,4 @@ export function renderBanner({ url, keys, scenarios, control }: Started, style: 
     ['Stop it', 'Ctrl-C'],
   );
   return `\n${lines.map(([what, how]) => `  ${bold(what, style)}: ${escaped(how)}\n`).join('')}\n`;
-}
-
-function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

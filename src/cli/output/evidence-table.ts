@@ -1,3 +1,4 @@
+import { counted } from '../../words.ts';
 import { coverageOf, type Evidence, tellFound } from './run-evidence.ts';
 import { renderTable } from './table.ts';
 import { bold, type Style } from './terminal.ts';
@@ -35,8 +36,4 @@ function byOperation(replies: readonly string[]): string {
     statuses.set(operation, [...(statuses.get(operation) ?? []), status]);
   }
   return [...statuses].map(([operation, all]) => `${operation} ${all.join(' ')}`).join(', ');
-}
-
-function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
 }

@@ -2,7 +2,7 @@ import type { ControlCall } from '../../control/parts.ts';
 import type { Finding } from '../../evidence/findings.ts';
 import type { Exchange } from '../../evidence/journal.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
-import { cut } from '../../words.ts';
+import { counted, cut } from '../../words.ts';
 import { escaped, escapedLines, escapeOf } from './escaped.ts';
 import { rounded } from './rounded.ts';
 import { type Colour, paint, type Style } from './terminal.ts';
@@ -122,7 +122,7 @@ export function renderNotice(text: string, format: LogFormat): string {
 export function renderDropped(count: number, format: LogFormat): string {
   const why = 'the reader of this log is too slow';
   if (format === 'json') return jsonLine({ dropped: count, why: [why] });
-  return `${count} ${count === 1 ? 'line' : 'lines'} dropped: ${why}\n`;
+  return `${counted(count, 'line')} dropped: ${why}\n`;
 }
 
 function colourOf(status: number | undefined): Colour {

@@ -1,7 +1,6 @@
 import type { CoverageReport } from '../../evidence/coverage.ts';
 import type { FindingsReport } from '../../evidence/findings.ts';
-import type { Observer } from '../../evidence/journal.ts';
-import { Touched } from '../sweep/touched.ts';
+import type { Touched } from '../sweep/touched.ts';
 import { escaped } from './escaped.ts';
 
 /** A kind of finding, how often it was made, and one exchange that caused it. */
@@ -17,41 +16,25 @@ export interface Evidence {
   /** Documented replies, such as `listPets 401`. */
   readonly shown: readonly string[];
   readonly notShown: readonly string[];
-  /** How many replies rested on assumptions, and on which. */
-  readonly assumed: { readonly count: number; readonly by: readonly string[] };
+  readonly assumed: Touched['assumed'];
   readonly findings: readonly FoundKind[];
   /** How many assumptions could have changed what was shown. */
   readonly touched: number;
 }
 
-/** Collects what a command was shown, beyond what the server itself keeps. */
-export class RunWitness {
-  readonly #touched = new Touched();
-  #assumed = 0;
-  readonly #by = new Set<string>();
-
-  readonly observe: Observer = (sandbox, exchange) => {
-    this.#touched.observe(sandbox, exchange);
-    const { basis } = exchange;
-    if (basis.kind !== 'assumed') return;
-    this.#assumed += 1;
-    for (const by of basis.by) this.#by.add(by);
-  };
-
-  evidence({ documented }: CoverageReport, findings: FindingsReport): Evidence {
-    const names = (isShown: boolean): string[] =>
-      documented
-        .filter(({ count }) => count > 0 === isShown)
-        .map(({ operation, status }) => `${operation} ${status}`);
-    return {
-      calls: this.#touched.calls,
-      shown: names(true),
-      notShown: names(false),
-      assumed: { count: this.#assumed, by: [...this.#by] },
-      findings: foundKinds(findings),
-      touched: this.#touched.assumptions.length,
-    };
-  }
+/** @param touched observed the run */
+export function evidenceOf(
+  { calls, assumed, assumptions }: Touched,
+  { documented }: CoverageReport,
+  report: FindingsReport,
+): Evidence {
+  const names = (isShown: boolean): string[] =>
+    documented
+      .filter(({ count }) => count > 0 === isShown)
+      .map(({ operation, status }) => `${operation} ${status}`);
+  const findings = foundKinds(report);
+  const touched = assumptions.length;
+  return { calls, shown: names(true), notShown: names(false), assumed, findings, touched };
 }
 
 /** The kinds of findings, in the order in which they were made. */

@@ -1,3 +1,4 @@
+import { counted } from '../../words.ts';
 import { tellEnding } from '../child/ending.ts';
 import { renderTable, wrap } from '../output/table.ts';
 import { bold, paint, type Style } from '../output/terminal.ts';
@@ -60,13 +61,9 @@ export function summaryOf(report: SweepReport): string {
   const passed = runs.length - failed - allowed;
   const assumptions = new Set(runs.map(({ assumption }) => assumption)).size;
   return [
-    `${count(runs.length, 'other option')} of ${count(assumptions, 'assumption')}: ${passed} passed`,
+    `${counted(runs.length, 'other option')} of ${counted(assumptions, 'assumption')}: ${passed} passed`,
     ...(failed > 0 || allowed === 0 ? [`${failed} failed`] : []),
     ...(allowed > 0 ? [`${allowed} failed as allowed`] : []),
     ...(notRun.length > 0 ? [`${notRun.length} not run`] : []),
   ].join(', ');
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
 }

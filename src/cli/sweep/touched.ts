@@ -2,10 +2,12 @@ import { ASSUMPTION_IDS, type AssumptionId } from '../../contract/assumption-tab
 import type { OperationId } from '../../contract/operations.ts';
 import type { Observer } from '../../evidence/journal.ts';
 
-/** Which assumptions a run touched: those whose other options could have changed its replies. */
+/** What a run was shown, and which assumptions could have changed that. */
 export class Touched {
-  readonly #seen = new Set<string>();
+  readonly #signs = new Set<string>();
+  readonly #grounds = new Set<string>();
   #calls = 0;
+  #assumed = 0;
 
   readonly observe: Observer = (_sandbox, { operation, status, basis }) => {
     this.#calls += 1;
@@ -14,19 +16,28 @@ export class Touched {
     if (status === 401 || status === 409) signs.push(`a ${status}`);
     if (status !== undefined && status >= 400) signs.push('an error');
     if (status !== undefined && status !== 204) signs.push('a body');
-    for (const sign of signs) this.#seen.add(sign);
+    for (const sign of signs) this.#signs.add(sign);
     if (basis.kind !== 'assumed') return;
-    for (const by of basis.by) this.#seen.add(by.slice(0, by.indexOf('=')));
+    this.#assumed += 1;
+    for (const by of basis.by) this.#grounds.add(by);
   };
-
-  get assumptions(): AssumptionId[] {
-    return ASSUMPTION_IDS.filter((id) =>
-      [id, ...SIGNS[id]].some((all) => [all].flat().every((sign) => this.#seen.has(sign))),
-    );
-  }
 
   get calls(): number {
     return this.#calls;
+  }
+
+  /** How many replies rested on assumptions, and on which, as `id=option`. */
+  get assumed(): { readonly count: number; readonly by: readonly string[] } {
+    return { count: this.#assumed, by: [...this.#grounds] };
+  }
+
+  /** The assumptions whose other options could have changed what the client was shown. */
+  get assumptions(): AssumptionId[] {
+    const decided = [...this.#grounds].map((by) => by.slice(0, by.indexOf('=')));
+    const saw = new Set([...this.#signs, ...decided]);
+    return ASSUMPTION_IDS.filter((id) =>
+      [id, ...SIGNS[id]].some((all) => [all].flat().every((sign) => saw.has(sign))),
+    );
   }
 }
 
