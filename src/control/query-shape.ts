@@ -1,3 +1,4 @@
+import { isIntegerText } from '../contract/int64.ts';
 import { isObject, type Problem, type Reading } from '../contract/records.ts';
 import { readAs, type Shape } from '../shape/shapes.ts';
 import type { Parameter } from './endpoint.ts';
@@ -35,7 +36,7 @@ function propertiesOf({ properties }: Shape<unknown>['schema']): Readonly<Record
 }
 
 function typed(type: unknown, text: string): unknown {
-  if (type === 'integer' && /^\d{1,9}$/.test(text)) return Number(text);
+  if (type === 'integer' && isIntegerText(text)) return Number(text);
   // `?all` is short for `?all=true`.
   if (type === 'boolean' && ['', 'true', 'false'].includes(text)) return text !== 'false';
   return text;

@@ -1,23 +1,23 @@
-import type { Fields } from '../../contract/records.ts';
+import type { Fields, Problem } from '../../contract/records.ts';
 import { inTurns, type Work } from '../../store/work.ts';
 import { compilePatterns } from './patterns.ts';
 import { type Filter, isNumeric, readQuery, type Slice, type SortKey } from './read-query.ts';
 import type { AnyRecord } from './record-kind.ts';
 
-/** Records that a reply to a query holds at most, and that a sorted list reaches. */
+/** The most records that a reply to a query holds. A sorted list ends after as many. */
 const MOST_RECORDS = 100_000;
 
-/** Records that are gathered before they are sorted into those that came before. */
+/** How many records are gathered before they are sorted into the earlier ones. */
 const SORTED_AT_ONCE = 8_192;
 
-/** Where the records come from: a `Collection` is one. */
+/** A source of records, such as a `Collection`. */
 export interface Source<R> {
   readonly size: number;
-  /** The records in the order in which they are listed where no other is asked for. */
+  /** The records in their default order. */
   ascending(): Iterable<R>;
 }
 
-/** The pages to go to from a page; undefined where there is none to go to. */
+/** The pages that a page links to. */
 export interface Pages {
   readonly first: number | undefined;
   readonly prev: number | undefined;
@@ -29,40 +29,39 @@ export type QueryAnswer<R> =
   | {
       readonly ok: true;
       readonly records: R[];
-      /** How many there would be without a slice: `X-Total-Count`. */
+      /** The number of records without a slice, for `X-Total-Count`. */
       readonly total: number;
-      /** Undefined where the query has no `_page`. */
+      /** Undefined without `_page`. */
       readonly pages: Pages | undefined;
     }
-  | { readonly ok: false; readonly problems: readonly string[] };
+  | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /**
- * Answers a query of a control API's list. Other requests are answered in between, so `source` must
- * not change: pass a fork of a collection. Memory is bounded by the records of the answer.
+ * Answers a query of a list in the control API, in turns with other requests. `source` must not
+ * change in the meantime: pass a fork of a collection. Holds no more records than the answer has.
  *
  * @param fields of the records
- * @param parameters the query's names and values, decoded, such as a `URLSearchParams`
  * @example await queryRecords(STORED_RECORDS.animals, animals.fork(), new URLSearchParams('status=sold'))
  */
 export async function queryRecords<R extends AnyRecord>(
   fields: Fields,
   source: Source<R>,
-  parameters: Iterable<readonly [string, string]>,
+  parameters: URLSearchParams,
 ): Promise<QueryAnswer<R>> {
   const query = readQuery(fields, parameters);
   if (!query.ok) return query;
-  const patterns = await compilePatterns(query.likes);
+  const { sort, slice, likes } = query.value;
+  const patterns = await compilePatterns(likes);
   if (!patterns.ok) return patterns;
-  const { sort, slice } = query;
-  const filters = [...query.filters, ...patterns.filters];
+  const filters = [...query.value.filters, ...patterns.value];
   const taking =
     sort.length > 0
       ? takeSorted(source, filters, comparing(sort), slice)
       : take(source, filters, slice);
   const taken = await inTurns(taking);
   if (taken === undefined) {
-    const problem = `query: a reply holds at most ${MOST_RECORDS} records, and a sorted list ends there; add _limit, or filter more`;
-    return { ok: false, problems: [problem] };
+    const expected = `at most ${MOST_RECORDS} records, with _limit or more filters (a sorted list ends there)`;
+    return { ok: false, problems: [{ path: 'query', expected, found: 'more' }] };
   }
   return { ok: true, ...taken, pages: pagesFrom(slice, taken.records.length, taken.total) };
 }
@@ -70,8 +69,8 @@ export async function queryRecords<R extends AnyRecord>(
 /**
  * The `Link` header of a page, as json-server writes it.
  *
- * @param target the URL that was asked for, absolute or not
- * @returns undefined where there is no page to go to
+ * @param target the requested URL, absolute or relative
+ * @returns undefined if there is no page to link to
  */
 export function linkHeader(target: string, pages: Pages): string | undefined {
   const { first, prev, next, last } = pages;
@@ -87,7 +86,7 @@ function withPage(target: string, page: number): string {
   const paged = pairs.map((pair) =>
     new URLSearchParams(pair).has('_page') ? `_page=${page}` : pair,
   );
-  // A client may send these as they are, and they would end the link early.
+  // Clients may send these unencoded, and they would end the link early.
   return (target.slice(0, start) + paged.join('&')).replaceAll(/[<>"]/g, encodeURIComponent);
 }
 
@@ -113,13 +112,13 @@ function* take<R extends AnyRecord>(
     if (total >= start && total < end) records.push(record);
     if (records.length > MOST_RECORDS) return undefined;
     total += 1;
-    // The rest need not even be drawn.
+    // The rest is not even read.
     if (whole && total >= end) return { records, total: size };
   }
   return { records, total };
 }
 
-/** The same of a sorted list. Holds no more of it than up to the end of the slice. */
+/** The same for a sorted list. Holds only the records up to the end of the slice. */
 function* takeSorted<R extends AnyRecord>(
   source: Source<R>,
   filters: readonly Filter[],
@@ -131,7 +130,7 @@ function* takeSorted<R extends AnyRecord>(
   let sorted = 0;
   let total = 0;
   const sortIn = (): void => {
-    // Quick for what is sorted already, and stable.
+    // Stable, and fast on what is sorted already.
     first.sort(compare);
     first.length = sorted = Math.min(first.length, kept);
   };
@@ -157,7 +156,7 @@ function comparing(keys: readonly SortKey[]): (a: AnyRecord, b: AnyRecord) => nu
   };
 }
 
-/** Text by its code units, false before true, and a field that is absent behind all others. */
+/** Orders text by code units, false before true, and absent fields last. */
 function compare(a: unknown, b: unknown): number {
   if (a === b) return 0;
   if (a === undefined) return 1;
@@ -169,7 +168,7 @@ function compare(a: unknown, b: unknown): number {
 
 function pagesFrom({ start, end, page }: Slice, count: number, total: number): Pages | undefined {
   if (page === undefined) return undefined;
-  // json-server gives no way back from a page behind the last.
+  // json-server links to no page from a page after the last.
   const partial = count > 0 && count < total;
   return {
     first: partial ? 1 : undefined,

@@ -1,8 +1,9 @@
-import { type Fields, STORED_RECORDS } from '../../contract/records.ts';
+import { STORED_RECORDS } from '../../contract/records.ts';
 import { changesShape, membersShape, RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import { list, named, type Shape } from '../../shape/shapes.ts';
 import { ID_NAME, removeAnimal } from '../../store/merge.ts';
 import { arrayText } from '../../store/record-text.ts';
+import { listed } from '../../words.ts';
 import { ERROR } from '../control-shapes.ts';
 import {
   type ControlCall,
@@ -10,10 +11,12 @@ import {
   DONE,
   type Endpoint,
   type Parameter,
-  refuse,
+  refuseInput,
   withBody,
 } from '../endpoint.ts';
+import { parametersOf } from '../query-shape.ts';
 import { linkHeader, queryRecords } from './query.ts';
+import { SETTINGS } from './read-query.ts';
 import { create, patch, put } from './record-changes.ts';
 import { type AnyRecord, type Kind, notFound, recordReply, withId } from './record-kind.ts';
 
@@ -51,59 +54,48 @@ export const RECORD_ENDPOINTS: readonly Endpoint[] = [
 ];
 
 function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Endpoint[] {
-  const { name, record, noun } = kind;
+  const { name, record, noun, fields } = kind;
   const shape = named(record, kind.shape);
-  const required = Object.keys(kind.fields).filter((field) => kind.fields[field]?.required);
+  const required = Object.keys(fields).filter((field) => fields[field]?.required);
   // The path has the id, or the store assigns one.
-  const unaddressed = named(
-    `New${record}`,
-    membersShape(
-      kind.fields,
-      required.filter((field) => field !== ID_NAME[name]),
-    ),
-  );
-  const added: Shape<AnyRecord> = name === 'inventory' ? shape : unaddressed;
-  const changes = named(`${record}Changes`, changesShape(kind.fields));
-  const missing = { description: 'There is no such record.', shape: ERROR };
-  const conflict = { description: 'There is one with this id.', shape: ERROR };
-  const exhausted = { description: 'No id is left.', shape: ERROR };
-  const capital = name.charAt(0).toUpperCase() + name.slice(1);
-  const common = { tag: 'Records', path: `/${name}` } as const;
+  const withoutId = required.filter((field) => field !== ID_NAME[name]);
+  const unaddressed = named(`New${record}`, membersShape(fields, withoutId));
+  const assignsId = name !== 'inventory';
+  const added: Shape<AnyRecord> = assignsId ? unaddressed : shape;
+  const missing = { description: 'The record does not exist.', shape: ERROR };
+  const all = { tag: 'Records', path: `/${name}` } as const;
   const one = { tag: 'Records', path: `/${name}/{id}` } as const;
   return [
     {
-      ...common,
-      id: `list${capital}`,
+      ...all,
+      id: `list${name.charAt(0).toUpperCase()}${name.slice(1)}`,
       method: 'get',
-      summary: `The ${name}, by id`,
-      description: 'Filtered, sorted and cut as json-server does it.',
-      parameters: listParameters(kind.fields),
+      summary: `List ${name}`,
+      description: 'Ordered by id by default. Filters, sorts and pages as json-server does.',
+      parameters: [...Object.keys(fields).map(filterParameter), ...parametersOf(SETTINGS)],
       replies: {
         200: {
           description: `The ${name}.`,
           shape: list(shape),
           headers: {
-            'X-Total-Count': 'How many there are without a page or a limit.',
-            Link: 'With `_page`: the pages around this one.',
+            'X-Total-Count': 'The number of records, regardless of page and limit.',
+            Link: 'With `_page`: the first, previous, next and last page.',
           },
         },
       },
       handle: (call) => listRecords(kind, call),
     },
     withBody({
-      ...common,
+      ...all,
       id: `create${record}`,
       method: 'post',
-      summary: `Add ${noun}`,
-      description:
-        name === 'inventory'
-          ? 'Checked as a fixture is.'
-          : 'Checked as a fixture is. Without an id it gets the next one.',
+      summary: `Create ${noun}`,
+      description: `Validated like a fixture.${assignsId ? ' Without an id, the record gets the next one.' : ''}`,
       body: { shape: added },
       replies: {
-        201: { description: 'Added.', shape, headers: { Location: 'Where the record is.' } },
-        409: conflict,
-        ...(name === 'inventory' ? {} : { 507: exhausted }),
+        201: { description: 'Created.', shape, headers: { Location: 'The path of the record.' } },
+        409: { description: 'A record with this id exists.', shape: ERROR },
+        ...(assignsId && { 507: { description: 'No id is left.', shape: ERROR } }),
       },
       handle: ({ body, ...call }) => create(kind, call, body),
     }),
@@ -111,89 +103,71 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Endpoint[] {
       ...one,
       id: `get${record}`,
       method: 'get',
-      summary: `One of the ${name}`,
+      summary: `Read ${noun}`,
       replies: { 200: { description: 'The record.', shape }, 404: missing },
-      handle: ({ params, sandbox }) =>
-        withId(params, (id) => {
-          const found = kind.of(sandbox.world.store).get(id);
-          return found === undefined ? notFound(kind, id) : recordReply(found);
-        }),
+      handle: withId(({ sandbox }, id) => {
+        const found = kind.of(sandbox.world.store).get(id);
+        return found === undefined ? notFound(kind, id) : recordReply(found);
+      }),
     },
     withBody({
       ...one,
       id: `put${record}`,
       method: 'put',
-      summary: `Replace or add ${noun}`,
+      summary: `Replace or create ${noun}`,
       body: { shape: unaddressed },
       replies: {
         200: { description: 'Replaced.', shape },
-        201: { description: 'Added.', shape },
+        201: { description: 'Created.', shape },
       },
-      handle: ({ params, sandbox, body }) =>
-        withId(params, (id) => put(kind, sandbox.world.store, id, body)),
+      handle: withId(({ sandbox, body }, id) => put(kind, sandbox.world.store, id, body)),
     }),
     withBody({
       ...one,
       id: `patch${record}`,
       method: 'patch',
-      summary: `Change members of ${noun}`,
-      description: 'Members that are left out stay; null takes an optional one away.',
-      body: { shape: changes },
-      replies: { 200: { description: 'Changed.', shape }, 404: missing },
-      handle: ({ params, sandbox, body }) =>
-        withId(params, (id) => patch(kind, sandbox.world.store, id, body)),
+      summary: `Update ${noun}`,
+      description:
+        'Fields that the body leaves out keep their values; null removes an optional one.',
+      body: { shape: named(`${record}Changes`, changesShape(fields)) },
+      replies: { 200: { description: 'Updated.', shape }, 404: missing },
+      handle: withId(({ sandbox, body }, id) => patch(kind, sandbox.world.store, id, body)),
     }),
     {
       ...one,
       id: `delete${record}`,
       method: 'delete',
-      summary: `Take ${noun} out`,
+      summary: `Remove ${noun}`,
       ...(name === 'animals' && {
-        description: 'With an animal go its inventory entry and its orders.',
+        description: "Also removes the animal's inventory entry and its orders.",
       }),
-      replies: { 204: { description: 'Taken out.' }, 404: missing },
-      handle: ({ params, sandbox }) =>
-        withId(params, async (id) =>
-          (await kind.remove(sandbox.world.store, id)) ? DONE : notFound(kind, id),
-        ),
+      replies: { 204: { description: 'Removed.' }, 404: missing },
+      handle: withId(async ({ sandbox }, id) =>
+        (await kind.remove(sandbox.world.store, id)) ? DONE : notFound(kind, id),
+      ),
     },
   ];
 }
 
-function listParameters(fields: Fields): readonly Parameter[] {
-  const text = { type: 'string' };
-  const whole = { type: 'integer', minimum: 0 };
-  return [
-    ...Object.keys(fields).map((name) => ({
-      name,
-      description: `Records with this value. \`${name}_ne\`, \`${name}_gte\`, \`${name}_lte\` and \`${name}_like\` compare otherwise.`,
-      schema: text,
-    })),
-    { name: 'q', description: 'Records with this text anywhere.', schema: text },
-    { name: '_sort', description: 'Fields to sort by, separated by commas.', schema: text },
-    { name: '_order', description: '`asc` or `desc`, for each field to sort by.', schema: text },
-    { name: '_page', description: 'A page, counted from 1.', schema: { ...whole, minimum: 1 } },
-    { name: '_limit', description: 'Records of a page, or at most.', schema: whole },
-    { name: '_start', description: 'The first record, counted from 0.', schema: whole },
-    { name: '_end', description: 'The first record behind the last.', schema: whole },
-  ];
+function filterParameter(name: string): Parameter {
+  const others = ['_ne', '_gte', '_lte', '_like'].map((operator) => `\`${name}${operator}\``);
+  const description = `Records with this value. ${listed(others, 'and')} compare otherwise.`;
+  return { name, description, schema: { type: 'string' } };
 }
 
 async function listRecords<R extends AnyRecord>(
   kind: Kind<R>,
   { sandbox, query, url }: ControlCall,
 ): Promise<ControlReply> {
-  // The collection as it is now, however long the query or its reader takes.
+  // The fork does not change while the query runs and the client reads.
   const collection = kind.of(sandbox.world.store).fork();
   if (query.size === 0) {
     return arrayReply(collection.ascending(), { 'X-Total-Count': String(collection.size) });
   }
   const answer = await queryRecords(kind.fields, collection, query);
-  if (!answer.ok) return refuse('invalid_input', 400, answer.problems.join('; '));
-  const headers: Record<string, string> = { 'X-Total-Count': String(answer.total) };
-  const target = `${url}/${kind.name}?${query}`;
-  const link = answer.pages && linkHeader(target, answer.pages);
-  if (link !== undefined) headers.Link = link;
+  if (!answer.ok) return refuseInput(answer.problems);
+  const link = answer.pages && linkHeader(`${url}/${kind.name}?${query}`, answer.pages);
+  const headers = { 'X-Total-Count': String(answer.total), ...(link && { Link: link }) };
   return arrayReply(answer.records, headers);
 }
 

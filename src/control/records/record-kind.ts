@@ -17,35 +17,36 @@ export interface Kind<R extends AnyRecord> {
   readonly name: CollectionName;
   readonly fields: Fields;
   readonly shape: Shape<R>;
-  /** The record in the names of operations, and its schema. */
+  /** The name of the record's schema, also used in operation ids. */
   readonly record: string;
-  /** The record in words, with its article. */
+  /** For example "an order". */
   readonly noun: string;
   readonly notFound: NotFound;
   readonly of: (store: Store) => Collection<R>;
   readonly remove: (store: Store, id: bigint) => boolean | Promise<boolean>;
 }
 
+/** Replies with one record. */
 export function recordReply(record: object, status = 200, headers = {}): ControlReply {
   return { status, headers, body: { kind: 'pieces', pieces: [recordText(record)] } };
 }
 
-export function withId(
-  params: ControlCall['params'],
-  handle: (id: bigint) => ControlReply | Promise<ControlReply>,
-): ControlReply | Promise<ControlReply> {
-  const text = params.id ?? '';
-  const id = parseInt64(text);
-  if (id !== undefined) return handle(id);
-  const expected = `an integer from ${INT64_MIN} to ${INT64_MAX}`;
-  return refuseInput([{ path: 'id in the path', expected, found: describe(text) }]);
+/** A handler of calls that have the id of a record in their path. */
+export function withId<Call extends Pick<ControlCall, 'params'>>(
+  handle: (call: Call, id: bigint) => ControlReply | Promise<ControlReply>,
+): (call: Call) => ControlReply | Promise<ControlReply> {
+  return (call) => {
+    const { id: text = '' } = call.params;
+    const id = parseInt64(text);
+    if (id !== undefined) return handle(call, id);
+    const expected = `an integer from ${INT64_MIN} to ${INT64_MAX}`;
+    return refuseInput([{ path: 'id in the path', expected, found: describe(text) }]);
+  };
 }
 
+/** Refuses an id without a record. */
 export function notFound(kind: Omit<Kind<AnyRecord>, 'of' | 'shape'>, id: bigint): ControlReply {
   const { noun, name } = kind;
-  return refuse(
-    kind.notFound,
-    404,
-    `there is no ${noun.replace(/^an? /, '')} with the ${ID_NAME[name]} ${id}`,
-  );
+  const message = `there is no ${noun.replace(/^an? /, '')} with the ${ID_NAME[name]} ${id}`;
+  return refuse(kind.notFound, 404, message);
 }
