@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { BASE_PATH } from './contract/operations.ts';
 import { isLoopbackName } from './control/loopback.ts';
@@ -8,11 +9,12 @@ import type { FindingsReport } from './evidence/findings.ts';
 import { createListener, type Timeouts } from './http/listener.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
 import type { Start, StartSettings } from './scenario/sandbox-start.ts';
-import type { Scenario } from './scenario/scenario.ts';
+import { type Scenario, ScenarioError } from './scenario/scenario.ts';
 import { loadStore, type StoreChoice, starterFrom } from './scenario/starter.ts';
 import type { OpenStoreFile } from './store/file/store-file.ts';
+import { FixtureError } from './store/fixture/parse-fixture.ts';
 import { fixturePath } from './store/fixture/shipped-fixtures.ts';
-import { forkStore } from './store/store.ts';
+import { forkStore, type Store } from './store/store.ts';
 import type { FileWatch } from './watch.ts';
 
 /** How to start a server. Defaults are those of the flags with the same names. */
@@ -49,18 +51,35 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/** What the files of a start hold. A pipe can be read only once, but start many servers. */
+export interface LoadedFiles {
+  readonly store: Store;
+  readonly scenarios: readonly Scenario[];
+}
+
+/** @throws FixtureError, ScenarioError if a file is broken */
+export async function loadFiles(options: ServerOptions): Promise<LoadedFiles> {
+  const store = await loadStore(options, options.seed);
+  const scenarios = await loadScenarios(options.scenarios ?? []);
+  if (options.watch === true) refusePipes(options, scenarios);
+  return { store, scenarios };
+}
+
 /**
  * Starts a server and waits until it answers.
  *
+ * @param files what was loaded already
  * @throws FixtureError, ScenarioError if a file is broken, StoreFileError if `db` cannot be used,
  *   and Node's own errors if the port is taken or not permitted
  */
-export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
+export async function startServer(
+  options: ServerOptions = {},
+  files?: LoadedFiles,
+): Promise<RunningServer> {
   const { host = DEFAULTS.host, port = DEFAULTS.port, plain = false, timeouts, db } = options;
-  let initial = await loadStore(options, options.seed);
-  const starter = starterFrom(options, () => initial);
-  const scenarios = await loadScenarios(options.scenarios ?? []);
-  const start = await starter(scenarios);
+  let loaded = files ?? (await loadFiles(options));
+  const starter = starterFrom(options, () => loaded.store);
+  const start = await starter(loaded.scenarios);
   const file = db === undefined ? undefined : await openFile(db, start, options.onNotice);
   const loopback = isLoopbackName(host);
   const controlToken = loopback ? undefined : (options.controlToken ?? drawToken());
@@ -90,12 +109,12 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     throw error;
   }
   const reload = async (): Promise<readonly Scenario[]> => {
-    const changed = await loadScenarios(options.scenarios ?? []);
-    initial = await loadStore(options, options.seed);
-    sandboxes.restart(await starter(changed));
-    return changed;
+    loaded = await loadFiles(options);
+    sandboxes.restart(await starter(loaded.scenarios));
+    return loaded.scenarios;
   };
-  const watching = options.watch === true ? await watch(options, scenarios, reload) : undefined;
+  const watching =
+    options.watch === true ? await watch(options, loaded.scenarios, reload) : undefined;
   const close = async (): Promise<void> => {
     watching?.close();
     // First, so that the replies that `endAll` sends say that they are the last.
@@ -130,6 +149,16 @@ async function watch(
     }
   });
   return watching;
+}
+
+/** A change of one file has all of them read again, which a pipe cannot be. */
+function refusePipes(options: ServerOptions, scenarios: readonly Scenario[]): void {
+  const isPipe = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
+  const pipe = filesOf(options, scenarios).find(isPipe);
+  if (pipe === undefined) return;
+  const problem = `${pipe}: expected a file that --watch can read again, found a pipe`;
+  const ofScenario = scenarios.some(({ file }) => file === pipe);
+  throw ofScenario ? new ScenarioError('', [problem]) : new FixtureError([problem]);
 }
 
 function filesOf(options: ServerOptions, scenarios: readonly Scenario[]): string[] {

@@ -139,6 +139,39 @@ describe.skipIf(process.platform === 'win32')('a pipe', () => {
     expect(String(output)).toMatch(/^\S+: valid\n$/);
   });
 
+  test.each(['exec', 'sweep'])('gives %s a scenario and a fixture, read once', async (runner) => {
+    const [scenario, fixture] = [newPipe(), newPipe()];
+    const writers = [
+      ['keys: { valid: [from-a-pipe] }', scenario],
+      [FIXTURE, fixture],
+    ].map(([text = '', path = '']) => spawn('sh', ['-c', 'printf %s "$0" > "$1"', text, path]));
+    const script = 'curl -fs -H "Authorization: Bearer $PETSTORE_MOCK_KEY" $PETSTORE_MOCK_URL/pets';
+    const flags = ['--scenario', scenario, '--fixture', fixture];
+    const { code, stderr } = await runCommand([runner, ...flags, '--', 'sh', '-c', script]);
+    for (const writer of writers) writer.kill();
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+  });
+
+  test.each(['--fixture', '--scenario'])('as %s is refused with --watch', async (flag) => {
+    const path = newPipe();
+    const text = flag === '--fixture' ? FIXTURE : 'description: none';
+    const writer = spawn('sh', ['-c', 'printf %s "$0" > "$1"', text, path]);
+    const { code, stderr } = await runCommand(['--port', '0', '--watch', flag, path]);
+    writer.kill();
+    expect(stderr).toContain(`${path}: expected a file that --watch can read again, found a pipe`);
+    expect(code).toBe(2);
+  });
+
+  test.each(['exec', 'sweep'])('that never ends does not keep %s from stopping', async (runner) => {
+    const path = newPipe();
+    const { child, exited } = spawnCommand([runner, '--scenario', path, '--', 'true']);
+    const writer = spawn('sh', ['-c', 'exec > "$0"; echo open >&2; exec sleep 60', path]);
+    await once(writer.stderr, 'data');
+    child.kill('SIGTERM');
+    expect(await exited).toEqual({ code: 143, signal: null });
+    writer.kill();
+  });
+
   test('that nobody writes to is given up', async () => {
     const { code, stderr } = await runCommand(['--port', '0', '--fixture', newPipe()]);
     expect(stderr).toContain('found a pipe without a writer');

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { codeOf } from '../error-code.ts';
 import { ScenarioError } from '../scenario/scenario.ts';
-import { type RunningServer, startServer } from '../server.ts';
+import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server.ts';
 import { FixtureError } from '../store/fixture/parse-fixture.ts';
 import { Failure, UsageError } from './failures.ts';
 import { givenAs, type Layers } from './input/given.ts';
@@ -10,18 +10,36 @@ import type { ServeSettings } from './input/settings.ts';
 /**
  * Starts a server.
  *
+ * @param files what was loaded already
  * @throws UsageError, Failure with what to do about it
  */
-export async function start(settings: ServeSettings, layers: Layers): Promise<RunningServer> {
+export async function start(
+  settings: ServeSettings,
+  layers: Layers,
+  files?: LoadedFiles,
+): Promise<RunningServer> {
   try {
-    return await startServer(settings);
+    return await startServer(settings, files);
+  } catch (error) {
+    throw await explained(error, settings, layers);
+  }
+}
+
+/**
+ * Loads what `start` starts from.
+ *
+ * @throws UsageError with what to do about it
+ */
+export async function load(settings: ServeSettings, layers: Layers): Promise<LoadedFiles> {
+  try {
+    return await loadFiles(settings);
   } catch (error) {
     throw await explained(error, settings, layers);
   }
 }
 
 /** The error for a scenario that cannot be used. */
-export function scenarioProblem(error: ScenarioError, layers: Layers): UsageError {
+function scenarioProblem(error: ScenarioError, layers: Layers): UsageError {
   const origin = givenAs(layers, 'scenario')?.origin ?? 'the package';
   return new UsageError(`the scenarios of ${origin} cannot be used\n${error.message}`, {
     cause: error,

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ObservedExchange } from '../../evidence/journal.ts';
 import { type RunningCommand, runCommand } from '../child/child.ts';
 import { commandEnvironment } from '../child/command-environment.ts';
 import { exitCodeOf, signalExitCode, tellEnding } from '../child/ending.ts';
-import { requireCommand, scenariosOf } from '../child/runner.ts';
+import { requireCommand } from '../child/runner.ts';
 import { onSignals, type PassedSignal } from '../child/signals.ts';
 import { gatesOf, judge } from '../input/gates.ts';
 import { integerOf, type Layers } from '../input/given.ts';
@@ -14,7 +15,7 @@ import { renderNotice } from '../output/log.ts';
 import { openLog } from '../output/log-output.ts';
 import { evidenceOf } from '../output/run-evidence.ts';
 import { noticesTerminal } from '../output/terminal.ts';
-import { start } from '../start-server.ts';
+import { load, start } from '../start-server.ts';
 import { Touched } from '../sweep/touched.ts';
 import type { Command } from './command.ts';
 import { tellReload } from './serve.ts';
@@ -33,29 +34,31 @@ export const exec: Command = async ({ layers, positionals: words, terminal }) =>
   const coverage = new CoverageFiles(layers);
   const timeout = integerOf(layers, 'timeout');
   const signals = new Passing();
-  const scenarios = await scenariosOf(settings, layers);
   const { notices, style } = noticesTerminal(terminal);
   const log = openLog({ ...terminal, output: notices, style }, settings.log ?? 'off');
   const touched = new Touched();
-  const server = await start(
-    {
-      ...settings,
-      ...log,
-      observe: (sandbox, exchange) => {
-        touched.observe(sandbox, exchange);
-        log?.observe(sandbox, exchange);
-      },
-      onReload: (problem) => notices.write(renderNotice(tellReload(problem), 'pretty')),
+  // A start can wait for a pipe. Leaving ends it.
+  const files = await Promise.race([load(settings, layers), signals.came]);
+  if (files === undefined) return interrupted(signals);
+  const observed = {
+    ...settings,
+    ...log,
+    observe: (sandbox: string, exchange: ObservedExchange) => {
+      touched.observe(sandbox, exchange);
+      log?.observe(sandbox, exchange);
     },
-    layers,
-  );
-  const environment = commandEnvironment(server, settings, scenarios, process.env);
+    onReload: (problem: Error | undefined) =>
+      notices.write(renderNotice(tellReload(problem), 'pretty')),
+  };
+  const server = await Promise.race([start(observed, layers, files), signals.came]);
+  if (server === undefined) return interrupted(signals);
+  const environment = commandEnvironment(server, settings, files.scenarios, process.env);
   const ending = await signals.passTo(() =>
     runCommand(words, { environment, ownGroup: !onTerminal(), timeout }),
   );
   await Promise.race([server.close(), sleep(LAST_REPLIES)]);
   log?.flush();
-  if (ending === undefined) return signalExitCode(signals.first ?? 'SIGTERM');
+  if (ending === undefined) return interrupted(signals);
   const evidence = evidenceOf(touched, server.coverage(), server.findings());
   if (ending.kind !== 'exited') {
     notices.write(notice(`${words[0]} ${tellEnding(ending)}`));
@@ -70,6 +73,10 @@ export const exec: Command = async ({ layers, positionals: words, terminal }) =>
   if (reasons.length > 0) return HELD_BACK;
   return problems.length > 0 ? 1 : 0;
 };
+
+function interrupted({ first = 'SIGTERM' }: Passing): number {
+  return signalExitCode(first);
+}
 
 /** The settings of `serve`, on a free port by default. */
 function execSettings(layers: Layers): ServeSettings {
@@ -86,14 +93,19 @@ function onTerminal(): boolean {
 class Passing {
   /** The first that came. */
   first: PassedSignal | undefined;
+  /** Resolves when it comes. */
+  readonly came: Promise<undefined>;
   #command: RunningCommand | undefined;
 
   constructor() {
-    onSignals((signal) => {
-      this.first ??= signal;
-      if (signal === 'SIGTERM') this.#command?.stop();
-      // The terminal has sent Ctrl-C to the command too.
-      else if (signal === 'SIGHUP' || !onTerminal()) this.#command?.send(signal);
+    this.came = new Promise((resolve) => {
+      onSignals((signal) => {
+        this.first ??= signal;
+        resolve(undefined);
+        if (signal === 'SIGTERM') this.#command?.stop();
+        // The terminal has sent Ctrl-C to the command too.
+        else if (signal === 'SIGHUP' || !onTerminal()) this.#command?.send(signal);
+      });
     });
   }
 

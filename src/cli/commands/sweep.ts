@@ -7,14 +7,14 @@ import {
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { RunningCommand } from '../child/child.ts';
 import { exitCodeOf, signalExitCode, tellEnding } from '../child/ending.ts';
-import { requireCommand, scenariosOf } from '../child/runner.ts';
+import { requireCommand } from '../child/runner.ts';
 import { onSignals, type PassedSignal } from '../child/signals.ts';
 import { assignmentsIn } from '../input/assume.ts';
 import { integerOf, isOn, type Layers, textOf } from '../input/given.ts';
 import { type ServeSettings, serveSettings } from '../input/settings.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { writeReport } from '../output/write-report.ts';
-import { start } from '../start-server.ts';
+import { load, start } from '../start-server.ts';
 import { type Plan, planSweep } from '../sweep/plan.ts';
 import { Progress } from '../sweep/progress.ts';
 import { sweepDocument, sweepJunit, sweepPage } from '../sweep/render-files.ts';
@@ -44,8 +44,18 @@ const FAILED = 3;
 /** Runs a command once for each other option of each assumption that it touches. */
 export const sweep: Command = async ({ layers, positionals: command, terminal }) => {
   requireCommand('sweep', command);
-  const sweeping = await prepare(command, layers, terminal);
-  const { progress, settings, runs, timeout } = sweeping;
+  const sweeping = prepare(layers, terminal);
+  const { progress, settings, running, timeout } = sweeping;
+  // Loading can wait for a pipe. Leaving ends it.
+  const files = await Promise.race([load(settings, layers), sweeping.signalled]);
+  if (files === undefined) return signalExitCode(sweeping.interrupted ?? 'SIGTERM');
+  const runs: Runs = {
+    command,
+    scenarios: files.scenarios,
+    startServer: (each) => start(each, layers, files),
+    environment: process.env,
+    running,
+  };
   progress.baseline();
   const touched = new Touched();
   const baseline = await runOnce(runs, { ...settings, observe: touched.observe }, timeout);
@@ -55,8 +65,12 @@ export const sweep: Command = async ({ layers, positionals: command, terminal })
     terminal.notices.write(tellBroken(baseline));
     return exitCodeOf(baseline.ending);
   }
-  const plan = planOf(sweeping, isOn(layers, 'all') ? undefined : touched.assumptions);
-  const results = await runVariants(sweeping, plan.variants, baseline);
+  const plan = planOf(
+    settings,
+    files.scenarios,
+    isOn(layers, 'all') ? undefined : touched.assumptions,
+  );
+  const results = await runVariants(sweeping, runs, plan.variants, baseline);
   const report = reportOf(command, baseline.seconds, plan, results);
   write(report, layers, terminal);
   if (touched.calls === 0) terminal.notices.write(NEVER_CALLED);
@@ -70,20 +84,18 @@ const NEVER_CALLED =
 /** A sweep under way. */
 interface Sweeping {
   readonly settings: ServeSettings;
-  readonly runs: Runs;
-  readonly scenarios: readonly Scenario[];
+  /** The commands that are running, for an interruption to end. */
+  readonly running: Set<RunningCommand>;
   readonly jobs: number;
   readonly timeout: number | undefined;
   readonly allowed: ReadonlySet<string>;
   readonly progress: Progress;
   interrupted: PassedSignal | undefined;
+  /** Resolves at an interruption. */
+  readonly signalled: Promise<undefined>;
 }
 
-async function prepare(
-  command: readonly string[],
-  layers: Layers,
-  { notices }: Terminal,
-): Promise<Sweeping> {
+function prepare(layers: Layers, { notices }: Terminal): Sweeping {
   const settings = { ...serveSettings(layers), port: 0, db: undefined, watch: false };
   const allowed = assignmentsIn(layers, 'allow').map(([assumption, option]) =>
     nameOf({ assumption, option }),
@@ -91,27 +103,30 @@ async function prepare(
   const jobs = integerOf(layers, 'jobs') ?? availableParallelism();
   const timeout = integerOf(layers, 'timeout');
   const running = new Set<RunningCommand>();
-  const scenarios = await scenariosOf(settings, layers);
-  const startServer = (each: ServeSettings) => start(each, layers);
+  let stop: (reason: undefined) => void = () => {};
   const sweeping: Sweeping = {
     settings,
-    runs: { command, scenarios, startServer, environment: process.env, running },
-    scenarios,
+    running,
     jobs,
     timeout,
     allowed: new Set(allowed),
     progress: new Progress(notices),
     interrupted: undefined,
+    signalled: new Promise((resolve) => {
+      stop = resolve;
+    }),
   };
   onSignals((signal) => {
     sweeping.interrupted ??= signal;
+    stop(undefined);
     for (const child of running) child.stop();
   });
   return sweeping;
 }
 
 function planOf(
-  { settings, scenarios }: Sweeping,
+  settings: ServeSettings,
+  scenarios: readonly Scenario[],
   touched: readonly AssumptionId[] | undefined,
 ): Plan {
   const byScenarios = Object.assign({}, ...scenarios.map(({ assume }) => assume));
@@ -122,10 +137,11 @@ function planOf(
 /** Runs each variant; those that an interruption stopped come back as they are. */
 async function runVariants(
   sweeping: Sweeping,
+  runs: Runs,
   variants: readonly Variant[],
   baseline: FinishedRun,
 ): Promise<(VariantRun | Variant)[]> {
-  const { progress, runs, settings, jobs } = sweeping;
+  const { progress, settings, jobs } = sweeping;
   const patience = Math.max(LEAST_PATIENCE, baseline.seconds * PATIENCE);
   const timeout = sweeping.timeout ?? Math.ceil(patience);
   const run = async ({ assumption, option }: Variant): Promise<VariantRun | Variant> => {
