@@ -1,4 +1,5 @@
-import type { Collection, Run } from '../store/collection.ts';
+import type { Run } from '../store/changes.ts';
+import type { Collection } from '../store/collection.ts';
 import { Kept } from './kept.ts';
 import { type Grounds, type Reply, reply, type ShownRecord } from './reply.ts';
 import { REPRESENTATIONS } from './representation.ts';

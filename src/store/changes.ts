@@ -1,21 +1,36 @@
 import type { Base } from './base.ts';
 
+/** Consecutive records of a collection. */
+export interface Run<R> {
+  /** Unique to this run in this state: equal versions mean equal records. */
+  readonly version: number;
+  /** The records, read on demand. */
+  records(): readonly R[];
+}
+
+/** A run that differs from the base. */
+export interface ChangedRun<R> {
+  version: number;
+  /** Records in the place of those of the base, by id; undefined if removed. */
+  readonly records: Map<bigint, R | undefined>;
+  /** The only changes that may change this run; others share it. */
+  readonly owner: Changes<R>;
+}
+
 /** What differs from the base. There can be many of these, so empty members are left out. */
 export interface Changes<R> {
-  /** Records in the place of those of the base, by id. */
-  replaced: Map<bigint, R> | undefined;
-  /** Ids of the base that were removed. */
-  removed: Set<bigint> | undefined;
+  /** Runs by number, those of the added records behind the base included. */
+  runs: Map<number, ChangedRun<R>> | undefined;
+  /** How many records of the base were removed. */
+  removed: number;
   /** Records whose ids are not in the base, ascending; most come at the end. */
   added: R[];
-  /** `replaced` and `added` together, ascending; made on demand. */
+  /** The replaced and added records together, ascending; made on demand. */
   ordered: readonly R[] | undefined;
   /** The highest id ever used, removed ones included; undefined if there was none. */
   highest: bigint | undefined;
   /** Unique to this state among all collections, except for unchanged forks. */
   version: number;
-  /** The version of each run that differs from the base. */
-  runs: Map<number, number> | undefined;
 }
 
 let lastVersion = 0;
@@ -29,29 +44,32 @@ export function nextVersion(): number {
 /** The changes of a collection that is as its base is. */
 export function noChanges<R>(highest: bigint | undefined): Changes<R> {
   return {
-    replaced: undefined,
-    removed: undefined,
+    runs: undefined,
+    removed: 0,
     added: [],
     ordered: undefined,
     highest,
     version: nextVersion(),
-    runs: undefined,
   };
 }
 
 /** Positions of a base in one run. A write makes only the text of its own run stale. */
 export const RUN_LENGTH = 64;
 
-/** A copy that can be changed without changing the original. */
+/** A copy that can be changed without changing the original. Runs are copied when they change. */
 export function copyOf<R>(changes: Changes<R>): Changes<R> {
-  const { replaced, removed, added, runs } = changes;
-  return {
-    ...changes,
-    replaced: replaced && new Map(replaced),
-    removed: removed && new Set(removed),
-    added: [...added],
-    runs: runs && new Map(runs),
-  };
+  const { added, runs } = changes;
+  return { ...changes, added: [...added], runs: runs && new Map(runs) };
+}
+
+/** A run that these changes may change. */
+export function ownRun<R>(changes: Changes<R>, number: number): ChangedRun<R> {
+  changes.runs ??= new Map();
+  const known = changes.runs.get(number);
+  if (known?.owner === changes) return known;
+  const run = { version: changes.version, records: new Map(known?.records), owner: changes };
+  changes.runs.set(number, run);
+  return run;
 }
 
 /** The version of each base's first run; the runs after it count up from there. */

@@ -1,21 +1,16 @@
 import { type Base, EMPTY_BASE, type Subset } from './base.ts';
 import {
+  type ChangedRun,
   type Changes,
   copyOf,
   firstVersionOf,
   nextVersion,
   noChanges,
+  ownRun,
   RUN_LENGTH,
+  type Run,
 } from './changes.ts';
 import { inOrder, lowerBound, type Slots, slotsOf } from './in-order.ts';
-
-/** Consecutive records of a collection. */
-export interface Run<R> {
-  /** Unique to this run in this state: equal versions mean equal records. */
-  readonly version: number;
-  /** The records, read on demand. */
-  records(): readonly R[];
-}
 
 /**
  * Records ordered by id over a shared base. A fork costs the same at any size: it shares the changes
@@ -35,7 +30,7 @@ export class Collection<R extends object> {
 
   get size(): number {
     const { added, removed } = this.#changes;
-    return this.#base.size - (removed?.size ?? 0) + added.length;
+    return this.#base.size - removed + added.length;
   }
 
   /** The highest id ever used; undefined if there has never been a record. */
@@ -54,12 +49,8 @@ export class Collection<R extends object> {
   }
 
   get(id: bigint): R | undefined {
-    const { replaced, removed, added } = this.#changes;
     const position = this.#positionOf(id);
-    if (position < 0) return added[this.#addedPositionOf(id)];
-    const record = replaced?.get(id);
-    if (record !== undefined) return record;
-    return removed?.has(id) ? undefined : this.#base.at(position);
+    return position < 0 ? this.#addedWith(id) : this.#inBase(position);
   }
 
   has(id: bigint): boolean {
@@ -71,10 +62,9 @@ export class Collection<R extends object> {
     const changes = this.#ownChanges();
     const id = this.#idOf(record);
     if (this.#positionOf(id) >= 0) {
-      this.#touch(id);
-      changes.removed?.delete(id);
-      changes.replaced ??= new Map();
-      changes.replaced.set(id, record);
+      const { records } = this.#touch(id);
+      if (records.has(id) && records.get(id) === undefined) changes.removed -= 1;
+      records.set(id, record);
     } else {
       const position = this.#firstAdded(id);
       const there = changes.added[position];
@@ -102,12 +92,11 @@ export class Collection<R extends object> {
     const changes = this.#ownChanges();
     let fromAdded = false;
     for (const id of known) {
-      this.#touch(id);
+      const { records } = this.#touch(id);
       if (this.#positionOf(id) < 0) fromAdded = true;
       else {
-        changes.replaced?.delete(id);
-        changes.removed ??= new Set();
-        changes.removed.add(id);
+        records.set(id, undefined);
+        changes.removed += 1;
       }
     }
     if (!fromAdded) return;
@@ -149,7 +138,9 @@ export class Collection<R extends object> {
 
   /** The records that differ from the base, in any order. */
   *changed(): Generator<R> {
-    if (this.#changes.replaced !== undefined) yield* this.#changes.replaced.values();
+    for (const { records } of this.#changes.runs?.values() ?? []) {
+      for (const record of records.values()) if (record !== undefined) yield record;
+    }
     yield* this.#changes.added;
   }
 
@@ -159,7 +150,7 @@ export class Collection<R extends object> {
     const { runs } = this.#changes;
     const count = this.#baseRuns + Math.ceil(this.#tail.length / RUN_LENGTH);
     for (let index = 0; index < count; index += 1) {
-      const version = runs?.get(index) ?? first + index;
+      const version = runs?.get(index)?.version ?? first + index;
       yield { version, records: () => this.#recordsIn(index) };
     }
   }
@@ -199,18 +190,19 @@ export class Collection<R extends object> {
   }
 
   /** Gives the collection, and the run of an id, a new version. */
-  #touch(id: bigint): void {
+  #touch(id: bigint): ChangedRun<R> {
     const changes = this.#changes;
     changes.version = nextVersion();
     changes.ordered = undefined;
-    changes.runs ??= new Map();
-    changes.runs.set(this.#runOf(id), changes.version);
+    const run = ownRun(changes, this.#runOf(id));
+    run.version = changes.version;
+    return run;
   }
 
   /** Gives every run of the tail from this one on a new version, since their records move. */
   #touchTail(from: number): void {
     const end = this.#baseRuns + this.#tail.length / RUN_LENGTH;
-    for (let run = from; run <= end; run += 1) this.#changes.runs?.set(run, nextVersion());
+    for (let run = from; run <= end; run += 1) ownRun(this.#changes, run).version = nextVersion();
   }
 
   *#walk(step: 1 | -1, from: bigint | undefined, subset: Subset<R> | undefined): Generator<R> {
@@ -236,7 +228,7 @@ export class Collection<R extends object> {
   /** The records that differ from the base, in ascending order of their ids. */
   #ordered(): readonly R[] {
     const changes = this.#changes;
-    if (changes.replaced === undefined) return changes.added;
+    if (changes.runs === undefined) return changes.added;
     changes.ordered ??= [...this.changed()].sort((a, b) =>
       this.#idOf(a) < this.#idOf(b) ? -1 : 1,
     );
@@ -253,16 +245,22 @@ export class Collection<R extends object> {
 
   /** The record that is now at a position of the base, if any. */
   #inBase(position: number): R | undefined {
-    const { replaced, removed } = this.#changes;
-    if (replaced === undefined && removed === undefined) return this.#base.at(position);
+    const records = this.#changedAt(position);
+    if (records === undefined) return this.#base.at(position);
     const id = this.#base.idAt(position);
-    return removed?.has(id) ? undefined : (replaced?.get(id) ?? this.#base.at(position));
+    const record = records.get(id);
+    return record !== undefined || records.has(id) ? record : this.#base.at(position);
   }
 
   /** The same, if it was never changed. */
   #unchangedAt(position: number): R | undefined {
-    const isReplaced = this.#changes.replaced?.has(this.#base.idAt(position)) === true;
-    return isReplaced ? undefined : this.#inBase(position);
+    const isChanged = this.#changedAt(position)?.has(this.#base.idAt(position)) === true;
+    return isChanged ? undefined : this.#base.at(position);
+  }
+
+  /** What has changed in the run of a position of the base. */
+  #changedAt(position: number): ReadonlyMap<bigint, R | undefined> | undefined {
+    return this.#changes.runs?.get(Math.floor(position / RUN_LENGTH))?.records;
   }
 
   /** The position of an id in the base, or -1. */
@@ -276,10 +274,9 @@ export class Collection<R extends object> {
     return position < base.size && base.idAt(position) === id ? position : -1;
   }
 
-  #addedPositionOf(id: bigint): number {
-    const position = this.#firstAdded(id);
-    const record = this.#changes.added[position];
-    return record !== undefined && this.#idOf(record) === id ? position : -1;
+  #addedWith(id: bigint): R | undefined {
+    const record = this.#changes.added[this.#firstAdded(id)];
+    return record !== undefined && this.#idOf(record) === id ? record : undefined;
   }
 
   /** The first position in the base whose id is not below `id`. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Base, baseOf, type Subset } from '../../src/store/base.ts';
+import { copyOf, noChanges, ownRun } from '../../src/store/changes.ts';
 import { Collection } from '../../src/store/collection.ts';
 
 interface Item {
@@ -177,6 +178,17 @@ describe('a collection', () => {
     collection.descending(500_000n).next();
     collection.get(7n);
     expect(read).toBe(3);
+  });
+});
+
+describe('a copy of changes', () => {
+  test('shares every run that it does not change', () => {
+    const changes = noChanges<Item>(undefined);
+    for (const run of [1, 2]) ownRun(changes, run).records.set(1n, { id: 1n, text: 'before' });
+    const copy = copyOf(changes);
+    ownRun(copy, 1).records.set(1n, { id: 1n, text: 'after' });
+    expect(copy.runs?.get(2)).toBe(changes.runs?.get(2));
+    expect(changes.runs?.get(1)?.records.get(1n)?.text).toBe('before');
   });
 });
 

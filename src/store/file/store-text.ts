@@ -1,5 +1,5 @@
 import { COLLECTIONS } from '../../contract/records.ts';
-import type { Run } from '../collection.ts';
+import type { Run } from '../changes.ts';
 import { recordText } from '../record-text.ts';
 import type { Store } from '../store.ts';
 
