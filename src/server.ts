@@ -114,7 +114,7 @@ export async function startServer(
     throw error;
   }
   // The first list with a status would build the index in one step. Small ones do not matter.
-  const { base } = world.store.animals;
+  const { base } = sandboxes.default.world.store.animals;
   if (base.size > SOON_INDEXED) void inTurns(indexingByStatus(base));
   const reload = async (): Promise<readonly Scenario[]> => {
     loaded = await loadFiles(options);
