@@ -93,52 +93,46 @@ export type RecordOf<F extends Fields> = {
   >;
 };
 
+type Seen = Pick<Field, 'seen'>;
+
+/** A field that is always there. */
+const always = <const Type extends FieldType>(type: Type, description: string, more: Seen = {}) =>
+  ({ type, required: true, description, ...more }) as const;
+
+/** A field that can be absent. */
+const maybe = <const Type extends FieldType>(type: Type, description: string, more: Seen = {}) =>
+  ({ type, required: false, description, ...more }) as const;
+
 /** The fields of the four records, in the order in which a reply writes them. */
 export const RECORDS = {
   Animal: {
-    id: { type: 'int64', required: true, description: 'Assigned by the service on creation.' },
-    name: { type: 'string', required: true, description: "The animal's name." },
-    categoryId: {
-      type: 'int64',
-      required: true,
-      description: 'The category the animal belongs to; a bare identifier.',
-    },
-    status: {
-      type: 'string',
-      required: false,
-      description: 'Availability. The complete list of values is not documented.',
+    id: always('int64', 'Assigned by the service on creation.'),
+    name: always('string', "The animal's name."),
+    categoryId: always('int64', 'The category the animal belongs to; a bare identifier.'),
+    status: maybe('string', 'Availability. The complete list of values is not documented.', {
       seen: SEEN_ANIMAL_STATUSES,
-    },
+    }),
   },
   InventoryEntry: {
-    petId: { type: 'int64', required: true, description: 'The animal the entry tracks.' },
-    quantity: { type: 'integer', required: true, description: 'Current stock count.' },
-    status: {
-      type: 'string',
-      required: true,
-      description: 'Status of the entry. The complete list of values is not documented.',
-      seen: SEEN_INVENTORY_STATUSES,
-    },
+    petId: always('int64', 'The animal the entry tracks.'),
+    quantity: always('integer', 'Current stock count.'),
+    status: always(
+      'string',
+      'Status of the entry. The complete list of values is not documented.',
+      { seen: SEEN_INVENTORY_STATUSES },
+    ),
   },
   Order: {
-    id: { type: 'int64', required: false, description: 'Unique order identifier.' },
-    petId: { type: 'int64', required: false, description: 'The animal in this order.' },
-    quantity: { type: 'integer', required: false, description: 'Number of units ordered.' },
-    shipDate: {
-      type: 'dateTime',
-      required: false,
-      description: 'Expected or actual ship date, ISO 8601.',
-    },
-    complete: {
-      type: 'boolean',
-      required: false,
-      description: 'Whether the order has been fulfilled.',
-    },
+    id: maybe('int64', 'Unique order identifier.'),
+    petId: maybe('int64', 'The animal in this order.'),
+    quantity: maybe('integer', 'Number of units ordered.'),
+    shipDate: maybe('dateTime', 'Expected or actual ship date, ISO 8601.'),
+    complete: maybe('boolean', 'Whether the order has been fulfilled.'),
   },
   Error: {
-    code: { type: 'string', required: true, description: 'Machine-readable error code.' },
-    message: { type: 'string', required: true, description: 'Human-readable description.' },
-    status: { type: 'integer', required: true, description: 'The HTTP status code.' },
+    code: always('string', 'Machine-readable error code.'),
+    message: always('string', 'Human-readable description.'),
+    status: always('integer', 'The HTTP status code.'),
   },
 } as const satisfies Record<string, Fields>;
 
@@ -154,11 +148,7 @@ export const STORED_RECORDS = {
   orders: {
     ...RECORDS.Order,
     id: { ...RECORDS.Order.id, required: true },
-    status: {
-      type: 'orderStatus',
-      required: false,
-      description: 'The state the cancel rule looks at; pending where absent.',
-    },
+    status: maybe('orderStatus', 'The state the cancel rule looks at; pending where absent.'),
   },
 } as const satisfies Record<string, Fields>;
 

@@ -7,6 +7,7 @@ import {
 } from '../../contract/assumption-table.ts';
 import { type Assumed, assumedBy } from '../input/assume.ts';
 import { isOn, oneOf } from '../input/given.ts';
+import { jsonText } from '../output/json-text.ts';
 import { renderAssumption, renderAssumptions } from '../output/render-assumptions.ts';
 import type { Command } from './command.ts';
 
@@ -14,15 +15,12 @@ import type { Command } from './command.ts';
 export const assumptions: Command = ({ layers, positionals: [positional], terminal }) => {
   const assumed = assumedBy(layers);
   const id = idOf(positional);
+  const { output, style } = terminal;
   if (isOn(layers, 'json')) {
-    const document = id === undefined ? ASSUMPTION_IDS.map(entry(assumed)) : entry(assumed)(id);
-    terminal.output.write(`${JSON.stringify(document, undefined, 2)}\n`);
-  } else {
-    const { style } = terminal;
-    terminal.output.write(
-      id === undefined ? renderAssumptions(assumed, style) : renderAssumption(id, assumed, style),
-    );
-  }
+    const entries = ASSUMPTION_IDS.map(entry(assumed));
+    output.write(jsonText(id === undefined ? entries : entry(assumed)(id)));
+  } else if (id === undefined) output.write(renderAssumptions(assumed, style));
+  else output.write(renderAssumption(id, assumed, style));
   return 0;
 };
 

@@ -3,12 +3,13 @@ import { serviceOpenApi } from '../../contract/service-openapi.ts';
 import { packageVersion } from '../../package.ts';
 import { describe } from '../../words.ts';
 import { type Layers, refusal, textOf } from '../input/given.ts';
+import { jsonText } from '../output/json-text.ts';
 import type { Command } from './command.ts';
 
 /** Prints the OpenAPI document of the service. */
 export const openapi: Command = ({ layers, terminal }) => {
   const document = serviceOpenApi({ serverUrl: serverUrlOf(layers), version: packageVersion() });
-  terminal.output.write(`${JSON.stringify(document, undefined, 2)}\n`);
+  terminal.output.write(jsonText(document));
   return 0;
 };
 

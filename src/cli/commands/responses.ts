@@ -12,6 +12,7 @@ import {
 import { curlLines, httpFile, postmanCollection } from '../../responses/written.ts';
 import { describe } from '../../words.ts';
 import { isOn, type Layers, oneOf, refusal, textOf } from '../input/given.ts';
+import { jsonText } from '../output/json-text.ts';
 import { renderReplies, waysInWords } from '../output/replies-table.ts';
 import { writeReport } from '../output/write-report.ts';
 import type { Command } from './command.ts';
@@ -26,15 +27,14 @@ export const responses: Command = async ({ layers, positionals: [operation], ter
   const json = isOn(layers, 'json');
   if (http !== undefined) writeReport('--http', http, httpFile(replies, origin));
   if (postman !== undefined) {
-    const collection = postmanCollection(replies, origin);
-    writeReport('--postman', postman, `${JSON.stringify(collection, undefined, 2)}\n`);
+    writeReport('--postman', postman, jsonText(postmanCollection(replies, origin)));
   }
   if (isOn(layers, 'check')) {
     const checked = await checkReplies(replies);
-    output.write(json ? toJson(checked.map(verdictOf)) : renderChecked(checked));
+    output.write(json ? jsonText(checked.map(verdictOf)) : renderChecked(checked));
     return checked.some(({ problem }) => problem !== undefined) ? 1 : 0;
   }
-  if (json) output.write(toJson(replies.map(entry)));
+  if (json) output.write(jsonText(replies.map(entry)));
   else if (isOn(layers, 'curl')) output.write(curlLines(replies, origin));
   else if (http === undefined && postman === undefined) output.write(renderReplies(replies, style));
   return 0;
@@ -82,8 +82,4 @@ function renderChecked(checked: readonly Checked[]): string {
   });
   const failed = checked.filter(({ problem }) => problem !== undefined).length;
   return `${lines.join('\n')}\n${checked.length - failed} ok, ${failed} failed\n`;
-}
-
-function toJson(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
 }

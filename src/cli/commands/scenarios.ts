@@ -1,5 +1,6 @@
 import { scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { isOn, oneOf } from '../input/given.ts';
+import { jsonText } from '../output/json-text.ts';
 import { renderTable } from '../output/table.ts';
 import type { Style } from '../output/terminal.ts';
 import type { Command } from './command.ts';
@@ -8,9 +9,8 @@ import type { Command } from './command.ts';
 export const scenarios: Command = ({ layers, positionals: [name], terminal }) => {
   const { output, style } = terminal;
   if (name !== undefined) output.write(scenarioText(shippedName(name)));
-  else if (isOn(layers, 'json')) {
-    output.write(`${JSON.stringify(shippedScenarios(), undefined, 2)}\n`);
-  } else output.write(renderScenarios(style));
+  else if (isOn(layers, 'json')) output.write(jsonText(shippedScenarios()));
+  else output.write(renderScenarios(style));
   return 0;
 };
 

@@ -12,6 +12,7 @@ import { onSignals, type PassedSignal } from '../child/signals.ts';
 import { assignmentsIn } from '../input/assume.ts';
 import { integerOf, isOn, type Layers, textOf } from '../input/given.ts';
 import { type ServeSettings, serveSettings } from '../input/settings.ts';
+import { jsonText } from '../output/json-text.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { writeReport } from '../output/write-report.ts';
 import { load, start } from '../start-server.ts';
@@ -211,11 +212,7 @@ function reportOf(
 function write(report: SweepReport, layers: Layers, { output, style }: Terminal): void {
   const junit = textOf(layers, 'junit');
   const html = textOf(layers, 'html');
-  output.write(
-    isOn(layers, 'json')
-      ? `${JSON.stringify(sweepDocument(report), undefined, 2)}\n`
-      : renderSweep(report, style),
-  );
+  output.write(isOn(layers, 'json') ? jsonText(sweepDocument(report)) : renderSweep(report, style));
   if (junit !== undefined) writeReport('--junit', junit, sweepJunit(report));
   if (html !== undefined) writeReport('--html', html, sweepPage(report));
 }

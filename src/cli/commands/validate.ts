@@ -1,6 +1,7 @@
 import { validateFile } from '../../scenario/validate-file.ts';
 import { isOn, refusal } from '../input/given.ts';
 import { escaped } from '../output/escaped.ts';
+import { jsonText } from '../output/json-text.ts';
 import type { Command } from './command.ts';
 
 /** Checks scenario and fixture files. Their problems are the output, not an error. */
@@ -12,9 +13,7 @@ export const validate: Command = async ({ layers, positionals, terminal }) => {
     problems.length === 0 ? [`${file}: valid`] : problems,
   );
   terminal.output.write(
-    isOn(layers, 'json')
-      ? `${JSON.stringify(checked, undefined, 2)}\n`
-      : `${lines.map(escaped).join('\n')}\n`,
+    isOn(layers, 'json') ? jsonText(checked) : `${lines.map(escaped).join('\n')}\n`,
   );
   return checked.some(({ problems }) => problems.length > 0) ? 2 : 0;
 };
