@@ -38,18 +38,16 @@ export function sharedReplies(): Json {
 export function replyObject(id: OperationId, status: number): Json {
   const documented = operationShape(id).replies[status];
   const assumed = ADDED_REPLIES.filter((it) => it.operation === id && it.status === status);
-  return {
-    description:
-      documented?.description ??
-      [...new Set(assumed.map(({ description }) => description))].join(' '),
-    ...(documented === undefined
-      ? assumedBy(...assumed.map(({ ground }) => ground))
-      : { 'x-mock-basis': 'documented' }),
+  const descriptions = new Set(assumed.map(({ description }) => description));
+  const basis = documented
+    ? { 'x-mock-basis': 'documented' }
+    : assumedBy(...assumed.map(({ ground }) => ground));
+  return withoutUndefined({
+    description: documented?.description ?? [...descriptions].join(' '),
+    ...basis,
     headers: { 'Mock-Basis': ref('headers', 'MockBasis'), ...assumedHeaders(id, status) },
-    ...withoutUndefined({
-      content: documented ? documentedContent(id, status, documented) : errorContent(id, status),
-    }),
-  };
+    content: documented ? documentedContent(id, status, documented) : errorContent(id, status),
+  });
 }
 
 function assumedHeaders(id: OperationId, status: number): Json {
@@ -59,12 +57,9 @@ function assumedHeaders(id: OperationId, status: number): Json {
     if (!touches.includes(id)) continue;
     for (const { name: option, headers: added } of options) {
       if (!added?.statuses.includes(status)) continue;
+      const marks = assumedBy(`${assumption}=${option}`);
       for (const [name, description] of Object.entries(added.describe)) {
-        headers[name] = {
-          description,
-          ...assumedBy(`${assumption}=${option}`),
-          schema: { type: 'string' },
-        };
+        headers[name] = { description, ...marks, schema: { type: 'string' } };
       }
     }
   }

@@ -43,14 +43,12 @@ export function schemas(): Json {
 function objectSchema(fields: Fields, example: Json | undefined): Json {
   const entries = Object.entries(fields);
   const required = entries.filter(([, field]) => field.required).map(([name]) => name);
-  return {
+  return withoutUndefined({
     type: 'object',
-    ...(required.length === 0 ? {} : { required }),
+    required: required.length === 0 ? undefined : required,
     properties: Object.fromEntries(entries.map(([name, field]) => [name, fieldSchema(field)])),
-    ...(example === undefined
-      ? {}
-      : { examples: [Object.fromEntries(entries.map(([name]) => [name, example[name]]))] }),
-  };
+    examples: example && [Object.fromEntries(entries.map(([name]) => [name, example[name]]))],
+  });
 }
 
 function fieldSchema({ type, description, seen }: Field): Json {

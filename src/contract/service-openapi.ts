@@ -32,13 +32,7 @@ const TAGS: Readonly<Record<OperationShape['tag'], string>> = {
  * @param options.serverUrl where the service is mounted, `/v1` included
  * @param options.version the mock's own version
  */
-export function serviceOpenApi({
-  serverUrl,
-  version,
-}: {
-  serverUrl: string;
-  version: string;
-}): object {
+export function serviceOpenApi(options: { serverUrl: string; version: string }): object {
   return {
     openapi: '3.1.0',
     info: {
@@ -47,9 +41,9 @@ export function serviceOpenApi({
       description: DESCRIPTION,
       contact: { name: 'petstore-mock' },
       license: { name: 'MIT', identifier: 'MIT' },
-      'x-mock-version': version,
+      'x-mock-version': options.version,
     },
-    servers: servers(serverUrl),
+    servers: servers(options.serverUrl),
     security: [{ apiKey: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: paths(),
@@ -94,32 +88,24 @@ function paths(): Json {
 
 function operationObject(id: OperationId): Json {
   const { tag, summary, description, parameters, body, sunset, stability } = operationShape(id);
-  return {
+  const responses = statusesOf(id).map((status) => {
+    const name = sharedName(id, status);
+    return [status, name === undefined ? replyObject(id, status) : ref('responses', name)];
+  });
+  return withoutUndefined({
     operationId: id,
     tags: [tag],
     summary,
     description,
-    ...(sunset === undefined ? {} : { deprecated: true, 'x-sunset': sunset }),
-    ...(stability === undefined ? {} : { 'x-stability': stability }),
-    parameters: parameters.map(({ type, minimum, maximum, default: fallback, ...parameter }) => ({
-      ...parameter,
-      required: parameter.in === 'path',
-      schema: withoutUndefined({
-        ...FIELD_TYPES[type].schema,
-        minimum,
-        maximum,
-        default: fallback,
-      }),
-    })),
-    ...(body === undefined
-      ? {}
-      : { requestBody: { required: true, content: jsonContent(ref('schemas', body.name)) } }),
-    responses: Object.fromEntries(
-      statusesOf(id).map((status) => {
-        const name = sharedName(id, status);
-        const reply = name === undefined ? replyObject(id, status) : ref('responses', name);
-        return [status, reply];
-      }),
-    ),
-  };
+    deprecated: sunset === undefined ? undefined : true,
+    'x-sunset': sunset,
+    'x-stability': stability,
+    parameters: parameters.map(({ type, minimum, maximum, default: fallback, ...parameter }) => {
+      const bounds = withoutUndefined({ minimum, maximum, default: fallback });
+      const schema = { ...FIELD_TYPES[type].schema, ...bounds };
+      return { ...parameter, required: parameter.in === 'path', schema };
+    }),
+    requestBody: body && { required: true, content: jsonContent(ref('schemas', body.name)) },
+    responses: Object.fromEntries(responses),
+  });
 }
