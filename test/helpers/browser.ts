@@ -18,7 +18,7 @@ const FLAGS = [
 /** Tests with the Chromium of this machine; skipped if it has none. */
 export function describeInChromium(what: string, tests: (browser: () => Browser) => void): void {
   const name = CHROMIUM === undefined ? `${what} (skipped: no Chromium found)` : what;
-  describe.skipIf(CHROMIUM === undefined)(name, () => {
+  describe.skipIf(CHROMIUM === undefined)(name, { timeout: 60_000 }, () => {
     let browser: Browser | undefined;
     beforeAll(async () => {
       browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: FLAGS });
