@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { packageRoot } from '../src/package.ts';
-import { links, readPage } from './docs/page.ts';
+import { links, readPage } from './helpers/page.ts';
 
 const run = promisify(execFile);
 const MINUTE = 60_000;

@@ -12,8 +12,8 @@ import { packageRoot } from '../../src/package.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { runCommand } from '../helpers/command.ts';
 import { contextFiles, dockerfile } from '../helpers/dockerfile.ts';
-import { blocks, readPage } from './page.ts';
-import { freePort } from './walk.ts';
+import { blocks, readPage } from '../helpers/page.ts';
+import { freePort } from '../helpers/walk.ts';
 
 // No Docker engine is needed: the entry point starts with nothing but the image's variables.
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../../src/package.ts';
+import { readPage, section } from '../helpers/page.ts';
 import { runProgram } from '../helpers/program.ts';
-import { readPage, section } from './page.ts';
 
 /** Text that goes into a file before other text. */
 interface Plant {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { packageRoot } from '../../src/package.ts';
-import { readPage, section, tableRows } from './page.ts';
+import { readPage, section, tableRows } from '../helpers/page.ts';
 
 const PAGE = readPage('docs/dependencies.md');
 const BUNDLED = rowsOf('Bundled');

@@ -18,7 +18,7 @@ import { coverageFormats } from '../../src/report/write.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { SCENARIO } from '../../src/scenario/read-scenario.ts';
 import { RULE_SHAPE } from '../../src/scenario/rule-shape.ts';
-import { code, readPage, section, type Table, tableRows, withTable } from './page.ts';
+import { code, readPage, section, type Table, tableRows, withTable } from '../helpers/page.ts';
 
 /*
  * The tables of docs/ that list something the code knows. To write them anew after a change of the

@@ -1,7 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { packageRoot } from '../../src/package.ts';
 
 const MAIN = join(packageRoot, 'dist/cli/main.js');
@@ -38,9 +37,10 @@ export interface RunningCommand {
 
 const running = new Set<ChildProcessWithoutNullStreams>();
 
-afterAll(() => {
+/** Ends whatever the tests of a file left running. */
+export function killCommands(): void {
   for (const child of running) child.kill('SIGKILL');
-});
+}
 
 /** Starts `petstore-mock` without waiting for anything. Its standard input stays open. */
 export function spawnCommand(args: readonly string[], env: Environment = {}) {

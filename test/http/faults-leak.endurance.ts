@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { packageRoot } from '../../src/package.ts';
-import type { LoadReport } from './faults-load.ts';
+import type { LoadReport } from '../helpers/faults-load.ts';
 
-const LOAD = join(packageRoot, 'test/http/faults-load.ts');
+const LOAD = join(packageRoot, 'test/helpers/faults-load.ts');
 
 test('10,000 faults leave no socket, no timer and no memory behind', async () => {
   const args = ['--expose-gc', '--import', 'tsx', LOAD];

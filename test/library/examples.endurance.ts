@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startPetstoreMock } from '../../src/index.ts';
-import { onlyBlock, readPage } from '../docs/page.ts';
 import { type Project, projectOfExamples } from '../helpers/examples-project.ts';
+import { onlyBlock, readPage } from '../helpers/page.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';
 import { toolFile } from '../helpers/tools.ts';
 

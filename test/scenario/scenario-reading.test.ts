@@ -6,7 +6,7 @@ import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { loadScenarios } from '../../src/scenario/load-scenario.ts';
 import { readScenario } from '../../src/scenario/read-scenario.ts';
 import { type Scenario, ScenarioError } from '../../src/scenario/scenario.ts';
-import { BROKEN, BROKEN_FOR_THE_READER, WHOLE } from './scenario-examples.ts';
+import { BROKEN, BROKEN_FOR_THE_READER, WHOLE } from '../helpers/scenario-examples.ts';
 
 let folder = '';
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { packageRoot } from '../../src/package.ts';
 import { scenarioSchema } from '../../src/scenario/scenario-schema.ts';
-import { BROKEN, WHOLE } from './scenario-examples.ts';
+import { BROKEN, WHOLE } from '../helpers/scenario-examples.ts';
 
 const SCENARIOS = join(packageRoot, 'scenarios');
 

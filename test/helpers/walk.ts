@@ -59,7 +59,7 @@ exec "$@"
 `;
 
 /** A reader who follows a page in a new folder, with one server at a time. */
-export class Walk {
+class Walk {
   readonly #folder = mkdtempSync(join(tmpdir(), 'docs-'));
   readonly #home = mkdtempSync(join(tmpdir(), 'docs-home-'));
   #port = '';
@@ -144,6 +144,17 @@ export class Walk {
     };
     const ready = await readyLine(child);
     if (shown !== undefined) expectShown(ready.replaceAll(this.#port, PORT), shown, command);
+  }
+}
+
+/** Follows the steps of a page. */
+export async function takeWalk(steps: readonly Step[]): Promise<void> {
+  const walk = new Walk();
+  await walk.start();
+  try {
+    for (const step of steps) await walk.take(step);
+  } finally {
+    await walk.end();
   }
 }
 
