@@ -18,7 +18,9 @@ import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
 import { serviceOpenApi } from '../../src/contract/service-openapi.ts';
 import { packageRoot, packageVersion } from '../../src/package.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
+import { startServer } from '../../src/server.ts';
 import { runCommand, startCommand } from '../helpers/command.ts';
+import { runInProcess } from '../helpers/invocation.ts';
 
 let folder = '';
 
@@ -53,7 +55,7 @@ test('a working directory that is gone is told of', async () => {
 
 describe('--help', () => {
   test('shows examples that work', async () => {
-    const { stdout } = await runCommand(['--help']);
+    const { stdout } = await runInProcess(['--help']);
     const [, section = ''] = /^Examples:\n((?: {2}.*\n)+)/m.exec(stdout) ?? [];
     const commands = section.split('\n').filter((line) => line.startsWith('  petstore-mock'));
     expect(commands).toHaveLength(4);
@@ -65,23 +67,23 @@ describe('--help', () => {
   });
 
   test('is not stopped by what is wrong in the environment', async () => {
-    const { code } = await runCommand(['--help'], { PETSTORE_MOCK_PORT: 'x' });
+    const { code } = await runInProcess(['--help'], { PETSTORE_MOCK_PORT: 'x' });
     expect(code).toBe(0);
   });
 });
 
 describe('health', () => {
   test('exits with 0 where a server is up, however it is named', async () => {
-    const server = await startCommand(['--port', '0']);
+    const server = await startServer({ port: 0 });
     const { port, origin } = new URL(server.url);
     const up = { code: 0, stdout: `${origin} is up\n`, stderr: '' };
-    expect(await runCommand(['health', '--port', port])).toMatchObject(up);
-    expect(await runCommand(['health', '--url', origin])).toMatchObject(up);
-    expect(await runCommand(['health', '--url', server.url])).toMatchObject(up);
+    expect(await runInProcess(['health', '--port', port])).toMatchObject(up);
+    expect(await runInProcess(['health', '--url', origin])).toMatchObject(up);
+    expect(await runInProcess(['health', '--url', server.url])).toMatchObject(up);
     const env = { PETSTORE_MOCK_PORT: port, PETSTORE_MOCK_HOST: '0.0.0.0' };
-    expect(await runCommand(['health'], env)).toMatchObject(up);
-    await server.stop();
-    const { code, stdout, stderr } = await runCommand(['health', '--port', port]);
+    expect(await runInProcess(['health'], env)).toMatchObject(up);
+    await server.close();
+    const { code, stdout, stderr } = await runInProcess(['health', '--port', port]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(`petstore-mock: no answer from ${origin}/__mock/health (ECONNREFUSED)\n`);
   });
@@ -96,7 +98,7 @@ describe('health', () => {
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const address = other.address();
     const port = typeof address === 'object' ? String(address?.port) : '';
-    const finished = await runCommand(['health', '--port', port, '--timeout', timeout]);
+    const finished = await runInProcess(['health', '--port', port, '--timeout', timeout]);
     expect(finished).toMatchObject({ code: 1, stdout: '' });
     expect(finished.stderr).toContain(message);
     other.closeAllConnections();
@@ -108,47 +110,47 @@ describe('generate', () => {
   const SIZE = ['--animals', '30', '--orders', '9', '--seed', '7'];
 
   test('writes a fixture that serves what the same flags serve', async () => {
-    const { code, stdout } = await runCommand(['generate', ...SIZE]);
+    const { code, stdout } = await runInProcess(['generate', ...SIZE]);
     expect(code).toBe(0);
     const file = join(folder, 'piped.json');
     writeFileSync(file, stdout);
     const [fromFixture, fromFlags] = await Promise.all([
-      startCommand(['--port', '0', '--fixture', file]),
+      startServer({ port: 0, fixture: file }),
       startCommand(['--port', '0', ...SIZE]),
     ]);
     for (const path of ['/pets?limit=100', '/inventory', '/store/orders']) {
       expect(await recordsAt(fromFixture.url, path)).toBe(await recordsAt(fromFlags.url, path));
     }
-    await Promise.all([fromFixture.stop(), fromFlags.stop()]);
+    await Promise.all([fromFixture.close(), fromFlags.stop()]);
   });
 
   test('takes the sizes that serve takes, where only one is given', async () => {
-    const { stdout } = await runCommand(['generate', '--animals', '3']);
-    const server = await startCommand(['--port', '0', '--animals', '3']);
+    const { stdout } = await runInProcess(['generate', '--animals', '3']);
+    const server = await startServer({ port: 0, animals: 3 });
     const orders: unknown = JSON.parse(await recordsAt(server.url, '/store/orders'));
     const fixture: { orders: unknown[] } = JSON.parse(stdout);
     expect(orders).toHaveLength(fixture.orders.length);
-    await server.stop();
+    await server.close();
   });
 
   test('writes over a file only with --force', async () => {
     const file = join(folder, 'store.json');
     const args = ['generate', ...SIZE, '--output', file];
-    expect(await runCommand(args)).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    expect(await runInProcess(args)).toMatchObject({ code: 0, stdout: '', stderr: '' });
     writeFileSync(file, 'mine');
-    expect(await runCommand(args)).toMatchObject({
+    expect(await runInProcess(args)).toMatchObject({
       code: 2,
       stdout: '',
       stderr: `petstore-mock: --output: ${file} exists; --force writes over it\n`,
     });
     expect(readFileSync(file, 'utf8')).toBe('mine');
-    expect((await runCommand([...args, '--force'])).code).toBe(0);
-    expect(readFileSync(file, 'utf8')).toBe((await runCommand(['generate', ...SIZE])).stdout);
+    expect((await runInProcess([...args, '--force'])).code).toBe(0);
+    expect(readFileSync(file, 'utf8')).toBe((await runInProcess(['generate', ...SIZE])).stdout);
   });
 
   test('says so where the file cannot be written', async () => {
     const file = join(folder, 'no', 'such', 'folder.json');
-    expect(await runCommand(['generate', '--output', file])).toMatchObject({
+    expect(await runInProcess(['generate', '--output', file])).toMatchObject({
       code: 1,
       stderr: `petstore-mock: ${file} cannot be written (ENOENT)\n`,
     });
@@ -163,7 +165,7 @@ describe('generate', () => {
 
 describe('assumptions', () => {
   test('lists every one, with what is chosen by flag, variable or file', async () => {
-    const { stdout } = await runCommand(['assumptions', '--assume', 'cancel-again=404'], {
+    const { stdout } = await runInProcess(['assumptions', '--assume', 'cancel-again=404'], {
       PETSTORE_MOCK_ASSUME: 'cors=absent',
     });
     for (const id of ASSUMPTION_IDS) expect(stdout).toContain(`  ${id} `);
@@ -172,16 +174,16 @@ describe('assumptions', () => {
   });
 
   test('prints the same as JSON', async () => {
-    const { stdout } = await runCommand(['assumptions', '--json', '--rate-limit', '3/s']);
+    const { stdout } = await runInProcess(['assumptions', '--json', '--rate-limit', '3/s']);
     const listed: { id: string }[] = JSON.parse(stdout);
     expect(listed.map(({ id }) => id)).toEqual(ASSUMPTION_IDS);
-    const one = await runCommand(['assumptions', 'rate-limit', '--json', '--rate-limit', '3/s']);
+    const one = await runInProcess(['assumptions', 'rate-limit', '--json', '--rate-limit', '3/s']);
     expect(listed).toContainEqual(JSON.parse(one.stdout));
     expect(JSON.parse(one.stdout)).toMatchObject({ default: 'none', chosen: '3/s' });
   });
 
   test('explains one', async () => {
-    const { stdout } = await runCommand(['assumptions', 'cancel-again']);
+    const { stdout } = await runInProcess(['assumptions', 'cancel-again']);
     expect(stdout).toContain('404 Not Found');
     expect(stdout).toContain('cancelOrder');
   });
@@ -191,7 +193,7 @@ describe('scenarios', () => {
   const shipped = shippedScenarios();
 
   test('lists every one that ships, with what it does', async () => {
-    const { code, stdout } = await runCommand(['scenarios']);
+    const { code, stdout } = await runInProcess(['scenarios']);
     expect(code).toBe(0);
     for (const { name, description } of shipped) {
       expect(description).not.toBe('');
@@ -200,23 +202,23 @@ describe('scenarios', () => {
   });
 
   test('prints the same as JSON', async () => {
-    const { stdout } = await runCommand(['scenarios', '--json']);
+    const { stdout } = await runInProcess(['scenarios', '--json']);
     expect(JSON.parse(stdout)).toEqual(shipped);
   });
 });
 
 describe('scenarios NAME', () => {
   test("prints a shipped scenario that loads from a file of one's own", async () => {
-    const { code, stdout } = await runCommand(['scenarios', 'flaky']);
+    const { code, stdout } = await runInProcess(['scenarios', 'flaky']);
     expect(code).toBe(0);
     expect(stdout).toMatch('$schema=./node_modules/petstore-mock/scenarios/scenario.schema.json');
     const file = join(folder, 'mine.yaml');
     writeFileSync(file, stdout);
-    expect(await runCommand(['validate', file])).toMatchObject({ code: 0 });
+    expect(await runInProcess(['validate', file])).toMatchObject({ code: 0 });
   });
 
   test('suggests the nearest name', async () => {
-    const { code, stderr } = await runCommand(['scenarios', 'flakey']);
+    const { code, stderr } = await runInProcess(['scenarios', 'flakey']);
     expect(code).toBe(2);
     expect(stderr).toMatch('did you mean flaky?');
   });
@@ -239,7 +241,7 @@ describe('validate', () => {
 
   test('says of each file that it is valid, where all are', async () => {
     const { scenario, fixture } = files();
-    expect(await runCommand(['validate', scenario, fixture])).toMatchObject({
+    expect(await runInProcess(['validate', scenario, fixture])).toMatchObject({
       code: 0,
       stdout: `${scenario}: valid\n${fixture}: valid\n`,
       stderr: '',
@@ -249,7 +251,7 @@ describe('validate', () => {
   test('says what is wrong and where, and exits with 2', async () => {
     const { scenario, misspelt, broken } = files();
     const missing = join(folder, 'missing.yaml');
-    const finished = await runCommand(['validate', misspelt, scenario, broken, missing]);
+    const finished = await runInProcess(['validate', misspelt, scenario, broken, missing]);
     expect(finished).toMatchObject({ code: 2, stderr: '' });
     const [first, second, third, fourth] = finished.stdout.split('\n');
     expect(first).toMatch(`${misspelt}:2:1: `);
@@ -261,7 +263,7 @@ describe('validate', () => {
 
   test('prints the same as JSON', async () => {
     const { scenario, misspelt } = files();
-    const { code, stdout } = await runCommand(['validate', '--json', scenario, misspelt]);
+    const { code, stdout } = await runInProcess(['validate', '--json', scenario, misspelt]);
     expect(code).toBe(2);
     expect(JSON.parse(stdout)).toEqual([
       { file: scenario, problems: [] },
@@ -272,7 +274,7 @@ describe('validate', () => {
 
 test('openapi prints the document, for the server that is named', async () => {
   const serverUrl = 'https://mock.example/v1';
-  const { code, stdout } = await runCommand(['openapi', '--server-url', serverUrl]);
+  const { code, stdout } = await runInProcess(['openapi', '--server-url', serverUrl]);
   expect(code).toBe(0);
   const document: unknown = JSON.parse(stdout);
   const expected = serviceOpenApi({ serverUrl, version: packageVersion() });
@@ -285,15 +287,14 @@ describe('completion', () => {
     ['zsh', '#compdef petstore-mock'],
     ['fish', 'complete -f -c petstore-mock'],
   ])('prints the script of the shell that is named, such as %s', async (shell, line) => {
-    for (const other of ['/bin/bash', '/bin/zsh']) {
-      const { code, stdout } = await runCommand(['completion', shell], { SHELL: other });
-      expect(code).toBe(0);
-      expect(stdout).toContain(line);
-    }
+    const other = shell === 'bash' ? '/bin/zsh' : '/bin/bash';
+    const { code, stdout } = await runCommand(['completion', shell], { SHELL: other });
+    expect(code).toBe(0);
+    expect(stdout).toContain(line);
   });
 
   test('says which shells there are', async () => {
-    expect(await runCommand(['completion', 'fsh'])).toMatchObject({
+    expect(await runInProcess(['completion', 'fsh'])).toMatchObject({
       code: 2,
       stdout: '',
       stderr:
@@ -310,7 +311,7 @@ describe('completion', () => {
 
   const ask = async (...typed: string[]) => {
     const words = ['--get-yargs-completions', 'petstore-mock', ...typed];
-    const { stdout } = await runCommand(words, { SHELL: '/bin/bash' });
+    const { stdout } = await runInProcess(words);
     return stdout.trim().split('\n');
   };
 
@@ -323,24 +324,21 @@ describe('completion', () => {
 });
 
 describe.runIf(existsSync('/dev/full'))('standard output on a full disk', () => {
-  test.each([
-    [['openapi']],
-    [['generate']],
-    [['generate', '--animals', '100000']],
-    [['assumptions', '--json']],
-    [['--version']],
-  ])('%j says so in a line', (args) => {
-    const full = openSync('/dev/full', 'w');
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      [join(packageRoot, 'dist/cli/main.js'), ...args],
-      {
-        stdio: ['ignore', full, 'pipe'],
-        encoding: 'utf8',
-      },
-    );
-    closeSync(full);
-    expect(stderr).toBe('petstore-mock: standard output cannot be written (ENOSPC)\n');
-    expect(status).toBe(1);
-  });
+  test.each([[['openapi']], [['generate', '--animals', '100000']], [['--version']]])(
+    '%j says so in a line',
+    (args) => {
+      const full = openSync('/dev/full', 'w');
+      const { status, stderr } = spawnSync(
+        process.execPath,
+        [join(packageRoot, 'dist/cli/main.js'), ...args],
+        {
+          stdio: ['ignore', full, 'pipe'],
+          encoding: 'utf8',
+        },
+      );
+      closeSync(full);
+      expect(stderr).toBe('petstore-mock: standard output cannot be written (ENOSPC)\n');
+      expect(status).toBe(1);
+    },
+  );
 });

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommand, startCommand } from '../helpers/command.ts';
+import { runInProcess } from '../helpers/invocation.ts';
 
 let folder = '';
 
@@ -160,11 +161,19 @@ describe('what cannot be is told on standard error, with 2 and nothing on standa
     [['health', '--port', '0'], {}, '--port: expected the port that the server was given'],
     [['openapi', '--server-url', 'x'], {}, '--server-url: expected a URL'],
   ])('%j %j', async (args, env, message) => {
-    const { code, stdout, stderr } = await runCommand([...args], { ...env });
+    const { code, stdout, stderr } = await runInProcess(args, env);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^petstore-mock: /);
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  test('as the exit code of the process', async () => {
+    const { code, stdout, stderr } = await runCommand(['--prot', '0']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toBe(
+      'petstore-mock: --prot is no flag of serve (did you mean --port?); petstore-mock --help lists them\n',
+    );
   });
 });
 
@@ -188,7 +197,7 @@ describe('a file that cannot be used', () => {
   test('as a scenario is told with line and column, and what was expected', async () => {
     const file = join(folder, 'broken.yaml');
     writeFileSync(file, 'description: Broken.\nrules:\n  - { on: listPet, delay: 5 }\n');
-    const { code, stdout, stderr } = await runCommand([...FREE, '--scenario', file]);
+    const { code, stdout, stderr } = await runInProcess([...FREE, '--scenario', file]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('petstore-mock: the scenarios of --scenario cannot be used\n');
     expect(stderr).toContain(`${file}:3:11: `);
@@ -198,7 +207,7 @@ describe('a file that cannot be used', () => {
   test('as the store is told by its flag', async () => {
     const file = join(folder, 'broken.json');
     writeFileSync(file, '{ "animals": [{ "id": 1 }] }');
-    const { code, stdout, stderr } = await runCommand([...FREE, '--db', file]);
+    const { code, stdout, stderr } = await runInProcess([...FREE, '--db', file]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^petstore-mock: the file of --db cannot be used\n/);
     expect(stderr).toContain(file);
@@ -251,7 +260,7 @@ test('health needs only the variables of the server in a container', async () =>
     PETSTORE_MOCK_CONTROL_TOKEN: 'secret',
   };
   const server = await startCommand([], env);
-  expect(await runCommand(['health'], env)).toMatchObject({
+  expect(await runInProcess(['health'], env)).toMatchObject({
     code: 0,
     stdout: `http://127.0.0.1:${port} is up\n`,
     stderr: '',
@@ -272,7 +281,7 @@ describe('--coverage', () => {
   });
 
   test('is refused before the start where it could not be written', async () => {
-    const { code, stdout, stderr } = await runCommand([...FREE, '--coverage', folder]);
+    const { code, stdout, stderr } = await runInProcess([...FREE, '--coverage', folder]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('--coverage: expected a name that ends in');
   });

@@ -1,8 +1,33 @@
+import { PassThrough } from 'node:stream';
+import { run, whatWentWrong } from '../../src/cli/dispatch.ts';
 import { type Invocation, readCommandLine } from '../../src/cli/input/command-line.ts';
+import { terminalOf } from '../../src/cli/output/terminal.ts';
+import type { Environment, Finished } from './command.ts';
 
 /** What a command line asks for; throws if it asks for the help or for completions. */
 export async function invocationOf(words: readonly string[]): Promise<Invocation> {
   const asked = await readCommandLine(words, 100);
   if (typeof asked === 'string') throw new Error(`Only a text: ${asked}`);
   return asked;
+}
+
+/** Runs `petstore-mock` in this process, up to where its process would end: much faster. */
+export async function runInProcess(
+  words: readonly string[],
+  env: Environment = {},
+): Promise<Omit<Finished, 'signal'>> {
+  const [output, notices] = [new PassThrough(), new PassThrough()];
+  const printed = [output, notices].map(textOf);
+  const ended = await run(words, env, terminalOf(output, notices, {})).then(
+    (code) => ({ code, text: '' }),
+    whatWentWrong,
+  );
+  output.end();
+  notices.end(ended.text);
+  const [stdout = '', stderr = ''] = await Promise.all(printed);
+  return { code: ended.code, stdout, stderr };
+}
+
+async function textOf(stream: PassThrough): Promise<string> {
+  return (await stream.setEncoding('utf8').toArray()).join('');
 }

@@ -1,0 +1,78 @@
+import { codeOf } from '../error-code.ts';
+import type { CommandName } from './command-table.ts';
+import type { Command } from './commands/command.ts';
+import { Failure, isOfOutput, UsageError } from './failures.ts';
+import { flagsOf } from './flags.ts';
+import { type Invocation, readCommandLine } from './input/command-line.ts';
+import { fromEnvironment } from './input/environment.ts';
+import { givenAs, isOn, type Layers, onlyText } from './input/given.ts';
+import { escapedLines } from './output/escaped.ts';
+import type { Terminal } from './output/terminal.ts';
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Each command is loaded on demand, so that none slows the start of another. */
+const LOAD = {
+  serve: async () => (await import('./commands/serve.ts')).serve,
+  exec: async () => (await import('./commands/exec.ts')).exec,
+  sweep: async () => (await import('./commands/sweep.ts')).sweep,
+  assumptions: async () => (await import('./commands/assumptions.ts')).assumptions,
+  responses: async () => (await import('./commands/responses.ts')).responses,
+  scenarios: async () => (await import('./commands/scenarios.ts')).scenarios,
+  validate: async () => (await import('./commands/validate.ts')).validate,
+  openapi: async () => (await import('./commands/openapi.ts')).openapi,
+  generate: async () => (await import('./commands/generate.ts')).generate,
+  health: async () => (await import('./commands/health.ts')).health,
+  completion: async () => (await import('./commands/completion.ts')).completion,
+} as const satisfies Record<CommandName, () => Promise<Command>>;
+
+/** Milliseconds that a stopped server waits for the reader of its log. */
+const LAST_WAIT = 1000;
+
+/** Runs a command line and returns its exit code; throws what `whatWentWrong` puts into words. */
+export async function run(
+  words: readonly string[],
+  variables: Variables,
+  terminal: Terminal,
+): Promise<number> {
+  const asked = await readCommandLine(words, terminal.style.width);
+  if (typeof asked === 'string') return print(asked, terminal);
+  const { command, flags, positionals } = asked;
+  if (isOn([flags], 'version')) return version(terminal);
+  const layers = await layersOf(asked, variables);
+  const exitCode = await (await LOAD[command]())({ layers, positionals, terminal });
+  // A reader who no longer reads the log must not keep the server from ending.
+  if (command === 'serve') setTimeout(() => process.exit(exitCode), LAST_WAIT);
+  return exitCode;
+}
+
+async function layersOf({ command, flags }: Invocation, variables: Variables): Promise<Layers> {
+  const layers = [flags, fromEnvironment(variables)];
+  const config = flagsOf(command).includes('config') ? givenAs(layers, 'config') : undefined;
+  if (config === undefined) return layers;
+  const { fromConfigFile } = await import('./input/config-file.ts');
+  return [...layers, await fromConfigFile(onlyText(config), config.origin)];
+}
+
+function print(text: string, { output }: Terminal): number {
+  output.write(text);
+  return 0;
+}
+
+async function version(terminal: Terminal): Promise<number> {
+  const { packageVersion } = await import('../package.ts');
+  return print(`${packageVersion()}\n`, terminal);
+}
+
+/** The lines that explain an error, and the exit code for it. */
+export function whatWentWrong(error: unknown): { readonly text: string; readonly code: 1 | 2 } {
+  const text = `petstore-mock: ${escapedLines(messageOf(error))}\n`;
+  return { text, code: error instanceof UsageError ? 2 : 1 };
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (isOfOutput(error)) return `standard output cannot be written (${codeOf(error)})`;
+  const expected = error instanceof UsageError || error instanceof Failure;
+  return expected ? error.message : (error.stack ?? error.message);
+}
