@@ -29,7 +29,7 @@ const REQUESTS = [
   ['nothing', 'GET', '/v1/pets/1'],
   ['PUT state, 2 MiB', 'PUT', '/~a/__mock/state', () => store(2 * MIB)],
   ['PUT state, ids shuffled', 'PUT', '/~a/__mock/state', () => store(2 * MIB, 7919)],
-  ['PUT state, wrong records', 'PUT', '/~a/__mock/state', () => store(2 * MIB, 1, '"id":0,')],
+  ['PUT state, wrong records', 'PUT', '/~a/__mock/state', () => store(2 * MIB, 1, '"petId":0,')],
   ['PUT state, too large', 'PUT', '/~a/__mock/state', () => store(3 * MIB)],
   ['PATCH state, 1 MiB', 'PATCH', '/~b/__mock/state', () => store(MIB)],
   ['PATCH state, ids descending', 'PATCH', '/~b/__mock/state', () => store(MIB, -1)],

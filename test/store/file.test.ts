@@ -12,6 +12,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
@@ -147,9 +148,12 @@ describe('the file of a store', () => {
   test('leaves nothing behind that a killed server had half written', async () => {
     const path = join(folder, 'db.json');
     writeFileSync(`${path}.123.draft`, '{"anim');
+    const [left, inUse] = [`${path}.lock.${crypto.randomUUID()}`, `${path}.lock.1a`];
+    for (const lock of [left, inUse]) writeFileSync(lock, '{"pid":1}');
+    utimesSync(left, 0, 0);
     const { close } = await openFile(path);
     await close();
-    expect(readdirSync(folder)).toEqual(['db.json']);
+    expect(readdirSync(folder)).toEqual(['db.json', 'db.json.lock.1a']);
   });
 });
 

@@ -25,6 +25,12 @@ import { type KeptTexts, PIECE, storeText } from './store-text.ts';
 /** What a draft is called beside its file; older versions put the process id in place of the UUID. */
 const DRAFT = /^[\da-f-]+\.draft$/;
 
+/** What a lock is called while it is made or moved, which takes no longer than a moment. */
+const LOCK_DRAFT = /^lock\.[\da-f-]+$/;
+
+/** Milliseconds after which nobody makes or moves a lock any more. */
+const MOMENT = 60_000;
+
 /** A store whose text would be too long to be read again. */
 class TooLargeError extends Error {
   readonly code = 'EFBIG';
@@ -108,16 +114,24 @@ export function realPathOf(path: string): string {
   return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path));
 }
 
-/** Removes what killed processes have left half written. */
+/** Removes what killed processes have left beside the file. */
 export function removeDrafts(real: string): void {
   const folder = dirname(real);
   if (!existsSync(folder)) return;
   const start = `${basename(real)}.`;
   for (const name of readdirSync(folder)) {
-    if (name.startsWith(start) && DRAFT.test(name.slice(start.length))) {
-      rmSync(join(folder, name), { force: true });
+    if (!name.startsWith(start)) continue;
+    const path = join(folder, name);
+    const ending = name.slice(start.length);
+    if (DRAFT.test(ending) || (LOCK_DRAFT.test(ending) && isOlder(path, MOMENT))) {
+      rmSync(path, { force: true });
     }
   }
+}
+
+function isOlder(path: string, milliseconds: number): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && Date.now() - stats.mtimeMs > milliseconds;
 }
 
 const syncData = promisify(fdatasync);
