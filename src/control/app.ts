@@ -9,10 +9,10 @@ import type { ControlParts } from './parts.ts';
 import { controlRouter } from './router.ts';
 
 /**
- * The whole mock as one Express app: the control API, then the service, which answers everything
- * else as well. It can be driven by supertest and mounted in another app.
+ * The whole mock as one Express app: the control API, then the service, which also answers all
+ * other paths. Tests drive it with supertest; other apps mount it.
  *
- * @param load Express itself, which costs a start so much that it is imported when first wanted
+ * @param load Express, which the caller imports only when needed, since that slows the start
  */
 export function createExpressApp(
   load: typeof express,
@@ -27,7 +27,7 @@ export function createExpressApp(
   return app;
 }
 
-/** Express would answer with a page of HTML. */
+/** Answers errors with JSON. By default, Express answers with HTML. */
 function faultAnswerer({ sandboxes }: ControlParts): ErrorRequestHandler {
   return (error: unknown, _request, response, _next) => {
     if (response.headersSent) {
@@ -42,7 +42,7 @@ function faultAnswerer({ sandboxes }: ControlParts): ErrorRequestHandler {
   };
 }
 
-/** The Error for what Express, or a middleware, says is the client's fault; else for the mock's own. */
+/** The Error for a client's fault, as Express or a middleware reports it, or for an internal one. */
 function bodyOf(error: unknown, choices: Choices): ErrorBody {
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   const message = error instanceof Error ? error.message : '';

@@ -10,8 +10,8 @@ type BodyReading =
   | { readonly ok: false; readonly refusal: ControlReply };
 
 /**
- * Receives and parses a request's body, if it has one. It must say that it is JSON, also where
- * nobody reads it: a form of another site's page cannot.
+ * Receives and parses a request's body. Every body must be declared as JSON, even if no endpoint
+ * reads it: a form on another website cannot do that.
  */
 export async function readBody(
   request: IncomingMessage,
@@ -21,29 +21,29 @@ export async function readBody(
   const announced =
     headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   if (announced && !isJson(headers['content-type'])) {
-    return refused('unsupported_media_type', 415, 'expected a body of application/json');
+    return refused('unsupported_media_type', 415, 'expected a body of type application/json');
   }
   if (announced && !/^(?:identity)?$/i.test(headers['content-encoding'] ?? '')) {
     return refused('unsupported_media_type', 415, 'expected a body without Content-Encoding');
   }
   if (shape === undefined) return NOTHING;
-  const limit = shape.limit ?? MEBIBYTE;
   const body = await new Promise<Parameters<Parameters<typeof receiveBody>[2]>[0]>((received) => {
-    receiveBody(request, limit, received);
+    receiveBody(request, shape.limit ?? MEBIBYTE, received);
   });
   switch (body.kind) {
     case 'none':
       if (shape.optional) return NOTHING;
-      return refused('invalid_input', 400, 'expected a body of JSON, found nothing');
+      return refused('invalid_input', 400, 'expected a JSON body, found nothing');
     case 'too-large':
-      return refused(
-        'body_too_large',
-        413,
-        `the body is larger than ${limit / MEBIBYTE} MiB${shape.instead === undefined ? '' : `: ${shape.instead}`}`,
-      );
+      return refused('body_too_large', 413, tooLarge(shape));
     case 'bytes':
       return parse(body.bytes);
   }
+}
+
+function tooLarge({ limit = MEBIBYTE, instead }: NonNullable<Endpoint['body']>): string {
+  const message = `the body is larger than ${limit / MEBIBYTE} MiB`;
+  return instead === undefined ? message : `${message}: ${instead}`;
 }
 
 const NOTHING: BodyReading = { ok: true, value: undefined };
@@ -58,7 +58,7 @@ function parse(bytes: Buffer): BodyReading {
   try {
     return { ok: true, value: parseJson(text) };
   } catch (error) {
-    const why = error instanceof RangeError ? 'it is nested too deep to read' : messageOf(error);
+    const why = error instanceof RangeError ? 'it is nested too deeply' : messageOf(error);
     return refused('invalid_input', 400, `the body is not JSON: ${why}`);
   }
 }

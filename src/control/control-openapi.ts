@@ -4,16 +4,16 @@ import type { Json } from '../shape/shapes.ts';
 import { ERROR } from './control-shapes.ts';
 import { type Endpoint, type ReplyShape, TAGS } from './endpoint.ts';
 
-const DESCRIPTION = `What is asked of \`petstore-mock\` itself, not of the service that it stands in for.
+const DESCRIPTION = `Controls \`petstore-mock\` itself: its records, scenarios, clock and journal.
 
-There is one for each sandbox: at \`/__mock\` for the default one and at \`/~NAME/__mock\` for another, which comes into being at its first use. Ids are int64, and exact. A refused change changes nothing.
+Each sandbox has its own control API: \`/__mock\` for the default sandbox, \`/~NAME/__mock\` for another one. The first use of a name creates its sandbox. Ids are exact int64 numbers. A refused change changes nothing.
 
-Where the mock listens on loopback only, no token is needed; else the one that it was given or has printed at its start.`;
+A mock that listens on loopback needs no token. Otherwise, send the token from \`--control-token\`, or the one that the mock printed at its start.`;
 
 const PARAMETER = /\{(\w+)\}/g;
 
 /**
- * Makes the OpenAPI 3.1 document of the control API from its table.
+ * The OpenAPI 3.1 document of the control API, made from its table.
  *
  * @param options.serverUrl where the control API is mounted, `/__mock` included
  */
@@ -27,7 +27,6 @@ export function controlOpenApi(
     const operation = withRefs(operationOf(endpoint), schemas);
     paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method]: operation };
   }
-  const used = new Set(endpoints.map(({ tag }) => tag));
   return {
     openapi: '3.1.0',
     info: {
@@ -40,7 +39,7 @@ export function controlOpenApi(
     servers: [{ url: serverUrl, description: 'The mock.' }],
     security: [{}, { controlToken: [] }],
     tags: Object.entries(TAGS)
-      .filter(([name]) => [...used].some((tag) => tag === name))
+      .filter(([name]) => endpoints.some(({ tag }) => tag === name))
       .map(([name, description]) => ({ name, description })),
     paths,
     components: {
@@ -48,7 +47,7 @@ export function controlOpenApi(
         controlToken: {
           type: 'http',
           scheme: 'bearer',
-          description: 'The control token; not on loopback.',
+          description: 'The control token. Not needed on loopback.',
         },
       },
       responses: Object.fromEntries(
@@ -62,16 +61,16 @@ export function controlOpenApi(
   };
 }
 
-/** The Errors that most endpoints can answer with. */
+/** The errors of most endpoints. */
 const SHARED = {
-  Invalid: { status: 400, description: 'The input, or the name of the sandbox, is invalid.' },
+  Invalid: { status: 400, description: 'The input or the name of the sandbox is invalid.' },
   Unauthorized: { status: 401, description: 'The control token is missing or wrong.' },
-  Forbidden: { status: 403, description: 'The request may come from a page of another site.' },
+  Forbidden: { status: 403, description: 'The request may come from a page of another website.' },
   TooLarge: { status: 413, description: 'The body is too large.' },
-  NotJson: { status: 415, description: 'There is a body that does not say that it is JSON.' },
+  NotJson: { status: 415, description: 'The body is not declared as application/json.' },
   Unavailable: {
     status: 503,
-    description: 'There are as many sandboxes as there may be, or the change could not be saved.',
+    description: 'The sandbox limit is reached, or the change could not be saved.',
   },
 } as const;
 
@@ -126,17 +125,13 @@ function replyOf({ description, shape, mediaType, headers = {} }: ReplyShape): J
   };
 }
 
-/** A part of the document in which references stand for named schemas, which go to `schemas`. */
+/** Replaces the named schemas in a part of the document by references, and adds them to `schemas`. */
 function withRefs(part: unknown, schemas: Record<string, unknown>): unknown {
   if (Array.isArray(part)) return part.map((item) => withRefs(item, schemas));
   if (!isObject(part)) return part;
-  const { title, ...rest } = part;
-  const entries = Object.entries(rest).map(([name, it]) => [name, withRefs(it, schemas)]);
-  if (typeof title !== 'string')
-    return Object.fromEntries(
-      [...Object.entries({ title }), ...entries].filter(([, it]) => it !== undefined),
-    );
-  const { description, ...schema } = Object.fromEntries(entries);
+  const entries = Object.entries(part).map(([name, it]) => [name, withRefs(it, schemas)]);
+  const { title, description, ...schema } = Object.fromEntries(entries);
+  if (typeof title !== 'string') return Object.fromEntries(entries);
   schemas[title] ??= schema;
   return { ...(description !== undefined && { description }), ...ref('schemas', title) };
 }

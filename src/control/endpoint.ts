@@ -11,17 +11,17 @@ import { parametersOf, readQueryAs } from './query-shape.ts';
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** What the endpoints are about, as the OpenAPI document groups them. */
+/** The groups of endpoints in the OpenAPI document. */
 export const TAGS = {
   Mock: 'The mock itself.',
-  State: 'The records of a sandbox, all together.',
-  Records: 'The records of a sandbox, one by one.',
-  Snapshots: 'Stores that are kept to be brought back.',
-  Scenarios: 'What forces states and replies.',
-  Assumptions: 'The open questions of the document, and the options chosen.',
-  Clock: 'The clock that everything in a sandbox reads.',
-  Journal: 'The exchanges that a sandbox has seen.',
-  Sandboxes: 'The isolated universes of a server.',
+  State: 'All records of a sandbox at once.',
+  Records: 'Single records of a sandbox, and lists of them.',
+  Snapshots: 'Saved copies of the store.',
+  Scenarios: 'Files that force states and replies.',
+  Assumptions: 'The open questions of the document, and the chosen options.',
+  Clock: 'The clock of a sandbox.',
+  Journal: 'The exchanges of a sandbox, and what they show about the client.',
+  Sandboxes: 'Isolated copies of the service on one server.',
 } as const;
 
 /** A parameter of a query. */
@@ -31,58 +31,59 @@ export interface Parameter {
   readonly schema: Json;
 }
 
+/** A documented reply of an endpoint. */
 export interface ReplyShape {
   readonly description: string;
   /** Undefined if the reply has no body. */
   readonly shape?: Shape<unknown>;
-  /** Other than JSON. */
+  /** If not JSON. */
   readonly mediaType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 interface Body<T> {
   readonly shape: Shape<T>;
-  /** A request without a body counts as one with an empty object. */
+  /** A missing body counts as an empty object. */
   readonly optional?: true;
   /** In bytes; 1 MiB by default. */
   readonly limit?: number;
-  /** What to do about a larger one. */
+  /** Advice for a larger body. */
   readonly instead?: string;
 }
 
 type Handle<Call> = (call: Call) => ControlReply | Promise<ControlReply>;
 
-/** One line of the control API's table: its routes and its OpenAPI document are made of it. */
+/** One endpoint. The routes and the OpenAPI document are made from the table of them. */
 export interface Endpoint {
   readonly id: string;
   readonly method: Method;
-  /** From the mount on, with its parameters as `{name}`. */
+  /** Below the mount, with parameters as `{name}`. */
   readonly path: string;
   readonly tag: keyof typeof TAGS;
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
   readonly body?: Body<unknown>;
-  /** Besides those of every endpoint. */
+  /** Without the errors that every endpoint shares. */
   readonly replies: Readonly<Record<number, ReplyShape>>;
-  /** Answers anybody, and needs no sandbox. */
+  /** Needs no token and no sandbox. */
   readonly open?: true;
-  /** There is one of it in a server, at the default sandbox. */
+  /** Exists at the default sandbox only. */
   readonly defaultOnly?: true;
   readonly handle: Handle<ControlCall>;
 }
 
-/** A request of the control API, as far as it has been read. */
+/** A request of the control API. */
 export interface ControlCall {
   readonly parts: ControlParts;
   readonly sandbox: Sandbox;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** What `parseJson` made of the body; undefined where there was none. */
+  /** The parsed JSON body; undefined without one. */
   readonly body: unknown;
-  /** Where the control API is, as a path: `/__mock`. */
+  /** The path of the control API, such as `/__mock`. */
   readonly mount: string;
-  /** The same with scheme and authority. */
+  /** The same as a whole URL. */
   readonly url: string;
 }
 
@@ -90,21 +91,20 @@ type Read<T, Name extends string> = Omit<Endpoint, 'handle'> & {
   readonly handle: Handle<Omit<ControlCall, Name> & Readonly<Record<Name, T>>>;
 };
 
-/** An endpoint that handles a body which has its shape. */
-export function withBody<T>(
-  endpoint: Read<T, 'body'> & { readonly body: Body<T> },
-): Endpoint & { readonly body: Body<T> } {
+/** An endpoint whose handler gets the body as its shape reads it. */
+export function withBody<T>(endpoint: Read<T, 'body'> & { readonly body: Body<T> }): Endpoint {
   return {
     ...endpoint,
     handle(call) {
-      const reading = readAs(endpoint.body.shape, call.body === undefined ? {} : call.body);
+      const { body = {} } = call;
+      const reading = readAs(endpoint.body.shape, body);
       if (!reading.ok) return refuseInput(reading.problems);
       return endpoint.handle({ ...call, body: reading.value });
     },
   };
 }
 
-/** An endpoint that handles a query which has its shape. */
+/** An endpoint whose handler gets the query as its shape reads it. */
 export function withQuery<T>(query: Shape<T>, endpoint: Read<T, 'query'>): Endpoint {
   return {
     ...endpoint,
@@ -120,32 +120,35 @@ export function withQuery<T>(query: Shape<T>, endpoint: Read<T, 'query'>): Endpo
 type ReplyBody =
   | { readonly kind: 'none' }
   | { readonly kind: 'json'; readonly value: object }
-  /** JSON in pieces, so that a store of any size can be written without holding it. */
+  /** JSON in pieces, to write a large store without holding its whole text. */
   | { readonly kind: 'pieces'; readonly pieces: Iterable<string> }
-  /** Takes the response over, after its headers. */
+  /** Takes over the response after its headers. */
   | {
       readonly kind: 'stream';
       readonly mediaType: string;
       readonly open: (response: ServerResponse) => void;
     };
 
+/** A reply of the control API. */
 export interface ControlReply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: ReplyBody;
 }
 
-export function json(
-  value: object,
+/** A reply of JSON. */
+export function json<T extends object>(
+  value: T,
   status = 200,
   headers: Readonly<Record<string, string>> = {},
 ): ControlReply {
   return { status, headers, body: { kind: 'json', value } };
 }
 
+/** A reply without a body. */
 export const DONE: ControlReply = { status: 204, body: { kind: 'none' } };
 
-/** An Error. Its code is spelt the same whatever the sandbox assumes: no client of the service asks. */
+/** An Error. The sandbox's assumptions do not change its code: this is not a reply of the service. */
 export function refuse<C extends ErrorCode>(
   code: C,
   status: StatusOf<C>,

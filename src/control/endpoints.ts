@@ -16,7 +16,7 @@ import { SNAPSHOT_ENDPOINTS } from './state/snapshot-endpoints.ts';
 import { STATE_ENDPOINTS } from './state/state-endpoints.ts';
 
 const HEALTH = object({
-  status: required(choice(['ok']), 'Always ok: a server that is not ready does not answer.'),
+  status: required(choice(['ok']), 'Always `ok`: a server that is not ready does not answer.'),
   version: required(ANY_TEXT, 'The version of petstore-mock.'),
 });
 
@@ -28,13 +28,10 @@ const MOCK_ENDPOINTS: readonly Endpoint[] = [
     method: 'get',
     path: '/health',
     tag: 'Mock',
-    summary: 'Whether the mock is ready',
+    summary: 'Check that the mock is ready',
     open: true,
     replies: {
-      200: {
-        description: 'It is ready.',
-        shape: HEALTH,
-      },
+      200: { description: 'The mock is ready.', shape: HEALTH },
     },
     handle: () => json({ status: 'ok', version: packageVersion() }),
   },
@@ -43,7 +40,7 @@ const MOCK_ENDPOINTS: readonly Endpoint[] = [
     method: 'get',
     path: '/service.openapi.json',
     tag: 'Mock',
-    summary: 'The OpenAPI document of the service',
+    summary: 'Read the OpenAPI document of the service',
     replies: { 200: { description: 'The document.', shape: DOCUMENT } },
     handle: ({ url }) => {
       const serverUrl = url.slice(0, -'/__mock'.length) + BASE_PATH;
@@ -55,7 +52,7 @@ const MOCK_ENDPOINTS: readonly Endpoint[] = [
     method: 'get',
     path: '/openapi.json',
     tag: 'Mock',
-    summary: 'The OpenAPI document of the control API',
+    summary: 'Read the OpenAPI document of the control API',
     replies: { 200: { description: 'The document.', shape: DOCUMENT } },
     handle: ({ url, sandbox, parts }) => {
       const isDefault = sandbox === parts.sandboxes.default;

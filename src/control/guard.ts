@@ -1,80 +1,59 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { chooseOptions } from '../contract/assumption-table.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Request, RequestHandler } from 'express';
 import { bearerToken } from '../service/bearer.ts';
-import { errorBody } from '../service/reply.ts';
 import { describe } from '../words.ts';
+import { type ControlReply, refuse } from './endpoint.ts';
 import { isLoopbackName } from './loopback.ts';
+import { sendReply } from './send.ts';
 
+/** Who may call the control API. */
 export interface GuardOptions {
-  /** Whether the server listens on loopback only, where nobody from elsewhere can call it. */
+  /** Whether the server listens on loopback only, out of reach of other machines. */
   readonly loopback: boolean;
-  /** What callers must show where it does not; where there is none, nothing is let through. */
+  /** The token that callers need unless on loopback. Without a token, all calls are refused. */
   readonly token: string | undefined;
-  /** The name that the server was told to listen on: calls by that name are meant for it. */
+  /** The name that the server was told to listen on. Calls by that name are allowed. */
   readonly host?: string | undefined;
 }
 
-/** What the guard looks at. */
-export interface Guarded {
-  readonly method: string;
-  /** Without the control API's own prefix. */
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-}
+type Guarded = Pick<Request, 'method' | 'path' | 'headers'>;
 
-/** What Express calls before the control API. */
-type GuardHandler = (request: Guarded, response: ServerResponse, next: () => void) => void;
-
-export type Refusal =
-  | { readonly status: 401; readonly code: 'unauthorized'; readonly message: string }
-  | { readonly status: 403; readonly code: 'forbidden'; readonly message: string };
+const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="petstore-mock control API"' };
 
 /**
- * Keeps the control API from everybody but those it is for. Nothing here ever allows another
- * origin by CORS, so that no page of another site can read a reply, nor send what needs a preflight.
+ * Refuses calls from other machines without a token, and from pages of other websites. Never allows
+ * another origin by CORS: such a page can neither read a reply nor send what needs a preflight.
  */
-export function guard(options: GuardOptions): GuardHandler {
-  const refusal = createGuard(options);
+export function guard(options: GuardOptions): RequestHandler {
+  const refusalOf = createGuard(options);
   return (request, response, next) => {
-    const refused = refusal(request);
-    if (refused === undefined) {
-      next();
-      return;
-    }
-    const { status, code, message } = refused;
-    const headers: Record<string, string> = {
-      'Content-Type': 'application/json; charset=utf-8',
-    };
-    if (status === 401) {
-      headers['WWW-Authenticate'] = 'Bearer realm="petstore-mock control API"';
-    }
-    const body = JSON.stringify(errorBody(chooseOptions(), code, status, message));
-    response.writeHead(status, headers).end(body);
+    const refusal = refusalOf(request);
+    if (refusal === undefined) next();
+    else sendReply(response, refusal, request.method === 'HEAD');
   };
 }
 
-/** Decides why a request is refused; undefined where it is not. */
-export function createGuard(options: GuardOptions): (request: Guarded) => Refusal | undefined {
+/** Decides whether to refuse a request. `path` is without the prefix of the control API. */
+export function createGuard(options: GuardOptions): (request: Guarded) => ControlReply | undefined {
   const { loopback, host } = options;
   const digest = options.token === undefined ? undefined : digestOf(options.token);
   return ({ method, path, headers }) => {
     if (isHealth(method, path)) return undefined;
     const wrong = (loopback ? wrongHost(headers.host, host) : undefined) ?? otherSite(headers);
-    if (wrong !== undefined) return { status: 403, code: 'forbidden', message: wrong };
-    if (loopback) return undefined;
-    const message = wrongToken(headers, digest);
-    return message === undefined ? undefined : { status: 401, code: 'unauthorized', message };
+    if (wrong !== undefined) return refuse('forbidden', 403, wrong);
+    const message = loopback ? undefined : wrongToken(headers, digest);
+    return message === undefined ? undefined : refuse('unauthorized', 401, message, CHALLENGE);
   };
 }
 
-/** Whoever runs a container asks by an address of their own, often with HEAD, and has no token. */
+/** Health checks of containers use an address of their own, often HEAD, and no token. */
 function isHealth(method: string, path: string): boolean {
   return path === '/health' && (method === 'GET' || method === 'HEAD');
 }
 
 /**
- * A page can make its own name lead to 127.0.0.1, and then reads what it likes as its own origin
- * (DNS rebinding). The browser still sends that name.
+ * Stops DNS rebinding: a website that resolves its own name to 127.0.0.1 could read everything as
+ * its own origin. The browser still sends that name as the host.
  */
 function wrongHost(header: string | undefined, own: string | undefined): string | undefined {
   if (header === undefined) return 'Host: expected a loopback name, found nothing';
@@ -92,17 +71,17 @@ function nameIn(header: string): string | undefined {
   return (address ?? name)?.toLowerCase();
 }
 
-/** What says that a page of another site made a browser send this. */
+/** Tells whether a browser marked a request as coming from another website. */
 function otherSite({ host, origin, ...headers }: IncomingHttpHeaders): string | undefined {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') {
     return `Sec-Fetch-Site: expected same-origin or none, found ${describe(site)}`;
   }
   if (origin === undefined || isOriginOf(host, origin)) return undefined;
-  return `Origin: expected that of this server, found ${describe(origin)}`;
+  return `Origin: expected the origin of this server, found ${describe(origin)}`;
 }
 
-/** A proxy may have taken TLS away, so the port that a `Host` leaves out is that of the origin. */
+/** A proxy may have removed TLS, so a `Host` without a port has the default port of the origin. */
 function isOriginOf(host: string | undefined, origin: string): boolean {
   const [, scheme, authority] = /^(https?):\/\/([^/?#@\\]+)$/i.exec(origin) ?? [];
   if (scheme === undefined || authority === undefined) return false;
@@ -113,25 +92,25 @@ function isOriginOf(host: string | undefined, origin: string): boolean {
 }
 
 function wrongToken(headers: IncomingHttpHeaders, digest: Buffer | undefined): string | undefined {
-  const own = headers['mock-control-token'];
-  const shown = [bearerToken(headers.authorization), typeof own === 'string' ? own : undefined]
-    .filter((it) => it !== undefined)
-    .filter((it) => it !== '');
-  if (digest === undefined) return 'the control API has no token that could open it';
+  const shown = [bearerToken(headers.authorization), headers['mock-control-token']].filter(
+    (it) => typeof it === 'string' && it !== '',
+  );
+  if (digest === undefined)
+    return 'the server has no control token, so nobody can call the control API';
   if (shown.length === 0) {
-    return 'the control API needs its token in Authorization, as Bearer, or in Mock-Control-Token';
+    return 'the control API needs its token: send Authorization: Bearer TOKEN or Mock-Control-Token: TOKEN';
   }
-  // Digests are of one length, and the time to compare them tells nothing of the token.
+  // All digests have one length, so the comparison time reveals nothing about the token.
   const { timingSafeEqual } = crypto();
-  const right = shown.some((token) => timingSafeEqual(digestOf(token), digest));
-  return right ? undefined : 'this is not the token of the control API';
+  const right = shown.some((token) => timingSafeEqual(digestOf(String(token)), digest));
+  return right ? undefined : 'wrong control token';
 }
 
 function digestOf(token: string): Buffer {
   return crypto().createHash('sha256').update(token).digest();
 }
 
-/** Loaded late: on loopback nobody needs it, and a static import would cost every start. */
+/** Imported late: not needed on loopback, and a static import would slow every start. */
 function crypto() {
   return process.getBuiltinModule('node:crypto');
 }

@@ -5,8 +5,8 @@ LOOPBACK.addSubnet('127.0.0.0', 8);
 LOOPBACK.addAddress('::1', 'ipv6');
 
 /**
- * Whether a name or an address (IPv6 without brackets) can only lead to this machine. `localhost`
- * and the names under it never ask a name server (RFC 6761).
+ * Whether a name or an address (IPv6 without brackets) always means this machine. `localhost` and
+ * its subdomains are never looked up in the DNS (RFC 6761).
  */
 export function isLoopbackName(name: string): boolean {
   const family = isIP(name);

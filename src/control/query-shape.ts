@@ -3,7 +3,7 @@ import { isObject, type Problem, type Reading } from '../contract/records.ts';
 import { readAs, type Shape } from '../shape/shapes.ts';
 import type { Parameter } from './endpoint.ts';
 
-/** The parameters of a query that has the shape of an object. */
+/** The parameters of a query, from the members of its shape. */
 export function parametersOf({ schema }: Shape<unknown>): readonly Parameter[] {
   return Object.entries(propertiesOf(schema)).map(([name, property]) => {
     const { description, ...rest } = Object(property);
@@ -11,7 +11,7 @@ export function parametersOf({ schema }: Shape<unknown>): readonly Parameter[] {
   });
 }
 
-/** Reads a query as an object, whose numbers and booleans are still text. */
+/** Reads a query as an object. Converts the text of integers and booleans first. */
 export function readQueryAs<T>(shape: Shape<T>, query: URLSearchParams): Reading<T> {
   const properties = propertiesOf(shape.schema);
   const names = [...new Set(query.keys())];

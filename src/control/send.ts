@@ -5,13 +5,13 @@ import { writeJson } from '../contract/json.ts';
 import type { Clock } from '../service/clock.ts';
 import type { ControlReply } from './endpoint.ts';
 
-/** Characters of a reply that are gathered before it is streamed, and of each chunk of it then. */
+/** In characters. A longer reply is streamed in chunks of this size. */
 const CHUNK = 64 * 1024;
 
 /**
- * Writes a reply of the control API.
+ * Sends a reply of the control API.
  *
- * @param head whether the request wants the headers only
+ * @param head whether to send the headers only
  */
 export function sendReply(
   response: ServerResponse,
@@ -20,7 +20,7 @@ export function sendReply(
   clock?: Clock,
 ): void {
   response.statusCode = status;
-  // Caches know nothing of what happens in a sandbox.
+  // A cache does not see the changes in a sandbox.
   response.setHeader('Cache-Control', 'no-store');
   if (clock?.real === false) response.setHeader('Date', new Date(clock.now()).toUTCString());
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
@@ -52,7 +52,7 @@ function sendText(response: ServerResponse, text: string, head: boolean): void {
   response.end(head ? undefined : text);
 }
 
-/** Gathers pieces; returns the last chunk. */
+/** Joins pieces to chunks. Returns the last one. */
 function* chunksOf(pieces: Iterable<string>): Generator<string, string> {
   let gathered: string[] = [];
   let length = 0;
@@ -67,7 +67,7 @@ function* chunksOf(pieces: Iterable<string>): Generator<string, string> {
   return gathered.join('');
 }
 
-/** Sends chunk after chunk, with other requests' turns in between, until the client leaves. */
+/** Sends chunks, in turns with other requests, until the client leaves. */
 function sendChunks(
   response: ServerResponse,
   first: string,
@@ -88,6 +88,6 @@ function sendChunks(
       if (done === true) return;
     }
   }
-  // A client that leaves is no error of the mock's; pipeline has cleaned up by then.
+  // Not an error of the mock if the client leaves; pipeline cleans up.
   pipeline(chunks, response, () => {});
 }

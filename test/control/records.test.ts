@@ -76,7 +76,7 @@ describeBothWays('the records of the control API', (open) => {
     test.each([
       ['POST', '/__mock/animals', { name: 'Rex' }, 400, '$.categoryId: expected an integer'],
       ['POST', '/__mock/animals', { ...REX, staus: 'sold' }, 400, 'did you mean status?'],
-      ['POST', '/__mock/animals', { ...REX, id: 1 }, 409, 'there is an animal with the id 1'],
+      ['POST', '/__mock/animals', { ...REX, id: 1 }, 409, 'an animal with the id 1 exists'],
       ['POST', '/__mock/animals', [REX], 400, 'expected an object, found an array'],
       [
         'POST',

@@ -6,7 +6,7 @@ import { COVERAGE, type Coverage, FINDINGS, type Findings } from '../control-sha
 import { type Endpoint, json, withQuery } from '../endpoint.ts';
 
 const SCOPE = object({
-  all: optional(FLAG, 'Report on every sandbox, with what was reset or deleted since.'),
+  all: optional(FLAG, 'Report on all sandboxes, including deleted ones and what a reset cleared.'),
 });
 
 export const COVERAGE_ENDPOINTS: readonly Endpoint[] = [
@@ -15,30 +15,29 @@ export const COVERAGE_ENDPOINTS: readonly Endpoint[] = [
     method: 'get',
     path: '/coverage',
     tag: 'Journal',
-    summary: 'Which documented replies, cases and assumed replies the client was shown',
-    replies: { 200: { description: 'The coverage.', shape: COVERAGE } },
-    handle: ({ parts, sandbox, query }) => {
-      const { all } = query;
-      const coverage: Coverage = all ? parts.sandboxes.coverage() : coverageOf([sandbox.coverage]);
-      return json(coverage);
+    summary: 'Report which replies and cases the client has seen',
+    replies: {
+      200: {
+        description: 'The coverage of documented replies, cases and assumed replies.',
+        shape: COVERAGE,
+      },
     },
+    handle: ({ parts, sandbox, query: { all } }) =>
+      json<Coverage>(all ? parts.sandboxes.coverage() : coverageOf([sandbox.coverage])),
   }),
   withQuery(SCOPE, {
     id: 'getFindings',
     method: 'get',
     path: '/findings',
     tag: 'Journal',
-    summary: 'What the client did that it should not do against the real service',
+    summary: 'List what the client should not do against the real service',
     replies: {
       200: {
-        description: 'The findings. `total` and `counts` include those that are not kept.',
+        description: 'The findings. `total` and `counts` include findings that are no longer kept.',
         shape: FINDINGS,
       },
     },
-    handle: ({ parts, sandbox, query }) => {
-      const { all } = query;
-      const findings: Findings = all ? parts.sandboxes.findings() : findingsOf([sandbox.findings]);
-      return json(findings);
-    },
+    handle: ({ parts, sandbox, query: { all } }) =>
+      json<Findings>(all ? parts.sandboxes.findings() : findingsOf([sandbox.findings])),
   }),
 ];

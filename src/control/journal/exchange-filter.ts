@@ -8,17 +8,18 @@ import { BASIS, COUNT } from '../control-shapes.ts';
 const MEMBERS = {
   operation: optional(choice(OPERATION_IDS), 'Exchanges of this operation.'),
   status: optional(integer(100, 999, 'an HTTP status'), 'Exchanges with this status.'),
-  basis: optional(BASIS, 'Exchanges whose reply rests on this.'),
-  method: optional(ANY_TEXT, 'Exchanges of this method.'),
-  key: optional(ANY_TEXT, 'Exchanges with this API key, in full.'),
-  from: optional(INSTANT, 'Exchanges since then.'),
-  to: optional(INSTANT, 'Exchanges until then, itself included.'),
+  basis: optional(BASIS, 'Exchanges whose reply has this basis.'),
+  method: optional(ANY_TEXT, 'Exchanges with this HTTP method.'),
+  key: optional(ANY_TEXT, 'Exchanges with this API key (the whole key).'),
+  from: optional(INSTANT, 'Exchanges at or after this instant.'),
+  to: optional(INSTANT, 'Exchanges at or before this instant.'),
 };
 
-/** Which exchanges are meant: every member given must hold. */
+/** A filter of exchanges: all members must match. */
 export const FILTER: Shape<ExchangeFilter> = named('ExchangeFilter', object(MEMBERS));
 
+/** The same, and how many exchanges to return. */
 export const LIMITED_FILTER = object({
   ...MEMBERS,
-  limit: optional(COUNT, 'The latest ones only, as many as this.'),
+  limit: optional(COUNT, 'Return only this many of the latest exchanges.'),
 });

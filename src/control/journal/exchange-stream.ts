@@ -9,18 +9,19 @@ import {
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { exchangeView } from './exchange-view.ts';
 
-/** Streams that a server has at a time. */
+/** The most streams that a server has open at a time. */
 export const MOST_STREAMS = 100;
 
-/** How often a silent stream says that it is still there, in milliseconds. */
+/** Milliseconds between the comments that keep an idle connection open. */
 const KEEP_ALIVE = 15_000;
 
-/** Bytes that wait for a slow client before exchanges are dropped for it. */
+/** Bytes buffered for a slow client before it misses exchanges. */
 const MOST_WAITING = 1024 ** 2;
 
-/** The streams of each server, by those who observe its sandboxes. */
+/** The streams of each server, by the set of its observers. */
 const servers = new WeakMap<Set<Observer>, Streams>();
 
+/** The streams of the server that has these observers. */
 export function streamsOf(observers: Set<Observer>): Streams {
   let streams = servers.get(observers);
   if (streams === undefined) {
@@ -44,7 +45,7 @@ class Streams {
     return this.#count >= MOST_STREAMS;
   }
 
-  /** Begins a stream, until its client leaves or the sandbox is no more. */
+  /** Opens a stream, which ends when the client leaves or the sandbox is deleted. */
   open(response: ServerResponse, sandbox: Sandbox, filter: ExchangeFilter): void {
     const { name } = sandbox;
     const streams = this.#bySandbox.get(name) ?? new Set();
@@ -73,13 +74,13 @@ class Streams {
   };
 }
 
-/** The event of an exchange: the same bytes for every stream. */
+/** An exchange as an event. Every stream sends the same bytes. */
 function eventOf(exchange: ObservedExchange): Buffer {
   const data = writeJson(exchangeView(exchange));
   return Buffer.from(`id: ${exchange.number}\nevent: exchange\ndata: ${data}\n\n`);
 }
 
-/** One stream, to a client who may be slow. */
+/** One stream, whose client may be slow. */
 class Stream {
   readonly #response: ServerResponse;
   readonly #filter: ExchangeFilter;
@@ -97,7 +98,7 @@ class Stream {
     response.write(':\n\n');
   }
 
-  /** @param event called where it is sent */
+  /** @param event makes the event; called only if the stream sends it */
   send(exchange: ObservedExchange, event: () => Buffer): void {
     if (!passes(exchange, this.#filter)) return;
     if (this.#response.writableLength > MOST_WAITING) {

@@ -2,7 +2,7 @@ import { parseJson } from '../../contract/json.ts';
 import type { ObservedExchange } from '../../evidence/journal.ts';
 import type { RecordedBody, RecordedExchange } from '../control-shapes.ts';
 
-/** An exchange as the control API shows it. It holds what was so, also when the exchange changes. */
+/** An exchange as the control API shows it: a copy, since the journal reuses exchanges. */
 export function exchangeView(exchange: ObservedExchange): RecordedExchange {
   const { number, at, method, target, operation, key, status, fault, delay, basis } = exchange;
   return {
@@ -26,7 +26,7 @@ export function exchangeView(exchange: ObservedExchange): RecordedExchange {
   };
 }
 
-/** A body as the JSON that it is, else as text; `cut` where it is not all there. */
+/** A body as JSON, or else as text. `cut` says that the journal kept only a part. */
 function bodyView(bytes: string | Buffer | undefined, cut: boolean): RecordedBody {
   const mark = cut ? { cut } : {};
   if (bytes === undefined || bytes.length === 0) return mark;
@@ -42,7 +42,7 @@ function jsonOrText(text: string): unknown {
   }
 }
 
-/** @param headers names and values in turn */
+/** @param headers alternating names and values */
 function headersView(headers: readonly string[]): Readonly<Record<string, string>> {
   const view: Record<string, string> = {};
   for (let index = 0; index + 1 < headers.length; index += 2) {

@@ -15,7 +15,7 @@ import { FILTER, LIMITED_FILTER } from './exchange-filter.ts';
 import { MOST_STREAMS, streamsOf } from './exchange-stream.ts';
 import { exchangeView } from './exchange-view.ts';
 
-const TOO_MANY = `there are ${MOST_STREAMS} streams already, as many as a server has at a time: leave one first`;
+const TOO_MANY = `stream limit (${MOST_STREAMS}) reached; close a stream first`;
 
 export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
   withQuery(LIMITED_FILTER, {
@@ -23,7 +23,7 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
     method: 'get',
     path: '/requests',
     tag: 'Journal',
-    summary: 'The exchanges that are kept, the newest last',
+    summary: 'List exchanges, the newest last',
     replies: { 200: { description: 'The journal.', shape: JOURNAL } },
     handle: ({ sandbox, query }) => listRequests(sandbox, query),
   }),
@@ -32,8 +32,8 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
     method: 'delete',
     path: '/requests',
     tag: 'Journal',
-    summary: 'Empty the journal',
-    replies: { 204: { description: 'Emptied.' } },
+    summary: 'Clear the journal',
+    replies: { 204: { description: 'Cleared.' } },
     handle: ({ sandbox }) => {
       sandbox.journal.clear();
       return DONE;
@@ -45,8 +45,7 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
     path: '/requests/count',
     tag: 'Journal',
     summary: 'Count exchanges',
-    description:
-      '`complete` is false where an exchange that is no longer kept could have been one of them.',
+    description: '`complete` is false if an exchange that is no longer kept could have matched.',
     body: { shape: FILTER, optional: true },
     replies: { 200: { description: 'The count.', shape: EXCHANGE_COUNT } },
     handle: ({ sandbox, body }) => json(sandbox.journal.count(body)),
@@ -56,9 +55,9 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
     method: 'get',
     path: '/requests/stream',
     tag: 'Journal',
-    summary: 'Exchanges as they happen',
+    summary: 'Stream exchanges',
     description:
-      'Server-sent events: `exchange` with one exchange, and `dropped` with the `count` of those that a slow client has missed.',
+      'Sends server-sent events: `exchange` for each exchange, and `dropped` with the `count` of exchanges that a slow client missed.',
     replies: {
       200: {
         description: 'The stream.',
@@ -66,7 +65,7 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
         mediaType: 'text/event-stream',
       },
       503: {
-        description: `The server has ${MOST_STREAMS} streams already.`,
+        description: `The server already has ${MOST_STREAMS} streams.`,
         shape: ERROR,
       },
     },
@@ -91,7 +90,7 @@ function listRequests(
 ): ControlReply {
   const selected = [...journal.select(filter)];
   const latest = selected.slice(Math.max(0, selected.length - limit));
-  // The journal takes its exchanges again for later ones, so each is written now.
+  // The journal reuses its exchange objects, so each is written now.
   const texts = latest.map((exchange) => writeJson(exchangeView(exchange)));
   const { dropped } = journal;
   const rest = `"dropped":${dropped},"total":${selected.length}}`;

@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts';
 import { type ControlCall, type ControlReply, refuse, refuseInput } from '../endpoint.ts';
 import { type AnyRecord, type Kind, notFound, recordReply } from './record-kind.ts';
 
-/** Adds a record. Without an id it gets the next one. */
+/** Creates a record. Without an id, it gets the next one. */
 export function create<R extends AnyRecord>(
   kind: Kind<R>,
   { sandbox, mount }: Pick<ControlCall, 'sandbox' | 'mount'>,
@@ -18,18 +18,22 @@ export function create<R extends AnyRecord>(
   const next = (collection.highestId ?? 0n) + 1n;
   const { [member]: id = next } = body;
   if (id === next && next > INT64_MAX) {
-    return refuse('ids_exhausted', 507, `no id is above the highest ever used, ${next - 1n}`);
+    return refuse(
+      'ids_exhausted',
+      507,
+      `no id is left above the highest one ever used, ${next - 1n}`,
+    );
   }
   const reading = readWhole(kind, store, { [member]: id, ...body });
   if (!reading.ok) return refuseInput(reading.problems);
   if (typeof id === 'bigint' && collection.has(id)) {
-    return refuse('already_exists', 409, `there is ${kind.noun} with the ${member} ${id}`);
+    return refuse('already_exists', 409, `${kind.noun} with the ${member} ${id} exists`);
   }
   collection.set(reading.value);
   return recordReply(reading.value, 201, { Location: `${mount}/${kind.name}/${id}` });
 }
 
-/** Replaces the record with an id, or adds it. */
+/** Replaces or creates the record with an id. */
 export function put<R extends AnyRecord>(
   kind: Kind<R>,
   store: Store,
@@ -46,7 +50,7 @@ export function put<R extends AnyRecord>(
   return recordReply(reading.value, status);
 }
 
-/** Changes members of a record, as RFC 7396 merges. */
+/** Updates a record with a JSON merge patch (RFC 7396). */
 export function patch<R extends AnyRecord>(
   kind: Kind<R>,
   store: Store,
@@ -65,14 +69,14 @@ export function patch<R extends AnyRecord>(
   return recordReply(reading.value);
 }
 
-/** The problem of a body whose id differs from that in the path. */
+/** The problem of a body whose id differs from the id in the path. */
 function otherId(member: string, id: bigint, body: AnyRecord): Problem | undefined {
   const { [member]: given = id } = body;
   if (given === id) return undefined;
   return { path: `$.${member}`, expected: `${id}, as in the path`, found: String(given) };
 }
 
-/** Reads a whole record. The animal that it names must exist. */
+/** Reads a complete record. The animal that it refers to must exist. */
 function readWhole<R extends AnyRecord>(
   { shape }: Kind<R>,
   store: Store,

@@ -10,9 +10,9 @@ const CLOCK_SETTING = named(
   convert(
     object(
       {
-        now: optional(INSTANT, 'The instant to show.'),
-        frozen: optional(FLAG, 'Whether the clock stands still.'),
-        real: optional(FLAG, 'True goes back to the time of the machine.'),
+        now: optional(INSTANT, 'The time to set.'),
+        frozen: optional(FLAG, 'Whether time stops.'),
+        real: optional(FLAG, 'True returns to the system time.'),
       },
       { some: true },
     ),
@@ -30,7 +30,7 @@ const CLOCK_SETTING = named(
   ),
 );
 
-const MOVE = object({ by: required(SHIFT, 'A duration; with a minus it moves the clock back.') });
+const MOVE = object({ by: required(SHIFT, 'A duration. A negative one moves the clock back.') });
 
 const REPLIES = { 200: { description: 'The clock.', shape: CLOCK } };
 
@@ -40,7 +40,7 @@ export const CLOCK_ENDPOINTS: readonly Endpoint[] = [
     method: 'get',
     path: '/clock',
     tag: 'Clock',
-    summary: 'What the clock shows',
+    summary: 'Read the clock',
     replies: REPLIES,
     handle: ({ sandbox }) => clockReply(sandbox.clock),
   },
@@ -49,9 +49,9 @@ export const CLOCK_ENDPOINTS: readonly Endpoint[] = [
     method: 'put',
     path: '/clock',
     tag: 'Clock',
-    summary: 'Set, stop or start the clock',
+    summary: 'Set, freeze or unfreeze the clock',
     description:
-      'Members that are left out stay. `{"real": true}` goes back to the time of the machine that the mock runs on.',
+      'Members that the body leaves out keep their values. `{"real": true}` returns to the system time.',
     body: { shape: CLOCK_SETTING },
     replies: REPLIES,
     handle: ({ sandbox: { clock }, body: { now, frozen, real } }) => {
@@ -65,8 +65,8 @@ export const CLOCK_ENDPOINTS: readonly Endpoint[] = [
     method: 'post',
     path: '/clock/advance',
     tag: 'Clock',
-    summary: 'Move the clock',
-    description: 'By an ISO 8601 duration such as `P30D`; `-P30D` moves it back.',
+    summary: 'Move the clock forward or back',
+    description: 'Takes an ISO 8601 duration such as `P30D`; `-P30D` moves the clock back.',
     body: { shape: MOVE },
     replies: REPLIES,
     handle: ({ sandbox: { clock }, body: { by } }) => {
@@ -74,8 +74,8 @@ export const CLOCK_ENDPOINTS: readonly Endpoint[] = [
         clock.advance(by);
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
-        const expected = 'a duration that leads to an instant from 1970 to 9999';
-        return refuseInput([{ path: '$.by', expected, found: 'one that leads out of it' }]);
+        const expected = 'a duration that leads to a time from 1970 to 9999';
+        return refuseInput([{ path: '$.by', expected, found: 'one that leads outside' }]);
       }
       return clockReply(clock);
     },

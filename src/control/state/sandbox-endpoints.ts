@@ -23,10 +23,10 @@ export const SANDBOX_ENDPOINTS: readonly Endpoint[] = [
     method: 'get',
     path: '/sandboxes',
     tag: 'Sandboxes',
-    summary: 'The sandboxes there are',
+    summary: 'List sandboxes',
     replies: {
       200: {
-        description: 'The default one and staging first.',
+        description: 'The sandboxes, the default one and staging first.',
         shape: list(SANDBOX),
       },
     },
@@ -39,16 +39,17 @@ export const SANDBOX_ENDPOINTS: readonly Endpoint[] = [
     method: 'post',
     path: '/sandboxes',
     tag: 'Sandboxes',
-    summary: 'Make a sandbox',
-    description: 'Its first use would make it too. A name is drawn where none is given.',
-    body: { shape: object({ name: optional(NAME, 'Its name.') }), optional: true },
+    summary: 'Create a sandbox',
+    description:
+      'Optional: the first use of a name also creates its sandbox. Without a name, the sandbox gets a random one.',
+    body: { shape: object({ name: optional(NAME, 'The name of the sandbox.') }), optional: true },
     replies: {
       201: {
-        description: 'Made.',
+        description: 'Created.',
         shape: SANDBOX,
-        headers: { Location: 'Its control API.' },
+        headers: { Location: 'The path of its control API.' },
       },
-      409: { description: 'There is one of this name.', shape: ERROR },
+      409: { description: 'The sandbox exists.', shape: ERROR },
     },
     defaultOnly: true,
     handle: ({ parts, mount, body }) => createSandbox(parts, mount, body.name),
@@ -58,17 +59,18 @@ export const SANDBOX_ENDPOINTS: readonly Endpoint[] = [
     method: 'delete',
     path: '/sandboxes/{name}',
     tag: 'Sandboxes',
-    summary: 'Forget a sandbox',
-    description: 'Under its name a new one will start. The default one and staging stay.',
+    summary: 'Delete a sandbox',
+    description:
+      'The next use of its name creates a new sandbox. The default sandbox and staging cannot be deleted.',
     replies: {
-      204: { description: 'Forgotten.' },
-      404: { description: 'There is no such sandbox.', shape: ERROR },
-      409: { description: 'This one stays.', shape: ERROR },
+      204: { description: 'Deleted.' },
+      404: { description: 'The sandbox does not exist.', shape: ERROR },
+      409: { description: 'The sandbox cannot be deleted.', shape: ERROR },
     },
     defaultOnly: true,
     handle: ({ parts, params: { name = '' } }) => {
       if (name === DEFAULT_SANDBOX || name === STAGING_SANDBOX) {
-        return refuse('cannot_be_deleted', 409, `the sandbox ${name} stays`);
+        return refuse('cannot_be_deleted', 409, `the sandbox ${name} cannot be deleted`);
       }
       if (parts.sandboxes.delete(name)) return DONE;
       if (!SANDBOX_NAME.test(name)) return ofService(nameInvalid(parts.sandboxes, name));
@@ -83,20 +85,21 @@ function createSandbox(
   name: string = crypto.randomUUID(),
 ): ControlReply {
   if (parts.sandboxes.has(name)) {
-    return refuse('already_exists', 409, `there is a sandbox ${name}`);
+    return refuse('already_exists', 409, `the sandbox ${name} exists`);
   }
   const sandbox = locateByName(parts.sandboxes, name);
   if (!(sandbox instanceof Sandbox)) return ofService(sandbox);
-  const headers = { Location: controlPath(name, mount) };
-  return json(sandboxView(sandbox, mount), 201, headers);
+  const summary = sandboxView(sandbox, mount);
+  return json(summary, 201, { Location: summary.control });
 }
 
 function sandboxView({ name, world, journal }: Sandbox, mount: string): SandboxSummary {
   const { animals, inventory, orders } = world.store;
+  const path = pathOf(name, mount);
   return {
     name,
-    service: servicePath(name, mount),
-    control: controlPath(name, mount),
+    service: path + BASE_PATH,
+    control: `${path}/__mock`,
     animals: animals.size,
     inventory: inventory.size,
     orders: orders.size,
@@ -104,16 +107,8 @@ function sandboxView({ name, world, journal }: Sandbox, mount: string): SandboxS
   };
 }
 
-/** Where the mock is mounted, and the sandbox in it. */
-function prefix(name: string, mount: string): string {
-  const root = mount.replace(/(?:\/~[^/]*)?\/__mock$/, '');
+/** The path of a sandbox, without `/v1` or `/__mock`. The mount is that of the default sandbox. */
+function pathOf(name: string, mount: string): string {
+  const root = mount.slice(0, -'/__mock'.length);
   return name === DEFAULT_SANDBOX ? root : `${root}/~${name}`;
-}
-
-function servicePath(name: string, mount: string): string {
-  return prefix(name, mount) + BASE_PATH;
-}
-
-function controlPath(name: string, mount: string): string {
-  return `${prefix(name, mount)}/__mock`;
 }

@@ -11,7 +11,7 @@ import { ACTIVE_SCENARIOS, type ActiveScenarios, SCENARIO_SUMMARY } from '../con
 import { type ControlReply, type Endpoint, json, refuse, withBody } from '../endpoint.ts';
 import type { ControlParts } from '../parts.ts';
 
-/** What a scenario is called that was written in a request. */
+/** The name of a scenario that a request contains. */
 const WRITTEN = 'request';
 
 const ACTIVE = { description: 'The active scenarios.', shape: ACTIVE_SCENARIOS };
@@ -20,11 +20,11 @@ const CHOICE = object(
   {
     scenarios: optional(
       list(ANY_TEXT, { expected: 'an array of names of scenarios' }),
-      'Names of scenarios that ship; a later one wins.',
+      'Names of shipped scenarios. A later one wins over an earlier one.',
     ),
     scenario: optional(
       named('ScenarioFile', SCENARIO),
-      `What a scenario file holds. It wins over those in \`scenarios\`, and is called \`${WRITTEN}\`.`,
+      `A scenario, as in a scenario file. It is named \`${WRITTEN}\` and wins over those in \`scenarios\`.`,
     ),
   },
   { some: true },
@@ -36,10 +36,10 @@ export const SCENARIO_ENDPOINTS: readonly Endpoint[] = [
     method: 'get',
     path: '/scenarios',
     tag: 'Scenarios',
-    summary: 'The scenarios that can be named',
+    summary: 'List shipped scenarios',
     replies: {
       200: {
-        description: 'The scenarios that are shipped.',
+        description: 'The shipped scenarios.',
         shape: list(SCENARIO_SUMMARY),
       },
     },
@@ -50,7 +50,7 @@ export const SCENARIO_ENDPOINTS: readonly Endpoint[] = [
     method: 'get',
     path: '/scenario',
     tag: 'Scenarios',
-    summary: 'The active scenarios and their rules',
+    summary: 'Read the active scenarios and their rules',
     replies: { 200: ACTIVE },
     handle: ({ sandbox }) => json(activeView(sandbox)),
   },
@@ -60,7 +60,7 @@ export const SCENARIO_ENDPOINTS: readonly Endpoint[] = [
     path: '/scenario',
     tag: 'Scenarios',
     summary: 'Replace the active scenarios',
-    description: `By names in \`scenarios\`, and by one that is written out in \`scenario\`, which wins over them and is called \`${WRITTEN}\`. No names and no scenario leave none. The sandbox starts anew from them; records that were changed stay where no scenario says anything of records, now or before.`,
+    description: `Takes names in \`scenarios\`, and a whole scenario in \`scenario\`. Empty \`scenarios\` leave none active. Starts the sandbox again from them. Keeps changed records, unless the old or the new scenarios define records.`,
     body: { shape: CHOICE },
     replies: { 200: ACTIVE },
     handle: ({ parts, sandbox, body }) => setScenario(parts, sandbox, body),
@@ -81,12 +81,11 @@ async function setScenario(
     if (!(error instanceof ScenarioError || error instanceof FixtureError)) throw error;
     return refuse('invalid_input', 400, error.message.replaceAll('\n', '; '));
   }
-  // Records that were changed stay unless a scenario says anything of records, now or before.
   const { version, world } = sandbox;
   const changed = [...sandbox.start.scenarios, ...start.scenarios].some(touchesStore);
   if (changed) restoreStore(world.store, start.store);
   await sandbox.saved(version);
-  // A reset of the records alone goes back to the store that the sandbox started with.
+  // A later reset of the records returns to the store that the sandbox started with.
   sandbox.use(changed ? start : { ...start, store: sandbox.start.store });
   return json(activeView(sandbox));
 }

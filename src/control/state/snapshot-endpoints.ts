@@ -5,9 +5,10 @@ import { describe } from '../../words.ts';
 import { ERROR, NAME, SNAPSHOT, type Snapshot } from '../control-shapes.ts';
 import { type ControlReply, DONE, type Endpoint, json, refuse, withBody } from '../endpoint.ts';
 
+/** The most snapshots of a sandbox. */
 const MOST_SNAPSHOTS = 100;
 
-const MISSING = { description: 'There is no such snapshot.', shape: ERROR };
+const MISSING = { description: 'The snapshot does not exist.', shape: ERROR };
 
 export const SNAPSHOT_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -15,7 +16,7 @@ export const SNAPSHOT_ENDPOINTS: readonly Endpoint[] = [
     method: 'get',
     path: '/snapshots',
     tag: 'Snapshots',
-    summary: 'The stores that are kept',
+    summary: 'List snapshots',
     replies: {
       200: {
         description: 'The snapshots, the oldest first.',
@@ -30,19 +31,19 @@ export const SNAPSHOT_ENDPOINTS: readonly Endpoint[] = [
     method: 'post',
     path: '/snapshots',
     tag: 'Snapshots',
-    summary: 'Keep the store under a name',
-    description: `In the place of one that was kept under it before. At most ${MOST_SNAPSHOTS} are kept.`,
-    body: { shape: object({ name: required(NAME, 'Its name.') }) },
+    summary: 'Take a snapshot',
+    description: `Saves the store under a name, and replaces a snapshot of that name. A sandbox has at most ${MOST_SNAPSHOTS} snapshots.`,
+    body: { shape: object({ name: required(NAME, 'The name of the snapshot.') }) },
     replies: {
-      200: { description: 'Kept, in the place of another.', shape: SNAPSHOT },
-      201: { description: 'Kept.', shape: SNAPSHOT },
-      409: { description: 'There are too many.', shape: ERROR },
+      200: { description: 'Taken; replaced another.', shape: SNAPSHOT },
+      201: { description: 'Taken.', shape: SNAPSHOT },
+      409: { description: 'The sandbox has too many snapshots.', shape: ERROR },
     },
     handle: ({ sandbox, body: { name } }) => {
       const { snapshots, world } = sandbox;
       const known = snapshots.has(name);
       if (!known && snapshots.size >= MOST_SNAPSHOTS) {
-        const message = `there are ${MOST_SNAPSHOTS} snapshots, as many as there may be`;
+        const message = `snapshot limit (${MOST_SNAPSHOTS}) reached; delete a snapshot first`;
         return refuse('too_many_snapshots', 409, message);
       }
       const store = forkStore(world.store);
@@ -55,9 +56,9 @@ export const SNAPSHOT_ENDPOINTS: readonly Endpoint[] = [
     method: 'post',
     path: '/snapshots/{name}/restore',
     tag: 'Snapshots',
-    summary: 'Bring a store back',
-    description: 'The store only: rules, assumptions, clock and journal go on.',
-    replies: { 204: { description: 'The store is as it was kept.' }, 404: MISSING },
+    summary: 'Restore a snapshot',
+    description: 'Restores the store only. Rules, assumptions, clock and journal do not change.',
+    replies: { 204: { description: 'Restored.' }, 404: MISSING },
     handle: ({ sandbox, params: { name = '' } }) => {
       const store = sandbox.snapshots.get(name);
       if (store === undefined) return notFound(name);
@@ -70,7 +71,7 @@ export const SNAPSHOT_ENDPOINTS: readonly Endpoint[] = [
     method: 'delete',
     path: '/snapshots/{name}',
     tag: 'Snapshots',
-    summary: 'Keep a store no longer',
+    summary: 'Delete a snapshot',
     replies: { 204: { description: 'Deleted.' }, 404: MISSING },
     handle: ({ sandbox, params: { name = '' } }) =>
       sandbox.snapshots.delete(name) ? DONE : notFound(name),

@@ -10,11 +10,11 @@ import { createStore, forkStore, restoreStore, type Store } from '../../store/st
 import { inTurns } from '../../store/work.ts';
 import { type ControlReply, DONE, type Endpoint, refuseInput, withBody } from '../endpoint.ts';
 
-/** JSON.parse cannot take turns: this much of it holds other requests for about 30 ms. */
+/** In bytes. JSON.parse takes about 30 ms for as much, and cannot yield to other requests. */
 const STATE_LIMIT = 2 * 1024 ** 2;
 
 const RESET = object({
-  keep: optional(list(choice(KEEPABLE)), 'What stays as it is.'),
+  keep: optional(list(choice(KEEPABLE)), 'What the reset does not change.'),
 });
 
 const STATE = named('State', STORE);
@@ -27,7 +27,7 @@ export const STATE_ENDPOINTS: readonly Endpoint[] = [
     method: 'get',
     path: '/state',
     tag: 'State',
-    summary: 'The whole store, as a fixture has it',
+    summary: 'Read the whole store as a fixture',
     replies: { 200: { description: 'The store.', shape: STATE } },
     handle: ({ sandbox }) => stateReply(sandbox.world.store),
   },
@@ -38,7 +38,7 @@ export const STATE_ENDPOINTS: readonly Endpoint[] = [
     tag: 'State',
     summary: 'Replace the whole store',
     description:
-      'Checked as a fixture is. A collection that is left out becomes empty. The body is at most 2 MiB.',
+      'Validated like a fixture. A collection that the body leaves out becomes empty. The body has at most 2 MiB.',
     body: {
       shape: STATE,
       limit: STATE_LIMIT,
@@ -59,7 +59,7 @@ export const STATE_ENDPOINTS: readonly Endpoint[] = [
     tag: 'State',
     summary: 'Merge records into the store by id',
     description:
-      'Members that a record leaves out stay; a new record must be whole. In place of an array a collection can have the `set` and `remove` of a scenario. All changes are made, or none.',
+      'Fields that a record leaves out keep their values; a new record must be complete. Instead of an array, a collection can have `set` and `remove` as in a scenario. Makes all changes, or none.',
     body: { shape: STATE_CHANGES },
     replies: { 200: { description: 'The new store.', shape: STATE } },
     handle: async ({ sandbox, body }) => {
@@ -72,11 +72,11 @@ export const STATE_ENDPOINTS: readonly Endpoint[] = [
     method: 'post',
     path: '/reset',
     tag: 'State',
-    summary: 'Back to how the sandbox started',
+    summary: 'Reset the sandbox to its start',
     description:
-      'Resets the store, the scenarios and the calls that their rules have counted, the assumptions, the clock, the journal, coverage and findings. Snapshots stay, and so does what `keep` names: `journal` includes coverage and findings.',
+      'Resets the store, the scenarios and the call counts of their rules, the assumptions, the clock, the journal, coverage and findings, except for what `keep` names; `journal` includes coverage and findings. Keeps snapshots.',
     body: { shape: RESET, optional: true },
-    replies: { 204: { description: 'The sandbox is as it started.' } },
+    replies: { 204: { description: 'Reset.' } },
     handle: async ({ sandbox, body }) => {
       const keep = new Set(body.keep);
       const { version } = sandbox;
@@ -89,7 +89,7 @@ export const STATE_ENDPOINTS: readonly Endpoint[] = [
 ];
 
 function stateReply(store: Store): ControlReply {
-  // The fork is what the store was now, however long the client takes to read it.
+  // The fork does not change while the client reads.
   return { status: 200, body: { kind: 'pieces', pieces: stateText(forkStore(store)) } };
 }
 
