@@ -42,7 +42,7 @@ test('--version prints the version of the package', async () => {
   expect(await runCommand(['-v'])).toMatchObject(expected);
 });
 
-test('a working directory that is gone is told of', async () => {
+test('a missing working directory is reported', async () => {
   const gone = mkdtempSync(join(tmpdir(), 'gone-'));
   const main = join(packageRoot, 'dist/cli/main.js');
   const script = 'cd "$1" && rmdir "$1" && exec "$2" "$3" --version';
@@ -66,14 +66,14 @@ describe('--help', () => {
     }
   });
 
-  test('is not stopped by what is wrong in the environment', async () => {
+  test('ignores errors in the environment', async () => {
     const { code } = await runInProcess(['--help'], { PETSTORE_MOCK_PORT: 'x' });
     expect(code).toBe(0);
   });
 });
 
 describe('health', () => {
-  test('exits with 0 where a server is up, however it is named', async () => {
+  test('exits with 0 if a server is up, however its address is given', async () => {
     const server = await startServer({ port: 0 });
     const { port, origin } = new URL(server.url);
     const up = { code: 0, stdout: `${origin} is up\n`, stderr: '' };
@@ -109,7 +109,7 @@ describe('health', () => {
 describe('generate', () => {
   const SIZE = ['--animals', '30', '--orders', '9', '--seed', '7'];
 
-  test('writes a fixture that serves what the same flags serve', async () => {
+  test('writes a fixture that serves the same store as the same flags do', async () => {
     const { code, stdout } = await runInProcess(['generate', ...SIZE]);
     expect(code).toBe(0);
     const file = join(folder, 'piped.json');
@@ -124,7 +124,7 @@ describe('generate', () => {
     await Promise.all([fromFixture.close(), fromFlags.stop()]);
   });
 
-  test('takes the sizes that serve takes, where only one is given', async () => {
+  test('fills in the size that is not given as serve does', async () => {
     const { stdout } = await runInProcess(['generate', '--animals', '3']);
     const server = await startServer({ port: 0, animals: 3 });
     const orders: unknown = JSON.parse(await recordsAt(server.url, '/store/orders'));
@@ -133,7 +133,7 @@ describe('generate', () => {
     await server.close();
   });
 
-  test('writes over a file only with --force', async () => {
+  test('overwrites a file only with --force', async () => {
     const file = join(folder, 'store.json');
     const args = ['generate', ...SIZE, '--output', file];
     expect(await runInProcess(args)).toMatchObject({ code: 0, stdout: '', stderr: '' });
@@ -148,7 +148,7 @@ describe('generate', () => {
     expect(readFileSync(file, 'utf8')).toBe((await runInProcess(['generate', ...SIZE])).stdout);
   });
 
-  test('says so where the file cannot be written', async () => {
+  test('reports a file that cannot be written', async () => {
     const file = join(folder, 'no', 'such', 'folder.json');
     expect(await runInProcess(['generate', '--output', file])).toMatchObject({
       code: 1,
@@ -157,14 +157,14 @@ describe('generate', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test('stops without a word when its reader leaves', async () => {
+  test('stops silently when its reader leaves', async () => {
     const finished = await runCommand(['generate', '--animals', '1000000'], {}, 'leave early');
     expect(finished).toMatchObject({ code: 0, stderr: '' });
   });
 });
 
 describe('assumptions', () => {
-  test('lists every one, with what is chosen by flag, variable or file', async () => {
+  test('lists all, with the options chosen by flag, variable or file', async () => {
     const { stdout } = await runInProcess(['assumptions', '--assume', 'cancel-again=404'], {
       PETSTORE_MOCK_ASSUME: 'cors=absent',
     });
@@ -192,7 +192,7 @@ describe('assumptions', () => {
 describe('scenarios', () => {
   const shipped = shippedScenarios();
 
-  test('lists every one that ships, with what it does', async () => {
+  test('lists the shipped scenarios with their descriptions', async () => {
     const { code, stdout } = await runInProcess(['scenarios']);
     expect(code).toBe(0);
     for (const { name, description } of shipped) {
@@ -239,7 +239,7 @@ describe('validate', () => {
     };
   };
 
-  test('says of each file that it is valid, where all are', async () => {
+  test('reports each valid file', async () => {
     const { scenario, fixture } = files();
     expect(await runInProcess(['validate', scenario, fixture])).toMatchObject({
       code: 0,
@@ -248,7 +248,7 @@ describe('validate', () => {
     });
   });
 
-  test('says what is wrong and where, and exits with 2', async () => {
+  test('reports each problem with its place and exits with 2', async () => {
     const { scenario, misspelt, broken } = files();
     const missing = join(folder, 'missing.yaml');
     const finished = await runInProcess(['validate', misspelt, scenario, broken, missing]);
@@ -272,7 +272,7 @@ describe('validate', () => {
   });
 });
 
-test('openapi prints the document, for the server that is named', async () => {
+test('openapi prints the document for the given server URL', async () => {
   const serverUrl = 'https://mock.example/v1';
   const { code, stdout } = await runInProcess(['openapi', '--server-url', serverUrl]);
   expect(code).toBe(0);
@@ -293,7 +293,7 @@ describe('completion', () => {
     expect(stdout).toContain(line);
   });
 
-  test('says which shells there are', async () => {
+  test('lists the supported shells', async () => {
     expect(await runInProcess(['completion', 'fsh'])).toMatchObject({
       code: 2,
       stdout: '',

@@ -46,7 +46,7 @@ function toldIn({ stdout }: Finished): Record<string, string> {
 }
 
 describe.concurrent('the command', () => {
-  test('is told the server, a key that works and the control API', async () => {
+  test('receives the server, a working key and the control API', async () => {
     const { code, stdout } = await exec(
       ['--key', 'mine'],
       `const { PETSTORE_MOCK_URL: url, PETSTORE_MOCK_KEY: key } = process.env;
@@ -66,13 +66,13 @@ describe.concurrent('the command', () => {
     expect(told.PETSTORE_MOCK_KEY).toBe(key);
   });
 
-  test('is told no control API where there is none', async () => {
+  test('receives no control API if it is off', async () => {
     const outer = { PETSTORE_MOCK_CONTROL_URL: 'http://127.0.0.1:1/__mock' };
     const told = toldIn(await runCommand(['exec', '--no-control', '--', 'env'], outer));
     expect(Object.keys(told).sort()).toEqual(['PETSTORE_MOCK_KEY', 'PETSTORE_MOCK_URL']);
   });
 
-  test('is told the token of the control API off loopback', async () => {
+  test('receives the token of the control API off loopback', async () => {
     const script = `
       const { PETSTORE_MOCK_CONTROL_URL: url, PETSTORE_MOCK_CONTROL_TOKEN: token } = process.env;
       const headers = { Authorization: 'Bearer ' + token };
@@ -81,7 +81,7 @@ describe.concurrent('the command', () => {
     expect((await exec(['--host', '0.0.0.0'], script)).stdout).toBe('200\n');
   });
 
-  test('can start a petstore-mock, which takes none of this for flags', async () => {
+  test('can start another petstore-mock, which ignores these variables', async () => {
     const main = join(packageRoot, 'dist/cli/main.js');
     const inner = [process.execPath, main, 'exec', '--', 'env'];
     const finished = await runCommand(['exec', '--key', 'outer', '--', ...inner]);
@@ -89,7 +89,7 @@ describe.concurrent('the command', () => {
     expect(toldIn(finished).PETSTORE_MOCK_KEY).toBe('demo-key');
   });
 
-  test('has its words as they are, and the input and output that we have', async () => {
+  test('gets its arguments unchanged, and our input and output', async () => {
     const words = ['--no-control', '--port', 'x', '--', '', 'a b', '--help'];
     const script = 'cat; printf "<%s>" "$@"; echo own >&2';
     const args = ['exec', '--', 'sh', '-c', script, 'sh', ...words];
@@ -110,7 +110,7 @@ describe.concurrent('the command', () => {
     expect(stderr).not.toContain('--require-coverage');
   });
 
-  test('is told of where it cannot be started', async () => {
+  test('is reported if it cannot be started', async () => {
     const { code, stdout, stderr } = await runCommand(['exec', '--', join(folder, 'none')]);
     expect({ code, stdout }).toEqual({ code: 127, stdout: '' });
     expect(stderr).toMatch(/none cannot be started: no such program\n$/);
@@ -121,7 +121,7 @@ describe.concurrent('the command', () => {
     expect(tellEnding(ending)).toBe('cannot be started: it is not executable');
   });
 
-  test('has its log on standard error', async () => {
+  test('logs to standard error', async () => {
     const { stdout, stderr } = await client('rounds-ids', '--log', 'json');
     expect(stdout).toBe('');
     expect(stderr).toContain('"target":"/v1/pets"');
@@ -141,20 +141,20 @@ describe.concurrent('the end', () => {
     expect(printed.stdout).toBe(`up\n${signal}\n`);
   });
 
-  test('leaves nothing running that the command has started', async () => {
+  test('leaves no process of the command running', async () => {
     const file = join(folder, 'left.pid');
     const { code } = await execShell([], `sleep 1000 & echo $! > ${file}; exit 3`);
     expect(code).toBe(3);
     expect(isRunning(Number(readFileSync(file, 'utf8')))).toBe(false);
   });
 
-  test('comes to what outlives --timeout', async () => {
+  test('ends a command that runs longer than --timeout', async () => {
     const { code, stderr } = await runCommand(['exec', '--timeout', '1', '--', 'sleep', '1000']);
     expect(code).toBe(124);
     expect(stderr).toContain('timed out after 1 s');
   });
 
-  test('is forced on what ignores SIGTERM', async () => {
+  test('kills a command that ignores SIGTERM', async () => {
     const file = join(folder, 'stubborn.pids');
     // The commands that a shell starts ignore what it ignores.
     const script = `trap "" TERM; sleep 1000 & echo "$$ $!" > ${file}; echo up; wait`;
@@ -201,7 +201,7 @@ function isRunning(pid: number): boolean {
 }
 
 describe.concurrent('the evidence', () => {
-  test('is what the command was shown', async () => {
+  test('shows what the command was shown', async () => {
     const { code, stdout, stderr } = await client('error-on-409');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toMatch(/shown +4 of 16 documented replies \(25%\) in 4 calls\n/);
@@ -211,7 +211,7 @@ describe.concurrent('the evidence', () => {
     );
   });
 
-  test('has no finding but what a correct client cannot help', async () => {
+  test('has only findings that a correct client cannot avoid', async () => {
     const file = join(folder, 'coverage.json');
     const flags = ['--require-coverage', 'documented', '--fail-on', 'assumed', '--coverage', file];
     const { code, stderr } = await client('correct', ...flags);
@@ -226,21 +226,21 @@ describe.concurrent('the evidence', () => {
     expect(Object.keys(findings.counts).sort()).toEqual(['deprecated', 'experimental']);
   });
 
-  test('has the ids that a client rounds', async () => {
+  test('lists ids that a client rounds', async () => {
     const { code, stderr } = await client('rounds-ids', '--scenario', 'int64-ids');
     expect(code).toBe(1);
     expect(stderr).toMatch(/rounded-id +GET \/v1\/pets\/\d+: \d+ is unknown;/);
     expect(stderr).not.toMatch(/pointless-retry|unknown-input/);
   });
 
-  test('asks whether the command knows the server where it made no call', async () => {
+  test('asks about the base URL if the command made no call', async () => {
     const { stderr } = await execShell([], ':');
     expect(stderr).toContain('in 0 calls');
     expect(stderr).toContain('PETSTORE_MOCK_URL');
     expect(stderr).not.toContain('open questions');
   });
 
-  test('holds a command back that was shown too little', async () => {
+  test('fails a command that was shown too few replies', async () => {
     const { code, stderr } = await client('error-on-409', '--require-coverage', '26%');
     expect(code).toBe(3);
     expect(stderr).toContain('25% of the documented replies were shown, not 26%: missing listPets');
@@ -268,7 +268,7 @@ describe.concurrent('the evidence', () => {
     expect(gatesOf([flags])).toEqual({ coverage, failOn: [] });
   });
 
-  test('holds a command back that was shown what is assumed', async () => {
+  test('fails a command that was shown an assumed reply', async () => {
     const script = `
       const { PETSTORE_MOCK_URL: url, PETSTORE_MOCK_KEY: key } = process.env;
       await fetch(url + '/pets?limit=0', { headers: { Authorization: 'Bearer ' + key } });
@@ -293,7 +293,7 @@ describe.concurrent('the evidence', () => {
     expect(existsSync(ran)).toBe(false);
   });
 
-  test('is of a command, which is asked for where it is missing', async () => {
+  test('requires a command', async () => {
     await expect(inProcess(['exec'])).rejects.toThrow('petstore-mock exec -- npm test');
   });
 });

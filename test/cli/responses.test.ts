@@ -61,7 +61,7 @@ test('the list has each documented and each assumed reply of the contract, and n
   expect(names.toSorted()).toEqual([...documented, ...assumed].toSorted());
 });
 
-test('the table tells each way, and fits', async () => {
+test('the table shows each way and fits the terminal', async () => {
   const { code, text } = await print({}, 'cancelOrder');
   expect(code).toBe(0);
   expect(text).toContain(`  409               documented
@@ -72,7 +72,7 @@ test('the table tells each way, and fits', async () => {
   expect(text).not.toContain('listPets');
 });
 
-test('an operation that there is not is refused, with the nearest that there is', async () => {
+test('an unknown operation is refused with the nearest one', async () => {
   await expect(print({}, 'cancelOrdr')).rejects.toThrow('did you mean cancelOrder?');
 });
 
@@ -110,14 +110,14 @@ test.each([
   expect(problems.map(({ listed, way }) => `${listed.status} ${way}`)).toEqual(failed);
 });
 
-test('a check fails where the basis is another', async () => {
+test('a check fails if the basis differs', async () => {
   const [listed] = listReplies().filter(({ ground }) => ground === 'unknown-pet=404');
   if (listed === undefined) throw new Error('It is not listed.');
   const checked = await checkReplies([{ ...listed, ground: 'after-sunset=404' }]);
   expect(checked.map(({ problem }) => problem?.slice(0, 12))).toContain('its basis is');
 });
 
-test('every curl line of cancelOrder does what stands behind it, and again', async () => {
+test('every curl line of cancelOrder does what its comment says, repeatedly', async () => {
   await runCurlLines('cancelOrder', new URL(server.url).origin);
 });
 
@@ -130,7 +130,7 @@ test.each([
   );
 });
 
-test('the .http file of cancelOrder has each request, and they get what their titles say', async () => {
+test('the requests in the .http file of cancelOrder get what their titles say', async () => {
   const file = temporaryFile('replies.http');
   await print({ http: file, 'server-url': server.url }, 'cancelOrder');
   const replies = listReplies().filter(({ operation }) => operation === 'cancelOrder');

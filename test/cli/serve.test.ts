@@ -62,7 +62,7 @@ async function openRequest(url: string) {
 }
 
 describe('ready', () => {
-  test('is one line on standard output, and nothing else where no person reads', async () => {
+  test('is the only line on standard output without a terminal', async () => {
     const server = await startCommand([...FREE, '--log', 'off']);
     expect((await fetch(`${server.url}/pets`, { headers: KEY })).status).toBe(200);
     await server.stop();
@@ -80,7 +80,7 @@ describe('ready', () => {
     },
   );
 
-  test('goes on to serve when the reader of its output has left', async () => {
+  test('keeps serving when the reader of its output leaves', async () => {
     const server = await startCommand(FREE);
     server.process.stdout.destroy();
     expect((await fetch(`${server.url}/pets`, { headers: KEY })).status).toBe(200);
@@ -95,7 +95,7 @@ describe.skipIf(windows)('a signal', () => {
     expect(await server.exited).toEqual({ code: 0, signal: null });
   });
 
-  test('lets a request in flight finish, and takes no new one', async () => {
+  test('finishes a request in flight and accepts no new one', async () => {
     const server = await startCommand(FREE);
     const { replied, finish } = await openRequest(server.url);
     server.process.kill('SIGTERM');
@@ -105,7 +105,7 @@ describe.skipIf(windows)('a signal', () => {
     expect(await server.exited).toEqual({ code: 0, signal: null });
   });
 
-  test('that comes twice at once, as from npx, still lets it finish', async () => {
+  test('sent twice at once, as by npx, still lets it finish', async () => {
     const server = await startCommand(FREE);
     const { replied, finish } = await openRequest(server.url);
     server.process.kill('SIGINT');
@@ -130,7 +130,7 @@ describe.skipIf(windows)('a signal', () => {
   });
 });
 
-test('a taken port is told with what to do about it, and ends with 1', async () => {
+test('a taken port is reported with a remedy, and the exit code is 1', async () => {
   const server = await startCommand(FREE);
   const port = portOf(server.url);
   expect(await runCommand(['--port', port])).toEqual({
@@ -142,7 +142,7 @@ test('a taken port is told with what to do about it, and ends with 1', async () 
   await server.stop();
 });
 
-describe('what cannot be is told on standard error, with 2 and nothing on standard output', () => {
+describe('a usage error goes to standard error, with exit code 2 and no output', () => {
   test.each([
     [['--prot', '0'], {}, '--prot is no flag of serve (did you mean --port?)'],
     [['sevre'], {}, '"sevre" is no command (did you mean serve?)'],
@@ -177,7 +177,7 @@ describe('what cannot be is told on standard error, with 2 and nothing on standa
   });
 });
 
-test('a server takes its settings from all three places', async () => {
+test('a server reads its settings from all three places', async () => {
   const config = join(folder, 'mock.json');
   writeFileSync(config, JSON.stringify({ animals: 3, plain: false, key: ['from-file'] }));
   const server = await startCommand([...FREE, '--key', 'from-flag'], {
@@ -194,7 +194,7 @@ test('a server takes its settings from all three places', async () => {
 });
 
 describe('a file that cannot be used', () => {
-  test('as a scenario is told with line and column, and what was expected', async () => {
+  test('as a scenario is reported with line, column and what was expected', async () => {
     const file = join(folder, 'broken.yaml');
     writeFileSync(file, 'description: Broken.\nrules:\n  - { on: listPet, delay: 5 }\n');
     const { code, stdout, stderr } = await runInProcess([...FREE, '--scenario', file]);
@@ -204,7 +204,7 @@ describe('a file that cannot be used', () => {
     expect(stderr).toContain('did you mean listPets?');
   });
 
-  test('as the store is told by its flag', async () => {
+  test('as the store is reported with its flag', async () => {
     const file = join(folder, 'broken.json');
     writeFileSync(file, '{ "animals": [{ "id": 1 }] }');
     const { code, stdout, stderr } = await runInProcess([...FREE, '--db', file]);
@@ -213,7 +213,7 @@ describe('a file that cannot be used', () => {
     expect(stderr).toContain(file);
   });
 
-  test('since another server keeps its store in it ends with 1', async () => {
+  test('because another server has locked it ends with 1', async () => {
     const file = join(folder, 'kept.json');
     const server = await startCommand([...FREE, '--db', file]);
     const second = await runCommand([...FREE, '--db', file]);
@@ -227,7 +227,7 @@ describe('a file that cannot be used', () => {
 describe('the token of the control API', () => {
   const everyAddress = [...FREE, '--host', '0.0.0.0', '--log', 'off'];
 
-  test('is printed where it was drawn, and opens it', async () => {
+  test('is printed if generated, and gives access', async () => {
     const server = await startCommand(everyAddress);
     await expect.poll(server.stderr).toMatch(/ requires the token \S+ /);
     const [, token = ''] = / the token (\S+) /.exec(server.stderr()) ?? [];
@@ -249,7 +249,7 @@ describe('the token of the control API', () => {
   });
 });
 
-test('health needs only the variables of the server in a container', async () => {
+test('health in a container needs only the variables of the server', async () => {
   const probe = await startCommand([...FREE, '--log', 'off']);
   const port = portOf(probe.url);
   await probe.stop();
@@ -280,7 +280,7 @@ describe('--coverage', () => {
     expect(readFileSync(html, 'utf8')).toContain('<!doctype html>');
   });
 
-  test('is refused before the start where it could not be written', async () => {
+  test('is refused before the start if it cannot be written', async () => {
     const { code, stdout, stderr } = await runInProcess([...FREE, '--coverage', folder]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('--coverage: expected a name that ends in');

@@ -48,7 +48,7 @@ async function refusalOf(places: Places): Promise<string> {
   return error.message.replaceAll(file, 'FILE');
 }
 
-test('nothing given makes the documented defaults', async () => {
+test('without flags, the settings are the documented defaults', async () => {
   expect(await settingsOf({})).toEqual({
     host: '127.0.0.1',
     port: 4010,
@@ -73,7 +73,7 @@ test('nothing given makes the documented defaults', async () => {
   });
 });
 
-describe('every flag of serve is read alike from the command line, the environment and a file', () => {
+describe('every flag of serve can come from the command line, the environment or a file', () => {
   const same: [string, Places[], object][] = [
     [
       'an integer',
@@ -229,17 +229,17 @@ describe('a flag wins over a variable, a variable over the file, the file over t
     expect(await settingsOf(places)).toMatchObject({ seed });
   });
 
-  test('--no-plain switches off what a variable switches on', async () => {
+  test('--no-plain overrides a variable that turns it on', async () => {
     const places = { args: ['--no-plain'], env: { PETSTORE_MOCK_PLAIN: '1' } };
     expect(await settingsOf(places)).toMatchObject({ plain: false });
   });
 
-  test('a list replaces the list of a lower place', async () => {
+  test('a list replaces the list of a place with lower precedence', async () => {
     const places = { args: ['--key', 'a'], env: { PETSTORE_MOCK_KEY: 'b,c' } };
     expect((await settingsOf(places)).keys?.valid).toEqual(['a']);
   });
 
-  test('assumptions add up, and the higher place decides those that both name', async () => {
+  test('assumptions are merged, and the place with higher precedence wins', async () => {
     const { assume } = await settingsOf({
       args: ['--assume', 'cancel-again=404', '--rate-limit', '5/s'],
       env: { PETSTORE_MOCK_ASSUME: 'cancel-again=204,cors=absent' },
@@ -253,13 +253,13 @@ describe('a flag wins over a variable, a variable over the file, the file over t
     });
   });
 
-  test('the later of two that contradict each other wins', async () => {
+  test('the last of two contradicting options wins', async () => {
     const args = ['--assume', 'cancel-again=404', '--assume', 'cancel-again=204'];
     expect((await settingsOf({ args })).assume).toEqual({ 'cancel-again': '204' });
   });
 });
 
-describe('what is no setting is passed over', () => {
+describe('variables that are no settings are ignored', () => {
   test.each([
     ['an empty variable', { PETSTORE_MOCK_PORT: '' }],
     ['a variable of another program', { PORT: '80', PETSTORE: 'x' }],
@@ -270,7 +270,7 @@ describe('what is no setting is passed over', () => {
   });
 });
 
-test('a path in a config file starts from that file, and a name stays one', async () => {
+test('a relative path in a config file starts from its folder, and a name stays a name', async () => {
   expect((await settingsOf({ config: { fixture: './store.json' } })).fixture).toBe(
     join(folder, 'store.json'),
   );
@@ -282,7 +282,7 @@ test('a path in a config file starts from that file, and a name stays one', asyn
   });
 });
 
-describe('each refusal says where, what was expected and what is nearest', () => {
+describe('each refusal says where, what was expected and the nearest right word', () => {
   const port = 'an integer from 0 to 65535';
   const assumption = 'an assumption that "petstore-mock assumptions" lists';
   const instant = 'an RFC 3339 instant such as 2030-12-06T00:00:00Z';
@@ -452,7 +452,7 @@ describe('each refusal says where, what was expected and what is nearest', () =>
 });
 
 describe('the table of flags', () => {
-  test('gives every flag of serve a variable and a place in the file, but those that cannot', () => {
+  test('gives every flag of serve a variable and a config member, with few exceptions', () => {
     const served = FLAG_NAMES.filter((name) => flagShape(name).commands.includes('serve'));
     expect(served.filter((name) => !flagsFrom('environment').includes(name))).toEqual([
       'help',
@@ -465,11 +465,11 @@ describe('the table of flags', () => {
     ]);
   });
 
-  test('names variables as flags are named', () => {
+  test('names variables after flags', () => {
     expect(variableOf('read-only-key')).toBe('PETSTORE_MOCK_READ_ONLY_KEY');
   });
 
-  test('says what the value of a flag is, where it takes one', () => {
+  test('describes the value of each flag that takes one', () => {
     for (const name of FLAG_NAMES) {
       const { type, value } = flagShape(name);
       expect(value === undefined, name).toBe(type === 'switch');

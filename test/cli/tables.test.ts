@@ -78,7 +78,7 @@ describe('the table of assumptions', () => {
   });
 });
 
-test('an assumption is explained with the meaning of each option and the operations it touches', () => {
+test('an explained assumption shows what each option means and the operations it touches', () => {
   expect(renderAssumption('cancel-again', { 'cancel-again': '204' }, PLAIN)).toBe(
     `cancel-again
 What does DELETE answer for an order that is cancelled already?
@@ -97,7 +97,7 @@ Touches
   );
 });
 
-test('a table wraps its cells and leaves no blanks at the ends of lines', () => {
+test('a table wraps its cells and has no trailing spaces', () => {
   const rows = [
     ['a b c', 'one two three'],
     ['d', 'four'],
@@ -112,7 +112,7 @@ describe('the banner', () => {
   const bannerOf = (started: Partial<Started>) =>
     renderBanner({ url: URL, keys: {}, scenarios: [], control: undefined, ...started }, PLAIN);
 
-  test('has a curl line, where to control it, what else there is and how to stop', () => {
+  test('shows a curl line, the control API, further commands and how to stop', () => {
     expect(bannerOf({ control: { token: undefined } })).toBe(`
   Try it: curl -H 'Authorization: Bearer demo-key' '${URL}/pets?limit=3'
   Control it: http://127.0.0.1:4010/__mock
@@ -123,20 +123,20 @@ describe('the banner', () => {
 `);
   });
 
-  test('names the scenarios it started with', () => {
+  test('names the active scenarios', () => {
     expect(bannerOf({ scenarios: ['slow', './mine.yaml'] })).toContain(
       '  Scenarios: slow, ./mine.yaml\n',
     );
     expect(bannerOf({})).not.toContain('Scenarios:');
   });
 
-  test('shows a token that was drawn', () => {
+  test('shows a generated token', () => {
     expect(bannerOf({ control: { token: 'drawn-token' } })).toContain(
       '  Control token: drawn-token\n',
     );
   });
 
-  test('says nothing of a control API that there is not', () => {
+  test('does not mention a control API that is off', () => {
     expect(bannerOf({})).not.toContain('Control');
   });
 
@@ -150,7 +150,7 @@ describe('the banner', () => {
     expect(bannerOf({ keys })).toContain(expected);
   });
 
-  test('has no curl line where no key works', () => {
+  test('has no curl line if no key works', () => {
     expect(bannerOf({ keys: { valid: [], readOnly: [] } })).not.toContain('curl');
   });
 });
