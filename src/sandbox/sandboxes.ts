@@ -25,14 +25,13 @@ export interface SandboxLimits {
 export class Sandboxes {
   readonly required: boolean;
   readonly most: number;
+  readonly default: Sandbox;
   /** Called after each exchange in any sandbox. */
   readonly observers = new Set<Observer>();
   readonly #past = new Past();
   readonly #share: SandboxShare;
   readonly #named = new Map<string, Sandbox>();
   #start: Start;
-  #stagingStart: Start;
-  readonly #default: Sandbox;
 
   /** @param file where the default sandbox's store is kept, with its initial content */
   constructor(
@@ -54,12 +53,7 @@ export class Sandboxes {
       forgotten: (sandbox) => this.#past.add(sandbox),
     };
     this.#start = file === undefined ? start : { ...start, store: forkStore(file.store) };
-    this.#stagingStart = stagingOf(this.#start);
-    this.#default = new Sandbox(DEFAULT_SANDBOX, this.#start, this.#share, { file });
-  }
-
-  get default(): Sandbox {
-    return this.#default;
+    this.default = new Sandbox(DEFAULT_SANDBOX, this.#start, this.#share, { file });
   }
 
   /**
@@ -68,7 +62,7 @@ export class Sandboxes {
    * @returns undefined if the limit of sandboxes is reached
    */
   find(name: string): Sandbox | undefined {
-    if (name === DEFAULT_SANDBOX) return this.#default;
+    if (name === DEFAULT_SANDBOX) return this.default;
     const known = this.#named.get(name);
     if (known !== undefined) return known;
     // Staging always exists, used or not.
@@ -95,7 +89,7 @@ export class Sandboxes {
 
   /** Every existing sandbox: the default one and staging first. */
   *[Symbol.iterator](): Generator<Sandbox> {
-    yield this.#default;
+    yield this.default;
     const staging = this.find(STAGING_SANDBOX);
     if (staging !== undefined) yield staging;
     for (const sandbox of this.#named.values()) if (sandbox !== staging) yield sandbox;
@@ -127,14 +121,13 @@ export class Sandboxes {
 
   /** Ends whatever lasts as long as a sandbox, so that a server can close. */
   end(): void {
-    this.#default.end();
+    this.default.end();
     for (const sandbox of this.#named.values()) sandbox.end();
   }
 
   /** Restarts every sandbox from another start, after the files that it is made of changed. */
   restart(start: Start): void {
     this.#start = start;
-    this.#stagingStart = stagingOf(start);
     for (const sandbox of this) {
       // Clients were told that what is in a file is kept.
       sandbox.restart(this.startOf(sandbox.name), sandbox.file !== undefined);
@@ -143,13 +136,12 @@ export class Sandboxes {
 
   /** What the sandbox of a name starts from: staging has its own keys. */
   startOf(name: string, start: Start = this.#start): Start {
-    if (name !== STAGING_SANDBOX) return start;
-    return start === this.#start ? this.#stagingStart : stagingOf(start);
+    return name === STAGING_SANDBOX ? stagingOf(start) : start;
   }
 
   /** The keys of the sandbox of a name, which need not exist yet. */
   keysOf(name: string): Keyring {
-    return this.has(name) ? (this.find(name) ?? this.#default).world.keys : this.#start.keys;
+    return this.has(name) ? (this.find(name) ?? this.default).world.keys : this.#start.keys;
   }
 }
 

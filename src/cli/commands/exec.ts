@@ -49,6 +49,7 @@ export const exec: Command = async ({ layers, positionals: words, terminal }) =>
     },
     onReload: (problem: Error | undefined) =>
       notices.write(renderNotice(tellReload(problem), 'pretty')),
+    onNotice: (message: string) => notices.write(renderNotice(message, 'pretty')),
   };
   const server = await Promise.race([start(observed, layers, files), signals.came]);
   if (server === undefined) return interrupted(signals);
