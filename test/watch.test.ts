@@ -47,7 +47,7 @@ function watchThem(...paths: string[]) {
   return { next, count: () => count, watch: watched };
 }
 
-describe('a change is seen where', () => {
+describe('a change is reported when', () => {
   test.each([
     ['the file is written in place', (file: string) => writeFileSync(file, 'b')],
     [
@@ -107,7 +107,7 @@ describe('a change is seen where', () => {
   });
 });
 
-test('several changes at once are told once, and other files are none', async () => {
+test('several changes at once are reported once, other files are ignored', async () => {
   const one = write('one.yaml', 'a');
   const two = write('two.yaml', 'a');
   const { next, count } = watchThem(one, two);
@@ -120,7 +120,7 @@ test('several changes at once are told once, and other files are none', async ()
   expect(count()).toBe(1);
 });
 
-test('a change while the last is being dealt with is told after it', async () => {
+test('a change during onChange is reported afterwards', async () => {
   const file = write('file.yaml', 'a');
   const order: string[] = [];
   await new Promise<void>((resolve) => {
@@ -138,7 +138,7 @@ test('a change while the last is being dealt with is told after it', async () =>
   expect(order).toEqual(['begin', 'end', 'begin', 'end']);
 });
 
-test('other files can be followed, and what changed meanwhile is told', async () => {
+test('after follow, changes of old and new files are reported', async () => {
   const one = write('one.yaml', 'a');
   const two = write('two.yaml', 'a');
   const { next, watch } = watchThem(one);
@@ -151,7 +151,7 @@ test('other files can be followed, and what changed meanwhile is told', async ()
   await second;
 });
 
-test('nothing is told once it is closed', async () => {
+test('nothing is reported after close', async () => {
   const file = write('file.yaml', 'a');
   const { count, watch } = watchThem(file);
   writeFileSync(file, 'b');

@@ -102,7 +102,7 @@ describe('behind a body parser', () => {
   });
 });
 
-describe('what a middleware says of the client', () => {
+describe('properties that a middleware sets on the request', () => {
   test.each([
     [400, 400, 'INVALID_INPUT'],
     [413, 413, 'BODY_TOO_LARGE'],

@@ -13,7 +13,7 @@ function receive(limit: number) {
   return { request, received };
 }
 
-test('chunks are put together', async () => {
+test('chunks are concatenated', async () => {
   const { request, received } = receive(4);
   request.push('ab');
   request.push('cd');
@@ -22,7 +22,7 @@ test('chunks are put together', async () => {
   expect(received).toEqual([new ReceivedBytes(Buffer.from('abcd'))]);
 });
 
-test('what comes after the limit is read and kept by nobody', async () => {
+test('bytes after the limit are discarded', async () => {
   const { request, received } = receive(4);
   for (const chunk of ['ab', 'cd', 'e', 'f'.repeat(1_000_000)]) request.push(chunk);
   await setImmediate();

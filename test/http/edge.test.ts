@@ -73,7 +73,7 @@ describe('HEAD', () => {
     ['/v1/pets/1', {}, 200],
     ['/v1/pets', { Authorization: undefined }, 401],
     ['/v1/nothing', {}, 404],
-  ])('%s answers with the headers of GET and no body (%o: %i)', async (target, headers, status) => {
+  ])('HEAD %s returns the headers of GET and no body (%o: %i)', async (target, headers, status) => {
     const { port } = await start();
     const connection = await openRaw(port);
     connection.send(rawRequest('GET', target, headers));
@@ -88,7 +88,7 @@ describe('HEAD', () => {
     expect(head.headers).toEqual({ ...get.headers, ...changing });
   });
 
-  test('of a streamed list ends without a body', async () => {
+  test('HEAD of a streamed list returns no body', async () => {
     const { port } = await start({ animals: 5_000 });
     const connection = await openRaw(port);
     connection.send(rawRequest('HEAD', '/v1/inventory') + rawRequest('GET', '/v1/pets/1'));
@@ -104,7 +104,7 @@ describe('OPTIONS and CORS', () => {
     ['/v1/pets/1', 'GET, HEAD, OPTIONS'],
     ['/v1/inventory/1', 'PATCH, OPTIONS'],
     ['/v1/store/orders/1', 'DELETE, OPTIONS'],
-  ])('OPTIONS %s names the methods and needs no key', async (target, allow) => {
+  ])('OPTIONS %s lists the allowed methods without a key', async (target, allow) => {
     const reply = await askAlone({}, 'OPTIONS', target, { Authorization: undefined });
     expect(reply.status).toBe(204);
     expect(reply.headers.allow).toBe(allow);
@@ -119,7 +119,7 @@ describe('OPTIONS and CORS', () => {
     'Access-Control-Request-Headers': 'authorization, content-type',
   };
 
-  test('a preflight is told what it may send', async () => {
+  test('a preflight reply lists the allowed methods and headers', async () => {
     const reply = await askAlone({}, 'OPTIONS', '/v1/inventory/1', preflight);
     expect(reply.status).toBe(204);
     expect(reply.headers).toMatchObject({
@@ -168,7 +168,7 @@ describe('paths and methods', () => {
     '/__mock',
     'http://localhost/nothing',
     '*',
-  ])('%s is nothing that the service has', async (target) => {
+  ])('GET %s returns 404', async (target) => {
     expectError(await askAlone({}, 'GET', target), 404, 'route_not_found');
   });
 
@@ -202,7 +202,7 @@ describe('paths and methods', () => {
     ['GET', '/v1/inventory/1', 'PATCH, OPTIONS'],
     ['HEAD', '/v1/inventory/1', 'PATCH, OPTIONS'],
     ['PROPFIND', '/v1/store/orders', 'GET, HEAD, OPTIONS'],
-  ])('%s %s is answered with the methods that are allowed', async (method, target, allow) => {
+  ])('%s %s returns 405 with the allowed methods', async (method, target, allow) => {
     const reply = await askAlone({}, method, target);
     expect(reply.status).toBe(405);
     expect(reply.headers.allow).toBe(allow);
@@ -215,7 +215,7 @@ describe('paths and methods', () => {
     '/v1/%70ets/1',
     '/%76%31/pets/%31',
     '/v1/pets/1?',
-  ])('%s is the animal 1', async (target) => {
+  ])('GET %s returns animal 1', async (target) => {
     const reply = await askAlone({}, 'GET', target);
     expect(reply.status).toBe(200);
     expect(JSON.parse(reply.body)).toMatchObject({ id: 1 });
@@ -247,7 +247,7 @@ describe('paths and methods', () => {
     await expectWell(port);
   });
 
-  test('a client that resets its CONNECT leaves the server serving', async () => {
+  test('the server survives a client that resets after CONNECT', async () => {
     const { port } = await start();
     const connection = await openRaw(port);
     connection.send('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
@@ -258,7 +258,7 @@ describe('paths and methods', () => {
     await expectWell(port);
   });
 
-  test('an Upgrade is passed over', async () => {
+  test('an Upgrade header is ignored', async () => {
     const { port } = await start();
     const connection = await openRaw(port);
     const upgrade = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' };
@@ -276,13 +276,13 @@ describe('bodies', () => {
     expectError(reply, 413, 'body_too_large');
   });
 
-  test('a body of exactly the limit is taken', async () => {
+  test('a body of exactly the limit is accepted', async () => {
     const { port } = await start();
     const padded = REX.padEnd(MIB);
     expect((await ask(port, post(padded))).status).toBe(201);
   });
 
-  test('a chunked body is refused where it passes the limit, and the rest is passed over', async () => {
+  test('a chunked body over the limit is refused and its rest is discarded', async () => {
     const { port } = await start();
     const connection = await openRaw(port);
     const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
@@ -299,13 +299,13 @@ describe('bodies', () => {
     ['text/plain', { 'Content-Type': 'text/plain' }],
     ['another charset', { 'Content-Type': 'application/json; charset=iso-8859-1' }],
     ['a Content-Encoding', { 'Content-Encoding': 'gzip' }],
-  ])('a body with %s is not supported', async (_name, headers) => {
+  ])('a body with %s returns 415', async (_name, headers) => {
     const { port } = await start();
     expectError(await ask(port, post(REX, headers)), 415, 'unsupported_media_type');
   });
 
   test.each(['application/json; charset=UTF-8', 'application/json;charset="utf-8"'])(
-    'a body of %s is taken',
+    'a body of type %s is accepted',
     async (type) => {
       const { port } = await start();
       expect((await ask(port, post(REX, { 'Content-Type': type }))).status).toBe(201);
@@ -320,13 +320,13 @@ describe('bodies', () => {
     ['null', 'null'],
     ['empty', ''],
     ['a byte order mark and nothing more', '\ufeff'],
-  ])('a body that is %s is invalid input', async (_name, body) => {
+  ])('a body that is %s returns 400', async (_name, body) => {
     const { port } = await start();
     expectError(await ask(port, post(body)), 400, 'invalid_input');
     await expectWell(port);
   });
 
-  test('a body that is not UTF-8 is invalid input', async () => {
+  test('a body that is not UTF-8 returns 400', async () => {
     const { port } = await start();
     const body = Buffer.from('{"name":"R\xe9x","categoryId":1}', 'latin1');
     const head = post('', { 'Content-Length': String(body.length) });
@@ -335,7 +335,7 @@ describe('bodies', () => {
     expect(JSON.parse(reply.body).message).toContain('UTF-8');
   });
 
-  test('a body on an operation that takes none is passed over', async () => {
+  test('a body on an operation without one is ignored', async () => {
     const { port } = await start();
     const connection = await openRaw(port);
     const body = 'x'.repeat(100_000);
@@ -350,7 +350,7 @@ describe('Expect: 100-continue', () => {
   const expecting = (length: number): string =>
     post('', { 'Content-Length': String(length), Expect: '100-continue' });
 
-  test('the body is asked for, then the request is answered', async () => {
+  test('100 Continue comes before the reply', async () => {
     const { port } = await start();
     const connection = await openRaw(port);
     connection.send(expecting(REX.length));
@@ -361,7 +361,7 @@ describe('Expect: 100-continue', () => {
     expect((await connection.reply()).status).toBe(200);
   });
 
-  test('other expectations are passed over', async () => {
+  test('other expectations are ignored', async () => {
     const reply = await askAlone({}, 'GET', '/v1/pets/1', { Expect: 'the-best' });
     expect(reply.status).toBe(200);
   });
@@ -383,7 +383,7 @@ describe('what is not HTTP', () => {
       'POST /v1/pets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n',
     ],
     ['no Host', 'GET /v1/pets HTTP/1.1\r\nAuthorization: Bearer demo-key\r\n\r\n'],
-  ])('%s gets an Error, and the connection is closed', async (_name, bytes) => {
+  ])('%s returns an Error and closes the connection', async (_name, bytes) => {
     const { port } = await start();
     const connection = await openRaw(port);
     connection.send(Buffer.from(bytes, 'latin1'));
@@ -403,7 +403,7 @@ describe('what is not HTTP', () => {
       'transfer_coding_not_implemented',
       `${rawRequest('POST', '/v1/pets', { 'Transfer-Encoding': 'gzip, chunked' })}0\r\n\r\n`,
     ],
-  ])('%s gets %i, and the connection is closed', async (_name, status, code, bytes) => {
+  ])('%s returns %i and closes the connection', async (_name, status, code, bytes) => {
     const { port } = await start();
     const connection = await openRaw(port);
     connection.send(bytes);
@@ -421,13 +421,13 @@ describe('what is not HTTP', () => {
     expectError(await ask(port, 'nonsense\r\n\r\n'), 422, 'invalid_input');
   });
 
-  test('the name of a coding is known in capitals too', async () => {
+  test('Transfer-Encoding is case-insensitive', async () => {
     const coding = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'CHUNKED' };
     const chunks = `${REX.length.toString(16)}\r\n${REX}\r\n0\r\n\r\n`;
     expect((await askAlone({}, 'POST', '/v1/pets', coding, chunks)).status).toBe(201);
   });
 
-  test('more headers than Node keeps by itself are all read', async () => {
+  test('more than 2,000 headers are read', async () => {
     const { port } = await start();
     const many = 'a:\r\n'.repeat(2_100);
     const key = 'Authorization: Bearer demo-key\r\n';
@@ -435,7 +435,7 @@ describe('what is not HTTP', () => {
     expect(reply.status).toBe(200);
   });
 
-  test('with --plain nothing tells the mock', async () => {
+  test('with --plain the Error has no Mock-Basis', async () => {
     const { port } = await start({ plain: true });
     expect((await ask(port, 'nonsense\r\n\r\n')).headers).not.toHaveProperty('mock-basis');
   });
@@ -443,7 +443,7 @@ describe('what is not HTTP', () => {
   test.each<[string, string]>([
     ['headers', rawRequest('GET', '/v1/pets', { 'X-Long': 'x'.repeat(20_000) })],
     ['a target', rawRequest('GET', `/v1/pets?${'x'.repeat(20_000)}`)],
-  ])('%s over 16 KiB get 431, and the connection is closed', async (_name, bytes) => {
+  ])('%s over 16 KiB returns 431 and closes the connection', async (_name, bytes) => {
     const { port } = await start();
     const connection = await openRaw(port);
     connection.send(bytes);
@@ -451,7 +451,7 @@ describe('what is not HTTP', () => {
     expect(await connection.rest()).toBe('');
   });
 
-  test('HTTP/1.0 is answered without chunks, and the connection is closed', async () => {
+  test('an HTTP/1.0 reply has no chunks and closes the connection', async () => {
     const { port } = await start({ animals: 5_000 });
     const connection = await openRaw(port);
     connection.send('GET /v1/inventory HTTP/1.0\r\nAuthorization: Bearer demo-key\r\n\r\n');
@@ -462,7 +462,7 @@ describe('what is not HTTP', () => {
     expect(JSON.parse(reply.body)).toHaveLength(5_000);
   });
 
-  test('a server closes although a client that was refused keeps its connection open', async () => {
+  test('a refused client that keeps its connection open does not block close()', async () => {
     const server = await startServer({ port: 0 });
     const connection = await openRaw(server.port);
     connection.send('nonsense\r\n\r\n');
@@ -479,7 +479,7 @@ describe('another protocol', () => {
       'http:// instead of https://',
     ],
     ['an HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'turn HTTP/2 off'],
-  ])('%s leaves one notice that names the cure', async (_name, bytes, cure) => {
+  ])('%s is reported once, with what to do', async (_name, bytes, cure) => {
     const notices: string[] = [];
     const { port } = await start({ onNotice: (message) => notices.push(message) });
     for (const _attempt of [1, 2]) {
@@ -522,7 +522,7 @@ describe('slow clients', () => {
       'stops between chunks',
       `${rawRequest('POST', '/v1/pets', { 'Transfer-Encoding': 'chunked' })}2\r\n{"\r\n`,
     ],
-  ])('a client that %s gets 408, and the connection is closed', async (_name, bytes) => {
+  ])('a client that %s gets 408 and its connection is closed', async (_name, bytes) => {
     const { port } = await start({ timeouts });
     const connection = await openRaw(port);
     connection.send(bytes);
@@ -543,7 +543,7 @@ describe('slow clients', () => {
 });
 
 describe('idle clients', () => {
-  test('a connection without requests is closed, and one that waits for a reply is not', async () => {
+  test('an idle connection is closed, one that waits for a reply is not', async () => {
     const { port } = await start({ timeouts: { idle: 15 }, scenarios: ['slow'] });
     const connection = await openRaw(port);
     // The scenario holds this back for far longer than a connection may be idle.
@@ -559,7 +559,7 @@ describe('connections', () => {
     replies.map(({ body }) => JSON.parse(body).id);
   const first50 = Array.from({ length: 50 }, (_, index) => index + 1);
 
-  test('a connection is used again', async () => {
+  test('a connection is reused', async () => {
     const { port } = await start();
     const connection = await openRaw(port);
     for (const id of [3, 1, 2]) {
@@ -575,7 +575,7 @@ describe('connections', () => {
     expect(idsOf(await connection.replies(50))).toEqual(first50);
   });
 
-  test('pipelined requests of both ways in are answered in order', async () => {
+  test('pipelined requests to the service and the control API are answered in order', async () => {
     const { port } = await start({ animals: 20_000 });
     const connection = await openRaw(port);
     connection.send(
@@ -595,7 +595,7 @@ describe('connections', () => {
     ['/v1/inventory', 'garbage\r\n\r\n'],
     ['/__mock/health', 'garbage\r\n\r\n'],
     ['/v1/inventory', 'GET /v1/pets HTTP/1.1\r\n\r\n'],
-  ])('the reply to %s is whole although %j follows', async (target, garbage) => {
+  ])('the reply to %s is complete when %j follows the request', async (target, garbage) => {
     const { port } = await start({ animals: 20_000 });
     const connection = await openRaw(port);
     connection.send(rawRequest('GET', target) + garbage);
@@ -626,7 +626,7 @@ describe('connections', () => {
     expect((await ask(server.port, cancel)).status).toBe(204);
   });
 
-  test('a reply that is given later, as the last, is whole although more follows', async () => {
+  test('a delayed last reply is complete when another request follows', async () => {
     const { port } = await start({ delay: 20 });
     const connection = await openRaw(port);
     const last = rawRequest('GET', '/v1/pets/1', { Connection: 'close' });
@@ -654,7 +654,7 @@ describe('connections', () => {
     ]);
   });
 
-  test('of a long list that waits for another no more is made than tells that it is long', async () => {
+  test('a long list that waits behind another is not generated ahead', async () => {
     const { port } = await start({ animals: 20_000 });
     const connection = await openRaw(port);
     const last = rawRequest('GET', '/v1/inventory', { Connection: 'close' });
@@ -667,7 +667,7 @@ describe('connections', () => {
     expect(ahead).toBeLessThan(8_000);
   });
 
-  test('what is sent by two clients never mixes', async () => {
+  test("two clients never get each other's replies", async () => {
     const { port } = await start();
     const clients = await Promise.all([openRaw(port), openRaw(port)]);
     const asked = Array.from({ length: 100 }, (_, index) => (index % 50) + 1);
@@ -711,7 +711,7 @@ describe('connections', () => {
         await once(socket, 'close');
       },
     ],
-  ])('a client that leaves in the middle of %s leaves the server serving', async (_name, leave) => {
+  ])('the server survives a client that leaves in the middle of %s', async (_name, leave) => {
     const { port } = await start({ animals: 100_000 });
     await Promise.all([leave(port), leave(port), leave(port)]);
     await expectWell(port);
@@ -722,7 +722,7 @@ describe('connections', () => {
     expect(JSON.parse(reply.body)).toHaveLength(100_000);
   });
 
-  test('a long list is whole, and others are answered while it is sent', async () => {
+  test('a long list is complete, and other clients are served while it is sent', async () => {
     const { port } = await start({ animals: 100_000 });
     const reader = await openRaw(port);
     reader.send(rawRequest('GET', '/v1/inventory'));
@@ -750,7 +750,7 @@ describe('Host', () => {
   });
 
   test.each(['localhost', 'LOCALHOST:80', '127.0.0.1:', '[::1]:4010', 'a_b.example', ''])(
-    '%j is taken',
+    '%j is accepted',
     async (host) => {
       const reply = await askAlone({}, 'GET', '/v1/pets', { Host: host });
       expect(reply.status).toBe(200);

@@ -32,7 +32,7 @@ describe('a key with a name', () => {
     expect(located(sandboxes, 'key~mine', 'path', 'other')).toEqual(['path', 'Bearer key']);
   });
 
-  test('of spaces is told from one without in no time', () => {
+  test('of many spaces is parsed in linear time', () => {
     const spaces = ' '.repeat(1_000_000);
     expect(located(new Sandboxes(startWith('key')), `${spaces}x~!`)[0]).toBe('default');
   });

@@ -58,7 +58,7 @@ async function openUnread(port: number, target: string): Promise<RawConnection> 
   return connection;
 }
 
-test('a reply that its client is slow to read is sent whole', async () => {
+test('a slow reader gets its complete reply', async () => {
   const server = await start();
   const long = post(`{"name":"${'x'.repeat(1_000_000)}","categoryId":1}`);
   const maker = await openRaw(server.port);
@@ -80,7 +80,7 @@ test('a reply that its client is slow to read is sent whole', async () => {
   await closed;
 });
 
-test('a long list that its client is slow to read is sent whole', async () => {
+test('a slow reader gets a complete long list', async () => {
   const server = await start({ animals: 300_000 });
   const idle = await openUsed(server.port);
   const reader = await openUnread(server.port, '/v1/inventory');
@@ -94,7 +94,7 @@ test('a long list that its client is slow to read is sent whole', async () => {
   await closed;
 });
 
-test('replies that are held back are sent at once, each, and the last one says so', async () => {
+test('delayed replies are sent at once, and the last one closes the connection', async () => {
   const server = await start();
   const connection = await openRaw(server.port);
   const slow = [1, 2, 3, 4].map((id) =>
@@ -114,7 +114,7 @@ test('replies that are held back are sent at once, each, and the last one says s
   await closed;
 });
 
-test('a request whose body is on its way is answered, and nothing behind it is done', async () => {
+test('a request whose body is still arriving is answered, later ones are ignored', async () => {
   const server = await start();
   const connection = await openUsed(server.port);
   connection.send(post(REX).slice(0, -1));
@@ -138,7 +138,7 @@ test('a request whose body is on its way is answered, and nothing behind it is d
   expect(server.coverage().totals.documented.shown).toBe(2);
 });
 
-test('a request that had arrived is answered', async () => {
+test('requests that arrived before the stop are answered', async () => {
   const server = await start();
   const connections = await Promise.all([1, 2, 3].map(() => openUsed(server.port)));
   // Within one machine a write is an arrival.
@@ -165,7 +165,7 @@ test.each<[string, boolean, string]>([
   ],
   ['hears of requests', true, rawRequest('GET', '/__mock/requests/stream')],
   ['hangs', false, rawRequest('GET', '/v1/pets/1', { Prefer: 'scenario=outage' })],
-])('nobody waits for a client that %s', async (_what, answered, bytes) => {
+])('close() does not wait for a client that %s', async (_what, answered, bytes) => {
   const server = await start();
   if (answered) await openBegun(server.port, bytes);
   else (await openRaw(server.port)).send(bytes);
@@ -173,7 +173,7 @@ test.each<[string, boolean, string]>([
   await server.close();
 });
 
-test('nobody waits for long for a body that does not come', async () => {
+test('close() waits only briefly for a body that does not arrive', async () => {
   const server = await start();
   const connection = await openUsed(server.port);
   connection.send(post(REX).slice(0, -1));
@@ -182,7 +182,7 @@ test('nobody waits for long for a body that does not come', async () => {
   expect(await connection.rest()).toBe('');
 });
 
-test('a client that reads no more of its reply has its time', async () => {
+test('a client that stops reading is cut off', async () => {
   const server = await start({ animals: 300_000, timeouts: { stop: 100 } });
   await openUnread(server.port, '/v1/inventory');
   await server.close();

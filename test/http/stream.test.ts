@@ -27,7 +27,7 @@ async function serve(pieces: number, made: string[]): Promise<{ server: Server; 
   return { server, port: typeof address === 'object' ? (address?.port ?? 0) : 0 };
 }
 
-test('of all long replies together one piece is made at a turn, for each in its turn', async () => {
+test('long replies share turns: one chunk per turn, round robin', async () => {
   const made: string[] = [];
   const { port } = await serve(300, made);
   const targets = ['/a', '/b', '/c', '/d', '/e'];
@@ -46,7 +46,7 @@ test('of all long replies together one piece is made at a turn, for each in its 
   expect(bodies).toEqual(targets.map(() => `>${'x'.repeat(299)}.`));
 });
 
-test('a reply takes no turn before the one that is due before it is out', async () => {
+test('a pipelined reply starts after the one before it is sent', async () => {
   const made: string[] = [];
   const { port } = await serve(50, made);
   const client = await openRaw(port);
@@ -56,7 +56,7 @@ test('a reply takes no turn before the one that is due before it is out', async 
   expect(made.indexOf('/second')).toBe(49);
 });
 
-test('a client that leaves takes no more turns', async () => {
+test('a reply whose client has left takes no more turns', async () => {
   const made: string[] = [];
   const { port, server } = await serve(1_000_000, made);
   const client = await openRaw(port);
