@@ -75,11 +75,11 @@ function whyNot({ host, port }: ServeSettings, error: unknown): string {
     case 'EADDRINUSE':
       return `port ${port} of ${host} is taken: stop what listens there, or choose another with --port (0 takes any free one)`;
     case 'EACCES':
-      return `port ${port} of ${host} is not open to you: choose one above 1023 with --port (0 takes any free one)`;
+      return `no permission to listen on port ${port} of ${host}: choose one above 1023 with --port (0 takes any free one)`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `${host} is no address of this machine: choose another with --host (127.0.0.1, or 0.0.0.0 for every one)`;
+      return `${host} is not an address of this machine: choose another with --host (127.0.0.1, or 0.0.0.0 for all)`;
     default:
       throw error;
   }

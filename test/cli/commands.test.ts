@@ -141,7 +141,7 @@ describe('generate', () => {
     expect(await runInProcess(args)).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: `petstore-mock: --output: ${file} exists; --force writes over it\n`,
+      stderr: `petstore-mock: --output: ${file} exists; --force overwrites it\n`,
     });
     expect(readFileSync(file, 'utf8')).toBe('mine');
     expect((await runInProcess([...args, '--force'])).code).toBe(0);

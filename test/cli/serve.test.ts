@@ -145,7 +145,7 @@ test('a taken port is reported with a remedy, and the exit code is 1', async () 
 describe('a usage error goes to standard error, with exit code 2 and no output', () => {
   test.each([
     [['--prot', '0'], {}, '--prot is no flag of serve (did you mean --port?)'],
-    [['sevre'], {}, '"sevre" is no command (did you mean serve?)'],
+    [['sevre'], {}, 'unknown command "sevre" (did you mean serve?)'],
     [['--assume', 'cors=abesnt'], {}, 'did you mean absent?'],
     [[], { PETSTORE_MOCK_PORT: 'x' }, 'environment variable PETSTORE_MOCK_PORT: expected'],
     [[], { PETSTORE_MOCK_SEDE: '1' }, 'did you mean PETSTORE_MOCK_SEED?'],

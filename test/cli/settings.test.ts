@@ -329,12 +329,12 @@ describe('each refusal says where, what was expected and the nearest right word'
     ],
     [
       { args: ['asumptions'] },
-      '"asumptions" is no command (did you mean assumptions?); petstore-mock --help lists them',
+      'unknown command "asumptions" (did you mean assumptions?); petstore-mock --help lists them',
     ],
     [{ args: ['serve', 'now'] }, 'serve: expected only flags, found "now"'],
     [
       { args: ['strat'] },
-      '"strat" is no command (did you mean start?); petstore-mock --help lists them',
+      'unknown command "strat" (did you mean start?); petstore-mock --help lists them',
     ],
     [
       { args: ['run', '--', 'npm', 'test'] },
@@ -427,11 +427,11 @@ describe('each refusal says where, what was expected and the nearest right word'
     ],
     [
       { env: { PETSTORE_MOCK_PROT: '80' } },
-      'environment variable PETSTORE_MOCK_PROT: no flag goes by this name (did you mean PETSTORE_MOCK_PORT?)',
+      'environment variable PETSTORE_MOCK_PROT: no flag has this name (did you mean PETSTORE_MOCK_PORT?)',
     ],
     [
       { env: { petstore_mock_port: '80' } },
-      'environment variable petstore_mock_port: no flag goes by this name (did you mean PETSTORE_MOCK_PORT?)',
+      'environment variable petstore_mock_port: no flag has this name (did you mean PETSTORE_MOCK_PORT?)',
     ],
     [
       { config: { prot: 80 } },

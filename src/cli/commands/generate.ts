@@ -15,7 +15,7 @@ export const generate: Command = async ({ layers, terminal }) => {
   const settings = generateSettings(layers);
   const file = textOf(layers, 'output');
   if (file !== undefined && existsSync(file) && !isOn(layers, 'force')) {
-    throw new UsageError(`--output: ${file} exists; --force writes over it`);
+    throw new UsageError(`--output: ${file} exists; --force overwrites it`);
   }
   const store = createStore(await generateStore(settings));
   if (file === undefined) await pipeline(storeText(store), terminal.output, { end: false });

@@ -178,7 +178,7 @@ function requireExpected(
   if (named) throw refusal(command, 'only flags', describe(surplus));
   const commands = COMMAND_NAMES.flatMap((name) => [name, ...(commandShape(name).aliases ?? [])]);
   throw new UsageError(
-    `${describe(surplus)} is no command${suggest(surplus, commands)}; petstore-mock --help lists them`,
+    `unknown command ${describe(surplus)}${suggest(surplus, commands)}; petstore-mock --help lists them`,
   );
 }
 

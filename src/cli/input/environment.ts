@@ -52,6 +52,6 @@ function refuseNearMiss(name: string, known: readonly string[]): void {
   const nearest = closest(name.toUpperCase(), known);
   if (distance(name.toUpperCase(), nearest) > NEAR) return;
   throw new UsageError(
-    `environment variable ${name}: no flag goes by this name (did you mean ${nearest}?)`,
+    `environment variable ${name}: no flag has this name (did you mean ${nearest}?)`,
   );
 }
