@@ -15,10 +15,11 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A stream to a client that reads nothing until it is told to. */
+/** A stream whose client reads nothing until `read` is called. */
 function slowStream(
   sandboxes = new Sandboxes(startOf({}, loadFixtureSync('default'), [])),
   filter: ExchangeFilter = {},
+  sandbox = sandboxes.default,
 ) {
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   const written: string[] = [];
@@ -31,7 +32,7 @@ function slowStream(
     return false;
   });
   vi.spyOn(response, 'writableLength', 'get').mockImplementation(() => waiting);
-  streamsOf(sandboxes.observers).open(response, sandboxes.default, filter);
+  streamsOf(sandboxes.observers).open(response, sandbox, filter);
   const read = (): void => {
     waiting = 0;
     response.emit('drain');
@@ -56,7 +57,7 @@ const RESET = {
   delay: 0,
 } as const;
 
-test('a slow client is told how many exchanges it has missed', () => {
+test('a slow client learns how many exchanges it missed', () => {
   const { sandboxes, written, read } = slowStream();
   const { journal } = sandboxes.default;
   for (let count = 0; count < 1000; count += 1) journal.record(0, SEEN, RESET);
@@ -68,7 +69,7 @@ test('a slow client is told how many exchanges it has missed', () => {
   expect(written.at(-1)).toMatch(/^id: 1001\nevent: exchange\n/);
 });
 
-test('a silent stream says every 15 s that it is still there, until it closes', () => {
+test('an idle stream sends a comment every 15 s until it closes', () => {
   vi.useFakeTimers();
   const { sandboxes, response, written, read } = slowStream();
   read();
@@ -79,7 +80,18 @@ test('a silent stream says every 15 s that it is still there, until it closes', 
   expect(sandboxes.observers.size).toBe(0);
 });
 
-test('an exchange is written once for all streams of its sandbox, and for none where none wants it', () => {
+test('a stream of a deleted sandbox gets nothing from a new one with its name', () => {
+  const sandboxes = new Sandboxes(startOf({}, loadFixtureSync('default'), []));
+  const { written } = slowStream(sandboxes, {}, sandboxes.find('a'));
+  sandboxes.find('a')?.journal.record(0, SEEN, RESET);
+  expect(written).toHaveLength(2);
+  sandboxes.delete('a');
+  sandboxes.find('a')?.journal.record(0, SEEN, RESET);
+  expect(written).toHaveLength(2);
+  expect(sandboxes.observers.size).toBe(0);
+});
+
+test('an exchange is serialized once for all streams of its sandbox, and only if one of them wants it', () => {
   const { sandboxes, chunks } = slowStream();
   const others = [slowStream(sandboxes), slowStream(sandboxes)];
   const picky = slowStream(sandboxes, { status: 404 });
@@ -94,7 +106,7 @@ test('an exchange is written once for all streams of its sandbox, and for none w
   decode.mockRestore();
 });
 
-test('a server has at most 100 streams, and another one when one has been left', () => {
+test('a server has at most 100 open streams', () => {
   const { sandboxes, response } = slowStream();
   const streams = streamsOf(sandboxes.observers);
   for (let count = 2; count <= MOST_STREAMS; count += 1) {

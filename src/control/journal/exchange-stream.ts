@@ -34,47 +34,48 @@ export function streamsOf(observers: Set<Observer>): Streams {
 /** Sends the exchanges of sandboxes as server-sent events. */
 class Streams {
   readonly #observers: Set<Observer>;
-  readonly #bySandbox = new Map<string, Set<Stream>>();
-  #count = 0;
+  readonly #open = new Set<Stream>();
 
   constructor(observers: Set<Observer>) {
     this.#observers = observers;
   }
 
   get areFull(): boolean {
-    return this.#count >= MOST_STREAMS;
+    return this.#open.size >= MOST_STREAMS;
   }
 
   /** Opens a stream, which ends when the client leaves or the sandbox is deleted. */
   open(response: ServerResponse, sandbox: Sandbox, filter: ExchangeFilter): void {
-    const { name } = sandbox;
-    const streams = this.#bySandbox.get(name) ?? new Set();
-    const stream = new Stream(response, filter);
-    this.#bySandbox.set(name, streams.add(stream));
-    this.#count += 1;
+    const stream = new Stream(response, sandbox.name, filter);
+    this.#open.add(stream);
     this.#observers.add(this.#observe);
-    const forget = sandbox.onEnd(() => response.end());
-    response.once('close', () => {
+    const close = (): void => {
       stream.close();
+      this.#open.delete(stream);
+      if (this.#open.size === 0) this.#observers.delete(this.#observe);
+    };
+    // A new sandbox may get the same name before a slow client has read the end.
+    const forget = sandbox.onEnd(() => {
+      close();
+      response.end();
+    });
+    response.once('close', () => {
       forget();
-      streams.delete(stream);
-      if (streams.size === 0 && this.#bySandbox.get(name) === streams) this.#bySandbox.delete(name);
-      this.#count -= 1;
-      if (this.#count === 0) this.#observers.delete(this.#observe);
+      close();
     });
   }
 
-  readonly #observe: Observer = (name, exchange) => {
+  readonly #observe: Observer = (sandbox, exchange) => {
     let event: Buffer | undefined;
-    const eventOnce = (): Buffer => {
+    for (const stream of this.#open) {
+      if (!stream.takes(sandbox, exchange)) continue;
+      // Every stream sends the same bytes.
       event ??= eventOf(exchange);
-      return event;
-    };
-    for (const stream of this.#bySandbox.get(name) ?? []) stream.send(exchange, eventOnce);
+      stream.send(event);
+    }
   };
 }
 
-/** An exchange as an event. Every stream sends the same bytes. */
 function eventOf(exchange: ObservedExchange): Buffer {
   const data = writeJson(exchangeView(exchange));
   return Buffer.from(`id: ${exchange.number}\nevent: exchange\ndata: ${data}\n\n`);
@@ -83,12 +84,14 @@ function eventOf(exchange: ObservedExchange): Buffer {
 /** One stream, whose client may be slow. */
 class Stream {
   readonly #response: ServerResponse;
+  readonly #sandbox: string;
   readonly #filter: ExchangeFilter;
   readonly #timer: NodeJS.Timeout;
   #dropped = 0;
 
-  constructor(response: ServerResponse, filter: ExchangeFilter) {
+  constructor(response: ServerResponse, sandbox: string, filter: ExchangeFilter) {
     this.#response = response;
+    this.#sandbox = sandbox;
     this.#filter = filter;
     this.#timer = setInterval(() => {
       if (response.writableLength === 0) response.write(':\n\n');
@@ -98,15 +101,17 @@ class Stream {
     response.write(':\n\n');
   }
 
-  /** @param event makes the event; called only if the stream sends it */
-  send(exchange: ObservedExchange, event: () => Buffer): void {
-    if (!passes(exchange, this.#filter)) return;
-    if (this.#response.writableLength > MOST_WAITING) {
-      this.#dropped += 1;
-      return;
-    }
+  /** Whether to send an exchange. Counts the exchanges that the client is too slow for. */
+  takes(sandbox: string, exchange: ObservedExchange): boolean {
+    if (sandbox !== this.#sandbox || !passes(exchange, this.#filter)) return false;
+    if (this.#response.writableLength <= MOST_WAITING) return true;
+    this.#dropped += 1;
+    return false;
+  }
+
+  send(event: Buffer): void {
     this.#tellDropped();
-    this.#response.write(event());
+    this.#response.write(event);
   }
 
   close(): void {
