@@ -1,83 +1,82 @@
 import type { CaseId } from '../contract/cases.ts';
 import { isIntegerText, parseInt64 } from '../contract/int64.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import { type RecordOf, readRecord } from '../contract/records.ts';
+import { isObject, readRecord } from '../contract/records.ts';
 import type { Call } from '../service/input.ts';
 import { checkKey } from '../service/keyring.ts';
 import type { Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
-import { type Fact, isLarge } from './coverage-facts.ts';
+import { isLarge, RECORD_FACTS } from './coverage-facts.ts';
 
-export type Predicate = (call: Call, reply: Reply, world: World) => boolean;
+/** What a call or its reply shows besides records, each a bit above those of `RECORD_FACTS`. */
+const CALL_FACTS = {
+  'key-missing': 1 << 11,
+  'key-invalid': 1 << 12,
+  'limit-absent': 1 << 13,
+  'limit-1': 1 << 14,
+  'limit-between': 1 << 15,
+  'limit-100': 1 << 16,
+  'filter-unused': 1 << 17,
+  'filter-used': 1 << 18,
+  'created-with-status': 1 << 19,
+  'created-without-status': 1 << 20,
+  'pet-sunset': 1 << 21,
+  'quantity-0': 1 << 22,
+  'quantity-above': 1 << 23,
+  'cancelled-large-id': 1 << 24,
+  'order-shipped': 1 << 25,
+} as const;
 
-const asksForLimit =
-  (from: number, to: number): Predicate =>
-  (call) => {
-    const [text = '', ...others] = asked(call, 'limit');
-    const limit = isIntegerText(text) && others.length === 0 ? Number(text) : Number.NaN;
-    return limit >= from && limit <= to;
-  };
-
-const hasLargePathId: Predicate = ({ pathId = '' }) => {
-  const id = parseInt64(pathId);
-  return id !== undefined && isLarge(id);
+/** The fact that makes a reply show a case. A forced reply counts as any other. */
+export const CASE_FACTS: Readonly<Record<CaseId, number>> = {
+  ...CALL_FACTS,
+  'page-empty': RECORD_FACTS.none,
+  'page-available': RECORD_FACTS.available,
+  'page-pending': RECORD_FACTS.pending,
+  'page-sold': RECORD_FACTS.sold,
+  'page-without-status': RECORD_FACTS['no-status'],
+  'page-unseen-status': RECORD_FACTS['unseen-status'],
+  'page-large-id': RECORD_FACTS['large-id'],
+  'created-large-id': RECORD_FACTS['large-id'],
+  'pet-available': RECORD_FACTS.available,
+  'pet-pending': RECORD_FACTS.pending,
+  'pet-sold': RECORD_FACTS.sold,
+  'pet-without-status': RECORD_FACTS['no-status'],
+  'pet-unseen-status': RECORD_FACTS['unseen-status'],
+  'pet-large-id': RECORD_FACTS['large-id'],
+  'inventory-empty': RECORD_FACTS.none,
+  'entry-available': RECORD_FACTS.available,
+  'entry-sold': RECORD_FACTS.sold,
+  'entry-unseen-status': RECORD_FACTS['unseen-status'],
+  'inventory-large-id': RECORD_FACTS['large-id'],
+  'orders-empty': RECORD_FACTS.none,
+  'order-all-fields': RECORD_FACTS['all-fields'],
+  'order-absent-fields': RECORD_FACTS['absent-fields'],
+  'order-complete': RECORD_FACTS.complete,
+  'order-incomplete': RECORD_FACTS.incomplete,
+  'order-large-id': RECORD_FACTS['large-id'],
 };
 
-/**
- * What makes a call and its reply a case: a fact of the records in the reply, or a predicate. Both are
- * about what the client sent and was sent, so a forced reply counts as any other. A predicate is
- * asked until its case is shown, so it has to be cheap.
- */
-export const CASE_TESTS: Readonly<Record<CaseId, Fact | Predicate>> = {
-  'key-missing': (call, _reply, world) => !isKeySent(call, world),
-  'key-invalid': (call, _reply, world) => isKeySent(call, world),
-  'limit-absent': (call) => asked(call, 'limit').length === 0,
-  'limit-1': asksForLimit(1, 1),
-  'limit-between': asksForLimit(2, 99),
-  'limit-100': asksForLimit(100, 100),
-  'filter-unused': (call) => asked(call, 'status').length === 0,
-  'filter-used': (call) => asked(call, 'status').length > 0,
-  'page-empty': 'none',
-  'page-available': 'available',
-  'page-pending': 'pending',
-  'page-sold': 'sold',
-  'page-without-status': 'no-status',
-  'page-unseen-status': 'unseen-status',
-  'page-large-id': 'large-id',
-  'created-with-status': (call) => newAnimal(call)?.status !== undefined,
-  'created-without-status': (call) => {
-    const animal = newAnimal(call);
-    return animal !== undefined && animal.status === undefined;
-  },
-  'created-large-id': 'large-id',
-  'pet-available': 'available',
-  'pet-pending': 'pending',
-  'pet-sold': 'sold',
-  'pet-without-status': 'no-status',
-  'pet-unseen-status': 'unseen-status',
-  'pet-sunset': (_call, { headers }) =>
-    headers.some((name, index) => index % 2 === 0 && /^sunset$/i.test(name)),
-  'pet-large-id': 'large-id',
-  'inventory-empty': 'none',
-  'entry-available': 'available',
-  'entry-sold': 'sold',
-  'entry-unseen-status': 'unseen-status',
-  'inventory-large-id': 'large-id',
-  'quantity-0': (call) => newQuantity(call) === 0,
-  'quantity-above': (call) => newQuantity(call) > 0,
-  'orders-empty': 'none',
-  'order-all-fields': 'all-fields',
-  'order-absent-fields': 'absent-fields',
-  'order-complete': 'complete',
-  'order-incomplete': 'incomplete',
-  'order-large-id': 'large-id',
-  'cancelled-large-id': hasLargePathId,
-  // The mock's own store tells, since the document shows neither the body nor another conflict.
-  'order-shipped': ({ pathId = '' }, _reply, { store }) => {
-    const id = parseInt64(pathId);
-    return id === undefined || store.orders.get(id)?.status !== 'cancelled';
-  },
-};
+/** The facts of a documented reply and its call, besides those of its records. */
+export function callFacts(call: Call, { status, headers }: Reply, world: World): number {
+  if (status === 401) return CALL_FACTS[isKeySent(call, world) ? 'key-invalid' : 'key-missing'];
+  switch (call.operation) {
+    case 'listPets':
+      return pageFacts(call);
+    case 'createPet':
+      return creationFacts(call);
+    case 'getPet':
+      return headers.some((name, index) => index % 2 === 0 && /^sunset$/i.test(name))
+        ? CALL_FACTS['pet-sunset']
+        : 0;
+    case 'updateInventory':
+      return quantityFacts(call);
+    case 'cancelOrder':
+      return cancelFacts(call, status, world);
+    default:
+      return 0;
+  }
+}
 
 /** Whether there was a token. A valid one is sent where a reply of 401 is forced. */
 function isKeySent({ authorization }: Call, world: World): boolean {
@@ -85,24 +84,48 @@ function isKeySent({ authorization }: Call, world: World): boolean {
   return check.ok || check.tokenGiven;
 }
 
-const NOT_ASKED: readonly string[] = [];
-
-/** The values of a query parameter, in the order in which they stand. */
-function asked({ query }: Call, name: string): readonly string[] {
-  if (query.length === 0) return NOT_ASKED;
-  return query.filter(([given]) => given === name).map(([, value]) => value);
+function pageFacts({ query }: Call): number {
+  let limits = 0;
+  let filter: number = CALL_FACTS['filter-unused'];
+  let limit: number = CALL_FACTS['limit-absent'];
+  for (const [name, value] of query) {
+    if (name === 'status') filter = CALL_FACTS['filter-used'];
+    if (name !== 'limit') continue;
+    limits += 1;
+    limit = limits === 1 ? limitFact(value) : 0;
+  }
+  return filter | limit;
 }
 
-/** What `POST /pets` sends, where it is an animal. */
-function newAnimal({ body }: Call): RecordOf<typeof CREATED> | undefined {
-  const read = readRecord(CREATED, jsonIn(body), 'body');
-  return read.ok ? read.value : undefined;
+function limitFact(text: string): number {
+  const limit = isIntegerText(text) ? Number(text) : 0;
+  if (limit === 1) return CALL_FACTS['limit-1'];
+  if (limit === 100) return CALL_FACTS['limit-100'];
+  return limit > 1 && limit < 100 ? CALL_FACTS['limit-between'] : 0;
 }
 
-/** The quantity that `PATCH /inventory/{petId}` sends; NaN where there is none. */
-function newQuantity({ body }: Call): number {
+/** None if the body is no animal. */
+function creationFacts({ body }: Call): number {
+  const value = jsonIn(body);
+  if (!isObject(value) || !readRecord(CREATED, value, 'body').ok) return 0;
+  const hasStatus = Object.hasOwn(value, 'status');
+  return CALL_FACTS[hasStatus ? 'created-with-status' : 'created-without-status'];
+}
+
+function quantityFacts({ body }: Call): number {
   const read = readRecord(UPDATED, jsonIn(body), 'body');
-  return read.ok ? read.value.quantity : Number.NaN;
+  if (!read.ok || read.value.quantity < 0) return 0;
+  return CALL_FACTS[read.value.quantity === 0 ? 'quantity-0' : 'quantity-above'];
+}
+
+function cancelFacts({ pathId = '' }: Call, status: number, { store }: World): number {
+  const id = parseInt64(pathId);
+  if (status === 204) {
+    return id !== undefined && isLarge(id) ? CALL_FACTS['cancelled-large-id'] : 0;
+  }
+  // The mock's own store tells, since the document shows neither the body nor another conflict.
+  const wasCancelled = id !== undefined && store.orders.get(id)?.status === 'cancelled';
+  return wasCancelled ? 0 : CALL_FACTS['order-shipped'];
 }
 
 const CREATED = OPERATIONS.createPet.body.fields;

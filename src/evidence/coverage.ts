@@ -5,13 +5,13 @@ import {
   type DocumentedCase,
   type KnownReply,
 } from '../contract/cases.ts';
-import { type OperationId, operationShape } from '../contract/operations.ts';
+import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import type { RecordName } from '../contract/records.ts';
 import type { Call } from '../service/input.ts';
 import type { Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
-import { CASE_TESTS, type Predicate } from './coverage-cases.ts';
-import { FACTS, factsOf } from './coverage-facts.ts';
+import { CASE_FACTS, callFacts } from './coverage-cases.ts';
+import { recordFacts } from './coverage-facts.ts';
 
 /** How often something was shown to the client, and by which exchange first. */
 export interface Shown {
@@ -56,71 +56,53 @@ export const SLOTS = CASES_FROM + DOCUMENTED_CASES.length;
 
 interface Case {
   readonly slot: number;
-  /** The bit of a fact, or a predicate. */
-  readonly test: number | Predicate;
+  readonly fact: number;
 }
 
-/** A reply that is counted, and the cases that are told apart within it. */
+/** A status of an operation. */
 interface Place {
-  readonly slot: number;
+  /** Where it is counted if an assumption led to it, and if the document or a rule did. */
+  readonly assumedSlot: number;
+  readonly documentedSlot: number | undefined;
   readonly cases: readonly Case[];
-  /** The records in its body; undefined if no case is about them. */
+  /** The facts of all its cases. */
+  readonly facts: number;
+  /** The records in its body; undefined for none, or an Error. */
   readonly record: RecordName | undefined;
 }
 
-/** The places of one status of an operation, by what a reply rests on. */
-interface Places {
-  readonly operation: OperationId;
-  readonly status: number;
-  readonly assumed: Place;
-  readonly other: Place;
-}
+const FACTS: ReadonlyMap<string, number> = new Map(Object.entries(CASE_FACTS));
 
-const PLACES = new Map<OperationId, Map<number, Places>>();
+const PLACES = new Map<OperationId, Map<number, Place>>(OPERATION_IDS.map((id) => [id, new Map()]));
 for (const [index, { operation, status }] of DOCUMENTED_REPLIES.entries()) {
-  const assumed = { slot: TWINS_FROM + index, cases: [], record: undefined };
   const cases = casesOf(operation, status);
-  const isAboutRecords = cases.some(({ test }) => typeof test === 'number');
-  const record = isAboutRecords
-    ? operationShape(operation).replies[status]?.body?.record
-    : undefined;
-  addPlaces({ operation, status, assumed, other: { slot: index, cases, record } });
+  PLACES.get(operation)?.set(status, {
+    assumedSlot: TWINS_FROM + index,
+    documentedSlot: index,
+    cases,
+    facts: cases.reduce((all, { fact }) => all | fact, 0),
+    record: status < 400 ? operationShape(operation).replies[status]?.body?.record : undefined,
+  });
 }
 for (const [index, { operation, status }] of ASSUMED_REPLIES.entries()) {
-  const place = { slot: ASSUMED_FROM + index, cases: [], record: undefined };
-  addPlaces({ operation, status, assumed: place, other: place });
-}
-
-function addPlaces(places: Places): void {
-  const { operation, status } = places;
-  const known = PLACES.get(operation) ?? new Map<number, Places>();
-  PLACES.set(operation, known.set(status, places));
+  const assumedSlot = ASSUMED_FROM + index;
+  const nothing = { documentedSlot: undefined, cases: [], facts: 0, record: undefined };
+  PLACES.get(operation)?.set(status, { assumedSlot, ...nothing });
 }
 
 function casesOf(operation: OperationId, status: number): Case[] {
   return DOCUMENTED_CASES.flatMap((it, index) =>
     it.operation === operation && it.status === status
-      ? [{ slot: CASES_FROM + index, test: testOf(it.id) }]
+      ? [{ slot: CASES_FROM + index, fact: FACTS.get(it.id) ?? 0 }]
       : [],
   );
 }
 
-function testOf(id: string): number | Predicate {
-  const found = Object.entries(CASE_TESTS).find(([name]) => name === id)?.[1];
-  if (found === undefined) throw new Error(`The case ${id} has no test.`);
-  return typeof found === 'string' ? FACTS[found] : found;
-}
-
-/** How often a reply was shown, by which exchange first, and its cases. */
-interface ReplyCount {
-  readonly place: Place;
-  readonly exchange: number;
+/** How often something was shown, and by which exchange first. */
+interface Count {
   count: number;
-  /** For each case the exchange that showed it first, or 0. */
-  readonly firsts: number[];
-  /** How many of them are 0. */
-  unseen: number;
-  /** The facts that were shown. */
+  readonly exchange: number;
+  /** The facts that replies have shown so far, as far as cases are about them. */
   facts: number;
   /** The assumptions that led to it. */
   by: Set<string> | undefined;
@@ -129,102 +111,83 @@ interface ReplyCount {
 /** Counts which replies the client of one sandbox was shown. */
 export class Coverage {
   readonly sandbox: string;
-  // A list, since most sandboxes see few replies, and there can be many sandboxes.
-  #replies: ReplyCount[] = [];
-  /** The latest, since clients often repeat a call. */
-  #latest: { readonly places: Places; readonly shown: ReplyCount } | undefined;
+  readonly #counts = new Map<number, Count>();
 
   constructor(sandbox: string) {
     this.sandbox = sandbox;
   }
 
+  /**
+   * Counts a reply as assumed if its basis is, whatever its status. A forced reply counts if its
+   * status is documented.
+   */
   record(exchange: number, call: Call, reply: Reply, world: World): void {
-    const shown = this.#find(exchange, call, reply);
-    if (shown === undefined) return;
-    shown.count += 1;
-    if (reply.basis.kind === 'assumed') noteGrounds(shown, reply.basis.by);
-    if (shown.unseen === 0) return;
-    const { record, cases } = shown.place;
-    const fresh = record === undefined ? 0 : factsOf(reply, record) & ~shown.facts;
-    shown.facts |= fresh;
-    for (let index = 0; index < cases.length; index += 1) {
-      const test = cases[index]?.test;
-      if (test === undefined || shown.firsts[index] !== 0) continue;
-      if (typeof test === 'number' ? (fresh & test) === 0 : !test(call, reply, world)) continue;
-      shown.firsts[index] = exchange;
-      shown.unseen -= 1;
+    const place = PLACES.get(call.operation)?.get(reply.status);
+    if (place === undefined) return;
+    const { basis } = reply;
+    if (basis.kind === 'assumed') {
+      const count = this.#add(place.assumedSlot, exchange);
+      count.by ??= new Set();
+      for (const ground of basis.by) count.by.add(ground);
+    } else if (place.documentedSlot !== undefined) {
+      const count = this.#add(place.documentedSlot, exchange);
+      const unseen = place.facts & ~count.facts;
+      if (unseen !== 0) this.#noteCases(place, count, unseen, exchange, call, reply, world);
     }
   }
 
-  /** A documented reply is one that the document led to, or a rule: not an assumption. */
-  #find(exchange: number, { operation }: Call, { status, basis }: Reply): ReplyCount | undefined {
-    const latest = this.#latest;
-    const known =
-      latest?.places.operation === operation && latest.places.status === status
-        ? latest.places
-        : PLACES.get(operation)?.get(status);
-    if (known === undefined) return undefined;
-    const place = basis.kind === 'assumed' ? known.assumed : known.other;
-    if (latest?.shown.place === place) return latest.shown;
-    const shown = this.#replies.find((it) => it.place === place) ?? this.#first(place, exchange);
-    this.#latest = { places: known, shown };
-    return shown;
+  #add(slot: number, exchange: number): Count {
+    let count = this.#counts.get(slot);
+    if (count === undefined) {
+      count = { count: 0, exchange, facts: 0, by: undefined };
+      this.#counts.set(slot, count);
+    }
+    count.count += 1;
+    return count;
   }
 
-  #first(place: Place, exchange: number): ReplyCount {
-    const firsts = place.cases.map(() => 0);
-    const unseen = firsts.length;
-    const shown = { place, exchange, count: 0, firsts, unseen, facts: 0, by: undefined };
-    this.#replies.push(shown);
-    return shown;
+  #noteCases(place: Place, count: Count, unseen: number, ...shown: Exchanged): void {
+    const [exchange, call, reply, world] = shown;
+    const { cases, record } = place;
+    const ofRecords = record === undefined ? 0 : recordFacts(reply, record);
+    const fresh = unseen & (ofRecords | callFacts(call, reply, world));
+    if (fresh === 0) return;
+    count.facts |= fresh;
+    for (const { slot, fact } of cases) if ((fresh & fact) !== 0) this.#add(slot, exchange);
   }
 
   /** How often what a slot stands for was shown. */
   at(slot: number): Shown {
-    for (const { place, count, exchange, firsts, by } of this.#replies) {
-      if (place.slot === slot) return this.#shown(count, exchange, by);
-      const first = firsts[place.cases.findIndex((it) => it.slot === slot)];
-      if (first !== undefined) return this.#shown(first === 0 ? 0 : 1, first);
-    }
-    return { count: 0 };
-  }
-
-  #shown(count: number, exchange: number, by?: ReadonlySet<string>): Shown {
-    if (count === 0) return { count };
+    const found = this.#counts.get(slot);
+    if (found === undefined) return { count: 0 };
+    const { count, exchange, by } = found;
     const first = { sandbox: this.sandbox, exchange };
     return by === undefined ? { count, first } : { count, first, by: [...by] };
   }
 
   clear(): void {
-    this.#latest = undefined;
-    this.#replies = [];
+    this.#counts.clear();
   }
 }
 
-function noteGrounds(shown: ReplyCount, by: readonly string[]): void {
-  shown.by ??= new Set();
-  for (const ground of by) shown.by.add(ground);
-}
+type Exchanged = Parameters<Coverage['record']>;
 
 /** What one or more sandboxes' clients were shown, together. */
 export function coverageOf(all: Iterable<Pick<Coverage, 'at'>>): CoverageReport {
   const sources = [...all];
-  const shown = (slot: number): Shown => together(sources.map((it) => it.at(slot)));
-  const documented = DOCUMENTED_REPLIES.map((it, index) => ({ ...it, ...told(shown(index)) }));
-  const added = ASSUMED_REPLIES.map((it, index) => ({
-    ...it,
-    ...told(shown(ASSUMED_FROM + index)),
-  }));
+  const withShown = <T>(listed: readonly T[], from: number): (T & Shown)[] =>
+    listed.map((it, index) => ({
+      ...it,
+      ...together(sources.map((source) => source.at(from + index))),
+    }));
+  const documented = withShown(DOCUMENTED_REPLIES, 0);
+  const added = withShown(ASSUMED_REPLIES, ASSUMED_FROM);
   // Few assumptions lead to a documented status, so these are listed only if they were shown.
-  const twins = DOCUMENTED_REPLIES.map((it, index) => {
-    const twin = shown(TWINS_FROM + index);
-    return { ...it, ...told(twin), grounds: twin.by ?? [] };
-  });
-  const assumed = [...added, ...twins.filter(({ count }) => count > 0)];
-  const cases = DOCUMENTED_CASES.map((it, index) => ({
-    ...it,
-    ...told(shown(CASES_FROM + index)),
-  }));
+  const twins = withShown(DOCUMENTED_REPLIES, TWINS_FROM)
+    .filter(({ count }) => count > 0)
+    .map((twin) => ({ ...twin, grounds: twin.by ?? [] }));
+  const assumed = [...added, ...twins];
+  const cases = withShown(DOCUMENTED_CASES, CASES_FROM);
   const totals = {
     documented: shareOf(documented),
     cases: shareOf(cases),
@@ -239,11 +202,6 @@ export function together(all: readonly Shown[]): Shown {
   const first = all.find((it) => it.first !== undefined)?.first;
   const by = [...new Set(all.flatMap((it) => it.by ?? []))];
   return { count, ...(first && { first }), ...(by.length > 0 && { by }) };
-}
-
-/** Without the assumptions, which `grounds` names where they matter. */
-function told({ count, first }: Shown): Shown {
-  return first === undefined ? { count } : { count, first };
 }
 
 function shareOf(all: readonly Shown[]): CoverageShare {

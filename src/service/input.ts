@@ -39,8 +39,11 @@ export const BODY_LIMITS = {
   none: 64 * 1024 * 1024,
 } as const;
 
+/** The values of query parameters by name. */
+type Query = Readonly<Record<string, string | undefined>>;
+
 const NO_QUERY_NAMES: readonly string[] = [];
-const NO_VALUES: ReadonlyMap<string, string> = new Map();
+const NO_VALUES: Query = {};
 
 /**
  * Reads a call's input and gathers everything that is wrong with it, so that a client is told all
@@ -117,9 +120,9 @@ export class InputReader {
   }
 
   /** The values of the named query parameters; any other is dropped or refused. */
-  query(names: readonly string[] = NO_QUERY_NAMES): ReadonlyMap<string, string> {
+  query(names: readonly string[] = NO_QUERY_NAMES): Query {
     if (this.#call.query.length === 0) return NO_VALUES;
-    const values = new Map<string, string>();
+    const values: Record<string, string | undefined> = {};
     for (const [name, value] of this.#call.query) {
       if (!names.includes(name)) {
         if (this.#grounds.choices['unknown-query'] === 'ignore') {
@@ -128,9 +131,9 @@ export class InputReader {
           const known = names.length > 0 ? `only ${names.join(', ')}` : 'no query parameter';
           this.problem(`${describe(name)}: expected ${known}`, 'unknown-query');
         }
-      } else if (values.has(name)) {
+      } else if (values[name] !== undefined) {
         this.problem(`${name}: expected once, found twice`);
-      } else values.set(name, value);
+      } else values[name] = value;
     }
     return values;
   }

@@ -18,17 +18,21 @@ export const listPets = operation('listPets', readListPets, (world, page, ground
 
 function readListPets(reader: InputReader, world: World): PetsPage {
   const paging = world.choices['pets-paging'];
-  const names = paging === 'none' ? ['limit', 'status'] : ['limit', 'status', paging];
-  const query = reader.query(names);
-  const further = query.get(paging);
+  const { limit, status, cursor, offset } = reader.query(PARAMETERS[paging]);
   return {
-    limit: readLimit(reader, query.get('limit')),
-    ...readStatusFilter(reader, query.get('status')),
-    after:
-      paging === 'cursor' && further !== undefined ? readCursor(reader, world, further) : undefined,
-    offset: paging === 'offset' && further !== undefined ? readOffset(reader, further) : 0,
+    limit: readLimit(reader, limit),
+    ...readStatusFilter(reader, status),
+    after: cursor === undefined ? undefined : readCursor(reader, world, cursor),
+    offset: offset === undefined ? 0 : readOffset(reader, offset),
   };
 }
+
+/** The query parameters of each option of `pets-paging`. */
+const PARAMETERS: Readonly<Record<Choices['pets-paging'], readonly string[]>> = {
+  none: ['limit', 'status'],
+  cursor: ['limit', 'status', 'cursor'],
+  offset: ['limit', 'status', 'offset'],
+};
 
 function readLimit(reader: InputReader, text: string | undefined): number {
   if (text === undefined) return LIMIT.default;
@@ -98,7 +102,7 @@ export const createPet = operation('createPet', readNewAnimal, (world, fields, g
   if (choices['inventory-on-create'] === 'entry') {
     store.inventory.set({ petId: id, quantity: 0, status: 'sold' });
   }
-  return recordReply(grounds, 201, world.represent.animal(animal), animal);
+  return recordReply(grounds, 201, world.represent.newAnimal(animal), animal);
 });
 
 function readNewAnimal(reader: InputReader): Omit<Animal, 'id'> | undefined {

@@ -13,6 +13,8 @@ export interface Representation {
   /** Unlike that of every other representation; below `REPRESENTATIONS`. */
   readonly number: number;
   readonly animal: (animal: Animal) => string;
+  /** The same without keeping the text: most animals that are created are never read. */
+  readonly newAnimal: (animal: Animal) => string;
   readonly inventoryEntry: (entry: InventoryEntry) => string;
   readonly order: (order: Order) => string;
 }
@@ -29,9 +31,11 @@ export function representationFor(choices: Pick<Choices, WireChoice>): Represent
   const key = `${choices['absent-optionals']} ${choices['date-format']} ${choices['order-status-field']}`;
   let representation = representations.get(key);
   if (representation === undefined) {
+    const newAnimal = writer(RECORDS.Animal, choices);
     representation = {
       number: representations.size,
-      animal: keeping(writer(RECORDS.Animal, choices)),
+      animal: keeping(newAnimal),
+      newAnimal,
       inventoryEntry: writer(RECORDS.InventoryEntry, choices),
       order: writer(
         choices['order-status-field'] === 'shown' ? STORED_RECORDS.orders : RECORDS.Order,

@@ -16,7 +16,7 @@ export interface Evidence {
   /** Documented replies, such as `listPets 401`. */
   readonly shown: readonly string[];
   readonly notShown: readonly string[];
-  readonly assumed: Touched['assumed'];
+  readonly assumed: { readonly count: number; readonly by: readonly string[] };
   readonly findings: readonly FoundKind[];
   /** How many assumptions could have changed what was shown. */
   readonly touched: number;
@@ -24,17 +24,25 @@ export interface Evidence {
 
 /** @param touched observed the run */
 export function evidenceOf(
-  { calls, assumed, assumptions }: Touched,
-  { documented }: CoverageReport,
+  { calls, assumptions }: Touched,
+  { documented, assumed }: CoverageReport,
   report: FindingsReport,
 ): Evidence {
   const names = (isShown: boolean): string[] =>
     documented
       .filter(({ count }) => count > 0 === isShown)
       .map(({ operation, status }) => `${operation} ${status}`);
-  const findings = foundKinds(report);
-  const touched = assumptions.length;
-  return { calls, shown: names(true), notShown: names(false), assumed, findings, touched };
+  return {
+    calls,
+    shown: names(true),
+    notShown: names(false),
+    assumed: {
+      count: assumed.reduce((sum, { count }) => sum + count, 0),
+      by: [...new Set(assumed.flatMap(({ by = [] }) => by))],
+    },
+    findings: foundKinds(report),
+    touched: assumptions.length,
+  };
 }
 
 /** The kinds of findings, in the order in which they were made. */

@@ -5,9 +5,7 @@ import type { Observer } from '../../evidence/journal.ts';
 /** What a run was shown, and which assumptions could have changed that. */
 export class Touched {
   readonly #signs = new Set<string>();
-  readonly #grounds = new Set<string>();
   #calls = 0;
-  #assumed = 0;
 
   readonly observe: Observer = (_sandbox, { operation, status, basis }) => {
     this.#calls += 1;
@@ -18,25 +16,17 @@ export class Touched {
     if (status !== undefined && status !== 204) signs.push('a body');
     for (const sign of signs) this.#signs.add(sign);
     if (basis.kind !== 'assumed') return;
-    this.#assumed += 1;
-    for (const by of basis.by) this.#grounds.add(by);
+    for (const by of basis.by) this.#signs.add(by.slice(0, by.indexOf('=')));
   };
 
   get calls(): number {
     return this.#calls;
   }
 
-  /** How many replies rested on assumptions, and on which, as `id=option`. */
-  get assumed(): { readonly count: number; readonly by: readonly string[] } {
-    return { count: this.#assumed, by: [...this.#grounds] };
-  }
-
   /** The assumptions whose other options could have changed what the client was shown. */
   get assumptions(): AssumptionId[] {
-    const decided = [...this.#grounds].map((by) => by.slice(0, by.indexOf('=')));
-    const saw = new Set([...this.#signs, ...decided]);
     return ASSUMPTION_IDS.filter((id) =>
-      [id, ...SIGNS[id]].some((all) => [all].flat().every((sign) => saw.has(sign))),
+      [id, ...SIGNS[id]].some((all) => [all].flat().every((sign) => this.#signs.has(sign))),
     );
   }
 }
