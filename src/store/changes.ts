@@ -56,6 +56,11 @@ export function noChanges<R>(highest: bigint | undefined): Changes<R> {
 /** Positions of a base in one run. A write makes only the text of its own run stale. */
 export const RUN_LENGTH = 64;
 
+/** The number of a run, from the position of a record in it. */
+export function runAt(position: number): number {
+  return Math.floor(position / RUN_LENGTH);
+}
+
 /** A copy that can be changed without changing the original. Runs are copied when they change. */
 export function copyOf<R>(changes: Changes<R>): Changes<R> {
   const { added, runs } = changes;

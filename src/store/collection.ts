@@ -9,6 +9,7 @@ import {
   ownRun,
   RUN_LENGTH,
   type Run,
+  runAt,
 } from './changes.ts';
 import { inOrder, lowerBound, type Slots, slotsOf } from './in-order.ts';
 
@@ -61,19 +62,21 @@ export class Collection<R extends object> {
   set(record: R): void {
     const changes = this.#ownChanges();
     const id = this.#idOf(record);
-    if (this.#positionOf(id) >= 0) {
-      const { records } = this.#touch(id);
+    const inBase = this.#positionOf(id);
+    if (inBase >= 0) {
+      const { records } = this.#touch(runAt(inBase));
       if (records.has(id) && records.get(id) === undefined) changes.removed -= 1;
       records.set(id, record);
     } else {
+      const { added } = changes;
       const position = this.#firstAdded(id);
-      const there = changes.added[position];
-      const replaces = there !== undefined && this.#idOf(there) === id;
-      if (there === undefined) changes.added.push(record);
-      else changes.added.splice(position, replaces ? 1 : 0, record);
-      this.#touch(id);
-      const run = this.#runOf(id);
-      if (!replaces && run >= this.#baseRuns) this.#touchTail(run);
+      this.#touch(this.#runOf(id, position));
+      if (position === added.length) added.push(record);
+      else if (this.has(id)) added[position] = record;
+      else {
+        added.splice(position, 0, record);
+        this.#touchAdded(position);
+      }
     }
     if (changes.highest === undefined || id > changes.highest) changes.highest = id;
   }
@@ -92,7 +95,7 @@ export class Collection<R extends object> {
     const changes = this.#ownChanges();
     let fromAdded = false;
     for (const id of known) {
-      const { records } = this.#touch(id);
+      const { records } = this.#touch(this.#runOf(id, this.#firstAdded(id)));
       if (this.#positionOf(id) < 0) fromAdded = true;
       else {
         records.set(id, undefined);
@@ -101,7 +104,7 @@ export class Collection<R extends object> {
     }
     if (!fromAdded) return;
     changes.added = changes.added.filter((record) => !ids.has(this.#idOf(record)));
-    this.#touchTail(this.#baseRuns);
+    this.#touchAdded(0);
   }
 
   /** Removes every record. The highest id ever used stays. */
@@ -147,11 +150,13 @@ export class Collection<R extends object> {
   /** All records in runs, in ascending order of their ids. */
   *runs(): Generator<Run<R>> {
     const first = firstVersionOf(this.#base);
-    const { runs } = this.#changes;
-    const count = this.#baseRuns + Math.ceil(this.#tail.length / RUN_LENGTH);
+    const { runs, added } = this.#changes;
+    const inBase = this.#baseRuns;
+    const count = inBase + Math.ceil(added.length / RUN_LENGTH);
     for (let index = 0; index < count; index += 1) {
-      const version = runs?.get(index)?.version ?? first + index;
-      yield { version, records: () => this.#recordsIn(index) };
+      // A run of added records without a version holds none: all are in runs of the base.
+      const version = runs?.get(index)?.version ?? (index < inBase ? first + index : undefined);
+      if (version !== undefined) yield { version, records: () => this.#recordsIn(index) };
     }
   }
 
@@ -159,20 +164,15 @@ export class Collection<R extends object> {
     return Math.ceil(this.#base.size / RUN_LENGTH);
   }
 
-  /** Added records behind the last one of the base: where they start, and how many there are. */
-  get #tail(): { readonly start: number; readonly length: number } {
-    const { size } = this.#base;
-    const start = size === 0 ? 0 : this.#firstAdded(this.#base.idAt(size - 1) + 1n);
-    return { start, length: this.#changes.added.length - start };
-  }
-
   #recordsIn(run: number): readonly R[] {
     const base = this.#base;
-    const from = run * RUN_LENGTH;
-    if (from >= base.size) {
-      const start = this.#tail.start + (run - this.#baseRuns) * RUN_LENGTH;
-      return this.#changes.added.slice(start, start + RUN_LENGTH);
+    if (run >= this.#baseRuns) {
+      // Added records that are not behind the base are in its runs.
+      const tail = base.size === 0 ? 0 : this.#firstAdded(base.idAt(base.size - 1) + 1n);
+      const start = (run - this.#baseRuns) * RUN_LENGTH;
+      return this.#changes.added.slice(Math.max(start, tail), start + RUN_LENGTH);
     }
+    const from = run * RUN_LENGTH;
     const last = base.idAt(Math.min(from + RUN_LENGTH, base.size) - 1);
     const records: R[] = [];
     for (const record of this.ascending(from === 0 ? undefined : base.idAt(from - 1))) {
@@ -182,27 +182,26 @@ export class Collection<R extends object> {
     return records;
   }
 
-  /** The run in which a record with this id is, or would be. */
-  #runOf(id: bigint): number {
+  /** The run of an id, which is or would be at a position of the added records. */
+  #runOf(id: bigint, added: number): number {
     const position = this.#firstInBase(id);
-    if (position < this.#base.size) return Math.floor(position / RUN_LENGTH);
-    return this.#baseRuns + Math.floor((this.#firstAdded(id) - this.#tail.start) / RUN_LENGTH);
+    return position < this.#base.size ? runAt(position) : this.#baseRuns + runAt(added);
   }
 
-  /** Gives the collection, and the run of an id, a new version. */
-  #touch(id: bigint): ChangedRun<R> {
+  /** Gives the collection and a run a new version. */
+  #touch(number: number): ChangedRun<R> {
     const changes = this.#changes;
     changes.version = nextVersion();
     changes.ordered = undefined;
-    const run = ownRun(changes, this.#runOf(id));
+    const run = ownRun(changes, number);
     run.version = changes.version;
     return run;
   }
 
-  /** Gives every run of the tail from this one on a new version, since their records move. */
-  #touchTail(from: number): void {
-    const end = this.#baseRuns + this.#tail.length / RUN_LENGTH;
-    for (let run = from; run <= end; run += 1) ownRun(this.#changes, run).version = nextVersion();
+  /** Gives the runs of added records from a position on new versions, since the records moved. */
+  #touchAdded(position: number): void {
+    const end = this.#baseRuns + runAt(this.#changes.added.length);
+    for (let run = this.#baseRuns + runAt(position); run <= end; run += 1) this.#touch(run);
   }
 
   *#walk(step: 1 | -1, from: bigint | undefined, subset: Subset<R> | undefined): Generator<R> {
@@ -288,10 +287,12 @@ export class Collection<R extends object> {
   /** The first position among the added records whose id is not below `id`. */
   #firstAdded(id: bigint): number {
     const { added } = this.#changes;
+    const [first] = added;
+    const last = added.at(-1);
+    // The ends need no search: most records are added behind all others.
+    if (first === undefined || id <= this.#idOf(first)) return 0;
+    if (last === undefined || id > this.#idOf(last)) return added.length;
     const { size, idAt } = slotsOf(added, this.#idOf);
-    if (size === 0 || id <= idAt(0)) return 0;
-    const last = idAt(size - 1);
-    if (id >= last) return id === last ? size - 1 : size;
     return lowerBound(size, idAt, id);
   }
 }
