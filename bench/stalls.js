@@ -46,7 +46,7 @@ const REQUESTS = [
   ['GET animals, sorted', 'GET', '/__mock/animals?_sort=name&_limit=10'],
   ['GET pets by status', 'GET', '/v1/pets?status=sold&limit=10'],
   ['GET inventory', 'GET', '/v1/inventory'],
-  ['GET store orders', 'GET', '/v1/store/order'],
+  ['GET orders of the service', 'GET', '/v1/store/orders'],
   ['GET requests', 'GET', '/__mock/requests'],
   ['GET coverage', 'GET', '/__mock/coverage'],
   ['GET findings', 'GET', '/__mock/findings'],
