@@ -66,6 +66,15 @@ describe.concurrent('the command', () => {
     expect(told.PETSTORE_MOCK_KEY).toBe(key);
   });
 
+  test('that calls the server by https:// is told the cure', async () => {
+    const { stderr } = await exec(
+      [],
+      `const url = process.env.PETSTORE_MOCK_URL.replace('http:', 'https:');
+      await fetch(url + '/pets').catch(() => {});`,
+    );
+    expect(stderr).toContain('give the client a base URL with http:// instead of https://');
+  });
+
   test('receives no control API if it is off', async () => {
     const outer = { PETSTORE_MOCK_CONTROL_URL: 'http://127.0.0.1:1/__mock' };
     const told = toldIn(await runCommand(['exec', '--no-control', '--', 'env'], outer));
