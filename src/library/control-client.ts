@@ -62,24 +62,18 @@ export class ControlClient {
     };
     const response = await fetchNow(this.url + path, init).catch(gone);
     const text = await response.text().catch(gone);
-    const value = jsonOf(text);
-    if (response.ok && value !== NO_JSON) return { value, headers: response.headers };
-    throw errorOf(response.status, value, call);
+    try {
+      const value: unknown = text === '' ? undefined : parseJson(text);
+      if (response.ok) return { value, headers: response.headers };
+      throw errorOf(response.status, value, call);
+    } catch (error) {
+      throw error instanceof ControlError ? error : errorOf(response.status, undefined, call);
+    }
   }
 }
 
 /** As it was when this module was loaded. */
 const fetchNow = globalThis.fetch;
-
-const NO_JSON = Symbol('no JSON');
-
-function jsonOf(text: string): unknown {
-  try {
-    return text === '' ? undefined : parseJson(text);
-  } catch {
-    return NO_JSON;
-  }
-}
 
 /** What to do about a refusal, for users of the library. */
 const ADVICE: Readonly<Record<string, string>> = {
