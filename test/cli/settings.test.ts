@@ -287,7 +287,7 @@ describe('each refusal says where, what was expected and the nearest right word'
   const assumption = 'an assumption that "petstore-mock assumptions" lists';
   const instant = 'an RFC 3339 instant such as 2030-12-06T00:00:00Z';
   const fileFlags =
-    'port, host, fixture, animals, orders, seed, db, watch, scenario, sandbox-required, max-sandboxes, journal, assume, rate-limit, delay, clock, freeze, plain, key, read-only-key, invalid-key, any-key, control-token, no-control, log and coverage';
+    'port, host, fixture, animals, orders, seed, db, watch, scenario, sandbox-required, max-sandboxes, journal, assume, rate-limit, delay, clock, freeze, plain, key, read-only-key, invalid-key, any-key, control-token, no-control, log or coverage';
   const refused: [Places, string][] = [
     [
       { args: ['--prot', '80'] },
@@ -359,8 +359,8 @@ describe('each refusal says where, what was expected and the nearest right word'
       { env: { PETSTORE_MOCK_PORT: '80a' } },
       `environment variable PETSTORE_MOCK_PORT: expected ${port}, found "80a"`,
     ],
-    [{ config: { port: 70_000 } }, `config file FILE: port: expected ${port}, found "70000"`],
-    [{ config: { port: '80' } }, 'config file FILE: port: expected an integer, found "80"'],
+    [{ config: { port: 70_000 } }, `config file FILE:1:9: $.port: expected ${port}, found 70000`],
+    [{ config: { port: '80' } }, `config file FILE:1:9: $.port: expected ${port}, found "80"`],
     [
       { args: ['--animals', '10000001'] },
       '--animals: expected an integer from 0 to 10000000, found "10000001"',
@@ -374,7 +374,7 @@ describe('each refusal says where, what was expected and the nearest right word'
       { env: { PETSTORE_MOCK_ANY_KEY: 'on' } },
       'environment variable PETSTORE_MOCK_ANY_KEY: expected true, false, 1 or 0, found "on"',
     ],
-    [{ config: { plain: 1 } }, 'config file FILE: plain: expected true or false, found 1'],
+    [{ config: { plain: 1 } }, 'config file FILE:1:10: $.plain: expected true or false, found 1'],
     [
       { args: ['--assume', 'x'] },
       '--assume: expected ID=OPTION, such as cancel-again=404, found "x"',
@@ -393,11 +393,11 @@ describe('each refusal says where, what was expected and the nearest right word'
     ],
     [
       { config: { assume: { 'pets-order': 'newst' } } },
-      'config file FILE: assume pets-order: expected id, newest or shuffled, found "newst" (did you mean newest?)',
+      'config file FILE:1:25: $.assume["pets-order"]: expected id, newest or shuffled, found "newst" (did you mean newest?)',
     ],
     [
       { config: { assume: { 'cancel-again': {} } } },
-      'config file FILE: assume: expected an object of ID: "OPTION", or "ID=OPTION" in an array, found an object',
+      'config file FILE:1:27: $.assume["cancel-again"]: expected 409, 404 or 204, found an object',
     ],
     [
       { args: ['--rate-limit', 'fast'] },
@@ -435,11 +435,11 @@ describe('each refusal says where, what was expected and the nearest right word'
     ],
     [
       { config: { prot: 80 } },
-      `config file FILE: expected one of ${fileFlags}, found "prot" (did you mean port?)`,
+      `config file FILE:1:9: $.prot: expected ${fileFlags}, found "prot" (did you mean port?)`,
     ],
     [
       { config: [] },
-      'config file FILE: expected an object with flags by their names, found an array',
+      'config file FILE:1:1: $: expected an object of flags by name, found an array',
     ],
     [
       { config: '{\n  "port": 80,\n}' },

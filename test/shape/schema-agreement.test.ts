@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { CONFIG } from '../../src/cli/input/config-file.ts';
 import { parseJson } from '../../src/contract/json.ts';
 import { isObject } from '../../src/contract/records.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
@@ -12,6 +13,7 @@ import { STORE } from '../../src/store/fixture/read-store.ts';
 const SHAPES: readonly (readonly [string, Shape<unknown>])[] = [
   ['a scenario', SCENARIO],
   ['a fixture', STORE],
+  ['a config file', CONFIG],
   ...ENDPOINTS.flatMap(({ id, body }) =>
     body === undefined ? [] : [[`the body of ${id}`, body.shape] as const],
   ),
