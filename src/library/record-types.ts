@@ -33,16 +33,29 @@ export interface StoreState {
   readonly orders: readonly Order[];
 }
 
-/** Records to merge by id, or what to remove before that. */
-type CollectionChanges<R> =
-  | readonly R[]
-  | { readonly set?: readonly R[]; readonly remove?: 'all' | readonly Int64[] };
+/** Changes of a collection: `remove` is applied first, then `each`, then `set`. */
+export interface CollectionChanges<R, Id extends keyof R> {
+  /** Records to merge by id. */
+  readonly set?: readonly RecordChanges<R, Id>[];
+  /** Changes of every record, or of those that `where` matches. */
+  readonly each?: EachChange<R, Id> | readonly EachChange<R, Id>[];
+  readonly remove?: 'all' | readonly Int64[];
+}
+
+/** Fields to change in each record with one of the values in `where`; null matches an absent field. */
+type EachChange<R, Id extends keyof R> = Changes<Omit<R, Id>> & {
+  readonly where?: { readonly [Name in keyof R]?: OneOrMore<Changes<R>[Name]> };
+};
+
+type OneOrMore<T> = T | readonly T[];
 
 /** Changes of a store. Fields that a record leaves out stay; a new record must be complete. */
 export interface StateChanges {
-  readonly animals?: CollectionChanges<RecordChanges<Animal, 'id'>>;
-  readonly inventory?: CollectionChanges<RecordChanges<InventoryEntry, 'petId'>>;
-  readonly orders?: CollectionChanges<RecordChanges<Order, 'id'>>;
+  readonly animals?: readonly RecordChanges<Animal, 'id'>[] | CollectionChanges<Animal, 'id'>;
+  readonly inventory?:
+    | readonly RecordChanges<InventoryEntry, 'petId'>[]
+    | CollectionChanges<InventoryEntry, 'petId'>;
+  readonly orders?: readonly RecordChanges<Order, 'id'>[] | CollectionChanges<Order, 'id'>;
 }
 
 /** Some fields of a record, and its id. */

@@ -2,7 +2,7 @@ import type { Choices } from '../contract/assumption-table.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { Fault } from '../scenario/fault-table.ts';
 import type { ScenarioName } from '../scenario/scenario-names.ts';
-import type { Animal, Int64, InventoryEntry, Order, RecordChanges } from './record-types.ts';
+import type { Animal, CollectionChanges, Int64, InventoryEntry, Order } from './record-types.ts';
 
 /** The content of a scenario file. The server checks it like a file. */
 export interface ScenarioDefinition {
@@ -13,26 +13,20 @@ export interface ScenarioDefinition {
   readonly fixture?: string;
   readonly generate?: { readonly animals?: number; readonly orders?: number };
   readonly state?: {
-    readonly animals?: SetAndRemove<RecordChanges<Animal, 'id'>>;
-    readonly inventory?: SetAndRemove<RecordChanges<InventoryEntry, 'petId'>>;
-    readonly orders?: SetAndRemove<RecordChanges<Order, 'id'>>;
+    readonly animals?: CollectionChanges<Animal, 'id'>;
+    readonly inventory?: CollectionChanges<InventoryEntry, 'petId'>;
+    readonly orders?: CollectionChanges<Order, 'id'>;
   };
   readonly keys?: {
     readonly valid?: readonly string[];
-    readonly readOnly?: readonly string[];
-    readonly invalid?: readonly string[];
-    /** When keys expire: an ISO 8601 duration after the start, or an instant. */
+    readonly readOnly?: 'all' | readonly string[];
+    readonly invalid?: 'all' | readonly string[];
+    /** When keys expire: an ISO 8601 duration after the start, or an instant. `all` is any other key. */
     readonly expires?: Readonly<Record<string, string>>;
   };
   readonly assume?: Partial<Choices>;
   readonly clock?: { readonly now?: string; readonly frozen?: boolean };
   readonly rules?: readonly RuleDefinition[];
-}
-
-/** Records to merge by id, and those to remove before that. */
-interface SetAndRemove<R> {
-  readonly set?: readonly R[];
-  readonly remove?: 'all' | readonly Int64[];
 }
 
 /** A value to compare with one in a request. */

@@ -1,7 +1,9 @@
 import type { Reading } from '../contract/records.ts';
 import { having, mapOf, object, optional } from '../shape/objects.ts';
 import {
+  choice,
   convert,
+  either,
   FLAG,
   integer,
   list,
@@ -23,19 +25,37 @@ const KEY = text('an API key: visible characters without blanks', /^[!-~]+$/, {
   pattern: '^[!-~]+$',
 });
 
-const KEYS = object({
-  valid: optional(list(KEY), 'The keys that work, in place of `demo-key`.'),
-  readOnly: optional(list(KEY), 'The read-only keys, in place of `demo-read-only-key`.'),
-  invalid: optional(list(KEY), 'Keys that are refused, whatever else takes them.'),
-  expires: optional(
-    mapOf(EXPIRY, {
-      expected: 'an object of times by key',
-      name: /^[!-~]+$/,
-      expectedName: KEY.expected,
-    }),
-    'Until when keys work: a duration after the start, or an instant. They must be taken besides.',
-  ),
-});
+const KEY_LIST = list(KEY, { expected: 'an array of API keys' });
+const LIST_OR_ALL = either(choice(['all']), KEY_LIST);
+
+const KEYS = convert(
+  object({
+    valid: optional(KEY_LIST, 'The keys that work, instead of `demo-key`.'),
+    readOnly: optional(
+      LIST_OR_ALL,
+      'The read-only keys, instead of `demo-read-only-key`. `all` makes every key that works read-only.',
+    ),
+    invalid: optional(
+      LIST_OR_ALL,
+      'Keys to refuse, even those that `valid` lists; `all` for every key.',
+    ),
+    expires: optional(
+      mapOf(EXPIRY, {
+        expected: 'an object of times by key',
+        name: /^[!-~]+$/,
+        expectedName: KEY.expected,
+      }),
+      'When keys that work expire, by key: a duration after the start, or an instant. `all` is for every other key.',
+    ),
+  }),
+  // The list stays beside `all`: its keys work, and are read-only anyway.
+  ({ readOnly, ...keys }): Scenario['keys'] => {
+    if (readOnly === undefined) return keys;
+    return readOnly === 'all'
+      ? { ...keys, allReadOnly: true }
+      : { ...keys, readOnly, allReadOnly: false };
+  },
+);
 
 const COUNT = integer(0, MOST_RECORDS);
 
@@ -45,39 +65,42 @@ const BASE_NAMES = ['fixture', 'generate'] as const;
 export const SCENARIO = convert(
   object(
     {
-      $schema: optional(text('the address of a schema'), 'For editors; it changes nothing.'),
+      $schema: optional(
+        text('the address of a schema'),
+        'The schema for your editor. The server ignores it.',
+      ),
       description: optional(
         text('a line of text', /^[^\n]+$/, { pattern: '^[^\\n]+$' }),
-        'What a tester sees, in a line.',
+        'What the scenario does, in one line.',
       ),
       extends: optional(
         oneOrMore(text('the name of a scenario, or a path')),
-        'Scenarios that come first: names of shipped ones, or paths that start from this file.',
+        'Scenarios to apply first: names of shipped ones, or paths relative to this file.',
       ),
       fixture: optional(
         text('the name of a fixture, or a path'),
-        'The store to start from: the name of a shipped fixture, or a path that starts from this file.',
+        'The store to start from: the name of a shipped fixture, or a path relative to this file.',
       ),
       generate: optional(
         object({
-          animals: optional(COUNT, 'How many animals, each with an inventory entry.'),
-          orders: optional(COUNT, 'How many orders.'),
+          animals: optional(COUNT, 'Number of animals, each with an inventory entry.'),
+          orders: optional(COUNT, 'Number of orders.'),
         }),
-        'A store of any size to start from, drawn from the seed.',
+        'Starts from a generated store of this size, drawn from the seed.',
       ),
-      state: optional(STATE, 'Changes to the store that is started from.'),
-      keys: optional(KEYS, 'API keys; each list takes the place of the one before.'),
-      assume: optional(ASSUME, 'Options of assumptions.'),
+      state: optional(STATE, 'Changes to that store.'),
+      keys: optional(KEYS, 'The API keys. Each list replaces the one before it.'),
+      assume: optional(ASSUME, 'The options to choose for assumptions.'),
       clock: optional(
         object({
-          now: optional(INSTANT, 'The instant to start from, as RFC 3339 writes it.'),
-          frozen: optional(FLAG, 'Whether the clock stands still.'),
+          now: optional(INSTANT, 'The instant to start from, in RFC 3339 format.'),
+          frozen: optional(FLAG, 'Stops the clock.'),
         }),
-        'The clock that everything reads.',
+        'The clock of the sandbox.',
       ),
       rules: optional(
         list(RULE_SHAPE),
-        'Tried from top to bottom; the first that matches a call decides.',
+        'Tried from top to bottom. The first rule that matches a call decides the reply.',
       ),
     },
     {

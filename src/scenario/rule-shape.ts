@@ -78,8 +78,8 @@ const DELAY: Shape<Delay> = either(
   either(
     convert(
       object({
-        min: required(MILLISECONDS, 'The shortest, in milliseconds.'),
-        max: required(MILLISECONDS, 'The longest, in milliseconds.'),
+        min: required(MILLISECONDS, 'The shortest delay, in milliseconds.'),
+        max: required(MILLISECONDS, 'The longest delay, in milliseconds.'),
       }),
       ({ min, max }, at, tell) => {
         if (min <= max) return { kind: 'uniform', min, max };
@@ -90,10 +90,10 @@ const DELAY: Shape<Delay> = either(
     ),
     convert(
       object({
-        median: required(MILLISECONDS, 'Half of all delays are shorter, in milliseconds.'),
+        median: required(MILLISECONDS, 'The median delay, in milliseconds.'),
         sigma: required(
           number(0, 10, 'a number from 0 to 10'),
-          'How far they spread: 0 not at all, 0.4 as a service does, 1 widely.',
+          'The spread of the delays: 0 is none, 0.4 is typical of a service, 1 is wide.',
         ),
       }),
       (spread) => ({ kind: 'log-normal', ...spread }),
@@ -108,22 +108,19 @@ const FAULT: Shape<Fault> = either(
   convert(choice(FAULT_NAMES), (name) => FAULTS[name].byName),
   convert(
     object({
-      kind: required(choice(['slow-body']), 'The one fault that can be set.'),
+      kind: required(choice(['slow-body']), 'The only fault with settings.'),
       chunks: optional(
         integer(1, 10_000),
-        `In how many pieces the body comes; ${SLOW.chunks} by default.`,
+        `Number of pieces to send the body in; ${SLOW.chunks} by default.`,
       ),
-      over: optional(
-        MILLISECONDS,
-        `Over how many milliseconds they are spread; ${SLOW.over} by default.`,
-      ),
+      over: optional(MILLISECONDS, `Milliseconds to spread them over; ${SLOW.over} by default.`),
     }),
     ({ kind, chunks = SLOW.chunks, over = SLOW.over }) => ({ kind, chunks, over }),
   ),
   `${listed(FAULT_NAMES, 'or')}, or an object with \`kind: slow-body\``,
 );
 
-/** The faults that do nothing to a reply without a body, which are refused beside one. */
+/** Faults that would not change a reply without a body. */
 const NEED_BODY: readonly string[] = FAULT_NAMES.filter((name) => FAULTS[name].needsBody);
 
 const NO_BODY_TO_BREAK = {
@@ -137,7 +134,7 @@ const NO_BODY_TO_BREAK = {
   required: ['reply', 'fault'],
 };
 
-/** Why a reply has no body; undefined where it can have one. */
+/** Why a reply has no body; undefined if it can have one. */
 function bodilessBy({ status, body }: RuleReply): string | undefined {
   if (BODILESS.includes(status)) return `the status ${status}`;
   return body?.kind === 'none' ? '`empty`' : undefined;
@@ -147,30 +144,33 @@ const DOES = ['reply', 'fault', 'delay'] as const;
 
 const RULE = object(
   {
-    on: required(ON, 'The operations the rule is for; "*" is every one.'),
+    on: required(ON, 'The operations that the rule applies to; "*" for all.'),
     where: optional(
       WHERE,
-      'What a call must be like: all of it must match, and of several values one.',
+      'Conditions on the call. All must match; a list matches any of its values.',
     ),
     calls: optional(
       CALLS,
-      'Which of the calls that `on` and `where` match, counted from 1 in each sandbox: 1, "1-2", "3-", "2,4".',
+      'Which of the calls that match `on` and `where`, counted from 1 in each sandbox: 1, "1-2", "3-", "2,4".',
     ),
-    chance: optional(CHANCE, 'The share of these calls the rule is for, drawn from the seed.'),
+    chance: optional(
+      CHANCE,
+      'The share of these calls that the rule applies to, drawn from the seed.',
+    ),
     delay: optional(
       DELAY,
-      'How long the reply is held back: milliseconds, evenly between `min` and `max`, or log-normal about a `median`.',
+      'Delays the reply: by milliseconds, evenly between `min` and `max`, or log-normal around a `median`.',
     ),
-    reply: optional(REPLY, 'The reply, in place of the one of the service.'),
-    fault: optional(FAULT, 'What goes wrong on the wire, in place of the reply or with it.'),
-    apply: optional(FLAG, 'Whether the operation is run all the same, and its reply thrown away.'),
+    reply: optional(REPLY, 'The reply to send instead of the one from the service.'),
+    fault: optional(FAULT, 'What goes wrong on the wire, instead of the reply or with it.'),
+    apply: optional(FLAG, 'Runs the operation anyway and discards its reply.'),
   },
   {
     schema: {
       anyOf: [
         having(['reply']),
         having(['fault']),
-        // `apply` is of no use alone: something must stand in the place of the reply thrown away.
+        // `apply` needs something to send instead of the reply that it discards.
         having(['delay'], { apply: { const: false } }),
       ],
       not: NO_BODY_TO_BREAK,
@@ -186,7 +186,7 @@ export const RULE_SHAPE: Shape<Omit<Rule, 'scenario' | 'number'>> = convert(
     let right = tellForeignInputs([...inputs.keys()], on, [...at, 'where'], tell);
     if (reply === undefined && fault === undefined) {
       if (apply) {
-        const expected = 'a `reply` or a `fault` beside it, in place of the reply thrown away';
+        const expected = 'a `reply` or a `fault` beside it, instead of the discarded reply';
         tell({ at: [...at, 'apply'], expected, found: 'neither' });
       } else if (delay === undefined) {
         tell({

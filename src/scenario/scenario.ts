@@ -1,7 +1,7 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { Problem } from '../contract/records.ts';
-import type { Expiry } from '../service/keyring.ts';
+import type { KeyLists } from '../service/keyring.ts';
 import type { At } from '../shape/shapes.ts';
 import type { StoreChanges } from '../store/merge.ts';
 import { firstProblems, problemText } from '../words.ts';
@@ -66,7 +66,7 @@ export interface Rule {
   readonly delay: Delay | undefined;
   readonly reply: RuleReply | undefined;
   readonly fault: Fault | undefined;
-  /** Whether the operation is run all the same, and its reply thrown away. */
+  /** Runs the operation anyway and discards its reply. */
   readonly apply: boolean;
 }
 
@@ -88,13 +88,7 @@ export interface Scenario {
     | undefined;
   /** Of each record the id, and what changes; a new one must be whole. */
   readonly state: StoreChanges;
-  readonly keys: {
-    readonly valid?: readonly string[] | undefined;
-    readonly readOnly?: readonly string[] | undefined;
-    readonly invalid?: readonly string[] | undefined;
-    /** Keys that are known until then. */
-    readonly expires?: ReadonlyMap<string, Expiry> | undefined;
-  };
+  readonly keys: Omit<KeyLists, 'any'>;
   readonly assume: Partial<Choices>;
   /** `now` in milliseconds since 1970. */
   readonly clock: { readonly now?: number | undefined; readonly frozen?: boolean | undefined };

@@ -44,5 +44,5 @@ export async function loadStore(
 /** Whether a scenario says anything of records, so that the store has to be made anew for it. */
 export function touchesStore({ fixture, generate, state }: Scenario): boolean {
   if (fixture !== undefined || generate !== undefined) return true;
-  return Object.values(state).some(({ set, remove }) => set.length > 0 || remove.length > 0);
+  return Object.values(state).some((it) => it.set.length + it.each.length + it.remove.length > 0);
 }

@@ -5,8 +5,8 @@ import {
   STORED_RECORDS,
 } from '../contract/records.ts';
 import { object, optional } from '../shape/objects.ts';
-import { ID, membersShape } from '../shape/record-shapes.ts';
-import { choice, convert, either, list, type Shape } from '../shape/shapes.ts';
+import { eachShape, ID, membersShape } from '../shape/record-shapes.ts';
+import { choice, convert, either, list, oneOrMore, type Shape } from '../shape/shapes.ts';
 import { type CollectionChanges, ID_NAME, type StoreChanges } from '../store/merge.ts';
 
 const REMOVED: Shape<readonly bigint[] | 'all'> = either(
@@ -26,11 +26,15 @@ function changesShape<const F extends Fields>(
           list(membersShape(fields, [ID_NAME[name]])),
           `Records, merged by \`${ID_NAME[name]}\`: members that one leaves out stay. A new one must be whole.`,
         ),
-        remove: optional(REMOVED, 'Ids that are removed before `set`, or "all".'),
+        remove: optional(REMOVED, 'Ids of records to remove, or `all`. Applied first.'),
+        each: optional(
+          oneOrMore(eachShape(fields, ID_NAME[name])),
+          'Changes to every remaining record, or to those that `where` matches. Applied before `set`; null removes an optional field.',
+        ),
       },
-      { expected: 'an object with `set` (an array of records) or `remove`' },
+      { expected: 'an object with `set` (an array of records), `each` or `remove`' },
     ),
-    ({ set = [], remove = [] }) => ({ set, remove }),
+    ({ set = [], each = [], remove = [] }) => ({ set, each, remove }),
   );
 }
 
@@ -41,9 +45,9 @@ function changesOrRecords<const F extends Fields>(
 ): Shape<CollectionChanges<RecordOf<F>>> {
   const records = list(membersShape(fields, [ID_NAME[name]]));
   return either(
-    convert(records, (set) => ({ set, remove: [] })),
+    convert(records, (set) => ({ ...NO_CHANGES, set })),
     changesShape(name, fields),
-    'an array of records, or an object with `set` or `remove`',
+    'an array of records, or an object with `set`, `each` or `remove`',
   );
 }
 
@@ -69,7 +73,7 @@ function stateShape({ animals, inventory, orders }: ChangesShapes): Shape<StoreC
   );
 }
 
-const NO_CHANGES = { set: [], remove: [] };
+const NO_CHANGES = { set: [], each: [], remove: [] };
 
 export const UNCHANGED: StoreChanges = {
   animals: NO_CHANGES,

@@ -12,10 +12,12 @@ export const STAGING_KEY = 'staging-key';
 export interface Keyring {
   readonly valid: ReadonlySet<string>;
   readonly readOnly: ReadonlySet<string>;
-  readonly invalid: ReadonlySet<string>;
+  readonly invalid: ReadonlySet<string> | 'all';
+  /** Whether every accepted key is read-only. */
+  readonly allReadOnly: boolean;
   /** Takes every key that is not listed as invalid. */
   readonly any: boolean;
-  /** Keys that are known until then. */
+  /** When keys expire. `all` is for those without an entry of their own. */
   readonly expires: ReadonlyMap<string, Expiry>;
   /** The checks that succeed, by the whole header as clients write it: the way of most requests. */
   readonly expected: ReadonlyMap<string, KeyCheck>;
@@ -36,7 +38,8 @@ export interface KeyTime {
 export interface KeyLists {
   readonly valid?: readonly string[] | undefined;
   readonly readOnly?: readonly string[] | undefined;
-  readonly invalid?: readonly string[] | undefined;
+  readonly allReadOnly?: boolean | undefined;
+  readonly invalid?: readonly string[] | 'all' | undefined;
   readonly any?: boolean | undefined;
   readonly expires?: ReadonlyMap<string, Expiry> | undefined;
 }
@@ -45,17 +48,19 @@ export interface KeyLists {
  * A keyring of the given lists. Valid keys that are given take the place of every default, so that
  * nobody gets in with a key that is known to all; read-only ones only that of the read-only default.
  */
-export function keyring({ valid, readOnly, invalid, any, expires }: KeyLists): Keyring {
+export function keyring(lists: KeyLists): Keyring {
+  const { valid, readOnly, allReadOnly = false, invalid, any = false, expires = NEVER } = lists;
   const keys = {
     valid: new Set(valid ?? DEFAULT_KEYS),
     readOnly: new Set(readOnly ?? (valid === undefined ? DEFAULT_READ_ONLY_KEYS : [])),
-    invalid: new Set(invalid),
-    any: any ?? false,
-    expires: expires ?? NEVER,
+    allReadOnly,
+    invalid: invalid === 'all' ? invalid : new Set(invalid),
+    any,
+    expires,
   };
   const expected = new Map<string, KeyCheck>();
   for (const key of [...keys.valid, ...keys.readOnly]) {
-    if (keys.expires.has(key)) continue;
+    if (expiryOf(keys, key) !== undefined) continue;
     const authorization = `Bearer ${key}`;
     const check = readKey(keys, authorization, TIMELESS);
     if (check.ok) expected.set(authorization, check);
@@ -94,11 +99,12 @@ function readKey(keys: Omit<Keyring, 'expected'>, authorization: string, time: K
   const key = bearerToken(authorization);
   if (key === undefined) return refused('the Authorization scheme is not Bearer');
   if (key === '') return refused('the token after Bearer is empty');
+  if (keys.invalid === 'all') return refused('all keys are listed as invalid', true);
   if (keys.invalid.has(key)) return refused('this key is listed as invalid', true);
-  const expiry = keys.expires.get(key);
+  const expiry = expiryOf(keys, key);
   if (expiry !== undefined && hasExpired(expiry, time)) return refused('the key has expired', true);
   if (keys.readOnly.has(key)) return { ok: true, key, readOnly: true };
-  if (keys.any || keys.valid.has(key)) return { ok: true, key, readOnly: false };
+  if (keys.any || keys.valid.has(key)) return { ok: true, key, readOnly: keys.allReadOnly };
   return refused(unknownKey(keys, key), true);
 }
 
@@ -107,6 +113,10 @@ function unknownKey({ valid }: Pick<Keyring, 'valid'>, key: string): string {
   if (key === STAGING_KEY) return 'this key is for staging, at /~staging/v1';
   if (valid.has(STAGING_KEY)) return `the key is not known; staging accepts ${STAGING_KEY}`;
   return 'the key is not known';
+}
+
+function expiryOf({ expires }: Pick<Keyring, 'expires'>, key: string): Expiry | undefined {
+  return expires.get(key) ?? expires.get('all');
 }
 
 function hasExpired(expiry: Expiry, { clock, startedAt }: KeyTime): boolean {

@@ -7,8 +7,9 @@ import {
   type RecordOf,
   STORED_RECORDS,
 } from '../contract/records.ts';
-import { type Member, object } from './objects.ts';
-import { convert, either, NULL, type Shape, scalar } from './shapes.ts';
+import { listed } from '../words.ts';
+import { type Member, object, optional } from './objects.ts';
+import { convert, either, NULL, oneOrMore, type Shape, scalar } from './shapes.ts';
 
 const INT64_BOUNDS = { minimum: Number(INT64_MIN), maximum: Number(INT64_MAX) };
 
@@ -18,6 +19,14 @@ const STRICTER: Partial<Record<Field['type'], object>> = {
   integer: { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
   dateTime: { pattern: DATE_TIME.source },
 };
+
+/** A change of every record of a collection that matches. */
+export interface Each {
+  /** For members by name, the values of which a record must have one; null stands for none. */
+  readonly where: ReadonlyMap<string, ReadonlySet<unknown>>;
+  /** Members with their new values; null removes one. */
+  readonly change: Readonly<Record<string, unknown>>;
+}
 
 /** The id of a record. */
 export const ID: Shape<bigint> = scalar({
@@ -43,7 +52,7 @@ function fieldShape({ type, seen }: Field): Shape<unknown> {
 
 /** A whole record. */
 export function recordShape<const F extends Fields>(fields: F): Shape<RecordOf<F>> {
-  const members = membersOf(fields, ({ required }) => required);
+  const members = membersOf(fields, fieldShape, ({ required }) => required);
   return convert(object(members), (record) => (isRecord<RecordOf<F>>(record) ? record : undefined));
 }
 
@@ -59,7 +68,7 @@ export function membersShape<const F extends Fields>(
   fields: F,
   required: readonly (keyof F)[],
 ): Shape<Partial<RecordOf<F>>> {
-  const members = membersOf(fields, (_, name) => required.includes(name));
+  const members = membersOf(fields, fieldShape, (_, name) => required.includes(name));
   return convert(object(members), (record) =>
     isRecord<Partial<RecordOf<F>>>(record) ? record : undefined,
   );
@@ -67,21 +76,68 @@ export function membersShape<const F extends Fields>(
 
 /** Members of a record that change; null removes an optional one (RFC 7396). */
 export function changesShape(fields: Fields): Shape<Readonly<Record<string, unknown>>> {
-  const members = Object.entries(fields).map(([name, field]): [string, Member<unknown>] => {
-    const shape = fieldShape(field);
-    const changed = field.required ? shape : either(shape, NULL, shape.expected);
-    return [name, { shape: changed, required: false, description: field.description }];
-  });
-  return object(Object.fromEntries(members));
+  return object(membersOf(fields, nullableShape));
 }
 
-function membersOf(
+/**
+ * A change of every record, with the members that change beside `where`, which the records to change
+ * must match: in each member it names, they have one of its values. null stands for no value.
+ *
+ * @param id the member that is the id, which stays
+ */
+export function eachShape(fields: Fields, id: string): Shape<Each> {
+  const { [id]: _, ...changeable } = membersOf(fields, nullableShape);
+  const names = Object.keys(changeable);
+  const where = object(membersOf(fields, (field) => oneOrMore(nullableShape(field))));
+  return convert(
+    object(
+      { ...changeable, where: optional(where, 'Only records with these values change.') },
+      {
+        expected: `an object with ${listed(names, 'or')}`,
+        schema: { anyOf: names.map((name) => ({ required: [name] })) },
+      },
+    ),
+    ({ where = {}, ...change }, at, tell) => {
+      if (Object.keys(change).length > 0) return { where: valueSets(where), change };
+      tell({ at, expected: listed(names, 'or'), found: 'nothing to change' });
+      return undefined;
+    },
+  );
+}
+
+/** A record after changes that `changesShape` or `eachShape` has read; it lists members as `fields` does. */
+export function changedRecord<R extends Readonly<Record<string, unknown>>>(
   fields: Fields,
-  isRequired: (field: Field, name: string) => boolean,
-): Readonly<Record<string, Member<unknown>>> {
-  const members = Object.entries(fields).map(([name, field]): [string, Member<unknown>] => [
+  record: R,
+  changes: Readonly<Record<string, unknown>>,
+): R {
+  const given: Readonly<Record<string, unknown>> = { ...record, ...changes };
+  const members: Record<string, unknown> = {};
+  for (const name in fields) {
+    const value = given[name];
+    if (value !== undefined && value !== null) members[name] = value;
+  }
+  return isRecord<R>(members) ? members : record;
+}
+
+function valueSets(where: Readonly<Record<string, readonly unknown[] | undefined>>): Each['where'] {
+  return new Map(Object.entries(where).map(([name, values]) => [name, new Set(values)]));
+}
+
+/** The value of a field, or null for none. */
+function nullableShape(field: Field): Shape<unknown> {
+  const shape = fieldShape(field);
+  return field.required ? shape : either(shape, NULL, shape.expected);
+}
+
+function membersOf<T>(
+  fields: Fields,
+  shapeOf: (field: Field) => Shape<T>,
+  isRequired: (field: Field, name: string) => boolean = () => false,
+): Readonly<Record<string, Member<T>>> {
+  const members = Object.entries(fields).map(([name, field]): [string, Member<T>] => [
     name,
-    { shape: fieldShape(field), required: isRequired(field, name), description: field.description },
+    { shape: shapeOf(field), required: isRequired(field, name), description: field.description },
   ]);
   return Object.fromEntries(members);
 }

@@ -77,6 +77,18 @@ export function ownRun<R>(changes: Changes<R>, number: number): ChangedRun<R> {
   return run;
 }
 
+/** The changes after each of their records was changed; `change` keeps the id. */
+export function changedBy<R>(changes: Changes<R>, change: (record: R) => R): Changes<R> {
+  const { runs, removed, added, highest } = changes;
+  const changed = { ...noChanges<R>(highest), removed, added: added.map(change) };
+  for (const [number, { records }] of runs ?? []) {
+    const run = ownRun(changed, number);
+    run.version = nextVersion();
+    for (const [id, record] of records) run.records.set(id, record && change(record));
+  }
+  return changed;
+}
+
 /** The version of each base's first run; the runs after it count up from there. */
 const firstVersions = new WeakMap<object, number>();
 

@@ -1,7 +1,8 @@
-import { type Base, EMPTY_BASE, type Subset } from './base.ts';
+import { type Base, type ChangedParts, changedBase, EMPTY_BASE, type Subset } from './base.ts';
 import {
   type ChangedRun,
   type Changes,
+  changedBy,
   copyOf,
   firstVersionOf,
   nextVersion,
@@ -107,6 +108,13 @@ export class Collection<R extends object> {
     this.#touchAdded(0);
   }
 
+  /** Changes every record: those of a large base when they are looked at. See `changedBase`. */
+  changeAll(change: (record: R) => R, parts: ChangedParts): void {
+    this.#base = changedBase(this.#base, change, parts);
+    this.#changes = changedBy(this.#changes, change);
+    this.#shared = false;
+  }
+
   /** Removes every record. The highest id ever used stays. */
   clear(): void {
     this.#base = EMPTY_BASE;
@@ -118,8 +126,7 @@ export class Collection<R extends object> {
   restore(other: Collection<R>): void {
     this.#base = other.#base;
     this.#changes = other.#changes;
-    this.#shared = true;
-    other.#shared = true;
+    this.#shared = other.#shared = true;
   }
 
   /** A collection with the same records; later changes to either stay its own. */

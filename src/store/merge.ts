@@ -4,17 +4,21 @@ import {
   type CollectionName,
   type InventoryEntry,
   type Order,
+  STORED_RECORDS,
 } from '../contract/records.ts';
-import { RECORD_SHAPES } from '../shape/record-shapes.ts';
+import { type Each, RECORD_SHAPES } from '../shape/record-shapes.ts';
 import { type At, problemOf, type Shape, type ShapeProblem, type Tell } from '../shape/shapes.ts';
+import { changeEach, layersOf } from './change-each.ts';
 import type { Collection } from './collection.ts';
 import { findingOrders, indexing } from './orders-by-animal.ts';
 import { forkStore, restoreStore, type Store, versionOf } from './store.ts';
 import { atOnce, inTurns, type Work } from './work.ts';
 
-/** Changes to one collection: records taken out first, then members of records put in, by id. */
+/** Changes to one collection, in the order in which they are made. */
 export interface CollectionChanges<R> {
   readonly remove: readonly bigint[] | 'all';
+  /** Changes to every record there is. */
+  readonly each: readonly Each[];
   /** A record with an id that is new must be whole. */
   readonly set: readonly Partial<R>[];
 }
@@ -25,12 +29,18 @@ export interface StoreChanges {
   readonly orders: CollectionChanges<Order>;
 }
 
+type AnyRecord = Readonly<Record<string, unknown>>;
+
 /** The member that is the id of a collection's records. */
 export const ID_NAME = {
   animals: 'id',
   inventory: 'petId',
   orders: 'id',
 } as const satisfies Record<CollectionName, string>;
+
+/** Each of these costs up to a microsecond whenever a record is looked at. */
+const MOST_LAYERS = 32;
+const FEW_LAYERS = `at most ${MOST_LAYERS} changes of every record since the store was reset or replaced`;
 
 /**
  * Merges changes into a store: all of them, or none if one leads to a record that is not whole or
@@ -76,12 +86,17 @@ export function* merging(
   yield* removing(draft.inventory, inventory.remove);
   yield* removing(draft.orders, orders.remove);
 
-  function* setting<R extends object>(
+  function* setting<R extends AnyRecord>(
     name: CollectionName,
     collection: Collection<R>,
     shape: Shape<R>,
-    set: readonly Partial<R>[],
+    { each, set }: CollectionChanges<R>,
   ): Work<void> {
+    const eachAt = [...at, name, 'each'];
+    for (const { change } of each) tellMissingAnimal(draft, change.petId, eachAt, tell);
+    const layers = layersOf(collection.base, each);
+    if (layers > MOST_LAYERS) tell({ at: eachAt, expected: FEW_LAYERS, found: `${layers}` });
+    else changeEach(collection, STORED_RECORDS[name], each);
     for (const [index, members] of set.entries()) {
       const place = [...at, name, 'set', index];
       const record = shape.read({ ...before(name, collection, members), ...members }, place, tell);
@@ -90,9 +105,9 @@ export function* merging(
       yield;
     }
   }
-  yield* setting('animals', draft.animals, RECORD_SHAPES.animals, animals.set);
-  yield* setting('inventory', draft.inventory, RECORD_SHAPES.inventory, inventory.set);
-  yield* setting('orders', draft.orders, RECORD_SHAPES.orders, orders.set);
+  yield* setting('animals', draft.animals, RECORD_SHAPES.animals, animals);
+  yield* setting('inventory', draft.inventory, RECORD_SHAPES.inventory, inventory);
+  yield* setting('orders', draft.orders, RECORD_SHAPES.orders, orders);
 
   if (problems.length === 0) restoreStore(store, draft);
   return problems;

@@ -72,6 +72,32 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
     'FILE:1:43: $.state.orders.set[0].status: expected one of pending, shipped, cancelled, found "shiped" (did you mean shipped?)',
   ],
   [
+    'a change of every id',
+    'state: { inventory: { each: { petId: 1 } } }',
+    'FILE:1:31: $.state.inventory.each.petId: expected quantity, status or where, found "petId"',
+  ],
+  [
+    'a change of every record that changes nothing',
+    'state: { animals: { each: [{ where: { id: 1 } }] } }',
+    'FILE:1:28: $.state.animals.each[0]: expected name, categoryId or status, found nothing to change',
+  ],
+  [
+    'a misspelt status to look for',
+    'state: { orders: { each: { where: { status: shiped }, complete: true } } }',
+    'FILE:1:45: $.state.orders.each.where.status: expected one of pending, shipped, cancelled, or an array of those, found "shiped" (did you mean shipped?)',
+  ],
+  [
+    'no value for a field that is required',
+    'state: { inventory: { each: { status: null } } }',
+    'FILE:1:39: $.state.inventory.each.status: expected a string, found null',
+  ],
+  [
+    'a misspelt word for all keys',
+    'keys: { invalid: al, readOnly: every }',
+    'FILE:1:32: $.keys.readOnly: expected all, or an array of API keys, found "every"',
+    'FILE:1:18: $.keys.invalid: expected all, or an array of API keys, found "al"',
+  ],
+  [
     'a misspelt field',
     'state: { orders: { set: [{ id: 1, staus: shipped }] } }',
     'FILE:1:35: $.state.orders.set[0].staus: expected id, petId, quantity, shipDate, complete or status, found "staus" (did you mean status?)',
@@ -85,7 +111,7 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
   [
     'records without `set`',
     'state: { orders: [{ id: 1, status: shipped }] }',
-    'FILE:1:18: $.state.orders: expected an object with `set` (an array of records) or `remove`, found an array',
+    'FILE:1:18: $.state.orders: expected an object with `set` (an array of records), `each` or `remove`, found an array',
   ],
   [
     'a misspelt collection',
@@ -126,7 +152,7 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
   [
     'an operation run for nothing',
     'rules:\n  - { on: getPet, delay: 5, apply: true }',
-    'FILE:2:36: $.rules[0].apply: expected a `reply` or a `fault` beside it, in place of the reply thrown away, found neither',
+    'FILE:2:36: $.rules[0].apply: expected a `reply` or a `fault` beside it, instead of the discarded reply, found neither',
   ],
   [
     'a call before the first',
@@ -300,7 +326,11 @@ generate: { animals: 5, orders: 0 }
 state:
   animals: { remove: all, set: [{ id: -9223372036854775808, name: Rex, categoryId: 1 }] }
   inventory: { remove: [1, 9007199254740993] }
-  orders: { set: [{ id: 9007199254740993, status: shipped }] }
+  orders:
+    set: [{ id: 9007199254740993, status: shipped }]
+    each:
+      - { where: { id: [1, 2], status: [pending, null], petId: null }, petId: 1, quantity: null }
+      - { complete: false }
 keys:
   valid: [a-key]
   readOnly: []

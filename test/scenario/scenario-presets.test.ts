@@ -61,20 +61,20 @@ const PRESETS: Readonly<Record<string, () => Promise<void>>> = {
   },
   'sold-out': async () => {
     const { animals, inventory } = await storeOf('sold-out');
-    expect(records(animals).map(({ status }) => status)).toEqual(['sold', 'sold', 'sold']);
-    expect(records(inventory).map(({ quantity }) => quantity)).toEqual([0, 0, 0]);
+    expect(new Set(records(animals).map(({ status }) => status))).toEqual(new Set(['sold']));
+    expect(new Set(records(inventory).map(({ quantity }) => quantity))).toEqual(new Set([0]));
+    expect([animals.size, inventory.size]).toEqual([64, 64]);
   },
   'invalid-keys': async () => {
-    const { keys } = await preset('invalid-keys');
-    expect(keys.invalid).toEqual(['demo-key', 'demo-read-only-key']);
+    expect((await preset('invalid-keys')).keys).toEqual({ invalid: 'all' });
   },
   'expiring-key': async () => {
     const { keys } = await preset('expiring-key');
-    expect(keys.expires).toEqual(new Map([['demo-key', { kind: 'after', milliseconds: 60_000 }]]));
+    expect(keys.expires).toEqual(new Map([['all', { kind: 'after', milliseconds: 60_000 }]]));
   },
   'read-only-key': async () => {
     const { keys, assume } = await preset('read-only-key');
-    expect(keys.readOnly).toContain('demo-key');
+    expect(keys).toEqual({ allReadOnly: true });
     expect(assume).toEqual({ 'read-only-keys': '403' });
   },
   'large-store': async () => {
@@ -94,18 +94,16 @@ const PRESETS: Readonly<Record<string, () => Promise<void>>> = {
   },
   'unseen-statuses': async () => {
     const { animals, inventory } = await storeOf('unseen-statuses');
-    for (const { status } of [...records(animals).slice(0, 3), ...records(inventory).slice(0, 3)]) {
+    for (const { status } of [...records(animals), ...records(inventory)]) {
       expect(['available', 'pending', 'sold', undefined]).not.toContain(status);
     }
   },
   'sparse-orders': async () => {
-    const orders = records((await storeOf('sparse-orders')).orders);
-    expect(orders).toHaveLength(7);
     const documented = ['id', 'petId', 'quantity', 'shipDate', 'complete'];
-    for (const order of orders) {
+    for (const order of records((await storeOf('sparse-orders')).orders)) {
       expect(documented.every((name) => Object.hasOwn(order, name))).toBe(false);
+      if (order.status === undefined) expect(order).toEqual({ id: order.id });
     }
-    expect(orders[0]).toEqual({ id: 1n });
   },
   'after-sunset': async () => {
     const { clock, assume } = await preset('after-sunset');
@@ -151,7 +149,6 @@ const PRESETS: Readonly<Record<string, () => Promise<void>>> = {
   },
   'conflict-without-body': async () => {
     expect((await preset('conflict-without-body')).assume).toEqual({ 'conflict-body': 'empty' });
-    expect((await storeOf('conflict-without-body')).orders.get(2n)?.status).toBe('shipped');
   },
 };
 

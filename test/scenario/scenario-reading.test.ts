@@ -111,10 +111,28 @@ describe('a whole scenario', () => {
     const { state } = await load(WHOLE);
     expect(state.animals).toEqual({
       remove: 'all',
+      each: [],
       set: [{ id: -(2n ** 63n), name: 'Rex', categoryId: 1n }],
     });
-    expect(state.inventory).toEqual({ remove: [1n, 9007199254740993n], set: [] });
+    expect(state.inventory).toEqual({ remove: [1n, 9007199254740993n], each: [], set: [] });
     expect(state.orders.set).toEqual([{ id: 9007199254740993n, status: 'shipped' }]);
+    const where = new Map<string, Set<unknown>>([
+      ['id', new Set([1n, 2n])],
+      ['petId', new Set([null])],
+      ['status', new Set(['pending', null])],
+    ]);
+    expect(state.orders.each).toEqual([
+      { where, change: { petId: 1n, quantity: null } },
+      { where: new Map(), change: { complete: false } },
+    ]);
+  });
+
+  test('can name all keys, and a key that is called all', async () => {
+    const { keys } = await load('keys: { invalid: all, readOnly: all, expires: { all: PT1M } }');
+    const expires = new Map([['all', { kind: 'after', milliseconds: 60_000 }]]);
+    expect(keys).toEqual({ invalid: 'all', allReadOnly: true, expires });
+    const named = await load('keys: { invalid: [all], readOnly: [all] }');
+    expect(named.keys).toEqual({ invalid: ['all'], readOnly: ['all'], allReadOnly: false });
   });
 
   test('is read with keys, assumptions, clock and base', async () => {
@@ -124,6 +142,7 @@ describe('a whole scenario', () => {
     expect(keys).toEqual({
       valid: ['a-key'],
       readOnly: [],
+      allReadOnly: false,
       invalid: ['demo-key'],
       expires: new Map([
         ['a-key', { kind: 'after', milliseconds: 90_000 }],

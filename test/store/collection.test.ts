@@ -96,6 +96,7 @@ const command = fc.oneof(
   fc.record({ do: fc.constant('set'), who: fc.nat(), item: anItem }),
   fc.record({ do: fc.constant('delete'), who: fc.nat(), item: anItem }),
   fc.record({ do: fc.constant('deleteAll'), who: fc.nat(), item: anItem }),
+  fc.record({ do: fc.constant('changeAll'), who: fc.nat(), item: anItem }),
   fc.record({ do: fc.constant('fork'), who: fc.nat(), item: anItem }),
 );
 
@@ -142,6 +143,11 @@ describe('a collection', () => {
             const removed = [...ids].filter((id) => model.records.delete(id)).length > 0;
             real.deleteAll(ids);
             expect(real.version !== before).toBe(removed);
+          } else if (what === 'changeAll') {
+            const change = (it: Item): Item => ({ ...it, text: `${it.text}${item.text}` });
+            real.changeAll(change, {});
+            for (const it of model.ascending()) model.set(change(it));
+            expect(real.version !== before).toBe(true);
           } else {
             pairs.push({ real: real.fork(), model: model.fork() });
           }
@@ -178,6 +184,9 @@ describe('a collection', () => {
     collection.descending(500_000n).next();
     collection.get(7n);
     expect(read).toBe(3);
+    collection.changeAll((item) => ({ ...item, text: 'changed' }), {});
+    expect(collection.get(8n)).toEqual({ id: 8n, text: 'changed' });
+    expect(read).toBe(4);
   });
 });
 

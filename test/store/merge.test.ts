@@ -1,11 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Order } from '../../src/contract/records.ts';
-import { mergeInTurns, mergeInto, removeAnimal } from '../../src/store/merge.ts';
-import { createStore, type Store, type StoreBase, storeBaseOf } from '../../src/store/store.ts';
+import type { Each } from '../../src/shape/record-shapes.ts';
+import { withStatus } from '../../src/store/animals-by-status.ts';
+import { mergeInTurns, mergeInto, removeAnimal, type StoreChanges } from '../../src/store/merge.ts';
+import {
+  createStore,
+  forkStore,
+  type Store,
+  type StoreBase,
+  storeBaseOf,
+} from '../../src/store/store.ts';
 import { turnsBeside } from '../helpers/turns.ts';
 
-const NOTHING = { remove: [], set: [] };
+const NOTHING = { remove: [], each: [], set: [] };
+const UNCHANGED: StoreChanges = { animals: NOTHING, inventory: NOTHING, orders: NOTHING };
 
 const animal = (id: bigint) => ({ id, name: `Animal ${id}`, categoryId: 1n });
 
@@ -33,7 +42,7 @@ test('removing animals removes their orders and no others, whatever was changed 
       );
       for (const { id, petId } of replaced) store.orders.set(withPetId(id, petId));
       const expected = ordersIn(store).filter(({ petId }) => !removed.includes(petId ?? 0n));
-      const animals = { remove: removed, set: [] };
+      const animals = { ...NOTHING, remove: removed };
       expect(mergeInto(store, { animals, inventory: NOTHING, orders: NOTHING })).toEqual([]);
       expect(ordersIn(store)).toEqual(expected);
       expect(await removeAnimal(store, last)).toBe(!removed.includes(last));
@@ -60,7 +69,7 @@ test('removing animals reads each order at most twice, however many animals go',
   };
   const store = createStore({ animals, inventory, orders: counted });
   const remove = Array.from({ length: size / 2 }, (_, index) => BigInt(index));
-  mergeInto(store, { animals: { remove, set: [] }, inventory: NOTHING, orders: NOTHING });
+  mergeInto(store, { animals: { ...NOTHING, remove }, inventory: NOTHING, orders: NOTHING });
   expect(store.orders.size).toBe(size / 2);
   expect(read).toBeLessThanOrEqual(2 * size);
   read = 0;
@@ -100,9 +109,9 @@ describe('at a large base', () => {
     const store = large();
     const set = Array.from({ length: 5000 }, (_, index) => ({ id: BigInt(SIZE + index + 1) }));
     const changes = {
-      animals: { remove: [1n], set: [] },
+      animals: { ...NOTHING, remove: [1n] },
       inventory: NOTHING,
-      orders: { remove: [], set },
+      orders: { ...NOTHING, set },
     };
     const written: bigint[] = [];
     const merging = mergeInTurns(store, changes);
@@ -130,10 +139,111 @@ describe('at a large base', () => {
     };
     let next = setImmediate(write);
     const set = Array.from({ length: 5000 }, (_, index) => ({ id: BigInt(SIZE + index + 1) }));
-    const changes = { animals: NOTHING, inventory: NOTHING, orders: { remove: [], set } };
+    const changes = { animals: NOTHING, inventory: NOTHING, orders: { ...NOTHING, set } };
     expect(await mergeInTurns(store, changes)).toEqual([]);
     clearImmediate(next);
     expect(store.orders.size).toBe(SIZE + set.length);
     expect(store.animals.size).toBe(2 + Number(id - 10n));
+  });
+});
+
+describe('each', () => {
+  const some = (size: number): StoreBase =>
+    storeBaseOf({
+      animals: Array.from({ length: size }, (_, index) => animal(BigInt(index + 1))),
+      inventory: [],
+      orders: Array.from({ length: size }, (_, index) => ({
+        id: BigInt(index + 1),
+        petId: BigInt(index + 1),
+        status: index % 2 === 0 ? 'pending' : 'shipped',
+      })),
+    });
+  const change = (
+    change: Each['change'],
+    where: Readonly<Record<string, unknown[]>> = {},
+  ): Each => ({
+    change,
+    where: new Map(Object.entries(where).map(([name, values]) => [name, new Set(values)])),
+  });
+  const mergeOrders = (store: Store, orders: Partial<StoreChanges['orders']>) =>
+    mergeInto(store, { ...UNCHANGED, orders: { ...NOTHING, ...orders } });
+
+  // A small base is changed at once, a large one when its records are looked at.
+  test.each([10, 5000])('changes the records there are, not later ones, of %d', (size) => {
+    const store = createStore(some(size));
+    store.orders.set({ id: 3n, petId: 4n, status: 'shipped' });
+    const fork = forkStore(store);
+    const set = [{ id: 5n, quantity: 7 }];
+    expect(
+      mergeOrders(store, { remove: [2n], each: [change({ status: 'cancelled' })], set }),
+    ).toEqual([]);
+    expect(store.orders.get(2n)).toBeUndefined();
+    expect(store.orders.get(3n)).toEqual({ id: 3n, petId: 4n, status: 'cancelled' });
+    expect(store.orders.get(5n)).toEqual({ id: 5n, petId: 5n, quantity: 7, status: 'cancelled' });
+    expect(ordersIn(store).every(({ status }) => status === 'cancelled')).toBe(true);
+    store.orders.set({ id: 4n, status: 'pending' });
+    expect(store.orders.get(4n)).toEqual({ id: 4n, status: 'pending' });
+    expect(fork.orders.get(1n)).toEqual({ id: 1n, petId: 1n, status: 'pending' });
+  });
+
+  test.each([10, 5000])('sees what the changes before it have left, of %d', (size) => {
+    const store = createStore(some(size));
+    const each = [
+      change({ status: 'cancelled', petId: null }, { status: ['pending'], id: [1n, 2n, 3n] }),
+      change({ quantity: 1 }, { petId: [null, 2n] }),
+    ];
+    mergeOrders(store, { each });
+    mergeOrders(store, { each: [change({ status: null }, { quantity: [1] })] });
+    expect(ordersIn(store).slice(0, 5)).toEqual([
+      { id: 1n, quantity: 1 },
+      { id: 2n, petId: 2n, quantity: 1 },
+      { id: 3n, quantity: 1 },
+      { id: 4n, petId: 4n, status: 'shipped' },
+      { id: 5n, petId: 5n, status: 'pending' },
+    ]);
+  });
+
+  test.each([
+    ['every order', {}],
+    ['orders with a status', { status: ['shipped'] }],
+    ['orders of an animal', { petId: [4n, 6n] }],
+  ])('that moves %s to another animal is seen when animals are removed', (_, where) => {
+    for (const size of [10, 5000]) {
+      for (const petId of [1n, null]) {
+        const store = createStore(some(size));
+        mergeOrders(store, { each: [change({ petId }, where)] });
+        const left = ordersIn(store).filter((order) => order.petId !== 1n && order.petId !== 4n);
+        mergeInto(store, { ...UNCHANGED, animals: { ...NOTHING, remove: [1n, 4n] } });
+        expect(ordersIn(store)).toEqual(left);
+      }
+    }
+  });
+
+  test.each([10, 5000])('is seen by the filter by status, of %d animals', (size) => {
+    const store = createStore(some(size));
+    const each = [
+      change({ status: 'new' }),
+      change({ status: 'sold' }, { status: ['new'], id: [2n] }),
+      change({ status: null }, { id: [3n] }),
+    ];
+    for (const list of [each.slice(0, 1), each]) {
+      mergeInto(store, { ...UNCHANGED, animals: { ...NOTHING, each: list } });
+      for (const status of ['new', 'sold']) {
+        const found = store.animals.ascending(undefined, withStatus(store.animals.base, status));
+        const all = [...store.animals.ascending()];
+        expect([...found]).toEqual(all.filter((it) => it.status === status));
+      }
+    }
+    expect(store.animals.get(3n)).toEqual(animal(3n));
+  });
+
+  test('names an animal that exists, and is refused where it piles up', () => {
+    const store = createStore(some(5000));
+    expect(mergeOrders(store, { each: [change({ petId: 0n })] })).toMatchObject([
+      { path: '$.orders.each', found: '0, which no animal has' },
+    ]);
+    const each = Array.from({ length: 20 }, () => change({ quantity: 1 }));
+    expect(mergeOrders(store, { each })).toEqual([]);
+    expect(mergeOrders(store, { each })).toMatchObject([{ path: '$.orders.each', found: '40' }]);
   });
 });

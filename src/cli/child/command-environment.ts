@@ -46,7 +46,7 @@ function keyOf(lists: KeyLists): string {
 export function workingKey(lists: KeyLists): string | undefined {
   const { valid, readOnly, invalid, any } = keyring(lists);
   const candidates = [...valid, ...readOnly, ...(any ? ['any-key'] : [])];
-  return candidates.find((key) => !invalid.has(key));
+  return invalid === 'all' ? undefined : candidates.find((key) => !invalid.has(key));
 }
 
 function given(lists: KeyLists): KeyLists {

@@ -1,5 +1,6 @@
 import { INT64_MAX } from '../../contract/int64.ts';
 import type { Problem, Reading } from '../../contract/records.ts';
+import { changedRecord } from '../../shape/record-shapes.ts';
 import { problemOf, readAs, type ShapeProblem } from '../../shape/shapes.ts';
 import { ID_NAME, tellMissingAnimal } from '../../store/merge.ts';
 import type { Store } from '../../store/store.ts';
@@ -62,8 +63,7 @@ export function patch<R extends AnyRecord>(
   if (before === undefined) return notFound(kind, id);
   const moved = otherId(ID_NAME[kind.name], id, body);
   if (moved !== undefined) return refuseInput([moved]);
-  const merged = Object.entries({ ...before, ...body }).filter(([, value]) => value !== null);
-  const reading = readWhole(kind, store, Object.fromEntries(merged));
+  const reading = readWhole(kind, store, changedRecord(kind.fields, before, body));
   if (!reading.ok) return refuseInput(reading.problems);
   collection.set(reading.value);
   return recordReply(reading.value);

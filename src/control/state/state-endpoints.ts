@@ -59,7 +59,7 @@ export const STATE_ENDPOINTS: readonly Endpoint[] = [
     tag: 'State',
     summary: 'Merge records into the store by id',
     description:
-      'Fields that a record leaves out keep their values; a new record must be complete. Instead of an array, a collection can have `set` and `remove` as in a scenario. Makes all changes, or none.',
+      'Fields that a record leaves out keep their values; a new record must be complete. Instead of an array, a collection can have `remove`, `each` and `set` as in a scenario. Makes all changes, or none.',
     body: { shape: STATE_CHANGES },
     replies: { 200: { description: 'The new store.', shape: STATE } },
     handle: async ({ sandbox, body }) => {
