@@ -14,10 +14,7 @@ import {
 } from './changes.ts';
 import { inOrder, lowerBound, type Slots, slotsOf } from './in-order.ts';
 
-/**
- * Records ordered by id over a shared base. A fork costs the same at any size: it shares the changes
- * until one of the two is written to.
- */
+/** Records ordered by id over a shared base. Forks share changes until one of them is written. */
 export class Collection<R extends object> {
   #base: Base<R>;
   readonly #idOf: (record: R) => bigint;
@@ -31,8 +28,7 @@ export class Collection<R extends object> {
   }
 
   get size(): number {
-    const { added, removed } = this.#changes;
-    return this.#base.size - removed + added.length;
+    return this.#base.size - this.#changes.removed + this.#changes.added.length;
   }
 
   /** The highest id ever used; undefined if there has never been a record. */
@@ -294,10 +290,9 @@ export class Collection<R extends object> {
   /** The first position among the added records whose id is not below `id`. */
   #firstAdded(id: bigint): number {
     const { added } = this.#changes;
-    const [first] = added;
     const last = added.at(-1);
     // The ends need no search: most records are added behind all others.
-    if (first === undefined || id <= this.#idOf(first)) return 0;
+    if (added[0] === undefined || id <= this.#idOf(added[0])) return 0;
     if (last === undefined || id > this.#idOf(last)) return added.length;
     const { size, idAt } = slotsOf(added, this.#idOf);
     return lowerBound(size, idAt, id);
