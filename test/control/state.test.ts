@@ -94,6 +94,33 @@ describeBothWays('the state in the control API', (open) => {
     expect((await send('GET', '/__mock/state')).text).toBe(before);
   });
 
+  test('each changes the records there are, after `remove` and before `set`', async () => {
+    const { send } = await open();
+    const orders = {
+      remove: [2],
+      each: [{ status: 'shipped' }, { where: { petId: [null, 33] }, quantity: 9 }],
+      set: [{ id: 1, status: 'cancelled' }],
+    };
+    const { json } = await send('PATCH', '/__mock/state', { body: { orders } });
+    const { orders: changed } = Object(json);
+    expect(changed).toHaveLength(13);
+    expect(changed.slice(0, 2)).toMatchObject([
+      { id: 1, status: 'cancelled' },
+      { id: 3, status: 'shipped', quantity: 6 },
+    ]);
+    expect(changed).toContainEqual({ id: 9, quantity: 9, status: 'shipped' });
+    expect((await send('DELETE', '/v1/store/orders/4')).status).toBe(409);
+    await send('POST', '/__mock/orders', { body: { id: 50 } });
+    expect((await send('DELETE', '/v1/store/orders/50')).status).toBe(204);
+    const each = { each: { petId: 999 } };
+    expect(await send('PATCH', '/__mock/state', { body: { orders: each } })).toMatchObject({
+      status: 400,
+      json: {
+        message: '$.orders.each: expected the id of an animal, found 999, which no animal has',
+      },
+    });
+  });
+
   test('reset leads back to how the sandbox started', async () => {
     const { send } = await open({ clock: Date.UTC(2030, 0), frozen: true });
     const before = (await send('GET', '/__mock/state')).text;
