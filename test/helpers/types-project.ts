@@ -157,7 +157,7 @@ const scenario: ScenarioDefinition = {
   state: {
     animals: { set: [{ id: 9007199254740993n, name: 'Rex', categoryId: 1n }] },
     orders: { set: [{ id: 1, status: 'shipped' }], remove: [9007199254740995n] },
-    inventory: { remove: 'all' },
+    inventory: { remove: 'all', each: { where: { status: ['sold', 'lost'] }, quantity: 0 } },
   },
   assume: { 'cancel-again': '204' },
   clock: { now: '2030-01-01T00:00:00Z', frozen: true },
@@ -199,6 +199,9 @@ mock.state.patch({ orders: [{ status: 'shipped' }] });
 mock.scenario.use('outtage');
 mock.scenario.use({ extends: 'outtage' });
 mock.scenario.use({ rules: [{ on: 'getPets' }] });
+mock.scenario.use({ state: { orders: { each: { id: 1 } } } });
+mock.scenario.use({ state: { inventory: { each: { status: null } } } });
+mock.scenario.use({ keys: { invalid: 'every' } });
 startPetstoreMock({ observe: (_sandbox, exchange) => { exchange.status = 200; } });
 mock.scenario.use({ rule: [] });
 mock.scenario.use({ rules: [{ on: 'getPet', reply: { body: 1 } }] });

@@ -30,9 +30,11 @@ import {
   StoreFileError,
   type StoreFileOptions,
 } from '../../src/store/file/store-file.ts';
+import { generateStore } from '../../src/store/fixture/generate-store.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 import { FixtureError } from '../../src/store/fixture/parse-fixture.ts';
-import type { Store } from '../../src/store/store.ts';
+import { mergeInto } from '../../src/store/merge.ts';
+import { createStore, type Store } from '../../src/store/store.ts';
 import { CONTAINER } from '../helpers/container.ts';
 
 let folder = '';
@@ -83,6 +85,20 @@ describe('the file of a store', () => {
       categoryId: INT64_MAX,
     });
     expect(again.store.orders.has(1n)).toBe(false);
+  });
+
+  test('holds what each has changed, also where records are changed when they are looked at', async () => {
+    const path = join(folder, 'db.json');
+    const store = createStore(await generateStore({ animals: 0, orders: 5000, seed: 1 }));
+    const nothing = { remove: [], each: [], set: [] };
+    const each = [{ where: new Map(), change: { status: 'shipped' } }];
+    const changes = { animals: nothing, inventory: nothing, orders: { ...nothing, each } };
+    expect(mergeInto(store, changes)).toEqual([]);
+    const { close } = await openStoreFile(path, store);
+    await close();
+    const { orders } = loadFixtureSync(path);
+    expect(orders.size).toBe(5000);
+    for (const { status } of orders.ascending()) expect(status).toBe('shipped');
   });
 
   test('is not written where nothing has changed', async () => {
