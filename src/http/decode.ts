@@ -47,17 +47,17 @@ const AUTHORITY = /^https?:\/\/[^/?#]*/i;
 /** A sandbox in a path, well-formed or not. */
 const SANDBOX = /^\/~([^/]*)(?=\/)/;
 
-/** Targets that were split before, since clients repeat them. */
+/** Targets with a query that were split before: clients repeat these, and URLSearchParams is slow. */
 const targets = new Map<string, Target>();
 const MOST_TARGETS = 1024;
 const LONGEST_TARGET = 256;
 
 /** Splits a request target, in origin or absolute form. */
 export function decodeTarget(url: string): Target {
+  if (url.length > LONGEST_TARGET || !url.includes('?')) return takeApart(url);
   const known = targets.get(url);
   if (known !== undefined) return known;
   const target = takeApart(url);
-  if (url.length > LONGEST_TARGET) return target;
   if (targets.size >= MOST_TARGETS) targets.clear();
   targets.set(url, target);
   return target;
