@@ -135,8 +135,9 @@ export function receiveBody(
     received({ kind: 'too-large', limit });
   };
   const onEnd = (): void => {
-    if (size === 0) received({ kind: 'none' });
-    else received(new ReceivedBytes(Buffer.concat(chunks, size)));
+    const [only] = chunks;
+    if (only === undefined) received({ kind: 'none' });
+    else received(new ReceivedBytes(chunks.length === 1 ? only : Buffer.concat(chunks, size)));
   };
   request.on('data', onData).on('end', onEnd);
 }

@@ -69,7 +69,8 @@ export function setQuantity(
 ): InventoryEntry {
   const { choices, store } = world;
   const follows = choices['inventory-status'] === 'follows-quantity';
-  const entry = { ...before, quantity, status: follows ? stockStatus(quantity) : before.status };
+  const status = follows ? stockStatus(quantity) : before.status;
+  const entry = { petId: before.petId, quantity, status };
   store.inventory.set(entry);
   const crossesZero = quantity === 0 || before.quantity === 0;
   if (choices['animal-follows-stock'] === 'yes' && crossesZero) {

@@ -18,10 +18,14 @@ export const listPets = operation('listPets', readListPets, (world, page, ground
 
 function readListPets(reader: InputReader, world: World): PetsPage {
   const paging = world.choices['pets-paging'];
-  const { limit, status, cursor, offset } = reader.query(PARAMETERS[paging]);
+  const query = reader.query(PARAMETERS[paging]);
+  const { cursor, offset } = query;
+  const limit = readLimit(reader, query.limit);
+  const { status, empty } = readStatusFilter(reader, query.status);
   return {
-    limit: readLimit(reader, limit),
-    ...readStatusFilter(reader, status),
+    limit,
+    status,
+    empty,
     after: cursor === undefined ? undefined : readCursor(reader, world, cursor),
     offset: offset === undefined ? 0 : readOffset(reader, offset),
   };
