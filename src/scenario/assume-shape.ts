@@ -10,7 +10,7 @@ import { type Member, object, optional } from '../shape/objects.ts';
 import { convert, type Shape, scalar } from '../shape/shapes.ts';
 import { listed } from '../words.ts';
 
-/** Options that YAML and JSON read as another type without quotes. */
+/** Accepts options that YAML and JSON read as another type without quotes. */
 function optionText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || value === null ? String(value) : undefined;

@@ -6,14 +6,14 @@ const MILLISECONDS = {
   seconds: 1000,
 } as const;
 
-/** Weeks, days, hours, minutes and seconds: a year or a month has no length of its own. */
+/** Weeks, days, hours, minutes and seconds. Years and months have no fixed length. */
 export const DURATION =
   /^P(?=\d|T\d)(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,3})?)S)?)?$/;
 
 /**
  * Reads an ISO 8601 duration.
  *
- * @returns milliseconds, or undefined where it is none
+ * @returns milliseconds, or undefined if the text is not a duration
  * @example parseDuration('PT10M') // 600000
  */
 export function parseDuration(text: string): number | undefined {

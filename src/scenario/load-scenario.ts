@@ -11,7 +11,7 @@ import { parseScenario } from './scenario-text.ts';
 
 const SHIPPED = join(packageRoot, 'scenarios');
 
-/** What the names of shipped scenarios end in; the folder has their schema too. */
+/** The extension of shipped scenarios. Their folder also has the schema. */
 const SHIPPED_EXTENSION = '.yaml';
 
 const EXTENSIONS = ['.yaml', '.yml', '.json'];
@@ -25,7 +25,7 @@ export interface ShippedScenario {
 
 let shipped: readonly ShippedScenario[] | undefined;
 
-/** The scenarios that the package ships, by name. Cheap: each is read up to its description. */
+/** The shipped scenarios, by name. Reads their descriptions only, without a parser. */
 export function shippedScenarios(): readonly ShippedScenario[] {
   shipped ??= readdirSync(SHIPPED)
     .filter((file) => file.endsWith(SHIPPED_EXTENSION))
@@ -38,19 +38,19 @@ export function shippedScenarios(): readonly ShippedScenario[] {
   return shipped;
 }
 
-/** The text of a shipped scenario, for use in a project that has this package installed. */
+/** The text of a shipped scenario, for a project that has this package installed. */
 export function scenarioText(name: string): string {
   const text = readFileSync(join(SHIPPED, name + SHIPPED_EXTENSION), 'utf8');
   return text.replace('$schema=', '$schema=./node_modules/petstore-mock/scenarios/');
 }
 
 /**
- * Loads scenarios and what they extend: by the name of one that this package ships, or else by path.
+ * Loads scenarios and what they extend, by the name of a shipped one or else by path.
  *
- * @param texts what was read already, by name or path
- * @returns in the order in which they win over each other, the last over all; one that is extended
- *   more than once comes once, where it is first
- * @throws ScenarioError that tells everything wrong in all of them
+ * @param texts the files that were already read, by name or path
+ * @returns the scenarios in ascending precedence; one that is extended more than once comes once, at
+ *   its first place
+ * @throws ScenarioError with the problems of all of them
  */
 export async function loadScenarios(
   namesOrPaths: readonly string[],
@@ -62,29 +62,26 @@ export async function loadScenarios(
 }
 
 /**
- * Loads shipped scenarios and what they extend. Nothing but a shipped one is ever read, so that
- * whoever may send requests cannot read files.
+ * Loads shipped scenarios and what they extend. Reads no other files, so that a request cannot.
  *
- * @throws ScenarioError where there is none of a name
+ * @throws ScenarioError if a name is unknown
  */
 export async function loadShipped(names: readonly string[]): Promise<readonly Scenario[]> {
   const unknown = names.filter((name) => !isShipped(name));
   if (unknown.length > 0) {
-    throw new ScenarioError(
-      '',
-      unknown.map((name) => `${name}: ${notShipped(name)}`),
-    );
+    const problems = unknown.map((name) => `${name}: ${notShipped(name)}`);
+    throw new ScenarioError('', problems);
   }
   return loadScenarios(names);
 }
 
-/** Where a request has the scenario that is written in it. */
+/** The place of the scenario in a request. */
 const IN_REQUEST = ['scenario'];
 
 /**
- * A scenario that was written in a request, after the shipped ones that it extends.
+ * Loads the shipped scenarios that a scenario from a request extends, and adds it after them.
  *
- * @throws ScenarioError where it extends, or starts from, what is not shipped
+ * @throws ScenarioError if it extends a scenario, or starts from a fixture, that does not ship
  */
 export async function withExtended(scenario: Scenario): Promise<readonly Scenario[]> {
   const problems = scenario.extends.flatMap((name, index) =>
@@ -92,7 +89,7 @@ export async function withExtended(scenario: Scenario): Promise<readonly Scenari
   );
   const { fixture } = scenario;
   if (fixture !== undefined && !shippedFixtures().includes(fixture)) {
-    const expected = 'the name of a fixture that is shipped';
+    const expected = 'the name of a shipped fixture';
     problems.push(
       `${pathText([...IN_REQUEST, 'fixture'])}: expected ${expected}, found ${describe(fixture)}`,
     );
@@ -111,30 +108,31 @@ function shippedFile(name: string): string {
 
 function notShipped(name: string): string {
   const names = shippedScenarios().map((it) => it.name);
-  const expected = `a scenario that is shipped: ${listed(names, 'or')}`;
+  const expected = `a shipped scenario: ${listed(names, 'or')}`;
   return `expected ${expected}; found ${describe(name)}${suggest(name, names)}`;
 }
 
-/** The file that a name or a path stands for; a path starts from a folder. */
+/** The file of a name, or of a path relative to a folder. */
 function fileOf(nameOrPath: string, folder: string): string {
   return isShipped(nameOrPath) ? shippedFile(nameOrPath) : resolve(folder, nameOrPath);
 }
 
-/** A scenario that is to be loaded: its file, and what messages call it. */
+/** A scenario to load. */
 interface Wanted {
   readonly file: string;
+  /** The name or path in messages. */
   readonly told: string;
 }
 
-/** A scenario as it was read, and where in its file something is. */
+/** A loaded scenario, and how to report a problem in its file. */
 interface Loaded {
   readonly scenario: Scenario;
   readonly problemOf: (misfit: Misfit) => ScenarioProblem;
 }
 
-/** One load of several scenarios: each file is read once. */
+/** Loads several scenarios. Reads each file once. */
 class Loading {
-  /** By file, in the order in which they win over each other. */
+  /** By file, in ascending precedence. */
   readonly #loaded = new Map<string, Scenario>();
   readonly #read = new Map<string, Loaded | undefined>();
   readonly #problems: (ScenarioProblem | string)[] = [];
@@ -159,12 +157,12 @@ class Loading {
       );
       return;
     }
-    // Who names a scenario wants it to win over what was named before, also where that extends it.
+    // A named scenario wins over those named before it, even if they extend it.
     this.#loaded.delete(wanted.file);
     await this.#add(wanted, text.text, []);
   }
 
-  /** @param chain the files that extend one another down to this one */
+  /** @param chain the files that led to this one by `extends` */
   async #add(wanted: Wanted, text: string, chain: readonly Wanted[]): Promise<void> {
     const { file } = wanted;
     if (this.#loaded.has(file)) return;
@@ -186,7 +184,7 @@ class Loading {
     const cycle = chain.findIndex(({ file }) => file === wanted.file);
     if (cycle !== -1) {
       const found = [...chain.slice(cycle), wanted].map(({ told }) => told).join(' → ');
-      const expected = 'scenarios that do not extend one another in a circle';
+      const expected = 'no cycle of scenarios that extend each other';
       this.#problems.push(by.problemOf({ at, expected, found }));
       return;
     }
@@ -223,17 +221,17 @@ class Loading {
   }
 }
 
-/** A name stands for a fixture that is shipped; a path starts from the scenario that has it. */
+/** A name means a shipped fixture. A path is relative to the scenario file. */
 function fixtureOf(fixture: string, file: string): string {
   return NAME.test(fixture) ? fixture : resolve(dirname(file), fixture);
 }
 
-/** What messages call a scenario that a file extends: seen from where the program was started. */
+/** The name of an extended scenario in messages: its path from the working directory. */
 function toldBeside({ told }: Wanted, name: string): string {
   return isShipped(name) || isShipped(told) || isAbsolute(name) ? name : join(dirname(told), name);
 }
 
-const EXPECTED_FILE = `a scenario file (${listed(EXTENSIONS, 'or')}), or the name of one that is shipped`;
+const EXPECTED_FILE = `a scenario file (${listed(EXTENSIONS, 'or')}), or the name of a shipped one`;
 
 function meant(name: string): string {
   return suggest(
@@ -242,7 +240,7 @@ function meant(name: string): string {
   );
 }
 
-/** A pipe may have any name. A file must say by its name that it is a scenario. */
+/** Refuses files with another extension. Pipes may have any name. */
 function named(file: string, read: TextReading): TextReading {
   const extension = extname(file);
   if (!read.ok || read.pipe || EXTENSIONS.includes(extension.toLowerCase())) return read;

@@ -4,7 +4,7 @@ import { FAULTS, type Fault } from './fault-table.ts';
 /** The result of a request: a reply, or a fault on the wire; after `delay` milliseconds. */
 export type Outcome =
   | { readonly kind: 'reply'; readonly reply: Reply; readonly delay: number }
-  /** `reply` is the one that the fault spoils or hides; undefined where no operation ran. */
+  /** `reply` is what the fault spoils or hides; undefined if no operation ran. */
   | {
       readonly kind: 'fault';
       readonly fault: Fault;

@@ -20,10 +20,10 @@ import type { RuleReply } from './scenario.ts';
 /** A token (RFC 9110, section 5.6.2). */
 export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Visible characters, with blanks between them (RFC 9110, section 5.5), and none beyond Latin-1. */
+/** Visible characters of Latin-1, with spaces between them (RFC 9110, section 5.5). */
 const HEADER_VALUE = /^(?:[!-~\u0080-\u00ff](?:[\t -~\u0080-\u00ff]*[!-~\u0080-\u00ff])?)?$/;
 
-/** What says how long a message is: with another value no client could tell where it ends. */
+/** Headers that frame the message. With a wrong value, no client could find its end. */
 const FRAMING = ['content-length', 'transfer-encoding'];
 
 const NUMBER_TEXT: Shape<string> = scalar({
@@ -34,7 +34,7 @@ const NUMBER_TEXT: Shape<string> = scalar({
     typeof value === 'bigint' || Number.isFinite(value) ? String(value) : undefined,
 });
 
-const EXPECTED_VALUE = 'the value of a header: a string of one line, or a number';
+const EXPECTED_VALUE = 'a header value: a string without line breaks, or a number';
 
 const VALUE = either(
   text(EXPECTED_VALUE, HEADER_VALUE, { pattern: HEADER_VALUE.source }),
@@ -46,20 +46,19 @@ const HEADERS: Shape<ReadonlyMap<string, readonly string[]>> = convert(
   mapOf(oneOrMore(VALUE), {
     expected: 'an object of headers by name',
     name: HEADER_NAME,
-    expectedName: 'the name of a header',
+    expectedName: 'a header name',
   }),
   (headers, at, tell) => {
     const framing = [...headers.keys()].filter((name) => FRAMING.includes(name.toLowerCase()));
     for (const name of framing) {
-      const expected =
-        'a header that does not say how long the message is; a `fault` can spoil that';
+      const expected = 'a header that does not frame the message; use a `fault` to break that';
       tell({ at: [...at, name], ofName: true, expected, found: describe(name) });
     }
     return framing.length === 0 ? headers : undefined;
   },
 );
 
-/** Deeper than any document that a client would read. */
+/** Deeper than any real document. */
 const MAX_DEPTH = 100;
 
 interface JsonValue {
@@ -77,14 +76,14 @@ const ANY_JSON: Shape<JsonValue> = {
   },
 };
 
-/** Tells what JSON cannot hold, or nobody can read. */
+/** Reports values that JSON cannot represent, or that are nested too deeply. */
 function tellNoJson(value: unknown, at: At, tell: Tell, depth = 0): boolean {
   if (depth > MAX_DEPTH) {
     tell({ at, expected: `at most ${MAX_DEPTH} levels`, found: 'more' });
     return false;
   }
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    tell({ at, expected: 'a number that JSON can hold', found: String(value) });
+    tell({ at, expected: 'a number that JSON can represent', found: String(value) });
     return false;
   }
   if (Array.isArray(value)) {
@@ -105,23 +104,20 @@ function jsonText(value: unknown): string {
 
 const STATUS = integer(200, 599, 'a status from 200 to 599');
 
-/** Statuses of which HTTP forbids a body (RFC 9110, section 6.4.1). */
+/** Statuses that have no body (RFC 9110, section 6.4.1). */
 export const BODILESS: readonly number[] = [204, 304];
 
 const MEMBERS = {
   status: required(STATUS, 'The status, from 200 to 599.'),
   headers: optional(
     HEADERS,
-    'Headers by name, each with a value or an array of them, beside those that the reply has anyway.',
+    'Additional headers by name, each with a value or an array of values.',
   ),
   body: optional(
     ANY_JSON,
-    'Any JSON value, also a wrong one. A string is sent as text where `headers` has a Content-Type that is not JSON. Without `body` and `empty` the reply has the body that the document, or an assumption, has for the status.',
+    'Any JSON value, even one that the document does not allow. A string is sent as plain text if `headers` has a Content-Type that is not JSON. Without `body` and `empty`, the reply has the documented or assumed body of the status.',
   ),
-  empty: optional(
-    TRUE,
-    'The reply has no body, whatever the document or an assumption has for the status.',
-  ),
+  empty: optional(TRUE, 'Send no body, even if the status has a documented or assumed one.'),
 };
 
 export const REPLY: Shape<RuleReply> = convert(
@@ -161,7 +157,7 @@ function isContentType(name: string): boolean {
   return name.toLowerCase() === 'content-type';
 }
 
-/** What is wrong with the parts of a reply that are right by themselves. */
+/** Finds parts of a reply that do not go together. */
 function misfitOf(
   status: number,
   types: readonly string[],

@@ -1,44 +1,45 @@
-import { type OperationId, operationShape } from '../contract/operations.ts';
+import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import { bearerToken } from '../service/bearer.ts';
 import type { Call } from '../service/input.ts';
 import { draw } from '../store/draw.ts';
 import { type Delay, LONGEST_DELAY, type Rule, type Where, type WhereValue } from './scenario.ts';
 
-/** What decides a call instead of the service. */
+/** The decision of a rule, or of a header, about a call. */
 export interface Decision {
-  /** What `Mock-Basis` names: a scenario and its rule, or the header that asked for it. */
+  /** Named by `Mock-Basis`: a scenario and its rule, or a request header. */
   readonly by: string;
-  /** Undefined where the request itself asked for a status. */
+  /** Undefined if the request itself asked for a status. */
   readonly rule: Rule | undefined;
-  /** How many calls the rule's `on` and `where` have matched, this one included. */
+  /** The number of calls that `on` and `where` have matched, including this one. */
   readonly call: number;
-  /** How long the reply is held back, in milliseconds. */
+  /** In milliseconds. */
   readonly delay: number;
 }
 
-/** A rule, and where its calls are counted. */
+/** A rule, prepared for one operation. */
 interface BoundRule {
   readonly rule: Rule;
+  /** The position of its counter. */
   readonly index: number;
-  /** Whether anything depends on how many calls it has matched. */
+  /** Whether the rule depends on the number of calls. */
   readonly counted: boolean;
-  /** What a call of one operation must have, made of the rule's `where`. */
+  /** The conditions of the rule's `where`. */
   readonly checks: readonly Check[];
 }
 
 type Check = (input: CallInput) => boolean;
 
-/** The rules of scenarios by operation, in the order in which they are tried. Sandboxes share it. */
+/** Rules by operation, in the order in which they are tried. Sandboxes share it. */
 export interface RuleBook {
   readonly size: number;
-  readonly of: Readonly<Record<OperationId, readonly BoundRule[]>>;
+  readonly of: ReadonlyMap<OperationId, readonly BoundRule[]>;
 }
 
 /**
- * Sorts rules by the operations they are for.
+ * Groups rules by operation.
  *
- * @param rules in the order in which they are tried: the newest scenario's first
+ * @param rules in the order in which they are tried: those of the newest scenario first
  */
 export function ruleBook(rules: readonly Rule[]): RuleBook {
   const of = (id: OperationId): BoundRule[] =>
@@ -47,28 +48,17 @@ export function ruleBook(rules: readonly Rule[]): RuleBook {
         ? [{ rule, index, counted: isCounted(rule), checks: checksOf(id, rule.where) }]
         : [],
     );
-  return {
-    size: rules.length,
-    of: {
-      listPets: of('listPets'),
-      createPet: of('createPet'),
-      getPet: of('getPet'),
-      listInventory: of('listInventory'),
-      updateInventory: of('updateInventory'),
-      listOrders: of('listOrders'),
-      cancelOrder: of('cancelOrder'),
-    },
-  };
+  return { size: rules.length, of: new Map(OPERATION_IDS.map((id) => [id, of(id)])) };
 }
 
 function isCounted({ calls, chance, delay }: Rule): boolean {
   return calls !== undefined || chance < 1 || (delay !== undefined && delay.kind !== 'fixed');
 }
 
-/** One field number for each thing that a rule draws. */
+/** The field numbers of the random draws. */
 const FIELD = { chance: 0x60, delay: 0x61, delayAngle: 0x62 } as const;
 
-/** A rule book with the calls that it has counted: what a sandbox has of its scenarios' rules. */
+/** The rules of one sandbox, with their call counts. */
 export class Rules {
   readonly book: RuleBook;
   readonly #seed: number;
@@ -80,11 +70,11 @@ export class Rules {
   }
 
   /**
-   * The first rule that matches a call, if any. Every rule that counts its calls counts this one
-   * where its `on` and `where` match, also behind the rule that decides.
+   * Finds the first rule that matches a call. Every rule that counts calls counts this one if its
+   * `on` and `where` match, even after the rule that decides.
    */
   decide(call: Call): Decision | undefined {
-    const rules = this.book.of[call.operation];
+    const rules = this.book.of.get(call.operation) ?? [];
     if (rules.length === 0) return undefined;
     const input = new CallInput(call);
     let decision: Decision | undefined;
@@ -97,11 +87,9 @@ export class Rules {
     return decision;
   }
 
-  /** How many calls a rule's `on` and `where` have matched; undefined where nothing depends on it. */
+  /** The number of calls that a rule has matched; undefined if it does not count them. */
   callsOf(rule: Rule): number | undefined {
-    const bound = Object.values(this.book.of)
-      .flat()
-      .find((it) => it.rule === rule);
+    const bound = [...this.book.of.values()].flat().find((it) => it.rule === rule);
     return bound?.counted === true ? (this.#counts?.[bound.index] ?? 0) : undefined;
   }
 
@@ -121,7 +109,7 @@ export class Rules {
   }
 }
 
-/** A number from 0 up to 1, 1 not included. */
+/** A number from 0 up to, but not including, 1. */
 function share(seed: number, field: number): number {
   return draw(seed, 0, field) / 2 ** 32;
 }
@@ -133,7 +121,7 @@ function drawDelay(delay: Delay, seed: number): number {
     case 'uniform':
       return delay.min + share(seed, FIELD.delay) * (delay.max - delay.min);
     case 'log-normal': {
-      // A normal number by the Box-Muller transform; 1 - share is never 0.
+      // The Box-Muller transform; 1 - share is never 0.
       const radius = Math.sqrt(-2 * Math.log(1 - share(seed, FIELD.delay)));
       const normal = radius * Math.cos(2 * Math.PI * share(seed, FIELD.delayAngle));
       return Math.min(delay.median * Math.exp(delay.sigma * normal), LONGEST_DELAY);
@@ -146,7 +134,7 @@ function passes(checks: readonly Check[], input: CallInput): boolean {
   return true;
 }
 
-/** All that can be worked out before there is a call, since every call is held against every rule. */
+/** Prepared once, since every call is compared with every rule of its operation. */
 function checksOf(id: OperationId, { inputs, headers, keys }: Where): Check[] {
   const checks: Check[] = [];
   if (keys !== undefined) checks.push((input) => keys.includes(input.key ?? ''));
@@ -163,15 +151,15 @@ function checksOf(id: OperationId, { inputs, headers, keys }: Where): Check[] {
   return checks;
 }
 
-/** What values are written as in a path, a query or a header; null stands for nothing there. */
+/** Values as a path, query or header writes them. Null stands for an absent one. */
 function textsOf(wanted: readonly WhereValue[]): readonly (string | undefined)[] {
   return wanted.map((value) => (value === null ? undefined : String(value)));
 }
 
-/** Of a body that is no JSON object: no rule can mean those. */
+/** The fields of a body that is not a JSON object. */
 const NO_FIELDS: Readonly<Record<string, unknown>> = {};
 
-/** What a rule can look at in a call, each part made when the first rule looks at it. */
+/** The parts of a call that rules look at. */
 class CallInput {
   readonly #call: Call;
 
@@ -187,7 +175,7 @@ class CallInput {
     return this.#call.pathId;
   }
 
-  /** Whether a parameter of the query or a field of the body has one of some values. */
+  /** Whether a query parameter or a body field has one of the wanted values. */
   has(
     name: string,
     wanted: readonly WhereValue[],

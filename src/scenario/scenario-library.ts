@@ -2,15 +2,15 @@ import { describe, suggest } from '../words.ts';
 import { type RuleBook, ruleBook } from './rules.ts';
 import type { Scenario } from './scenario.ts';
 
-/** The scenarios that can be asked for by name, each loaded when it is first wanted. */
+/** The shipped scenarios, each loaded on its first use. */
 export class ScenarioLibrary {
   readonly #books = new Map<string, Promise<RuleBook>>();
 
   /**
-   * Scenarios and what they extend, the extended ones first.
+   * Loads scenarios and what they extend, the extended ones first.
    *
-   * @param names of scenarios that the package ships
-   * @param written one that was written in a request, which wins over them
+   * @param names of shipped scenarios
+   * @param written a scenario from a request, which wins over them
    * @throws ScenarioError if a scenario or a fixture does not ship: a request cannot read files
    */
   async load(names: readonly string[], written?: Scenario): Promise<readonly Scenario[]> {
@@ -22,7 +22,7 @@ export class ScenarioLibrary {
     return [...shipped, ...added.filter(({ name }) => !known.has(name))];
   }
 
-  /** The scenarios that the package ships. */
+  /** The shipped scenarios. */
   async list(): Promise<readonly { readonly name: string; readonly description: string }[]> {
     const { shippedScenarios } = await import('./load-scenario.ts');
     return shippedScenarios();
@@ -31,7 +31,7 @@ export class ScenarioLibrary {
   /**
    * The rules of a shipped scenario.
    *
-   * @returns what is wrong with the name if there is no such scenario
+   * @returns the unknown name, with the nearest right one, if there is no such scenario
    */
   async rulesOf(name: string): Promise<RuleBook | { readonly unknown: string }> {
     const names = (await this.list()).map((it) => it.name);

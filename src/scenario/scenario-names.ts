@@ -1,4 +1,4 @@
-/** The scenarios that ship; each is a file in `scenarios/`. */
+/** The shipped scenarios. Each is a file in `scenarios/`. */
 export const SCENARIO_NAMES = [
   'after-sunset',
   'cancelled-orders',
@@ -26,5 +26,5 @@ export const SCENARIO_NAMES = [
   'unseen-statuses',
 ] as const;
 
-/** The name of a scenario that ships. */
+/** The name of a shipped scenario. */
 export type ScenarioName = (typeof SCENARIO_NAMES)[number];

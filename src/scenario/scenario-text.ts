@@ -4,14 +4,14 @@ import { type At, type Misfit, pathText } from '../shape/shapes.ts';
 import { describe } from '../words.ts';
 import type { ScenarioProblem } from './scenario.ts';
 
-/** A scenario's text, parsed, with the place of each of its values. */
+/** The parsed text of a scenario, with the places of its values. */
 interface ScenarioText {
   readonly ok: true;
   readonly value: unknown;
   readonly problemOf: (misfit: Misfit) => ScenarioProblem;
-  /** Where a value is, as `FILE:LINE:COLUMN`. */
+  /** The place of a value, as `FILE:LINE:COLUMN`. */
   readonly placeOf: (at: At) => string;
-  /** What is wrong with the text, though it could be parsed: names that come twice. */
+  /** Names that occur twice: the text can be parsed, but is refused. */
   readonly problems: readonly ScenarioProblem[];
 }
 
@@ -22,18 +22,18 @@ interface Unreadable {
 
 type Yaml = typeof import('yaml');
 
-/** Deeper than any scenario, and not so deep that it could not be walked. */
+/** Deeper than any real scenario, and safe for recursion. */
 const MAX_DEPTH = 200;
 
-/** How many values aliases may stand for: a few lines of them can stand for billions. */
+/** The most values that aliases expand to: a few lines could expand to billions. */
 const MAX_ALIASED = 100_000;
 
 /**
- * Parses the text of a scenario file, with the place of each value.
+ * Parses the text of a scenario file, with the places of its values.
  *
- * JSON is read by the same parser as all JSON, and by that of YAML for the places only.
+ * For JSON, the YAML parser only finds the places; the values come from the JSON parser.
  *
- * @param file what a problem calls it
+ * @param file its name in problems
  */
 export async function parseScenario(
   file: string,
@@ -62,7 +62,7 @@ function parseYaml(yaml: Yaml, file: string, source: string): ScenarioText | Unr
   return { ok: true, value, problemOf, placeOf, problems };
 }
 
-/** A text with the places of its values. */
+/** Finds the places of values in a text. */
 class Located {
   readonly document: Document.Parsed | undefined;
   readonly #yaml: Yaml;
@@ -78,7 +78,7 @@ class Located {
     this.document = this.#parse();
   }
 
-  /** The first error that leaves no document; what comes after it follows from it. */
+  /** The first fatal error. Later ones follow from it. */
   broken(): string | undefined {
     const { errors = [], warnings = [] } = this.document ?? {};
     const error = [...errors.filter((it) => it.code !== REPEATED), ...warnings][0];
@@ -124,12 +124,12 @@ class Located {
   }
 
   #place(offset: number): string {
-    // An empty file has no lines that could be counted.
+    // An empty file has no lines to count.
     const { line, col } = offset === 0 ? { line: 1, col: 1 } : this.#lines.linePos(offset);
     return `${this.#file}:${line}:${col}`;
   }
 
-  /** Where a value begins; what is missing, or stands behind an alias, has the place of its parent. */
+  /** The start of a value. A missing or aliased value has the place of its parent. */
   #offset(at: At, ofName: boolean): number | undefined {
     let node: unknown = this.document?.contents;
     let offset = startOf(node);
@@ -172,13 +172,13 @@ function startOf(node: unknown): number | undefined {
   return Array.isArray(range) && typeof range[0] === 'number' ? range[0] : undefined;
 }
 
-/** The name that a key spells: a number is one too. */
+/** The name of a key, which may be written as a number. */
 function nameOf({ isScalar }: Yaml, key: unknown): string | undefined {
   if (!isScalar(key)) return undefined;
   return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value));
 }
 
-/** Makes plain values of a document's nodes, as `parseJson` would give them. */
+/** Converts the nodes of a document to plain values, as `parseJson` returns them. */
 class Values {
   readonly #yaml: Yaml;
   readonly #document: Document.Parsed | undefined;
@@ -206,14 +206,14 @@ class Values {
     const entries = node.items.flatMap(({ key, value }) => {
       const name = nameOf(this.#yaml, key);
       if (name !== undefined) return [[name, this.#plain(value, [...at, name], aliased)] as const];
-      this.#tell({ at, expected: 'names that are words', found: describe(String(key)) });
+      this.#tell({ at, expected: 'a scalar as a name', found: describe(String(key)) });
       return [];
     });
     // Defined, not assigned: a member may be called `__proto__`.
     return Object.fromEntries(entries);
   }
 
-  /** Whether a value may still be read. The first that may not is told, and ends it all. */
+  /** Whether a value is within the limits. The first that is not ends the conversion. */
   #bounded(at: At, aliased: boolean): boolean {
     if (this.#ended) return false;
     if (aliased) this.#aliased += 1;
@@ -222,7 +222,7 @@ class Values {
     this.#ended = true;
     const expected = deep
       ? `at most ${MAX_DEPTH} levels`
-      : `aliases for at most ${MAX_ALIASED} values`;
+      : `aliases of at most ${MAX_ALIASED} values`;
     this.#tell({ at: at.slice(0, 1), expected, found: 'more' });
     return false;
   }
@@ -230,16 +230,16 @@ class Values {
   #aliasOf(alias: Alias, at: At): unknown {
     const node = this.#document && alias.resolve(this.#document);
     if (node !== undefined) return this.#plain(node, at, true);
-    const expected = 'an alias of an anchor that comes before';
+    const expected = 'an alias of an earlier anchor';
     this.#tell({ at, expected, found: describe(`*${alias.source}`) });
     return undefined;
   }
 }
 
-/** A number as JSON writes it too. */
+/** A number in JSON syntax. */
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** A scalar's value. A number that JSON knows is the same as there, to the last digit. */
+/** The value of a scalar. Numbers in JSON syntax are exact, as in JSON. */
 function plainScalar({ value, source = '' }: Scalar): unknown {
   return typeof value === 'number' && JSON_NUMBER.test(source) ? numberOf(source) : value;
 }

@@ -3,7 +3,7 @@ import type { Expiry } from '../service/keyring.ts';
 import { readAs, type Shape, scalar } from '../shape/shapes.ts';
 import { DURATION, parseDuration } from './duration.ts';
 
-/** The first instant that a year of four digits cannot name. */
+/** The end of the years with four digits. */
 const YEAR_10000 = Date.UTC(10_000, 0);
 
 /** An instant that a clock can show, in milliseconds since 1970. */
@@ -27,7 +27,7 @@ const DURATION_TEXT: Shape<number> = scalar({
   read: (value) => (typeof value === 'string' ? parseDuration(value) : undefined),
 });
 
-/** How far a clock moves, in milliseconds: back if the duration starts with a minus. */
+/** How far to move a clock, in milliseconds. Negative moves it back. */
 export const SHIFT: Shape<number> = scalar({
   kinds: ['string'],
   expected:
@@ -44,7 +44,7 @@ export const SHIFT: Shape<number> = scalar({
   },
 });
 
-/** Until when a key works. */
+/** When a key expires. */
 export const EXPIRY: Shape<Expiry> = scalar({
   kinds: ['string'],
   expected:

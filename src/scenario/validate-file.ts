@@ -8,12 +8,12 @@ import { ScenarioError } from './scenario.ts';
 import { loadStore, starterFrom } from './starter.ts';
 
 /**
- * Checks a file as the fixture or the scenario that it is, with all that it extends and starts from.
+ * Validates a fixture or a scenario, including the files that it extends and starts from.
  *
- * @returns what is wrong, a line each; nothing where all is well
+ * @returns a line for each problem; empty if the file is valid
  */
 export async function validateFile(file: string): Promise<readonly string[]> {
-  // Read once: a pipe gives its text only once.
+  // A pipe can be read only once.
   const read = await readText(file, STORE_LIMIT);
   try {
     if (isFixture(file, read)) parseFixture(file, read);
@@ -25,7 +25,7 @@ export async function validateFile(file: string): Promise<readonly string[]> {
   }
 }
 
-/** Makes the start that the scenario leads to, from the default fixture unless it names another. */
+/** Creates the start of the scenario, from the default fixture unless it names another. */
 async function checkScenario(file: string, read: TextReading): Promise<void> {
   const texts = new Map(read.ok ? [[file, read]] : []);
   const scenarios = await loadScenarios([file], texts);
@@ -33,7 +33,7 @@ async function checkScenario(file: string, read: TextReading): Promise<void> {
   await starterFrom({}, () => store)(scenarios);
 }
 
-/** A fixture is JSON, and has collections where a scenario has none. */
+/** Only a fixture has collections at the top. */
 function isFixture(file: string, read: TextReading): boolean {
   if (!read.ok || !(read.pipe || extname(file).toLowerCase() === '.json')) return false;
   const reading = readJson(file, read.text);

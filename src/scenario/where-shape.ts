@@ -25,7 +25,7 @@ function isScalar(value: unknown): value is WhereValue {
   return value === null || ['string', 'boolean', 'bigint'].includes(typeof value);
 }
 
-/** Inputs of which the document knows nothing, and that some option of an assumption looks at. */
+/** Undocumented inputs that an option of an assumption reads. */
 const ASSUMED_INPUTS: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
   listPets: ['cursor', 'offset'],
   createPet: ['id'],
@@ -41,7 +41,7 @@ const INPUTS = [...new Set(OPERATION_IDS.flatMap(inputsOf))].sort();
 
 const VALUES = oneOrMore(SCALAR);
 
-/** What one member of `where` says. */
+/** One member of `where`. */
 type Wanted =
   | { readonly of: 'input'; readonly values: readonly WhereValue[] }
   | { readonly of: 'headers'; readonly headers: ReadonlyMap<string, readonly WhereValue[]> }
@@ -50,21 +50,21 @@ type Wanted =
 const HEADERS = mapOf(VALUES, {
   expected: 'an object of headers by name',
   name: HEADER_NAME,
-  expectedName: 'the name of a header',
+  expectedName: 'a header name',
 });
 
-/** What a rule looks for in a call. */
+/** The conditions of a rule on a call. */
 export const WHERE: Shape<Where> = convert(
   object<Readonly<Record<string, Member<Wanted>>>>(
     {
       ...inputMembers(),
       headers: optional(
         convert(HEADERS, (headers) => ({ of: 'headers', headers })),
-        'Headers by name, in any case. `null` matches where there is none.',
+        'Headers by name; the case does not matter. `null` matches an absent header.',
       ),
       key: optional(
         convert(oneOrMore(text()), (keys) => ({ of: 'key', keys })),
-        'API keys, without `Bearer` and without the name of a sandbox.',
+        'API keys, without `Bearer` and without the sandbox name.',
       ),
     },
     { expected: 'an object of parameters and fields, `headers` and `key`' },
@@ -85,7 +85,7 @@ export const WHERE: Shape<Where> = convert(
 function inputMembers(): Readonly<Record<string, Member<Wanted>>> {
   const members = INPUTS.map((name) => {
     const owners = OPERATION_IDS.filter((id) => inputsOf(id).includes(name));
-    const description = `\`${name}\` of ${listed(owners, 'and')}. \`null\` matches where it is absent.`;
+    const description = `\`${name}\` of ${listed(owners, 'and')}. \`null\` matches an absent one.`;
     const shape = convert(VALUES, (values): Wanted => ({ of: 'input', values }));
     return [name, optional(shape, description)] as const;
   });
@@ -96,7 +96,7 @@ function lowerCased<T>(headers: ReadonlyMap<string, T>): ReadonlyMap<string, T> 
   return new Map([...headers].map(([name, values]) => [name.toLowerCase(), values]));
 }
 
-/** Tells inputs that none of a rule's operations has, with which it could never match. */
+/** Reports inputs that none of a rule's operations has: the rule could never match. */
 export function tellForeignInputs(
   names: readonly string[],
   on: readonly OperationId[],

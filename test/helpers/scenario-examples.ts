@@ -212,12 +212,12 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
   [
     'a name of a header with a blank',
     'rules:\n  - { on: getPet, reply: { status: 200, headers: { "X A": a } } }',
-    'FILE:2:52: $.rules[0].reply.headers["X A"]: expected the name of a header, found "X A"',
+    'FILE:2:52: $.rules[0].reply.headers["X A"]: expected a header name, found "X A"',
   ],
   [
     'a header of two lines',
     'rules:\n  - { on: getPet, reply: { status: 200, headers: { X-A: "a\\r\\nX-B: b" } } }',
-    'FILE:2:57: $.rules[0].reply.headers["X-A"]: expected the value of a header: a string of one line, or a number, or an array of those, found "a\\r\\nX-B: b"',
+    'FILE:2:57: $.rules[0].reply.headers["X-A"]: expected a header value: a string without line breaks, or a number, or an array of those, found "a\\r\\nX-B: b"',
   ],
   [
     'a date for an instant',
@@ -298,12 +298,12 @@ export const BROKEN_FOR_THE_READER: typeof BROKEN = [
   [
     'a length of its own',
     'rules:\n  - { on: getPet, reply: { status: 200, headers: { Content-Length: 5 } } }',
-    'FILE:2:52: $.rules[0].reply.headers["Content-Length"]: expected a header that does not say how long the message is; a `fault` can spoil that, found "Content-Length"',
+    'FILE:2:52: $.rules[0].reply.headers["Content-Length"]: expected a header that does not frame the message; use a `fault` to break that, found "Content-Length"',
   ],
   [
     'a number that JSON has not',
     'rules:\n  - { on: getPet, reply: { status: 200, body: [1, .inf] } }',
-    'FILE:2:51: $.rules[0].reply.body[1]: expected a number that JSON can hold, found Infinity',
+    'FILE:2:51: $.rules[0].reply.body[1]: expected a number that JSON can represent, found Infinity',
   ],
   [
     'an id above 2^63-1',

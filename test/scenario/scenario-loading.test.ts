@@ -41,8 +41,7 @@ async function refusal(loading: Promise<unknown>): Promise<readonly string[]> {
   return error.problems.map((problem) => problem.replaceAll(folder, 'FOLDER'));
 }
 
-const EXPECTED =
-  'expected a scenario file (.yaml, .yml or .json), or the name of one that is shipped';
+const EXPECTED = 'expected a scenario file (.yaml, .yml or .json), or the name of a shipped one';
 
 describe('scenarios are loaded in the order in which they win over each other', () => {
   test('as they are named', async () => {
@@ -113,7 +112,7 @@ describe('what cannot be loaded is refused', () => {
     write('c.yaml', 'extends: [slow, a.yaml]');
     const a = write('a.yaml', 'extends: b.yaml');
     expect(await refusal(loadScenarios([a]))).toEqual([
-      'FOLDER/c.yaml:1:17: $.extends[1]: expected scenarios that do not extend one another in a circle, found FOLDER/a.yaml → FOLDER/b.yaml → FOLDER/c.yaml → FOLDER/a.yaml',
+      'FOLDER/c.yaml:1:17: $.extends[1]: expected no cycle of scenarios that extend each other, found FOLDER/a.yaml → FOLDER/b.yaml → FOLDER/c.yaml → FOLDER/a.yaml',
     ]);
   });
 
@@ -139,9 +138,7 @@ describe('a request', () => {
   test('reads no files', async () => {
     const file = write('mine.yaml', 'description: Mine.');
     expect(await refusal(loadShipped([file, 'slwo']))).toEqual([
-      expect.stringMatching(
-        /^FOLDER\/mine\.yaml: expected a scenario that is shipped: after-sunset/,
-      ),
+      expect.stringMatching(/^FOLDER\/mine\.yaml: expected a shipped scenario: after-sunset/),
       expect.stringMatching(/found "slwo" \(did you mean slow\?\)$/),
     ]);
   });
@@ -155,8 +152,8 @@ describe('a request', () => {
     const scenarios = await read({ extends: ['slow'], fixture: 'default' });
     expect(scenarios.map(({ name }) => name)).toEqual(['slow', 'mine']);
     expect(await refusal(read({ extends: '../mine.yaml', fixture: '/etc/passwd' }))).toEqual([
-      expect.stringMatching(/^\$\.scenario\.extends\[0\]: expected a scenario that is shipped/),
-      '$.scenario.fixture: expected the name of a fixture that is shipped, found "/etc/passwd"',
+      expect.stringMatching(/^\$\.scenario\.extends\[0\]: expected a shipped scenario/),
+      '$.scenario.fixture: expected the name of a shipped fixture, found "/etc/passwd"',
     ]);
   });
 });
@@ -166,7 +163,7 @@ describe('a file is checked as what it is', () => {
     expect(await validateFile(write('good.yaml', 'extends: slow\nfixture: default'))).toEqual([]);
     const file = write('bad.yaml', 'fixture: nowhere');
     expect(await validateFile(file)).toEqual([
-      'nowhere: expected a fixture file, or the name of one that is shipped: default; found nothing',
+      'nowhere: expected a fixture file, or the name of a shipped one: default; found nothing',
     ]);
     expect(await validateFile(write('bad.json', '{ "rules": 1 }'))).toHaveLength(1);
   });

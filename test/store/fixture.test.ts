@@ -281,7 +281,7 @@ describe('a broken record is told with its line and column', () => {
 });
 
 describe('a file that is not there or cannot be read is refused', () => {
-  const expected = 'expected a fixture file, or the name of one that is shipped: default; found';
+  const expected = 'expected a fixture file, or the name of a shipped one: default; found';
 
   test('a misspelt name, with the nearest right one', async () => {
     expect(await refusalOf('defualt')).toBe(`FILE: ${expected} nothing (did you mean default?)`);
@@ -352,7 +352,7 @@ describe('a fixture', () => {
     expect((await load('\uFEFF{"orders":[{"id":1}]}')).orders.size).toBe(1);
   });
 
-  test('is found by the name of one that is shipped', async () => {
+  test('is found by the name of a shipped one', async () => {
     expect((await loadFixture('default')).animals.size).toBeGreaterThan(0);
   });
 });
