@@ -9,40 +9,40 @@ import { atOnce, type Work } from '../store/work.ts';
 import { type RuleBook, ruleBook } from './rules.ts';
 import { type Rule, type Scenario, ScenarioError } from './scenario.ts';
 
-/** What a sandbox starts from and goes back to. It is shared, and never changed. */
+/** What a sandbox starts from and a reset returns to. Shared, and never changed. */
 export interface Start {
   readonly store: Store;
   readonly choices: Choices;
   readonly keyLists: KeyLists;
   readonly keys: Keyring;
   readonly clock: ClockSetting;
-  /** The seed of everything drawn, an integer of 32 bits. */
+  /** The seed of all random draws, a 32-bit integer. */
   readonly seed: number;
   readonly scenarios: readonly Scenario[];
   readonly rules: RuleBook;
 }
 
-/** What the start is beside its scenarios, which win over it. */
+/** The settings of a start. Scenarios win over them. */
 export interface StartSettings {
-  /** That of `DEFAULTS` where it is left out. */
+  /** By default, the seed in `DEFAULTS`. */
   readonly seed?: number | undefined;
   /** Options other than the defaults. */
   readonly assume?: Partial<Choices> | undefined;
   readonly keys?: KeyLists | undefined;
-  /** Where the clock starts, in milliseconds since 1970; real time by default. */
+  /** The time at the start, in milliseconds since 1970; the system time by default. */
   readonly clock?: number | undefined;
-  /** Whether the clock stands still. */
+  /** Whether time stops. */
   readonly frozen?: boolean | undefined;
-  /** Milliseconds that every reply is held back which no rule of a scenario decides. */
+  /** The delay of replies that no rule decides, in milliseconds. */
   readonly delay?: number | undefined;
 }
 
 /**
- * Puts scenarios over settings and a store: later ones win over earlier ones, record by record and
- * key by key, and their rules are tried first.
+ * Applies scenarios to settings and a store. Later scenarios win over earlier ones, record by record
+ * and key by key, and their rules are tried first.
  *
- * @param store what is there without their records; it is not changed
- * @throws ScenarioError where a scenario's records do not fit the store
+ * @param store the store without the records of the scenarios; not changed
+ * @throws ScenarioError if a scenario's records do not fit the store
  */
 export function startOf(
   settings: StartSettings,
@@ -52,7 +52,7 @@ export function startOf(
   return atOnce(starting(settings, store, scenarios));
 }
 
-/** The work of `startOf`. */
+/** The same, in turns with other requests. */
 export function* starting(
   { assume, keys = {}, clock, frozen, delay = 0, seed = DEFAULTS.seed }: StartSettings,
   store: Store,
@@ -86,7 +86,7 @@ export function* starting(
   };
 }
 
-/** A rule that only delays, as the scenario of that name would have it. */
+/** The rule of `--delay`. `Mock-Basis` names it like a scenario's rule. */
 function holdingBack(milliseconds: number): Rule {
   return {
     scenario: 'delay',
@@ -102,7 +102,7 @@ function holdingBack(milliseconds: number): Rule {
   };
 }
 
-/** The members of `later` that are given, over those of `earlier`. */
+/** Overrides members of `earlier` by the defined members of `later`. */
 function over<T extends object>(earlier: T, later: Partial<T>): T {
   const given = Object.entries(later).filter(([, value]) => value !== undefined);
   return { ...earlier, ...Object.fromEntries(given) };

@@ -5,21 +5,22 @@ import { inTurns } from '../store/work.ts';
 import { type Start, type StartSettings, starting } from './sandbox-start.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Which store there is before scenarios change it. */
+/** The store before scenarios change it. */
 export interface StoreChoice {
-  /** The name of a fixture that the package ships, or the path of one. */
+  /** The name of a shipped fixture, or a path. */
   readonly fixture?: string | undefined;
-  /** How many animals and orders to generate in place of a fixture. */
+  /** How many animals and orders to generate instead of a fixture. */
   readonly animals?: number | undefined;
   readonly orders?: number | undefined;
 }
 
-/** Makes the start that scenarios lead to, from one set of settings and one store. */
+/** Creates the start for scenarios. Throws FixtureError or ScenarioError for a broken file. */
 export type Starter = (scenarios: readonly Scenario[]) => Promise<Start>;
 
 /**
- * @param initial the store to start from where no scenario names another
- * @returns what throws FixtureError or ScenarioError where a file is broken, or its records do not fit
+ * Returns a starter for one set of settings.
+ *
+ * @param initial the store to start from if no scenario names another
  */
 export function starterFrom(settings: StartSettings, initial: () => Store): Starter {
   return async (scenarios) => {
@@ -31,7 +32,11 @@ export function starterFrom(settings: StartSettings, initial: () => Store): Star
   };
 }
 
-/** @throws FixtureError where the fixture is broken */
+/**
+ * Loads or generates a store.
+ *
+ * @throws FixtureError if the fixture is broken
+ */
 export async function loadStore(
   { fixture = DEFAULTS.fixture, animals, orders }: StoreChoice,
   seed: number = DEFAULTS.seed,
