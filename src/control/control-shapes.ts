@@ -71,8 +71,6 @@ const ACTIVE_SCENARIO = named(
   'ActiveScenario',
   object({ ...SCENARIO_MEMBERS, rules: required(list(ACTIVE_RULE), 'Its rules.') }),
 );
-/** A scenario that is active now. */
-export type ActiveScenario = ValueOf<typeof ACTIVE_SCENARIO>;
 
 export const ACTIVE_SCENARIOS = named(
   'ActiveScenarios',
