@@ -59,4 +59,4 @@ export interface StateChanges {
 }
 
 /** Some fields of a record, and its id. */
-export type RecordChanges<R, Id extends keyof R> = Partial<R> & Pick<R, Id>;
+type RecordChanges<R, Id extends keyof R> = Partial<R> & Pick<R, Id>;

@@ -30,7 +30,7 @@ export function writeCoverage(file: string, data: ReportData, missed = false): v
 }
 
 /** Writes a file and its folders. Readers see all of the old file or all of the new one. */
-export function writeWhole(file: string, text: string): void {
+function writeWhole(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const real = existsSync(file) ? realpathSync(file) : file;
   const draft = `${real}.${process.pid}.tmp`;
