@@ -7,6 +7,7 @@ import {
 import type { Call } from '../service/input.ts';
 import { cut } from '../words.ts';
 import { nearRoundedId, placeholderKey, unknownInputs } from './findings-checks.ts';
+import { KEPT_TARGET } from './journal.ts';
 import { isFinal, Retries } from './retries.ts';
 import type { Witnessed } from './witnessed.ts';
 
@@ -56,7 +57,6 @@ export interface FindingsReport {
 const MOST = 100;
 /** Findings told of many sandboxes together: there can be thousands of them. */
 export const MOST_TOGETHER = 1000;
-const KEPT_TARGET = 2048;
 
 /** What a call of an operation is, whatever it says: a kind of finding that is kept once. */
 interface Nature {

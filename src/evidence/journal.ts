@@ -22,8 +22,10 @@ export interface Seen {
   readonly receivedAt: number;
 }
 
-/** Characters of a target and of a reply's body, and bytes of a request's body, that are kept. */
-const KEPT_TARGET = 2048;
+/** Characters of a request's target that are kept. */
+export const KEPT_TARGET = 2048;
+
+/** Characters of a reply's body, and bytes of a request's body, that are kept. */
 const KEPT_BODY = 4096;
 
 /** Characters of a key that anybody is shown. */

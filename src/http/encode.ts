@@ -3,7 +3,7 @@ import type { Outcome } from '../scenario/outcome.ts';
 import type { Basis, Body, Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import type { Faults } from './faults/faults.ts';
-import type { Written } from './faults/written.ts';
+import type { Written } from './faults/written-reply.ts';
 import { stream } from './list-stream.ts';
 
 /** How replies are written besides what the world's assumptions say. */

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { responses } from '../../src/cli/commands/responses.ts';
 import type { FlagName } from '../../src/cli/flags.ts';
-import { completionsOf } from '../../src/cli/input/completion.ts';
+import { completionsOf } from '../../src/cli/input/completed-words.ts';
 import { terminalOf } from '../../src/cli/output/terminal.ts';
 import { ASSUMPTION_IDS, assumptionShape } from '../../src/contract/assumption-table.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';

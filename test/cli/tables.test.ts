@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { COMMAND_NAMES } from '../../src/cli/command-table.ts';
 import { flagsOf } from '../../src/cli/flags.ts';
 import { readCommandLine } from '../../src/cli/input/command-line.ts';
-import { completionsOf } from '../../src/cli/input/completion.ts';
+import { completionsOf } from '../../src/cli/input/completed-words.ts';
 import { renderBanner, type Started } from '../../src/cli/output/banner.ts';
 import { renderAssumption, renderAssumptions } from '../../src/cli/output/render-assumptions.ts';
 import { renderTable } from '../../src/cli/output/table.ts';

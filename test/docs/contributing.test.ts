@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import { isFolder, parts } from '../../scripts/import-direction.mjs';
 import { packageRoot, packageVersion } from '../../src/package.ts';
 
@@ -46,4 +46,19 @@ test('every source file that is told of exists', () => {
 
 test('the changelog tells of this version', () => {
   expect(read('CHANGELOG.md')).toContain(`\n## ${packageVersion()} - `);
+});
+
+describe('a file of src/', () => {
+  const files = readdirSync(join(packageRoot, 'src'), { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.ts'),
+  );
+
+  test('has a name that no other file has', () => {
+    const names = files.map((file) => basename(file));
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+
+  test('has at most 300 lines', () => {
+    expect(files.filter((file) => read(`src/${file}`).split('\n').length > 301)).toEqual([]);
+  });
 });

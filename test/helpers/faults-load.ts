@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { Faults } from '../../src/http/faults/faults.ts';
-import type { Written } from '../../src/http/faults/written.ts';
+import type { Written } from '../../src/http/faults/written-reply.ts';
 import type { Fault } from '../../src/scenario/fault-table.ts';
 
 /** What a process holds. */

@@ -15,7 +15,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Faults } from '../../src/http/faults/faults.ts';
-import type { Written } from '../../src/http/faults/written.ts';
+import type { Written } from '../../src/http/faults/written-reply.ts';
 import type { Fault } from '../../src/scenario/fault-table.ts';
 import { closeRaw, openRaw, type RawConnection, rawRequest } from '../helpers/raw.ts';
 

@@ -4,7 +4,7 @@ import { COMMAND_NAMES, type CommandName, commandShape } from '../command-table.
 import { UsageError } from '../failures.ts';
 import { type FlagName, flagOn, flagShape, flagsOf, groupOf, isFlagName } from '../flags.ts';
 import { escaped } from '../output/escaped.ts';
-import { ASKED_BY, completionsOf } from './completion.ts';
+import { ASKED_BY, completionsOf } from './completed-words.ts';
 import { variableOf } from './environment.ts';
 import { type Given, type Layer, refusal } from './given.ts';
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { endConnection, inTurn } from './broken-connection.ts';
 import { truncate } from './truncate.ts';
-import { hasContent, type Written } from './written.ts';
+import { hasContent, type Written } from './written-reply.ts';
 
 const BAD_SIZE = 'xyz';
 

@@ -9,7 +9,7 @@ import { malformedJson } from './malformed-json.ts';
 import { reset } from './reset.ts';
 import { slowBody } from './slow-body.ts';
 import { truncate } from './truncate.ts';
-import type { Written } from './written.ts';
+import type { Written } from './written-reply.ts';
 
 type FaultOf = { readonly [K in FaultName]: Extract<Fault, { kind: K }> };
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { hasContent, type Written, writeHead } from './written.ts';
+import { hasContent, type Written, writeHead } from './written-reply.ts';
 
 /**
  * No text that ends like this is JSON: outside a string a colon needs a value, and inside one the

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { inTurn } from './broken-connection.ts';
 import type { DrawnOut } from './drawn-out.ts';
-import { hasContent, type Written, writeHead } from './written.ts';
+import { hasContent, type Written, writeHead } from './written-reply.ts';
 
 /** How a body is spread. */
 export interface Pace {

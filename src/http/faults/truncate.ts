@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { endConnection, inTurn } from './broken-connection.ts';
-import { hasContent, type Written, writeHead } from './written.ts';
+import { hasContent, type Written, writeHead } from './written-reply.ts';
 
 /**
  * Half the body that `Content-Length` promises, then the connection closes. For an empty body the
