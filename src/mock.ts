@@ -1,5 +1,4 @@
-import type { GuardOptions } from './control/guard.ts';
-import type { ControlCall, ControlParts } from './control/parts.ts';
+import type { ControlCall, ControlParts, GuardOptions } from './control/parts.ts';
 import type { Observer } from './evidence/journal.ts';
 import { Faults } from './http/faults/faults.ts';
 import { createServiceHandler, type ServiceHandler } from './http/service.ts';

@@ -16,8 +16,5 @@ test('reports that an order has shipped', async ({ mock }) => {
 test('retries after a 503', async ({ mock }) => {
   await mock.scenario.use({ rules: [{ on: 'listPets', calls: 1, reply: { status: 503 } }] });
   expect(await new PetstoreClient(mock.url, mock.key).animals()).not.toEqual([]);
-  expect(await mock.requests.count({ operation: 'listPets' })).toEqual({
-    count: 2,
-    complete: true,
-  });
+  expect(await mock.requests.count({ operation: 'listPets' })).toBe(2);
 });

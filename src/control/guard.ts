@@ -4,17 +4,8 @@ import { bearerToken } from '../service/bearer.ts';
 import { describe } from '../words.ts';
 import { type ControlReply, refuse } from './endpoint.ts';
 import { isLoopbackName } from './loopback.ts';
+import type { GuardOptions } from './parts.ts';
 import { sendReply } from './send.ts';
-
-/** Who may call the control API. */
-export interface GuardOptions {
-  /** Whether the server listens on loopback only, out of reach of other machines. */
-  readonly loopback: boolean;
-  /** The token that callers need unless on loopback. Without a token, all calls are refused. */
-  readonly token: string | undefined;
-  /** The name that the server was told to listen on. Calls by that name are allowed. */
-  readonly host?: string | undefined;
-}
 
 type Guarded = Pick<Request, 'method' | 'path' | 'headers'>;
 

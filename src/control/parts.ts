@@ -1,7 +1,6 @@
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import type { Starter } from '../scenario/starter.ts';
-import type { GuardOptions } from './guard.ts';
 
 /** A finished call of the control API. */
 export interface ControlCall {
@@ -12,6 +11,16 @@ export interface ControlCall {
   readonly at: number;
   /** In milliseconds, up to the end of the reply. */
   readonly duration: number;
+}
+
+/** Who may call the control API. */
+export interface GuardOptions {
+  /** Whether the server listens on loopback only, out of reach of other machines. */
+  readonly loopback: boolean;
+  /** The token that callers need unless on loopback. Without a token, all calls are refused. */
+  readonly token: string | undefined;
+  /** The name that the server was told to listen on. Calls by that name are allowed. */
+  readonly host?: string | undefined;
 }
 
 /** What the control API controls. */

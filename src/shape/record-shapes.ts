@@ -8,7 +8,7 @@ import {
   STORED_RECORDS,
 } from '../contract/records.ts';
 import { listed } from '../words.ts';
-import { type Member, object, optional } from './objects.ts';
+import { having, type Member, object, optional } from './objects.ts';
 import { convert, either, NULL, oneOrMore, type Shape, scalar } from './shapes.ts';
 
 const INT64_BOUNDS = { minimum: Number(INT64_MIN), maximum: Number(INT64_MAX) };
@@ -94,7 +94,7 @@ export function eachShape(fields: Fields, id: string): Shape<Each> {
       { ...changeable, where: optional(where, 'Only records with these values change.') },
       {
         expected: `an object with ${listed(names, 'or')}`,
-        schema: { anyOf: names.map((name) => ({ required: [name] })) },
+        schema: { anyOf: names.map((name) => having([name])) },
       },
     ),
     ({ where = {}, ...change }, at, tell) => {

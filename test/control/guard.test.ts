@@ -1,7 +1,8 @@
 import express from 'express';
 import request from 'supertest';
 import { describe, expect, test } from 'vitest';
-import { createGuard, type GuardOptions, guard } from '../../src/control/guard.ts';
+import { createGuard, guard } from '../../src/control/guard.ts';
+import type { GuardOptions } from '../../src/control/parts.ts';
 
 const LOOPBACK: GuardOptions = { loopback: true, token: undefined };
 const OPEN: GuardOptions = { loopback: false, token: 'right-token' };

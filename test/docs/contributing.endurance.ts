@@ -47,7 +47,7 @@ const PLANTS: Readonly<Record<string, readonly Plant[]>> = {
     {
       file: 'src/cli/command-table.ts',
       before: '  exec: {',
-      text: "  planted: { summary: 'Planted.' },\n",
+      text: "  planted: { summary: 'Planted.', examples: [['planted', 'plant']] },\n",
     },
   ],
   'Add an endpoint of the control API': [
