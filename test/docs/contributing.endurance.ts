@@ -80,7 +80,11 @@ function planted(plants: readonly Plant[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'planted-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   for (const path of [...COPIED, ...FILES]) {
-    cpSync(join(packageRoot, path), join(folder, path), { recursive: true });
+    cpSync(join(packageRoot, path), join(folder, path), {
+      recursive: true,
+      // The tools of single tests are larger than all else together.
+      filter: (source) => !source.endsWith('node_modules'),
+    });
   }
   symlinkSync(join(packageRoot, 'node_modules'), join(folder, 'node_modules'), 'junction');
   for (const { file, before, text } of plants) {
