@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { DOCS, readPage } from '../helpers/page.ts';
-import { stepsOf, takeWalk } from '../helpers/walk.ts';
+import { blocks, DOCS, readPage } from '../helpers/page.ts';
+import { expectPrints, stepsOf, takeWalk } from '../helpers/walk.ts';
 
 const WALKS = ['README.md', ...DOCS].filter((page) => stepsOf(readPage(page)).length > 0);
 
@@ -11,3 +11,11 @@ test.concurrent.each(WALKS)('every command of %s does what the page says', (page
 test('pages with commands are found', () => {
   expect(WALKS).toEqual(expect.arrayContaining(['README.md', 'docs/control-api.md']));
 });
+
+const PROGRAMS = DOCS.flatMap((page) =>
+  blocks(readPage(page), 'js').map((program, index) => ({ page, number: index + 1, program })),
+);
+
+test.concurrent.each(PROGRAMS)('program $number of $page prints what it says', ({ program }) =>
+  expectPrints(program),
+);

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { createApp } from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
@@ -226,4 +227,15 @@ function pattern(shown: string): RegExp {
   const parts = shown.split(/"…":"…"|"…"|…/);
   const escaped = parts.map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
   return new RegExp(`^${escaped.join('.*')}$`, 's');
+}
+
+/** Runs a JavaScript program of a page. Each `console.log(…); // TEXT` in it must print TEXT. */
+export async function expectPrints(program: string): Promise<void> {
+  // Nothing of a run that this test is a part of, and no proxy.
+  const options = { cwd: packageRoot, env: { PATH: process.env.PATH } };
+  const words = ['--input-type=module', '--eval', program];
+  const { stdout } = await promisify(execFile)(process.execPath, words, options);
+  const promised = [...program.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, it]) => it);
+  expect(promised).not.toEqual([]);
+  expect(stdout.trimEnd().split('\n')).toEqual(promised);
 }
