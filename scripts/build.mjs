@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { tsImport } from 'tsx/esm/api';
+import { buildDashboard } from './build-dashboard.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -98,7 +99,8 @@ const { loadNames } = await tsImport('../src/store/fixture/names.ts', import.met
 const names = `export const names = ${JSON.stringify(await loadNames())};\n`;
 writeFileSync(join(dist, 'names.js'), names);
 
-const outputs = builds.flatMap(({ metafile }) => Object.entries(metafile.outputs));
+const metafiles = [...builds.map(({ metafile }) => metafile), await buildDashboard()];
+const outputs = metafiles.flatMap((metafile) => Object.entries(metafile.outputs));
 checkImports();
 chmodSync(join(dist, 'cli/main.js'), 0o755);
 const tsc = join(root, 'node_modules/typescript/bin/tsc');

@@ -4,6 +4,7 @@ import { locateByName, nameInvalid } from '../http/locate.ts';
 import { NotSavedError, Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
 import { readBody } from './body.ts';
+import { serveDashboard } from './dashboard-files.ts';
 import { type ControlReply, type Endpoint, ofService, refuse } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { guard } from './guard.ts';
@@ -21,6 +22,7 @@ export function controlRouter({ Router }: typeof express, parts: ControlParts): 
   const api = Router({ caseSensitive: true });
   addRoutes(api, parts, ({ open }) => open === true);
   if (parts.enabled) {
+    serveDashboard(api);
     if (parts.onCall !== undefined) api.use(reportTo(parts.onCall));
     api.use(guard(parts.guard));
     addRoutes(api, parts, ({ open }) => open !== true);

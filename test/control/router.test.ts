@@ -92,9 +92,9 @@ describeBothWays('every path of the control API', (open) => {
 describeBothWays('the control API', (open) => {
   describe.each(['/__mock', '/~a/__mock'])('%s', (mount) => {
     test.each([
-      '',
-      '/',
       '/nothing',
+      '/dashboard/nothing',
+      '/dashboard/..%2findex.html',
       '/animals/1/2',
       '/%',
       '/animals/%E0%A4%A',

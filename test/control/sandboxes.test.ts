@@ -95,6 +95,7 @@ describeBothWays('sandboxes in the control API', (open) => {
 describeBothWays('without a control API', (open) => {
   test.each([
     '/__mock',
+    '/__mock/',
     '/__mock/state',
     '/__mock/openapi.json',
     '/__mock/service.openapi.json',

@@ -50,7 +50,7 @@ test('the changelog tells of this version', () => {
 
 describe('a file of src/', () => {
   const files = readdirSync(join(packageRoot, 'src'), { recursive: true, encoding: 'utf8' }).filter(
-    (file) => file.endsWith('.ts'),
+    (file) => /\.tsx?$/.test(file),
   );
 
   test('has a name that no other file has', () => {

@@ -1,0 +1,79 @@
+// Builds dist/dashboard/: the page, its style and its scripts, each compressed. Node serves the files
+// as they are; browsers cache them by their hashed names.
+
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { argv } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const sources = 'src/dashboard';
+const folder = join(root, 'dist/dashboard');
+
+/** Builds the dashboard and returns what esbuild says about the outputs. */
+export async function buildDashboard() {
+  const { metafile, outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: [`${sources}/dashboard.tsx`, `${sources}/dashboard.css`],
+    outdir: 'dist/dashboard',
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    charset: 'utf8',
+    legalComments: 'none', // dist/THIRD-PARTY-LICENSES.txt contains them
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    logLevel: 'warning',
+    write: false,
+    metafile: true,
+  });
+  refuseServerCode(metafile);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const { path, contents } of outputFiles) write(basename(path), contents);
+  write('index.html', Buffer.from(pageWith(Object.entries(metafile.outputs))));
+  return metafile;
+}
+
+/**
+ * The page may import types of the server, which leave nothing in the bundle.
+ * @param {import('esbuild').Metafile} metafile
+ */
+function refuseServerCode({ inputs }) {
+  const strangers = Object.keys(inputs).filter(
+    (file) => file.startsWith('src/') && !file.startsWith(`${sources}/`),
+  );
+  if (strangers.length > 0) {
+    throw new Error(`The dashboard imports code of the server: ${strangers.join(', ')}`);
+  }
+}
+
+/**
+ * The page with the hashed names of what it loads.
+ * @param {[string, { entryPoint?: string }][]} outputs
+ */
+function pageWith(outputs) {
+  const html = readFileSync(join(root, sources, 'index.html'), 'utf8');
+  return html.replaceAll(/(?<=")dashboard\.(?:tsx|css)(?=")/g, (name) => {
+    const [path] = outputs.find(([, it]) => it.entryPoint === `${sources}/${name}`) ?? [];
+    if (path === undefined) throw new Error(`index.html loads ${name}, which was not built.`);
+    return `dashboard/${basename(path)}`;
+  });
+}
+
+/**
+ * @param {string} name
+ * @param {Uint8Array} contents
+ */
+function write(name, contents) {
+  writeFileSync(join(folder, `${name}.gz`), gzipSync(contents, { level: 9 }));
+}
+
+if (argv[1] === fileURLToPath(import.meta.url)) await buildDashboard();

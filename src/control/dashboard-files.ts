@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { Request, Response, Router } from 'express';
+import { codeOf } from '../error-code.ts';
+import { packageRoot } from '../package.ts';
+import { refuse } from './endpoint.ts';
+import { sendReply } from './send.ts';
+
+/** Written by scripts/build-dashboard.mjs, each file compressed. */
+const FOLDER = join(packageRoot, 'dist/dashboard');
+
+const PAGE = 'index.html';
+
+/** The names that the build writes; anything else cannot reach the file system. */
+const ASSET = /^[\w-]+\.(?:js|css)$/;
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+};
+
+/** The page shows what strangers send, so it may load and send nothing but to this server. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/**
+ * Serves the dashboard. Its files hold no data and need no token; the page calls the control API like
+ * any other client. Nothing is read before the first request.
+ */
+export function serveDashboard(api: Router): void {
+  const files = new DashboardFiles();
+  api.get('/', async (request, response) => {
+    const { baseUrl, originalUrl } = request;
+    // The page loads its files relative to its own address.
+    if (originalUrl.split('?', 1)[0] === baseUrl) response.redirect(308, `${baseUrl}/`);
+    else await files.send(request, response, PAGE);
+  });
+  api.get('/dashboard/:file', async (request, response, next) => {
+    const { file } = request.params;
+    if (ASSET.test(file)) await files.send(request, response, file);
+    else next();
+  });
+}
+
+class DashboardFiles {
+  /** Compressed, by name. */
+  readonly #read = new Map<string, Promise<Buffer>>();
+
+  async send(request: Request, response: Response, name: string): Promise<void> {
+    let compressed: Buffer;
+    try {
+      compressed = await this.#file(name);
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+      const message = `the dashboard has no ${name}; npm run build builds it`;
+      sendReply(response, refuse('route_not_found', 404, message), request.method === 'HEAD');
+      return;
+    }
+    const asIs = request.acceptsEncodings('gzip') === 'gzip';
+    const body = asIs ? compressed : await promisify(gunzip)(compressed);
+    response.set({
+      'Content-Type': MEDIA_TYPES[extname(name)],
+      'Content-Length': String(body.length),
+      // The names of all other files change with their content.
+      'Cache-Control': name === PAGE ? 'no-cache' : 'public, max-age=31536000, immutable',
+      Vary: 'Accept-Encoding',
+      'Content-Security-Policy': POLICY,
+      'Cross-Origin-Resource-Policy': 'same-origin',
+      'Referrer-Policy': 'no-referrer',
+      'X-Content-Type-Options': 'nosniff',
+      ...(asIs && { 'Content-Encoding': 'gzip' }),
+    });
+    response.end(request.method === 'HEAD' ? undefined : body);
+  }
+
+  #file(name: string): Promise<Buffer> {
+    let file = this.#read.get(name);
+    if (file === undefined) {
+      file = readFile(join(FOLDER, `${name}.gz`));
+      this.#read.set(name, file);
+      // The next request may come after a build.
+      file.catch(() => this.#read.delete(name));
+    }
+    return file;
+  }
+}

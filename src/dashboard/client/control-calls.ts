@@ -1,0 +1,93 @@
+import { connection, controlPath, controlToken, reconnected, sandbox } from '../state/session.ts';
+import { parseExact, writeExact } from './exact-json.ts';
+
+/** In milliseconds. */
+const RETRY_AFTER = 1_000;
+
+/** A refusal of the control API, in the words of the server. */
+export class Refusal extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export interface CallOptions {
+  readonly body?: object;
+  readonly signal?: AbortSignal;
+  /** The sandbox; that of the page by default. */
+  readonly of?: string;
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Calls the control API and returns the value of its JSON reply. */
+export async function call<T>(method: Method, path: string, options: CallOptions = {}): Promise<T> {
+  const text = await (await open(method, path, options)).text();
+  return parseExact<T>(text === '' ? 'null' : text);
+}
+
+/** Calls a list, and returns its records and how many there are without a page. */
+export async function callPage<T>(
+  path: string,
+  signal: AbortSignal,
+): Promise<{ readonly records: readonly T[]; readonly total: number }> {
+  const response = await open('GET', path, { signal });
+  const records = parseExact<readonly T[]>(await response.text());
+  return { records, total: Number(response.headers.get('x-total-count') ?? records.length) };
+}
+
+/**
+ * Sends a request to the control API and returns the reply before its body.
+ *
+ * @throws Refusal if the server refuses it
+ */
+export async function open(
+  method: Method,
+  path: string,
+  { body, signal, of = sandbox }: CallOptions,
+): Promise<Response> {
+  const headers = new Headers(body && { 'content-type': 'application/json' });
+  const token = controlToken();
+  if (token !== undefined) headers.set('mock-control-token', token);
+  let response: Response;
+  try {
+    const text = body && writeExact(body);
+    response = await fetch(controlPath(of) + path, {
+      method,
+      headers,
+      signal: signal ?? null,
+      ...(text !== undefined && { body: text }),
+    });
+  } catch (error) {
+    if (signal?.aborted !== true) lost();
+    throw error;
+  }
+  if (response.ok) return response;
+  if (response.status === 401) connection.value = token === undefined ? 'no-token' : 'wrong-token';
+  throw new Refusal(response.status, await messageOf(response));
+}
+
+async function messageOf(response: Response): Promise<string> {
+  const text = await response.text();
+  try {
+    const { message } = parseExact<{ message?: unknown }>(text);
+    return typeof message === 'string' ? message : text;
+  } catch {
+    return text || `HTTP status ${response.status}`;
+  }
+}
+
+/** Says that the server is lost, and asks for it until it is back. */
+export function lost(): void {
+  if (connection.value === 'lost') return;
+  connection.value = 'lost';
+  const timer = setInterval(async () => {
+    const health = await fetch(`${controlPath(sandbox)}/health`).catch(() => undefined);
+    if (health?.ok !== true || connection.value !== 'lost') return;
+    clearInterval(timer);
+    reconnected();
+  }, RETRY_AFTER);
+}

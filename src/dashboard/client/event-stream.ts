@@ -1,0 +1,41 @@
+/** One server-sent event. */
+export interface StreamEvent {
+  readonly type: string;
+  readonly data: string;
+}
+
+/**
+ * Reads server-sent events. EventSource cannot send the control token, and hides why it failed.
+ *
+ * @param body of a reply with the media type `text/event-stream`
+ */
+export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const blocks = (rest + decoder.decode(value, { stream: true })).split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const event = eventIn(block);
+        if (event !== undefined) yield event;
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+/** The event in a block of lines; undefined for a comment. */
+function eventIn(block: string): StreamEvent | undefined {
+  let type = 'message';
+  const data: string[] = [];
+  for (const line of block.split('\n')) {
+    if (line.startsWith('event: ')) type = line.slice('event: '.length);
+    if (line.startsWith('data: ')) data.push(line.slice('data: '.length));
+  }
+  return data.length === 0 ? undefined : { type, data: data.join('\n') };
+}

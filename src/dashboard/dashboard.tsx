@@ -1,0 +1,4 @@
+import { render } from 'preact';
+import { Shell } from './shell.tsx';
+
+render(<Shell />, document.body);

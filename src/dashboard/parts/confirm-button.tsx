@@ -1,0 +1,47 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+
+interface Confirmed {
+  readonly label: string;
+  /** What it does to what, for screen readers, where the label alone does not say. */
+  readonly name?: string;
+  readonly onConfirm: () => void;
+}
+
+/** A button that asks for a second press before what cannot be undone. */
+export function ConfirmButton({ label, name = label, onConfirm }: Confirmed) {
+  const asking = useSignal(false);
+  const yes = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (asking.value) yes.current?.focus();
+  }, [asking.value]);
+  const ask = (open: boolean) => () => {
+    asking.value = open;
+  };
+  if (!asking.value) {
+    return (
+      <button type="button" class="danger" aria-label={name} onClick={ask(true)}>
+        {label}
+      </button>
+    );
+  }
+  return (
+    <span class="confirm">
+      <button
+        ref={yes}
+        type="button"
+        class="danger"
+        aria-label={`Confirm: ${name}`}
+        onClick={() => {
+          asking.value = false;
+          onConfirm();
+        }}
+      >
+        {label}?
+      </button>{' '}
+      <button type="button" onClick={ask(false)}>
+        No
+      </button>
+    </span>
+  );
+}

@@ -1,0 +1,31 @@
+import type { SandboxSummary } from '../../control/control-shapes.ts';
+import { call } from '../client/control-calls.ts';
+import { useResource } from '../state/resource.ts';
+import { controlPath, DEFAULT_SANDBOX, sandbox } from '../state/session.ts';
+
+/** Leads to the same view of another sandbox. */
+export function SandboxPicker() {
+  const { value = [] } = useResource('', (signal) =>
+    call<readonly SandboxSummary[]>('GET', '/sandboxes', { signal, of: DEFAULT_SANDBOX }),
+  );
+  const names = value.map(({ name }) => name);
+  const known = names.includes(sandbox) ? names : [...names, sandbox];
+  return (
+    <label class="picker">
+      Sandbox{' '}
+      <select
+        value={sandbox}
+        onChange={({ currentTarget }) => {
+          const [view = ''] = location.hash.split(/(?<=^#\/\w+)\W/);
+          location.href = `${controlPath(currentTarget.value)}/${view}`;
+        }}
+      >
+        {known.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

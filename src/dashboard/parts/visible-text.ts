@@ -1,0 +1,33 @@
+/** Characters that show nothing, or change how those around them are shown. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * A text that shows its control and formatting characters, which clients may have sent to mislead.
+ *
+ * @example visible('a\u202eb') // 'a⟨U+202E⟩b'
+ */
+export function visible(text: string): string {
+  return text.replaceAll(UNSEEN, marked);
+}
+
+/** The same for text of several lines. */
+export function visibleLines(text: string): string {
+  return text.replaceAll(UNSEEN, (character) =>
+    '\n\t'.includes(character) ? character : marked(character),
+  );
+}
+
+function marked(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
+}
+
+/** The start of a long text, for a cell or a message. */
+export function shortened(text: string, most = 120): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}
+
+/** A count with its noun. */
+export function plural(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}

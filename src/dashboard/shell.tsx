@@ -1,0 +1,85 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Notices } from './parts/notices.tsx';
+import { SandboxPicker } from './parts/sandbox-picker.tsx';
+import { TokenForm } from './parts/token-form.tsx';
+import { hrefOf, place, VIEWS, type ViewName } from './state/place.ts';
+import { connection, sandbox } from './state/session.ts';
+import { AssumptionsView } from './views/assumptions-view.tsx';
+import { ClockView } from './views/clock-view.tsx';
+import { ExchangesView } from './views/exchanges-view.tsx';
+import { SandboxesView } from './views/sandboxes-view.tsx';
+
+const TITLES: Readonly<Record<ViewName, string>> = {
+  exchanges: 'Exchanges',
+  assumptions: 'Assumptions',
+  clock: 'Clock',
+  sandboxes: 'Sandboxes',
+};
+
+const COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
+  exchanges: ExchangesView,
+  assumptions: AssumptionsView,
+  clock: ClockView,
+  sandboxes: SandboxesView,
+};
+
+/** The frame around every view: where one is, what else there is, and whether the server answers. */
+export function Shell() {
+  const { view } = place.value;
+  const asksForToken = connection.value === 'no-token' || connection.value === 'wrong-token';
+  useEffect(() => {
+    document.title = `${TITLES[view]} · ${sandbox} · petstore-mock`;
+  }, [view]);
+  return (
+    <>
+      <a class="skip" href={hrefOf(view)} onClick={skipToMain}>
+        Skip to content
+      </a>
+      <header class="top">
+        <span class="brand">petstore-mock</span>
+        {!asksForToken && <SandboxPicker />}
+        <nav aria-label="Views">
+          {VIEWS.map((name) => (
+            <a key={name} href={hrefOf(name)} aria-current={name === view ? 'page' : undefined}>
+              {TITLES[name]}
+            </a>
+          ))}
+        </nav>
+      </header>
+      {connection.value === 'lost' && (
+        <p class="banner" role="alert">
+          The server does not answer. This page tries again every second.
+        </p>
+      )}
+      <main id="main" tabIndex={-1}>
+        {asksForToken ? <TokenForm /> : <View name={view} />}
+      </main>
+      <Notices />
+    </>
+  );
+}
+
+/** A view under its heading, which gets the focus when the view changes. */
+function View({ name }: { readonly name: ViewName }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const first = useRef(true);
+  useEffect(() => {
+    if (!first.current) heading.current?.focus();
+    first.current = false;
+  }, [name]);
+  const Component = COMPONENTS[name];
+  return (
+    <>
+      <h1 ref={heading} tabIndex={-1}>
+        {TITLES[name]}
+      </h1>
+      <Component />
+    </>
+  );
+}
+
+function skipToMain(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}

@@ -1,0 +1,143 @@
+import { signal } from '@preact/signals';
+import type { RecordedExchange } from '../../control/control-shapes.ts';
+import { call, lost, open } from '../client/control-calls.ts';
+import { eventsOf } from '../client/event-stream.ts';
+import { parseExact } from '../client/exact-json.ts';
+
+/** Exchanges that the page keeps; the server keeps more. */
+const MOST_KEPT = 1_000;
+
+/** Exchanges that are loaded at the start. */
+const FIRST_LOADED = 200;
+
+/** More new exchanges than this at once are too many to read, so the page draws less often. */
+const MANY = 10;
+
+/** Milliseconds between two drawings while many exchanges come. */
+const UNHURRIED = 500;
+
+/** Milliseconds until the page asks again for a stream that ended. */
+const RETRY_AFTER = 1_000;
+
+/** The latest exchanges that pass a filter, as they come. */
+export class ExchangeFeed {
+  /** The newest first. */
+  readonly shown = signal<readonly RecordedExchange[]>([]);
+  /** How many came since the feed was paused. */
+  readonly waiting = signal(0);
+  /** How many were too many to be sent. */
+  readonly missed = signal(0);
+  readonly loaded = signal(false);
+  readonly paused = signal(false);
+  readonly #filter: string;
+  /** The newest last. */
+  #new: RecordedExchange[] = [];
+  #missed = 0;
+  #drawn = 0;
+  #drawing = false;
+  #connection = new AbortController();
+
+  /** @param filter a query of the control API, such as `status=409&basis=assumed` */
+  constructor(filter: string) {
+    this.#filter = filter;
+    document.addEventListener('visibilitychange', this.#onVisibility);
+    if (!document.hidden) void this.#connect();
+  }
+
+  /** Ends the feed. */
+  close(): void {
+    document.removeEventListener('visibilitychange', this.#onVisibility);
+    this.#connection.abort();
+  }
+
+  setPaused(paused: boolean): void {
+    this.paused.value = paused;
+    if (!paused) this.#draw();
+  }
+
+  /** Forgets every exchange, as the journal has. */
+  clear(): void {
+    this.#new = [];
+    this.#missed = 0;
+    this.shown.value = [];
+    this.waiting.value = 0;
+    this.missed.value = 0;
+  }
+
+  /** A browser opens few connections to a server, so a hidden page gives its own back. */
+  readonly #onVisibility = (): void => {
+    this.#connection.abort();
+    if (document.hidden) return;
+    this.#connection = new AbortController();
+    void this.#connect();
+  };
+
+  async #connect(): Promise<void> {
+    const { signal: ended } = this.#connection;
+    try {
+      const query = this.#filter === '' ? '' : `&${this.#filter}`;
+      const stream = await open('GET', `/requests/stream?${query.slice(1)}`, { signal: ended });
+      const { exchanges } = await call<{ exchanges: RecordedExchange[] }>(
+        'GET',
+        `/requests?limit=${FIRST_LOADED}${query}`,
+        { signal: ended },
+      );
+      this.#restart(exchanges);
+      if (stream.body === null) return;
+      for await (const { type, data } of eventsOf(stream.body)) {
+        if (type === 'exchange') this.#take(parseExact<RecordedExchange>(data));
+        if (type === 'dropped') this.#missed += parseExact<{ count: number }>(data).count;
+        this.#drawSoon();
+      }
+      if (!ended.aborted) this.#retry(ended);
+    } catch (error) {
+      if (ended.aborted) return;
+      if (error instanceof TypeError) lost();
+      else this.#retry(ended);
+    }
+  }
+
+  /** The sandbox was deleted, or the server has no stream to give. */
+  #retry(ended: AbortSignal): void {
+    setTimeout(() => {
+      if (!ended.aborted) void this.#connect();
+    }, RETRY_AFTER);
+  }
+
+  #restart(exchanges: RecordedExchange[]): void {
+    this.#new = [];
+    this.shown.value = exchanges.reverse();
+    this.loaded.value = true;
+  }
+
+  #take(exchange: RecordedExchange): void {
+    const latest = this.#new.at(-1) ?? this.shown.value[0];
+    // The list has what the stream sent before it.
+    if (latest !== undefined && exchange.number <= latest.number) return;
+    this.#new.push(exchange);
+    if (this.#new.length > MOST_KEPT) this.#new.shift();
+  }
+
+  /** Draws what came before the next frame; only now and then if much comes. */
+  #drawSoon(): void {
+    if (this.#drawing) return;
+    this.#drawing = true;
+    const hurried = this.#new.length < MANY && performance.now() - this.#drawn > UNHURRIED / 4;
+    setTimeout(
+      () => requestAnimationFrame(() => this.#draw()),
+      hurried ? 0 : Math.max(0, this.#drawn + UNHURRIED - performance.now()),
+    );
+  }
+
+  #draw(): void {
+    this.#drawing = false;
+    this.#drawn = performance.now();
+    this.waiting.value = this.#new.length;
+    this.missed.value = this.#missed;
+    if (this.paused.value || this.#new.length === 0) return;
+    const all = [...this.#new.reverse(), ...this.shown.value];
+    this.#new = [];
+    this.waiting.value = 0;
+    this.shown.value = all.slice(0, MOST_KEPT);
+  }
+}

@@ -1,0 +1,56 @@
+import { signal } from '@preact/signals';
+
+export const VIEWS = ['exchanges', 'assumptions', 'clock', 'sandboxes'] as const;
+export type ViewName = (typeof VIEWS)[number];
+
+/** What the page shows, as its address says after `#`: `#/exchanges/17?status=409`. */
+export interface Place {
+  readonly view: ViewName;
+  /** What the view shows in detail, such as the number of an exchange. */
+  readonly item: string | undefined;
+  readonly query: URLSearchParams;
+}
+
+function placeIn(hash: string): Place {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
+  const [name, item] = path.split('/');
+  const view = VIEWS.find((it) => it === name) ?? 'exchanges';
+  return { view, item: item ? decoded(item) : undefined, query: new URLSearchParams(query) };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export const place = signal(placeIn(location.hash));
+
+addEventListener('hashchange', () => {
+  place.value = placeIn(location.hash);
+});
+
+/** The address of a place in this sandbox, for links. */
+export function hrefOf(view: ViewName, item?: string, query?: URLSearchParams): string {
+  const path = item === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(item)}`;
+  return query === undefined || query.size === 0 ? path : `${path}?${query}`;
+}
+
+/** Goes to a place, with an entry in the history. */
+export function go(view: ViewName, item?: string, query?: URLSearchParams): void {
+  location.hash = hrefOf(view, item, query);
+}
+
+/** Changes members of the query in place: typing in a filter leaves no trail in the history. */
+export function refine(changes: Readonly<Record<string, string>>): void {
+  const { view, item } = place.value;
+  const query = new URLSearchParams(place.value.query);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === '') query.delete(name);
+    else query.set(name, value);
+  }
+  history.replaceState(null, '', hrefOf(view, item, query));
+  place.value = { view, item, query };
+}

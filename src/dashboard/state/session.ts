@@ -1,0 +1,52 @@
+import { signal } from '@preact/signals';
+
+/** Where this page is: below which prefix, and in which sandbox. */
+const [, root = '', encoded] =
+  /^(.*?)(?:\/~([^/]*))?\/__mock(?:\/|$)/.exec(location.pathname) ?? [];
+
+/** The name of the sandbox that has no name in its path. */
+export const DEFAULT_SANDBOX = 'default';
+
+export const sandbox = encoded ?? DEFAULT_SANDBOX;
+
+/** The path of the control API of a sandbox. */
+export function controlPath(name: string): string {
+  return name === DEFAULT_SANDBOX ? `${root}/__mock` : `${root}/~${name}/__mock`;
+}
+
+/** The path of the service in this page's sandbox. */
+export const servicePath = `${controlPath(sandbox).slice(0, -'/__mock'.length)}/v1`;
+
+export type Connection = 'ok' | 'lost' | 'no-token' | 'wrong-token';
+
+/** Whether the control API answers this page. */
+export const connection = signal<Connection>('ok');
+
+/** Grows when the server is back, so that every view loads again. */
+export const epoch = signal(0);
+
+const TOKEN = 'petstore-mock control token';
+
+/** The control token, which the browser forgets with the tab. */
+export function controlToken(): string | undefined {
+  return sessionStorage.getItem(TOKEN) ?? undefined;
+}
+
+export function enterToken(token: string): void {
+  sessionStorage.setItem(TOKEN, token);
+  reconnected();
+}
+
+/** Loads everything again. */
+export function reconnected(): void {
+  connection.value = 'ok';
+  epoch.value += 1;
+}
+
+export interface Notice {
+  readonly kind: 'done' | 'failed';
+  readonly text: string;
+}
+
+/** What the last action led to. */
+export const notice = signal<Notice | undefined>(undefined);

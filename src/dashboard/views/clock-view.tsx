@@ -1,0 +1,122 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { ClockState } from '../../control/control-shapes.ts';
+import { call } from '../client/control-calls.ts';
+import { Loading } from '../parts/loading.tsx';
+import { OFTEN, perform, useResource } from '../state/resource.ts';
+
+/** The first instant at which the document promises getPet no more. */
+const AFTER_SUNSET = '2030-12-06T00:00:00Z';
+
+const MOVES = [
+  ['One hour on', 'PT1H'],
+  ['One day on', 'P1D'],
+  ['One month on', 'P1M'],
+  ['One day back', '-P1D'],
+] as const;
+
+/** The clock of the sandbox, and ways to move it. */
+export function ClockView() {
+  const clock = useResource('', (signal) => call<ClockState>('GET', '/clock', { signal }), OFTEN);
+  const state = clock.value;
+  if (state === undefined) return <Loading resource={clock} />;
+  const set = async (done: string, body: object) => {
+    await perform(done, () => call('PUT', '/clock', { body }));
+    clock.reload();
+  };
+  const advance = async (by: string) => {
+    await perform('The clock is moved.', () => call('POST', '/clock/advance', { body: { by } }));
+    clock.reload();
+  };
+  return (
+    <>
+      <p class="now">
+        <Ticking state={state} />{' '}
+        <span class="badge">{state.frozen ? 'frozen' : state.real ? 'real time' : 'moved'}</span>
+      </p>
+      <div class="bar">
+        {MOVES.map(([label, by]) => (
+          <button key={by} type="button" onClick={() => advance(by)}>
+            {label}
+          </button>
+        ))}
+      </div>
+      <div class="bar">
+        <button
+          type="button"
+          onClick={() => set('The clock is past the sunset.', { now: AFTER_SUNSET })}
+        >
+          Jump past the sunset of getPet
+        </button>
+        <button
+          type="button"
+          aria-pressed={state.frozen}
+          onClick={() =>
+            set(state.frozen ? 'The clock runs.' : 'The clock is frozen.', {
+              frozen: !state.frozen,
+            })
+          }
+        >
+          {state.frozen ? 'Let it run' : 'Freeze'}
+        </button>
+        <button
+          type="button"
+          disabled={state.real}
+          onClick={() => set('The clock shows the time of the machine.', { real: true })}
+        >
+          Back to real time
+        </button>
+      </div>
+      <SetForm onSet={(now) => set('The clock is set.', { now })} />
+      <p class="quiet">
+        Only this sandbox sees this time: its dates, the sunset of deprecated operations, the expiry
+        of keys, and rate limits. In UTC.
+      </p>
+    </>
+  );
+}
+
+/** The time, which goes on between two replies of the server. */
+function Ticking({ state: { now, frozen } }: { readonly state: ClockState }) {
+  const shown = useSignal(now);
+  useEffect(() => {
+    const start = performance.now();
+    const show = () => {
+      const passed = frozen ? 0 : performance.now() - start;
+      shown.value = new Date(Date.parse(now) + passed).toISOString();
+    };
+    show();
+    const timer = setInterval(show, 250);
+    return () => clearInterval(timer);
+  }, [now, frozen]);
+  return <time dateTime={shown.value}>{shown.value.slice(0, 19).replace('T', ' ')}</time>;
+}
+
+function SetForm({ onSet }: { readonly onSet: (now: string) => void }) {
+  const text = useSignal('');
+  return (
+    <form
+      class="bar fields"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSet(new Date(`${text.value}Z`).toISOString());
+      }}
+    >
+      <label>
+        Date and time (UTC)
+        <input
+          type="datetime-local"
+          step="1"
+          required
+          min="1970-01-01T00:00"
+          max="9999-12-31T23:59"
+          value={text}
+          onInput={({ currentTarget }) => {
+            text.value = currentTarget.value;
+          }}
+        />
+      </label>
+      <button type="submit">Set</button>
+    </form>
+  );
+}

@@ -1,0 +1,177 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { Findings, RecordedBody, RecordedExchange } from '../../control/control-shapes.ts';
+import { call } from '../client/control-calls.ts';
+import { BasisBadge, StatusBadge } from '../parts/badge.tsx';
+import { BodyText } from '../parts/body-text.tsx';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { curlOf } from '../parts/curl.ts';
+import { visible } from '../parts/visible-text.ts';
+import { go, hrefOf, place } from '../state/place.ts';
+import { useResource } from '../state/resource.ts';
+
+interface Opened {
+  readonly number: number;
+  /** The exchange, if the list has it. */
+  readonly known: RecordedExchange | undefined;
+}
+
+/** One exchange: what was asked, what was answered, and why. */
+export function ExchangeDetail({ number, known }: Opened) {
+  const loaded = useResource(
+    String(number),
+    async (signal) => known ?? call<RecordedExchange>('GET', `/requests/${number}`, { signal }),
+  );
+  const exchange = known ?? loaded.value;
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <article
+      class="detail"
+      aria-labelledby="detail-title"
+      onKeyDown={({ key }) => key === 'Escape' && close()}
+    >
+      <div class="bar">
+        <h2 id="detail-title" ref={heading} tabIndex={-1}>
+          Exchange {number}
+        </h2>
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </div>
+      {exchange === undefined && (
+        <p class="empty" role="status">
+          {loaded.error ?? 'Loading…'}
+        </p>
+      )}
+      {exchange !== undefined && <Content exchange={exchange} />}
+    </article>
+  );
+}
+
+/** Closes the exchange and returns to its row. */
+function close(): void {
+  const { item = '', query } = place.value;
+  go('exchanges', undefined, query);
+  requestAnimationFrame(() => {
+    const row = document.querySelector<HTMLElement>(`a[aria-label="Exchange ${Number(item)}"]`);
+    (row ?? document.querySelector<HTMLElement>('h1'))?.focus();
+  });
+}
+
+function Content({ exchange }: { readonly exchange: RecordedExchange }) {
+  const { method, target, status, fault, basis, request, reply } = exchange;
+  return (
+    <>
+      <p class="target">
+        <b>{visible(method)}</b> <bdi>{visible(target)}</bdi>
+      </p>
+      <p>
+        <StatusBadge status={status} fault={fault} /> <BasisBadge basis={basis} />
+      </p>
+      <Why exchange={exchange} />
+      <Facts exchange={exchange} />
+      <FindingsOf number={exchange.number} />
+      <div class="bar">
+        <CopyButton label="Copy as curl" text={() => curlOf(exchange)} />
+      </div>
+      <h3>Request</h3>
+      <Body of={request} name={`request-${exchange.number}`} />
+      <h3>Reply</h3>
+      <Headers headers={reply.headers} />
+      <Body of={reply} name={`reply-${exchange.number}`} />
+    </>
+  );
+}
+
+function Why({ exchange: { why, by, basis } }: { readonly exchange: RecordedExchange }) {
+  return (
+    <>
+      <h3>Why</h3>
+      <ul>
+        {why.map((reason) => (
+          <li key={reason}>{visible(reason)}</li>
+        ))}
+      </ul>
+      {basis === 'assumed' && (
+        <p>
+          {by.map((choice) => (
+            <a key={choice} href={hrefOf('assumptions', choice.split('=', 1)[0])}>
+              Assumption {choice}
+            </a>
+          ))}
+        </p>
+      )}
+      {basis === 'forced' && <p>Forced by {visible(by.join(', '))}</p>}
+    </>
+  );
+}
+
+function Facts({ exchange }: { readonly exchange: RecordedExchange }) {
+  const { at, operation, key, delay } = exchange;
+  const facts = [
+    ['Time', at],
+    ['Operation', operation],
+    ['API key', key],
+    ['Held back', delay > 0 ? `${delay} ms` : undefined],
+  ];
+  return (
+    <dl>
+      {facts.map(
+        ([name, value]) =>
+          value !== undefined && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{visible(value)}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}
+
+function FindingsOf({ number }: { readonly number: number }) {
+  const { value } = useResource('', (signal) => call<Findings>('GET', '/findings', { signal }));
+  const own = value?.findings.filter(({ exchange }) => exchange === number) ?? [];
+  if (own.length === 0) return null;
+  return (
+    <>
+      <h3>Findings</h3>
+      <ul>
+        {own.map(({ code, message, advice }) => (
+          <li key={code}>
+            <b>{code}</b>: {visible(message)} {visible(advice)}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
+  const entries = Object.entries(headers);
+  if (entries.length === 0) return null;
+  return (
+    <dl class="headers">
+      {entries.map(([name, value]) => (
+        <div key={name}>
+          <dt>{visible(name)}</dt>
+          <dd>
+            <bdi>{visible(value)}</bdi>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Body({ of: { body, cut }, name }: { readonly of: RecordedBody; readonly name: string }) {
+  if (body === undefined) {
+    return <p class="quiet">{cut ? 'The journal does not keep this body.' : 'No body.'}</p>;
+  }
+  return (
+    <>
+      <BodyText value={body} name={name} />
+      {cut && <p class="quiet">The journal keeps only the start of this body.</p>}
+    </>
+  );
+}

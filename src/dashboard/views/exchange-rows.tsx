@@ -1,0 +1,92 @@
+import type { VNode } from 'preact';
+import type { RecordedExchange } from '../../control/control-shapes.ts';
+import { BasisBadge, StatusBadge } from '../parts/badge.tsx';
+import { shortened, visible } from '../parts/visible-text.ts';
+import { go, hrefOf, place } from '../state/place.ts';
+
+interface Rows {
+  readonly exchanges: readonly RecordedExchange[];
+  /** How many of them are drawn. */
+  readonly most: number;
+  /** The number of the exchange that is shown in detail. */
+  readonly opened: number;
+}
+
+/** Exchanges as a table, the newest first. */
+export function ExchangeRows({ exchanges, most, opened }: Rows) {
+  return (
+    <div class="wide">
+      <table class="exchanges">
+        <caption class="unseen">Exchanges, the newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">No.</th>
+            <th scope="col">Time</th>
+            <th scope="col">Request</th>
+            <th scope="col">Status</th>
+            <th scope="col">Basis</th>
+            <th scope="col">Why</th>
+          </tr>
+        </thead>
+        <tbody>
+          {exchanges
+            .slice(0, most)
+            .map((exchange) =>
+              exchange.number === opened ? rowOf(exchange, true) : drawn(exchange),
+            )}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Rows as they were drawn: Preact skips what it has seen, however fast exchanges come. */
+const rows = new WeakMap<RecordedExchange, VNode>();
+
+function drawn(exchange: RecordedExchange): VNode {
+  let row = rows.get(exchange);
+  if (row === undefined) {
+    row = rowOf(exchange, false);
+    rows.set(exchange, row);
+  }
+  return row;
+}
+
+function rowOf(exchange: RecordedExchange, opened: boolean): VNode {
+  const { number, at, method, target, status, fault, basis, why } = exchange;
+  const path = visible(target);
+  return (
+    <tr key={number} class={opened ? 'opened' : ''}>
+      <td>
+        <a
+          href={hrefOf('exchanges', String(number))}
+          aria-label={`Exchange ${number}`}
+          aria-current={opened ? 'true' : undefined}
+          onClick={keepFilters}
+        >
+          {number}
+        </a>
+      </td>
+      <td>
+        <time dateTime={at}>{at.slice(11, 23)}</time>
+      </td>
+      <td class="request" title={shortened(path, 2_000)}>
+        <b>{visible(method)}</b> <bdi>{shortened(path)}</bdi>
+      </td>
+      <td>
+        <StatusBadge status={status} fault={fault} />
+      </td>
+      <td>
+        <BasisBadge basis={basis} />
+      </td>
+      <td class="why">{shortened(visible(why[0] ?? ''))}</td>
+    </tr>
+  );
+}
+
+/** The link is drawn once, and the filters change. */
+function keepFilters(event: MouseEvent & { readonly currentTarget: HTMLAnchorElement }): void {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  go('exchanges', event.currentTarget.hash.split('/').at(-1), place.value.query);
+}

@@ -1,0 +1,127 @@
+import { useSignal } from '@preact/signals';
+import type { SandboxSummary } from '../../control/control-shapes.ts';
+import { call } from '../client/control-calls.ts';
+import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { OFTEN, perform, useResource } from '../state/resource.ts';
+import { controlPath, DEFAULT_SANDBOX, sandbox } from '../state/session.ts';
+
+const OF_DEFAULT = { of: DEFAULT_SANDBOX } as const;
+
+/** These two are there from the start and stay. */
+const LASTING = [DEFAULT_SANDBOX, 'staging'];
+
+/** Every sandbox of the server. */
+export function SandboxesView() {
+  const list = useResource(
+    '',
+    (signal) => call<readonly SandboxSummary[]>('GET', '/sandboxes', { signal, ...OF_DEFAULT }),
+    OFTEN,
+  );
+  const remove = async (name: string) => {
+    await perform(`The sandbox ${name} is deleted.`, () =>
+      call('DELETE', `/sandboxes/${name}`, OF_DEFAULT),
+    );
+    list.reload();
+  };
+  if (list.value === undefined) return <Loading resource={list} />;
+  return (
+    <>
+      <p class="quiet">
+        Each sandbox is a service of its own on this server: its store, keys, clock, scenarios and
+        journal are nobody else's.
+      </p>
+      <div class="wide">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Base path</th>
+              <th scope="col">Exchanges</th>
+              <th scope="col">Animals</th>
+              <th scope="col">Inventory</th>
+              <th scope="col">Orders</th>
+              <th scope="col">
+                <span class="unseen">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {list.value.map((it) => (
+              <Row key={it.name} of={it} onDelete={() => remove(it.name)} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <CreateForm onCreated={list.reload} />
+    </>
+  );
+}
+
+interface RowProps {
+  readonly of: SandboxSummary;
+  readonly onDelete: () => void;
+}
+
+function Row({ of, onDelete }: RowProps) {
+  const { name, service, requests, animals, inventory, orders } = of;
+  return (
+    <tr class={name === sandbox ? 'opened' : ''}>
+      <th scope="row">
+        <a href={`${controlPath(name)}/`} aria-current={name === sandbox ? 'true' : undefined}>
+          {name}
+        </a>
+      </th>
+      <td>
+        <code>{service}</code>
+      </td>
+      {[requests, animals, inventory, orders].map((count, column) => (
+        <td key={column} class="number">
+          {count.toLocaleString('en')}
+        </td>
+      ))}
+      <td>
+        {!LASTING.includes(name) && (
+          <ConfirmButton label="Delete" name={`Delete ${name}`} onConfirm={onDelete} />
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function CreateForm({ onCreated }: { readonly onCreated: () => void }) {
+  const name = useSignal('');
+  const create = async () => {
+    const body = { name: name.value };
+    const path = '/sandboxes';
+    const isDone = await perform(`The sandbox ${name.value} is there.`, () =>
+      call('POST', path, { body, ...OF_DEFAULT }),
+    );
+    if (isDone) name.value = '';
+    onCreated();
+  };
+  return (
+    <form
+      class="bar fields"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void create();
+      }}
+    >
+      <label>
+        Name of a new sandbox
+        <input
+          required
+          maxLength={64}
+          pattern="[a-zA-Z0-9._\-]+"
+          title="Letters, digits, dots, underscores and hyphens"
+          value={name}
+          onInput={({ currentTarget }) => {
+            name.value = currentTarget.value;
+          }}
+        />
+      </label>
+      <button type="submit">Create</button>
+    </form>
+  );
+}
