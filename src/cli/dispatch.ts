@@ -2,10 +2,9 @@ import { codeOf } from '../error-code.ts';
 import type { CommandName } from './command-table.ts';
 import type { Command } from './commands/command.ts';
 import { Failure, isOfOutput, UsageError } from './failures.ts';
-import { flagsOf } from './flags.ts';
 import { type Invocation, readCommandLine } from './input/command-line.ts';
 import { fromEnvironment } from './input/environment.ts';
-import { givenAs, isOn, type Layers, onlyText } from './input/given.ts';
+import { readSettings, type Settings } from './input/given.ts';
 import { escapedLines } from './output/escaped.ts';
 import type { Terminal } from './output/terminal.ts';
 
@@ -38,20 +37,24 @@ export async function run(
   const asked = await readCommandLine(words, terminal.style.width);
   if (typeof asked === 'string') return print(asked, terminal);
   const { command, flags, positionals } = asked;
-  if (isOn([flags], 'version')) return version(terminal);
-  const layers = await layersOf(asked, variables);
-  const exitCode = await (await LOAD[command]())({ layers, positionals, terminal });
+  if (readSettings(command, [flags]).flags.version) return version(terminal);
+  const settings = await settingsOf(asked, variables);
+  const exitCode = await (await LOAD[command]())({ ...settings, positionals, terminal });
   // A reader who no longer reads the log must not keep the server from ending.
   if (command === 'serve') setTimeout(() => process.exit(exitCode), LAST_WAIT);
   return exitCode;
 }
 
-async function layersOf({ command, flags }: Invocation, variables: Variables): Promise<Layers> {
+async function settingsOf({ command, flags }: Invocation, variables: Variables): Promise<Settings> {
   const layers = [flags, fromEnvironment(variables)];
-  const config = flagsOf(command).includes('config') ? givenAs(layers, 'config') : undefined;
-  if (config === undefined) return layers;
+  const settings = readSettings(command, layers);
+  const { config } = settings.flags;
+  if (config === undefined) return settings;
   const { fromConfigFile } = await import('./input/config-file.ts');
-  return [...layers, await fromConfigFile(onlyText(config), config.origin)];
+  return readSettings(command, [
+    ...layers,
+    await fromConfigFile(config, settings.originOf('config')),
+  ]);
 }
 
 function print(text: string, { output }: Terminal): number {

@@ -1,3 +1,5 @@
+import { object } from '../shape/objects.ts';
+import type { ValueOf } from '../shape/shapes.ts';
 import type { CommandName } from './command-table.ts';
 import type { FlagShape } from './flags/flag-shape.ts';
 import { FLAG_GROUPS } from './flags/flag-table.ts';
@@ -17,10 +19,11 @@ const FLAGS = {
 
 export type FlagName = keyof typeof FLAGS;
 
-/** The flags of a type, so that each is read as what it is. */
-export type FlagOf<Type extends FlagShape['type']> = {
-  [Name in FlagName]: (typeof FLAGS)[Name]['type'] extends Type ? Name : never;
-}[FlagName];
+/** Reads the JSON values of flags by name. */
+export const FLAG_VALUES = object(FLAGS);
+
+/** The flags that were given, each as its shape reads it. */
+export type Flags = ValueOf<typeof FLAG_VALUES>;
 
 export const FLAG_NAMES = Object.keys(FLAGS).filter(isFlagName);
 
@@ -33,13 +36,11 @@ export function flagShape(name: FlagName): FlagShape {
   return FLAGS[name];
 }
 
-/** What a flag means to a command. */
+/** A flag as it applies to one command. */
 export function flagOn(name: FlagName, command: CommandName): FlagShape {
-  const shape = flagShape(name);
+  const { default: fallback, ...shape } = flagShape(name);
   const own = shape.helpOn?.[command];
-  if (own === undefined) return shape;
-  const { default: _ofOtherCommands, ...rest } = shape;
-  return { ...rest, ...own };
+  return own ? { ...shape, ...own } : flagShape(name);
 }
 
 /** The heading of a flag in the help. */
@@ -57,7 +58,7 @@ const NOT_FROM: Record<'environment' | 'config', readonly FlagName[]> = {
   config: ['help', 'version', 'config'],
 };
 
-/** The flags that can also be environment variables, or stand in a config file. */
+/** The flags that can also be environment variables, or members of a config file. */
 export function flagsFrom(place: 'environment' | 'config'): FlagName[] {
   return flagsOf('serve').filter((name) => !NOT_FROM[place].includes(name));
 }

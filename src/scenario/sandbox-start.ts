@@ -103,7 +103,7 @@ function holdingBack(milliseconds: number): Rule {
 }
 
 /** Overrides members of `earlier` by the defined members of `later`. */
-function over<T extends object>(earlier: T, later: Partial<T>): T {
+export function over<T extends object>(earlier: T, later: Partial<T>): T {
   const given = Object.entries(later).filter(([, value]) => value !== undefined);
   return { ...earlier, ...Object.fromEntries(given) };
 }

@@ -152,7 +152,7 @@ describe('generate', () => {
     const file = join(folder, 'no', 'such', 'folder.json');
     expect(await runInProcess(['generate', '--output', file])).toMatchObject({
       code: 1,
-      stderr: `petstore-mock: ${file} cannot be written (ENOENT)\n`,
+      stderr: `petstore-mock: cannot write ${file} (ENOENT)\n`,
     });
     expect(existsSync(file)).toBe(false);
   });

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { judge } from '../../src/cli/input/gates.ts';
 import { escaped, escapedLines, notice } from '../../src/cli/output/escaped.ts';
-import { renderEvidence } from '../../src/cli/output/evidence-table.ts';
-import { foundKinds } from '../../src/cli/output/run-evidence.ts';
+import { foundIn, judge, renderEvidence } from '../../src/cli/output/evidence.ts';
 import { sweepDocument } from '../../src/cli/sweep/render-files.ts';
 import { renderSweep } from '../../src/cli/sweep/render-text.ts';
 import { Tail } from '../../src/cli/sweep/tail.ts';
+import { Touched } from '../../src/cli/sweep/touched.ts';
 import { startServer } from '../../src/index.ts';
 import { asker } from '../helpers/ask.ts';
 import { runCommand } from '../helpers/command.ts';
@@ -29,29 +28,22 @@ test('what a terminal would obey is shown as JSON would write it', () => {
 });
 
 describe('what a client sends', () => {
-  async function found() {
+  async function report() {
     const server = await startServer({ port: 0 });
     try {
       const ask = asker(Number(new URL(server.url).port));
       await ask('POST', '/pets', { body: { name: 'Rex', categoryId: 1, [HOSTILE]: 1 } });
-      return foundKinds(server.findings());
+      return { coverage: server.coverage(), findings: server.findings() };
     } finally {
       await server.close();
     }
   }
 
   test('forges no line of the evidence, of a verdict or of a sweep', async () => {
-    const findings = await found();
-    expect(findings).toMatchObject([{ kind: 'unknown-input', count: 1 }]);
+    const seen = await report();
+    const findings = foundIn(seen.findings);
+    expect(findings).toMatchObject([{ code: 'unknown-input', count: 1 }]);
     expect(findings[0]?.example).toContain(HOSTILE);
-    const evidence = {
-      calls: 1,
-      shown: ['createPet 201'],
-      notShown: [],
-      assumed: { count: 0, by: [] },
-      findings,
-      touched: 0,
-    };
     const run = {
       assumption: 'cors',
       option: 'absent',
@@ -62,7 +54,7 @@ describe('what a client sends', () => {
       findings,
       passedAlone: false,
     } as const;
-    const report = {
+    const result = {
       command: ['x'],
       baselineSeconds: 1,
       runs: [run],
@@ -70,16 +62,16 @@ describe('what a client sends', () => {
       decided: [],
       notRun: [],
     };
-    const table = renderEvidence(evidence, PLAIN);
-    const verdict = judge({ coverage: undefined, failOn: ['unknown-input'] }, evidence);
-    const swept = renderSweep(report, PLAIN);
+    const table = renderEvidence(seen, new Touched(), PLAIN);
+    const verdict = judge({ 'fail-on': ['unknown-input'] }, seen);
+    const swept = renderSweep(result, PLAIN);
     for (const text of [table, verdict.map(notice).join(''), swept]) {
       expect(text).not.toMatch(OBEYED);
       expect(text).not.toMatch(/^ *findings +none/m);
       expect(text).toContain('\\u001b[31mRED\\u000a');
     }
     // Programs read this one, and get what was sent.
-    expect(JSON.parse(JSON.stringify(sweepDocument(report)))).toMatchObject({
+    expect(JSON.parse(JSON.stringify(sweepDocument(result)))).toMatchObject({
       runs: [{ findings: [{ example: expect.stringContaining(HOSTILE) }] }],
     });
   });

@@ -6,9 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommand as runChild } from '../../src/cli/child/child.ts';
 import { exitCodeOf, tellEnding } from '../../src/cli/child/ending.ts';
 import { exec as execCommand } from '../../src/cli/commands/exec.ts';
-import { gatesOf, judge } from '../../src/cli/input/gates.ts';
+import { readSettings } from '../../src/cli/input/given.ts';
+import { judge } from '../../src/cli/output/evidence.ts';
 import { terminalOf } from '../../src/cli/output/terminal.ts';
 import { packageRoot } from '../../src/package.ts';
+import { startServer } from '../../src/server.ts';
 import { type Environment, type Finished, runCommand, spawnCommand } from '../helpers/command.ts';
 import { invocationOf } from '../helpers/invocation.ts';
 
@@ -252,18 +254,21 @@ describe.concurrent('the evidence', () => {
   test('fails a command that was shown too few replies', async () => {
     const { code, stderr } = await client('error-on-409', '--require-coverage', '26%');
     expect(code).toBe(3);
-    expect(stderr).toContain('25% of the documented replies were shown, not 26%: missing listPets');
-    const evidence = {
-      calls: 1,
-      shown: ['listPets 200'],
-      notShown: ['listPets 401', 'getPet 200', 'getPet 401'],
-      assumed: { count: 0, by: [] },
-      findings: [],
-      touched: 0,
-    };
-    expect(judge({ coverage: 25, failOn: ['assumed'] }, evidence)).toEqual([]);
-    expect(judge({ coverage: 100, failOn: [] }, evidence)).toEqual([
-      expect.stringContaining('25% of the documented replies were shown, not 100%'),
+    expect(stderr).toContain('was shown 25% of the documented replies, not 26%; missing: listPets');
+  });
+
+  test('passes a command that was shown exactly what is required', async () => {
+    const flags = { 'require-coverage': 25, 'fail-on': ['assumed'] } as const;
+    const server = await startServer({ port: 0 });
+    const report = { coverage: server.coverage(), findings: server.findings() };
+    await server.close();
+    const documented = { shown: 4, total: 16, percent: 25 };
+    const reached = { ...report.coverage, totals: { ...report.coverage.totals, documented } };
+    expect(judge(flags, { ...report, coverage: reached })).toEqual([]);
+    expect(judge({ 'require-coverage': 0.1 }, report)).toEqual([
+      expect.stringContaining(
+        'was shown 0% of the documented replies, not 0.1%; missing: listPets',
+      ),
     ]);
   });
 
@@ -274,7 +279,7 @@ describe.concurrent('the evidence', () => {
     ['documented', 100],
   ])('is required by --require-coverage %s', async (text, coverage) => {
     const { flags } = await invocationOf(['exec', '--require-coverage', text]);
-    expect(gatesOf([flags])).toEqual({ coverage, failOn: [] });
+    expect(readSettings('exec', [flags]).flags['require-coverage']).toBe(coverage);
   });
 
   test('fails a command that was shown an assumed reply', async () => {
@@ -294,7 +299,7 @@ describe.concurrent('the evidence', () => {
     [['--require-coverage', 'documentd', '--'], 'did you mean documented?'],
     [['--require-coverage', '101%', '--'], 'a percentage from 0% to 100%'],
     [['--require-coverage', '0.8', '--'], 'a percentage from 0% to 100%'],
-    [['--jobs', '2', '--'], '--jobs is no flag of exec (sweep has one)'],
+    [['--jobs', '2', '--'], 'exec has no flag --jobs (sweep has)'],
     [[], 'found "touch"'],
   ])('is not asked for as %j', async (asked, message) => {
     const ran = join(folder, 'ran');
@@ -311,5 +316,5 @@ describe.concurrent('the evidence', () => {
 async function inProcess(words: readonly string[]): Promise<void> {
   const { flags, positionals } = await invocationOf(words);
   const terminal = terminalOf(new PassThrough(), new PassThrough(), {});
-  await execCommand({ layers: [flags], positionals, terminal });
+  await execCommand({ ...readSettings('exec', [flags]), positionals, terminal });
 }

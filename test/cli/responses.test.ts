@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { responses } from '../../src/cli/commands/responses.ts';
-import type { FlagName } from '../../src/cli/flags.ts';
+import type { Flags } from '../../src/cli/flags.ts';
 import { completionsOf } from '../../src/cli/input/completed-words.ts';
 import { terminalOf } from '../../src/cli/output/terminal.ts';
 import { ASSUMPTION_IDS, assumptionShape } from '../../src/contract/assumption-table.ts';
@@ -21,22 +21,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-async function print(flags: Partial<Record<FlagName, string>>, operation?: string) {
+async function print(flags: Flags, operation?: string) {
   const output = new PassThrough();
-  const layer = new Map(
-    OWN_FLAGS.flatMap((name) => {
-      const text = flags[name];
-      return text === undefined ? [] : [[name, { texts: [text], origin: `--${name}` }] as const];
-    }),
-  );
   const terminal = terminalOf(output, new PassThrough(), {});
   const positionals = operation === undefined ? [] : [operation];
-  const code = await responses({ layers: [layer], positionals, terminal });
+  const code = await responses({ flags, originOf: (name) => `--${name}`, positionals, terminal });
   output.end();
   return { code, text: (await output.toArray()).join('') };
 }
-
-const OWN_FLAGS = ['json', 'curl', 'check', 'http', 'postman', 'server-url'] as const;
 
 function temporaryFile(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
@@ -54,7 +46,7 @@ test('the list has each documented and each assumed reply of the contract, and n
     ),
   );
   const listed: { operation: string; status: number; ground: string }[] = JSON.parse(
-    (await print({ json: 'true' })).text,
+    (await print({ json: true })).text,
   );
   const names = listed.map((it) => `${it.operation} ${it.status} ${it.ground}`);
   expect(documented).toHaveLength(16);
@@ -77,7 +69,7 @@ test('an unknown operation is refused with the nearest one', async () => {
 });
 
 test('--check gets each reply in all of its ways', async () => {
-  const { code, text } = await print({ check: 'true' });
+  const { code, text } = await print({ check: true });
   expect(text).not.toMatch(/^failed/m);
   expect(text.match(/^ok /gm)).toHaveLength(3 * listReplies().length);
   expect(code).toBe(0);

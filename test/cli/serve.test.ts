@@ -137,14 +137,14 @@ test('a taken port is reported with a remedy, and the exit code is 1', async () 
     code: 1,
     signal: null,
     stdout: '',
-    stderr: `petstore-mock: port ${port} of 127.0.0.1 is taken: stop what listens there, or choose another with --port (0 takes any free one)\n`,
+    stderr: `petstore-mock: port ${port} of 127.0.0.1 is taken: stop the program that listens there, or choose another port with --port (0 picks a free one)\n`,
   });
   await server.stop();
 });
 
 describe('a usage error goes to standard error, with exit code 2 and no output', () => {
   test.each([
-    [['--prot', '0'], {}, '--prot is no flag of serve (did you mean --port?)'],
+    [['--prot', '0'], {}, 'serve has no flag --prot (did you mean --port?)'],
     [['sevre'], {}, 'unknown command "sevre" (did you mean serve?)'],
     [['--assume', 'cors=abesnt'], {}, 'did you mean absent?'],
     [[], { PETSTORE_MOCK_PORT: 'x' }, 'environment variable PETSTORE_MOCK_PORT: expected'],
@@ -172,7 +172,7 @@ describe('a usage error goes to standard error, with exit code 2 and no output',
     const { code, stdout, stderr } = await runCommand(['--prot', '0']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toBe(
-      'petstore-mock: --prot is no flag of serve (did you mean --port?); petstore-mock --help lists them\n',
+      'petstore-mock: serve has no flag --prot (did you mean --port?); petstore-mock --help lists its flags\n',
     );
   });
 });

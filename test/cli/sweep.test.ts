@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sweep as sweepCommand } from '../../src/cli/commands/sweep.ts';
+import { planSweep, sweep as sweepCommand } from '../../src/cli/commands/sweep.ts';
+import { readSettings } from '../../src/cli/input/given.ts';
 import { terminalOf } from '../../src/cli/output/terminal.ts';
-import { planSweep } from '../../src/cli/sweep/plan.ts';
 import { sweepJunit, sweepPage } from '../../src/cli/sweep/render-files.ts';
 import { renderSweep } from '../../src/cli/sweep/render-text.ts';
 import { newlyFound, type SweepReport, type VariantRun } from '../../src/cli/sweep/report.ts';
@@ -176,7 +176,7 @@ test('what fails only beside another run has passed', async () => {
 });
 
 test('what was found is news unless the first run had such, or it hangs on the speed', () => {
-  const found = (kind: string) => ({ kind, count: 1, example: 'GET /v1/pets' });
+  const found = (code: string) => ({ code, count: 1, example: 'GET /v1/pets' });
   const all = ['deprecated', 'pointless-retry', 'rounded-id'].map(found);
   expect(newlyFound(all, [found('deprecated')])).toEqual([found('rounded-id')]);
 });
@@ -190,7 +190,7 @@ test('what was found in a run is told, also where it passed', () => {
     ending: { kind: 'exited', code: 0 },
     seconds: 1,
     lastLines: [],
-    findings: [{ kind: 'rounded-id', count: 2, example }],
+    findings: [{ code: 'rounded-id', count: 2, example }],
     passedAlone: false,
   };
   const ending = { kind: 'exited', code: 1 } as const;
@@ -232,7 +232,7 @@ describe.concurrent('nothing is swept', () => {
   test.each([
     [['--allow', 'conflict-bdy=empty'], 'did you mean conflict-body?'],
     [['--allow', 'conflict-body=emty'], 'did you mean empty?'],
-    [['--db', 'x.json'], '--db is no flag of sweep (serve has one)'],
+    [['--db', 'x.json'], 'sweep has no flag --db (serve has)'],
     [['--jobs', '0'], '--jobs: expected an integer from 1'],
     [['--scenario', 'no-such'], 'no-such'],
   ])('with %j', async (asked, message) => {
@@ -240,7 +240,7 @@ describe.concurrent('nothing is swept', () => {
     const run = async () => {
       const { flags, positionals } = await invocationOf(['sweep', ...asked, '--', 'touch', ran]);
       const terminal = terminalOf(new PassThrough(), new PassThrough(), {});
-      await sweepCommand({ layers: [flags], positionals, terminal });
+      await sweepCommand({ ...readSettings('sweep', [flags]), positionals, terminal });
     };
     await expect(run).rejects.toThrow(message);
     expect(existsSync(ran)).toBe(false);
@@ -389,8 +389,10 @@ describe('what a run touches', () => {
   });
 
   test('is what the plan is made of', () => {
-    const chosen = chooseOptions({ 'conflict-body': 'empty' });
-    const plan = planSweep(chosen, ['cors'], ['conflict-body', 'cors']);
+    const plan = planSweep({ 'conflict-body': 'empty' }, { cors: 'allowed' }, [
+      'conflict-body',
+      'cors',
+    ]);
     expect(plan.variants).toEqual([
       { assumption: 'conflict-body', option: 'error' },
       { assumption: 'conflict-body', option: 'problem' },

@@ -15,7 +15,7 @@ const PASSED: VariantRun = {
   ending: { kind: 'exited', code: 0 },
   seconds: 1,
   lastLines: [],
-  findings: [{ kind: 'rounded-id', count: 2, example: `GET /v1/pets/${LONG}: 1 is unknown.` }],
+  findings: [{ code: 'rounded-id', count: 2, example: `GET /v1/pets/${LONG}: 1 is unknown.` }],
   passedAlone: true,
 };
 const FAILED: VariantRun = {

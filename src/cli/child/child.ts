@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../../error-code.ts';
 import type { Ending } from './ending.ts';
 
-interface CommandOptions {
+export interface CommandOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Receives what the command prints. Without it, the command shares our input and output. */
   readonly onOutput?: ((bytes: Buffer) => void) | undefined;

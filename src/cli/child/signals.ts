@@ -6,51 +6,34 @@ import { signalExitCode } from './ending.ts';
  */
 const SAME_REQUEST = 250;
 
-const PASSED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
+export type PassedSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT';
 
-export type PassedSignal = (typeof PASSED)[number];
+/** The signals that ask this process to end. They no longer end it by themselves. */
+export class Signals {
+  /** Resolve when the first and the second signal come. */
+  readonly first: Promise<undefined>;
+  readonly second: Promise<undefined>;
+  #last: PassedSignal | undefined;
 
-/** Handles the signals that ask a process to end; they no longer end it by themselves. */
-export function onSignals(
-  take: (signal: PassedSignal) => void,
-  signals: readonly PassedSignal[] = PASSED,
-): void {
-  let lastAt = Number.NEGATIVE_INFINITY;
-  for (const signal of signals) {
-    process.on(signal, () => {
-      const now = performance.now();
-      if (now - lastAt <= SAME_REQUEST) return;
-      lastAt = now;
-      take(signal);
-    });
+  constructor(signals: readonly PassedSignal[], take: (signal: PassedSignal) => void = () => {}) {
+    const waiting: (() => void)[] = [];
+    const next = () => new Promise<undefined>((resolve) => waiting.push(() => resolve(undefined)));
+    [this.first, this.second] = [next(), next()];
+    let lastAt = Number.NEGATIVE_INFINITY;
+    for (const signal of signals) {
+      process.on(signal, () => {
+        const now = performance.now();
+        if (now - lastAt <= SAME_REQUEST) return;
+        lastAt = now;
+        this.#last = signal;
+        take(signal);
+        waiting.shift()?.();
+      });
+    }
   }
-}
 
-/** The two requests to stop a server. */
-export interface StopSignals {
-  /** Stop, and finish what is in flight. */
-  readonly first: Promise<void>;
-  /** Stop at once; resolves to the exit code for that signal. */
-  readonly second: Promise<number>;
-}
-
-/** Handles SIGTERM and SIGINT. */
-export function stopSignals(): StopSignals {
-  let stop: (() => void) | undefined;
-  let stopNow: (exitCode: number) => void = () => {};
-  const first = new Promise<void>((resolve) => {
-    stop = resolve;
-  });
-  const second = new Promise<number>((resolve) => {
-    stopNow = resolve;
-  });
-  onSignals(
-    (signal) => {
-      if (stop === undefined) return stopNow(signalExitCode(signal));
-      stop();
-      stop = undefined;
-    },
-    ['SIGTERM', 'SIGINT'],
-  );
-  return { first, second };
+  /** The exit code for the last signal; undefined if none came. */
+  get exitCode(): number | undefined {
+    return this.#last && signalExitCode(this.#last);
+  }
 }

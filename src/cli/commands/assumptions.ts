@@ -2,25 +2,25 @@ import {
   ASSUMPTION_IDS,
   type AssumptionId,
   assumptionShape,
+  type Choices,
   chooseOptions,
   topicOf,
 } from '../../contract/assumption-table.ts';
-import { type Assumed, assumedBy } from '../input/assume.ts';
-import { isOn, oneOf } from '../input/given.ts';
-import { jsonText } from '../output/json-text.ts';
+import { oneOf } from '../input/given.ts';
 import { renderAssumption, renderAssumptions } from '../output/render-assumptions.ts';
+import { jsonText } from '../output/write-report.ts';
 import type { Command } from './command.ts';
 
 /** Lists the assumptions with what is chosen, or explains one. */
-export const assumptions: Command = ({ layers, positionals: [positional], terminal }) => {
-  const assumed = assumedBy(layers);
+export const assumptions: Command = ({ flags, positionals: [positional], terminal }) => {
+  const { assume = {}, json = false } = flags;
   const id = idOf(positional);
   const { output, style } = terminal;
-  if (isOn(layers, 'json')) {
-    const entries = ASSUMPTION_IDS.map(entry(assumed));
-    output.write(jsonText(id === undefined ? entries : entry(assumed)(id)));
-  } else if (id === undefined) output.write(renderAssumptions(assumed, style));
-  else output.write(renderAssumption(id, assumed, style));
+  if (json) {
+    const entries = ASSUMPTION_IDS.map(entry(assume));
+    output.write(jsonText(id === undefined ? entries : entry(assume)(id)));
+  } else if (id === undefined) output.write(renderAssumptions(assume, style));
+  else output.write(renderAssumption(id, assume, style));
   return 0;
 };
 
@@ -31,8 +31,8 @@ function idOf(positional: string | undefined): AssumptionId | undefined {
 }
 
 /** An assumption as JSON shows it. */
-function entry(assumed: Assumed): (id: AssumptionId) => object {
-  const choices = chooseOptions(assumed);
+function entry(assume: Partial<Choices>): (id: AssumptionId) => object {
+  const choices = chooseOptions(assume);
   return (id) => {
     const { question, options: all, touches } = assumptionShape(id);
     const options = all.map(({ name, meaning }) => ({ name, meaning }));

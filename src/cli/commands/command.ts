@@ -1,9 +1,8 @@
-import type { Layers } from '../input/given.ts';
+import type { Settings } from '../input/given.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 /** The input of a command. */
-interface CommandInput {
-  readonly layers: Layers;
+interface CommandInput extends Settings {
   /** The words after the command's name. */
   readonly positionals: readonly string[];
   readonly terminal: Terminal;

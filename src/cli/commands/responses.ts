@@ -11,31 +11,28 @@ import {
 } from '../../responses/listed.ts';
 import { curlLines, httpFile, postmanCollection } from '../../responses/written.ts';
 import { describe } from '../../words.ts';
-import { isOn, type Layers, oneOf, refusal, textOf } from '../input/given.ts';
-import { jsonText } from '../output/json-text.ts';
+import { oneOf, refusal } from '../input/given.ts';
 import { renderReplies, waysInWords } from '../output/replies-table.ts';
-import { writeReport } from '../output/write-report.ts';
+import { jsonText, writeReport } from '../output/write-report.ts';
 import type { Command } from './command.ts';
 
 /** Lists every reply and how to get it; writes the requests to files, or checks them. */
-export const responses: Command = async ({ layers, positionals: [operation], terminal }) => {
+export const responses: Command = async ({ flags, positionals: [operation], terminal }) => {
   const { output, style } = terminal;
   const replies = repliesOf(operation);
-  const origin = originOf(layers);
-  const http = textOf(layers, 'http');
-  const postman = textOf(layers, 'postman');
-  const json = isOn(layers, 'json');
+  const origin = originOf(flags['server-url']);
+  const { http, postman, json } = flags;
   if (http !== undefined) writeReport('--http', http, httpFile(replies, origin));
   if (postman !== undefined) {
     writeReport('--postman', postman, jsonText(postmanCollection(replies, origin)));
   }
-  if (isOn(layers, 'check')) {
+  if (flags.check) {
     const checked = await checkReplies(replies);
     output.write(json ? jsonText(checked.map(verdictOf)) : renderChecked(checked));
     return checked.some(({ problem }) => problem !== undefined) ? 1 : 0;
   }
   if (json) output.write(jsonText(replies.map(entry)));
-  else if (isOn(layers, 'curl')) output.write(curlLines(replies, origin));
+  else if (flags.curl) output.write(curlLines(replies, origin));
   else if (http === undefined && postman === undefined) output.write(renderReplies(replies, style));
   return 0;
 };
@@ -49,10 +46,9 @@ function repliesOf(operation: string | undefined): Listed[] {
 }
 
 /** The base URL of the service without its last segment. */
-function originOf(layers: Layers): string {
-  const url = textOf(layers, 'server-url') ?? DEFAULT_URL;
-  if (URL.canParse(url) && url.endsWith(BASE_PATH)) return url.slice(0, -BASE_PATH.length);
-  throw refusal('--server-url', `a URL such as ${DEFAULT_URL}`, describe(url));
+function originOf(url = DEFAULT_URL): string {
+  if (url.endsWith(BASE_PATH)) return url.slice(0, -BASE_PATH.length);
+  throw refusal('--server-url', `a URL that ends in ${BASE_PATH}`, describe(url));
 }
 
 function entry(listed: Listed): object {

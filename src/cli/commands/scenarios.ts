@@ -1,15 +1,15 @@
 import { scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
-import { isOn, oneOf } from '../input/given.ts';
-import { jsonText } from '../output/json-text.ts';
+import { oneOf } from '../input/given.ts';
 import { renderTable } from '../output/table.ts';
 import type { Style } from '../output/terminal.ts';
+import { jsonText } from '../output/write-report.ts';
 import type { Command } from './command.ts';
 
 /** Lists the scenarios that the package ships, or prints one. */
-export const scenarios: Command = ({ layers, positionals: [name], terminal }) => {
+export const scenarios: Command = ({ flags, positionals: [name], terminal }) => {
   const { output, style } = terminal;
   if (name !== undefined) output.write(scenarioText(shippedName(name)));
-  else if (isOn(layers, 'json')) output.write(jsonText(shippedScenarios()));
+  else if (flags.json) output.write(jsonText(shippedScenarios()));
   else output.write(renderScenarios(style));
   return 0;
 };

@@ -1,9 +1,8 @@
 import type { RunningServer } from '../../server.ts';
-import { stopSignals } from '../child/signals.ts';
-import { givenAs, type Layers } from '../input/given.ts';
+import { Signals } from '../child/signals.ts';
+import type { Settings } from '../input/given.ts';
 import { type ServeSettings, serveSettings } from '../input/settings.ts';
 import { renderBanner } from '../output/banner.ts';
-import type { CoverageFiles } from '../output/coverage-files.ts';
 import { renderNotice } from '../output/log.ts';
 import { logFormatFor, openLog } from '../output/log-output.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -11,19 +10,19 @@ import { start } from '../start-server.ts';
 import type { Command } from './command.ts';
 
 /** Runs a server until a signal stops it. */
-export const serve: Command = async ({ layers, terminal }) => {
-  const settings = serveSettings(layers);
-  const coverage = await coverageOf(layers);
+export const serve: Command = async ({ terminal, ...given }) => {
+  const settings = serveSettings(given);
+  const writeCoverage = await coverageWriter(given);
   // Before the start, which a large fixture can make long: a container's process 1 ignores signals
   // that it does not handle.
-  const signals = stopSignals();
-  const format = logFormatFor(terminal, settings.log);
+  const signals = new Signals(['SIGTERM', 'SIGINT']);
+  const format = logFormatFor(terminal, given.flags.log);
   const log = openLog(terminal, format);
   const tell = (text: string) => {
     terminal.notices.write(renderNotice(text, format));
   };
   const onReload = (problem: Error | undefined) => tell(tellReload(problem));
-  const starting = start({ ...settings, ...log, onReload, onNotice: tell }, layers);
+  const starting = start({ ...settings, ...log, onReload, onNotice: tell }, given);
   const server = await Promise.race([starting, signals.first]);
   // A start can wait for a pipe or another server's lock. Leaving ends it.
   if (server === undefined) return 0;
@@ -35,18 +34,18 @@ export const serve: Command = async ({ layers, terminal }) => {
     tell,
   );
   await signals.first;
-  const exitCode = await Promise.race([server.close().then(() => 0), signals.second]);
+  const closed = server.close().then(() => 0);
+  const exitCode = await Promise.race([closed, signals.second.then(() => signals.exitCode ?? 0)]);
   log?.flush();
-  const problems = coverage?.write(server) ?? [];
+  const problems = writeCoverage?.(server) ?? [];
   problems.forEach(tell);
   return exitCode === 0 && problems.length > 0 ? 1 : exitCode;
 };
 
-/** Loaded only if coverage is to be written. */
-async function coverageOf(layers: Layers): Promise<CoverageFiles | undefined> {
-  if (givenAs(layers, 'coverage') === undefined) return undefined;
-  const { CoverageFiles: Files } = await import('../output/coverage-files.ts');
-  return new Files(layers);
+/** Loads the report formats only if coverage is to be written. */
+async function coverageWriter(given: Settings) {
+  if (given.flags.coverage === undefined) return undefined;
+  return (await import('../output/coverage-files.ts')).coverageWriter(given);
 }
 
 /** Greets a person at a terminal; a generated token is printed in any case. */

@@ -1,25 +1,24 @@
 import { availableParallelism } from 'node:os';
+import type { Writable } from 'node:stream';
 import {
+  ASSUMPTION_IDS,
   type AssumptionId,
+  type Choices,
   chooseOptions,
   isAssumptionId,
+  optionNames,
 } from '../../contract/assumption-table.ts';
-import type { Scenario } from '../../scenario/scenario.ts';
-import type { RunningCommand } from '../child/child.ts';
-import { exitCodeOf, signalExitCode, tellEnding } from '../child/ending.ts';
-import { requireCommand } from '../child/runner.ts';
-import { onSignals, type PassedSignal } from '../child/signals.ts';
-import { assignmentsIn } from '../input/assume.ts';
-import { integerOf, isOn, type Layers, textOf } from '../input/given.ts';
-import { type ServeSettings, serveSettings } from '../input/settings.ts';
-import { jsonText } from '../output/json-text.ts';
+import type { ServerOptions } from '../../server.ts';
+import { exitCodeOf, tellEnding } from '../child/ending.ts';
+import { type FinishedRun, Runner } from '../child/runner.ts';
+import type { Flags } from '../flags.ts';
+import { notice } from '../output/escaped.ts';
+import { foundIn, NEVER_CALLED } from '../output/evidence.ts';
+import { renderNotice } from '../output/log.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { writeReport } from '../output/write-report.ts';
-import { load, start } from '../start-server.ts';
-import { type Plan, planSweep } from '../sweep/plan.ts';
-import { Progress } from '../sweep/progress.ts';
+import { jsonText, writeReport } from '../output/write-report.ts';
 import { sweepDocument, sweepJunit, sweepPage } from '../sweep/render-files.ts';
-import { renderSweep } from '../sweep/render-text.ts';
+import { indented, renderSweep } from '../sweep/render-text.ts';
 import {
   nameOf,
   newlyFound,
@@ -28,7 +27,7 @@ import {
   type VariantRun,
   withVerdict,
 } from '../sweep/report.ts';
-import { atATime, type FinishedRun, type Runs, runOnce } from '../sweep/run.ts';
+import { Tail } from '../sweep/tail.ts';
 import { Touched } from '../sweep/touched.ts';
 import type { Command } from './command.ts';
 
@@ -42,182 +41,152 @@ const LEAST_PATIENCE = 60;
 /** Exit code if the command fails under another option. */
 const FAILED = 3;
 
+/** A run of the command that no signal has ended. */
+interface Swept extends Omit<FinishedRun, 'server'> {
+  readonly output: Tail;
+  readonly findings: VariantRun['findings'];
+}
+
 /** Runs a command once for each other option of each assumption that it touches. */
-export const sweep: Command = async ({ layers, positionals: command, terminal }) => {
-  requireCommand('sweep', command);
-  const sweeping = prepare(layers, terminal);
-  const { progress, settings, running, timeout } = sweeping;
-  // Loading can wait for a pipe. Leaving ends it.
-  const files = await Promise.race([load(settings, layers), sweeping.signalled]);
-  if (files === undefined) return signalExitCode(sweeping.interrupted ?? 'SIGTERM');
-  const runs: Runs = {
-    command,
-    scenarios: files.scenarios,
-    startServer: (each) => start(each, layers, files),
-    environment: process.env,
-    running,
+export const sweep: Command = async ({ flags, originOf, positionals: command, terminal }) => {
+  const { notices } = terminal;
+  const runner = new Runner('sweep', command, { flags, originOf }, (_, child) => child.stop());
+  const progress = progressOn(notices);
+  const onNotice = eachOnce((message) => {
+    progress('');
+    notices.write(renderNotice(message, 'pretty'));
+  });
+  const run = async (options: ServerOptions, timeout?: number): Promise<Swept | undefined> => {
+    const output = new Tail();
+    const onOutput = (bytes: Buffer) => output.add(bytes);
+    const child = { onOutput, ownGroup: true, timeout: flags.timeout ?? timeout };
+    const finished = await runner.run({ ...options, onNotice }, child);
+    if (finished === undefined || runner.signals.exitCode !== undefined) return undefined;
+    return { ...finished, output, findings: foundIn(finished.server.findings()) };
   };
-  progress.baseline();
+  progress('running the command as it is');
   const touched = new Touched();
-  const baseline = await runOnce(runs, { ...settings, observe: touched.observe }, timeout);
-  progress.clear();
-  if (sweeping.interrupted !== undefined) return signalExitCode(sweeping.interrupted);
-  if (baseline.ending.kind !== 'exited' || baseline.ending.code !== 0) {
-    terminal.notices.write(tellBroken(baseline));
+  const baseline = await run({ observe: touched.observe });
+  progress('');
+  if (baseline === undefined) return runner.signals.exitCode ?? 1;
+  if (exitCodeOf(baseline.ending) !== 0) {
+    notices.write(tellBroken(baseline));
     return exitCodeOf(baseline.ending);
   }
-  const plan = planOf(
-    settings,
-    files.scenarios,
-    isOn(layers, 'all') ? undefined : touched.assumptions,
-  );
-  const results = await runVariants(sweeping, runs, plan.variants, baseline);
-  const report = reportOf(command, baseline.seconds, plan, results);
-  write(report, layers, terminal);
-  if (touched.calls === 0) terminal.notices.write(NEVER_CALLED);
-  if (sweeping.interrupted !== undefined) return signalExitCode(sweeping.interrupted);
-  return withVerdict('failed', report).length > 0 ? FAILED : 0;
+  const { assume } = runner.settings;
+  const scenarios = (await runner.files())?.scenarios ?? [];
+  const decided: Partial<Choices> = Object.assign({}, ...scenarios.map((it) => it.assume));
+  const plan = planSweep(assume, decided, flags.all ? ASSUMPTION_IDS : touched.assumptions);
+  const timeout = Math.ceil(Math.max(LEAST_PATIENCE, baseline.seconds * PATIENCE));
+  const judged = async (variant: Variant): Promise<VariantRun | undefined> => {
+    const options = { assume: { ...assume, [variant.assumption]: variant.option } };
+    const finished = await run(options, timeout);
+    return finished && judge(variant, finished, baseline, flags.allow);
+  };
+  const results = await runAll(plan.variants, flags.jobs, judged, progress);
+  const report = {
+    command,
+    baselineSeconds: baseline.seconds,
+    runs: results.filter((it) => it !== undefined),
+    untouched: plan.untouched,
+    decided: plan.decided,
+    notRun: plan.variants.filter((_, index) => results[index] === undefined),
+  };
+  write(report, flags, terminal);
+  if (touched.calls === 0) notices.write(notice(`the command made no call. ${NEVER_CALLED}`));
+  return runner.signals.exitCode ?? (withVerdict('failed', report).length > 0 ? FAILED : 0);
 };
 
-const NEVER_CALLED =
-  'petstore-mock: the command made no call: does it take the base URL from PETSTORE_MOCK_URL?\n';
-
-/** A sweep under way. */
-interface Sweeping {
-  readonly settings: ServeSettings;
-  /** The commands that are running, for an interruption to end. */
-  readonly running: Set<RunningCommand>;
-  readonly jobs: number;
-  readonly timeout: number | undefined;
-  readonly allowed: ReadonlySet<string>;
-  readonly progress: Progress;
-  interrupted: PassedSignal | undefined;
-  /** Resolves at an interruption. */
-  readonly signalled: Promise<undefined>;
+/**
+ * Plans a run for each other option of each assumption that the baseline touched.
+ *
+ * @param assume the options of the baseline
+ * @param byScenarios what scenarios decide, whatever is chosen
+ */
+export function planSweep(
+  assume: Partial<Choices> | undefined,
+  byScenarios: Partial<Choices>,
+  touched: readonly AssumptionId[],
+) {
+  const chosen = chooseOptions({ ...assume, ...byScenarios });
+  const decided = Object.keys(byScenarios).filter(isAssumptionId);
+  const free = ASSUMPTION_IDS.filter((id) => !decided.includes(id));
+  const variants = free
+    .filter((id) => touched.includes(id))
+    .flatMap((assumption) => optionNames(assumption).map((option) => ({ assumption, option })))
+    .filter(({ assumption, option }) => option !== chosen[assumption]);
+  return { variants, untouched: free.filter((id) => !touched.includes(id)), decided };
 }
 
-function prepare(layers: Layers, { notices }: Terminal): Sweeping {
-  const settings = { ...serveSettings(layers), port: 0, db: undefined, watch: false };
-  const allowed = assignmentsIn(layers, 'allow').map(([assumption, option]) =>
-    nameOf({ assumption, option }),
-  );
-  const jobs = integerOf(layers, 'jobs') ?? availableParallelism();
-  const timeout = integerOf(layers, 'timeout');
-  const running = new Set<RunningCommand>();
-  let stop: (reason: undefined) => void = () => {};
-  const sweeping: Sweeping = {
-    settings,
-    running,
-    jobs,
-    timeout,
-    allowed: new Set(allowed),
-    progress: new Progress(notices),
-    interrupted: undefined,
-    signalled: new Promise((resolve) => {
-      stop = resolve;
-    }),
-  };
-  onSignals((signal) => {
-    sweeping.interrupted ??= signal;
-    stop(undefined);
-    for (const child of running) child.stop();
-  });
-  return sweeping;
-}
-
-function planOf(
-  settings: ServeSettings,
-  scenarios: readonly Scenario[],
-  touched: readonly AssumptionId[] | undefined,
-): Plan {
-  const byScenarios = Object.assign({}, ...scenarios.map(({ assume }) => assume));
-  const chosen = chooseOptions({ ...settings.assume, ...byScenarios });
-  return planSweep(chosen, Object.keys(byScenarios).filter(isAssumptionId), touched);
-}
-
-/** Runs each variant; those that an interruption stopped come back as they are. */
-async function runVariants(
-  sweeping: Sweeping,
-  runs: Runs,
+/** Runs each variant, several at a time. The result of a run that a signal stopped is undefined. */
+async function runAll(
   variants: readonly Variant[],
-  baseline: FinishedRun,
-): Promise<(VariantRun | Variant)[]> {
-  const { progress, settings, jobs } = sweeping;
-  const patience = Math.max(LEAST_PATIENCE, baseline.seconds * PATIENCE);
-  const timeout = sweeping.timeout ?? Math.ceil(patience);
-  const run = async ({ assumption, option }: Variant): Promise<VariantRun | Variant> => {
-    const variant = { assumption, option };
-    if (sweeping.interrupted !== undefined) return variant;
-    const assume = { ...settings.assume, [assumption]: option };
-    const finished = await runOnce(runs, { ...settings, assume }, timeout);
-    if (sweeping.interrupted !== undefined) return variant;
-    return judge(variant, finished, baseline, sweeping.allowed);
+  jobs = availableParallelism(),
+  run: (variant: Variant) => Promise<VariantRun | undefined>,
+  progress: (text: string) => void,
+): Promise<(VariantRun | undefined)[]> {
+  const results: (VariantRun | undefined)[] = [];
+  const entries = variants.entries();
+  let done = 0;
+  const worker = async (): Promise<void> => {
+    // All workers share one iterator: each takes what is next.
+    for (const [index, variant] of entries) {
+      progress(`${done} of ${variants.length} options, now ${nameOf(variant)}`);
+      results[index] = await run(variant);
+      done += 1;
+    }
   };
-  progress.start(variants.length);
-  const results = await atATime(jobs, variants, async (variant) => {
-    const result = await run(variant);
-    if (isRun(result)) progress.finished(result);
-    return result;
-  });
-  if (jobs > 1 && variants.length > 1) await runFailedAlone(results, run, progress);
-  progress.clear();
+  const workers = Math.min(jobs, variants.length);
+  await Promise.all(Array.from({ length: workers }, worker));
+  // Concurrent commands can disturb each other: a failure counts only if it also fails alone.
+  for (const [index, result] of results.entries()) {
+    if (workers < 2 || result?.verdict !== 'failed') continue;
+    progress(`again, alone: ${nameOf(result)}`);
+    const alone = await run(result);
+    if (alone?.verdict === 'passed') results[index] = { ...alone, passedAlone: true };
+  }
+  progress('');
   return results;
 }
 
-/** Concurrent commands can disturb each other: a failure counts only if it also fails alone. */
-async function runFailedAlone(
-  results: (VariantRun | Variant)[],
-  run: (variant: Variant) => Promise<VariantRun | Variant>,
-  progress: Progress,
-): Promise<void> {
-  for (const [index, result] of results.entries()) {
-    if (!isRun(result) || result.verdict !== 'failed') continue;
-    progress.again(result);
-    const alone = await run(result);
-    if (isRun(alone) && alone.verdict === 'passed')
-      results[index] = { ...alone, passedAlone: true };
-  }
-}
-
-function isRun(result: VariantRun | Variant): result is VariantRun {
-  return 'verdict' in result;
-}
-
 function judge(
-  variant: Variant,
-  { ending, seconds, output, findings: found }: FinishedRun,
-  baseline: FinishedRun,
-  allowed: ReadonlySet<string>,
+  { assumption, option }: Variant,
+  { ending, seconds, output, findings }: Swept,
+  baseline: Swept,
+  allowed: readonly string[] = [],
 ): VariantRun {
-  const findings = newlyFound(found, baseline.findings);
-  const told = { ending, seconds, findings, passedAlone: false };
-  if (ending.kind === 'exited' && ending.code === 0) {
-    return { ...variant, verdict: 'passed', ...told, lastLines: [] };
-  }
-  const verdict = allowed.has(nameOf(variant)) ? 'allowed' : 'failed';
-  return { ...variant, verdict, ...told, lastLines: output.lines(LAST_LINES) };
+  const told = { ending, seconds, findings: newlyFound(findings, baseline.findings) };
+  const run = { assumption, option, ...told, passedAlone: false };
+  if (exitCodeOf(ending) === 0) return { ...run, verdict: 'passed', lastLines: [] };
+  const verdict = allowed.includes(nameOf(run)) ? 'allowed' : 'failed';
+  return { ...run, verdict, lastLines: output.lines(LAST_LINES) };
 }
 
-function reportOf(
-  command: readonly string[],
-  baselineSeconds: number,
-  { untouched, decided }: Plan,
-  results: readonly (VariantRun | Variant)[],
-): SweepReport {
-  const runs = results.filter(isRun);
-  const notRun = results.filter((it) => !isRun(it));
-  return { command, baselineSeconds, runs, untouched, decided, notRun };
-}
-
-function write(report: SweepReport, layers: Layers, { output, style }: Terminal): void {
-  const junit = textOf(layers, 'junit');
-  const html = textOf(layers, 'html');
-  output.write(isOn(layers, 'json') ? jsonText(sweepDocument(report)) : renderSweep(report, style));
+function write(report: SweepReport, { json, junit, html }: Flags, terminal: Terminal): void {
+  const { output, style } = terminal;
+  output.write(json ? jsonText(sweepDocument(report)) : renderSweep(report, style));
   if (junit !== undefined) writeReport('--junit', junit, sweepJunit(report));
   if (html !== undefined) writeReport('--html', html, sweepPage(report));
 }
 
-function tellBroken({ ending, output }: FinishedRun): string {
-  const lines = output.lines(Number.POSITIVE_INFINITY).map((line) => `  ${line}\n`);
-  return `petstore-mock: nothing was swept: under the chosen options, the command ${tellEnding(ending)}\n${lines.join('')}`;
+function tellBroken({ ending, output }: Swept): string {
+  const lines = indented(output.lines(Number.POSITIVE_INFINITY));
+  return `petstore-mock: nothing was swept: under the chosen options, the command ${tellEnding(ending)}\n${lines}`;
+}
+
+const CLEAR_LINE = '\r\u001B[K';
+
+/** Shows progress on the current line of a terminal, and nowhere else; an empty text clears it. */
+function progressOn(notices: Writable): (text: string) => void {
+  if (!('isTTY' in notices) || notices.isTTY !== true) return () => {};
+  return (text) => notices.write(`${CLEAR_LINE}${text === '' ? '' : `sweep: ${text}`}`);
+}
+
+/** Every run would repeat the same notice. */
+function eachOnce(tell: (message: string) => void): (message: string) => void {
+  const told = new Set<string>();
+  return (message) => {
+    if (!told.has(message)) tell(message);
+    told.add(message);
+  };
 }

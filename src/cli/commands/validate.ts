@@ -1,19 +1,17 @@
 import { validateFile } from '../../scenario/validate-file.ts';
-import { isOn, refusal } from '../input/given.ts';
+import { refusal } from '../input/given.ts';
 import { escaped } from '../output/escaped.ts';
-import { jsonText } from '../output/json-text.ts';
+import { jsonText } from '../output/write-report.ts';
 import type { Command } from './command.ts';
 
 /** Checks scenario and fixture files. Their problems are the output, not an error. */
-export const validate: Command = async ({ layers, positionals, terminal }) => {
+export const validate: Command = async ({ flags, positionals, terminal }) => {
   if (positionals.length === 0) throw refusal('validate', 'a scenario or fixture file', 'none');
   const checked: { file: string; problems: readonly string[] }[] = [];
   for (const file of positionals) checked.push({ file, problems: await validateFile(file) });
   const lines = checked.flatMap(({ file, problems }) =>
     problems.length === 0 ? [`${file}: valid`] : problems,
   );
-  terminal.output.write(
-    isOn(layers, 'json') ? jsonText(checked) : `${lines.map(escaped).join('\n')}\n`,
-  );
+  terminal.output.write(flags.json ? jsonText(checked) : `${lines.map(escaped).join('\n')}\n`);
   return checked.some(({ problems }) => problems.length > 0) ? 2 : 0;
 };

@@ -1,52 +1,81 @@
+import type { Member } from '../../shape/objects.ts';
+import {
+  convert,
+  either,
+  FLAG,
+  integer as integerShape,
+  list as listShape,
+  type Shape,
+  text as textShape,
+} from '../../shape/shapes.ts';
 import type { CommandName } from '../command-table.ts';
 
-/** What the table of flags says of one. */
-export interface FlagShape {
-  /** A list can be repeated. A switch takes no value. */
-  readonly type: 'text' | 'integer' | 'list' | 'switch';
-  /** What the docs write for the value. */
+/** A row of the table of flags. Its shape reads the flag's JSON value. */
+export interface FlagShape extends Member<unknown, false> {
+  /** A list can be repeated; the values of words can also be separated by commas. */
+  readonly type: 'text' | 'integer' | 'list' | 'words' | 'switch';
+  /** The placeholder for the value in the docs. */
   readonly value?: string;
   /** Bounds of an integer, both included. */
   readonly range?: readonly [number, number];
   readonly commands: readonly CommandName[];
-  /** A line of the help, which adds the default. */
+  /** One line for the help, which adds the default. */
   readonly description: string;
   readonly default?: string | number;
   /** One letter. */
   readonly alias?: string;
-  /** Replaces the description and the default for a command to which the flag means something else. */
+  /** A plain word is the name of something that ships, not a path. */
+  readonly ships?: true;
+  /** For commands to which the flag means something else: replaces description and default. */
   readonly helpOn?: Partial<Record<CommandName, { value?: string; description: string }>>;
 }
 
-type More = Pick<FlagShape, 'default' | 'alias' | 'helpOn'>;
-type Commands = FlagShape['commands'];
+type More = Pick<FlagShape, 'default' | 'alias' | 'ships' | 'helpOn'>;
+type Rest = [commands: FlagShape['commands'], description: string, more?: More];
 
-const taking =
-  <const Type extends FlagShape['type']>(type: Type) =>
-  (value: string, commands: Commands, description: string, more: More = {}) => ({
-    type,
-    value,
-    commands,
-    description,
-    ...more,
-  });
+function flag<const Type extends FlagShape['type'], T>(
+  type: Type,
+  shape: Shape<T>,
+  value: string,
+  ...[commands, description, more = {}]: Rest
+) {
+  return { type, shape, required: false as const, value, commands, description, ...more };
+}
 
-/** A flag that takes a text, once. */
-export const text = taking('text');
+/** A config file can have a value alone instead of an array. */
+function several<T>(of: Shape<T>): Shape<readonly T[]> {
+  const alone = convert(of, (value) => [value]);
+  return either(alone, listShape(of), `${of.expected}, or an array of those`);
+}
 
-/** A flag that takes a text and can be repeated. */
-export const list = taking('list');
+/** A flag that takes one text. */
+export const one = <T>(shape: Shape<T>, value: string, ...rest: Rest) =>
+  flag('text', shape, value, ...rest);
+
+/** Any text that is not empty. */
+export const TEXT = textShape();
+
+export const text = (value: string, ...rest: Rest) => one(TEXT, value, ...rest);
+
+/** A flag that can be repeated. */
+export const list = <T>(shape: Shape<T>, value: string, ...rest: Rest) =>
+  flag('list', several(shape), value, ...rest);
+
+/** A flag that takes several words. */
+export const words = <T>(shape: Shape<T>, value: string, ...rest: Rest) =>
+  flag('words', shape, value, ...rest);
 
 /** A flag that takes an integer. */
-export const integer = (
-  value: string,
-  range: readonly [number, number],
-  ...rest: [commands: Commands, description: string, more?: More]
-) => ({ ...taking('integer')(value, ...rest), range });
+export const integer = (value: string, range: readonly [number, number], ...rest: Rest) => ({
+  ...flag('integer', integerShape(...range), value, ...rest),
+  range,
+});
 
-/** A flag that is on or off. */
-export const toggle = (commands: Commands, description: string, more: More = {}) => ({
+/** A flag that is on or off and takes no value. */
+export const toggle = (...[commands, description, more = {}]: Rest) => ({
   type: 'switch' as const,
+  shape: FLAG,
+  required: false as const,
   commands,
   description,
   ...more,

@@ -1,17 +1,16 @@
 import { DEFAULT_URL } from '../../contract/default-url.ts';
 import { DEFAULTS } from '../../defaults.ts';
-import { FINDING_CODE_NAMES } from '../../evidence/findings.ts';
 import { LONGEST_DELAY } from '../../scenario/scenario.ts';
+import { INSTANT } from '../../scenario/time-shapes.ts';
+import { choice } from '../../shape/shapes.ts';
 import { MOST_RECORDS } from '../../store/fixture/generate-store.ts';
 import { listed } from '../../words.ts';
 import { COMMAND_NAMES } from '../command-table.ts';
-import { type FlagShape, integer, list, text, toggle } from './flag-shape.ts';
+import { type FlagShape, integer, list, one, TEXT, text, toggle, words } from './flag-shape.ts';
+import * as values from './flag-values.ts';
 
 /** Milliseconds that `health` waits for the reply. */
 export const DEFAULT_TIMEOUT = 3000;
-
-/** What `--fail-on` accepts: a kind of finding, or any reply that rested on an assumption. */
-export const FAILING_KINDS = ['assumed', ...FINDING_CODE_NAMES] as const;
 
 /** The commands that start a server. */
 const SERVERS = ['serve', 'exec', 'sweep'] as const;
@@ -40,7 +39,12 @@ export const FLAG_GROUPS = {
         },
       },
     }),
-    url: text('URL', ['health'], 'Server to ask, instead of the one at --host and --port.'),
+    url: one(
+      values.HTTP_URL,
+      'URL',
+      ['health'],
+      'Server to ask, instead of the one at --host and --port.',
+    ),
     timeout: integer(
       'MS',
       [1, 600_000],
@@ -61,6 +65,7 @@ export const FLAG_GROUPS = {
   Store: {
     fixture: text('FILE', SERVERS, 'JSON file to start from, or the name of a shipped fixture.', {
       default: DEFAULTS.fixture,
+      ships: true,
     }),
     animals: integer(
       'N',
@@ -86,9 +91,11 @@ export const FLAG_GROUPS = {
   },
   Simulation: {
     scenario: list(
+      values.SCENARIO_NAME,
       'FILE',
       SERVERS,
       'Force states and replies: the name of a shipped scenario, or a file. Repeat the flag to combine several; later ones win.',
+      { ships: true },
     ),
     'sandbox-required': toggle(SERVERS, 'Refuse requests that name no sandbox.'),
     'max-sandboxes': integer(
@@ -103,12 +110,14 @@ export const FLAG_GROUPS = {
     }),
   },
   Answers: {
-    assume: list(
+    assume: words(
+      values.ASSUMED,
       'ID=OPTION',
       [...SERVERS, 'assumptions'],
       'Choose another option of an assumption, as ID=OPTION. Repeatable.',
     ),
-    'rate-limit': text(
+    'rate-limit': one(
+      values.RATE,
       'N/s',
       [...SERVERS, 'assumptions'],
       'Allow each key N requests a second (or N/m), then answer 429.',
@@ -119,7 +128,8 @@ export const FLAG_GROUPS = {
       SERVERS,
       'Delay replies that no rule decides by this many milliseconds.',
     ),
-    clock: text(
+    clock: one(
+      INSTANT,
       'INSTANT',
       SERVERS,
       'Start the clock at this instant, such as 2030-12-06T00:00:00Z.',
@@ -131,13 +141,15 @@ export const FLAG_GROUPS = {
     ),
   },
   Keys: {
-    key: list('KEY', SERVERS, 'Accept this API key instead of demo-key. Repeatable.'),
+    key: list(values.KEY, 'KEY', SERVERS, 'Accept this API key instead of demo-key. Repeatable.'),
     'read-only-key': list(
+      values.KEY,
       'KEY',
       SERVERS,
       'Accept this read-only key instead of demo-read-only-key. Repeatable.',
     ),
     'invalid-key': list(
+      values.KEY,
       'KEY',
       SERVERS,
       'Refuse this key, even if another flag accepts it. Repeatable.',
@@ -145,7 +157,8 @@ export const FLAG_GROUPS = {
     'any-key': toggle(SERVERS, 'Accept every key that is not listed as invalid.'),
   },
   'Control API': {
-    'control-token': text(
+    'control-token': one(
+      values.TOKEN,
       'TOKEN',
       SERVERS,
       'Token that the control API requires unless the host is loopback; by default one is generated and printed.',
@@ -153,7 +166,8 @@ export const FLAG_GROUPS = {
     'no-control': toggle(SERVERS, 'Turn the control API off, except for its health check.'),
   },
   Output: {
-    log: text(
+    log: one(
+      choice(['pretty', 'json', 'off']),
       'FORMAT',
       ['serve', 'exec'],
       'Log format: pretty, json or off. Default: pretty on a terminal, else json.',
@@ -170,7 +184,8 @@ export const FLAG_GROUPS = {
     ),
     http: text('FILE', ['responses'], 'Write the requests as an .http file.'),
     postman: text('FILE', ['responses'], 'Write the requests as a Postman 2.1 collection.'),
-    'server-url': text(
+    'server-url': one(
+      values.SERVER_URL,
       'URL',
       ['openapi', 'responses'],
       'Base URL of the service to write into the output.',
@@ -181,19 +196,22 @@ export const FLAG_GROUPS = {
   },
   Evidence: {
     coverage: list(
+      TEXT,
       'FILE',
       ['serve', 'exec'],
       'Write coverage to this file at exit: .json, .html, .xml (JUnit) or .info (lcov). Repeatable.',
     ),
-    'require-coverage': text(
+    'require-coverage': one(
+      values.SHARE,
       'N%',
       ['exec'],
       'Exit with 3 if a smaller share of the documented replies was shown; documented means 100%.',
     ),
-    'fail-on': list(
+    'fail-on': words(
+      values.FAIL_ON,
       'KINDS',
       ['exec'],
-      `Exit with 3 on these, separated by commas: ${listed(FAILING_KINDS, 'or')}. Repeatable.`,
+      `Exit with 3 on these, separated by commas: ${listed(values.FAILING_KINDS, 'or')}. Repeatable.`,
     ),
     jobs: integer(
       'N',
@@ -202,7 +220,8 @@ export const FLAG_GROUPS = {
       'Run this many at a time; by default one for each processor.',
     ),
     all: toggle(['sweep'], 'Also run the assumptions that the command did not touch.'),
-    allow: list(
+    allow: words(
+      values.ALLOWED,
       'ID=OPTION',
       ['sweep'],
       'Expected failure, as ID=OPTION; does not affect the exit code. Repeatable.',

@@ -6,7 +6,7 @@ import { type FlagName, flagOn, flagShape, flagsOf, groupOf, isFlagName } from '
 import { escaped } from '../output/escaped.ts';
 import { ASKED_BY, completionsOf } from './completed-words.ts';
 import { variableOf } from './environment.ts';
-import { type Given, type Layer, refusal } from './given.ts';
+import { givenAs, type Layer } from './given.ts';
 
 /** What the command line asks for. */
 export interface Invocation {
@@ -136,17 +136,18 @@ function invocationOf(command: CommandName, argv: Arguments): Invocation {
   const { positional, runs } = commandShape(command);
   const positionals = runs ? textsOf(toRun) : textsOf(positional && given[positional.name]);
   requireExpected(command, textsOf(rest), runs ? [] : textsOf(toRun));
-  const flags = new Map<FlagName, Given>();
-  for (const [name, value] of Object.entries(given)) {
-    if (name === positional?.name) continue;
-    if (!isFlagName(name) || !flagsOf(command).includes(name)) throw unknownFlag(command, name);
-    const texts = isSwitch(name) ? textsOf(value).slice(-1) : textsOf(value);
-    // What yargs reads from a flag with nothing behind it: true, or an empty text after `=`.
-    if (!isSwitch(name) && [value].flat().some((it) => it === true || it === '')) {
-      throw refusal(`--${name}`, `a value (${flagOn(name, command).value})`, 'none');
-    }
-    flags.set(name, { texts, origin: `--${name}` });
-  }
+  const flags: Layer = new Map(
+    Object.entries(given).flatMap(([name, value]) => {
+      if (name === positional?.name) return [];
+      if (!isFlagName(name) || !flagsOf(command).includes(name)) throw unknownFlag(command, name);
+      // What yargs reads from a flag with nothing behind it: true, or an empty text after `=`.
+      if (!isSwitch(name) && [value].flat().some((it) => it === true || it === '')) {
+        throw new UsageError(`--${name} needs a value (${flagOn(name, command).value})`);
+      }
+      const texts = isSwitch(name) ? textsOf(value).slice(-1) : textsOf(value);
+      return [[name, givenAs(name, texts, `--${name}`)]];
+    }),
+  );
   return { command, positionals, flags };
 }
 
@@ -166,34 +167,36 @@ function requireExpected(
   const { runs, aliases = [] } = commandShape(command);
   const named = [command, ...aliases].includes(words[0] ?? '');
   const surplus = words[named ? 1 : 0];
-  if (surplus === undefined) {
-    if (toRun.length === 0) return;
-    const hint = `did you mean petstore-mock exec -- ${escaped(toRun.join(' '))}?`;
-    throw refusal(command, 'only flags', `-- and a command (${hint})`);
+  if (surplus !== undefined && !named) {
+    const commands = COMMAND_NAMES.flatMap((name) => [name, ...(commandShape(name).aliases ?? [])]);
+    throw new UsageError(
+      `unknown command ${describe(surplus)}${suggest(surplus, commands)}; petstore-mock --help lists them`,
+    );
   }
-  if (named && runs) {
-    const example = `petstore-mock ${command} -- npm test`;
-    throw refusal(command, `flags, then -- and a command, as in ${example}`, describe(surplus));
+  const takes = runs
+    ? `flags, then -- and a command: petstore-mock ${command} -- npm test`
+    : 'flags';
+  if (surplus !== undefined) {
+    throw new UsageError(`${command} takes only ${takes}; found ${describe(surplus)}`);
   }
-  if (named) throw refusal(command, 'only flags', describe(surplus));
-  const commands = COMMAND_NAMES.flatMap((name) => [name, ...(commandShape(name).aliases ?? [])]);
-  throw new UsageError(
-    `unknown command ${describe(surplus)}${suggest(surplus, commands)}; petstore-mock --help lists them`,
-  );
+  if (toRun.length > 0) {
+    const meant = `petstore-mock exec -- ${escaped(toRun.join(' '))}`;
+    throw new UsageError(`${command} takes only flags, no command; did you mean ${meant}?`);
+  }
 }
 
 function unknownFlag(command: CommandName, name: string): UsageError {
   const flag = escaped(name.length === 1 ? `-${name}` : `--${name}`);
   const help = command === 'serve' ? 'petstore-mock --help' : `petstore-mock ${command} --help`;
   return new UsageError(
-    `${flag} is no flag of ${command}${hint(command, name)}; ${help} lists them`,
+    `${command} has no flag ${flag}${hint(command, name)}; ${help} lists its flags`,
   );
 }
 
 function hint(command: CommandName, name: string): string {
-  const known = flagsOf(command);
   const [owner] = isFlagName(name) ? flagShape(name).commands : [];
-  if (owner !== undefined) return ` (${owner} has one)`;
+  if (owner !== undefined) return ` (${owner} has)`;
+  const known = flagsOf(command);
   const initial = known.find((it) => name.length === 1 && it.startsWith(name));
   const switches = known.filter((it) => isSwitch(it) && !it.startsWith('no-'));
   const spellings = [...known, ...switches.map((it) => `no-${it}`)];

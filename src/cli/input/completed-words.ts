@@ -6,9 +6,19 @@ import { flagsOf } from '../flags.ts';
 /** The flag with which the shell's script asks yargs; the words typed so far follow it. */
 export const ASKED_BY = '--get-yargs-completions';
 
+/** The words that can follow a flag or a command. */
+const WORDS: Readonly<Record<string, () => readonly string[] | Promise<readonly string[]>>> = {
+  '--assume': () => ASSUMPTION_IDS.flatMap(assignments),
+  '--allow': () => ASSUMPTION_IDS.flatMap(assignments),
+  '--scenario': scenarioNames,
+  scenarios: scenarioNames,
+  assumptions: () => ASSUMPTION_IDS,
+  responses: () => OPERATION_IDS,
+};
+
 /**
- * What can complete the last word if it names an assumption, an operation or a scenario, or is a flag
- * before any command. Undefined: yargs, or the shell with its files, knows better.
+ * Completes the last word if it names an assumption, an operation or a scenario, or is a flag before
+ * any command. Returns undefined where yargs, or the shell with its files, knows better.
  *
  * @param words the program's arguments, as the completion script gives them
  */
@@ -18,26 +28,14 @@ export async function completionsOf(words: readonly string[]): Promise<string[] 
   // Bash splits `cancel-again=4` into three words and completes the last.
   if (fourth === '--assume' && second === '=') return optionsOf(third);
   if (third === '--assume' && current === '=') return optionsOf(second);
-  if (second === '--assume') {
-    return ASSUMPTION_IDS.flatMap(assignments).filter(startsWith(current));
+  if (current.startsWith('-')) {
+    // yargs offers flags only after the name of a command.
+    const named = COMMAND_NAMES.some((name) => typed.includes(name));
+    return named ? undefined : flagsOf('serve').map((name) => `--${name}`);
   }
-  if (second === '--scenario' || second === 'scenarios') {
-    const { shippedScenarios } = await import('../../scenario/load-scenario.ts');
-    const names = shippedScenarios().map(({ name }) => name);
-    const matching = names.filter(startsWith(current));
-    return matching.length > 0 ? matching : undefined;
-  }
-  if (second === 'assumptions' && !current.startsWith('-')) {
-    return ASSUMPTION_IDS.filter(startsWith(current));
-  }
-  if (second === 'responses' && !current.startsWith('-')) {
-    return OPERATION_IDS.filter(startsWith(current));
-  }
-  // yargs offers the flags only of a command that is named.
-  if (current.startsWith('-') && !COMMAND_NAMES.some((name) => typed.includes(name))) {
-    return flagsOf('serve').map((name) => `--${name}`);
-  }
-  return undefined;
+  const offered = Object.hasOwn(WORDS, second) ? await WORDS[second]?.() : undefined;
+  const matching = offered?.filter((word) => word.startsWith(current)) ?? [];
+  return matching.length > 0 ? matching : undefined;
 }
 
 function optionsOf(id: string): string[] {
@@ -48,6 +46,7 @@ function assignments(id: string): string[] {
   return optionsOf(id).map((option) => `${id}=${option}`);
 }
 
-function startsWith(prefix: string): (text: string) => boolean {
-  return (text) => text.startsWith(prefix);
+async function scenarioNames(): Promise<string[]> {
+  const { shippedScenarios } = await import('../../scenario/load-scenario.ts');
+  return shippedScenarios().map(({ name }) => name);
 }

@@ -1,58 +1,19 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { readJson } from '../../contract/json.ts';
+import { isObject } from '../../contract/records.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
-import { ASSUME } from '../../scenario/assume-shape.ts';
-import { type Member, object, optional } from '../../shape/objects.ts';
+import { object } from '../../shape/objects.ts';
 import { placesIn } from '../../shape/places.ts';
-import {
-  convert,
-  either,
-  FLAG,
-  integer,
-  list,
-  readAs,
-  type Shape,
-  text,
-} from '../../shape/shapes.ts';
+import { readAs } from '../../shape/shapes.ts';
 import { firstProblems, problemText } from '../../words.ts';
 import { UsageError } from '../failures.ts';
 import { type FlagName, flagShape, flagsFrom } from '../flags.ts';
-import { type Given, type Layer, refusal } from './given.ts';
+import { type Layer, refusal } from './given.ts';
 
-/** The values of a flag in a config file, as the text that the command line has. */
-type Texts = readonly string[];
-
-const TEXT: Shape<Texts> = convert(text(), (value) => [value]);
-
-const LIST: Shape<Texts> = either(TEXT, list(text()), 'a string or an array of strings');
-
-const OPTIONS: Shape<Texts> = either(
-  convert(ASSUME, (assume) => Object.entries(assume).map(([id, option]) => `${id}=${option}`)),
-  LIST,
-  'an object of ID: "OPTION", or "ID=OPTION" in an array',
-);
-
-function valueShape(name: FlagName): Shape<Texts> {
-  const { type, range = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] } = flagShape(name);
-  switch (type) {
-    case 'switch':
-      return convert(FLAG, (value) => [String(value)]);
-    case 'integer':
-      return convert(integer(...range), (value) => [String(value)]);
-    case 'text':
-      return TEXT;
-    case 'list':
-      return name === 'assume' ? OPTIONS : LIST;
-  }
-}
-
-const members = flagsFrom('config').map((name): [FlagName, Member<Texts>] => [
-  name,
-  optional(valueShape(name), flagShape(name).description),
-]);
+const NAMES = flagsFrom('config');
 
 /** A config file: flags by name. */
-export const CONFIG = object<Readonly<Record<string, Member<Texts>>>>(Object.fromEntries(members), {
+export const CONFIG = object(Object.fromEntries(NAMES.map((name) => [name, flagShape(name)])), {
   expected: 'an object of flags by name',
 });
 
@@ -77,22 +38,19 @@ export async function fromConfigFile(file: string, origin: string): Promise<Laye
     );
     throw new UsageError(firstProblems(lines).join('\n'));
   }
-  const layer = new Map<FlagName, Given>();
-  for (const name of flagsFrom('config')) {
-    const texts = reading.value[name]?.map((value) => beside(file, name, value));
-    if (texts !== undefined) layer.set(name, { texts, origin: `config file ${file}: ${name}` });
-  }
-  return layer;
+  const values = isObject(parsed.value) ? parsed.value : {};
+  return new Map(
+    NAMES.filter((name) => name in reading.value).map((name) => [
+      name,
+      { value: beside(file, name, values[name]), origin: `config file ${file}: ${name}` },
+    ]),
+  );
 }
 
-/** Flags whose value is the path of a file. */
-const PATHS: readonly FlagName[] = ['db', 'coverage'];
-
-/** Flags whose value is the path of a file or the name of a shipped one. */
-const PATHS_OR_NAMES: readonly FlagName[] = ['fixture', 'scenario'];
-
-/** Resolves a path against the folder of the config file. */
-function beside(file: string, flag: FlagName, value: string): string {
-  const isPath = PATHS.includes(flag) || (PATHS_OR_NAMES.includes(flag) && !/^[\w-]+$/.test(value));
-  return isPath && !isAbsolute(value) ? join(dirname(file), value) : value;
+/** Resolves the paths in a flag's value against the folder of the config file. */
+function beside(file: string, flag: FlagName, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((it: unknown) => beside(file, flag, it));
+  const { value: placeholder, ships = false } = flagShape(flag);
+  if (placeholder !== 'FILE' || typeof value !== 'string' || isAbsolute(value)) return value;
+  return ships && /^[\w-]+$/.test(value) ? value : join(dirname(file), value);
 }

@@ -1,15 +1,13 @@
 import { closest, distance } from 'fastest-levenshtein';
+import { MOCK_VARIABLES } from '../../library/mock-variables.ts';
 import { UsageError } from '../failures.ts';
 import { type FlagName, flagShape, flagsFrom } from '../flags.ts';
-import type { Given, Layer } from './given.ts';
+import { givenAs, type Layer } from './given.ts';
 
 const PREFIX = 'PETSTORE_MOCK_';
 
 /** A name within this many edits of a variable counts as a typo, not as somebody else's. */
 const NEAR = 2;
-
-/** What `exec` and `sweep` set for their command; some share the name of a flag. */
-const TOLD = ['URL', 'KEY', 'CONTROL_URL', 'CONTROL_TOKEN'].map((name) => PREFIX + name);
 
 /** Kubernetes and Docker links set PETSTORE_MOCK_PORT so for a service named petstore-mock. */
 const SERVICE_LINK = /^(?:tcp|udp):\/\//;
@@ -20,23 +18,22 @@ export function variableOf(flag: FlagName): string {
 }
 
 /**
- * The flags in the environment. An empty variable counts as not given, and what a surrounding
- * `exec` or `sweep` sets is no flag.
+ * The flags in the environment. Ignores empty variables, and those that a surrounding `exec` or
+ * `sweep` sets, some of which share the name of a flag.
  *
  * @throws UsageError for a variable that is probably a misspelt flag
  */
 export function fromEnvironment(variables: Readonly<Record<string, string | undefined>>): Layer {
   const flags = new Map(flagsFrom('environment').map((flag) => [variableOf(flag), flag]));
-  const layer = new Map<FlagName, Given>();
-  const told = variables[`${PREFIX}URL`] === undefined ? [] : TOLD;
+  const layer = new Map<FlagName, ReturnType<typeof givenAs>>();
+  const told = variables[MOCK_VARIABLES.url] === undefined ? [] : Object.values(MOCK_VARIABLES);
   for (const [name, text] of Object.entries(variables)) {
-    if (!name.toUpperCase().startsWith(PREFIX) || text === undefined || text === '') continue;
-    if (told.includes(name)) continue;
+    if (!name.toUpperCase().startsWith(PREFIX) || !text || told.some((it) => it === name)) continue;
     const flag = flags.get(name);
     if (flag === undefined) {
       refuseNearMiss(name, [...flags.keys()]);
     } else if (flag !== 'port' || !SERVICE_LINK.test(text)) {
-      layer.set(flag, { texts: textsOf(flag, text), origin: `environment variable ${name}` });
+      layer.set(flag, givenAs(flag, textsOf(flag, text), `environment variable ${name}`));
     }
   }
   return layer;
@@ -52,6 +49,6 @@ function refuseNearMiss(name: string, known: readonly string[]): void {
   const nearest = closest(name.toUpperCase(), known);
   if (distance(name.toUpperCase(), nearest) > NEAR) return;
   throw new UsageError(
-    `environment variable ${name}: no flag has this name (did you mean ${nearest}?)`,
+    `environment variable ${name} stands for no flag (did you mean ${nearest}?)`,
   );
 }

@@ -1,19 +1,33 @@
+import { readAs, type ShapeProblem } from '../../shape/shapes.ts';
 import { describe, listed, suggest } from '../../words.ts';
+import type { CommandName } from '../command-table.ts';
 import { UsageError } from '../failures.ts';
-import { type FlagName, type FlagOf, flagShape } from '../flags.ts';
+import {
+  FLAG_VALUES,
+  type FlagName,
+  type Flags,
+  flagShape,
+  flagsOf,
+  isFlagName,
+} from '../flags.ts';
 
-/** A flag as it was given, still text: values are checked the same way wherever they come from. */
-export interface Given {
-  readonly texts: readonly string[];
+/** A flag as one place gives it. */
+interface Given {
+  /** The value as JSON. */
+  readonly value: unknown;
   /** The place, for messages: `--port`, `environment variable PETSTORE_MOCK_PORT`. */
   readonly origin: string;
 }
 
-/** The flags that were given in one place. */
+/** The flags that one place gives: the command line, the environment or a config file. */
 export type Layer = ReadonlyMap<FlagName, Given>;
 
-/** The places in order of precedence: command line, environment, config file. */
-export type Layers = readonly Layer[];
+/** The values of all flags that a command was given. */
+export interface Settings {
+  readonly flags: Flags;
+  /** Where a flag was given, for messages. */
+  readonly originOf: (name: FlagName) => string;
+}
 
 /** The error for a wrong value. */
 export function refusal(origin: string, expected: string, found: string): UsageError {
@@ -21,7 +35,7 @@ export function refusal(origin: string, expected: string, found: string): UsageE
 }
 
 /**
- * The word that a text is.
+ * Finds the word that a text is.
  *
  * @throws UsageError with the nearest word
  */
@@ -36,49 +50,74 @@ export function oneOf<Word extends string>(
   throw refusal(origin, expected, `${describe(text)}${suggest(text, words)}`);
 }
 
-export function givenAs(layers: Layers, name: FlagName): Given | undefined {
-  return layers.find((layer) => layer.has(name))?.get(name);
-}
-
-/** Where a flag was given, for messages. */
-export function originOf(layers: Layers, name: FlagName): string {
-  return givenAs(layers, name)?.origin ?? `--${name}`;
-}
-
-export function listOf(layers: Layers, name: FlagOf<'list'>): readonly string[] | undefined {
-  return givenAs(layers, name)?.texts;
-}
-
-export function textOf(layers: Layers, name: FlagOf<'text'>): string | undefined {
-  const given = givenAs(layers, name);
-  return given === undefined ? undefined : onlyText(given);
-}
-
-export function isOn(layers: Layers, name: FlagOf<'switch'>): boolean {
-  const given = givenAs(layers, name);
-  if (given === undefined) return false;
-  const text = onlyText(given).toLowerCase();
-  if (text === 'true' || text === '1') return true;
-  if (text === 'false' || text === '0') return false;
-  throw refusal(given.origin, 'true, false, 1 or 0', describe(text));
-}
-
 /** Decimal digits only: 1e3 and 0x10 are most likely mistakes. */
 const INTEGER = /^[+-]?\d{1,15}$/;
 
-export function integerOf(layers: Layers, name: FlagOf<'integer'>): number | undefined {
-  const given = givenAs(layers, name);
-  if (given === undefined) return undefined;
-  const text = onlyText(given);
-  const [min, max] = flagShape(name).range ?? [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
-  const value = INTEGER.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw refusal(given.origin, `an integer from ${min} to ${max}`, describe(text));
+const SWITCH: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false };
+
+/**
+ * A flag that was given as text. Text that cannot be converted stays, so that the error shows it.
+ *
+ * @throws UsageError if the flag was given more than once and cannot be
+ */
+export function givenAs(name: FlagName, texts: readonly string[], origin: string): Given {
+  const { type } = flagShape(name);
+  if (type === 'list') return { value: texts, origin };
+  if (type === 'words') {
+    return { value: texts.flatMap((text) => text.split(',')).map((it) => it.trim()), origin };
+  }
+  const [text = '', ...others] = texts;
+  if (others.length > 0) {
+    const all = texts.map(describe).join(', ');
+    throw new UsageError(
+      `${origin} can be given only once, found it ${texts.length} times: ${all}`,
+    );
+  }
+  if (type === 'switch') return { value: SWITCH[text.toLowerCase()] ?? text, origin };
+  return { value: type === 'integer' && INTEGER.test(text) ? Number(text) : text, origin };
 }
 
-/** The text of a flag that can be given once. */
-export function onlyText({ texts, origin }: Given): string {
-  const [text = '', ...others] = texts;
-  if (others.length === 0) return text;
-  throw refusal(origin, 'it once', `it ${texts.length} times: ${texts.map(describe).join(', ')}`);
+/**
+ * Reads the flags of a command. A place wins over those after it, flag by flag; assumptions are
+ * merged, one by one.
+ *
+ * @throws UsageError for a wrong value
+ */
+export function readSettings(command: CommandName, layers: readonly Layer[]): Settings {
+  const origins = new Map<FlagName, string>();
+  let flags: Flags = {};
+  for (const layer of layers.toReversed()) {
+    const own = new Map([...layer].filter(([name]) => flagsOf(command).includes(name)));
+    const read = flagsIn(own);
+    flags = {
+      ...flags,
+      ...read,
+      assume: { ...flags.assume, ...read.assume, ...read['rate-limit'] },
+    };
+    for (const [name, { origin }] of own) origins.set(name, origin);
+  }
+  return { flags, originOf: (name) => origins.get(name) ?? `--${name}` };
+}
+
+function flagsIn(layer: Layer): Flags {
+  const values = [...layer].map(([name, { value }]) => [name, value]);
+  const reading = readAs(FLAG_VALUES, Object.fromEntries(values));
+  if (!reading.ok) throw wrongValue(layer, reading.problems);
+  const { assume, 'rate-limit': rate } = reading.value;
+  const [one, other] = [rate, assume].map((it) => it?.['rate-limit']);
+  if (one !== undefined && other !== undefined && one !== other) {
+    const [short, long] = [layer.get('rate-limit')?.origin, layer.get('assume')?.origin];
+    throw new UsageError(
+      `${short} says ${one} and ${long} says rate-limit=${other}: drop one of them`,
+    );
+  }
+  return reading.value;
+}
+
+function wrongValue(layer: Layer, [problem]: readonly ShapeProblem[]): Error {
+  if (problem === undefined) return new TypeError('A value was refused without a reason.');
+  const { at, ofName, expected, found } = problem;
+  const [flag = '', ...inside] = at.filter((step) => typeof step === 'string');
+  const origin = isFlagName(flag) ? layer.get(flag)?.origin : flag;
+  return refusal([origin, ...(ofName ? [] : inside)].join(' '), expected, found);
 }

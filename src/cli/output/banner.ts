@@ -1,6 +1,6 @@
+import { workingKey } from '../../library/mock-variables.ts';
 import type { KeyLists } from '../../service/keyring.ts';
 import { shellQuoted } from '../../words.ts';
-import { workingKey } from '../child/command-environment.ts';
 import { escaped } from './escaped.ts';
 import { bold, type Style } from './terminal.ts';
 

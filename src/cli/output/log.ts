@@ -3,13 +3,12 @@ import type { Finding } from '../../evidence/findings.ts';
 import type { Exchange } from '../../evidence/journal.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { counted, cut } from '../../words.ts';
+import type { Flags } from '../flags.ts';
 import { escaped, escapedLines, escapeOf } from './escaped.ts';
 import { rounded } from './rounded.ts';
 import { type Colour, paint, type Style } from './terminal.ts';
 
-export const LOG_FORMATS = ['pretty', 'json', 'off'] as const;
-
-export type LogFormat = (typeof LOG_FORMATS)[number];
+export type LogFormat = NonNullable<Flags['log']>;
 
 /** The parts of an exchange that a line shows. */
 export type Logged = Pick<

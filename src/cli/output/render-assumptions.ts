@@ -2,10 +2,10 @@ import {
   ASSUMPTION_IDS,
   ASSUMPTIONS,
   type AssumptionId,
+  type Choices,
   optionNames,
   topicOf,
 } from '../../contract/assumption-table.ts';
-import type { Assumed } from '../input/assume.ts';
 import { renderTable, wrap } from './table.ts';
 import { bold, type Style } from './terminal.ts';
 
@@ -14,25 +14,25 @@ const OPTIONS_COLUMN = 24;
 const OPTION_COLUMN = 18;
 
 /** A row for each assumption, by topic. */
-export function renderAssumptions(assumed: Assumed, style: Style): string {
+export function renderAssumptions(assume: Partial<Choices>, style: Style): string {
   const columns = [ID_COLUMN, OPTIONS_COLUMN];
   const topics = [...new Set(ASSUMPTION_IDS.map(topicOf))];
   const tables = topics.map((topic) => {
     const ids = ASSUMPTION_IDS.filter((id) => topicOf(id) === topic);
     const rows = ids.map((id) => {
-      const options = markedOptions(id, assumed).map(({ marked }) => marked);
+      const options = markedOptions(id, assume).map(({ marked }) => marked);
       return [id, options.join(', '), ASSUMPTIONS[id].question];
     });
     return `${bold(topic, style)}\n${renderTable(rows, { width: style.width, columns })}`;
   });
   const more = '"petstore-mock assumptions ID" explains one; --assume ID=OPTION chooses.\n';
-  return `${tables.join('\n')}\n${legend(assumed)}${more}`;
+  return `${tables.join('\n')}\n${legend(assume)}${more}`;
 }
 
 /** One assumption: what each option means, and which operations it touches. */
-export function renderAssumption(id: AssumptionId, assumed: Assumed, style: Style): string {
+export function renderAssumption(id: AssumptionId, assume: Partial<Choices>, style: Style): string {
   const { question, touches } = ASSUMPTIONS[id];
-  const options = markedOptions(id, assumed);
+  const options = markedOptions(id, assume);
   const rows = options.map(({ marked, meaning }) => [marked, meaning]);
   const [, other] = optionNames(id);
   const touched =
@@ -41,7 +41,7 @@ export function renderAssumption(id: AssumptionId, assumed: Assumed, style: Styl
     `${bold(id, style)}\n${wrap(question, style.width).join('\n')}\n`,
     `${bold('Options', style)}\n${renderTable(rows, { width: style.width, columns: [OPTION_COLUMN] })}`,
     `${bold('Touches', style)}\n${renderTable([[touched]], { width: style.width, columns: [] })}`,
-    `${legend(assumed)}--assume ${id}=${other} chooses another.\n`,
+    `${legend(assume)}--assume ${id}=${other} chooses another.\n`,
   ].join('\n');
 }
 
@@ -52,8 +52,8 @@ interface MarkedOption {
 }
 
 /** The options of an assumption, with the chosen one if it is not listed, such as a rate limit. */
-function markedOptions(id: AssumptionId, assumed: Assumed): MarkedOption[] {
-  const chosen = assumed[id];
+function markedOptions(id: AssumptionId, assume: Partial<Choices>): MarkedOption[] {
+  const chosen = assume[id];
   const listed: readonly { name: string; meaning: string }[] = ASSUMPTIONS[id].options;
   const [fallback] = listed;
   const own = { name: chosen ?? '', meaning: 'any rate can be given' };
@@ -65,6 +65,6 @@ function markedOptions(id: AssumptionId, assumed: Assumed): MarkedOption[] {
   });
 }
 
-function legend(assumed: Assumed): string {
-  return Object.keys(assumed).length === 0 ? '* the default\n' : '* the default   > chosen\n';
+function legend(assume: Partial<Choices>): string {
+  return Object.keys(assume).length === 0 ? '* the default\n' : '* the default   > chosen\n';
 }

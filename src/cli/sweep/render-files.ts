@@ -4,12 +4,12 @@ import { type Markup, markup, type Part } from '../../report/markup.ts';
 import { code, prose, renderPage, section, table } from '../../report/page.ts';
 import { exitCodeOf, tellEnding } from '../child/ending.ts';
 import { rounded } from '../output/rounded.ts';
-import { summaryOf } from './render-text.ts';
 import {
-  NOT_RUN,
   nameOf,
   notesOf,
+  notRunIn,
   type SweepReport,
+  summaryOf,
   type VariantRun,
   withVerdict,
 } from './report.ts';
@@ -21,11 +21,10 @@ export function sweepDocument(report: SweepReport): object {
     command,
     passed: withVerdict('failed', report).length === 0 && notRun.length === 0,
     baselineSeconds: rounded(baselineSeconds),
-    runs: runs.map(({ findings, ...run }) => ({
+    runs: runs.map((run) => ({
       ...run,
       ending: { ...run.ending, exitCode: exitCodeOf(run.ending) },
       seconds: rounded(run.seconds),
-      findings: findings.map(({ kind, ...found }) => ({ code: kind, ...found })),
     })),
     untouched,
     decidedByScenario: decided,
@@ -34,19 +33,13 @@ export function sweepDocument(report: SweepReport): object {
 }
 
 /** The result of a sweep as JUnit XML, with a case for each option. */
-export function sweepJunit({ runs, untouched, decided, notRun }: SweepReport): string {
-  const skipped = (group: string, name: string, message: string): TestCase => ({
-    group,
-    name,
-    verdict: 'skipped',
-    message,
-  });
-  const cases = [
-    ...runs.map(testCaseOf),
-    ...untouched.map((id) => skipped(id, 'every other option', 'not touched by the command')),
-    ...decided.map((id) => skipped(id, 'every other option', 'decided by a scenario')),
-    ...notRun.map(({ assumption, option }) => skipped(assumption, option, 'interrupted')),
-  ];
+export function sweepJunit(report: SweepReport): string {
+  const skipped = notRunIn(report).flatMap(({ why, variants }) =>
+    variants.map(({ assumption, option = 'every other option' }): TestCase => {
+      return { group: assumption, name: option, verdict: 'skipped', message: why };
+    }),
+  );
+  const cases = [...report.runs.map(testCaseOf), ...skipped];
   return renderJunit([{ name: 'petstore-mock sweep', cases }]);
 }
 
@@ -80,9 +73,9 @@ export function sweepPage(report: SweepReport): string {
       section('Failed', withVerdict('failed', report).map(failureCard), 'No option failed.'),
       ...(allowed.length > 0 ? [section('Failed as allowed', allowed.map(failureCard))] : []),
       ...(passed.length > 0 ? [section('Passed', [passedTable(passed)])] : []),
-      ...NOT_RUN.flatMap(({ why, of }) => {
-        const names = of(report).map((name) => markup`<li>${code(name)}</li>`);
-        return names.length > 0 ? [section(`Not run: ${why}`, [markup`<ul>${names}</ul>`])] : [];
+      ...notRunIn(report).map(({ why, variants }) => {
+        const names = variants.map((it) => markup`<li>${code(nameOf(it))}</li>`);
+        return section(`Not run: ${why}`, [markup`<ul>${names}</ul>`]);
       }),
     ],
     footer: '',

@@ -1,14 +1,13 @@
-import { counted } from '../../words.ts';
 import { tellEnding } from '../child/ending.ts';
 import { renderTable, wrap } from '../output/table.ts';
 import { bold, paint, type Style } from '../output/terminal.ts';
 import {
-  NOT_RUN,
   nameOf,
   notesOf,
+  notRunIn,
   type SweepReport,
+  summaryOf,
   type VariantRun,
-  withVerdict,
 } from './report.ts';
 
 const COLOURS = { passed: 'green', failed: 'red', allowed: 'yellow' } as const;
@@ -25,14 +24,17 @@ export function renderSweep(report: SweepReport, style: Style): string {
       columns,
     }).replace(run.verdict, paint(run.verdict, COLOURS[run.verdict], style)),
   );
+  const failures = runs.filter(({ verdict }) => verdict !== 'passed');
+  const notRun = notRunIn(report).map(({ why, variants }) => {
+    const names = wrap(variants.map(nameOf).join(', '), style.width - 2);
+    return `Not run, since ${why}:\n${indented(names)}`;
+  });
   return [
-    rows.join(''),
-    ...runs.filter(({ verdict }) => verdict !== 'passed').map((run) => renderFailure(run, style)),
-    ...NOT_RUN.map(({ why, of }) => list(`Not run, since ${why}`, of(report), style)),
+    ...(rows.length > 0 ? [rows.join('')] : []),
+    ...failures.map((run) => renderFailure(run, style)),
+    ...notRun,
     `${summaryOf(report)}\n`,
-  ]
-    .filter((part) => part !== '')
-    .join('\n');
+  ].join('\n');
 }
 
 function resultOf(run: VariantRun): string {
@@ -42,28 +44,9 @@ function resultOf(run: VariantRun): string {
 
 function renderFailure(run: VariantRun, style: Style): string {
   const printed = run.lastLines.length > 0 ? run.lastLines : ['(it printed nothing)'];
-  const lines = [...notesOf(run), ...printed].map((line) => `  ${line}\n`);
-  return `${bold(nameOf(run), style)}\n${lines.join('')}`;
+  return `${bold(nameOf(run), style)}\n${indented([...notesOf(run), ...printed])}`;
 }
 
-function list(title: string, names: readonly string[], style: Style): string {
-  if (names.length === 0) return '';
-  return `${title}:\n${wrap(names.join(', '), style.width - 2)
-    .map((line) => `  ${line}\n`)
-    .join('')}`;
-}
-
-/** The result in one sentence. */
-export function summaryOf(report: SweepReport): string {
-  const { runs, notRun } = report;
-  const failed = withVerdict('failed', report).length;
-  const allowed = withVerdict('allowed', report).length;
-  const passed = runs.length - failed - allowed;
-  const assumptions = new Set(runs.map(({ assumption }) => assumption)).size;
-  return [
-    `${counted(runs.length, 'other option')} of ${counted(assumptions, 'assumption')}: ${passed} passed`,
-    ...(failed > 0 || allowed === 0 ? [`${failed} failed`] : []),
-    ...(allowed > 0 ? [`${allowed} failed as allowed`] : []),
-    ...(notRun.length > 0 ? [`${notRun.length} not run`] : []),
-  ].join(', ');
+export function indented(lines: readonly string[]): string {
+  return lines.map((line) => `  ${line}\n`).join('');
 }

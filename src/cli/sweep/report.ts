@@ -1,6 +1,7 @@
 import type { AssumptionId } from '../../contract/assumption-table.ts';
+import { counted } from '../../words.ts';
 import type { Ending } from '../child/ending.ts';
-import { type FoundKind, tellFound } from '../output/run-evidence.ts';
+import { type Found, tellFound } from '../output/evidence.ts';
 
 /** An assumption with one of its options. */
 export interface Variant {
@@ -17,7 +18,7 @@ export interface VariantRun extends Variant {
   /** The last lines that the command printed; none if it passed. */
   readonly lastLines: readonly string[];
   /** The kinds of findings that the baseline did not have. */
-  readonly findings: readonly FoundKind[];
+  readonly findings: readonly Found[];
   /** Whether it failed beside other runs and passed alone. */
   readonly passedAlone: boolean;
 }
@@ -40,39 +41,49 @@ export function withVerdict(wanted: VariantRun['verdict'], { runs }: SweepReport
   return runs.filter(({ verdict }) => verdict === wanted);
 }
 
-/** What was not run, by reason. */
-export const NOT_RUN: readonly {
-  readonly why: string;
-  readonly of: (report: SweepReport) => readonly string[];
-}[] = [
-  {
-    why: 'the command did not touch it (--all runs it too)',
-    of: ({ untouched }) => untouched,
-  },
-  { why: 'a scenario decides it', of: ({ decided }) => decided },
-  { why: 'the sweep was interrupted', of: ({ notRun }) => notRun.map(nameOf) },
-];
+/** What was not run, by reason. Without an option, it is every option but the chosen one. */
+export function notRunIn({ untouched, decided, notRun }: SweepReport) {
+  const whole = (ids: readonly AssumptionId[]) => ids.map((assumption) => ({ assumption }));
+  const groups: { why: string; variants: (Pick<Variant, 'assumption'> & Partial<Variant>)[] }[] = [
+    { why: 'the command did not touch it (--all runs it too)', variants: whole(untouched) },
+    { why: 'a scenario decides it', variants: whole(decided) },
+    { why: 'the sweep was interrupted', variants: [...notRun] },
+  ];
+  return groups.filter(({ variants }) => variants.length > 0);
+}
 
 /** Depends on how fast calls come, which differs between runs. */
 const BY_SPEED = 'pointless-retry';
 
 /** The kinds of findings of a run that the baseline did not have. */
-export function newlyFound(
-  found: readonly FoundKind[],
-  first: readonly FoundKind[],
-): readonly FoundKind[] {
-  const known = new Set([BY_SPEED, ...first.map(({ kind }) => kind)]);
-  return found.filter(({ kind }) => !known.has(kind));
+export function newlyFound(found: readonly Found[], first: readonly Found[]): readonly Found[] {
+  const known = new Set([BY_SPEED, ...first.map(({ code }) => code)]);
+  return found.filter(({ code }) => !known.has(code));
 }
 
 /** Notes on a run beside its ending, a line each. */
 export function notesOf({ findings, passedAlone }: VariantRun): string[] {
   return [
-    ...findings.map((found) => `found ${found.kind}: ${tellFound(found)}`),
+    ...findings.map((found) => `found ${found.code}: ${tellFound(found)}`),
     ...(passedAlone ? ['failed beside other runs, not alone (--jobs 1 runs each alone)'] : []),
   ];
 }
 
-export function nameOf({ assumption, option }: Variant): string {
-  return `${assumption}=${option}`;
+export function nameOf({ assumption, option }: Partial<Variant>): string {
+  return option === undefined ? `${assumption}` : `${assumption}=${option}`;
+}
+
+/** The result in one sentence. */
+export function summaryOf(report: SweepReport): string {
+  const { runs, notRun } = report;
+  const [passed, failed, allowed] = (['passed', 'failed', 'allowed'] as const).map(
+    (verdict) => withVerdict(verdict, report).length,
+  );
+  const assumptions = new Set(runs.map(({ assumption }) => assumption)).size;
+  return [
+    `${counted(runs.length, 'other option')} of ${counted(assumptions, 'assumption')}: ${passed} passed`,
+    ...(failed || !allowed ? [`${failed} failed`] : []),
+    ...(allowed ? [`${allowed} failed as allowed`] : []),
+    ...(notRun.length > 0 ? [`${notRun.length} not run`] : []),
+  ].join(', ');
 }

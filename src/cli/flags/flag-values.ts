@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import { DEFAULT_URL } from '../../contract/default-url.ts';
+import { FINDING_CODE_NAMES } from '../../evidence/findings.ts';
+import { ASSUME } from '../../scenario/assume-shape.ts';
+import {
+  ANY_TEXT,
+  type At,
+  choice,
+  convert,
+  either,
+  list,
+  type Shape,
+  scalar,
+  type Tell,
+  text,
+} from '../../shape/shapes.ts';
+import { describe } from '../../words.ts';
+
+/** What `--fail-on` accepts: a kind of finding, or any reply that rested on an assumption. */
+export const FAILING_KINDS = ['assumed', ...FINDING_CODE_NAMES] as const;
+
+export const FAIL_ON = list(choice(FAILING_KINDS));
+
+/** Characters that a header can have between spaces. */
+const VISIBLE = /^[\x21-\x7e]+$/;
+
+export const KEY = text('a key of visible ASCII characters', VISIBLE, { pattern: VISIBLE.source });
+
+export const TOKEN = convert(
+  ANY_TEXT,
+  (value, at, tell) => {
+    if (VISIBLE.test(value)) return value;
+    // The value is not shown: a mistyped token is still a secret.
+    tell({ at, expected: 'a token of visible ASCII characters', found: 'another character in it' });
+    return undefined;
+  },
+  { pattern: VISIBLE.source },
+);
+
+export const SCENARIO_NAME = convert(text(), (value, at, tell) => {
+  if (!value.includes(',') || existsSync(value)) return value;
+  const repeated = value.split(',').map((name) => `--scenario ${name.trim()}`);
+  const found = `${describe(value)} (repeat the flag for several: ${repeated.join(' ')})`;
+  tell({ at, expected: 'one scenario', found });
+  return undefined;
+});
+
+/** A share in percent. */
+export const SHARE = scalar({
+  kinds: ['string'],
+  expected: 'a percentage from 0% to 100%, or documented',
+  schema: { type: 'string' },
+  words: ['documented'],
+  read(value) {
+    if (value === 'documented') return 100;
+    // Without the sign only whole numbers: 0.8 could mean 80%.
+    const [, percent] = /^(\d{1,3}|\d{1,3}\.\d+(?=%))%?$/.exec(String(value)) ?? [];
+    return percent !== undefined && Number(percent) <= 100 ? Number(percent) : undefined;
+  },
+});
+
+export const HTTP_URL = urlShape('an http URL such as http://127.0.0.1:4010', /^https?:/i);
+
+export const SERVER_URL = urlShape(`a URL such as ${DEFAULT_URL}`, /^/);
+
+function urlShape(expected: string, start: RegExp): Shape<string> {
+  return scalar({
+    kinds: ['string'],
+    expected,
+    schema: { type: 'string', format: 'uri' },
+    read: (value) =>
+      typeof value === 'string' && start.test(value) && URL.canParse(value) ? value : undefined,
+  });
+}
+
+const ASSIGNMENTS = list(text('ID=OPTION, such as cancel-again=404', /=/, { pattern: '=' }));
+
+/** Options as ID=OPTION, or in an object by ID. The last one of an ID wins. */
+export const ASSUMED = either(
+  ASSUME,
+  convert(ASSIGNMENTS, readOptions),
+  'an object of ID: "OPTION", or "ID=OPTION" in an array',
+);
+
+/** Options as ID=OPTION, of which an ID can have several. */
+export const ALLOWED = convert(ASSIGNMENTS, (texts, at, tell) =>
+  texts.every((text) => readOptions([text], at, tell)) ? texts : undefined,
+);
+
+/** An option of `rate-limit`, the assumption for which the flag is named. */
+export const RATE = convert(
+  text(),
+  (option, at, tell) => ASSUME.read({ 'rate-limit': option }, at.slice(0, -1), tell),
+  { pattern: '^(?:none|[1-9]\\d{0,8}/[sm])$' },
+);
+
+function readOptions(texts: readonly string[], at: At, tell: Tell) {
+  const options = texts.map((text) => /^([^=]*)=(.*)$/s.exec(text)?.slice(1) ?? []);
+  return ASSUME.read(Object.fromEntries(options), [...at], tell);
+}

@@ -1,0 +1,112 @@
+import type { FindingsReport } from '../../evidence/findings.ts';
+import { findingKinds, type ReportData } from '../../report/data.ts';
+import { counted } from '../../words.ts';
+import type { Flags } from '../flags.ts';
+import type { Touched } from '../sweep/touched.ts';
+import { escaped } from './escaped.ts';
+import { renderTable } from './table.ts';
+import { bold, type Style } from './terminal.ts';
+
+/** The question for a command that made no call. */
+export const NEVER_CALLED = 'Does the command take its base URL from PETSTORE_MOCK_URL?';
+
+const LABEL_COLUMN = 15;
+
+/** A kind of finding, how often it was made, and one exchange that caused it. */
+export interface Found {
+  readonly code: string;
+  readonly count: number;
+  readonly example: string;
+}
+
+export function foundIn(report: FindingsReport): Found[] {
+  return findingKinds(report).map(({ code, count, kept: [first] }) => ({
+    code,
+    count,
+    example: first === undefined ? code : `${first.method} ${first.target}: ${first.message}`,
+  }));
+}
+
+/** One example, escaped since a client influences it, and how many more there are. */
+export function tellFound({ count, example }: Found): string {
+  return count === 1 ? escaped(example) : `${escaped(example)} (and ${count - 1} more)`;
+}
+
+/** What a command was shown of the service, and what it should not have done. */
+export function renderEvidence(
+  { coverage, findings }: ReportData,
+  { calls, assumptions }: Touched,
+  style: Style,
+): string {
+  const { shown, total, percent } = coverage.totals.documented;
+  const missing = missingReplies(coverage);
+  const assumed = assumedReplies(coverage);
+  const found = foundIn(findings);
+  const share = `${shown} of ${total} documented replies (${percent}%)`;
+  const rows = [
+    ['shown', `${share} in ${counted(calls, 'call')}`],
+    ...(missing.length > 0 ? [['not shown', byOperation(missing)]] : []),
+    ...(assumed.count > 0
+      ? [['assumed', `${counted(assumed.count, 'reply', 'replies')}: ${assumed.by}`]]
+      : []),
+    ...(found.length === 0 ? [['findings', 'none']] : []),
+    ...found.map((it) => [it.code, tellFound(it)]),
+    ...(assumptions.length > 0
+      ? [
+          [
+            'open questions',
+            `${assumptions.length} touched; petstore-mock sweep tries other answers`,
+          ],
+        ]
+      : []),
+  ];
+  const table = renderTable(rows, { width: style.width, columns: [LABEL_COLUMN] });
+  const hint = calls === 0 ? `  ${NEVER_CALLED}\n` : '';
+  return `${bold('petstore-mock', style)}\n${table}${hint}`;
+}
+
+/** Why a run does not pass; empty if it does. */
+export function judge(
+  { 'require-coverage': required = 0, 'fail-on': failOn = [] }: Flags,
+  { coverage, findings }: ReportData,
+): string[] {
+  const reasons: string[] = [];
+  const { shown, total, percent } = coverage.totals.documented;
+  if ((100 * shown) / total < required) {
+    const missing = missingReplies(coverage).join(', ');
+    reasons.push(
+      `--require-coverage: the command was shown ${percent}% of the documented replies, not ${required}%; missing: ${missing}`,
+    );
+  }
+  const { count, by } = assumedReplies(coverage);
+  const kinds = [
+    ...(count > 0 ? [{ code: 'assumed', count, told: by }] : []),
+    ...foundIn(findings).map(({ code, count, example }) => ({ code, count, told: example })),
+  ];
+  for (const { code, count, told } of kinds) {
+    if (failOn.some((it) => it === code)) {
+      reasons.push(`--fail-on ${code}: ${counted(count, 'time')}: ${told}`);
+    }
+  }
+  return reasons;
+}
+
+function missingReplies({ documented }: ReportData['coverage']): string[] {
+  const missing = documented.filter(({ count }) => count === 0);
+  return missing.map(({ operation, status }) => `${operation} ${status}`);
+}
+
+function assumedReplies({ assumed }: ReportData['coverage']): { count: number; by: string } {
+  const by = new Set(assumed.flatMap((reply) => reply.by ?? []));
+  return { count: assumed.reduce((sum, { count }) => sum + count, 0), by: [...by].join(', ') };
+}
+
+/** `listPets 200, listPets 401` as `listPets 200 401`. */
+function byOperation(replies: readonly string[]): string {
+  const statuses = new Map<string, string[]>();
+  for (const reply of replies) {
+    const [operation = '', status = ''] = reply.split(' ');
+    statuses.set(operation, [...(statuses.get(operation) ?? []), status]);
+  }
+  return [...statuses].map(([operation, all]) => `${operation} ${all.join(' ')}`).join(', ');
+}

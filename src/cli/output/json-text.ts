@@ -1,4 +1,0 @@
-/** A value as the commands with --json print it. */
-export function jsonText(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
-}
