@@ -12,6 +12,12 @@ A mock that listens on loopback needs no token. Otherwise, send the token from \
 
 const PARAMETER = /\{(\w+)\}/g;
 
+const PATH_PARAMETERS: Readonly<Record<string, Json>> = {
+  id: { description: 'The id of the record.', schema: { type: 'integer', format: 'int64' } },
+  number: { description: 'The number of the exchange.', schema: { type: 'integer', minimum: 1 } },
+  name: { description: 'The name.', schema: { type: 'string' } },
+};
+
 /**
  * The OpenAPI 3.1 document of the control API, made from its table.
  *
@@ -80,8 +86,7 @@ function operationOf(endpoint: Endpoint): Json {
     name,
     in: 'path',
     required: true,
-    description: name === 'id' ? 'The id of the record.' : 'The name.',
-    schema: name === 'id' ? { type: 'integer', format: 'int64' } : { type: 'string' },
+    ...PATH_PARAMETERS[name],
   }));
   return {
     operationId: id,

@@ -1,7 +1,7 @@
 import { ASSUMPTION_IDS } from '../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { DATE_TIME, FIELD_TYPES, RECORDS } from '../contract/records.ts';
-import { FINDING_CODE_NAMES } from '../evidence/findings.ts';
+import { FINDING_CODE_NAMES } from '../evidence/finding-codes.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import { mapOf, object, optional, required } from '../shape/objects.ts';
 import { recordShape } from '../shape/record-shapes.ts';
@@ -28,6 +28,7 @@ export const NAME = text(SANDBOX_NAME_FORM, SANDBOX_NAME, {
 });
 
 const OPERATION = choice(OPERATION_IDS);
+const MILLISECONDS = number(0, Number.MAX_VALUE, 'milliseconds');
 const INSTANT_TEXT = text(FIELD_TYPES.dateTime.expected, DATE_TIME, FIELD_TYPES.dateTime.schema);
 
 export const BASIS = choice(['documented', 'assumed', 'forced']);
@@ -52,7 +53,14 @@ const SCENARIO_MEMBERS = {
   description: required(ANY_TEXT, 'What a client meets under it.'),
 };
 
-export const SCENARIO_SUMMARY = named('Scenario', object(SCENARIO_MEMBERS));
+export const SCENARIO_SUMMARY = named(
+  'Scenario',
+  object({
+    ...SCENARIO_MEMBERS,
+    shipped: required(FLAG, 'Whether it ships with the mock.'),
+    active: optional(COUNT, 'If active, its place from 1. A later one wins over an earlier one.'),
+  }),
+);
 /** A scenario that can be named. */
 export type ScenarioSummary = ValueOf<typeof SCENARIO_SUMMARY>;
 
@@ -89,6 +97,7 @@ export const ASSUMPTION = named(
     id: required(choice(ASSUMPTION_IDS), 'Its id.'),
     topic: required(ANY_TEXT, 'What it is about.'),
     question: required(ANY_TEXT, 'What the document leaves open.'),
+    operations: required(list(OPERATION), 'The operations whose replies it can change.'),
     options: required(list(OPTION), 'The options, the default first.'),
     chosen: required(ANY_TEXT, 'The option that is chosen.'),
     default: required(ANY_TEXT, 'The option that is chosen by default.'),
@@ -108,21 +117,28 @@ export const CLOCK = named(
 /** What a sandbox's clock shows. */
 export type ClockState = ValueOf<typeof CLOCK>;
 
-const BODY_MEMBERS = {
-  body: optional(ANY, 'The JSON value of the body, or else its text.'),
-  cut: optional(FLAG, 'Whether only a part of the body was kept.'),
-};
-
-const BODY = object(BODY_MEMBERS);
-/** A body that the journal kept. */
-export type RecordedBody = ValueOf<typeof BODY>;
-
 const HEADERS = convert(
   mapOf(ANY_TEXT, { expected: 'headers by name', name: /^/, expectedName: 'a name' }),
   (headers): Readonly<Record<string, string>> => Object.fromEntries(headers),
 );
 
-const EXCHANGE = named(
+const MESSAGE_MEMBERS = {
+  headers: required(HEADERS, 'The headers by name.'),
+  body: optional(ANY, 'The JSON value of the body, or else its text.'),
+  cut: optional(FLAG, 'Whether only a part of the body was kept.'),
+};
+
+const MESSAGE = object(MESSAGE_MEMBERS);
+/** A request or a reply as the journal kept it. */
+export type RecordedMessage = ValueOf<typeof MESSAGE>;
+
+const NOTED_MEMBERS = {
+  code: required(choice(FINDING_CODE_NAMES), 'What kind of finding it is.'),
+  message: required(ANY_TEXT, 'What the client did.'),
+  advice: required(ANY_TEXT, 'What to do about it.'),
+};
+
+export const EXCHANGE = named(
   'Exchange',
   object({
     number: required(COUNT, 'Counted from 1, dropped exchanges included.'),
@@ -133,15 +149,17 @@ const EXCHANGE = named(
     key: optional(ANY_TEXT, 'The first characters of the API key.'),
     status: optional(COUNT, 'Left out if the client received none.'),
     fault: optional(ANY_TEXT, 'The fault that replaced or spoilt the reply.'),
-    delay: required(number(0, Number.MAX_VALUE, 'milliseconds'), 'In milliseconds.'),
+    delay: required(MILLISECONDS, 'How long the reply was delayed, in milliseconds.'),
+    duration: required(MILLISECONDS, 'From the request to its reply, delay included.'),
     basis: required(BASIS, 'What the reply rests on.'),
     by: required(list(ANY_TEXT), 'The assumptions or the rule that the basis names.'),
     why: required(list(ANY_TEXT), 'The reasons in words, the nearest first.'),
-    request: required(BODY, 'The body of the request.'),
-    reply: required(
-      object({ headers: required(HEADERS, 'The headers by name.'), ...BODY_MEMBERS }),
-      'The reply.',
+    findings: required(
+      list(object(NOTED_MEMBERS)),
+      'What the client should not do against the real service.',
     ),
+    request: required(MESSAGE, 'The request. Credentials in its headers are masked.'),
+    reply: required(MESSAGE, 'The reply, with the headers that are its own.'),
   }),
 );
 /** One exchange as the journal of a sandbox shows it. */
@@ -150,9 +168,9 @@ export type RecordedExchange = ValueOf<typeof EXCHANGE>;
 export const JOURNAL = named(
   'Journal',
   object({
-    exchanges: required(list(EXCHANGE), 'The exchanges, the newest last.'),
+    exchanges: required(list(EXCHANGE), 'The latest exchanges that match, in the given order.'),
     dropped: required(COUNT, 'How many exchanges are no longer kept.'),
-    total: required(COUNT, 'How many there are without a limit.'),
+    total: required(COUNT, 'How many match, regardless of the limit.'),
   }),
 );
 
@@ -174,6 +192,7 @@ export const SANDBOX = named(
     control: required(ANY_TEXT, 'The path of its control API.'),
     ...SIZES,
     requests: required(COUNT, 'How many exchanges its journal keeps.'),
+    findings: required(COUNT, 'How many findings it has, including those that are not kept.'),
   }),
 );
 /** A sandbox and its sizes. */
@@ -203,6 +222,7 @@ const REPLY_COVERAGE = object({
   ...SHOWN,
   description: required(ANY_TEXT, 'What the document says of the reply.'),
   grounds: required(list(ANY_TEXT), 'The options that lead to it, as `id=option`.'),
+  curl: required(ANY_TEXT, 'A curl command that gets it.'),
 });
 
 const CASE_COVERAGE = object({
@@ -229,18 +249,14 @@ export const COVERAGE = named(
 );
 export type Coverage = ValueOf<typeof COVERAGE>;
 
-const FINDING_CODE = choice(FINDING_CODE_NAMES);
-
 const FINDING = object({
-  code: required(FINDING_CODE, 'What kind of finding it is.'),
+  ...NOTED_MEMBERS,
   sandbox: required(ANY_TEXT, 'The sandbox that the client called.'),
   exchange: required(COUNT, 'The number of the exchange.'),
   operation: required(OPERATION, 'The operation that the client called.'),
   method: required(ANY_TEXT, 'The method of the request.'),
   target: required(ANY_TEXT, 'The path and the query of the request.'),
   at: required(INSTANT_TEXT, "When, by the sandbox's clock."),
-  message: required(ANY_TEXT, 'What the client did.'),
-  advice: required(ANY_TEXT, 'What to do about it.'),
 });
 
 export const FINDINGS = named(

@@ -1,6 +1,7 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
+import { BASE_PATH } from '../contract/operations.ts';
 import type { Problem } from '../contract/records.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { errorBody, type Reply } from '../service/reply.ts';
@@ -85,6 +86,12 @@ export interface ControlCall {
   readonly mount: string;
   /** The same as a whole URL. */
   readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** The URL of the service beside a control API. */
+export function serviceUrl(controlUrl: string): string {
+  return controlUrl.slice(0, -'/__mock'.length) + BASE_PATH;
 }
 
 type Read<T, Name extends string> = Omit<Endpoint, 'handle'> & {

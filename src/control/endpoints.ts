@@ -1,10 +1,9 @@
-import { BASE_PATH } from '../contract/operations.ts';
 import { serviceOpenApi } from '../contract/service-openapi.ts';
 import { packageVersion } from '../package.ts';
 import { object, required } from '../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, type Shape } from '../shape/shapes.ts';
 import { controlOpenApi } from './control-openapi.ts';
-import { type Endpoint, json } from './endpoint.ts';
+import { type Endpoint, json, serviceUrl } from './endpoint.ts';
 import { COVERAGE_ENDPOINTS } from './journal/coverage-endpoints.ts';
 import { REQUEST_ENDPOINTS } from './journal/request-endpoints.ts';
 import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
@@ -42,10 +41,8 @@ const MOCK_ENDPOINTS: readonly Endpoint[] = [
     tag: 'Mock',
     summary: 'Read the OpenAPI document of the service',
     replies: { 200: { description: 'The document.', shape: DOCUMENT } },
-    handle: ({ url }) => {
-      const serverUrl = url.slice(0, -'/__mock'.length) + BASE_PATH;
-      return json(serviceOpenApi({ serverUrl, version: packageVersion() }));
-    },
+    handle: ({ url }) =>
+      json(serviceOpenApi({ serverUrl: serviceUrl(url), version: packageVersion() })),
   },
   {
     id: 'getControlDocument',

@@ -110,7 +110,8 @@ async function perform(
     Object.entries(request.params).map(([name, value]) => [name, String(value)]),
   );
   try {
-    const reply = await handle({ parts, sandbox, params, query, body, mount, url });
+    const { headers } = request;
+    const reply = await handle({ parts, sandbox, params, query, body, mount, url, headers });
     await sandbox.saved(version);
     return reply;
   } catch (error) {

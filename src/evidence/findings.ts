@@ -6,34 +6,15 @@ import {
 } from '../contract/operations.ts';
 import type { Call } from '../service/input.ts';
 import { cut } from '../words.ts';
+import { KEPT_TARGET } from './exchange.ts';
+import { FINDING_CODES, type FindingCode, type Noted } from './finding-codes.ts';
 import { nearRoundedId, placeholderKey, unknownInputs } from './findings-checks.ts';
-import { KEPT_TARGET } from './journal.ts';
+import type { Journal } from './journal.ts';
 import { isFinal, Retries } from './retries.ts';
 import type { Witnessed } from './witnessed.ts';
 
-/** What each code of a finding means to a client, and what to do about it. */
-const FINDING_CODES = {
-  deprecated: 'The operation is to be sunset; move away from it before then.',
-  experimental: 'The operation can change without notice; be ready to adapt, or do without it.',
-  'rounded-id': 'A double cannot hold this id exactly; read and write ids as 64-bit integers.',
-  'placeholder-key': 'A variable without a value was sent as the key; check where it is set.',
-  'unknown-input': 'The document does not name it, so the service may refuse it; leave it out.',
-  'pointless-retry': 'The reply cannot change by asking again; retry only what may be temporary.',
-  'early-retry': 'The service asked for a longer pause; wait as long as Retry-After says.',
-  'unexpected-body': 'A DELETE takes no body and the service may refuse one; send none.',
-} as const satisfies Record<string, string>;
-
-export type FindingCode = keyof typeof FINDING_CODES;
-
-export const FINDING_CODE_NAMES = Object.keys(FINDING_CODES).filter(isFindingCode);
-
-function isFindingCode(name: string): name is FindingCode {
-  return Object.hasOwn(FINDING_CODES, name);
-}
-
 /** Something a client did that it should not do against the real service. */
-export interface Finding {
-  readonly code: FindingCode;
+export interface Finding extends Noted {
   readonly sandbox: string;
   /** The number of the exchange that caused it. */
   readonly exchange: number;
@@ -42,8 +23,6 @@ export interface Finding {
   readonly target: string;
   /** When, by the sandbox's clock. */
   readonly at: string;
-  readonly message: string;
-  readonly advice: string;
 }
 
 export interface FindingsReport {
@@ -58,25 +37,21 @@ const MOST = 100;
 /** Findings told of many sandboxes together: there can be thousands of them. */
 export const MOST_TOGETHER = 1000;
 
-/** What a call of an operation is, whatever it says: a kind of finding that is kept once. */
-interface Nature {
-  readonly code: FindingCode;
-  readonly message: string;
-}
-
-const NATURES: ReadonlyMap<OperationId, readonly Nature[]> = new Map(
-  OPERATION_IDS.map((id) => [id, naturesOf(id)]),
+/** What every call of an operation is: these findings are kept once. */
+const NATURES: ReadonlyMap<OperationId, readonly Noted[]> = new Map(
+  OPERATION_IDS.map((id) => [id, naturesOf(id)] as const).filter(([, it]) => it.length > 0),
 );
 
-function naturesOf(id: OperationId): Nature[] {
+function naturesOf(id: OperationId): Noted[] {
   const { sunset, stability } = operationShape(id);
-  const natures: Nature[] = [];
+  const natures: Noted[] = [];
   if (sunset !== undefined) {
     const message = `${id} is deprecated, to be sunset on ${sunset}.`;
-    natures.push({ code: 'deprecated', message });
+    natures.push({ code: 'deprecated', message, advice: FINDING_CODES.deprecated });
   }
   if (stability !== undefined) {
-    natures.push({ code: 'experimental', message: `${id} is ${stability}.` });
+    const message = `${id} is ${stability}.`;
+    natures.push({ code: 'experimental', message, advice: FINDING_CODES.experimental });
   }
   return natures;
 }
@@ -94,21 +69,21 @@ export class Findings {
   /** The latest key that was no placeholder: clients send the same again and again. */
   #checkedKey: string | undefined;
 
+  readonly #journal: Pick<Journal, 'note'>;
   readonly #onFinding: OnFinding | undefined;
 
-  constructor(sandbox: string, onFinding?: OnFinding) {
+  /** @param journal takes the findings of its latest exchange */
+  constructor(sandbox: string, journal: Pick<Journal, 'note'>, onFinding?: OnFinding) {
     this.sandbox = sandbox;
+    this.#journal = journal;
     this.#onFinding = onFinding;
   }
 
   /** A plain call that succeeds costs a handful of comparisons. */
   record(witnessed: Witnessed): void {
     const { call, reply } = witnessed;
-    for (const { code, message } of NATURES.get(call.operation) ?? []) {
-      const told = this.#counts?.get(code);
-      if (told === undefined) this.#add(code, message, witnessed);
-      else told.count += 1;
-    }
+    const natures = NATURES.get(call.operation);
+    if (natures !== undefined) this.#takeNatures(natures, witnessed);
     if (call.authorization !== this.#checkedKey) this.#checkKey(witnessed);
     if (OPERATIONS[call.operation].method === 'DELETE' && hasContent(call)) {
       this.#add('unexpected-body', 'A DELETE was sent with a body.', witnessed);
@@ -119,6 +94,15 @@ export class Findings {
     const isRefusal = reply !== undefined && !isSuccess;
     if (isRefusal || this.#retries !== undefined) this.#checkRetry(witnessed);
     if (isRefusal && isFinal(reply)) this.#checkId(witnessed);
+  }
+
+  #takeNatures(natures: readonly Noted[], witnessed: Witnessed): void {
+    this.#journal.note(natures);
+    for (const { code, message } of natures) {
+      const told = this.#counts?.get(code);
+      if (told === undefined) this.#keep(code, message, witnessed);
+      else told.count += 1;
+    }
   }
 
   #checkKey(witnessed: Witnessed): void {
@@ -161,6 +145,11 @@ export class Findings {
   }
 
   #add(code: FindingCode, message: string, witnessed: Witnessed): void {
+    this.#journal.note([{ code, message, advice: FINDING_CODES[code] }]);
+    this.#keep(code, message, witnessed);
+  }
+
+  #keep(code: FindingCode, message: string, witnessed: Witnessed): void {
     const { exchange, seen, call, world } = witnessed;
     this.#counts ??= new Map();
     const told = this.#counts.get(code);

@@ -1,7 +1,7 @@
 import type { Reply } from '../service/reply.ts';
 import { versionOf } from '../store/store.ts';
+import type { Seen } from './exchange.ts';
 import { retryAfter } from './findings-checks.ts';
-import type { Seen } from './journal.ts';
 import type { Witnessed } from './witnessed.ts';
 
 /** How long a refusal is remembered, in milliseconds of real time. */

@@ -1,7 +1,7 @@
 import type { Call } from '../service/input.ts';
 import type { Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
-import type { Seen } from './journal.ts';
+import type { Seen } from './exchange.ts';
 
 /** A call and what its client was sent, as coverage and findings see them. */
 export interface Witnessed {

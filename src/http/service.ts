@@ -162,6 +162,7 @@ class ServiceExchange implements Framing {
       method: this.method,
       target: mountPath(request) + this.#target.url,
       authorization: this.#authorization,
+      headers: request.rawHeaders,
       call: this.#called,
       connection: request.socket,
       connectedAt: openedAt(request.socket),

@@ -41,6 +41,11 @@ export interface RequestFilter extends Omit<ExchangeFilter, 'from' | 'to'> {
   readonly to?: string | undefined;
 }
 
+interface ListOptions {
+  readonly limit?: number | undefined;
+  readonly order?: 'asc' | 'desc' | undefined;
+}
+
 /** How to set a clock; what is left out stays. */
 interface ClockSetting {
   readonly now?: string | Date | undefined;
@@ -114,8 +119,8 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
         control.call<ClockState>('PUT', '/clock', { now: instantOf(now), frozen: true }),
     },
     requests: {
-      /** The exchanges in the journal, the newest last. */
-      list: async (filter: RequestFilter & { readonly limit?: number | undefined } = {}) =>
+      /** The latest exchanges in the journal that match, by default the newest last. */
+      list: async (filter: RequestFilter & ListOptions = {}) =>
         (
           await control.call<{ exchanges: readonly RecordedExchange[] }>(
             'GET',

@@ -1,5 +1,6 @@
 import type { Shown } from '../evidence/coverage.ts';
-import { findingKinds, howToGet, placeOf, type ReportData } from './data.ts';
+import { howToGet } from '../evidence/how-to-get.ts';
+import { findingKinds, placeOf, type ReportData } from './data.ts';
 import { renderJunit, type TestCase } from './junit.ts';
 
 /**

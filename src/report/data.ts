@@ -1,24 +1,10 @@
-import { DEFAULT_URL } from '../contract/default-url.ts';
-import { operationShape } from '../contract/operations.ts';
-import type { CoverageReport, ReplyCoverage } from '../evidence/coverage.ts';
+import type { CoverageReport } from '../evidence/coverage.ts';
 import type { Finding, FindingsReport } from '../evidence/findings.ts';
 
 /** The input of a report. */
 export interface ReportData {
   readonly coverage: CoverageReport;
   readonly findings: FindingsReport;
-}
-
-/** A curl command that gets a reply from a mock on its default port. */
-export function howToGet({
-  operation,
-  status,
-}: Pick<ReplyCoverage, 'operation' | 'status'>): string {
-  const { method, path } = operationShape(operation);
-  const url = `${DEFAULT_URL}${path.replaceAll(/\{\w+\}/g, '1')}`;
-  const headers =
-    status === 401 ? '' : ` -H 'Authorization: Bearer demo-key' -H 'Prefer: code=${status}'`;
-  return `curl -i${method === 'GET' ? '' : ` -X ${method}`}${headers} ${url}`;
 }
 
 /** All findings of one kind. */

@@ -1,5 +1,6 @@
 import { type Shown, SLOTS, together } from '../evidence/coverage.ts';
-import { type Finding, type FindingCode, MOST_TOGETHER } from '../evidence/findings.ts';
+import type { FindingCode } from '../evidence/finding-codes.ts';
+import { type Finding, MOST_TOGETHER } from '../evidence/findings.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** The evidence of sandboxes that were reset or deleted, in the form of one more sandbox. */

@@ -1,7 +1,8 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import { Coverage } from '../evidence/coverage.ts';
+import type { Seen } from '../evidence/exchange.ts';
 import { Findings, type OnFinding } from '../evidence/findings.ts';
-import { Journal, type Observer, type Seen } from '../evidence/journal.ts';
+import { Journal, type Observer } from '../evidence/journal.ts';
 import { isDelivered, isShown, type Outcome } from '../scenario/outcome.ts';
 import { type Decision, type RuleBook, Rules } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
@@ -63,7 +64,6 @@ export class Sandbox {
   readonly file: SandboxFile | undefined;
   readonly #share: SandboxShare;
   readonly #passing: boolean;
-  /** What a reset goes back to. */
   #origin: Start;
   #start: Start;
   #world: World;
@@ -89,7 +89,7 @@ export class Sandbox {
     this.clock = new MovableClock(start.clock);
     this.journal = new Journal(name, share.journal, share.observers);
     this.coverage = new Coverage(name);
-    this.findings = new Findings(name, share.onFinding);
+    this.findings = new Findings(name, this.journal, share.onFinding);
     this.#share = share;
     this.#start = start;
     this.#world = this.#worldFrom(start, file?.store ?? forkStore(start.store));
@@ -124,6 +124,11 @@ export class Sandbox {
 
   get start(): Start {
     return this.#start;
+  }
+
+  /** What a reset goes back to. */
+  get origin(): Start {
+    return this.#origin;
   }
 
   /** Takes an exchange in: in the journal, and what it shows of the client. */

@@ -10,8 +10,8 @@ import {
   renderPretty,
 } from '../../src/cli/output/log.ts';
 import { logFormatFor, openLog } from '../../src/cli/output/log-output.ts';
+import { Exchange } from '../../src/evidence/exchange.ts';
 import type { Finding } from '../../src/evidence/findings.ts';
-import { Exchange } from '../../src/evidence/journal.ts';
 import { runCommand, startCommand } from '../helpers/command.ts';
 
 const PLAIN = { width: 80, colour: false };
@@ -189,6 +189,7 @@ function exchanged(number: number): Exchange {
     call: undefined,
     connection: {},
     connectedAt: undefined,
+    headers: [],
     receivedAt: 0,
   };
   const reply = {

@@ -39,8 +39,9 @@ describeBothWays('the journal in the control API', (open) => {
     await send('POST', '/v1/pets', { body: { name: 'x'.repeat(5000), categoryId: 1 } });
     await send('GET', '/v1/pets/65');
     const { exchanges } = Object((await send('GET', '/__mock/requests')).json);
-    expect(exchanges[0].request).toEqual({ body: '{"name"' });
-    expect(exchanges[1].request).toEqual({
+    expect(exchanges[0].request).toMatchObject({ body: '{"name"' });
+    expect(exchanges[0].request).not.toHaveProperty('cut');
+    expect(exchanges[1].request).toMatchObject({
       cut: true,
       body: expect.stringMatching(/^\{"name":"x/),
     });
@@ -57,6 +58,12 @@ describeBothWays('the journal in the control API', (open) => {
     ['method=DELETE', 1],
     ['key=demo-key', 3],
     ['key=demo', 0],
+    ['after=1', 3],
+    ['after=1&before=4', 2],
+    ['text=ORDERS', 2],
+    ['text=is+missing', 1],
+    ['text=PET_not_found', 1],
+    ['text=nowhere', 0],
     ['from=2030-01-01T00:00:01Z', 1],
     ['to=2030-01-01T00:00:00Z', 3],
     ['', 4],
@@ -72,7 +79,9 @@ describeBothWays('the journal in the control API', (open) => {
       count,
     );
     const filter: Record<string, string | number> = Object.fromEntries(new URLSearchParams(query));
-    if (filter.status !== undefined) filter.status = Number(filter.status);
+    for (const name of ['status', 'after', 'before']) {
+      if (filter[name] !== undefined) filter[name] = Number(filter[name]);
+    }
     const counted = await send('POST', '/__mock/requests/count', { body: filter });
     expect(counted.json).toEqual({ count, complete: true });
   });
@@ -86,6 +95,61 @@ describeBothWays('the journal in the control API', (open) => {
     expect(await send('DELETE', '/__mock/requests')).toMatchObject({ status: 204 });
     expect((await send('GET', '/__mock/requests')).json).toMatchObject({ total: 0, dropped: 0 });
   });
+
+  test('pages back from the newest exchange', async () => {
+    const { send } = await open();
+    for (const id of [1, 2, 3, 4, 5]) await send('GET', `/v1/pets/${id}`);
+    const page = async (query: string) => {
+      const { json } = await send('GET', `/__mock/requests?order=desc&limit=2${query}`);
+      return Object(json).exchanges.map(({ number }: { number: number }) => number);
+    };
+    expect(await page('')).toEqual([5, 4]);
+    expect(await page('&before=4')).toEqual([3, 2]);
+    expect(await page('&before=2')).toEqual([1]);
+    expect(await page('&before=1')).toEqual([]);
+  });
+
+  test('has one exchange by its number, with headers, findings and masked credentials', async () => {
+    const { send } = await open();
+    await send('DELETE', '/v1/store/orders/1', {
+      body: 'none',
+      headers: { 'X-Trace': 'abc', Cookie: 'session=secret' },
+    });
+    const { json, text } = await send('GET', '/__mock/requests/1');
+    expect(json).toMatchObject({
+      number: 1,
+      duration: expect.any(Number),
+      findings: [{ code: 'unexpected-body', advice: expect.any(String) }],
+      request: {
+        headers: { authorization: 'Bearer demo…', 'x-trace': 'abc', cookie: 'sess…' },
+      },
+    });
+    expect(text).not.toMatch(/demo-key|secret/);
+  });
+
+  test('every exchange has its findings, also those that a report lists once', async () => {
+    const { send } = await open();
+    await send('GET', '/v1/pets/1');
+    await send('GET', '/v1/pets/1?colour=red', { key: 'undefined' });
+    const codes = async (number: number) =>
+      Object((await send('GET', `/__mock/requests/${number}`)).json).findings.map(
+        ({ code }: { code: string }) => code,
+      );
+    expect(await codes(1)).toEqual(['deprecated']);
+    expect(await codes(2)).toEqual(['deprecated', 'placeholder-key', 'unknown-input']);
+  });
+
+  test.each(['0', '3', '1.5', 'one', '99999999999999999999'])(
+    'has no exchange %s',
+    async (number) => {
+      const { send } = await open({ journal: 2 });
+      expect(await send('GET', `/__mock/requests/${number}`)).toMatchObject({ status: 404 });
+      for (const id of [1, 2, 3, 4]) await send('GET', `/v1/pets/${id}`);
+      const known = await send('GET', `/__mock/requests/${number}`);
+      if (number === '3') expect(known).toMatchObject({ status: 200, json: { number: 3 } });
+      else expect(Object(known.json).message).toContain('it keeps 3 to 4');
+    },
+  );
 
   test('says what it has dropped, and when a count is not complete for that', async () => {
     const { send } = await open({ ...FROZEN, journal: 2 });
@@ -121,6 +185,7 @@ describeBothWays('the journal in the control API', (open) => {
     ['GET', '/__mock/requests?status=ok', undefined, 'an HTTP status'],
     ['GET', '/__mock/requests?stauts=404', undefined, 'did you mean status?'],
     ['GET', '/__mock/requests?limit=-1', undefined, 'an integer from 0'],
+    ['GET', '/__mock/requests?order=newest', undefined, 'asc or desc'],
     ['GET', '/__mock/requests?from=now', undefined, 'an RFC 3339 instant'],
     ['GET', '/__mock/requests?status=404&status=409', undefined, 'one value'],
     ['GET', '/__mock/requests/stream?bases=assumed', undefined, 'did you mean basis?'],
@@ -156,9 +221,9 @@ interface Stream {
   leave(): void;
 }
 
-function stream(url: string): Promise<Stream> {
+function stream(url: string, headers: Record<string, string> = {}): Promise<Stream> {
   return new Promise((resolve, reject) => {
-    const request = get(url, (response) => {
+    const request = get(url, { headers }, (response) => {
       let received = '';
       response.on('data', (chunk) => {
         received += chunk;
@@ -195,6 +260,19 @@ test('the stream has each exchange of its sandbox that its filter lets through',
   const [, data = ''] = /^id: 2\nevent: exchange\ndata: (.*)$/.exec(events[0] ?? '') ?? [];
   expect(JSON.parse(data)).toMatchObject({ number: 2, status: 404, operation: 'getPet' });
   all.leave();
+});
+
+test('a stream resumes where Last-Event-ID or `after` says', async () => {
+  const { origin } = await serve();
+  for (const id of [1, 2, 3]) await fetch(`${origin}/v1/pets/${id}`, KEY);
+  const ids = async (stream: Stream): Promise<string[]> => {
+    const text = await stream.until('id: 3');
+    stream.leave();
+    return [...text.matchAll(/^id: (\d)$/gm)].map(([, id = '']) => id);
+  };
+  const url = `${origin}/__mock/requests/stream`;
+  expect(await ids(await stream(`${url}?after=0`))).toEqual(['1', '2', '3']);
+  expect(await ids(await stream(`${url}?after=0`, { 'Last-Event-ID': '2' }))).toEqual(['3']);
 });
 
 test('a stream ends with its sandbox', async () => {

@@ -42,6 +42,17 @@ describeBothWays('sandboxes in the control API', (open) => {
     expect((await send('GET', '/~a/v1/pets')).json).not.toEqual([]);
   });
 
+  test('say how many exchanges and findings they have', async () => {
+    const { send } = await open();
+    await send('GET', '/v1/pets');
+    await send('GET', '/v1/pets/1');
+    await send('GET', '/v1/pets/1');
+    expect((await send('GET', '/__mock/sandboxes')).json).toMatchObject([
+      { name: 'default', requests: 3, findings: 2 },
+      { name: 'staging', requests: 0, findings: 0 },
+    ]);
+  });
+
   test.each([
     ['POST', '/__mock/sandboxes', { name: 'staging' }, 409, 'already_exists'],
     ['POST', '/__mock/sandboxes', { name: 'a b' }, 400, 'invalid_input'],

@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startServer } from '../../src/server.ts';
 import { describeBothWays } from '../helpers/wire.ts';
 
 describeBothWays('scenarios in the control API', (open) => {
@@ -8,6 +12,7 @@ describeBothWays('scenarios in the control API', (open) => {
     expect(shipped).toContainEqual({
       name: 'shipped-orders',
       description: expect.stringMatching(/./),
+      shipped: true,
     });
     const body = { scenarios: ['shipped-orders', 'conflict-without-body'] };
     const reply = await send('PUT', '/__mock/scenario', { body });
@@ -121,6 +126,43 @@ describeBothWays('assumptions in the control API', (open) => {
     expect(Object(reply.json).message).toContain(told);
     expect((await send('GET', '/__mock/assumptions')).text).toBe(before);
   });
+});
+
+test('those of the start and the written one are listed, and can be switched off and on', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'base.yaml'), 'state: { orders: { remove: all } }\n');
+  const file = join(folder, 'mine.yaml');
+  writeFileSync(file, 'description: Mine.\nextends: [base.yaml]\nassume: { unknown-pet: "400" }\n');
+  const server = await startServer({ port: 0, scenarios: [file, 'slow'] });
+  onTestFinished(() => server.close());
+  const control = `${new URL(server.url).origin}/__mock`;
+  const active = async () => {
+    const all: { name: string; active?: number; shipped: boolean }[] = Object(
+      await (await fetch(`${control}/scenarios`)).json(),
+    );
+    return all
+      .filter((it) => it.active !== undefined || !it.shipped)
+      .map((it) => `${it.active ?? '-'} ${it.name}`)
+      .sort();
+  };
+  const use = async (body: object) => {
+    const headers = { 'Content-Type': 'application/json' };
+    const init = { method: 'PUT', headers, body: JSON.stringify(body) };
+    expect((await fetch(`${control}/scenario`, init)).status).toBe(200);
+  };
+  const pet = async () =>
+    (await fetch(`${server.url}/pets/9999`, { headers: { Authorization: 'Bearer demo-key' } }))
+      .status;
+  expect(await active()).toEqual(['1 base', '2 mine', '3 slow']);
+  await use({ scenarios: [], scenario: { rules: [{ on: 'getPet', reply: { status: 418 } }] } });
+  expect(await active()).toEqual(['- base', '- mine', '1 request']);
+  await use({ scenarios: ['request', 'mine'] });
+  expect(await active()).toEqual(['1 request', '2 base', '3 mine']);
+  expect(await pet()).toBe(418);
+  await use({ scenarios: ['mine'] });
+  expect(await active()).toEqual(['1 base', '2 mine']);
+  expect(await pet()).toBe(400);
 });
 
 describeBothWays('the clock in the control API', (open) => {

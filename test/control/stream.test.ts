@@ -1,49 +1,70 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ControlCall } from '../../src/control/endpoint.ts';
 import { MOST_STREAMS, streamsOf } from '../../src/control/journal/exchange-stream.ts';
 import { REQUEST_ENDPOINTS } from '../../src/control/journal/request-endpoints.ts';
-import { Exchange, type ExchangeFilter } from '../../src/evidence/journal.ts';
+import { Exchange } from '../../src/evidence/exchange.ts';
+import type { ExchangeFilter } from '../../src/evidence/journal.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 import { callOf } from '../helpers/call.ts';
 
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
 afterEach(() => {
   vi.useRealTimers();
 });
 
+const createSandboxes = () => new Sandboxes(startOf({}, loadFixtureSync('default'), []));
+
 /** A stream whose client reads nothing until `read` is called. */
-function slowStream(
-  sandboxes = new Sandboxes(startOf({}, loadFixtureSync('default'), [])),
-  filter: ExchangeFilter = {},
+function slowStream({
+  sandboxes = createSandboxes(),
+  filter = {},
   sandbox = sandboxes.default,
-) {
+  after,
+}: {
+  readonly sandboxes?: Sandboxes;
+  readonly filter?: ExchangeFilter;
+  readonly sandbox?: Sandbox | undefined;
+  readonly after?: number;
+} = {}) {
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   const written: string[] = [];
-  const chunks: unknown[] = [];
   let waiting = 0;
   vi.spyOn(response, 'write').mockImplementation((chunk) => {
     written.push(String(chunk));
-    chunks.push(chunk);
     waiting += String(chunk).length;
     return false;
   });
   vi.spyOn(response, 'writableLength', 'get').mockImplementation(() => waiting);
-  streamsOf(sandboxes.observers).open(response, sandbox, filter);
+  streamsOf(sandboxes).open(response, sandbox, filter, after);
   const read = (): void => {
     waiting = 0;
-    response.emit('drain');
+    vi.advanceTimersByTime(50);
   };
-  return { sandboxes, response, written, chunks, read };
+  /** The numbers of the exchanges that were sent. */
+  const sent = (): number[] =>
+    [...written.join('').matchAll(/^id: (\d+)\nevent: exchange$/gm)].map(([, id]) => Number(id));
+  const dropped = (): number =>
+    [...written.join('').matchAll(/^event: dropped\ndata: \{"count":(\d+)\}$/gm)].reduce(
+      (sum, [, count]) => sum + Number(count),
+      0,
+    );
+  return { sandboxes, response, written, read, sent, dropped };
 }
 
 const SEEN = {
   method: 'GET',
-  target: `/v1/pets?${'x'.repeat(2000)}`,
+  target: '/v1/pets',
   authorization: undefined,
+  headers: [],
   call: callOf('listPets'),
   connection: {},
   connectedAt: undefined,
@@ -57,61 +78,112 @@ const RESET = {
   delay: 0,
 } as const;
 
-test('a slow client learns how many exchanges it missed', () => {
-  const { sandboxes, written, read } = slowStream();
-  const { journal } = sandboxes.default;
-  for (let count = 0; count < 1000; count += 1) journal.record(0, SEEN, RESET);
-  const sent = written.filter((text) => text.includes('event: exchange')).length;
-  expect(sent).toBeLessThan(600);
-  read();
-  expect(written.at(-1)).toBe(`event: dropped\ndata: {"count":${1000 - sent}}\n\n`);
-  journal.record(0, SEEN, RESET);
-  expect(written.at(-1)).toMatch(/^id: 1001\nevent: exchange\n/);
+function record({ journal }: Sandbox, count: number, target: string = SEEN.target): void {
+  for (let left = count; left > 0; left -= 1) journal.record(0, { ...SEEN, target }, RESET);
+}
+
+const upTo = (length: number): number[] => Array.from({ length }, (_, index) => index + 1);
+
+test('a stream keeps up with 2,000 exchanges per second', () => {
+  const { sandboxes, read, sent, dropped } = slowStream();
+  for (let look = 0; look < 20; look += 1) {
+    record(sandboxes.default, 100);
+    read();
+  }
+  expect(sent()).toEqual(upTo(2000));
+  expect(dropped()).toBe(0);
+});
+
+test('a stream that falls behind by more than 1,000 exchanges skips the oldest and says how many', () => {
+  const { sandboxes, read, sent, dropped } = slowStream();
+  for (let look = 0; look < 20; look += 1) {
+    record(sandboxes.default, 1000);
+    read();
+  }
+  for (let look = 0; look < 10; look += 1) read();
+  expect(sent().at(-1)).toBe(20_000);
+  expect(sent().length + dropped()).toBe(20_000);
+  expect(sent()).toHaveLength(2900);
+});
+
+test('a client that does not read has at most 1 MiB and one look buffered', () => {
+  const { sandboxes, written, read, sent, dropped } = slowStream();
+  for (let look = 0; look < 100; look += 1) {
+    record(sandboxes.default, 100, `/v1/pets?${'x'.repeat(2000)}`);
+    vi.advanceTimersByTime(50);
+  }
+  expect(written.join('').length).toBeLessThan(2 ** 20 + 300_000);
+  expect(dropped()).toBe(0);
+  for (let look = 0; look < 10; look += 1) read();
+  expect(sent().at(-1)).toBe(10_000);
+  expect(sent().length + dropped()).toBe(10_000);
+});
+
+test('a stream resumes after the exchange that its client has read last', () => {
+  const sandboxes = createSandboxes();
+  record(sandboxes.default, 5);
+  const resumed = slowStream({ sandboxes, after: 3 });
+  const fresh = slowStream({ sandboxes });
+  const restarted = slowStream({ sandboxes, after: 1000 });
+  record(sandboxes.default, 1);
+  resumed.read();
+  expect(resumed.sent()).toEqual([4, 5, 6]);
+  expect(fresh.sent()).toEqual([6]);
+  expect(restarted.sent()).toEqual(upTo(6));
 });
 
 test('an idle stream sends a comment every 15 s until it closes', () => {
-  vi.useFakeTimers();
-  const { sandboxes, response, written, read } = slowStream();
-  read();
+  const { response, written } = slowStream();
   vi.advanceTimersByTime(15_000);
   expect(written).toEqual([':\n\n', ':\n\n']);
   response.emit('close');
   expect(vi.getTimerCount()).toBe(0);
-  expect(sandboxes.observers.size).toBe(0);
 });
 
-test('a stream of a deleted sandbox gets nothing from a new one with its name', () => {
-  const sandboxes = new Sandboxes(startOf({}, loadFixtureSync('default'), []));
-  const { written } = slowStream(sandboxes, {}, sandboxes.find('a'));
-  sandboxes.find('a')?.journal.record(0, SEEN, RESET);
-  expect(written).toHaveLength(2);
+test('a stream of a deleted sandbox gets its last exchanges, and nothing from a new one with its name', () => {
+  const sandboxes = createSandboxes();
+  const { sent } = slowStream({ sandboxes, sandbox: sandboxes.find('a') });
+  record(sandboxes.find('a') ?? sandboxes.default, 1);
   sandboxes.delete('a');
-  sandboxes.find('a')?.journal.record(0, SEEN, RESET);
-  expect(written).toHaveLength(2);
-  expect(sandboxes.observers.size).toBe(0);
+  expect(sent()).toEqual([1]);
+  record(sandboxes.find('a') ?? sandboxes.default, 2);
+  vi.advanceTimersByTime(50);
+  expect(sent()).toEqual([1]);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
-test('an exchange is serialized once for all streams of its sandbox, and only if one of them wants it', () => {
-  const { sandboxes, chunks } = slowStream();
-  const others = [slowStream(sandboxes), slowStream(sandboxes)];
-  const picky = slowStream(sandboxes, { status: 404 });
+test('an exchange is written once for all streams of its sandbox, and only if one of them wants it', () => {
+  const sandboxes = createSandboxes();
+  const streams = [1, 2, 3].map(() => slowStream({ sandboxes }));
+  const picky = slowStream({ sandboxes, filter: { status: 404 } });
   const decode = vi.spyOn(Exchange.prototype, 'requestBody', 'get');
-  sandboxes.default.journal.record(0, SEEN, RESET);
+  record(sandboxes.default, 1);
+  record(sandboxes.find('another') ?? sandboxes.default, 1);
+  vi.advanceTimersByTime(50);
   expect(decode).toHaveBeenCalledTimes(1);
-  for (const other of others) expect(other.chunks.at(-1)).toBe(chunks.at(-1));
-  expect(String(chunks.at(-1))).toContain('event: exchange');
-  expect(picky.chunks).toHaveLength(1);
-  sandboxes.find('another')?.journal.record(0, SEEN, RESET);
-  expect(decode).toHaveBeenCalledTimes(1);
+  for (const { sent } of streams) expect(sent()).toEqual([1]);
+  expect(picky.sent()).toEqual([]);
   decode.mockRestore();
+});
+
+test('a busy sandbox does not starve the streams of another', () => {
+  const sandboxes = createSandboxes();
+  const busy = slowStream({ sandboxes });
+  const other = sandboxes.find('other') ?? sandboxes.default;
+  const quiet = slowStream({ sandboxes, sandbox: other });
+  record(sandboxes.default, 500);
+  record(other, 1);
+  vi.advanceTimersByTime(100);
+  expect(quiet.sent()).toEqual([1]);
+  expect(busy.sent().length).toBeGreaterThan(100);
 });
 
 test('a server has at most 100 open streams', () => {
   const { sandboxes, response } = slowStream();
-  const streams = streamsOf(sandboxes.observers);
+  const streams = streamsOf(sandboxes);
   for (let count = 2; count <= MOST_STREAMS; count += 1) {
     expect(streams.areFull).toBe(false);
-    slowStream(sandboxes);
+    slowStream({ sandboxes });
   }
   expect(MOST_STREAMS).toBe(100);
   expect(streams.areFull).toBe(true);
@@ -140,5 +212,6 @@ function callTo(sandboxes: Sandboxes): ControlCall {
     body: undefined,
     mount: '/__mock',
     url: 'http://localhost/__mock',
+    headers: {},
   };
 }

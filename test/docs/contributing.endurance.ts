@@ -63,7 +63,7 @@ const PLANTS: Readonly<Record<string, readonly Plant[]>> = {
   ],
   'Add a finding': [
     {
-      file: 'src/evidence/findings.ts',
+      file: 'src/evidence/finding-codes.ts',
       before: "  deprecated: '",
       text: "  planted: 'Planted.',\n",
     },

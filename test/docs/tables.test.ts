@@ -10,8 +10,8 @@ import { ASSUMED_REPLIES, DOCUMENTED_REPLIES, type KnownReply } from '../../src/
 import { ERROR_CODES } from '../../src/contract/error-codes.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
-import { FINDING_CODE_NAMES } from '../../src/evidence/findings.ts';
-import { Exchange } from '../../src/evidence/journal.ts';
+import { Exchange } from '../../src/evidence/exchange.ts';
+import { FINDING_CODE_NAMES } from '../../src/evidence/finding-codes.ts';
 import * as library from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
 import { coverageFormats } from '../../src/report/write.ts';

@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FINDING_CODE_NAMES, type FindingsReport } from '../../src/evidence/findings.ts';
+import { FINDING_CODE_NAMES } from '../../src/evidence/finding-codes.ts';
+import type { FindingsReport } from '../../src/evidence/findings.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
 
 interface Step {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Journal, type ObservedExchange, type Seen } from '../../src/evidence/journal.ts';
+import type { Seen } from '../../src/evidence/exchange.ts';
+import { Journal, type ObservedExchange } from '../../src/evidence/journal.ts';
 import type { Outcome } from '../../src/scenario/outcome.ts';
 import type { Reply } from '../../src/service/reply.ts';
 import { callOf } from '../helpers/call.ts';
@@ -11,6 +12,7 @@ const SEEN: Seen = {
   call: callOf('listPets'),
   connection: {},
   connectedAt: undefined,
+  headers: [],
   receivedAt: 0,
 };
 
@@ -59,10 +61,12 @@ describe('the journal', () => {
 
   test('says that a count is not complete where a dropped exchange could be one of them', () => {
     const journal = journalOf(3, 5);
-    expect(journal.count({})).toEqual({ count: 3, complete: false });
-    expect(journal.count({ from: 2 })).toEqual({ count: 3, complete: false });
-    expect(journal.count({ from: 4 })).toEqual({ count: 2, complete: true });
-    expect(journalOf(3, 3).count({})).toEqual({ count: 3, complete: true });
+    expect(journal.isComplete({})).toBe(false);
+    expect(journal.isComplete({ from: 2 })).toBe(false);
+    expect(journal.isComplete({ from: 4 })).toBe(true);
+    expect(journal.isComplete({ after: 1 })).toBe(false);
+    expect(journal.isComplete({ after: 2 })).toBe(true);
+    expect(journalOf(3, 3).isComplete({})).toBe(true);
   });
 
   test('never shows more of a key than its first four characters', () => {

@@ -24,6 +24,7 @@ function mark({ method = 'POST', target = '/v1/pets', key = 'a', body }: Sent): 
     call,
     connection: {},
     connectedAt: undefined,
+    headers: [],
     receivedAt: 0,
   };
   return markOf({ seen, call });
@@ -76,6 +77,7 @@ function retries(connections: readonly object[], opened: number): boolean[] {
       call,
       connection,
       connectedAt: opened,
+      headers: [],
       receivedAt: 0,
     };
     return known.take({ exchange: index + 1, seen, call, reply, delay: 0, world }).pointless;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DEFAULT_URL } from '../../contract/default-url.ts';
-import { FINDING_CODE_NAMES } from '../../evidence/findings.ts';
+import { FINDING_CODE_NAMES } from '../../evidence/finding-codes.ts';
 import { ASSUME } from '../../scenario/assume-shape.ts';
 import {
   ANY_TEXT,

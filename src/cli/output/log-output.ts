@@ -42,8 +42,7 @@ export function openLog({ output, style }: Terminal, format: LogFormat): Log | u
   const render = format === 'json' ? renderJson : renderPretty;
   return {
     observe: (sandbox, exchange) => {
-      const duration = performance.now() - exchange.receivedAt + exchange.delay;
-      lines.add(() => render(sandbox, exchange, duration, style));
+      lines.add(() => render(sandbox, exchange, exchange.duration, style));
     },
     onFinding: (finding) => lines.add(() => renderFinding(finding, format, style)),
     onControlCall: (call) => lines.add(() => renderControlCall(call, format, style)),

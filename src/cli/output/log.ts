@@ -1,6 +1,6 @@
 import type { ControlCall } from '../../control/parts.ts';
+import type { Exchange } from '../../evidence/exchange.ts';
 import type { Finding } from '../../evidence/findings.ts';
-import type { Exchange } from '../../evidence/journal.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { counted, cut } from '../../words.ts';
 import type { Flags } from '../flags.ts';

@@ -1,9 +1,10 @@
-import { coverageOf } from '../../evidence/coverage.ts';
+import { coverageOf, type ReplyCoverage } from '../../evidence/coverage.ts';
 import { findingsOf } from '../../evidence/findings.ts';
+import { howToGet } from '../../evidence/how-to-get.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { FLAG } from '../../shape/shapes.ts';
 import { COVERAGE, type Coverage, FINDINGS, type Findings } from '../control-shapes.ts';
-import { type Endpoint, json, withQuery } from '../endpoint.ts';
+import { type Endpoint, json, serviceUrl, withQuery } from '../endpoint.ts';
 
 const SCOPE = object({
   all: optional(FLAG, 'Report on all sandboxes, including deleted ones and what a reset cleared.'),
@@ -22,8 +23,16 @@ export const COVERAGE_ENDPOINTS: readonly Endpoint[] = [
         shape: COVERAGE,
       },
     },
-    handle: ({ parts, sandbox, query: { all } }) =>
-      json<Coverage>(all ? parts.sandboxes.coverage() : coverageOf([sandbox.coverage])),
+    handle: ({ parts, sandbox, query: { all }, url }) => {
+      const report = all ? parts.sandboxes.coverage() : coverageOf([sandbox.coverage]);
+      const [key] = sandbox.world.keys.valid;
+      const withCurl = (it: ReplyCoverage) => ({ ...it, curl: howToGet(it, serviceUrl(url), key) });
+      return json<Coverage>({
+        ...report,
+        documented: report.documented.map(withCurl),
+        assumed: report.assumed.map(withCurl),
+      });
+    },
   }),
   withQuery(SCOPE, {
     id: 'getFindings',

@@ -1,61 +1,73 @@
 import type { ServerResponse } from 'node:http';
 import { writeJson } from '../../contract/json.ts';
-import {
-  type ExchangeFilter,
-  type ObservedExchange,
-  type Observer,
-  passes,
-} from '../../evidence/journal.ts';
+import type { Exchange } from '../../evidence/exchange.ts';
+import { type ExchangeFilter, passes } from '../../evidence/journal.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import type { Sandboxes } from '../../sandbox/sandboxes.ts';
 import { exchangeView } from './exchange-view.ts';
 
 /** The most streams that a server has open at a time. */
 export const MOST_STREAMS = 100;
 
-/** Milliseconds between the comments that keep an idle connection open. */
-const KEEP_ALIVE = 15_000;
+/** Milliseconds between two looks at the journals. */
+const INTERVAL = 50;
 
-/** Bytes buffered for a slow client before it misses exchanges. */
+/** The most exchanges written at one look, for all streams together: about 2 ms. */
+const MOST_AT_ONCE = 100;
+
+export const MOST_PER_SECOND = (MOST_AT_ONCE * 1000) / INTERVAL;
+
+/** Exchanges that a stream can be behind its journal before it skips the oldest. */
+export const MOST_BEHIND = 1000;
+
+/** Looks without an exchange after which a comment keeps the connection open: 15 s. */
+const MOST_IDLE = 15_000 / INTERVAL;
+
+/** Bytes buffered for a slow client. */
 const MOST_WAITING = 1024 ** 2;
 
-/** The streams of each server, by the set of its observers. */
-const servers = new WeakMap<Set<Observer>, Streams>();
+const servers = new WeakMap<Sandboxes, Streams>();
 
-/** The streams of the server that has these observers. */
-export function streamsOf(observers: Set<Observer>): Streams {
-  let streams = servers.get(observers);
+/** The streams of a server. */
+export function streamsOf(sandboxes: Sandboxes): Streams {
+  let streams = servers.get(sandboxes);
   if (streams === undefined) {
-    streams = new Streams(observers);
-    servers.set(observers, streams);
+    streams = new Streams();
+    servers.set(sandboxes, streams);
   }
   return streams;
 }
 
-/** Sends the exchanges of sandboxes as server-sent events. */
+/**
+ * Sends the exchanges of sandboxes as server-sent events. The journals are the buffers: streams cost
+ * requests nothing, and slow clients no memory.
+ */
 class Streams {
-  readonly #observers: Set<Observer>;
   readonly #open = new Set<Stream>();
-
-  constructor(observers: Set<Observer>) {
-    this.#observers = observers;
-  }
+  #timer: NodeJS.Timeout | undefined;
 
   get areFull(): boolean {
     return this.#open.size >= MOST_STREAMS;
   }
 
-  /** Opens a stream, which ends when the client leaves or the sandbox is deleted. */
-  open(response: ServerResponse, sandbox: Sandbox, filter: ExchangeFilter): void {
-    const stream = new Stream(response, sandbox.name, filter);
+  /**
+   * Opens a stream, which ends when the client leaves or the sandbox is deleted.
+   *
+   * @param after the number of the exchange that the client has read last; by default the latest
+   */
+  open(response: ServerResponse, sandbox: Sandbox, filter: ExchangeFilter, after?: number): void {
+    const stream = new Stream(response, sandbox, filter, after);
     this.#open.add(stream);
-    this.#observers.add(this.#observe);
+    this.#timer ??= setInterval(() => this.#look(), INTERVAL).unref();
     const close = (): void => {
-      stream.close();
       this.#open.delete(stream);
-      if (this.#open.size === 0) this.#observers.delete(this.#observe);
+      if (this.#open.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
     };
     // A new sandbox may get the same name before a slow client has read the end.
     const forget = sandbox.onEnd(() => {
+      stream.send(new Events());
       close();
       response.end();
     });
@@ -65,62 +77,75 @@ class Streams {
     });
   }
 
-  readonly #observe: Observer = (sandbox, exchange) => {
-    let event: Buffer | undefined;
-    for (const stream of this.#open) {
-      if (!stream.takes(sandbox, exchange)) continue;
-      // Every stream sends the same bytes.
-      event ??= eventOf(exchange);
-      stream.send(event);
-    }
-  };
+  #look(): void {
+    const events = new Events();
+    for (const stream of this.#open) stream.send(events);
+    // Each goes first in its turn: the last ones may get nothing.
+    const [first] = this.#open;
+    if (first === undefined) return;
+    this.#open.delete(first);
+    this.#open.add(first);
+  }
 }
 
-function eventOf(exchange: ObservedExchange): Buffer {
-  const data = writeJson(exchangeView(exchange));
-  return Buffer.from(`id: ${exchange.number}\nevent: exchange\ndata: ${data}\n\n`);
+/** The events of one look. Streams of the same sandbox share them. */
+class Events {
+  readonly #texts = new Map<Exchange, string>();
+
+  /** Undefined if this look has written enough. */
+  of(exchange: Exchange): string | undefined {
+    const known = this.#texts.get(exchange);
+    if (known !== undefined || this.#texts.size >= MOST_AT_ONCE) return known;
+    const data = writeJson(exchangeView(exchange));
+    const text = `id: ${exchange.number}\nevent: exchange\ndata: ${data}\n\n`;
+    this.#texts.set(exchange, text);
+    return text;
+  }
 }
 
 /** One stream, whose client may be slow. */
 class Stream {
   readonly #response: ServerResponse;
-  readonly #sandbox: string;
+  readonly #sandbox: Sandbox;
   readonly #filter: ExchangeFilter;
-  readonly #timer: NodeJS.Timeout;
-  #dropped = 0;
+  /** The number of the latest exchange that was sent, skipped or did not match. */
+  #last: number;
+  #idle = 0;
 
-  constructor(response: ServerResponse, sandbox: string, filter: ExchangeFilter) {
+  constructor(
+    response: ServerResponse,
+    sandbox: Sandbox,
+    filter: ExchangeFilter,
+    after = sandbox.journal.number,
+  ) {
     this.#response = response;
     this.#sandbox = sandbox;
     this.#filter = filter;
-    this.#timer = setInterval(() => {
-      if (response.writableLength === 0) response.write(':\n\n');
-    }, KEEP_ALIVE);
-    this.#timer.unref();
-    response.on('drain', () => this.#tellDropped());
+    // A higher number is that of a journal before a restart.
+    this.#last = after > sandbox.journal.number ? 0 : after;
     response.write(':\n\n');
   }
 
-  /** Whether to send an exchange. Counts the exchanges that the client is too slow for. */
-  takes(sandbox: string, exchange: ObservedExchange): boolean {
-    if (sandbox !== this.#sandbox || !passes(exchange, this.#filter)) return false;
-    if (this.#response.writableLength <= MOST_WAITING) return true;
-    this.#dropped += 1;
-    return false;
-  }
-
-  send(event: Buffer): void {
-    this.#tellDropped();
-    this.#response.write(event);
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
-  }
-
-  #tellDropped(): void {
-    if (this.#dropped === 0) return;
-    this.#response.write(`event: dropped\ndata: {"count":${this.#dropped}}\n\n`);
-    this.#dropped = 0;
+  send(events: Events): void {
+    const { journal } = this.#sandbox;
+    if (this.#response.writableLength > MOST_WAITING) return;
+    const first = journal.number - Math.min(journal.size, MOST_BEHIND);
+    const dropped = Math.max(0, first - this.#last);
+    this.#last += dropped;
+    let text = dropped > 0 ? `event: dropped\ndata: {"count":${dropped}}\n\n` : '';
+    while (this.#last < journal.number) {
+      const exchange = journal.at(this.#last + 1);
+      const wanted = exchange !== undefined && passes(exchange, this.#filter);
+      const event = wanted ? events.of(exchange) : '';
+      if (event === undefined) break;
+      text += event;
+      this.#last += 1;
+    }
+    this.#idle = text === '' ? this.#idle + 1 : 0;
+    if (this.#idle >= MOST_IDLE) {
+      text = ':\n\n';
+      this.#idle = 0;
+    }
+    if (text !== '') this.#response.write(text);
   }
 }

@@ -1,6 +1,11 @@
+import { isIntegerText } from '../../contract/int64.ts';
 import { writeJson } from '../../contract/json.ts';
+import type { ExchangeFilter, Journal } from '../../evidence/journal.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { ANY_TEXT, type ValueOf } from '../../shape/shapes.ts';
-import { ERROR, EXCHANGE_COUNT, JOURNAL } from '../control-shapes.ts';
+import { inTurns } from '../../store/work.ts';
+import { describe } from '../../words.ts';
+import { ERROR, EXCHANGE, EXCHANGE_COUNT, JOURNAL } from '../control-shapes.ts';
 import {
   type ControlCall,
   type ControlReply,
@@ -11,8 +16,8 @@ import {
   withBody,
   withQuery,
 } from '../endpoint.ts';
-import { FILTER, LIMITED_FILTER } from './exchange-filter.ts';
-import { MOST_STREAMS, streamsOf } from './exchange-stream.ts';
+import { FILTER, LIMITED_FILTER, MOST_EXCHANGES } from './exchange-filter.ts';
+import { MOST_BEHIND, MOST_PER_SECOND, MOST_STREAMS, streamsOf } from './exchange-stream.ts';
 import { exchangeView } from './exchange-view.ts';
 
 const TOO_MANY = `stream limit (${MOST_STREAMS}) reached; close a stream first`;
@@ -23,7 +28,8 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
     method: 'get',
     path: '/requests',
     tag: 'Journal',
-    summary: 'List exchanges, the newest last',
+    summary: 'List exchanges, by default the newest last',
+    description: `Returns the latest exchanges that match, at most ${MOST_EXCHANGES} without \`limit\`. For the page before, set \`before\` to the lowest number of this one.`,
     replies: { 200: { description: 'The journal.', shape: JOURNAL } },
     handle: ({ sandbox, query }) => listRequests(sandbox, query),
   }),
@@ -48,7 +54,10 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
     description: '`complete` is false if an exchange that is no longer kept could have matched.',
     body: { shape: FILTER, optional: true },
     replies: { 200: { description: 'The count.', shape: EXCHANGE_COUNT } },
-    handle: ({ sandbox, body }) => json(sandbox.journal.count(body)),
+    handle: async ({ sandbox: { journal }, body }) => {
+      const { length: count } = await inTurns(journal.numbers(body));
+      return json({ count, complete: journal.isComplete(body) });
+    },
   }),
   withQuery(FILTER, {
     id: 'streamRequests',
@@ -56,8 +65,7 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
     path: '/requests/stream',
     tag: 'Journal',
     summary: 'Stream exchanges',
-    description:
-      'Sends server-sent events: `exchange` for each exchange, and `dropped` with the `count` of exchanges that a slow client missed.',
+    description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that the client was too slow for, whether they match or not. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. Sends at most ${MOST_PER_SECOND} exchanges per second, and skips those more than ${MOST_BEHIND} behind.`,
     replies: {
       200: {
         description: 'The stream.',
@@ -69,31 +77,77 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
         shape: ERROR,
       },
     },
-    handle: ({ parts, sandbox, query }) => {
-      const streams = streamsOf(parts.sandboxes.observers);
+    handle: (call) => {
+      const streams = streamsOf(call.parts.sandboxes);
       if (streams.areFull) return refuse('service_unavailable', 503, TOO_MANY);
+      const { after: _after, ...filter } = call.query;
+      const start = lastRead(call);
       return {
         status: 200,
         body: {
           kind: 'stream',
           mediaType: 'text/event-stream',
-          open: (response) => streams.open(response, sandbox, query),
+          open: (response) => streams.open(response, call.sandbox, filter, start),
         },
       };
     },
   }),
+  {
+    id: 'getRequest',
+    method: 'get',
+    path: '/requests/{number}',
+    tag: 'Journal',
+    summary: 'Read an exchange',
+    replies: {
+      200: { description: 'The exchange.', shape: EXCHANGE },
+      404: { description: 'The journal does not have it, or no longer.', shape: ERROR },
+    },
+    handle: ({ sandbox, params: { number = '' } }) => getRequest(sandbox, number),
+  },
 ];
 
-function listRequests(
-  { journal }: ControlCall['sandbox'],
-  { limit = Number.POSITIVE_INFINITY, ...filter }: ValueOf<typeof LIMITED_FILTER>,
-): ControlReply {
-  const selected = [...journal.select(filter)];
-  const latest = selected.slice(Math.max(0, selected.length - limit));
-  // The journal reuses its exchange objects, so each is written now.
-  const texts = latest.map((exchange) => writeJson(exchangeView(exchange)));
-  const { dropped } = journal;
-  const rest = `"dropped":${dropped},"total":${selected.length}}`;
-  const pieces = [`{"exchanges":[${texts.join(',')}],`, rest];
+type StreamCall = Pick<ControlCall, 'headers'> & { readonly query: ExchangeFilter };
+
+async function listRequests(
+  { journal }: Sandbox,
+  { limit = MOST_EXCHANGES, order, ...filter }: ValueOf<typeof LIMITED_FILTER>,
+): Promise<ControlReply> {
+  const numbers = await inTurns(journal.numbers(filter));
+  const latest = numbers.slice(0, limit);
+  if (order !== 'desc') latest.reverse();
+  const pieces = journalText(journal, latest, numbers.length);
   return { status: 200, body: { kind: 'pieces', pieces } };
+}
+
+/** Leaves out exchanges that the journal drops before the client has read so far. */
+function* journalText(
+  journal: Journal,
+  numbers: readonly number[],
+  total: number,
+): Generator<string> {
+  yield '{"exchanges":[';
+  let separator = '';
+  for (const number of numbers) {
+    const exchange = journal.at(number);
+    if (exchange === undefined) continue;
+    yield separator + writeJson(exchangeView(exchange));
+    separator = ',';
+  }
+  yield `],"dropped":${journal.dropped},"total":${total}}`;
+}
+
+function getRequest({ journal }: Sandbox, text: string): ControlReply {
+  const exchange = isIntegerText(text) ? journal.at(Number(text)) : undefined;
+  if (exchange !== undefined) return json(exchangeView(exchange));
+  const kept =
+    journal.size === 0
+      ? 'it is empty'
+      : `it keeps ${journal.number - journal.size + 1} to ${journal.number}`;
+  return refuse('not_found', 404, `the journal has no exchange ${describe(text)}; ${kept}`);
+}
+
+/** The exchange that a client has read last, if it says so. */
+function lastRead({ headers, query: { after } }: StreamCall): number | undefined {
+  const id = String(headers['last-event-id'] ?? '');
+  return isIntegerText(id) ? Number(id) : after;
 }

@@ -41,10 +41,10 @@ export const ASSUMPTION_ENDPOINTS: readonly Endpoint[] = [
 function assumptionsReply({ world: { choices } }: Sandbox): ControlReply {
   const defaults = chooseOptions();
   const states = ASSUMPTION_IDS.map((id): AssumptionState => {
-    const { question, options: all } = assumptionShape(id);
+    const { question, options: all, touches: operations } = assumptionShape(id);
     const options = all.map(({ name, meaning }) => ({ name, meaning }));
     const [topic, chosen, fallback] = [topicOf(id), choices[id], defaults[id]];
-    return { id, topic, question, options, chosen, default: fallback };
+    return { id, topic, question, operations, options, chosen, default: fallback };
   });
   return json(states);
 }

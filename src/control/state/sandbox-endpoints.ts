@@ -1,4 +1,5 @@
 import { BASE_PATH } from '../../contract/operations.ts';
+import { findingsOf } from '../../evidence/findings.ts';
 import { locateByName, nameInvalid } from '../../http/locate.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
@@ -93,7 +94,7 @@ function createSandbox(
   return json(summary, 201, { Location: summary.control });
 }
 
-function sandboxView({ name, world, journal }: Sandbox, mount: string): SandboxSummary {
+function sandboxView({ name, world, journal, findings }: Sandbox, mount: string): SandboxSummary {
   const { animals, inventory, orders } = world.store;
   const path = pathOf(name, mount);
   return {
@@ -104,6 +105,7 @@ function sandboxView({ name, world, journal }: Sandbox, mount: string): SandboxS
     inventory: inventory.size,
     orders: orders.size,
     requests: journal.size,
+    findings: findingsOf([findings]).total,
   };
 }
 

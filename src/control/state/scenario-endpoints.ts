@@ -1,13 +1,19 @@
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { SCENARIO, scenarioOf } from '../../scenario/read-scenario.ts';
 import type { Start } from '../../scenario/sandbox-start.ts';
-import { ScenarioError } from '../../scenario/scenario.ts';
+import { type Scenario, ScenarioError } from '../../scenario/scenario.ts';
+import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import { touchesStore } from '../../scenario/starter.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { ANY_TEXT, list, named, type ValueOf } from '../../shape/shapes.ts';
 import { FixtureError } from '../../store/fixture/parse-fixture.ts';
 import { restoreStore } from '../../store/store.ts';
-import { ACTIVE_SCENARIOS, type ActiveScenarios, SCENARIO_SUMMARY } from '../control-shapes.ts';
+import {
+  ACTIVE_SCENARIOS,
+  type ActiveScenarios,
+  SCENARIO_SUMMARY,
+  type ScenarioSummary,
+} from '../control-shapes.ts';
 import { type ControlReply, type Endpoint, json, refuse, withBody } from '../endpoint.ts';
 import type { ControlParts } from '../parts.ts';
 
@@ -20,7 +26,7 @@ const CHOICE = object(
   {
     scenarios: optional(
       list(ANY_TEXT, { expected: 'an array of names of scenarios' }),
-      'Names of shipped scenarios. A later one wins over an earlier one.',
+      'Names in `GET scenarios`. A later one wins over an earlier one.',
     ),
     scenario: optional(
       named('ScenarioFile', SCENARIO),
@@ -36,14 +42,12 @@ export const SCENARIO_ENDPOINTS: readonly Endpoint[] = [
     method: 'get',
     path: '/scenarios',
     tag: 'Scenarios',
-    summary: 'List shipped scenarios',
+    summary: 'List the scenarios that can be named',
+    description: 'Those that ship, those that the server started with, and those that are active.',
     replies: {
-      200: {
-        description: 'The shipped scenarios.',
-        shape: list(SCENARIO_SUMMARY),
-      },
+      200: { description: 'The scenarios.', shape: list(SCENARIO_SUMMARY) },
     },
-    handle: async ({ parts }) => json(await parts.library.list()),
+    handle: async ({ parts, sandbox }) => json(await summariesOf(sandbox, parts.library)),
   },
   {
     id: 'getScenario',
@@ -75,7 +79,7 @@ async function setScenario(
   const written = scenario && scenarioOf(scenario, WRITTEN);
   let start: Start;
   try {
-    const loaded = await library.load(scenarios, written);
+    const loaded = await library.load(scenarios, written, ownScenarios(sandbox));
     start = sandboxes.startOf(sandbox.name, await starter(loaded));
   } catch (error) {
     if (!(error instanceof ScenarioError || error instanceof FixtureError)) throw error;
@@ -88,6 +92,26 @@ async function setScenario(
   // A later reset of the records returns to the store that the sandbox started with.
   sandbox.use(changed ? start : { ...start, store: sandbox.start.store });
   return json(activeView(sandbox));
+}
+
+/** The scenarios that a sandbox knows besides those that ship, by name. */
+function ownScenarios({ origin, start }: Sandbox): ReadonlyMap<string, Scenario> {
+  return new Map([...origin.scenarios, ...start.scenarios].map((it) => [it.name, it]));
+}
+
+async function summariesOf(
+  sandbox: Sandbox,
+  library: ScenarioLibrary,
+): Promise<readonly ScenarioSummary[]> {
+  const shipped = await library.list();
+  const shippedNames = new Set(shipped.map(({ name }) => name));
+  const places = new Map(sandbox.start.scenarios.map(({ name }, index) => [name, index + 1]));
+  const all = new Map([...shipped.map((it) => [it.name, it] as const), ...ownScenarios(sandbox)]);
+  return [...all.values()].map(({ name, description }) => {
+    const active = places.get(name);
+    const summary = { name, description, shipped: shippedNames.has(name) };
+    return active === undefined ? summary : { ...summary, active };
+  });
 }
 
 function activeView({ start, rules: active }: Sandbox): ActiveScenarios {

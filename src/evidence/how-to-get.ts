@@ -1,0 +1,20 @@
+import type { KnownReply } from '../contract/cases.ts';
+import { DEFAULT_URL } from '../contract/default-url.ts';
+import { operationShape } from '../contract/operations.ts';
+
+/**
+ * A curl command that gets a reply.
+ *
+ * @param url of the service; by default that of a mock on its default port
+ */
+export function howToGet(
+  { operation, status }: Pick<KnownReply, 'operation' | 'status'>,
+  url = DEFAULT_URL,
+  key = 'demo-key',
+): string {
+  const { method, path } = operationShape(operation);
+  const headers =
+    status === 401 ? '' : ` -H 'Authorization: Bearer ${key}' -H 'Prefer: code=${status}'`;
+  const target = `${url}${path.replaceAll(/\{\w+\}/g, '1')}`;
+  return `curl -i${method === 'GET' ? '' : ` -X ${method}`}${headers} ${target}`;
+}
