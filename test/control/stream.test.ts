@@ -1,7 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { ControlCall } from '../../src/control/endpoint.ts';
 import { MOST_STREAMS, streamsOf } from '../../src/control/journal/exchange-stream.ts';
 import { REQUEST_ENDPOINTS } from '../../src/control/journal/request-endpoints.ts';
 import { Exchange } from '../../src/evidence/exchange.ts';
@@ -9,9 +8,9 @@ import type { ExchangeFilter } from '../../src/evidence/journal.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
-import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 import { callOf } from '../helpers/call.ts';
+import { controlCall } from '../helpers/control-call.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -188,7 +187,7 @@ test('a server has at most 100 open streams', () => {
   expect(MOST_STREAMS).toBe(100);
   expect(streams.areFull).toBe(true);
   const [endpoint] = REQUEST_ENDPOINTS.filter(({ id }) => id === 'streamRequests');
-  const ask = () => endpoint?.handle(callTo(sandboxes));
+  const ask = () => endpoint?.handle(controlCall(sandboxes));
   expect(ask()).toMatchObject({
     status: 503,
     body: { value: { code: 'service_unavailable', status: 503 } },
@@ -196,22 +195,3 @@ test('a server has at most 100 open streams', () => {
   response.emit('close');
   expect(ask()).toMatchObject({ status: 200, body: { kind: 'stream' } });
 });
-
-function callTo(sandboxes: Sandboxes): ControlCall {
-  return {
-    parts: {
-      sandboxes,
-      starter: () => Promise.reject(new Error('not asked for')),
-      library: new ScenarioLibrary(),
-      guard: { loopback: true, token: undefined },
-      enabled: true,
-    },
-    sandbox: sandboxes.default,
-    params: {},
-    query: new URLSearchParams(),
-    body: undefined,
-    mount: '/__mock',
-    url: 'http://localhost/__mock',
-    headers: {},
-  };
-}
