@@ -22,6 +22,8 @@ const YAML = 'node_modules/yaml/browser/index.js'; // the only build of yaml in 
 const RE2JS = 'node_modules/re2js/build/index.js';
 /** The command, in a file of its own: Node's compile cache holds only what is imported after it. */
 const COMMAND = './command.js';
+/** Makes the certificate of `--tls`. */
+const CERTIFICATE = 'src/http/tls/draw-certificate.ts';
 const EXPRESS = 'node_modules/express/index.js';
 
 /**
@@ -41,6 +43,10 @@ const replaced = {
     }));
     onLoad({ filter: /\/escalade\/sync\/index\.mjs$/ }, () => ({
       contents: 'export default () => undefined;',
+    }));
+    onResolve({ filter: /^\.\/draw-certificate\.ts$/ }, () => ({
+      path: '#certificate',
+      external: true,
     }));
     onResolve({ filter: /^\.\/main\.ts$/ }, () => ({ path: COMMAND, external: true }));
     // The names of generated animals instead of the package that they come from.
@@ -80,7 +86,7 @@ const builds = await Promise.all([
     ...common,
     entryPoints: { 'cli/main': 'src/cli/bin.ts', 'cli/command': 'src/cli/main.ts' },
   }),
-  build({ ...common, entryPoints: { re2js: RE2JS, yaml: YAML } }),
+  build({ ...common, entryPoints: { certificate: CERTIFICATE, re2js: RE2JS, yaml: YAML } }),
   build({
     ...common,
     entryPoints: { express: EXPRESS },

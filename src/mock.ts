@@ -34,11 +34,13 @@ export interface MockParts {
   readonly starter: Starter;
   readonly guard: GuardOptions;
   readonly file?: SandboxFile | undefined;
+  /** The certificate of the server, in PEM. */
+  readonly certificate?: string | undefined;
 }
 
 /** Puts the parts of a mock together. */
 export function assembleMock(
-  { start, starter, guard, file }: MockParts,
+  { start, starter, guard, file, certificate }: MockParts,
   options: MockOptions,
 ): Mock {
   const { plain = false, noControl = false, observe, onControlCall } = options;
@@ -52,6 +54,7 @@ export function assembleMock(
     starter,
     library,
     guard,
+    certificate,
     enabled: !noControl,
     onCall: onControlCall,
   };

@@ -7,6 +7,11 @@ import { DEFAULTS } from './defaults.ts';
 import type { CoverageReport } from './evidence/coverage.ts';
 import type { FindingsReport } from './evidence/findings.ts';
 import { createListener, type Timeouts } from './http/listener.ts';
+import {
+  type Certificate,
+  type CertificateOptions,
+  loadCertificate,
+} from './http/tls/certificate.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
 import type { Start, StartSettings } from './scenario/sandbox-start.ts';
 import { type Scenario, ScenarioError } from './scenario/scenario.ts';
@@ -20,7 +25,7 @@ import { inTurns } from './store/work.ts';
 import type { FileWatch } from './watch.ts';
 
 /** How to start a server. Defaults are those of the flags with the same names. */
-export interface ServerOptions extends StartSettings, StoreChoice, MockOptions {
+export interface ServerOptions extends StartSettings, StoreChoice, MockOptions, CertificateOptions {
   readonly host?: string | undefined;
   /** 0 takes any free port. */
   readonly port?: number | undefined;
@@ -34,7 +39,7 @@ export interface ServerOptions extends StartSettings, StoreChoice, MockOptions {
   readonly watch?: boolean | undefined;
   /** Called after each such change, with the error if the files cannot be used. */
   readonly onReload?: ((problem: Error | undefined) => void) | undefined;
-  /** Called with what to do about a client that speaks TLS or HTTP/2 to the port; once for each. */
+  /** Called with what to do about clients that cannot speak to the port; once for each reason. */
   readonly onNotice?: ((message: string) => void) | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
 }
@@ -45,6 +50,8 @@ export interface RunningServer {
   readonly port: number;
   /** The token that the control API requires; undefined on loopback, where it requires none. */
   readonly controlToken: string | undefined;
+  /** The certificate, in PEM, for clients to trust; undefined without TLS. */
+  readonly certificate: string | undefined;
   /** What clients were shown, in all sandboxes together. */
   coverage(): CoverageReport;
   /** What clients did that they should not do, in all sandboxes together. */
@@ -60,21 +67,30 @@ const SOON_INDEXED = 50_000;
 export interface LoadedFiles {
   readonly store: Store;
   readonly scenarios: readonly Scenario[];
+  readonly certificate: Certificate | undefined;
 }
 
-/** @throws FixtureError, ScenarioError if a file is broken */
-export async function loadFiles(options: ServerOptions): Promise<LoadedFiles> {
+/**
+ * @param former what was loaded before: its certificate stays
+ * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used
+ */
+export async function loadFiles(
+  options: ServerOptions,
+  former?: LoadedFiles,
+): Promise<LoadedFiles> {
+  const { host = DEFAULTS.host } = options;
+  const { certificate } = former ?? { certificate: await loadCertificate(options, host) };
   const store = await loadStore(options, options.seed);
   const scenarios = await loadScenarios(options.scenarios ?? []);
   if (options.watch === true) refusePipes(options, scenarios);
-  return { store, scenarios };
+  return { store, scenarios, certificate };
 }
 
 /**
  * Starts a server and waits until it answers.
  *
  * @param files what was loaded already
- * @throws FixtureError, ScenarioError if a file is broken, StoreFileError if `db` cannot be used,
+ * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used, StoreFileError if `db` cannot be used,
  *   and Node's own errors if the port is taken or not permitted
  */
 export async function startServer(
@@ -89,7 +105,11 @@ export async function startServer(
   const loopback = isLoopbackName(host);
   const controlToken = loopback ? undefined : (options.controlToken ?? drawToken());
   const guard = { loopback, token: controlToken, host };
-  const mock = assembleMock({ start, starter, guard, file }, options);
+  const { certificate } = loaded;
+  const mock = assembleMock(
+    { start, starter, guard, file, certificate: certificate?.cert },
+    options,
+  );
   const { service, control, sandboxes, faults } = mock;
   const loadApp = async () => {
     const [{ default: express }, { createExpressApp }] = await Promise.all([
@@ -105,6 +125,7 @@ export async function startServer(
     plain,
     faults,
     timeouts,
+    certificate,
     onNotice: options.onNotice,
   });
   try {
@@ -117,7 +138,7 @@ export async function startServer(
   const { base } = sandboxes.default.world.store.animals;
   if (base.size > SOON_INDEXED) void inTurns(indexingByStatus(base));
   const reload = async (): Promise<readonly Scenario[]> => {
-    loaded = await loadFiles(options);
+    loaded = await loadFiles(options, loaded);
     sandboxes.restart(await starter(loaded.scenarios));
     return loaded.scenarios;
   };
@@ -133,8 +154,9 @@ export async function startServer(
     await file?.close();
   };
   return {
-    ...addressOf(server, host),
+    ...addressOf(server, host, certificate === undefined ? 'http' : 'https'),
     controlToken,
+    certificate: certificate?.cert,
     coverage: () => sandboxes.coverage(),
     findings: () => sandboxes.findings(),
     close,
@@ -204,11 +226,11 @@ function drawToken(): string {
 
 const EVERY_ADDRESS = /^(?:0\.0\.0\.0|::|::ffff:(?:0\.0\.0\.0|0:0))$/;
 
-function addressOf(server: Server, host: string): { url: string; port: number } {
+function addressOf(server: Server, host: string, scheme: string): { url: string; port: number } {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server has no port');
   // The address of a server that listens on all addresses is none that a client can use.
   const name = EVERY_ADDRESS.test(address.address) ? 'localhost' : host;
   const authority = name.includes(':') ? `[${name}]` : name;
-  return { url: `http://${authority}:${address.port}${BASE_PATH}`, port: address.port };
+  return { url: `${scheme}://${authority}:${address.port}${BASE_PATH}`, port: address.port };
 }

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { codeOf } from '../error-code.ts';
+import { CertificateError } from '../http/tls/certificate.ts';
 import { ScenarioError } from '../scenario/scenario.ts';
 import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server.ts';
 import { FixtureError } from '../store/fixture/parse-fixture.ts';
@@ -38,6 +39,9 @@ async function explain(error: unknown, settings: ServeSettings, given: Settings)
         ? brokenFile(error, settings, given)
         : `the scenarios of ${given.originOf('scenario')}`;
     throw new UsageError(`${what} cannot be used\n${error.message}`, { cause: error });
+  }
+  if (error instanceof CertificateError) {
+    throw new UsageError(`the certificate cannot be used\n${error.message}`, { cause: error });
   }
   const { StoreFileError } = await import('../store/file/store-file.ts');
   const why = error instanceof StoreFileError ? error.message : whyNot(settings, error);

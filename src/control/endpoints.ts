@@ -3,7 +3,8 @@ import { packageVersion } from '../package.ts';
 import { object, required } from '../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, type Shape } from '../shape/shapes.ts';
 import { controlOpenApi } from './control-openapi.ts';
-import { type Endpoint, json, serviceUrl } from './endpoint.ts';
+import { ERROR } from './control-shapes.ts';
+import { type Endpoint, json, refuse, serviceUrl } from './endpoint.ts';
 import { COVERAGE_ENDPOINTS } from './journal/coverage-endpoints.ts';
 import { REQUEST_ENDPOINTS } from './journal/request-endpoints.ts';
 import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
@@ -19,6 +20,8 @@ const HEALTH = object({
   version: required(ANY_TEXT, 'The version of petstore-mock.'),
 });
 
+const PEM = 'application/x-pem-file';
+
 const DOCUMENT: Shape<unknown> = { ...ANY, schema: { type: 'object' } };
 
 const MOCK_ENDPOINTS: readonly Endpoint[] = [
@@ -33,6 +36,25 @@ const MOCK_ENDPOINTS: readonly Endpoint[] = [
       200: { description: 'The mock is ready.', shape: HEALTH },
     },
     handle: () => json({ status: 'ok', version: packageVersion() }),
+  },
+  {
+    id: 'getCertificate',
+    method: 'get',
+    path: '/certificate.pem',
+    tag: 'Mock',
+    summary: 'Read the certificate of the server, for clients to trust',
+    open: true,
+    replies: {
+      200: { description: 'The certificate.', shape: ANY_TEXT, mediaType: PEM },
+      404: { description: 'The server speaks plain HTTP.', shape: ERROR },
+    },
+    handle: ({ parts: { certificate } }) =>
+      certificate === undefined
+        ? refuse('route_not_found', 404, 'this server speaks plain HTTP: start it with --tls')
+        : {
+            status: 200,
+            body: { kind: 'stream', mediaType: PEM, open: (reply) => reply.end(certificate) },
+          },
   },
   {
     id: 'getServiceDocument',

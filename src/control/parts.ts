@@ -30,7 +30,9 @@ export interface ControlParts {
   readonly starter: Starter;
   readonly library: ScenarioLibrary;
   readonly guard: GuardOptions;
-  /** If false, only `health` is available. */
+  /** The certificate that clients may trust, in PEM; undefined without TLS. */
+  readonly certificate?: string | undefined;
+  /** If false, only what needs no token is available. */
   readonly enabled: boolean;
   /** Called for each call except `health`. */
   readonly onCall?: ((call: ControlCall) => void) | undefined;

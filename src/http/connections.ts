@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { carrierOf } from './tls/secure-server.ts';
 
 const OPENED = Symbol('opened');
 
@@ -98,14 +99,21 @@ export class Connections {
     this.#server = server;
     // `close` calls this. Node's own version cuts off replies that a slow client is still reading.
     server.closeIdleConnections = () => {};
-    server.on('connection', (socket: Connection) => {
-      socket[OPENED] = performance.now();
-      this.#open.set(socket, -1);
-      socket.once('close', () => this.#open.delete(socket));
+    server.on('connection', this.#add);
+    // From here on, only what TLS carries counts.
+    server.on('secureConnection', (socket: Connection) => {
+      this.#open.delete(carrierOf(socket));
+      this.#add(socket);
     });
     const timer = setInterval(() => this.#closeIdle(), idle).unref();
     server.once('close', () => clearInterval(timer));
   }
+
+  readonly #add = (socket: Connection): void => {
+    socket[OPENED] = performance.now();
+    this.#open.set(socket, -1);
+    socket.once('close', () => this.#open.delete(socket));
+  };
 
   /**
    * Accepts no new connections, and closes each one after its last reply.

@@ -17,6 +17,8 @@ import { EdgeErrors } from './edge-errors.ts';
 import type { Wire } from './encode.ts';
 import { requestError } from './request-check.ts';
 import type { ServiceHandler } from './service.ts';
+import type { Certificate } from './tls/certificate.ts';
+import { createSecureServer } from './tls/secure-server.ts';
 import { type ClientError, otherProtocol, refuseUnreadable } from './unreadable.ts';
 
 /** How long a client may take, in milliseconds. */
@@ -48,6 +50,8 @@ export interface ListenerOptions extends Wire {
   /** Whose assumptions shape the replies to what is not even a request. */
   readonly sandbox: { readonly world: World };
   readonly timeouts?: Partial<Timeouts> | undefined;
+  /** With one, the server speaks HTTPS. */
+  readonly certificate?: Certificate | undefined;
   /** Called once for each protocol that this port does not speak, with what to do about it. */
   readonly onNotice?: ((message: string) => void) | undefined;
 }
@@ -65,13 +69,18 @@ export interface Listener {
  */
 export function createListener(options: ListenerOptions): Listener {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  const server = createServer({
+  const settings = {
     headersTimeout: timeouts.headers,
     requestTimeout: timeouts.request,
     connectionsCheckingInterval: timeouts.checkEvery,
     keepAliveTimeout: 0, // see Connections
     requireHostHeader: false, // Node would answer without an Error
-  });
+  };
+  const { certificate } = options;
+  const server =
+    certificate === undefined
+      ? createServer(settings)
+      : createSecureServer(certificate, settings, timeouts.headers);
   server.maxHeadersCount = 0; // Node would drop the rest; their size is limited
   const connections = new Connections(server, timeouts.idle);
   const errors = new EdgeErrors(options.sandbox, options);

@@ -1,5 +1,6 @@
 import { type Connection, closeWith, endAfter, isLast, isReplying, LATEST } from './connections.ts';
 import type { EdgeError, EdgeErrors } from './edge-errors.ts';
+import { PLAIN_HTTP } from './tls/secure-server.ts';
 
 /** What Node reports of bytes that are not a request. */
 export interface ClientError extends NodeJS.ErrnoException {
@@ -12,7 +13,7 @@ const refused = new WeakSet<Connection>();
 
 /** Answers what could not be read as a request, and closes the connection. */
 export function refuseUnreadable(error: ClientError, socket: Connection, errors: EdgeErrors): void {
-  if (error.code === 'ECONNRESET') {
+  if (error.code === 'ECONNRESET' || isOfTls(error)) {
     socket.destroy();
     return;
   }
@@ -34,6 +35,11 @@ export function refuseUnreadable(error: ClientError, socket: Connection, errors:
   closeWith(socket, silent ? '' : errors.text(errorFor(error, errors.invalid())));
 }
 
+/** An error in TLS itself, after which nothing can be said to the client. */
+function isOfTls({ code = '' }: ClientError): boolean {
+  return code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO';
+}
+
 function errorFor({ code, message }: ClientError, invalid: 400 | 422): EdgeError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -47,6 +53,12 @@ function errorFor({ code, message }: ClientError, invalid: 400 | 422): EdgeError
         code: 'request_timeout',
         status: 408,
         message: 'the request did not arrive in time',
+      };
+    case PLAIN_HTTP:
+      return {
+        code: 'invalid_input',
+        status: 400,
+        message: 'this port speaks HTTPS: use a base URL with https:// instead of http://',
       };
     case 'HPE_INVALID_EOF_STATE':
       return {
@@ -66,8 +78,17 @@ function errorFor({ code, message }: ClientError, invalid: 400 | 422): EdgeError
 /** The start of a connection in HTTP/2 (RFC 9113, section 3.4). */
 const HTTP2_PREFACE = 'PRI * HTTP/2.0';
 
+/** The alerts of clients that refuse a certificate (RFC 8446, section 6.2). */
+const UNTRUSTED = /_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)$/;
+
 /** What to do about a client that speaks another protocol; undefined if it is none that is known. */
-export function otherProtocol({ rawPacket }: ClientError): string | undefined {
+export function otherProtocol({ code, rawPacket }: ClientError): string | undefined {
+  if (code === PLAIN_HTTP) {
+    return 'a client sent plain HTTP, but this port speaks HTTPS: give the client a base URL with https:// instead of http://';
+  }
+  if (code !== undefined && UNTRUSTED.test(code)) {
+    return 'a client does not trust the certificate: --tls-write FILE and /__mock/certificate.pem hand it out';
+  }
   if (rawPacket === undefined) return undefined;
   // A handshake record of TLS (RFC 8446, section 5.1).
   if (rawPacket[0] === 0x16 && rawPacket[1] === 0x03) {

@@ -10,9 +10,12 @@ import {
 import { STAGING_KEY } from '../service/keyring.ts';
 import { ControlClient } from './control-client.ts';
 import { type MockSandbox, sandboxAt } from './mock-sandbox.ts';
+import { fetchTrusting } from './trusting-fetch.ts';
 
 /** A server, and control of one of its sandboxes: the default one unless the URL names another. */
 export interface PetstoreMock extends MockSandbox, AsyncDisposable {
+  /** The certificate that a client must trust, in PEM; undefined without `tls`. */
+  readonly ca: string | undefined;
   /** Another sandbox, created at its first use. Without a name it gets a unique one. */
   sandbox(name?: string): MockSandbox;
   readonly sandboxes: {
@@ -29,6 +32,8 @@ export interface ConnectOptions {
   readonly url: string;
   /** The token of its control API, if it does not listen on loopback. */
   readonly token?: string | undefined;
+  /** The certificate of a server under `tls`, in PEM, unless this process trusts it already. */
+  readonly ca?: string | undefined;
   /** An API key that the server accepts; `demo-key` by default, `staging-key` for staging. */
   readonly key?: string | undefined;
 }
@@ -50,13 +55,17 @@ export const DEMO_KEY = 'demo-key';
 const ADDRESS = /^(https?:\/\/.+?)(?:\/~([\w.-]{1,64}))?(?:\/(?:v1|__mock))?\/*$/;
 
 export function mockAt(options: ConnectOptions, stop: () => Promise<void>): PetstoreMock {
-  const { url, token, key } = options;
+  const { url, token, key, ca } = options;
   const [, root, own = DEFAULT_SANDBOX] = ADDRESS.exec(url) ?? [];
   if (root === undefined)
     throw new TypeError(
       `url: expected the address of a petstore-mock, found ${JSON.stringify(url)}`,
     );
-  const client = new ControlClient(`${root}/__mock`, token);
+  const client = new ControlClient(
+    `${root}/__mock`,
+    token,
+    ca === undefined ? undefined : fetchTrusting(ca),
+  );
   const ofKey = (name: string): string =>
     name === STAGING_SANDBOX ? STAGING_KEY : (key ?? DEMO_KEY);
   const ownKey = key ?? ofKey(own);
@@ -73,6 +82,7 @@ export function mockAt(options: ConnectOptions, stop: () => Promise<void>): Pets
         await client.call('DELETE', `/sandboxes/${name}`);
       },
     },
+    ca,
     stop,
     [Symbol.asyncDispose]: stop,
   };

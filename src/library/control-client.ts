@@ -1,6 +1,8 @@
 import { parseJson, writeJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** An Error that the control API answered with. */
@@ -24,15 +26,18 @@ export class ControlClient {
   /** Such as `http://127.0.0.1:4010/__mock`. */
   readonly url: string;
   readonly #token: string | undefined;
+  readonly #fetch: Fetch;
 
-  constructor(url: string, token: string | undefined) {
+  /** @param send the `fetch` to call it with */
+  constructor(url: string, token: string | undefined, send: Fetch = fetchNow) {
     this.url = url;
     this.#token = token;
+    this.#fetch = send;
   }
 
   /** The client of another control API of the same server. */
   at(url: string): ControlClient {
-    return new ControlClient(url, this.#token);
+    return new ControlClient(url, this.#token, this.#fetch);
   }
 
   /**
@@ -60,7 +65,7 @@ export class ControlClient {
     const gone = (cause: unknown) => {
       throw new Error(`no petstore-mock answers at ${this.url}: is it running?`, { cause });
     };
-    const response = await fetchNow(this.url + path, init).catch(gone);
+    const response = await this.#fetch(this.url + path, init).catch(gone);
     const text = await response.text().catch(gone);
     try {
       const value: unknown = text === '' ? undefined : parseJson(text);
@@ -73,7 +78,7 @@ export class ControlClient {
 }
 
 /** As it was when this module was loaded. */
-const fetchNow = globalThis.fetch;
+const fetchNow: Fetch = globalThis.fetch;
 
 /** What to do about a refusal, for users of the library. */
 const ADVICE: Readonly<Record<string, string>> = {

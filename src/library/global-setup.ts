@@ -1,24 +1,26 @@
+import { readFileSync } from 'node:fs';
 import type { ServerOptions } from '../server.ts';
 import type { ConnectOptions } from './connect.ts';
+import { MOCK_VARIABLES, mockVariables } from './mock-variables.ts';
 import { startControlled } from './start-mock.ts';
 
 const { env } = process;
 
 /** The server of this test run, if the environment names one, as `petstore-mock exec` does too. */
 export function serverOfRun(): ConnectOptions | undefined {
-  const {
-    PETSTORE_MOCK_URL: url,
-    PETSTORE_MOCK_KEY: key,
-    PETSTORE_MOCK_CONTROL_TOKEN: token,
-  } = env;
-  return url ? { url, key: key || undefined, token: token || undefined } : undefined;
+  const [url, key, token, file] = (['url', 'key', 'controlToken', 'ca'] as const).map(
+    (name) => env[MOCK_VARIABLES[name]],
+  );
+  if (!url) return undefined;
+  const ca = file ? readFileSync(file, 'utf8') : undefined;
+  return { url, key: key || undefined, token: token || undefined, ca };
 }
 
 /**
  * One server for all workers of a test run, for the global setup of vitest or Playwright. The fixtures
  * use it, and so can anything that reads `PETSTORE_MOCK_URL`, `PETSTORE_MOCK_KEY`,
- * `PETSTORE_MOCK_CONTROL_URL` and `PETSTORE_MOCK_CONTROL_TOKEN`. If these already name a server, as
- * under `petstore-mock exec`, that one is used.
+ * `PETSTORE_MOCK_CONTROL_URL`, `PETSTORE_MOCK_CONTROL_TOKEN` and `PETSTORE_MOCK_CA`. If these
+ * already name a server, as under `petstore-mock exec`, that one is used.
  *
  * @returns a function that starts the server, and returns one that stops it
  * @example export default globalSetup({ scenarios: ['slow'] });
@@ -27,12 +29,7 @@ export function globalSetup(options: ServerOptions = {}): () => Promise<() => Pr
   return async () => {
     if (serverOfRun() !== undefined) return async () => {};
     const { server, key } = await startControlled(options);
-    const restore = setVariables({
-      PETSTORE_MOCK_URL: server.url,
-      PETSTORE_MOCK_KEY: key,
-      PETSTORE_MOCK_CONTROL_URL: new URL('/__mock', server.url).href,
-      PETSTORE_MOCK_CONTROL_TOKEN: server.controlToken,
-    });
+    const restore = setVariables(mockVariables(server, key, env));
     return async () => {
       restore();
       await server.close();

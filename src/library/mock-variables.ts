@@ -1,3 +1,5 @@
+import { certificateVariables } from '../http/tls/certificate-file.ts';
+import type { RunningServer } from '../server.ts';
 import { type KeyLists, keyring } from '../service/keyring.ts';
 
 /** The environment variables that tell a program about the server it runs beside. */
@@ -6,12 +8,21 @@ export const MOCK_VARIABLES = {
   key: 'PETSTORE_MOCK_KEY',
   controlUrl: 'PETSTORE_MOCK_CONTROL_URL',
   controlToken: 'PETSTORE_MOCK_CONTROL_TOKEN',
+  ca: 'PETSTORE_MOCK_CA',
 } as const;
 
-/** The variables for a server. Those without a value must be unset. */
+/** What programs must know of a server. */
+export type ServerToTell = Pick<RunningServer, 'url' | 'controlToken' | 'certificate'>;
+
+/**
+ * The variables for a server. Those without a value must be unset.
+ *
+ * @param inherited the variables that a program would get otherwise
+ */
 export function mockVariables(
-  { url, controlToken }: { readonly url: string; readonly controlToken: string | undefined },
+  { url, controlToken, certificate }: ServerToTell,
   key: string,
+  inherited: Readonly<Record<string, string | undefined>>,
   noControl = false,
 ): Record<string, string | undefined> {
   return {
@@ -19,6 +30,8 @@ export function mockVariables(
     [MOCK_VARIABLES.key]: key,
     [MOCK_VARIABLES.controlUrl]: noControl ? undefined : new URL('/__mock', url).href,
     [MOCK_VARIABLES.controlToken]: noControl ? undefined : controlToken,
+    [MOCK_VARIABLES.ca]: undefined,
+    ...certificateVariables(certificate, inherited),
   };
 }
 

@@ -17,7 +17,8 @@ export async function startPetstoreMock(options: ServerOptions = {}): Promise<Pe
     stopped ??= server.close();
     return stopped;
   };
-  return mockAt({ url: server.url, token: server.controlToken, key }, stop);
+  const { url, controlToken: token, certificate: ca } = server;
+  return mockAt({ url, token, key, ca }, stop);
 }
 
 /** Starts a server that can be controlled, and returns it with a key that it accepts. */

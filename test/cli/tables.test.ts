@@ -110,7 +110,10 @@ test('a table wraps its cells and has no trailing spaces', () => {
 describe('the banner', () => {
   const URL = 'http://127.0.0.1:4010/v1';
   const bannerOf = (started: Partial<Started>) =>
-    renderBanner({ url: URL, keys: {}, scenarios: [], control: undefined, ...started }, PLAIN);
+    renderBanner(
+      { url: URL, keys: {}, scenarios: [], control: undefined, trust: undefined, ...started },
+      PLAIN,
+    );
 
   test('shows a curl line, the control API, further commands and how to stop', () => {
     expect(bannerOf({ control: { token: undefined } })).toBe(`

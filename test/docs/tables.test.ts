@@ -150,7 +150,12 @@ const TABLES: readonly Table[] = [
     under: 'Run a command under `exec`',
     columns: ['variable'],
     rows: Object.keys(
-      commandEnvironment({ url: 'http://127.0.0.1/v1', controlToken: 't' }, {}, [], {}),
+      commandEnvironment(
+        { url: 'http://127.0.0.1/v1', controlToken: 't', certificate: undefined },
+        {},
+        [],
+        {},
+      ),
     ).map((name) => [code(name)]),
   },
 ];

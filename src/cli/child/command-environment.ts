@@ -1,12 +1,12 @@
-import { mockVariables, workingKey } from '../../library/mock-variables.ts';
+import { mockVariables, type ServerToTell, workingKey } from '../../library/mock-variables.ts';
 import { over } from '../../scenario/sandbox-start.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import type { RunningServer, ServerOptions } from '../../server.ts';
+import type { ServerOptions } from '../../server.ts';
 import type { KeyLists } from '../../service/keyring.ts';
 
 /** The environment of a command: ours, plus how to reach the server. */
 export function commandEnvironment(
-  server: Pick<RunningServer, 'url' | 'controlToken'>,
+  server: ServerToTell,
   { keys = {}, noControl }: Pick<ServerOptions, 'keys' | 'noControl'>,
   scenarios: readonly Pick<Scenario, 'keys'>[],
   inherited: Readonly<Record<string, string | undefined>>,
@@ -14,5 +14,5 @@ export function commandEnvironment(
   const lists = scenarios.reduce<KeyLists>((earlier, it) => over(earlier, it.keys), keys);
   // If scenarios refuse every key, the command gets the one that it would otherwise get.
   const key = workingKey(lists) ?? lists.valid?.[0] ?? 'demo-key';
-  return { ...inherited, ...mockVariables(server, key, noControl) };
+  return { ...inherited, ...mockVariables(server, key, inherited, noControl) };
 }

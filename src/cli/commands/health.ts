@@ -9,7 +9,8 @@ import type { Command } from './command.ts';
 /** Checks whether a server is up, for the health check of a container. */
 export const health: Command = async ({ terminal, ...settings }) => {
   const url = new URL('/__mock/health', serverOf(settings));
-  const status = await statusOf(url, settings.flags.timeout ?? DEFAULT_TIMEOUT);
+  const { timeout = DEFAULT_TIMEOUT, tls = false } = settings.flags;
+  const status = await statusOf(url, timeout, !tls);
   if (status !== 200) throw new Failure(`${url} answered ${status}`);
   terminal.output.write(`${url.origin} is up\n`);
   return 0;
@@ -19,7 +20,7 @@ export const health: Command = async ({ terminal, ...settings }) => {
 const CALLABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 function serverOf({ flags, originOf }: Settings): string {
-  const { url, host = DEFAULTS.host, port = DEFAULTS.port } = flags;
+  const { url, host = DEFAULTS.host, port = DEFAULTS.port, tls = false } = flags;
   if (url !== undefined) return url;
   if (port === 0) {
     throw refusal(
@@ -30,16 +31,22 @@ function serverOf({ flags, originOf }: Settings): string {
   }
   const callable = CALLABLE[host] ?? host;
   const name = callable.includes(':') ? `[${callable}]` : callable;
-  const origin = `http://${name}:${port}`;
+  const origin = `${tls ? 'https' : 'http'}://${name}:${port}`;
   if (URL.canParse(origin)) return origin;
   throw refusal(originOf('host'), 'a host name', describe(host));
 }
 
-async function statusOf(url: URL, milliseconds: number): Promise<number | undefined> {
+/** @param verified whether to check the certificate: the request has no secret to protect */
+async function statusOf(
+  url: URL,
+  milliseconds: number,
+  verified: boolean,
+): Promise<number | undefined> {
   const { get } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(milliseconds);
-    const request = get(url, { agent: false, signal }, (reply) => {
+    const options = { agent: false, signal, rejectUnauthorized: verified } as const;
+    const request = get(url, options, (reply) => {
       reply.resume();
       resolve(reply.statusCode);
     });

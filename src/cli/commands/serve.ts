@@ -59,7 +59,9 @@ function welcome(
   const token = controlToken === undefined ? server.controlToken : undefined;
   if (interactive) {
     const control = noControl ? undefined : { token };
-    output.write(renderBanner({ url: server.url, keys, scenarios, control }, style));
+    const { url, certificate } = server;
+    const trust = certificate === undefined ? undefined : { file: settings.tlsWrite };
+    output.write(renderBanner({ url, keys, scenarios, control, trust }, style));
   } else if (token !== undefined && !noControl) {
     tell(`the control API requires the token ${token} (--control-token sets one)`);
   }

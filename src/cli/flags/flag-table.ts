@@ -39,6 +39,14 @@ export const FLAG_GROUPS = {
         },
       },
     }),
+    tls: toggle(
+      [...SERVERS, 'health'],
+      'Serve HTTPS with a certificate made at the start, for localhost and --host.',
+      { helpOn: { health: { description: 'Ask by HTTPS, whatever certificate the server has.' } } },
+    ),
+    'tls-cert': text('FILE', SERVERS, 'Serve HTTPS with this certificate, in PEM.'),
+    'tls-key': text('FILE', SERVERS, 'Private key of --tls-cert, in PEM.'),
+    'tls-write': text('FILE', SERVERS, 'Write the certificate to this file, for clients to trust.'),
     url: one(
       values.HTTP_URL,
       'URL',
@@ -163,7 +171,10 @@ export const FLAG_GROUPS = {
       SERVERS,
       'Token that the control API requires unless the host is loopback; by default one is generated and printed.',
     ),
-    'no-control': toggle(SERVERS, 'Turn the control API off, except for its health check.'),
+    'no-control': toggle(
+      SERVERS,
+      'Turn the control API off, except for its health check and the certificate of --tls.',
+    ),
   },
   Output: {
     log: one(

@@ -11,17 +11,23 @@ export interface Started {
   readonly keys: KeyLists;
   /** Names or paths. */
   readonly scenarios: readonly string[];
+  /** Under HTTPS; with the file that the certificate was written to, if it was. */
+  readonly trust: { readonly file: string | undefined } | undefined;
   /** Undefined if it is off; with a token only if that was generated. */
   readonly control: { readonly token: string | undefined } | undefined;
 }
 
 /** Next steps for a person who has just started a server. */
-export function renderBanner({ url, keys, scenarios, control }: Started, style: Style): string {
+export function renderBanner(started: Started, style: Style): string {
+  const { url, keys, scenarios, control, trust } = started;
   const key = workingKey(keys);
   const lines: [string, string][] = [];
   if (key !== undefined) {
     const header = shellQuoted(`Authorization: Bearer ${key}`);
-    lines.push(['Try it', `curl -H ${header} '${url}/pets?limit=3'`]);
+    lines.push(['Try it', `curl ${trustFlag(trust)}-H ${header} '${url}/pets?limit=3'`]);
+  }
+  if (trust !== undefined) {
+    lines.push(['Trust it', trust.file ?? new URL('/__mock/certificate.pem', url).href]);
   }
   if (scenarios.length > 0) lines.push(['Scenarios', scenarios.join(', ')]);
   if (control !== undefined) {
@@ -34,4 +40,10 @@ export function renderBanner({ url, keys, scenarios, control }: Started, style: 
     ['Stop it', 'Ctrl-C'],
   );
   return `\n${lines.map(([what, how]) => `  ${bold(what, style)}: ${escaped(how)}\n`).join('')}\n`;
+}
+
+/** What makes curl accept the certificate. */
+function trustFlag(trust: Started['trust']): string {
+  if (trust === undefined) return '';
+  return trust.file === undefined ? '--insecure ' : `--cacert ${shellQuoted(trust.file)} `;
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { carrierOf } from '../tls/secure-server.ts';
 import { inTurn } from './broken-connection.ts';
 
 /** How long earlier replies may travel before a reset, which could overtake them; milliseconds. */
@@ -20,7 +21,7 @@ export function reset(response: ServerResponse): void {
 
 function resetConnection(socket: Socket): void {
   try {
-    socket.resetAndDestroy();
+    carrierOf(socket).resetAndDestroy();
   } catch {
     // An embedding app may listen on something other than TCP, which has no reset.
     socket.destroy();

@@ -1,0 +1,115 @@
+import { writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { codeOf } from '../../error-code.ts';
+import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
+
+/** Where the certificate of a server comes from. */
+export interface CertificateOptions {
+  /** Whether the server speaks HTTPS. */
+  readonly tls?: boolean | undefined;
+  /** A file with the certificate in PEM; by default one is made for the names of this server. */
+  readonly tlsCert?: string | undefined;
+  /** A file with the private key of `tlsCert` in PEM. */
+  readonly tlsKey?: string | undefined;
+  /** A file to write the certificate to, for clients to trust. */
+  readonly tlsWrite?: string | undefined;
+}
+
+/** A certificate, perhaps with those that sign it, and its private key, both in PEM. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Why a certificate cannot be used. */
+export class CertificateError extends Error {
+  override readonly name = 'CertificateError';
+}
+
+/**
+ * Reads or makes the certificate of a server, and writes it where `tlsWrite` says.
+ *
+ * @param host the name or address that the server listens on
+ * @returns undefined without `tls`
+ * @throws CertificateError with the file and the reason
+ */
+export async function loadCertificate(
+  { tls = false, tlsCert, tlsKey, tlsWrite }: CertificateOptions,
+  host: string,
+): Promise<Certificate | undefined> {
+  const files = { '--tls-cert': tlsCert, '--tls-key': tlsKey, '--tls-write': tlsWrite };
+  const [flag] = Object.entries(files).find(([, file]) => file !== undefined) ?? [];
+  if (!tls) {
+    if (flag !== undefined) refuse(flag, '--tls as well', 'none');
+    return undefined;
+  }
+  const certificate = await certificateOf(tlsCert, tlsKey, host);
+  if (tlsWrite !== undefined) writeCertificate(tlsWrite, certificate.cert);
+  return certificate;
+}
+
+async function certificateOf(
+  certFile: string | undefined,
+  keyFile: string | undefined,
+  host: string,
+): Promise<Certificate> {
+  if (certFile !== undefined && keyFile !== undefined) return readPair(certFile, keyFile);
+  if (certFile !== keyFile) {
+    refuse('HTTPS', 'both --tls-cert and --tls-key, or neither', 'one');
+  }
+  const { drawCertificate } = await import('./draw-certificate.ts');
+  return drawCertificate(namesOf(host));
+}
+
+const EVERY_ADDRESS = ['0.0.0.0', '::'];
+
+/** The names that clients on this machine, or in other containers, may call the server by. */
+function namesOf(host: string): { type: 'dns' | 'ip'; value: string }[] {
+  const names = ['localhost', '127.0.0.1', '::1', host.replace(/%.*$/, '')];
+  if (EVERY_ADDRESS.includes(host)) names.push(process.getBuiltinModule('node:os').hostname());
+  return [...new Set(names)].map((value) => ({ type: isIP(value) === 0 ? 'dns' : 'ip', value }));
+}
+
+async function readPair(certFile: string, keyFile: string): Promise<Certificate> {
+  const { createPrivateKey, X509Certificate } = process.getBuiltinModule('node:crypto');
+  const certificates = (await read(certFile)).match(CERTIFICATE) ?? [];
+  const [own] = certificates;
+  if (own === undefined) refuse(certFile, 'a certificate in PEM', 'none');
+  const leaf = parsed(certFile, 'a certificate in PEM', () => new X509Certificate(own));
+  const key = await read(keyFile);
+  const privateKey = parsed(keyFile, 'a private key in PEM without a passphrase', () =>
+    createPrivateKey(key),
+  );
+  if (!leaf.checkPrivateKey(privateKey)) {
+    refuse(keyFile, `the private key of the certificate in ${certFile}`, 'another');
+  }
+  // The file may also hold the key, which nobody else may see.
+  return { cert: `${certificates.join('\n')}\n`, key };
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+async function read(file: string): Promise<string> {
+  const reading = await readText(file, SETTINGS_LIMIT);
+  return reading.ok ? reading.text : refuse(file, 'a file in PEM', reading.found);
+}
+
+function parsed<T>(file: string, expected: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    return refuse(file, expected, `something else (${codeOf(error) ?? String(error)})`);
+  }
+}
+
+function writeCertificate(file: string, cert: string): void {
+  try {
+    writeFileSync(file, cert);
+  } catch (error) {
+    refuse(file, 'a file that can be written', String(codeOf(error) ?? error));
+  }
+}
+
+function refuse(file: string, expected: string, found: string): never {
+  throw new CertificateError(`${file}: expected ${expected}, found ${found}`);
+}

@@ -1,0 +1,54 @@
+// In a file of its own in dist/, loaded only for a server that makes its certificate.
+
+import 'reflect-metadata';
+import { KeyObject } from 'node:crypto';
+import {
+  AuthorityKeyIdentifierExtension,
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  type JsonGeneralName,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  SubjectAlternativeNameExtension,
+  SubjectKeyIdentifierExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
+
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
+
+/** Clients refuse a certificate from the future, and the clock of a container can be behind. */
+const CLOCK_SKEW = 60 * 60 * 1000;
+
+/**
+ * Makes a key and a certificate that it signs itself, both as PEM.
+ *
+ * @param names the names and addresses of the server; the first is the subject
+ */
+export async function drawCertificate(
+  names: readonly JsonGeneralName[],
+): Promise<{ cert: string; key: string }> {
+  const keys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+  const now = new Date();
+  const nextYear = new Date(now);
+  nextYear.setFullYear(now.getFullYear() + 1);
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    keys,
+    name: `CN=${names[0]?.value},O=petstore-mock`,
+    notBefore: new Date(now.getTime() - CLOCK_SKEW),
+    notAfter: nextYear,
+    signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
+    extensions: [
+      new SubjectAlternativeNameExtension([...names]),
+      // Not a CA: whoever trusts it trusts this server and nothing that its key may sign.
+      new BasicConstraintsExtension(false, undefined, true),
+      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+      new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
+      // Strict verifiers, such as that of Python 3.13, ask for both.
+      await SubjectKeyIdentifierExtension.create(keys.publicKey),
+      await AuthorityKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  const key = KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' });
+  return { cert: `${certificate.toString('pem')}\n`, key: String(key) };
+}

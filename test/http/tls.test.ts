@@ -1,0 +1,371 @@
+import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, type TLSSocket } from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { parseJson } from '../../src/contract/json.ts';
+import {
+  type Certificate,
+  CertificateError,
+  loadCertificate,
+} from '../../src/http/tls/certificate.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
+import { findProgram, runProgram } from '../helpers/program.ts';
+import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
+
+let folder = '';
+let own: Certificate;
+const servers: RunningServer[] = [];
+const clients: TLSSocket[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tls-'));
+  own = await drawn('127.0.0.1');
+  writeFileSync(fileOf('cert.pem'), own.cert);
+  writeFileSync(fileOf('key.pem'), own.key);
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+afterEach(async () => {
+  closeRaw();
+  for (const client of clients.splice(0)) client.destroy();
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+function fileOf(name: string): string {
+  return join(folder, name);
+}
+
+async function drawn(host: string): Promise<Certificate> {
+  const certificate = await loadCertificate({ tls: true }, host);
+  if (certificate === undefined) throw new Error('There is no certificate.');
+  return certificate;
+}
+
+/** Starts a server with the certificate in files, which spares each test the making of one. */
+async function start(options: ServerOptions = {}): Promise<RunningServer> {
+  const files = { tlsCert: fileOf('cert.pem'), tlsKey: fileOf('key.pem') };
+  const server = await startServer({ tls: true, ...files, ...options, port: 0 });
+  servers.push(server);
+  return server;
+}
+
+/** Opens a TLS connection that trusts the server, and sends something on it. */
+async function open({ port }: RunningServer, sent = '', more: object = {}): Promise<TLSSocket> {
+  const client = connect({ port, host: '127.0.0.1', ca: own.cert, ...more });
+  clients.push(client);
+  client.on('error', () => {});
+  await once(client, 'secureConnect');
+  client.write(sent);
+  return client;
+}
+
+/** All that a client receives until the connection is over, and whether that was by a reset. */
+async function received(client: TLSSocket): Promise<{ text: string; reset: boolean }> {
+  let text = '';
+  let reset = false;
+  client.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  client.on('error', (error: NodeJS.ErrnoException) => {
+    reset = error.code === 'ECONNRESET';
+  });
+  await new Promise((resolve) => client.once('close', resolve));
+  return { text, reset };
+}
+
+const LAST = { Connection: 'close' };
+
+describe('the certificate', () => {
+  test('is for this machine and the host, of P-256, and valid for a year from now', () => {
+    const { cert, key } = own;
+    const certificate = new X509Certificate(cert);
+    for (const name of ['localhost']) expect(certificate.checkHost(name)).toBe(name);
+    for (const address of ['127.0.0.1', '::1']) {
+      expect(certificate.checkIP(address)).toBe(address);
+    }
+    expect(certificate.checkHost('example.com')).toBeUndefined();
+    expect(certificate.ca).toBe(false);
+    expect(certificate.publicKey.asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
+    expect(certificate.publicKey.equals(createPublicKey(createPrivateKey(key)))).toBe(true);
+    const day = 24 * 60 * 60 * 1000;
+    const left = Date.parse(certificate.validTo) - Date.now();
+    expect(left).toBeGreaterThan(364 * day);
+    expect(left).toBeLessThanOrEqual(366 * day);
+    expect(Date.parse(certificate.validFrom)).toBeLessThan(Date.now());
+  });
+
+  test('also names the host, and the machine where the server listens on every address', async () => {
+    const names = async (host: string) => new X509Certificate((await drawn(host)).cert);
+    expect((await names('pets.test')).checkHost('pets.test')).toBe('pets.test');
+    expect((await names('192.0.2.7')).checkIP('192.0.2.7')).toBe('192.0.2.7');
+    expect((await names('0.0.0.0')).checkHost(hostname())).toBe(hostname());
+    expect((await names('fe80::1%eth0')).checkIP('fe80::1')).toBe('fe80::1');
+  });
+
+  test('is another at each start', async () => {
+    const { fingerprint256 } = new X509Certificate((await drawn('127.0.0.1')).cert);
+    expect(fingerprint256).not.toBe(new X509Certificate(own.cert).fingerprint256);
+  });
+
+  test('is written to a file, and served without a token, but never its key', async () => {
+    const both = fileOf('both.pem');
+    writeFileSync(both, own.key + own.cert);
+    const { url, certificate } = await start({
+      host: '0.0.0.0',
+      tlsCert: both,
+      tlsKey: both,
+      tlsWrite: fileOf('written.pem'),
+    });
+    expect(url).toMatch(/^https:\/\/localhost:\d+\/v1$/);
+    expect(certificate).toBe(own.cert);
+    const { output } = await runProgram('cat', [fileOf('written.pem')]);
+    expect(output).toBe(own.cert);
+    const served = await fetched(new URL('/__mock/certificate.pem', url));
+    expect(served).toEqual({ status: 200, type: 'application/x-pem-file', text: own.cert });
+  });
+
+  test('is not there over plain HTTP', async () => {
+    const server = await startServer({ port: 0 });
+    servers.push(server);
+    const reply = await fetch(new URL('/__mock/certificate.pem', server.url));
+    expect(reply.status).toBe(404);
+    expect(await reply.json()).toMatchObject({
+      message: 'this server speaks plain HTTP: start it with --tls',
+    });
+  });
+
+  test.each([
+    ['--tls-cert: expected --tls as well, found none', () => ({ tlsCert: 'a.pem' })],
+    [
+      'HTTPS: expected both --tls-cert and --tls-key, or neither, found one',
+      () => ({ tls: true, tlsKey: 'a.pem' }),
+    ],
+    [
+      'nowhere.pem: expected a file in PEM, found nothing',
+      () => ({ tls: true, tlsCert: 'nowhere.pem', tlsKey: fileOf('key.pem') }),
+    ],
+    [
+      'key.pem: expected a certificate in PEM, found none',
+      () => ({ tls: true, tlsCert: fileOf('key.pem'), tlsKey: fileOf('key.pem') }),
+    ],
+    [
+      'cert.pem: expected a private key in PEM without a passphrase, found something else',
+      () => ({ tls: true, tlsCert: fileOf('cert.pem'), tlsKey: fileOf('cert.pem') }),
+    ],
+    [
+      'nowhere/ca.pem: expected a file that can be written, found ENOENT',
+      () => ({ tls: true, tlsWrite: fileOf('nowhere/ca.pem') }),
+    ],
+  ])('cannot be used: %s', async (message, options) => {
+    const failure = await loadCertificate(options(), '127.0.0.1').catch((error) => error);
+    expect(failure).toBeInstanceOf(CertificateError);
+    expect(failure.message).toContain(message);
+  });
+
+  test('cannot be used with the key of another', async () => {
+    writeFileSync(fileOf('other.pem'), (await drawn('127.0.0.1')).key);
+    const pair = { tlsCert: fileOf('cert.pem'), tlsKey: fileOf('other.pem') };
+    await expect(loadCertificate({ tls: true, ...pair }, '127.0.0.1')).rejects.toThrow(
+      `${pair.tlsKey}: expected the private key of the certificate in ${pair.tlsCert}, found another`,
+    );
+  });
+});
+
+/** A reply to GET, from a server whose certificate is trusted. */
+async function fetched(url: URL): Promise<{ status: number; type: string; text: string }> {
+  const [reply] = await once(get(url, { ca: own.cert, agent: false }), 'response');
+  let text = '';
+  for await (const chunk of reply) text += chunk;
+  return { status: reply.statusCode, type: reply.headers['content-type'], text };
+}
+
+describe('the port', () => {
+  test('answers plain HTTP with 400, and says so in one line of the log', async () => {
+    const notices: string[] = [];
+    const server = await start({ onNotice: (notice) => notices.push(notice) });
+    for (const method of ['GET', 'DELETE', 'PATCH']) {
+      const client = await openRaw(server.port);
+      client.send(rawRequest(method, '/v1/pets/1'));
+      const { status, body, headers } = await client.reply();
+      expect({ status, connection: headers.connection }).toEqual({
+        status: 400,
+        connection: 'close',
+      });
+      expect(parseJson(body)).toEqual({
+        code: 'invalid_input',
+        status: 400,
+        message: 'this port speaks HTTPS: use a base URL with https:// instead of http://',
+      });
+      expect(await client.rest()).toBe('');
+    }
+    expect(notices).toEqual([
+      'a client sent plain HTTP, but this port speaks HTTPS: give the client a base URL with https:// instead of http://',
+    ]);
+  });
+
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)('speaks %s', async (version) => {
+    const server = await start();
+    const client = await open(server, rawRequest('GET', '/v1/pets/1', LAST), {
+      minVersion: version,
+      maxVersion: version,
+    });
+    expect(client.getProtocol()).toBe(version);
+    expect((await received(client)).text).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*"id":1,/);
+  });
+
+  test('refuses TLS 1.1', async () => {
+    const opening = open(await start(), '', { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1' });
+    await expect(opening).rejects.toThrow(/alert protocol version|no protocols available/);
+  });
+
+  test('says in the log what a client that does not trust the certificate needs', async ({
+    skip,
+  }) => {
+    const curl = findProgram('curl');
+    if (curl === undefined) return skip('This machine has no curl.');
+    let told: (notice: string) => void = () => {};
+    const notice = new Promise((resolve) => {
+      told = resolve;
+    });
+    const server = await start({ onNotice: told });
+    // OpenSSL tells the server; Node's own client only leaves.
+    await runProgram(curl, ['--silent', server.url]);
+    expect(await notice).toBe(
+      'a client does not trust the certificate: --tls-write FILE and /__mock/certificate.pem hand it out',
+    );
+  });
+
+  test('closes connections that send nothing, and those that do not finish the handshake', async () => {
+    const { port } = await start({ timeouts: { headers: 20 } });
+    const silent = await openRaw(port);
+    const begun = await openRaw(port);
+    begun.send(Buffer.from([0x16, 0x03, 0x01]));
+    expect(await Promise.all([silent.rest(), begun.rest()])).toEqual(['', '']);
+  });
+
+  test('closes connections without a request after a while', async () => {
+    const server = await start({ timeouts: { idle: 20 } });
+    const client = await open(server, rawRequest('GET', '/v1/pets/1'));
+    expect(await received(client)).toMatchObject({ reset: false });
+  });
+
+  test('stops when every reply is out, whatever other connections wait for', async () => {
+    const server = await start({ delay: 100, timeouts: { stop: 1_000_000 } });
+    const silent = await openRaw(server.port);
+    const idle = await open(server);
+    const client = await open(server, rawRequest('GET', '/v1/pets/1'));
+    const [reply] = await Promise.all([received(client), server.close(), received(idle)]);
+    await silent.rest();
+    expect(reply.text).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*"id":1,/);
+  });
+});
+
+describe('a fault', () => {
+  const faulty = (fault: object | string) =>
+    start({ scenarios: [scenarioFile({ rules: [{ on: 'getPet', apply: true, fault }] })] });
+
+  function scenarioFile(scenario: object): string {
+    const file = fileOf('scenario.json');
+    writeFileSync(file, JSON.stringify(scenario));
+    return file;
+  }
+
+  test('reset is a reset of the connection, not an end of it', async () => {
+    const client = await open(await faulty('reset'), rawRequest('GET', '/v1/pets/1'));
+    expect(await received(client)).toEqual({ text: '', reset: true });
+  });
+
+  test('close ends the connection without a byte', async () => {
+    const client = await open(await faulty('close'), rawRequest('GET', '/v1/pets/1'));
+    expect(await received(client)).toEqual({ text: '', reset: false });
+  });
+
+  test('truncate ends it in the middle of the body', async () => {
+    const client = await open(await faulty('truncate'), rawRequest('GET', '/v1/pets/1'));
+    const { text, reset } = await received(client);
+    const [, length = '', body = ''] =
+      /Content-Length: (\d+)\r\n[\s\S]*\r\n\r\n(.*)/.exec(text) ?? [];
+    expect({ reset, half: body.length }).toEqual({ reset: false, half: Number(length) >> 1 });
+  });
+});
+
+const PYTHON = `
+import ssl, sys, urllib.request
+trust = ssl.create_default_context(cafile=sys.argv[2])
+trust.verify_flags |= ssl.VERIFY_X509_STRICT
+request = urllib.request.Request(sys.argv[1], headers={"Authorization": "Bearer demo-key"})
+print(urllib.request.urlopen(request, context=trust).read().decode())
+`;
+
+const NODE = `
+const reply = await fetch(process.argv[1], { headers: { Authorization: 'Bearer demo-key' } });
+console.log(await reply.text());
+`;
+
+const JAVA = `
+import java.io.FileInputStream;
+import java.net.URI;
+import java.net.http.*;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
+import javax.net.ssl.*;
+
+class Trusting {
+  public static void main(String[] args) throws Exception {
+    KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+    store.load(null);
+    store.setCertificateEntry("mock",
+        CertificateFactory.getInstance("X.509").generateCertificate(new FileInputStream(args[1])));
+    TrustManagerFactory trust = TrustManagerFactory.getInstance("PKIX");
+    trust.init(store);
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, trust.getTrustManagers(), null);
+    HttpRequest request = HttpRequest.newBuilder(URI.create(args[0]))
+        .header("Authorization", "Bearer demo-key").build();
+    System.out.println(HttpClient.newBuilder().sslContext(context).build()
+        .send(request, HttpResponse.BodyHandlers.ofString()).body());
+  }
+}
+`;
+
+/** Programs that get a URL and trust a certificate. */
+const PROGRAMS: Readonly<
+  Record<string, (url: string, ca: string) => { args: string[]; env?: Record<string, string> }>
+> = {
+  curl: (url, ca) => ({
+    args: ['--silent', '--cacert', ca, '--header', 'Authorization: Bearer demo-key', url],
+  }),
+  node: (url, ca) => ({
+    args: ['--input-type=module', '--eval', NODE, url],
+    env: { NODE_EXTRA_CA_CERTS: ca },
+  }),
+  python3: (url, ca) => ({ args: ['-c', PYTHON, url, ca] }),
+  java: (url, ca) => {
+    const source = fileOf('Trusting.java');
+    writeFileSync(source, JAVA);
+    return { args: [source, url, ca] };
+  },
+};
+
+test.for(Object.keys(PROGRAMS))(
+  '%s trusts the certificate that was written, by name and by address',
+  { timeout: 60_000 },
+  async (name, { skip }) => {
+    const program = findProgram(name);
+    const compiles = name !== 'java' || findProgram('javac') !== undefined;
+    if (program === undefined || !compiles) return skip(`This machine has no ${name}.`);
+    const { port } = await start({ tlsWrite: fileOf('ca.pem') });
+    for (const host of ['127.0.0.1', 'localhost']) {
+      const url = `https://${host}:${port}/v1/pets/1`;
+      const { args = [], env } = PROGRAMS[name]?.(url, fileOf('ca.pem')) ?? {};
+      const { code, output } = await runProgram(program, args, { ...(env && { env }) });
+      expect(code, output).toBe(0);
+      expect(parseJson(output)).toMatchObject({ id: 1, name: 'Rex' });
+    }
+  },
+);
