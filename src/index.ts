@@ -14,6 +14,7 @@ export type { CoverageReport } from './evidence/coverage.ts';
 export type { FindingCode } from './evidence/finding-codes.ts';
 export type { Finding, FindingsReport } from './evidence/findings.ts';
 export type { ObservedExchange } from './evidence/journal.ts';
+export { CertificateError } from './http/tls/certificate.ts';
 export { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './library/connect.ts';
 export { ControlError } from './library/control-client.ts';
 export { globalSetup } from './library/global-setup.ts';

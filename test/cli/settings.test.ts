@@ -267,7 +267,7 @@ describe('each refusal says where, what was expected and the nearest right word'
   const assumption = 'an assumption that "petstore-mock assumptions" lists';
   const instant = 'an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z"';
   const fileFlags =
-    'port, host, fixture, animals, orders, seed, db, watch, scenario, sandbox-required, max-sandboxes, journal, assume, rate-limit, delay, clock, freeze, plain, key, read-only-key, invalid-key, any-key, control-token, no-control, log or coverage';
+    'port, host, tls, tls-cert, tls-key, tls-write, fixture, animals, orders, seed, db, watch, scenario, sandbox-required, max-sandboxes, journal, assume, rate-limit, delay, clock, freeze, plain, key, read-only-key, invalid-key, any-key, control-token, no-control, log or coverage';
   const refused: [Places, string][] = [
     [
       { args: ['--prot', '80'] },

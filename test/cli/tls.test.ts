@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCommand, startCommand } from '../helpers/command.ts';
+import { runInProcess } from '../helpers/invocation.ts';
+
+let folder = '';
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cli-tls-'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const CLIENT = `
+const { PETSTORE_MOCK_URL: url, PETSTORE_MOCK_KEY: key, PETSTORE_MOCK_CA: ca } = process.env;
+const { protocol } = new URL(url);
+const reply = await fetch(url + '/pets/1', { headers: { Authorization: 'Bearer ' + key } });
+console.log(protocol, reply.status, ca === process.env.NODE_EXTRA_CA_CERTS);
+`;
+
+const client = [process.execPath, '--input-type=module', '--eval', CLIENT];
+
+describe('a server under --tls', () => {
+  test('is ready at an https URL, and health asks it by HTTPS', async () => {
+    const file = join(folder, 'ca.pem');
+    const { url, stop } = await startCommand(['--port', '0', '--tls', '--tls-write', file]);
+    const { protocol, port, origin } = new URL(url);
+    expect(protocol).toBe('https:');
+    const health = (args: readonly string[], env = {}) => runCommand(['health', ...args], env);
+    const [plain, secure, variable, unverified, verified] = await Promise.all([
+      health(['--port', port]),
+      health(['--port', port, '--tls']),
+      health(['--port', port], { PETSTORE_MOCK_TLS: '1' }),
+      health(['--url', origin]),
+      health(['--url', origin], { NODE_EXTRA_CA_CERTS: file }),
+    ]);
+    const codes = [plain, secure, variable, unverified, verified].map(({ code }) => code);
+    expect(codes).toEqual([1, 0, 0, 1, 0]);
+    expect(secure.stdout).toBe(`${origin} is up\n`);
+    expect(unverified.stderr).toContain('DEPTH_ZERO_SELF_SIGNED_CERT');
+    expect(await stop()).toEqual({ code: 0, signal: null });
+  });
+
+  test.each(['exec', 'sweep'])('is trusted by the command of %s', async (command) => {
+    const { code, stdout, stderr } = await runCommand([command, '--tls', '--', ...client]);
+    expect(code, stderr).toBe(0);
+    if (command === 'exec') expect(stdout).toBe('https: 200 true\n');
+  });
+
+  test('leaves the command what it trusted before', async () => {
+    const others = join(folder, 'others.pem');
+    writeFileSync(others, '# certificates of the company\n');
+    const { stdout } = await runCommand(
+      ['exec', '--tls', '--', 'sh', '-c', 'cat "$PETSTORE_MOCK_CA"'],
+      {
+        NODE_EXTRA_CA_CERTS: others,
+      },
+    );
+    expect(stdout).toMatch(
+      /^-----BEGIN CERTIFICATE-----\n[^-]+-----END CERTIFICATE-----\n# certif/,
+    );
+  });
+
+  test('does not start without a certificate that it can use', async () => {
+    const { code, stderr } = await runInProcess(['--port', '0', '--tls-cert', 'nowhere.pem']);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        'petstore-mock: the certificate cannot be used\n--tls-cert: expected --tls as well, found none\n',
+    });
+    const pair = ['--tls-cert', 'nowhere.pem', '--tls-key', 'nowhere.pem'];
+    const missing = await runInProcess(['--port', '0', '--tls', ...pair]);
+    expect(missing.code).toBe(2);
+    expect(missing.stderr).toContain('nowhere.pem: expected a file in PEM, found nothing');
+  });
+});
+
+test('without --tls, the command is told of no certificate, not even of one around it', async () => {
+  const script = 'echo "$PETSTORE_MOCK_CA,$NODE_EXTRA_CA_CERTS"';
+  const { stdout } = await runCommand(['exec', '--', 'sh', '-c', script], {
+    PETSTORE_MOCK_URL: 'https://127.0.0.1:1/v1',
+    PETSTORE_MOCK_CA: '/nowhere.pem',
+    NODE_EXTRA_CA_CERTS: '/etc/hosts',
+  });
+  expect(stdout).toBe(',/etc/hosts\n');
+});

@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { expect, test } from 'vitest';
+import { connectPetstoreMock, globalSetup, startPetstoreMock } from '../../src/index.ts';
+import { mockForTests } from '../../src/library/for-tests.ts';
+
+/** The status of GET, for a client that trusts a certificate. */
+async function statusOf(url: string, ca: string | undefined): Promise<number> {
+  const headers = { Authorization: 'Bearer demo-key' };
+  const [reply] = await once(get(url, { ca, headers, agent: false }), 'response');
+  reply.resume();
+  return reply.statusCode;
+}
+
+test('a mock under tls is controlled over HTTPS, and hands out its certificate', async () => {
+  await using mock = await startPetstoreMock({ tls: true });
+  expect(mock.url).toMatch(/^https:/);
+  await mock.orders.patch(1, { status: 'shipped' });
+  await mock.animals.put(9007199254740993n, { name: 'Rex', categoryId: 1 });
+  expect(await mock.animals.get(9007199254740993n)).toMatchObject({ id: 9007199254740993n });
+  await mock.animals.delete(9007199254740993n);
+  await expect(mock.orders.get(99)).rejects.toMatchObject({ status: 404, code: 'order_not_found' });
+  expect(await statusOf(`${mock.url}/pets/1`, mock.ca)).toBe(200);
+  expect(await mock.sandbox('other').orders.get(1)).toMatchObject({ status: 'pending' });
+});
+
+test('a server under tls is connected to with its certificate, and not without', async () => {
+  await using mock = await startPetstoreMock({ tls: true });
+  const { url, ca } = mock;
+  const other = await connectPetstoreMock({ url, ca });
+  expect(await other.requests.count()).toBe(0);
+  await expect(connectPetstoreMock({ url })).rejects.toThrow('no petstore-mock answers');
+});
+
+test('a test run shares a server under tls, whose certificate its workers find', async () => {
+  const stop = await globalSetup({ tls: true })();
+  try {
+    const { PETSTORE_MOCK_URL: url = '', PETSTORE_MOCK_CA: file = '' } = process.env;
+    expect(process.env.NODE_EXTRA_CA_CERTS).toBe(file);
+    const mock = await mockForTests({});
+    expect(await mock.requests.count()).toBe(0);
+    expect(await statusOf(`${url}/pets/1`, readFileSync(file, 'utf8'))).toBe(200);
+    expect(await mock.requests.count()).toBe(1);
+  } finally {
+    await stop();
+  }
+  expect(process.env.PETSTORE_MOCK_CA).toBeUndefined();
+});
