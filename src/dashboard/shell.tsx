@@ -9,9 +9,11 @@ import { AssumptionsView } from './views/assumptions-view.tsx';
 import { ClockView } from './views/clock-view.tsx';
 import { ExchangesView } from './views/exchanges-view.tsx';
 import { SandboxesView } from './views/sandboxes-view.tsx';
+import { StoreView } from './views/store-view.tsx';
 
 const TITLES: Readonly<Record<ViewName, string>> = {
   exchanges: 'Exchanges',
+  store: 'Store',
   assumptions: 'Assumptions',
   clock: 'Clock',
   sandboxes: 'Sandboxes',
@@ -19,6 +21,7 @@ const TITLES: Readonly<Record<ViewName, string>> = {
 
 const COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
   exchanges: ExchangesView,
+  store: StoreView,
   assumptions: AssumptionsView,
   clock: ClockView,
   sandboxes: SandboxesView,

@@ -1,8 +1,8 @@
-import { useSignal } from '@preact/signals';
 import type { SandboxSummary } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Loading } from '../parts/loading.tsx';
+import { NameForm } from '../parts/name-form.tsx';
 import { OFTEN, perform, useResource } from '../state/resource.ts';
 import { controlPath, DEFAULT_SANDBOX, sandbox } from '../state/session.ts';
 
@@ -23,6 +23,13 @@ export function SandboxesView() {
       call('DELETE', `/sandboxes/${name}`, OF_DEFAULT),
     );
     list.reload();
+  };
+  const create = async (name: string) => {
+    const isDone = await perform(`The sandbox ${name} is created.`, () =>
+      call('POST', '/sandboxes', { body: { name }, ...OF_DEFAULT }),
+    );
+    list.reload();
+    return isDone;
   };
   if (list.value === undefined) return <Loading resource={list} />;
   return (
@@ -53,7 +60,7 @@ export function SandboxesView() {
           </tbody>
         </table>
       </div>
-      <CreateForm onCreated={list.reload} />
+      <NameForm label="Name of a new sandbox" action="Create" onName={create} />
     </>
   );
 }
@@ -86,42 +93,5 @@ function Row({ of, onDelete }: RowProps) {
         )}
       </td>
     </tr>
-  );
-}
-
-function CreateForm({ onCreated }: { readonly onCreated: () => void }) {
-  const name = useSignal('');
-  const create = async () => {
-    const body = { name: name.value };
-    const path = '/sandboxes';
-    const isDone = await perform(`The sandbox ${name.value} is there.`, () =>
-      call('POST', path, { body, ...OF_DEFAULT }),
-    );
-    if (isDone) name.value = '';
-    onCreated();
-  };
-  return (
-    <form
-      class="bar fields"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void create();
-      }}
-    >
-      <label>
-        Name of a new sandbox
-        <input
-          required
-          maxLength={64}
-          pattern="[a-zA-Z0-9._\-]+"
-          title="Letters, digits, dots, underscores and hyphens"
-          value={name}
-          onInput={({ currentTarget }) => {
-            name.value = currentTarget.value;
-          }}
-        />
-      </label>
-      <button type="submit">Create</button>
-    </form>
   );
 }

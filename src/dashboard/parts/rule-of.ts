@@ -1,0 +1,52 @@
+import type { RecordedExchange } from '../../control/control-shapes.ts';
+import { writeExact } from '../client/exact-json.ts';
+
+type Operation = NonNullable<RecordedExchange['operation']>;
+
+/** What a rule can match of a request to each operation; the id of the path comes first. */
+const INPUTS: Readonly<Record<Operation, readonly string[]>> = {
+  listPets: ['limit', 'status'],
+  createPet: ['name', 'categoryId', 'status'],
+  getPet: ['petId'],
+  listInventory: [],
+  updateInventory: ['petId', 'quantity'],
+  listOrders: [],
+  cancelOrder: ['orderId'],
+};
+
+/** A scenario file with a rule that gives requests like this one the same status. */
+export function ruleOf(exchange: RecordedExchange, operation: Operation): string {
+  const { method, target, status = 503 } = exchange;
+  const parts = [`on: ${operation}`];
+  const where = whereOf(exchange, operation);
+  if (where.length > 0) parts.push(`where: { ${where.join(', ')} }`);
+  parts.push(`reply: { status: ${status} }`);
+  const path = target.split('?', 1)[0] ?? '';
+  return [
+    `description: ${JSON.stringify(`${method} ${path} gets ${status}.`)}`,
+    'rules:',
+    `  - { ${parts.join(', ')} }`,
+    '',
+  ].join('\n');
+}
+
+/** What tells the request from others of its operation: its path, its query and its body. */
+function whereOf({ target, request }: RecordedExchange, operation: Operation): string[] {
+  const { pathname, searchParams } = new URL(target, location.origin);
+  const values = new Map<string, string>();
+  const [id = ''] = INPUTS[operation];
+  const last = pathname.split('/').at(-1) ?? '';
+  if (id.endsWith('Id') && INTEGER.test(last)) values.set(id, last);
+  for (const [name, value] of searchParams) {
+    values.set(name, INTEGER.test(value) ? value : JSON.stringify(value));
+  }
+  for (const [name, value] of Object.entries(Object(request.body))) {
+    if (typeof value !== 'object') values.set(name, writeExact(value));
+  }
+  return INPUTS[operation].flatMap((name) => {
+    const value = values.get(name);
+    return value === undefined ? [] : [`${name}: ${value}`];
+  });
+}
+
+const INTEGER = /^-?\d{1,19}$/;

@@ -1,0 +1,151 @@
+import { useSignal } from '@preact/signals';
+import { call } from '../client/control-calls.ts';
+import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { FieldInput } from '../parts/field-input.tsx';
+import { shortened, visible } from '../parts/visible-text.ts';
+import {
+  type FieldInfo,
+  type Row,
+  TABLES,
+  type TableName,
+  textOf,
+  typedValue,
+} from '../state/record-tables.ts';
+import { perform } from '../state/resource.ts';
+
+interface RowProps {
+  readonly name: TableName;
+  readonly row: Row;
+  readonly onChange: () => void;
+}
+
+/** The one-click changes of a record: what they are called, and what they set. */
+const SHORTCUTS = {
+  animals: () => [],
+  inventory: ({ quantity }: Row) =>
+    quantity === 0 ? [] : [{ label: 'Sell out', changes: { quantity: 0, status: 'sold' } }],
+  orders: ({ status }: Row) =>
+    status === 'shipped' || status === 'cancelled'
+      ? [{ label: 'Restore', changes: { status: 'pending' } }]
+      : [
+          { label: 'Ship', changes: { status: 'shipped' } },
+          { label: 'Cancel', changes: { status: 'cancelled' } },
+        ],
+} satisfies Record<TableName, (row: Row) => readonly { label: string; changes: Row }[]>;
+
+/** A record in its table, shown or edited. */
+export function RecordRow({ name, row, onChange }: RowProps) {
+  const { fields, id, noun }: (typeof TABLES)[TableName] = TABLES[name];
+  const editing = useSignal(false);
+  const what = `${noun} ${textOf(row[id])}`;
+  const path = `/${name}/${textOf(row[id])}`;
+  const change = async (done: string, changes: Row) => {
+    const isDone = await perform(done, () => call('PATCH', path, { body: changes }));
+    if (isDone) editing.value = false;
+    onChange();
+  };
+  const remove = async () => {
+    await perform(`The ${what} is deleted.`, () => call('DELETE', path));
+    onChange();
+  };
+  if (editing.value) {
+    return (
+      <EditedRow
+        {...{ name, row, what }}
+        onSave={(changes) => change(`The ${what} is saved.`, changes)}
+        onCancel={() => {
+          editing.value = false;
+        }}
+      />
+    );
+  }
+  return (
+    <tr>
+      {fields.map(({ name: field, type }) => (
+        <td key={field} class={type === 'integer' ? 'number' : undefined}>
+          <bdi>{shortened(visible(textOf(row[field])))}</bdi>
+        </td>
+      ))}
+      <td class="actions">
+        {SHORTCUTS[name](row).map(({ label, changes }) => (
+          <button
+            key={label}
+            type="button"
+            aria-label={`${label} ${what}`}
+            onClick={() => change(`${label}: ${what} is changed.`, changes)}
+          >
+            {label}
+          </button>
+        ))}
+        <button
+          type="button"
+          aria-label={`Edit ${what}`}
+          onClick={() => {
+            editing.value = true;
+          }}
+        >
+          Edit
+        </button>
+        <ConfirmButton label="Delete" name={`Delete ${what}`} onConfirm={remove} />
+      </td>
+    </tr>
+  );
+}
+
+interface EditedProps {
+  readonly name: TableName;
+  readonly row: Row;
+  readonly what: string;
+  readonly onSave: (changes: Row) => void;
+  readonly onCancel: () => void;
+}
+
+function EditedRow({ name, row, what, onSave, onCancel }: EditedProps) {
+  const { fields, id }: { readonly fields: readonly FieldInfo[]; readonly id: string } =
+    TABLES[name];
+  const texts = useSignal<Readonly<Record<string, string>>>({});
+  const shown = (field: string) => texts.value[field] ?? textOf(row[field]);
+  const save = () => {
+    const changed = fields.filter((field) => shown(field.name) !== textOf(row[field.name]));
+    // Null removes an optional field.
+    const entries = changed.map((field) => {
+      const text = shown(field.name);
+      return [field.name, text === '' ? null : typedValue(field, text)] as const;
+    });
+    onSave(Object.fromEntries(entries));
+  };
+  return (
+    <tr
+      class="opened"
+      onKeyDown={({ key, target }) => {
+        if (key === 'Escape') onCancel();
+        if (key === 'Enter' && target instanceof HTMLInputElement) save();
+      }}
+    >
+      {fields.map((field) => (
+        <td key={field.name}>
+          {field.name === id ? (
+            textOf(row[id])
+          ) : (
+            <FieldInput
+              field={field}
+              label={`${field.name} of ${what}`}
+              text={shown(field.name)}
+              onText={(text) => {
+                texts.value = { ...texts.value, [field.name]: text };
+              }}
+            />
+          )}
+        </td>
+      ))}
+      <td class="actions">
+        <button type="button" class="main" aria-label={`Save ${what}`} onClick={save}>
+          Save
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+      </td>
+    </tr>
+  );
+}

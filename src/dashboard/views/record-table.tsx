@@ -1,0 +1,162 @@
+import { useSignal } from '@preact/signals';
+import { call, callPage } from '../client/control-calls.ts';
+import { Loading } from '../parts/loading.tsx';
+import { plural } from '../parts/visible-text.ts';
+import { place, refine } from '../state/place.ts';
+import { type FieldInfo, type Row, TABLES, type TableName } from '../state/record-tables.ts';
+import { OFTEN, perform, useResource } from '../state/resource.ts';
+import { RecordForm } from './record-form.tsx';
+import { RecordRow } from './record-row.tsx';
+
+const PAGE_SIZE = 25;
+
+/** What the page's address says of the table. */
+interface TableQuery {
+  readonly q: string;
+  /** A field, after a minus if it is descending. */
+  readonly sort: string;
+  readonly page: number;
+}
+
+/** One collection. The server searches, sorts and pages, so it may be a large one. */
+export function RecordTable({ name }: { readonly name: TableName }) {
+  const table = TABLES[name];
+  const { query } = place.value;
+  const asked: TableQuery = {
+    q: query.get('q') ?? '',
+    sort: query.get('sort') ?? '',
+    page: Math.max(1, Math.trunc(Number(query.get('page') ?? 1)) || 1),
+  };
+  const path = `/${name}?${parametersOf(asked)}`;
+  // Only the first pages without a search are cheap enough to ask for again and again.
+  const isCheap = asked.q === '' && asked.sort === '' && asked.page < 10;
+  const list = useResource(path, (signal) => callPage<Row>(path, signal), isCheap ? OFTEN : 0);
+  const adding = useSignal(false);
+  const add = async (record: Row) => {
+    const done = `The ${table.noun} is added.`;
+    if (await perform(done, () => call('POST', `/${name}`, { body: record }))) adding.value = false;
+    list.reload();
+  };
+  return (
+    <section aria-label={table.title}>
+      <div class="bar">
+        <search class="filters">
+          <label>
+            Search
+            <input
+              type="search"
+              value={asked.q}
+              onInput={({ currentTarget }) => refine({ q: currentTarget.value, page: '' })}
+            />
+          </label>
+        </search>
+        <button
+          type="button"
+          aria-expanded={adding.value}
+          onClick={() => {
+            adding.value = !adding.value;
+          }}
+        >
+          Add an {table.noun}
+        </button>
+        <button type="button" onClick={list.reload}>
+          Reload
+        </button>
+      </div>
+      {adding.value && <RecordForm table={table} onSave={add} />}
+      {list.value === undefined || list.error !== undefined ? (
+        <Loading resource={list} />
+      ) : (
+        <>
+          <Rows name={name} sort={asked.sort} rows={list.value.records} onChange={list.reload} />
+          <Pager page={asked.page} total={list.value.total} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function parametersOf({ q, sort, page }: TableQuery): URLSearchParams {
+  const parameters = new URLSearchParams({ _page: String(page), _limit: String(PAGE_SIZE) });
+  if (q !== '') parameters.set('q', q);
+  if (sort !== '') {
+    parameters.set('_sort', sort.replace(/^-/, ''));
+    parameters.set('_order', sort.startsWith('-') ? 'desc' : 'asc');
+  }
+  return parameters;
+}
+
+interface RowsProps {
+  readonly name: TableName;
+  readonly sort: string;
+  readonly rows: readonly Row[];
+  readonly onChange: () => void;
+}
+
+function Rows({ name, sort, rows, onChange }: RowsProps) {
+  const { fields, id, title } = TABLES[name];
+  if (rows.length === 0) return <p class="empty">No record here.</p>;
+  return (
+    <div class="wide">
+      <table>
+        <caption class="unseen">{title}</caption>
+        <thead>
+          <tr>
+            {fields.map((field) => (
+              <SortHeader key={field.name} field={field} sort={sort} />
+            ))}
+            <th scope="col">
+              <span class="unseen">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <RecordRow key={String(row[id])} name={name} row={row} onChange={onChange} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function SortHeader({
+  field: { name },
+  sort,
+}: {
+  readonly field: FieldInfo;
+  readonly sort: string;
+}) {
+  const [next, order] =
+    sort === name
+      ? ([`-${name}`, 'ascending'] as const)
+      : sort === `-${name}`
+        ? (['', 'descending'] as const)
+        : ([name, 'none'] as const);
+  return (
+    <th scope="col" aria-sort={order}>
+      <button type="button" class="plain" onClick={() => refine({ sort: next, page: '' })}>
+        {name}
+        {order === 'ascending' ? ' ↑' : order === 'descending' ? ' ↓' : ''}
+      </button>
+    </th>
+  );
+}
+
+function Pager({ page, total }: { readonly page: number; readonly total: number }) {
+  const last = Math.max(1, Math.ceil(total / PAGE_SIZE));
+  const to = (target: number) => () => refine({ page: target === 1 ? '' : String(target) });
+  return (
+    <nav class="bar" aria-label="Pages">
+      <button type="button" disabled={page <= 1} onClick={to(page - 1)}>
+        Previous
+      </button>
+      <span>
+        Page {page.toLocaleString('en')} of {last.toLocaleString('en')}, {plural(total, 'record')}
+      </span>
+      <button type="button" disabled={page >= last} onClick={to(page + 1)}>
+        Next
+      </button>
+    </nav>
+  );
+}

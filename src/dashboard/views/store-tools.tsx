@@ -1,0 +1,77 @@
+import type { Snapshot } from '../../control/control-shapes.ts';
+import { call } from '../client/control-calls.ts';
+import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { NameForm } from '../parts/name-form.tsx';
+import { plural } from '../parts/visible-text.ts';
+import { perform, useResource } from '../state/resource.ts';
+
+/** Everything that a reset of the store alone leaves as it is. */
+const BUT_THE_STORE = { keep: ['scenario', 'assumptions', 'clock', 'journal'] };
+
+/** Ways back: the start of the sandbox, and snapshots. */
+export function StoreTools({ onChange }: { readonly onChange: () => void }) {
+  const list = useResource('', (signal) =>
+    call<readonly Snapshot[]>('GET', '/snapshots', { signal }),
+  );
+  const act = async (done: string, ...[method, path, options]: Parameters<typeof call>) => {
+    const isDone = await perform(done, () => call(method, path, options));
+    list.reload();
+    onChange();
+    return isDone;
+  };
+  return (
+    <>
+      <section aria-labelledby="snapshots">
+        <h2 id="snapshots">Snapshots</h2>
+        <p class="quiet">A snapshot keeps all records of this sandbox as they are now.</p>
+        <NameForm
+          label="Name of a new snapshot"
+          action="Keep"
+          onName={(name) =>
+            act(`The snapshot ${name} is kept.`, 'POST', '/snapshots', { body: { name } })
+          }
+        />
+        <ul class="rows">
+          {list.value?.map(({ name, animals, orders }) => (
+            <li key={name}>
+              <b>{name}</b>{' '}
+              <span class="quiet">
+                {plural(animals, 'animal')}, {plural(orders, 'order')}
+              </span>
+              <button
+                type="button"
+                aria-label={`Restore ${name}`}
+                onClick={() => act(`${name} is restored.`, 'POST', `/snapshots/${name}/restore`)}
+              >
+                Restore
+              </button>
+              <ConfirmButton
+                label="Delete"
+                name={`Delete ${name}`}
+                onConfirm={() => act(`${name} is deleted.`, 'DELETE', `/snapshots/${name}`)}
+              />
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section aria-labelledby="reset">
+        <h2 id="reset">Reset</h2>
+        <div class="bar">
+          <ConfirmButton
+            label="Reset the store"
+            onConfirm={() =>
+              act('The store is as at the start.', 'POST', '/reset', { body: BUT_THE_STORE })
+            }
+          />
+          <ConfirmButton
+            label="Reset everything"
+            onConfirm={() => act('The sandbox is as at its start.', 'POST', '/reset', { body: {} })}
+          />
+        </div>
+        <p class="quiet">
+          “Everything” also resets scenarios, assumptions, the clock and the journal.
+        </p>
+      </section>
+    </>
+  );
+}
