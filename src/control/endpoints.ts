@@ -12,6 +12,7 @@ import { ASSUMPTION_ENDPOINTS } from './state/assumption-endpoints.ts';
 import { CLOCK_ENDPOINTS } from './state/clock-endpoints.ts';
 import { SANDBOX_ENDPOINTS } from './state/sandbox-endpoints.ts';
 import { SCENARIO_ENDPOINTS } from './state/scenario-endpoints.ts';
+import { SCENARIO_TEXT_ENDPOINTS } from './state/scenario-text-endpoints.ts';
 import { SNAPSHOT_ENDPOINTS } from './state/snapshot-endpoints.ts';
 import { STATE_ENDPOINTS } from './state/state-endpoints.ts';
 
@@ -88,6 +89,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...RECORD_ENDPOINTS,
   ...SNAPSHOT_ENDPOINTS,
   ...SCENARIO_ENDPOINTS,
+  ...SCENARIO_TEXT_ENDPOINTS,
   ...ASSUMPTION_ENDPOINTS,
   ...CLOCK_ENDPOINTS,
   ...REQUEST_ENDPOINTS,

@@ -7,23 +7,29 @@ import { hrefOf, place, VIEWS, type ViewName } from './state/place.ts';
 import { connection, sandbox } from './state/session.ts';
 import { AssumptionsView } from './views/assumptions-view.tsx';
 import { ClockView } from './views/clock-view.tsx';
+import { CoverageView } from './views/coverage-view.tsx';
 import { ExchangesView } from './views/exchanges-view.tsx';
 import { SandboxesView } from './views/sandboxes-view.tsx';
+import { ScenariosView } from './views/scenarios-view.tsx';
 import { StoreView } from './views/store-view.tsx';
 
 const TITLES: Readonly<Record<ViewName, string>> = {
   exchanges: 'Exchanges',
+  scenarios: 'Scenarios',
   store: 'Store',
   assumptions: 'Assumptions',
   clock: 'Clock',
+  coverage: 'Coverage',
   sandboxes: 'Sandboxes',
 };
 
 const COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
   exchanges: ExchangesView,
+  scenarios: ScenariosView,
   store: StoreView,
   assumptions: AssumptionsView,
   clock: ClockView,
+  coverage: CoverageView,
   sandboxes: SandboxesView,
 };
 

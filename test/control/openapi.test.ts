@@ -40,7 +40,7 @@ describe('the OpenAPI document of the control API', () => {
       .put('/__mock/scenario')
       .send({ scenarios: ['flaky'] });
     const { body } = await request(app)
-      .get(`/__mock${path.replace(/\{(?:id|number)\}/, '1')}`)
+      .get(`/__mock${path.replace(/\{(?:id|number)\}/, '1').replace('{name}', 'slow')}`)
       .expect(200);
     const schema = ENDPOINTS.find((it) => it.path === path && it.method === 'get')?.replies[200];
     const ajv = new Ajv2020({ strict: false, validateFormats: false });

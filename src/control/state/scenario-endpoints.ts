@@ -2,12 +2,14 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { SCENARIO, scenarioOf } from '../../scenario/read-scenario.ts';
 import type { Start } from '../../scenario/sandbox-start.ts';
 import { type Scenario, ScenarioError } from '../../scenario/scenario.ts';
+import { scenarioFromText } from '../../scenario/scenario-from-text.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import { touchesStore } from '../../scenario/starter.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { ANY_TEXT, list, named, type ValueOf } from '../../shape/shapes.ts';
 import { FixtureError } from '../../store/fixture/parse-fixture.ts';
 import { restoreStore } from '../../store/store.ts';
+import { firstProblems } from '../../words.ts';
 import {
   ACTIVE_SCENARIOS,
   type ActiveScenarios,
@@ -16,9 +18,7 @@ import {
 } from '../control-shapes.ts';
 import { type ControlReply, type Endpoint, json, refuse, withBody } from '../endpoint.ts';
 import type { ControlParts } from '../parts.ts';
-
-/** The name of a scenario that a request contains. */
-const WRITTEN = 'request';
+import { WRITTEN } from './scenario-text-endpoints.ts';
 
 const ACTIVE = { description: 'The active scenarios.', shape: ACTIVE_SCENARIOS };
 
@@ -32,6 +32,7 @@ const CHOICE = object(
       named('ScenarioFile', SCENARIO),
       `A scenario, as in a scenario file. It is named \`${WRITTEN}\` and wins over those in \`scenarios\`.`,
     ),
+    text: optional(ANY_TEXT, 'Instead of `scenario`: the same in YAML or JSON, as one string.'),
   },
   { some: true },
 );
@@ -74,9 +75,16 @@ export const SCENARIO_ENDPOINTS: readonly Endpoint[] = [
 async function setScenario(
   { sandboxes, library, starter }: ControlParts,
   sandbox: Sandbox,
-  { scenarios = [], scenario }: ValueOf<typeof CHOICE>,
+  { scenarios = [], scenario, text }: ValueOf<typeof CHOICE>,
 ): Promise<ControlReply> {
-  const written = scenario && scenarioOf(scenario, WRITTEN);
+  const reading = text === undefined ? undefined : await scenarioFromText(WRITTEN, text);
+  if (reading?.ok === false) {
+    const lines = reading.problems.map(
+      ({ line, column, message }) => `line ${line}, column ${column}: ${message}`,
+    );
+    return refuse('invalid_input', 400, firstProblems(lines).join('; '));
+  }
+  const written = reading?.scenario ?? (scenario && scenarioOf(scenario, WRITTEN));
   let start: Start;
   try {
     const loaded = await library.load(scenarios, written, ownScenarios(sandbox));

@@ -30,6 +30,16 @@ export function ruleOf(exchange: RecordedExchange, operation: Operation): string
   ].join('\n');
 }
 
+/** A scenario file that gives the next call of an operation a status. */
+export function ruleFor(operation: Operation, status: number): string {
+  return [
+    `description: The next ${operation} gets ${status}.`,
+    'rules:',
+    `  - { on: ${operation}, calls: 1, reply: { status: ${status} } }`,
+    '',
+  ].join('\n');
+}
+
 /** What tells the request from others of its operation: its path, its query and its body. */
 function whereOf({ target, request }: RecordedExchange, operation: Operation): string[] {
   const { pathname, searchParams } = new URL(target, location.origin);

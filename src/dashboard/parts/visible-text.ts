@@ -31,3 +31,8 @@ export function shortened(text: string, most = 120): string {
 export function plural(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** A duration, with the digits that mean something. */
+export function milliseconds(duration: number): string {
+  return `${duration < 10 ? duration.toFixed(1) : Math.round(duration).toLocaleString('en')} ms`;
+}

@@ -77,9 +77,9 @@ export class ExchangeFeed {
     try {
       const query = this.#filter === '' ? '' : `&${this.#filter}`;
       const stream = await open('GET', `/requests/stream?${query.slice(1)}`, { signal: ended });
-      const { exchanges } = await call<{ exchanges: RecordedExchange[] }>(
+      const { exchanges } = await call<{ exchanges: readonly RecordedExchange[] }>(
         'GET',
-        `/requests?limit=${FIRST_LOADED}${query}`,
+        `/requests?order=desc&limit=${FIRST_LOADED}${query}`,
         { signal: ended },
       );
       this.#restart(exchanges);
@@ -104,9 +104,9 @@ export class ExchangeFeed {
     }, RETRY_AFTER);
   }
 
-  #restart(exchanges: RecordedExchange[]): void {
+  #restart(exchanges: readonly RecordedExchange[]): void {
     this.#new = [];
-    this.shown.value = exchanges.reverse();
+    this.shown.value = exchanges;
     this.loaded.value = true;
   }
 

@@ -1,6 +1,14 @@
 import { signal } from '@preact/signals';
 
-export const VIEWS = ['exchanges', 'store', 'assumptions', 'clock', 'sandboxes'] as const;
+export const VIEWS = [
+  'exchanges',
+  'scenarios',
+  'store',
+  'assumptions',
+  'clock',
+  'coverage',
+  'sandboxes',
+] as const;
 export type ViewName = (typeof VIEWS)[number];
 
 /** What the page shows, as its address says after `#`: `#/exchanges/17?status=409`. */

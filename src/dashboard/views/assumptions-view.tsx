@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks';
 import type { AssumptionState } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
 import { Loading } from '../parts/loading.tsx';
+import { Prose } from '../parts/prose.tsx';
 import { place, refine } from '../state/place.ts';
 import { perform, useResource } from '../state/resource.ts';
 
@@ -68,14 +69,16 @@ interface Chosen {
 }
 
 function Assumption({ of, opened, onChoose }: Chosen) {
-  const { id, topic, question, options, chosen } = of;
+  const { id, topic, question, operations, options, chosen } = of;
   return (
     <fieldset id={`assumption-${id}`} tabIndex={-1} class={opened ? 'card opened' : 'card'}>
       <legend>
-        <b>{question}</b>
+        <b>
+          <Prose text={question} />
+        </b>
       </legend>
       <p class="quiet">
-        {topic} · <code>{id}</code>
+        {topic} · <code>{id}</code> · changes {operations.join(', ')}
         {chosen !== of.default && <span class="badge assumed">changed</span>}
       </p>
       {options.map(({ name, meaning }) => (
@@ -88,7 +91,7 @@ function Assumption({ of, opened, onChoose }: Chosen) {
           />
           <span>
             <code>{name}</code>
-            {name === of.default && <span class="quiet"> (default)</span>}: {meaning}
+            {name === of.default && <span class="quiet"> (default)</span>}: <Prose text={meaning} />
           </span>
         </label>
       ))}

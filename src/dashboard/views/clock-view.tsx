@@ -11,7 +11,6 @@ const AFTER_SUNSET = '2030-12-06T00:00:00Z';
 const MOVES = [
   ['One hour on', 'PT1H'],
   ['One day on', 'P1D'],
-  ['One month on', 'P1M'],
   ['One day back', '-P1D'],
 ] as const;
 
@@ -40,6 +39,12 @@ export function ClockView() {
             {label}
           </button>
         ))}
+        <button
+          type="button"
+          onClick={() => set('The clock is moved.', { now: monthAfter(state.now) })}
+        >
+          One month on
+        </button>
       </div>
       <div class="bar">
         <button
@@ -74,6 +79,15 @@ export function ClockView() {
       </p>
     </>
   );
+}
+
+/** The same day and time of the next month, or that month's last day. */
+function monthAfter(now: string): string {
+  const date = new Date(now);
+  const day = date.getUTCDate();
+  date.setUTCMonth(date.getUTCMonth() + 1);
+  if (date.getUTCDate() < day) date.setUTCDate(0);
+  return date.toISOString();
 }
 
 /** The time, which goes on between two replies of the server. */

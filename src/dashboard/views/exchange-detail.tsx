@@ -1,13 +1,16 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { Findings, RecordedBody, RecordedExchange } from '../../control/control-shapes.ts';
+import type { RecordedExchange, RecordedMessage } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
 import { BasisBadge, StatusBadge } from '../parts/badge.tsx';
 import { BodyText } from '../parts/body-text.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { curlOf } from '../parts/curl.ts';
-import { visible } from '../parts/visible-text.ts';
+import { ruleOf } from '../parts/rule-of.ts';
+import { milliseconds, visible } from '../parts/visible-text.ts';
+import { openDraft } from '../state/draft.ts';
 import { go, hrefOf, place } from '../state/place.ts';
 import { useResource } from '../state/resource.ts';
+import { sandbox } from '../state/session.ts';
 
 interface Opened {
   readonly number: number;
@@ -59,7 +62,7 @@ function close(): void {
 }
 
 function Content({ exchange }: { readonly exchange: RecordedExchange }) {
-  const { method, target, status, fault, basis, request, reply } = exchange;
+  const { method, target, status, fault, basis, request, reply, operation } = exchange;
   return (
     <>
       <p class="target">
@@ -70,15 +73,25 @@ function Content({ exchange }: { readonly exchange: RecordedExchange }) {
       </p>
       <Why exchange={exchange} />
       <Facts exchange={exchange} />
-      <FindingsOf number={exchange.number} />
+      <FindingsOf exchange={exchange} />
       <div class="bar">
         <CopyButton label="Copy as curl" text={() => curlOf(exchange)} />
+        {operation !== undefined && (
+          <button
+            type="button"
+            onClick={() => {
+              openDraft(ruleOf(exchange, operation));
+              go('scenarios', 'edit');
+            }}
+          >
+            Make a rule of this
+          </button>
+        )}
       </div>
       <h3>Request</h3>
-      <Body of={request} name={`request-${exchange.number}`} />
+      <Message of={request} name={`request-${exchange.number}`} />
       <h3>Reply</h3>
-      <Headers headers={reply.headers} />
-      <Body of={reply} name={`reply-${exchange.number}`} />
+      <Message of={reply} name={`reply-${exchange.number}`} />
     </>
   );
 }
@@ -101,18 +114,23 @@ function Why({ exchange: { why, by, basis } }: { readonly exchange: RecordedExch
           ))}
         </p>
       )}
-      {basis === 'forced' && <p>Forced by {visible(by.join(', '))}</p>}
+      {basis === 'forced' && (
+        <p>
+          <a href={hrefOf('scenarios')}>Forced by {visible(by.join(', '))}</a>
+        </p>
+      )}
     </>
   );
 }
 
 function Facts({ exchange }: { readonly exchange: RecordedExchange }) {
-  const { at, operation, key, delay } = exchange;
+  const { at, operation, key, delay, duration } = exchange;
   const facts = [
     ['Time', at],
     ['Operation', operation],
     ['API key', key],
-    ['Held back', delay > 0 ? `${delay} ms` : undefined],
+    ['Sandbox', sandbox],
+    ['Duration', `${milliseconds(duration)}${delay > 0 ? `, of these ${delay} ms delay` : ''}`],
   ];
   return (
     <dl>
@@ -129,15 +147,13 @@ function Facts({ exchange }: { readonly exchange: RecordedExchange }) {
   );
 }
 
-function FindingsOf({ number }: { readonly number: number }) {
-  const { value } = useResource('', (signal) => call<Findings>('GET', '/findings', { signal }));
-  const own = value?.findings.filter(({ exchange }) => exchange === number) ?? [];
-  if (own.length === 0) return null;
+function FindingsOf({ exchange: { findings } }: { readonly exchange: RecordedExchange }) {
+  if (findings.length === 0) return null;
   return (
     <>
       <h3>Findings</h3>
       <ul>
-        {own.map(({ code, message, advice }) => (
+        {findings.map(({ code, message, advice }) => (
           <li key={code}>
             <b>{code}</b>: {visible(message)} {visible(advice)}
           </li>
@@ -164,14 +180,21 @@ function Headers({ headers }: { readonly headers: Readonly<Record<string, string
   );
 }
 
-function Body({ of: { body, cut }, name }: { readonly of: RecordedBody; readonly name: string }) {
-  if (body === undefined) {
-    return <p class="quiet">{cut ? 'The journal does not keep this body.' : 'No body.'}</p>;
-  }
+interface MessageProps {
+  readonly of: RecordedMessage;
+  /** Of the file that a long body is saved as. */
+  readonly name: string;
+}
+
+function Message({ of: { headers, body, cut }, name }: MessageProps) {
   return (
     <>
-      <BodyText value={body} name={name} />
-      {cut && <p class="quiet">The journal keeps only the start of this body.</p>}
+      <Headers headers={headers} />
+      {body !== undefined && <BodyText value={body} name={name} />}
+      <p class="quiet">
+        {cut && 'The journal keeps only the start of a long body.'}
+        {!cut && body === undefined && 'No body.'}
+      </p>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { BasisBadge, StatusBadge } from '../parts/badge.tsx';
-import { shortened, visible } from '../parts/visible-text.ts';
+import { milliseconds, shortened, visible } from '../parts/visible-text.ts';
 import { go, hrefOf, place } from '../state/place.ts';
 
 interface Rows {
@@ -25,6 +25,7 @@ export function ExchangeRows({ exchanges, most, opened }: Rows) {
             <th scope="col">Request</th>
             <th scope="col">Status</th>
             <th scope="col">Basis</th>
+            <th scope="col">Duration</th>
             <th scope="col">Why</th>
           </tr>
         </thead>
@@ -53,7 +54,7 @@ function drawn(exchange: RecordedExchange): VNode {
 }
 
 function rowOf(exchange: RecordedExchange, opened: boolean): VNode {
-  const { number, at, method, target, status, fault, basis, why } = exchange;
+  const { number, at, method, target, status, fault, basis, duration, why } = exchange;
   const path = visible(target);
   return (
     <tr key={number} class={opened ? 'opened' : ''}>
@@ -79,6 +80,7 @@ function rowOf(exchange: RecordedExchange, opened: boolean): VNode {
       <td>
         <BasisBadge basis={basis} />
       </td>
+      <td class="number">{milliseconds(duration)}</td>
       <td class="why">{shortened(visible(why[0] ?? ''))}</td>
     </tr>
   );

@@ -66,27 +66,29 @@ export function RecordRow({ name, row, onChange }: RowProps) {
           <bdi>{shortened(visible(textOf(row[field])))}</bdi>
         </td>
       ))}
-      <td class="actions">
-        {SHORTCUTS[name](row).map(({ label, changes }) => (
+      <td>
+        <div class="actions">
+          {SHORTCUTS[name](row).map(({ label, changes }) => (
+            <button
+              key={label}
+              type="button"
+              aria-label={`${label} ${what}`}
+              onClick={() => change(`${label}: ${what} is changed.`, changes)}
+            >
+              {label}
+            </button>
+          ))}
           <button
-            key={label}
             type="button"
-            aria-label={`${label} ${what}`}
-            onClick={() => change(`${label}: ${what} is changed.`, changes)}
+            aria-label={`Edit ${what}`}
+            onClick={() => {
+              editing.value = true;
+            }}
           >
-            {label}
+            Edit
           </button>
-        ))}
-        <button
-          type="button"
-          aria-label={`Edit ${what}`}
-          onClick={() => {
-            editing.value = true;
-          }}
-        >
-          Edit
-        </button>
-        <ConfirmButton label="Delete" name={`Delete ${what}`} onConfirm={remove} />
+          <ConfirmButton label="Delete" name={`Delete ${what}`} onConfirm={remove} />
+        </div>
       </td>
     </tr>
   );
@@ -138,13 +140,15 @@ function EditedRow({ name, row, what, onSave, onCancel }: EditedProps) {
           )}
         </td>
       ))}
-      <td class="actions">
-        <button type="button" class="main" aria-label={`Save ${what}`} onClick={save}>
-          Save
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
+      <td>
+        <div class="actions">
+          <button type="button" class="main" aria-label={`Save ${what}`} onClick={save}>
+            Save
+          </button>
+          <button type="button" onClick={onCancel}>
+            Cancel
+          </button>
+        </div>
       </td>
     </tr>
   );

@@ -45,8 +45,8 @@ export function SandboxesView() {
               <th scope="col">Name</th>
               <th scope="col">Base path</th>
               <th scope="col">Exchanges</th>
+              <th scope="col">Findings</th>
               <th scope="col">Animals</th>
-              <th scope="col">Inventory</th>
               <th scope="col">Orders</th>
               <th scope="col">
                 <span class="unseen">Actions</span>
@@ -71,7 +71,7 @@ interface RowProps {
 }
 
 function Row({ of, onDelete }: RowProps) {
-  const { name, service, requests, animals, inventory, orders } = of;
+  const { name, service, requests, findings, animals, orders } = of;
   return (
     <tr class={name === sandbox ? 'opened' : ''}>
       <th scope="row">
@@ -82,7 +82,7 @@ function Row({ of, onDelete }: RowProps) {
       <td>
         <code>{service}</code>
       </td>
-      {[requests, animals, inventory, orders].map((count, column) => (
+      {[requests, findings, animals, orders].map((count, column) => (
         <td key={column} class="number">
           {count.toLocaleString('en')}
         </td>

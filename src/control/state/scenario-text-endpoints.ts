@@ -1,0 +1,80 @@
+import { scenarioFromText } from '../../scenario/scenario-from-text.ts';
+import { scenarioSchema } from '../../scenario/scenario-schema.ts';
+import { object, required } from '../../shape/objects.ts';
+import { ANY, ANY_TEXT, list, named } from '../../shape/shapes.ts';
+import { describe, suggest } from '../../words.ts';
+import { COUNT, ERROR } from '../control-shapes.ts';
+import { type Endpoint, json, refuse, withBody } from '../endpoint.ts';
+
+/** The name of a scenario that a request contains. */
+export const WRITTEN = 'request';
+
+const SOURCE = named(
+  'ScenarioSource',
+  object({
+    name: required(ANY_TEXT, 'Its name.'),
+    text: required(ANY_TEXT, 'Its file, in YAML.'),
+  }),
+);
+
+const PROBLEMS = object({
+  problems: required(
+    list(
+      object({
+        line: required(COUNT, 'The line, from 1.'),
+        column: required(COUNT, 'The column, from 1.'),
+        message: required(ANY_TEXT, 'What was expected there, and what was found.'),
+      }),
+    ),
+    'Every problem; empty if the scenario is valid.',
+  ),
+});
+
+/** Scenarios as text, for editors. */
+export const SCENARIO_TEXT_ENDPOINTS: readonly Endpoint[] = [
+  {
+    id: 'getScenarioSource',
+    method: 'get',
+    path: '/scenarios/{name}',
+    tag: 'Scenarios',
+    summary: 'Read the file of a shipped scenario',
+    replies: {
+      200: { description: 'The file.', shape: SOURCE },
+      404: { description: 'No such scenario ships.', shape: ERROR },
+    },
+    handle: async ({ parts, params: { name = '' } }) => {
+      const names = (await parts.library.list()).map((it) => it.name);
+      if (!names.includes(name)) {
+        const message = `no scenario ${describe(name)} ships${suggest(name, names)}`;
+        return refuse('not_found', 404, message);
+      }
+      const { scenarioText } = await import('../../scenario/load-scenario.ts');
+      return json({ name, text: scenarioText(name) });
+    },
+  },
+  withBody({
+    id: 'checkScenario',
+    method: 'post',
+    path: '/scenario/check',
+    tag: 'Scenarios',
+    summary: 'Find the problems of a scenario in YAML or JSON',
+    description: 'Changes nothing, and reads nothing that the scenario extends.',
+    body: { shape: object({ text: required(ANY_TEXT, 'The scenario.') }) },
+    replies: { 200: { description: 'The problems.', shape: PROBLEMS } },
+    handle: async ({ body: { text } }) => {
+      const reading = await scenarioFromText(WRITTEN, text);
+      return json({ problems: reading.ok ? [] : reading.problems });
+    },
+  }),
+  {
+    id: 'getScenarioSchema',
+    method: 'get',
+    path: '/scenario-schema',
+    tag: 'Scenarios',
+    summary: 'Read the JSON Schema of scenario files',
+    replies: {
+      200: { description: 'The schema.', shape: { ...ANY, schema: { type: 'object' } } },
+    },
+    handle: () => json(scenarioSchema()),
+  },
+];

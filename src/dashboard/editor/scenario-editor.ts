@@ -1,0 +1,118 @@
+import { autocompletion, completionKeymap } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { yaml } from '@codemirror/lang-yaml';
+import { HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
+import { type Diagnostic, linter, lintGutter, lintKeymap } from '@codemirror/lint';
+import { EditorState, type Text } from '@codemirror/state';
+import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import { completeFrom } from './schema-completion.ts';
+
+/** What is wrong with a scenario, and where; lines and columns count from 1. */
+export interface TextProblem {
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+export interface EditorOptions {
+  readonly parent: HTMLElement;
+  readonly text: string;
+  /** The JSON Schema of scenario files. */
+  readonly schema: object;
+  readonly check: (text: string) => Promise<readonly TextProblem[]>;
+  readonly onText: (text: string) => void;
+  readonly onApply: () => void;
+}
+
+/** Milliseconds without a key before the text is checked. */
+const CHECK_AFTER = 300;
+
+const COLOURS = HighlightStyle.define([
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--link)' },
+  { tag: [tags.string, tags.number, tags.content], color: 'var(--ink)' },
+  { tag: tags.comment, color: 'var(--quiet)' },
+  { tag: [tags.punctuation, tags.separator, tags.bracket], color: 'var(--quiet)' },
+]);
+
+const THEME = EditorView.theme({
+  '&': { color: 'var(--ink)', backgroundColor: 'var(--paper)', fontSize: '13px' },
+  '.cm-scroller': { fontFamily: 'ui-monospace, monospace', minHeight: '16rem' },
+  '.cm-content': { caretColor: 'var(--ink)' },
+  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+  '&.cm-focused': { outline: '2px solid var(--link)' },
+  '.cm-gutters': { backgroundColor: 'var(--card)', color: 'var(--quiet)', border: 'none' },
+  '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': {
+    backgroundColor: 'var(--blue-soft) !important',
+  },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--card)',
+    color: 'var(--ink)',
+    border: '1px solid var(--edge)',
+    maxWidth: '30rem',
+  },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': {
+    backgroundColor: 'var(--accent)',
+    color: 'var(--on-accent)',
+  },
+});
+
+/**
+ * Opens an editor with completion, and with errors where they are.
+ *
+ * @returns what closes it
+ */
+export function openEditor({ parent, text, schema, ...options }: EditorOptions): () => void {
+  // In a shadow tree, CodeMirror adopts its style sheets. Elsewhere it writes a <style> element,
+  // which the page's policy forbids.
+  const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' });
+  const apply = () => {
+    options.onApply();
+    return true;
+  };
+  const state = EditorState.create({
+    doc: text,
+    extensions: [
+      lineNumbers(),
+      history(),
+      drawSelection(),
+      indentOnInput(),
+      yaml(),
+      syntaxHighlighting(COLOURS),
+      autocompletion({ override: [completeFrom(schema)] }),
+      linter(
+        async ({ state: { doc } }) => diagnosticsOf(doc, await options.check(doc.toString())),
+        {
+          delay: CHECK_AFTER,
+        },
+      ),
+      lintGutter(),
+      // Tab leaves the editor, as everywhere on the page.
+      keymap.of([
+        { key: 'Mod-Enter', run: apply },
+        ...defaultKeymap,
+        ...historyKeymap,
+        ...completionKeymap,
+        ...lintKeymap,
+      ]),
+      EditorView.contentAttributes.of({ 'aria-label': 'Scenario in YAML', spellcheck: 'false' }),
+      EditorView.updateListener.of(({ docChanged, state: { doc } }) => {
+        if (docChanged) options.onText(doc.toString());
+      }),
+      EditorView.lineWrapping,
+      THEME,
+    ],
+  });
+  const view = new EditorView({ state, parent: root, root });
+  view.focus();
+  return () => view.destroy();
+}
+
+function diagnosticsOf(doc: Text, problems: readonly TextProblem[]): Diagnostic[] {
+  return problems.map(({ line, column, message }) => {
+    const { from: start, to: end, text } = doc.line(Math.min(Math.max(1, line), doc.lines));
+    const from = Math.min(start + column - 1, end);
+    const [word = ''] = /^[^\s,{}[\]]+/.exec(text.slice(from - start)) ?? [];
+    return { from, to: from + word.length, severity: 'error', message };
+  });
+}

@@ -1,0 +1,75 @@
+import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
+import { contextAfter, type Step } from './text-context.ts';
+
+/** The part of JSON Schema that the schema of scenarios uses. */
+interface Schema {
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+}
+
+/** Completes names and values as a schema has them. */
+export function completeFrom(
+  schema: Schema,
+): (context: CompletionContext) => CompletionResult | null {
+  return ({ state, pos, explicit }) => {
+    const before = state.sliceDoc(0, pos);
+    const [word = ''] = /[\w*"$.-]*$/.exec(before) ?? [];
+    if (word === '' && !explicit) return null;
+    const { path, key } = contextAfter(before.slice(0, before.length - word.length));
+    const around = path.reduce(stepped, alternatives(schema));
+    const options =
+      key === undefined
+        ? [...namesIn(around), ...valuesOf(around)]
+        : valuesOf(stepped(around, key));
+    return options.length === 0 ? null : { from: pos - word.length, options };
+  };
+}
+
+/** A schema and all that it may stand for. */
+function alternatives(schema: Schema): readonly Schema[] {
+  const others = [...(schema.anyOf ?? []), ...(schema.allOf ?? [])];
+  return [schema, ...others.flatMap(alternatives)];
+}
+
+/** The schemas of what a step leads to. */
+function stepped(schemas: readonly Schema[], step: Step): readonly Schema[] {
+  return schemas.flatMap(({ items, properties = {}, additionalProperties }) => {
+    if (step === undefined) return items === undefined ? [] : alternatives(items);
+    const property = Object.hasOwn(properties, step) ? properties[step] : additionalProperties;
+    return typeof property === 'object' ? alternatives(property) : [];
+  });
+}
+
+function namesIn(schemas: readonly Schema[]): Completion[] {
+  const properties = schemas.flatMap((it) => Object.entries(it.properties ?? {}));
+  return [...new Map(properties)].map(([label, { description = '' }]) => ({
+    label,
+    apply: `${label}: `,
+    type: 'property',
+    info: description,
+  }));
+}
+
+function valuesOf(schemas: readonly Schema[]): Completion[] {
+  const values = schemas.flatMap((it) => [
+    ...(it.enum ?? []),
+    ...(it.const === undefined ? [] : [it.const]),
+    ...(it.examples ?? []),
+    ...(it.type === 'boolean' ? [true, false] : []),
+  ]);
+  const labels = new Set(values.filter((value) => typeof value !== 'object').map(labelOf));
+  return [...labels].map((label) => ({ label, type: 'constant' }));
+}
+
+/** A value as YAML writes it: `*` alone would be an alias. */
+function labelOf(value: unknown): string {
+  return value === '*' ? '"*"' : String(value);
+}

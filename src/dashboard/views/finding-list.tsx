@@ -1,0 +1,41 @@
+import type { Findings } from '../../control/control-shapes.ts';
+import { call } from '../client/control-calls.ts';
+import { Loading } from '../parts/loading.tsx';
+import { plural, shortened, visible } from '../parts/visible-text.ts';
+import { hrefOf } from '../state/place.ts';
+import { OFTEN, useResource } from '../state/resource.ts';
+
+/** Findings of one kind that are listed; the rest are much the same. */
+const MOST_OF_A_KIND = 5;
+
+/** What the client did that it should not do against the real service, by kind. */
+export function FindingList() {
+  const list = useResource('', (signal) => call<Findings>('GET', '/findings', { signal }), OFTEN);
+  if (list.value === undefined) return <Loading resource={list} />;
+  const { findings, counts, total } = list.value;
+  return (
+    <section aria-label="Findings">
+      <h2>Findings</h2>
+      {total === 0 && <p class="empty">None: the client did nothing that it should not do.</p>}
+      {Object.entries(counts).map(([code, count = 0]) => {
+        const ofKind = findings.filter((it) => it.code === code);
+        return (
+          <article key={code} class="card">
+            <h3>
+              {code} <span class="quiet">({plural(count, 'time')})</span>
+            </h3>
+            <p>{visible(ofKind[0]?.advice ?? '')}</p>
+            <ul>
+              {ofKind.slice(-MOST_OF_A_KIND).map(({ exchange, message }) => (
+                <li key={exchange}>
+                  <a href={hrefOf('exchanges', String(exchange))}>Exchange {exchange}</a>:{' '}
+                  {shortened(visible(message), 300)}
+                </li>
+              ))}
+            </ul>
+          </article>
+        );
+      })}
+    </section>
+  );
+}

@@ -1,0 +1,118 @@
+import type { ComponentChildren } from 'preact';
+import type { ScenarioSummary } from '../../control/control-shapes.ts';
+import { call } from '../client/control-calls.ts';
+import { Loading } from '../parts/loading.tsx';
+import { visible } from '../parts/visible-text.ts';
+import { openDraft } from '../state/draft.ts';
+import { go, hrefOf, place } from '../state/place.ts';
+import { OFTEN, perform, useResource } from '../state/resource.ts';
+import { DraftSection } from './draft-section.tsx';
+
+/** The name of the scenario that a request contains. */
+const WRITTEN = 'request';
+
+/** Scenarios, switched on and off, and an editor for one's own. */
+export function ScenariosView() {
+  const isEditing = place.value.item === 'edit';
+  const list = useResource(
+    '',
+    (signal) => call<readonly ScenarioSummary[]>('GET', '/scenarios', { signal }),
+    OFTEN,
+  );
+  if (list.value === undefined) return <Loading resource={list} />;
+  const active = list.value
+    .filter((it) => it.active !== undefined)
+    .sort((a, b) => (a.active ?? 0) - (b.active ?? 0));
+  const others = list.value.filter((it) => it.active === undefined);
+  const names = active.map(({ name }) => name);
+  const use = async (done: string, body: object) => {
+    const isDone = await perform(done, () => call('PUT', '/scenario', { body }));
+    list.reload();
+    return isDone;
+  };
+  const turnOn = (name: string) => use(`${name} is on.`, { scenarios: [...names, name] });
+  const turnOff = (name: string) =>
+    use(`${name} is off.`, { scenarios: names.filter((it) => it !== name) });
+  const moveUp = (name: string) => use(`${name} is moved.`, { scenarios: movedUp(names, name) });
+  return (
+    <div class={isEditing ? 'split' : ''}>
+      <div>
+        <section aria-label="Active scenarios">
+          <h2>Active</h2>
+          {active.length === 0 && (
+            <p class="empty">None: the service answers from its store alone.</p>
+          )}
+          {active.length > 1 && <p class="quiet">A later one wins over an earlier one.</p>}
+          <ol class="rows">
+            {active.map((it, index) => (
+              <ScenarioRow key={it.name} of={it} onSwitch={turnOff}>
+                {index > 0 && (
+                  <button
+                    type="button"
+                    aria-label={`Move ${it.name} up`}
+                    onClick={() => moveUp(it.name)}
+                  >
+                    ↑
+                  </button>
+                )}
+              </ScenarioRow>
+            ))}
+          </ol>
+        </section>
+        <section aria-label="Other scenarios">
+          <div class="bar">
+            <h2>Others</h2>
+            {!isEditing && <a href={hrefOf('scenarios', 'edit')}>Write your own</a>}
+          </div>
+          <ul class="rows">
+            {others.map((it) => (
+              <ScenarioRow key={it.name} of={it} onSwitch={turnOn} />
+            ))}
+          </ul>
+        </section>
+      </div>
+      {isEditing && (
+        <DraftSection
+          onApply={(text) =>
+            use('Your scenario is on.', { scenarios: names.filter((it) => it !== WRITTEN), text })
+          }
+        />
+      )}
+    </div>
+  );
+}
+
+function movedUp(names: readonly string[], name: string): string[] {
+  const index = names.indexOf(name);
+  return names.toSpliced(index, 1).toSpliced(index - 1, 0, name);
+}
+
+interface RowProps {
+  readonly of: ScenarioSummary;
+  readonly onSwitch: (name: string) => void;
+  readonly children?: ComponentChildren;
+}
+
+function ScenarioRow({ of, onSwitch, children }: RowProps) {
+  const { name, description, shipped, active } = of;
+  const copy = () =>
+    perform(`${name} is copied into the editor.`, async () => {
+      openDraft((await call<{ text: string }>('GET', `/scenarios/${name}`)).text);
+      go('scenarios', 'edit');
+    });
+  return (
+    <li class="scenario">
+      <label>
+        <input type="checkbox" checked={active !== undefined} onChange={() => onSwitch(name)} />{' '}
+        <b>{visible(name)}</b>
+      </label>
+      <span class="quiet">{visible(description)}</span>
+      {children}
+      {shipped && (
+        <button type="button" aria-label={`Copy ${name} into the editor`} onClick={copy}>
+          Copy
+        </button>
+      )}
+    </li>
+  );
+}

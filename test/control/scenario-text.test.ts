@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { scenarioSchema } from '../../src/scenario/scenario-schema.ts';
+import { describeBothWays } from '../helpers/wire.ts';
+
+const REFUSED = `rules:
+  - { on: cancelOrdr, reply: { status: 409 } }
+  - { on: getPet, repl: { status: 404 } }
+`;
+
+describeBothWays('scenarios as text in the control API', (open) => {
+  test('a text is applied as the same scenario in JSON is', async () => {
+    const { send } = await open();
+    const text = 'description: No cat.\nrules:\n  - { on: getPet, reply: { status: 404 } }\n';
+    const reply = await send('PUT', '/__mock/scenario', { body: { scenarios: ['slow'], text } });
+    expect(reply.json).toMatchObject({ scenarios: [{ name: 'slow' }, { name: 'request' }] });
+    expect(await send('GET', '/v1/pets/1')).toMatchObject({ status: 404 });
+  });
+
+  test('the problems of a text have their lines and columns, and nothing changes', async () => {
+    const { send } = await open();
+    const checked = await send('POST', '/__mock/scenario/check', { body: { text: REFUSED } });
+    expect(checked.json).toEqual({
+      problems: [
+        { line: 2, column: 11, message: expect.stringContaining('did you mean cancelOrder?') },
+        { line: 3, column: 19, message: expect.stringContaining('did you mean reply?') },
+      ],
+    });
+    const put = await send('PUT', '/__mock/scenario', { body: { text: REFUSED } });
+    expect(put).toMatchObject({ status: 400 });
+    expect(Object(put.json).message).toContain('line 2, column 11: ');
+    expect((await send('GET', '/__mock/scenario')).json).toEqual({ scenarios: [] });
+  });
+
+  test.each(['rules: [', '{"rules": 1}', '', 'a: 1\na: 2', '%'])(
+    '%j has a problem',
+    async (text) => {
+      const { send } = await open();
+      const { json } = await send('POST', '/__mock/scenario/check', { body: { text } });
+      expect(Object(json).problems).not.toEqual([]);
+    },
+  );
+
+  test('a text cannot read files of the server', async () => {
+    const { send } = await open();
+    for (const text of ['extends: ./package.json', 'fixture: /etc/passwd']) {
+      const reply = await send('PUT', '/__mock/scenario', { body: { text } });
+      expect(reply).toMatchObject({ status: 400, json: { code: 'invalid_input' } });
+    }
+  });
+
+  test('every shipped scenario can be read, and its text is valid', async () => {
+    const { send } = await open();
+    const { json: shipped } = await send('GET', '/__mock/scenarios');
+    for (const { name } of Object.values<{ name: string }>(Object(shipped))) {
+      const { text } = Object((await send('GET', `/__mock/scenarios/${name}`)).json);
+      const { json } = await send('POST', '/__mock/scenario/check', { body: { text } });
+      expect([name, json]).toEqual([name, { problems: [] }]);
+    }
+    expect(await send('GET', '/__mock/scenarios/flakey')).toMatchObject({ status: 404 });
+  });
+
+  test('the schema is that of scenario files', async () => {
+    const { send } = await open();
+    const { text } = await send('GET', '/__mock/scenario-schema');
+    expect(JSON.parse(text)).toEqual(scenarioSchema());
+  });
+});
