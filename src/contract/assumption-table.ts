@@ -93,6 +93,14 @@ export function chooseOptions(overrides: Partial<Choices> = {}): Choices {
   return choices;
 }
 
+/** An assumption as JSON, with the option that is chosen. */
+export function assumptionState(id: AssumptionId, choices: Choices) {
+  const { question, options: all, touches: operations } = assumptionShape(id);
+  const options = all.map(({ name, meaning }) => ({ name, meaning }));
+  const [topic, chosen, fallback] = [topicOf(id), choices[id], all[0]?.name ?? ''];
+  return { id, topic, question, operations, options, chosen, default: fallback };
+}
+
 function isChoices(choices: Readonly<Record<string, string>>): choices is Choices {
   return ASSUMPTION_IDS.every((id) => isOption(id, choices[id] ?? ''));
 }

@@ -49,11 +49,10 @@ export class ControlClient {
     return (await this.#send(method, path, body)).value as T;
   }
 
-  /** Calls a list endpoint; `total` ignores pages and limits. */
-  async list<T>(path: string): Promise<{ records: readonly T[]; total: number }> {
-    const { value, headers } = await this.#send('GET', path, undefined);
-    const records = value as readonly T[];
-    return { records, total: Number(headers.get('X-Total-Count') ?? records.length) };
+  /** How many records a list has, whatever part of it is asked for. */
+  async count(path: string): Promise<number> {
+    const { headers } = await this.#send('GET', path, undefined);
+    return Number(headers.get('X-Total-Count'));
   }
 
   async #send(method: Method, path: string, body: object | undefined) {

@@ -2,6 +2,7 @@ import { writeJson } from '../contract/json.ts';
 import type { RecordedExchange } from '../control/control-shapes.ts';
 import type { ServerOptions } from '../server.ts';
 import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
+import { ControlError } from './control-client.ts';
 import { serverOfRun } from './global-setup.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
 import { startPetstoreMock } from './start-mock.ts';
@@ -12,29 +13,37 @@ export async function mockForTests(options: ServerOptions): Promise<PetstoreMock
   return running === undefined ? startPetstoreMock(options) : connectPetstoreMock(running);
 }
 
-/** A new sandbox for a test. It is created now, so that it also records requests with a bad key. */
-export async function openSandbox(mock: PetstoreMock): Promise<MockSandbox> {
+/**
+ * Gives a test a new sandbox, deletes it afterwards, and prints its exchanges if the test failed.
+ *
+ * @param test its name: tests that run in parallel share the output
+ * @returns what was printed
+ */
+export async function inSandbox(
+  mock: PetstoreMock,
+  test: string,
+  use: (sandbox: MockSandbox) => Promise<void>,
+  failed: () => boolean,
+): Promise<string | undefined> {
   const sandbox = mock.sandbox();
+  // Created now, so that it also records requests with a wrong key.
   await sandbox.clock.get();
-  return sandbox;
-}
-
-/** Deletes a test's sandbox, unless the test has done so. */
-export async function forgetSandbox(mock: PetstoreMock, { name }: MockSandbox): Promise<void> {
-  await mock.sandboxes.delete(name).catch((error: unknown) => {
-    if (Object(error).status !== 404) throw error;
+  await use(sandbox);
+  const told = failed() ? await tellExchanges(sandbox, test) : undefined;
+  // biome-ignore lint/suspicious/noConsole: the test runner shows this output with its test
+  if (told !== undefined) console.error(told);
+  await mock.sandboxes.delete(sandbox.name).catch((error: unknown) => {
+    // The test may have deleted it.
+    if (!(error instanceof ControlError && error.status === 404)) throw error;
   });
+  return told;
 }
 
 /** Exchanges, and characters of a body, that are worth reading. */
 const MOST_TOLD = 20;
 const MOST_OF_BODY = 400;
 
-/**
- * The latest exchanges of a sandbox, to explain why a test failed.
- *
- * @param test its name: tests that run in parallel share the output
- */
+/** The latest exchanges of a sandbox, to explain why a test failed. */
 export async function tellExchanges(sandbox: MockSandbox, test: string): Promise<string> {
   const exchanges = await sandbox.requests.list();
   const hidden = Math.max(0, exchanges.length - MOST_TOLD);

@@ -6,14 +6,13 @@ import { startControlled } from './start-mock.ts';
 
 const { env } = process;
 
-/** The server of this test run, if the environment names one, as `petstore-mock exec` does too. */
+/** The server of this test run, if the environment names one, as under `petstore-mock exec`. */
 export function serverOfRun(): ConnectOptions | undefined {
   const [url, key, token, file] = (['url', 'key', 'controlToken', 'ca'] as const).map(
-    (name) => env[MOCK_VARIABLES[name]],
+    (name) => env[MOCK_VARIABLES[name]] || undefined,
   );
-  if (!url) return undefined;
-  const ca = file ? readFileSync(file, 'utf8') : undefined;
-  return { url, key: key || undefined, token: token || undefined, ca };
+  if (url === undefined) return undefined;
+  return { url, key, token, ca: file && readFileSync(file, 'utf8') };
 }
 
 /**
@@ -29,26 +28,21 @@ export function globalSetup(options: ServerOptions = {}): () => Promise<() => Pr
   return async () => {
     if (serverOfRun() !== undefined) return async () => {};
     const { server, key } = await startControlled(options);
-    const restore = setVariables(mockVariables(server, key, env));
+    const variables = mockVariables(server, key, env);
+    const names = Object.keys(variables);
+    const before = Object.fromEntries(names.map((name) => [name, env[name] || undefined]));
+    setVariables(variables);
     return async () => {
-      restore();
+      setVariables(before);
       await server.close();
     };
   };
 }
 
-/**
- * Sets variables for this process and those that it starts from now on.
- *
- * @returns a function that undoes it
- */
-function setVariables(variables: Readonly<Record<string, string | undefined>>): () => void {
-  const before = Object.keys(variables).map((name) => [name, env[name] || undefined] as const);
+/** Sets variables for this process and those that it starts from now on. */
+function setVariables(variables: Readonly<Record<string, string | undefined>>): void {
   for (const [name, value] of Object.entries(variables)) {
     if (value === undefined) delete env[name];
     else env[name] = value;
   }
-  return () => {
-    setVariables(Object.fromEntries(before));
-  };
 }

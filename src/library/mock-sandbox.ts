@@ -29,6 +29,10 @@ interface ReportScope {
   readonly all?: boolean | undefined;
 }
 
+interface Journal {
+  readonly exchanges: readonly RecordedExchange[];
+}
+
 interface ResetOptions {
   /** What stays as it is; `journal` includes coverage and findings. */
   readonly keep?: readonly Kept[] | undefined;
@@ -120,13 +124,10 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
     },
     requests: {
       /** The latest exchanges in the journal that match, by default the newest last. */
-      list: async (filter: RequestFilter & ListOptions = {}) =>
-        (
-          await control.call<{ exchanges: readonly RecordedExchange[] }>(
-            'GET',
-            `/requests${queryOf(filter)}`,
-          )
-        ).exchanges,
+      list: async (filter: RequestFilter & ListOptions = {}) => {
+        const path = `/requests${queryOf(filter)}`;
+        return (await control.call<Journal>('GET', path)).exchanges;
+      },
       /**
        * How many exchanges match.
        *

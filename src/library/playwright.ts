@@ -8,7 +8,7 @@ import {
 } from '@playwright/test';
 import type { ServerOptions } from '../server.ts';
 import type { PetstoreMock } from './connect.ts';
-import { forgetSandbox, mockForTests, openSandbox, tellExchanges } from './for-tests.ts';
+import { inSandbox, mockForTests } from './for-tests.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
 
 export interface MockFixtures {
@@ -41,14 +41,10 @@ export const test: TestType<
     { scope: 'worker' },
   ],
   mock: async ({ petstoreMock }, use, testInfo) => {
-    const sandbox = await openSandbox(petstoreMock);
-    await use(sandbox);
-    if (testInfo.status !== testInfo.expectedStatus) {
-      const body = await tellExchanges(sandbox, testInfo.title);
-      // biome-ignore lint/suspicious/noConsole: Playwright shows this output with its test
-      console.error(body);
+    const failed = () => testInfo.status !== testInfo.expectedStatus;
+    const body = await inSandbox(petstoreMock, testInfo.title, use, failed);
+    if (body !== undefined) {
       await testInfo.attach('petstore-mock', { body, contentType: 'text/plain' });
     }
-    await forgetSandbox(petstoreMock, sandbox);
   },
 });

@@ -39,9 +39,8 @@ export function recordControl<R, Id extends keyof R & string, Assigned extends k
 ): RecordControl<R, Id, Assigned> {
   const one = (id: Int64): string => `${path}/${id}`;
   return {
-    list: async (query = {}) => (await client.list<R>(path + queryOf(query))).records,
-    count: async (query = {}) =>
-      (await client.list<R>(path + queryOf({ ...query, _limit: 0 }))).total,
+    list: (query = {}) => client.call('GET', path + queryOf(query)),
+    count: (query = {}) => client.count(path + queryOf({ ...query, _limit: 0 })),
     get: (id) => client.call('GET', one(id)),
     create: (record) => client.call('POST', path, record),
     put: (id, record) => client.call('PUT', one(id), record),

@@ -1,5 +1,6 @@
 import { type RunningServer, type ServerOptions, startServer } from '../server.ts';
 import { DEMO_KEY, mockAt, type PetstoreMock } from './connect.ts';
+import { workingKey } from './mock-variables.ts';
 
 /**
  * Starts a server in this process, on any free port by default, and controls it.
@@ -13,10 +14,7 @@ import { DEMO_KEY, mockAt, type PetstoreMock } from './connect.ts';
 export async function startPetstoreMock(options: ServerOptions = {}): Promise<PetstoreMock> {
   const { server, key } = await startControlled(options);
   let stopped: Promise<void> | undefined;
-  const stop = (): Promise<void> => {
-    stopped ??= server.close();
-    return stopped;
-  };
+  const stop = () => (stopped ??= server.close());
   const { url, controlToken: token, certificate: ca } = server;
   return mockAt({ url, token, key, ca }, stop);
 }
@@ -29,5 +27,5 @@ export async function startControlled(
   if (noControl)
     throw new TypeError('noControl: a mock without its control API cannot be controlled');
   const server = await startServer({ port: 0, ...others });
-  return { server, key: options.keys?.valid?.[0] ?? DEMO_KEY };
+  return { server, key: workingKey(options.keys ?? {}) ?? DEMO_KEY };
 }

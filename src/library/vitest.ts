@@ -1,7 +1,7 @@
 import { test as base, type TestAPI } from 'vitest';
 import type { ServerOptions } from '../server.ts';
 import type { PetstoreMock } from './connect.ts';
-import { forgetSandbox, mockForTests, openSandbox, tellExchanges } from './for-tests.ts';
+import { inSandbox, mockForTests } from './for-tests.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
 
 export interface MockFixtures {
@@ -30,14 +30,9 @@ export function createTest(options: ServerOptions = {}): TestAPI<MockFixtures> {
       { scope: 'worker' },
     ],
     mock: async ({ petstoreMock, task }, use) => {
-      const sandbox = await openSandbox(petstoreMock);
-      await use(sandbox);
       // vitest inverts the result of a test that is expected to fail only later.
-      if ((task.result?.state === 'fail') !== (task.fails === true)) {
-        // biome-ignore lint/suspicious/noConsole: vitest shows this output with its test
-        console.error(await tellExchanges(sandbox, task.name));
-      }
-      await forgetSandbox(petstoreMock, sandbox);
+      const failed = () => (task.result?.state === 'fail') !== (task.fails === true);
+      await inSandbox(petstoreMock, task.name, use, failed);
     },
   });
 }

@@ -37,17 +37,11 @@ export function tellEnding(ending: Ending): string {
     case 'timed-out':
       return `timed out after ${ending.seconds} s`;
     case 'not-started':
-      return `cannot be started: ${whyNotStarted(ending.code)}`;
+      return `cannot be started: ${NOT_STARTED[ending.code ?? ''] ?? `error ${ending.code}`}`;
   }
 }
 
-function whyNotStarted(code: string | undefined): string {
-  switch (code) {
-    case 'ENOENT':
-      return 'no such program';
-    case 'EACCES':
-      return 'it is not executable';
-    default:
-      return `the system refused (${code ?? 'unknown reason'})`;
-  }
-}
+const NOT_STARTED: Readonly<Record<string, string>> = {
+  ENOENT: 'no such program',
+  EACCES: 'it is not executable',
+};

@@ -1,49 +1,23 @@
-import {
-  ASSUMPTION_IDS,
-  type AssumptionId,
-  assumptionShape,
-  type Choices,
-  chooseOptions,
-  topicOf,
-} from '../../contract/assumption-table.ts';
+import { ASSUMPTION_IDS, assumptionState, chooseOptions } from '../../contract/assumption-table.ts';
 import { oneOf } from '../input/given.ts';
 import { renderAssumption, renderAssumptions } from '../output/render-assumptions.ts';
 import { jsonText } from '../output/write-report.ts';
 import type { Command } from './command.ts';
 
 /** Lists the assumptions with what is chosen, or explains one. */
-export const assumptions: Command = ({ flags, positionals: [positional], terminal }) => {
+export const assumptions: Command = ({ flags, positionals: [name], terminal }) => {
   const { assume = {}, json = false } = flags;
-  const id = idOf(positional);
   const { output, style } = terminal;
+  const expected = 'the id of one, as "petstore-mock assumptions" lists them';
+  const id = name === undefined ? undefined : oneOf(ASSUMPTION_IDS, name, 'assumptions', expected);
   if (json) {
-    const entries = ASSUMPTION_IDS.map(entry(assume));
-    output.write(jsonText(id === undefined ? entries : entry(assume)(id)));
+    const choices = chooseOptions(assume);
+    const entries = ASSUMPTION_IDS.map((it) => {
+      const { operations: touches, ...state } = assumptionState(it, choices);
+      return { ...state, touches };
+    });
+    output.write(jsonText(id === undefined ? entries : entries.find((it) => it.id === id)));
   } else if (id === undefined) output.write(renderAssumptions(assume, style));
   else output.write(renderAssumption(id, assume, style));
   return 0;
 };
-
-function idOf(positional: string | undefined): AssumptionId | undefined {
-  const expected = 'the id of one, as "petstore-mock assumptions" lists them';
-  if (positional === undefined) return undefined;
-  return oneOf(ASSUMPTION_IDS, positional, 'assumptions', expected);
-}
-
-/** An assumption as JSON shows it. */
-function entry(assume: Partial<Choices>): (id: AssumptionId) => object {
-  const choices = chooseOptions(assume);
-  return (id) => {
-    const { question, options: all, touches } = assumptionShape(id);
-    const options = all.map(({ name, meaning }) => ({ name, meaning }));
-    return {
-      id,
-      topic: topicOf(id),
-      question,
-      options,
-      default: options[0]?.name,
-      chosen: choices[id],
-      touches,
-    };
-  };
-}

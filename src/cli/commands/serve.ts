@@ -1,11 +1,9 @@
-import type { RunningServer } from '../../server.ts';
 import { Signals } from '../child/signals.ts';
 import type { Settings } from '../input/given.ts';
-import { type ServeSettings, serveSettings } from '../input/settings.ts';
+import { serveSettings } from '../input/settings.ts';
 import { renderBanner } from '../output/banner.ts';
 import { renderNotice } from '../output/log.ts';
 import { logFormatFor, openLog } from '../output/log-output.ts';
-import type { Terminal } from '../output/terminal.ts';
 import { start } from '../start-server.ts';
 import type { Command } from './command.ts';
 
@@ -27,12 +25,18 @@ export const serve: Command = async ({ terminal, ...given }) => {
   // A start can wait for a pipe or another server's lock. Leaving ends it.
   if (server === undefined) return 0;
   terminal.output.write(`petstore-mock ready ${server.url}\n`);
-  welcome(
-    server,
-    settings,
-    { ...terminal, interactive: terminal.interactive && format !== 'json' },
-    tell,
-  );
+  const { keys = {}, scenarios = [], noControl, controlToken } = settings;
+  // A token that was given is not printed.
+  const token = controlToken === undefined ? server.controlToken : undefined;
+  if (terminal.interactive && format !== 'json') {
+    const { url, certificate } = server;
+    const control = noControl ? undefined : { token };
+    const trust = certificate === undefined ? undefined : { file: settings.tlsWrite };
+    const banner = renderBanner({ url, keys, scenarios, control, trust }, terminal.style);
+    terminal.output.write(banner);
+  } else if (token !== undefined && !noControl) {
+    tell(`the control API requires the token ${token} (--control-token sets one)`);
+  }
   await signals.first;
   const closed = server.close().then(() => 0);
   const exitCode = await Promise.race([closed, signals.second.then(() => signals.exitCode ?? 0)]);
@@ -46,25 +50,6 @@ export const serve: Command = async ({ terminal, ...given }) => {
 async function coverageWriter(given: Settings) {
   if (given.flags.coverage === undefined) return undefined;
   return (await import('../output/coverage-files.ts')).coverageWriter(given);
-}
-
-/** Greets a person at a terminal; a generated token is printed in any case. */
-function welcome(
-  server: RunningServer,
-  settings: ServeSettings,
-  { interactive, output, style }: Terminal,
-  tell: (text: string) => void,
-): void {
-  const { keys = {}, scenarios = [], noControl = false, controlToken } = settings;
-  const token = controlToken === undefined ? server.controlToken : undefined;
-  if (interactive) {
-    const control = noControl ? undefined : { token };
-    const { url, certificate } = server;
-    const trust = certificate === undefined ? undefined : { file: settings.tlsWrite };
-    output.write(renderBanner({ url, keys, scenarios, control, trust }, style));
-  } else if (token !== undefined && !noControl) {
-    tell(`the control API requires the token ${token} (--control-token sets one)`);
-  }
 }
 
 /** What is said after a watched file has changed. */

@@ -79,7 +79,7 @@ export function givenAs(name: FlagName, texts: readonly string[], origin: string
 
 /**
  * Reads the flags of a command. A place wins over those after it, flag by flag; assumptions are
- * merged, one by one.
+ * merged, one by one, and `--rate-limit` wins over the same in `--assume`.
  *
  * @throws UsageError for a wrong value
  */
@@ -103,14 +103,6 @@ function flagsIn(layer: Layer): Flags {
   const values = [...layer].map(([name, { value }]) => [name, value]);
   const reading = readAs(FLAG_VALUES, Object.fromEntries(values));
   if (!reading.ok) throw wrongValue(layer, reading.problems);
-  const { assume, 'rate-limit': rate } = reading.value;
-  const [one, other] = [rate, assume].map((it) => it?.['rate-limit']);
-  if (one !== undefined && other !== undefined && one !== other) {
-    const [short, long] = [layer.get('rate-limit')?.origin, layer.get('assume')?.origin];
-    throw new UsageError(
-      `${short} says ${one} and ${long} says rate-limit=${other}: drop one of them`,
-    );
-  }
   return reading.value;
 }
 

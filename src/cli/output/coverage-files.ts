@@ -47,18 +47,14 @@ export function coverageWriter({
 
 /** Why a file cannot be written, as far as can be known without creating it. */
 function obstacleTo(file: string): string | undefined {
-  if (isFolder(file)) return 'it is a folder';
+  if (existsSync(file) && statSync(file).isDirectory()) return 'it is a folder';
   let folder = dirname(file);
   while (!existsSync(folder)) folder = dirname(folder);
-  if (!isFolder(folder)) return `${folder} is not a folder`;
+  if (!statSync(folder).isDirectory()) return `${folder} is not a folder`;
   try {
     accessSync(folder, constants.W_OK);
     return undefined;
   } catch {
     return `${folder} is not writable`;
   }
-}
-
-function isFolder(path: string): boolean {
-  return existsSync(path) && statSync(path).isDirectory();
 }

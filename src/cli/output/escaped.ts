@@ -2,6 +2,11 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const UNSAFE = /[\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g;
 
+/** The same without such characters. Tabs become spaces. */
+export function withoutControls(text: string): string {
+  return text.replaceAll('\t', '    ').replace(UNSAFE, '');
+}
+
 /** Text that a client, a file or an argument influenced, as one line without terminal controls. */
 export function escaped(text: string): string {
   return text.replace(UNSAFE, escapeOf);

@@ -32,11 +32,9 @@ export function renderAssumptions(assume: Partial<Choices>, style: Style): strin
 /** One assumption: what each option means, and which operations it touches. */
 export function renderAssumption(id: AssumptionId, assume: Partial<Choices>, style: Style): string {
   const { question, touches } = ASSUMPTIONS[id];
-  const options = markedOptions(id, assume);
-  const rows = options.map(({ marked, meaning }) => [marked, meaning]);
+  const rows = markedOptions(id, assume).map(({ marked, meaning }) => [marked, meaning]);
   const [, other] = optionNames(id);
-  const touched =
-    touches.length === 0 ? 'No operation: it is about other requests.' : touches.join(', ');
+  const touched = touches.join(', ') || 'No operation: it is about other requests.';
   return [
     `${bold(id, style)}\n${wrap(question, style.width).join('\n')}\n`,
     `${bold('Options', style)}\n${renderTable(rows, { width: style.width, columns: [OPTION_COLUMN] })}`,
@@ -45,23 +43,15 @@ export function renderAssumption(id: AssumptionId, assume: Partial<Choices>, sty
   ].join('\n');
 }
 
-interface MarkedOption {
-  readonly name: string;
-  readonly meaning: string;
-  readonly marked: string;
-}
-
 /** The options of an assumption, with the chosen one if it is not listed, such as a rate limit. */
-function markedOptions(id: AssumptionId, assume: Partial<Choices>): MarkedOption[] {
+function markedOptions(id: AssumptionId, assume: Partial<Choices>) {
   const chosen = assume[id];
   const listed: readonly { name: string; meaning: string }[] = ASSUMPTIONS[id].options;
-  const [fallback] = listed;
-  const own = { name: chosen ?? '', meaning: 'any rate can be given' };
-  const known = chosen === undefined || listed.some(({ name }) => name === chosen);
-  return (known ? listed : [...listed, own]).map((option) => {
-    const isDefault = option === fallback ? '*' : '';
-    const isChosen = option.name === chosen ? '>' : '';
-    return { ...option, marked: `${isChosen}${option.name}${isDefault}` };
+  const isOther = chosen !== undefined && !optionNames(id).includes(chosen);
+  const own = isOther ? [{ name: chosen, meaning: 'any rate can be given' }] : [];
+  return [...listed, ...own].map(({ name, meaning }, index) => {
+    const marked = `${name === chosen ? '>' : ''}${name}${index === 0 ? '*' : ''}`;
+    return { marked, meaning };
   });
 }
 

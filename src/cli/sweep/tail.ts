@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
+import { withoutControls } from '../output/escaped.ts';
 
 /** Bytes kept of a command's output: the last ones say why it failed. */
 const KEPT = 64 * 1024;
@@ -21,15 +22,7 @@ export class Tail {
   lines(most: number): string[] {
     const bytes = Buffer.concat(this.#chunks).subarray(-KEPT);
     const text = stripVTControlCharacters(new StringDecoder('utf8').end(bytes));
-    const lines = text
-      .split(/\r?\n|\r/)
-      .map((line) => line.replace(CONTROLS, '').replace(ORDERING, '').trimEnd());
+    const lines = text.split(/\r?\n|\r/).map((line) => withoutControls(line).trimEnd());
     return lines.filter((line) => line !== '').slice(-most);
   }
 }
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is left out.
-const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\uFFFE\uFFFF]/g;
-
-/** Characters that make a terminal write from right to left or break a line. */
-const ORDERING = /[\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g;

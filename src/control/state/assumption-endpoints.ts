@@ -1,9 +1,4 @@
-import {
-  ASSUMPTION_IDS,
-  assumptionShape,
-  chooseOptions,
-  topicOf,
-} from '../../contract/assumption-table.ts';
+import { ASSUMPTION_IDS, assumptionState } from '../../contract/assumption-table.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { ASSUME } from '../../scenario/assume-shape.ts';
 import { list } from '../../shape/shapes.ts';
@@ -39,12 +34,6 @@ export const ASSUMPTION_ENDPOINTS: readonly Endpoint[] = [
 ];
 
 function assumptionsReply({ world: { choices } }: Sandbox): ControlReply {
-  const defaults = chooseOptions();
-  const states = ASSUMPTION_IDS.map((id): AssumptionState => {
-    const { question, options: all, touches: operations } = assumptionShape(id);
-    const options = all.map(({ name, meaning }) => ({ name, meaning }));
-    const [topic, chosen, fallback] = [topicOf(id), choices[id], defaults[id]];
-    return { id, topic, question, operations, options, chosen, default: fallback };
-  });
+  const states: AssumptionState[] = ASSUMPTION_IDS.map((id) => assumptionState(id, choices));
   return json(states);
 }
