@@ -55,6 +55,7 @@ export function assembleMock(
     library,
     guard,
     certificate,
+    plain,
     enabled: !noControl,
     onCall: onControlCall,
   };

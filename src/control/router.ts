@@ -9,6 +9,7 @@ import { type ControlReply, type Endpoint, ofService, refuse } from './endpoint.
 import { ENDPOINTS } from './endpoints.ts';
 import { guard } from './guard.ts';
 import type { ControlCall, ControlParts } from './parts.ts';
+import { serveRoot } from './root.ts';
 import { sendReply } from './send.ts';
 
 /** Where the control API of the default sandbox, or of another one, is. */
@@ -30,6 +31,7 @@ export function controlRouter({ Router }: typeof express, parts: ControlParts): 
   }
   const router = Router({ caseSensitive: true });
   router.use(MOUNT, api);
+  if (!parts.plain) serveRoot(router, parts);
   router.use(answerMalformed);
   return router;
 }

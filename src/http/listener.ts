@@ -139,9 +139,12 @@ function responder({ service, loadApp }: ListenerOptions, errors: EdgeErrors): R
   };
 }
 
+/** The app answers it, as it answers `/`. */
+const SANDBOX_ROOT = /^\/~[^/?]*\/?(?:\?|$)/;
+
 /** The service's own paths, in the default sandbox (`/v1…`) and in a named one (`/~NAME/…`). */
 function isServicePath(url: string): boolean {
-  if (url.startsWith('/~')) return !url.includes('/__mock');
+  if (url.startsWith('/~')) return !url.includes('/__mock') && !SANDBOX_ROOT.test(url);
   if (!url.startsWith(BASE_PATH)) return false;
   const next = url[BASE_PATH.length];
   return next === '/' || next === '?' || next === undefined;

@@ -118,7 +118,7 @@ describe('the banner', () => {
   test('shows a curl line, the control API, further commands and how to stop', () => {
     expect(bannerOf({ control: { token: undefined } })).toBe(`
   Try it: curl -H 'Authorization: Bearer demo-key' '${URL}/pets?limit=3'
-  Control it: http://127.0.0.1:4010/__mock
+  Dashboard: http://127.0.0.1:4010/__mock/
   See what else it can answer: petstore-mock assumptions
   Force what it answers: petstore-mock scenarios
   Stop it: Ctrl-C

@@ -25,11 +25,11 @@ describeBothWays('every path of the control API', (open) => {
   )('HEAD %s is answered as GET, without a body', async (path) => {
     const { send } = await open({ clock: 1e12, frozen: true });
     const head = await send('HEAD', `/__mock${path}`);
-    expect(head).toMatchObject({ status: 200, text: '' });
+    expect(head.text).toBe('');
     expect(head.headers['cache-control']).toBe('no-store');
     if (path.endsWith('/stream')) return;
-    const { headers } = await send('GET', `/__mock${path}`);
-    expect(head.headers).toEqual(headers);
+    const { status, headers } = await send('GET', `/__mock${path}`);
+    expect(head).toMatchObject({ status, headers });
   });
 
   test.each(

@@ -31,7 +31,7 @@ export function renderBanner(started: Started, style: Style): string {
   }
   if (scenarios.length > 0) lines.push(['Scenarios', scenarios.join(', ')]);
   if (control !== undefined) {
-    lines.push(['Control it', new URL('/__mock', url).href]);
+    lines.push(['Dashboard', new URL('/__mock/', url).href]);
     if (control.token !== undefined) lines.push(['Control token', control.token]);
   }
   lines.push(

@@ -1,0 +1,43 @@
+import type { Request, Router } from 'express';
+import { BASE_PATH } from '../contract/operations.ts';
+import { packageVersion } from '../package.ts';
+import { json } from './endpoint.ts';
+import type { ControlParts } from './parts.ts';
+import { sendReply } from './send.ts';
+
+/** The root of the default sandbox, or of a named one, with or without its slash. */
+const ROOT = /^(?:\/~[\w.-]{1,64})?\/?$/;
+
+/** Leads browsers from a root to the dashboard, and tells other clients what is where. */
+export function serveRoot(router: Router, { enabled }: ControlParts): void {
+  router.get(ROOT, (request, response) => {
+    response.vary('Accept');
+    const base = request.baseUrl + request.path.replace(/\/$/, '');
+    if (enabled && prefersHtml(request)) response.redirect(`${base}/__mock/`);
+    else sendReply(response, json(addresses(request, base, enabled)), request.method === 'HEAD');
+  });
+}
+
+/** curl takes anything, and gets JSON. */
+function prefersHtml(request: Request): boolean {
+  return request.accepts(['json', 'html']) === 'html';
+}
+
+function addresses(request: Request, base: string, enabled: boolean): object {
+  const url = `${request.protocol}://${request.get('host') ?? 'localhost'}${base}`;
+  const control = `${url}/__mock`;
+  return {
+    name: 'petstore-mock',
+    version: packageVersion(),
+    service: url + BASE_PATH,
+    health: `${control}/health`,
+    ...(enabled && {
+      control,
+      dashboard: `${control}/`,
+      openapi: {
+        service: `${control}/service.openapi.json`,
+        control: `${control}/openapi.json`,
+      },
+    }),
+  };
+}

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { packageVersion } from '../../src/package.ts';
+import { describeBothWays } from '../helpers/wire.ts';
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+const HOST = { Host: 'localhost:4010' };
+const ORIGIN = 'http://localhost:4010';
+
+describeBothWays('the root', (open) => {
+  test.each([
+    ['/', '/__mock/'],
+    ['/?from=here', '/__mock/'],
+    ['/~one', '/~one/__mock/'],
+    ['/~one/', '/~one/__mock/'],
+  ])('leads a browser from %s to %s', async (path, location) => {
+    const client = await open();
+    const reply = await client.send('GET', path, { key: null, headers: { Accept: BROWSER } });
+    expect(reply.status).toBe(302);
+    expect(reply.headers).toMatchObject({ location, vary: 'Accept' });
+    const page = await client.send('GET', location, { key: null, headers: { ...HOST } });
+    expect(page.headers['content-type']).toMatch(/^text\/html/);
+  });
+
+  test.each(['', '/~one'])(
+    'tells a program where everything of the sandbox %s is',
+    async (base) => {
+      const client = await open();
+      const reply = await client.send('GET', `${base}/`, { key: null, headers: HOST });
+      expect(reply.status).toBe(200);
+      const control = `${ORIGIN}${base}/__mock`;
+      expect(reply.json).toEqual({
+        name: 'petstore-mock',
+        version: packageVersion(),
+        service: `${ORIGIN}${base}/v1`,
+        health: `${control}/health`,
+        control,
+        dashboard: `${control}/`,
+        openapi: {
+          service: `${control}/service.openapi.json`,
+          control: `${control}/openapi.json`,
+        },
+      });
+      const named = reply.text.match(/http:\/\/localhost:4010\/[^"]+/g) ?? [];
+      const targets = named.map((url) => url.slice(ORIGIN.length).replace(/\/v1$/, '/v1/pets'));
+      for (const target of targets) {
+        const { status } = await client.send('GET', target, { headers: HOST });
+        expect([200, 308], target).toContain(status);
+      }
+    },
+  );
+
+  test('names only the service and its health check under --no-control, also to a browser', async () => {
+    const client = await open({ noControl: true });
+    const reply = await client.send('GET', '/', {
+      key: null,
+      headers: { ...HOST, Accept: BROWSER },
+    });
+    expect(reply.status).toBe(200);
+    expect(reply.json).toEqual({
+      name: 'petstore-mock',
+      version: packageVersion(),
+      service: `${ORIGIN}/v1`,
+      health: `${ORIGIN}/__mock/health`,
+    });
+  });
+
+  test('is none of a mock that must look like the service', async () => {
+    const client = await open({ plain: true });
+    for (const path of ['/', '/~one/']) {
+      const reply = await client.send('GET', path, { headers: { Accept: BROWSER } });
+      expect(reply).toMatchObject({ status: 404, json: { code: 'route_not_found' } });
+    }
+  });
+
+  test('leaves other methods and malformed names to the service', async () => {
+    const client = await open();
+    expect(await client.send('POST', '/', { body: {} })).toMatchObject({ status: 404 });
+    expect(await client.send('GET', '/~no%20name/')).toMatchObject({
+      status: 400,
+      json: { code: 'sandbox_name_invalid' },
+    });
+    const head = await client.send('HEAD', '/', { headers: HOST });
+    expect(head).toMatchObject({ status: 200, text: '' });
+  });
+
+  test('creates no sandbox, and is no exchange', async () => {
+    const client = await open();
+    for (const path of ['/', '/~one', '/~one/']) await client.send('GET', path);
+    const { json } = await client.send('GET', '/__mock/sandboxes', { headers: HOST });
+    expect(json).toMatchObject([{ name: 'default' }, { name: 'staging' }]);
+    const requests = await client.send('GET', '/__mock/requests', { headers: HOST });
+    expect(requests.json).toMatchObject({ exchanges: [] });
+  });
+});
