@@ -1,15 +1,14 @@
 // Builds dist/: the bundled program, its types, and the licences of the packages in the bundle.
 //
-// Everything is bundled, so that `npx` installs one package. The command is a single file: 20 chunks
-// took 9 ms longer to load. What only some starts need is in files of its own, which package.json
-// names in `imports`.
+// Everything is bundled, so that `npx` installs one package. `serve` needs one file of the command;
+// what only other commands and requests need is in files of their own, loaded when first needed.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { rolldown } from 'rolldown';
 import { tsImport } from 'tsx/esm/api';
 import { buildDashboard } from './build-dashboard.mjs';
 
@@ -17,96 +16,105 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const { imports, peerDependencies } = readJson('package.json');
 
-/** The sources of the files that package.json names in `imports`. */
-const YAML = 'node_modules/yaml/browser/index.js'; // the only build of yaml in ES modules
-const RE2JS = 'node_modules/re2js/build/index.js';
-/** The command, in a file of its own: Node's compile cache holds only what is imported after it. */
-const COMMAND = './command.js';
-/** Makes the certificate of `--tls`. */
-const CERTIFICATE = 'src/http/tls/draw-certificate.ts';
+/** What has a file of its own, which package.json names in `imports`. */
+const CERTIFICATE = 'src/http/tls/draw-certificate.ts'; // makes the certificate of `--tls`
 const EXPRESS = 'node_modules/express/index.js';
+const RE2JS = 'node_modules/re2js/build/index.js';
+const YAML = 'node_modules/yaml/browser/index.js'; // the only build of yaml in ES modules
+
+/** The modules that `serve` loads at its start. */
+const atStart = new Set();
 
 /**
  * Modules that are replaced by others when bundled.
- * @type {import('esbuild').Plugin}
+ * @type {import('rolldown').Plugin}
  */
 const replaced = {
   name: 'replaced',
-  setup({ onLoad, onResolve }) {
-    onResolve({ filter: /^(?:express|re2js|yaml)$/ }, ({ path, kind }) =>
-      kind === 'entry-point' ? undefined : { path: `#${path}`, external: true },
-    );
-    // What yargs does at each start for callers without types: it checks their arguments, and looks
-    // for its settings in a package.json above the working directory.
-    onLoad({ filter: /\/yargs\/build\/lib\/argsert\.js$/ }, () => ({
-      contents: 'export const argsert = () => {};',
-    }));
-    onLoad({ filter: /\/escalade\/sync\/index\.mjs$/ }, () => ({
-      contents: 'export default () => undefined;',
-    }));
-    onResolve({ filter: /^\.\/draw-certificate\.ts$/ }, () => ({
-      path: '#certificate',
-      external: true,
-    }));
-    onResolve({ filter: /^\.\/main\.ts$/ }, () => ({ path: COMMAND, external: true }));
-    // The names of generated animals instead of the package that they come from.
-    onLoad({ filter: /\/src\/store\/fixture\/names\.ts$/ }, () => ({
-      contents: "export const loadNames = async () => (await import('#names')).names;",
-    }));
+  resolveId(source, _importer, { isEntry }) {
+    if (isEntry) return null;
+    if (/^(?:express|re2js|yaml)$/.test(source)) return { id: `#${source}`, external: true };
+    if (source === './draw-certificate.ts') return { id: '#certificate', external: true };
     // The coloured debug output and the body parsers of express: nothing here uses them.
-    onResolve({ filter: /^(?:supports-color|body-parser)$/ }, ({ path }) => {
-      return { path, namespace: 'empty' };
-    });
-    onLoad({ filter: /.*/, namespace: 'empty' }, () => ({ contents: '' }));
+    return /^(?:supports-color|body-parser)$/.test(source) ? `\0empty:${source}` : null;
+  },
+  load(id) {
+    if (id.startsWith('\0empty:')) return '';
+    // The names of generated animals instead of the package that they come from.
+    return id.endsWith('/src/store/fixture/names.ts')
+      ? "export const loadNames = async () => (await import('#names')).names;"
+      : null;
   },
 };
 
-/** @type {import('esbuild').BuildOptions & { metafile: true }} */
-const common = {
-  absWorkingDir: root,
-  outbase: 'src',
-  outdir: 'dist',
-  bundle: true,
-  minify: true, // less to download, and less to parse at every start
-  format: 'esm',
-  platform: 'node',
-  target: 'node20.19',
-  charset: 'utf8',
-  legalComments: 'none', // dist/THIRD-PARTY-LICENSES.txt contains them
-  external: ['#*', ...Object.keys(peerDependencies)],
-  alias: { 'string-width': './scripts/string-width.mjs' },
-  plugins: [replaced],
-  logLevel: 'warning',
-  metafile: true,
+/** @type {import('rolldown').Plugin} */
+const startFinder = {
+  name: 'start-finder',
+  buildEnd() {
+    const add = (/** @type {string} */ id) => {
+      if (atStart.has(id)) return;
+      atStart.add(id);
+      this.getModuleInfo(id)?.importedIds.forEach(add);
+    };
+    add(join(root, 'src/cli/main.ts'));
+  },
 };
 
+/**
+ * @param {Record<string, string>} input
+ * @param {import('rolldown').OutputOptions} output
+ * @param {import('rolldown').Plugin[]} plugins
+ */
+async function bundle(input, output, ...plugins) {
+  const build = await rolldown({
+    cwd: root,
+    input,
+    platform: 'node',
+    external: (id) => id.startsWith('#') || Object.keys(peerDependencies).includes(id),
+    plugins: [replaced, ...plugins],
+    preserveEntrySignatures: 'allow-extension',
+    transform: { target: 'node20.19' },
+    onLog: (level, log) => {
+      throw new Error(`${level}: ${log.message}`);
+    },
+  });
+  const written = await build.write({
+    dir: dist,
+    minify: true, // less to download, and less to parse at every start
+    comments: false, // dist/THIRD-PARTY-LICENSES.txt contains the legal ones
+    ...output,
+  });
+  return written.output.filter((file) => file.type === 'chunk');
+}
+
 rmSync(dist, { recursive: true, force: true });
-const builds = await Promise.all([
-  build({
-    ...common,
-    entryPoints: { 'cli/main': 'src/cli/bin.ts', 'cli/command': 'src/cli/main.ts' },
-  }),
-  build({ ...common, entryPoints: { certificate: CERTIFICATE, re2js: RE2JS, yaml: YAML } }),
-  build({
-    ...common,
-    entryPoints: { express: EXPRESS },
-    format: 'cjs',
-    outExtension: { '.js': '.cjs' },
-  }),
-  build({
-    ...common,
-    entryPoints: ['src/index.ts', 'src/library/vitest.ts', 'src/library/playwright.ts'],
-    minify: false, // readable in the stack traces of a test that uses the library
-    chunkNames: 'chunks/[name]-[hash]',
-    splitting: true,
-  }),
-]);
+const chunks = [
+  await bundle(
+    { main: 'src/cli/bin.ts' },
+    {
+      dir: join(dist, 'cli'),
+      chunkFileNames: 'chunks/[name].js',
+      codeSplitting: { groups: [{ name: 'start', test: (id) => atStart.has(id) }] },
+    },
+    startFinder,
+  ),
+  await bundle({ certificate: CERTIFICATE, re2js: RE2JS, yaml: YAML }, {}),
+  await bundle({ express: EXPRESS }, { format: 'cjs', entryFileNames: '[name].cjs' }),
+  await bundle(
+    {
+      index: 'src/index.ts',
+      'library/vitest': 'src/library/vitest.ts',
+      'library/playwright': 'src/library/playwright.ts',
+    },
+    // Readable in the stack traces of a test that uses the library.
+    { minify: false, chunkFileNames: 'chunks/[name]-[hash].js' },
+  ),
+].flat();
 const { loadNames } = await tsImport('../src/store/fixture/names.ts', import.meta.url);
 const names = `export const names = ${JSON.stringify(await loadNames())};\n`;
 writeFileSync(join(dist, 'names.js'), names);
 
-const metafiles = [...builds.map(({ metafile }) => metafile), await buildDashboard()];
-const outputs = metafiles.flatMap((metafile) => Object.entries(metafile.outputs));
+const dashboard = await buildDashboard();
 checkImports();
 chmodSync(join(dist, 'cli/main.js'), 0o755);
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
@@ -115,20 +123,29 @@ writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licences(bundledPackages()
 
 /** Fails where the output imports what a user would have to install. */
 function checkImports() {
-  const known = [COMMAND, ...Object.keys(imports), ...Object.keys(peerDependencies)];
-  const missing = outputs.flatMap(([file, output]) =>
-    output.imports
-      .filter(({ external, path }) => external && !isBuiltin(path))
-      .filter(({ path }) => !known.some((name) => path === name || path.startsWith(`${name}/`)))
-      .map(({ path }) => `${file} imports ${path}, which is neither bundled nor part of Node`),
+  const known = [
+    ...chunks.map(({ fileName }) => fileName),
+    ...Object.keys(imports),
+    ...Object.keys(peerDependencies),
+  ];
+  const missing = chunks.flatMap(({ fileName, imports: eager, dynamicImports: lazy }) =>
+    [...eager, ...lazy]
+      .filter((path) => !isBuiltin(path) && !known.includes(path))
+      .map((path) => `${fileName} imports ${path}, which is neither bundled nor part of Node`),
   );
   if (missing.length > 0) throw new Error(missing.join('\n'));
 }
 
 /** The folders of the packages that have code in the output. */
 function bundledPackages() {
-  const files = outputs.flatMap(([, { inputs }]) => Object.keys(inputs));
-  const folders = files.flatMap((file) => file.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/) ?? []);
+  const inOutput = chunks
+    .flatMap(({ modules }) => Object.entries(modules))
+    .flatMap(([file, { code }]) => (code ? [file] : []));
+  const onPage = Object.values(dashboard.outputs).flatMap(({ inputs }) => Object.keys(inputs));
+  const files = [...inOutput, ...onPage];
+  const folders = files.flatMap((file) => {
+    return file.replace(root, '').match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/) ?? [];
+  });
   folders.push('node_modules/@faker-js/faker'); // dist/names.js
   return [...new Set(folders)].sort();
 }

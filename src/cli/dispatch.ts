@@ -1,6 +1,8 @@
 import { codeOf } from '../error-code.ts';
+import { packageVersion } from '../package.ts';
 import type { CommandName } from './command-table.ts';
 import type { Command } from './commands/command.ts';
+import { serve } from './commands/serve.ts';
 import { Failure, isOfOutput, UsageError } from './failures.ts';
 import { type Invocation, readCommandLine } from './input/command-line.ts';
 import { fromEnvironment } from './input/environment.ts';
@@ -10,9 +12,9 @@ import type { Terminal } from './output/terminal.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Each command is loaded on demand, so that none slows the start of another. */
+/** Every command but the default one is loaded on demand, so that none slows the start of a server. */
 const LOAD = {
-  serve: async () => (await import('./commands/serve.ts')).serve,
+  serve: async () => serve,
   exec: async () => (await import('./commands/exec.ts')).exec,
   sweep: async () => (await import('./commands/sweep.ts')).sweep,
   assumptions: async () => (await import('./commands/assumptions.ts')).assumptions,
@@ -37,7 +39,7 @@ export async function run(
   const asked = await readCommandLine(words, terminal.style.width);
   if (typeof asked === 'string') return print(asked, terminal);
   const { command, flags, positionals } = asked;
-  if (readSettings(command, [flags]).flags.version) return version(terminal);
+  if (readSettings(command, [flags]).flags.version) return print(`${packageVersion()}\n`, terminal);
   const settings = await settingsOf(asked, variables);
   const exitCode = await (await LOAD[command]())({ ...settings, positionals, terminal });
   // A reader who no longer reads the log must not keep the server from ending.
@@ -60,11 +62,6 @@ async function settingsOf({ command, flags }: Invocation, variables: Variables):
 function print(text: string, { output }: Terminal): number {
   output.write(text);
   return 0;
-}
-
-async function version(terminal: Terminal): Promise<number> {
-  const { packageVersion } = await import('../package.ts');
-  return print(`${packageVersion()}\n`, terminal);
 }
 
 /** The lines that explain an error, and the exit code for it. */

@@ -18,9 +18,13 @@ process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 
 const terminal = terminalOf(process.stdout, process.stderr, process.env);
-const exitCode = await run(process.argv.slice(2), process.env, terminal).catch(explain);
-// Whatever is still open, such as a connection that a second signal gave up on, must not delay the exit.
-process.stdout.write('', () => {
-  const { errored } = process.stdout;
-  process.exit(exitCode === 0 && errored !== null ? explain(errored) : exitCode);
-});
+// No `await` at the top: the files that a command imports later import this one in turn.
+void run(process.argv.slice(2), process.env, terminal)
+  .catch(explain)
+  .then((exitCode) => {
+    // Whatever is still open, such as a connection that a second signal gave up on, must not delay the exit.
+    process.stdout.write('', () => {
+      const { errored } = process.stdout;
+      process.exit(exitCode === 0 && errored !== null ? explain(errored) : exitCode);
+    });
+  });

@@ -1,4 +1,5 @@
 import { DEFAULTS } from '../defaults.ts';
+import { generateStore } from '../store/fixture/generate-store.ts';
 import { loadFixture } from '../store/fixture/load-fixture.ts';
 import { createStore, type Store } from '../store/store.ts';
 import { inTurns } from '../store/work.ts';
@@ -42,7 +43,7 @@ export async function loadStore(
   seed: number = DEFAULTS.seed,
 ): Promise<Store> {
   if (animals === undefined && orders === undefined) return loadFixture(fixture);
-  const { generateStore } = await import('../store/fixture/generate-store.ts');
+
   return createStore(await generateStore({ animals, orders, seed }));
 }
 

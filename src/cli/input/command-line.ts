@@ -1,12 +1,11 @@
-import yargs, { type Argv, type Options } from 'yargs';
+import parse from 'yargs-parser';
 import { describe, suggest } from '../../words.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from '../command-table.ts';
 import { UsageError } from '../failures.ts';
-import { type FlagName, flagOn, flagShape, flagsOf, groupOf, isFlagName } from '../flags.ts';
+import { type FlagName, flagOn, flagShape, flagsOf, isFlagName } from '../flags.ts';
 import { escaped } from '../output/escaped.ts';
-import { ASKED_BY, completionsOf } from './completed-words.ts';
-import { variableOf } from './environment.ts';
 import { givenAs, type Layer } from './given.ts';
+import { ASKED_BY, isSwitch, ownWords, PARSER, spelledOut } from './spelling.ts';
 
 /** What the command line asks for. */
 export interface Invocation {
@@ -16,20 +15,15 @@ export interface Invocation {
   readonly flags: Layer;
 }
 
-/** What asks for text instead of a command. Nothing else needs every command and its flags. */
-const EXPLAINS = new RegExp(`^(?:-h|--help|${ASKED_BY})`);
+/** The commands by their names and aliases. */
+const COMMAND_BY_SPELLING = new Map(
+  COMMAND_NAMES.flatMap((name) =>
+    [name, ...(commandShape(name).aliases ?? [])].map((spelling) => [spelling, name] as const),
+  ),
+);
 
-/** Values stay text: they are read like those of the environment and of config files. */
-const PARSER = {
-  'boolean-negation': false,
-  'camel-case-expansion': false,
-  'dot-notation': false,
-  'parse-numbers': false,
-  'parse-positional-numbers': false,
-  'populate--': true,
-  'short-option-groups': false,
-  'strip-aliased': true,
-} as const;
+/** Words that ask for the help, or for words to complete. */
+const EXPLAINS = new RegExp(`^(?:-h|--help|help$|${ASKED_BY})`);
 
 /**
  * Reads the command line.
@@ -42,147 +36,72 @@ export async function readCommandLine(
   words: readonly string[],
   width: number,
 ): Promise<Invocation | string> {
-  const completions = words.includes(ASKED_BY) ? await completionsOf(words) : undefined;
-  if (completions !== undefined) return `${completions.join('\n')}\n`;
-  let command: CommandName = 'serve';
-  const explains = words.some((word) => EXPLAINS.test(word));
-  const parser = yargs()
-    .scriptName('petstore-mock')
-    .locale('en')
-    .parserConfiguration(PARSER)
-    .usage(`$0 [COMMAND] [FLAGS]\n\n${ABOUT}`)
-    .wrap(width)
-    .fail(false)
-    .version(false)
-    .help('help', flagShape('help').description);
-  for (const name of COMMAND_NAMES.filter((it) => explains || canBe(it, words))) {
-    parser.command(spellingsOf(name), commandShape(name).summary, (inner) => {
-      command = name;
-      return explains ? explained(inner, name) : configured(inner, name);
-    });
+  if (ownWords(words).some((word) => EXPLAINS.test(word))) {
+    // The help and completion of yargs are large, and a server starts without them.
+    const { explanation } = await import('./explanation.ts');
+    const text = await explanation(words, width);
+    if (text !== '') return text;
   }
-  let text = '';
-  const argv = await parser.parse(withValues(words), {}, (_error, _argv, output) => {
-    text ||= output;
+  return invocationOf(words);
+}
+
+function invocationOf(words: readonly string[]): Invocation {
+  const argv: Readonly<Record<string, unknown>> = parse(spelledOut(words), {
+    configuration: PARSER,
   });
-  return text === '' ? invocationOf(command, argv) : `${text}\n`;
-}
-
-function canBe(name: CommandName, words: readonly string[]): boolean {
-  const { aliases = [] } = commandShape(name);
-  return name === 'serve' || [name, ...aliases].some((it) => words.includes(it));
-}
-
-function spellingsOf(name: CommandName): string[] {
-  const { aliases = [], positional } = commandShape(name);
-  const word =
-    positional && (positional.many ? ` [${positional.name}..]` : ` [${positional.name}]`);
-  return [`${name}${word ?? ''}`, ...aliases, ...(name === 'serve' ? ['$0'] : [])];
-}
-
-const ABOUT = 'A local stand-in for the pet store service, for people who write its clients.';
-
-const CONFIGURED_ELSEWHERE = `Each flag can also be an environment variable (--read-only-key is ${variableOf('read-only-key')}; commas separate repeated values, 1 and 0 turn a switch on and off) or a member of the JSON object in the --config file. A flag wins over a variable, and a variable over the file.`;
-
-/** Tells yargs what it cannot see in the words. */
-function configured(parser: Argv, command: CommandName): Argv {
-  const { positional } = commandShape(command);
-  if (positional !== undefined) {
-    const { name, description } = positional;
-    parser.positional(name, { type: 'string', describe: description });
-  }
-  for (const flag of flagsOf(command)) {
-    const { alias } = flagShape(flag);
-    if (alias !== undefined) parser.alias(flag, alias);
-  }
-  return parser;
-}
-
-/** Adds what the help and the completion of a command show. */
-function explained(parser: Argv, command: CommandName): Argv {
-  const { runs, summary, examples } = commandShape(command);
-  configured(parser, command);
-  if (runs) parser.usage(`$0 ${command} [FLAGS] -- CMD…\n\n${summary}`);
-  for (const flag of flagsOf(command)) parser.option(flag, optionOf(flag, command));
-  for (const [line, effect] of examples) parser.example(`# ${effect}\n$0 ${line}`, '');
-  return command === 'serve' ? parser.epilogue(CONFIGURED_ELSEWHERE) : parser;
-}
-
-function optionOf(name: FlagName, command: CommandName): Options {
-  const { description, default: fallback } = flagOn(name, command);
-  const shown = fallback === undefined ? {} : { defaultDescription: String(fallback) };
-  return { description, group: `${groupOf(name)}:`, ...shown };
-}
-
-/** Gives every switch its value: `--plain` becomes `--plain=true`, `--no-plain` `--plain=false`. */
-function withValues(words: readonly string[]): string[] {
-  const end = words.includes('--') ? words.indexOf('--') : words.length;
-  const ours = words.slice(0, end).map((word) => {
-    const [, no = '', name = ''] = /^--(no-)?(.*)$/s.exec(word) ?? [];
-    if (isSwitch(no + name)) return `${word}=true`;
-    return isSwitch(name) ? `--${name}=false` : word;
-  });
-  return [...ours, ...words.slice(end)];
-}
-
-function isSwitch(name: string): boolean {
-  return isFlagName(name) && flagShape(name).type === 'switch';
-}
-
-type Arguments = Readonly<Record<string, unknown>>;
-
-function invocationOf(command: CommandName, argv: Arguments): Invocation {
-  const { _: rest, '--': toRun, $0: _program, ...given } = argv;
+  const { _: plain, '--': toRun, ...given } = argv;
+  const [first = 'serve', ...others] = textsOf(plain);
+  const command = COMMAND_BY_SPELLING.get(first);
+  if (command === undefined) throw unknownCommand(first);
   const { positional, runs } = commandShape(command);
-  const positionals = runs ? textsOf(toRun) : textsOf(positional && given[positional.name]);
-  requireExpected(command, textsOf(rest), runs ? [] : textsOf(toRun));
+  const taken = positional ? others.splice(0, positional.many ? others.length : 1) : [];
+  requireExpected(command, others, textsOf(toRun));
   const flags: Layer = new Map(
-    Object.entries(given).flatMap(([name, value]) => {
-      if (name === positional?.name) return [];
+    Object.entries(given).map(([name, value]) => {
       if (!isFlagName(name) || !flagsOf(command).includes(name)) throw unknownFlag(command, name);
-      // What yargs reads from a flag with nothing behind it: true, or an empty text after `=`.
-      if (!isSwitch(name) && [value].flat().some((it) => it === true || it === '')) {
-        throw new UsageError(`--${name} needs a value (${flagOn(name, command).value})`);
-      }
-      const texts = isSwitch(name) ? textsOf(value).slice(-1) : textsOf(value);
-      return [[name, givenAs(name, texts, `--${name}`)]];
+      return [name, givenAs(name, valuesOf(name, command, value), `--${name}`)];
     }),
   );
-  return { command, positionals, flags };
+  return { command, positionals: runs ? textsOf(toRun) : taken, flags };
+}
+
+/** @param value what yargs read: true or an empty text if nothing follows the flag */
+function valuesOf(name: FlagName, command: CommandName, value: unknown): string[] {
+  const texts = textsOf(value);
+  if (isSwitch(name)) return texts.slice(-1);
+  if ([value].flat().some((it) => it === true || it === '')) {
+    throw new UsageError(`--${name} needs a value (${flagOn(name, command).value})`);
+  }
+  return texts;
 }
 
 function textsOf(value: unknown): string[] {
   return value === undefined ? [] : [value].flat().map(String);
 }
 
-/**
- * @param words those that are not flags, the command's name first if it was written
- * @param toRun those that follow `--`, of a command that runs no other
- */
 function requireExpected(
   command: CommandName,
-  words: readonly string[],
+  [surplus]: readonly string[],
   toRun: readonly string[],
 ): void {
-  const { runs, aliases = [] } = commandShape(command);
-  const named = [command, ...aliases].includes(words[0] ?? '');
-  const surplus = words[named ? 1 : 0];
-  if (surplus !== undefined && !named) {
-    const commands = COMMAND_NAMES.flatMap((name) => [name, ...(commandShape(name).aliases ?? [])]);
-    throw new UsageError(
-      `unknown command ${describe(surplus)}${suggest(surplus, commands)}; petstore-mock --help lists them`,
-    );
-  }
+  const { runs } = commandShape(command);
   const takes = runs
     ? `flags, then -- and a command: petstore-mock ${command} -- npm test`
     : 'flags';
   if (surplus !== undefined) {
     throw new UsageError(`${command} takes only ${takes}; found ${describe(surplus)}`);
   }
-  if (toRun.length > 0) {
+  if (!runs && toRun.length > 0) {
     const meant = `petstore-mock exec -- ${escaped(toRun.join(' '))}`;
     throw new UsageError(`${command} takes only flags, no command; did you mean ${meant}?`);
   }
+}
+
+function unknownCommand(word: string): UsageError {
+  const hint = suggest(word, [...COMMAND_BY_SPELLING.keys()]);
+  return new UsageError(
+    `unknown command ${describe(word)}${hint}; petstore-mock --help lists them`,
+  );
 }
 
 function unknownFlag(command: CommandName, name: string): UsageError {

@@ -2,9 +2,7 @@ import { ASSUMPTION_IDS, isAssumptionId, optionNames } from '../../contract/assu
 import { OPERATION_IDS } from '../../contract/operations.ts';
 import { COMMAND_NAMES } from '../command-table.ts';
 import { flagsOf } from '../flags.ts';
-
-/** The flag with which the shell's script asks yargs; the words typed so far follow it. */
-export const ASKED_BY = '--get-yargs-completions';
+import { ASKED_BY } from './spelling.ts';
 
 /** The words that can follow a flag or a command. */
 const WORDS: Readonly<Record<string, () => readonly string[] | Promise<readonly string[]>>> = {

@@ -1,0 +1,68 @@
+import yargs, { type Argv, type Options } from 'yargs';
+import { COMMAND_NAMES, type CommandName, commandShape } from '../command-table.ts';
+import { type FlagName, flagOn, flagShape, flagsOf, groupOf } from '../flags.ts';
+import { completionsOf } from './completed-words.ts';
+import { variableOf } from './environment.ts';
+import { ASKED_BY, PARSER, spelledOut } from './spelling.ts';
+
+const ABOUT = 'A local stand-in for the pet store service, for people who write its clients.';
+
+const CONFIGURED_ELSEWHERE = `Each flag can also be an environment variable (--read-only-key is ${variableOf('read-only-key')}; commas separate repeated values, 1 and 0 turn a switch on and off) or a member of the JSON object in the --config file. A flag wins over a variable, and a variable over the file.`;
+
+/**
+ * The help or the completions that the words ask for, as yargs writes them. Empty if they ask for none.
+ *
+ * @param width of the help, in columns
+ */
+export async function explanation(words: readonly string[], width: number): Promise<string> {
+  const completions = words.includes(ASKED_BY) ? await completionsOf(words) : undefined;
+  if (completions !== undefined) return `${completions.join('\n')}\n`;
+  const parser = yargs()
+    .scriptName('petstore-mock')
+    .locale('en')
+    .parserConfiguration(PARSER)
+    .usage(`$0 [COMMAND] [FLAGS]\n\n${ABOUT}`)
+    .wrap(width)
+    .fail(false)
+    .version(false)
+    .help('help', flagShape('help').description);
+  for (const name of COMMAND_NAMES) {
+    const { summary } = commandShape(name);
+    parser.command(spellingsOf(name), summary, (inner) => explained(inner, name));
+  }
+  let text = '';
+  await parser.parse(spelledOut(words), {}, (_error, _argv, output) => {
+    text ||= output;
+  });
+  return text && `${text}\n`;
+}
+
+function spellingsOf(name: CommandName): string[] {
+  const { aliases = [], positional } = commandShape(name);
+  const word =
+    positional && (positional.many ? ` [${positional.name}..]` : ` [${positional.name}]`);
+  return [`${name}${word ?? ''}`, ...aliases, ...(name === 'serve' ? ['$0'] : [])];
+}
+
+/** Adds what the help and the completion of a command show. */
+function explained(parser: Argv, command: CommandName): Argv {
+  const { positional, runs, summary, examples } = commandShape(command);
+  if (positional !== undefined) {
+    const { name, description } = positional;
+    parser.positional(name, { type: 'string', describe: description });
+  }
+  if (runs) parser.usage(`$0 ${command} [FLAGS] -- CMD…\n\n${summary}`);
+  for (const flag of flagsOf(command)) parser.option(flag, optionOf(flag, command));
+  for (const [line, effect] of examples) parser.example(`# ${effect}\n$0 ${line}`, '');
+  return command === 'serve' ? parser.epilogue(CONFIGURED_ELSEWHERE) : parser;
+}
+
+function optionOf(name: FlagName, command: CommandName): Options {
+  const { alias, description, default: fallback } = flagOn(name, command);
+  return {
+    description,
+    group: `${groupOf(name)}:`,
+    ...(alias !== undefined && { alias }),
+    ...(fallback !== undefined && { defaultDescription: String(fallback) }),
+  };
+}
