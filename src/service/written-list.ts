@@ -10,12 +10,15 @@ export const MOST_BYTES = 8 * 1024 ** 2;
 /** What a record that is kept with its text counts for. */
 const RECORD_BYTES = 128;
 
+/** Characters up to which a string is written to a socket faster than its bytes are. */
+const LONGEST_STRING = 8192;
+
 /** A longer list is written while it is sent, so that it holds up no other reply. */
 const MOST_AT_ONCE = 10_000;
 
 /** A JSON array and the records in it. */
 export interface WrittenList {
-  readonly text: Buffer;
+  readonly text: string | Buffer;
   /** In groups, each the same object as long as its records are. */
   readonly records: readonly (readonly ShownRecord[])[];
   readonly bytes: number;
@@ -48,9 +51,10 @@ export function writtenList(
   texts: readonly string[],
   records: WrittenList['records'],
 ): WrittenList {
-  const text = Buffer.from(`[${texts.join(',')}]`);
+  const json = `[${texts.join(',')}]`;
+  const text = json.length > LONGEST_STRING ? Buffer.from(json) : json;
   const count = records.reduce((sum, { length }) => sum + length, 0);
-  return { text, records, bytes: text.length + RECORD_BYTES * count };
+  return { text, records, bytes: Buffer.byteLength(text) + RECORD_BYTES * count };
 }
 
 /** A reply with a whole collection. */
