@@ -61,7 +61,10 @@ const COMMANDS = {
   validate: {
     positional: { name: 'file', description: 'Scenario and fixture files.', many: true },
     summary: 'Check scenario and fixture files.',
-    examples: [['validate mine.yaml store.json', 'check a scenario and a fixture']],
+    examples: [
+      ['validate mine.yaml store.json', 'check a scenario and a fixture'],
+      ['validate --fixture store.json mine.yaml', 'check a scenario over a fixture of your own'],
+    ],
   },
   openapi: {
     summary: 'Print the OpenAPI document of the service.',

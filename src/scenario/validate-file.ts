@@ -5,19 +5,23 @@ import { readText, STORE_LIMIT, type TextReading } from '../read-text.ts';
 import { FixtureError, parseFixture } from '../store/fixture/parse-fixture.ts';
 import { loadScenarios } from './load-scenario.ts';
 import { ScenarioError } from './scenario.ts';
-import { loadStore, starterFrom } from './starter.ts';
+import { loadStore, type StoreChoice, starterFrom } from './starter.ts';
 
 /**
  * Validates a fixture or a scenario, including the files that it extends and starts from.
  *
+ * @param base what a scenario starts from if it does not say so itself
  * @returns a line for each problem; empty if the file is valid
  */
-export async function validateFile(file: string): Promise<readonly string[]> {
+export async function validateFile(
+  file: string,
+  base: StoreChoice = {},
+): Promise<readonly string[]> {
   // A pipe can be read only once.
   const read = await readText(file, STORE_LIMIT);
   try {
     if (isFixture(file, read)) parseFixture(file, read);
-    else await checkScenario(file, read);
+    else await checkScenario(file, read, base);
     return [];
   } catch (error) {
     if (error instanceof ScenarioError || error instanceof FixtureError) return error.problems;
@@ -25,11 +29,11 @@ export async function validateFile(file: string): Promise<readonly string[]> {
   }
 }
 
-/** Creates the start of the scenario, from the default fixture unless it names another. */
-async function checkScenario(file: string, read: TextReading): Promise<void> {
+/** Creates the start of the scenario, as a server would. */
+async function checkScenario(file: string, read: TextReading, base: StoreChoice): Promise<void> {
   const texts = new Map(read.ok ? [[file, read]] : []);
   const scenarios = await loadScenarios([file], texts);
-  const store = await loadStore({});
+  const store = await loadStore(base);
   await starterFrom({}, () => store)(scenarios);
 }
 

@@ -248,6 +248,24 @@ describe('validate', () => {
     });
   });
 
+  test('checks scenarios over the fixture of --fixture', async () => {
+    const [store, scenario] = [join(folder, 'one.json'), join(folder, 'ships.yaml')];
+    const animal = { id: 777, name: 'Rex', categoryId: 1 };
+    writeFileSync(store, JSON.stringify({ animals: [animal], inventory: [], orders: [] }));
+    writeFileSync(
+      scenario,
+      'state: { orders: { set: [{ id: 1, petId: 777, status: shipped }] } }\n',
+    );
+    const without = await runInProcess(['validate', scenario]);
+    expect(without.code).toBe(2);
+    expect(without.stdout).toContain('expected the id of an animal, found 777');
+    for (const env of [{}, { PETSTORE_MOCK_FIXTURE: store }]) {
+      const flags = 'PETSTORE_MOCK_FIXTURE' in env ? [] : ['--fixture', store];
+      const finished = await runInProcess(['validate', ...flags, scenario], env);
+      expect(finished).toMatchObject({ code: 0, stdout: `${scenario}: valid\n` });
+    }
+  });
+
   test('reports each problem with its place and exits with 2', async () => {
     const { scenario, misspelt, broken } = files();
     const missing = join(folder, 'missing.yaml');

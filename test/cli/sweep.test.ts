@@ -146,6 +146,18 @@ describe('a sweep', () => {
     expect(page).not.toMatch(/(?:src|href)=/);
   });
 
+  test('prints a notice of its servers once', async () => {
+    const flags = ['--json', '--scenario', decidingAllBut('cors')];
+    const script = `
+      const url = process.env.PETSTORE_MOCK_URL + '/pets';
+      const secure = fetch(url.replace('http:', 'https:')).catch(() => {});
+      secure.then(() => fetch(url));
+    `;
+    const finished = await sweep(flags, script);
+    expect(readSwept(finished).runs).toHaveLength(1);
+    expect(finished.stderr.match(/http:\/\/ instead of https:\/\//g)).toHaveLength(1);
+  });
+
   test('with --all runs every assumption', async () => {
     const { code, stdout, ...finished } = await sweepShell(['--all', '--json', '--jobs', '8'], ':');
     expect(code).toBe(0);

@@ -8,7 +8,7 @@ import type { Command } from './command.ts';
 export const validate: Command = async ({ flags, positionals, terminal }) => {
   if (positionals.length === 0) throw refusal('validate', 'a scenario or fixture file', 'none');
   const checked: { file: string; problems: readonly string[] }[] = [];
-  for (const file of positionals) checked.push({ file, problems: await validateFile(file) });
+  for (const file of positionals) checked.push({ file, problems: await validateFile(file, flags) });
   const lines = checked.flatMap(({ file, problems }) =>
     problems.length === 0 ? [`${file}: valid`] : problems,
   );

@@ -71,10 +71,18 @@ export const FLAG_GROUPS = {
     ),
   },
   Store: {
-    fixture: text('FILE', SERVERS, 'JSON file to start from, or the name of a shipped fixture.', {
-      default: DEFAULTS.fixture,
-      ships: true,
-    }),
+    fixture: text(
+      'FILE',
+      [...SERVERS, 'validate'],
+      'JSON file to start from, or the name of a shipped fixture.',
+      {
+        default: DEFAULTS.fixture,
+        ships: true,
+        helpOn: {
+          validate: { description: 'Check scenarios over this fixture, unless they name another.' },
+        },
+      },
+    ),
     animals: integer(
       'N',
       [0, MOST_RECORDS],
