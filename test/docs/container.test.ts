@@ -1,83 +1,23 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { flagsFrom } from '../../src/cli/flags.ts';
 import { variableOf } from '../../src/cli/input/environment.ts';
 import { packageRoot } from '../../src/package.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { runCommand } from '../helpers/command.ts';
 import { contextFiles, dockerfile } from '../helpers/dockerfile.ts';
+import { firstLine, image, killImages, start, startImage } from '../helpers/image.ts';
 import { blocks, readPage } from '../helpers/page.ts';
-import { freePort } from '../helpers/walk.ts';
-
-// No Docker engine is needed: the entry point starts with nothing but the image's variables.
 
 const VARIABLES = flagsFrom('environment').map(variableOf);
 const { runtime, copied } = dockerfile();
-const image = {
-  env: Object.fromEntries(runtime('ENV').flatMap((line) => line.split(' ').map(pairOf))),
-  entrypoint: wordsOf(runtime('ENTRYPOINT')[0]),
-  health: wordsOf(runtime('HEALTHCHECK')[0]),
-  port: runtime('EXPOSE')[0],
-  volume: runtime('VOLUME')[0],
-};
 
-function pairOf(pair: string): [string, string] {
-  const [name = '', value = ''] = pair.split('=');
-  return [name, value];
-}
-
-/** The words of an instruction in exec form. */
-function wordsOf(line = ''): readonly string[] {
-  return JSON.parse(/\[.*\]$/.exec(line)?.[0] ?? '[]');
-}
-
-const running = new Set<ChildProcess>();
-
-afterAll(() => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
-/** Starts a command of the image with nothing but the image's variables, and some more. */
-function start(words: readonly string[], more: Readonly<Record<string, string>>): ChildProcess {
-  const variables = Object.entries({ PATH: process.env.PATH, ...image.env, ...more });
-  const env = variables.map(([name, value]) => `${name}=${value}`);
-  const child = spawn('env', ['-i', ...env, ...words], {
-    cwd: packageRoot,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  running.add(child);
-  child.once('exit', () => running.delete(child));
-  return child;
-}
-
-/** The first line that a command prints; undefined where it ends before. */
-async function firstLine(child: ChildProcess): Promise<string | undefined> {
-  if (child.stdout === null) throw new Error('The command has no output.');
-  const lines = createInterface({ input: child.stdout });
-  const line = once(lines, 'line').then(([text]): string => text);
-  return Promise.race([line, once(lines, 'close').then(() => undefined)]);
-}
-
-/** As `docker run` starts the image; but tests listen on loopback only. */
-async function startImage(more: Readonly<Record<string, string>> = {}) {
-  const port = String(await freePort());
-  const given = { PETSTORE_MOCK_HOST: '127.0.0.1', PETSTORE_MOCK_PORT: port, ...more };
-  const child = start(image.entrypoint, given);
-  const exited = once(child, 'exit');
-  const ready = await firstLine(child);
-  const check = async (words = image.health) => (await once(start(words, given), 'exit'))[0];
-  const stop = () => {
-    child.kill('SIGTERM');
-    return exited;
-  };
-  return { ready, url: `http://127.0.0.1:${port}/v1`, check, stop };
-}
+afterAll(killImages);
 
 const HEADERS = { Authorization: 'Bearer demo-key' };
 
@@ -225,7 +165,7 @@ describe('examples/github-actions.yaml', () => {
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const words = [...flags.split(' '), join(folder, file), '--', process.execPath, '-e', ''];
     const { code, stderr } = await runCommand(words);
-    expect(stderr).toMatch(/--require-coverage: 0% .* not 50%/);
+    expect(stderr).toMatch(/--require-coverage: .* 0% .* not 50%/);
     expect(code).toBe(3);
     expect(existsSync(join(folder, file))).toBe(true);
     expect(steps.map((step) => at(step, 'with', 'path'))).toContain(file);
@@ -246,6 +186,51 @@ describe('examples/github-actions.yaml', () => {
   });
 });
 
+describe('examples/kubernetes', () => {
+  const [secret, deployment, service] = parseAllDocuments(
+    readPage('examples/kubernetes/petstore-mock.yaml'),
+  ).map((document): unknown => document.toJS());
+  const pod = at(deployment, 'spec', 'template');
+  const [container] = [at(pod, 'spec', 'containers')].flat();
+  const env = [at(container, 'env')].flat();
+
+  test('has a service that leads to the port of the pods it selects', () => {
+    const labels = at(pod, 'metadata', 'labels');
+    expect(at(deployment, 'spec', 'selector', 'matchLabels')).toEqual(labels);
+    expect(at(service, 'spec', 'selector')).toEqual(labels);
+    expect(at(container, 'ports')).toEqual([{ name: 'http', containerPort: Number(image.port) }]);
+    expect(at(service, 'spec', 'ports')).toEqual([
+      { name: 'http', port: 4010, targetPort: 'http' },
+    ]);
+  });
+
+  test('names variables that exist, and the key of its secret', () => {
+    const names = env.map((variable) => String(at(variable, 'name')));
+    expect(VARIABLES).toEqual(expect.arrayContaining(names));
+    const [token] = env.flatMap((variable) => at(variable, 'valueFrom', 'secretKeyRef') ?? []);
+    expect(at(token, 'name')).toBe(at(secret, 'metadata', 'name'));
+    expect(membersOf(at(secret, 'stringData'))).toHaveProperty(String(at(token, 'key')));
+  });
+
+  test('has probes that the server answers without a token', async () => {
+    const probes = ['startupProbe', 'readinessProbe', 'livenessProbe'].map((name) =>
+      at(container, name, 'httpGet'),
+    );
+    const { url, stop } = await startImage({
+      PETSTORE_MOCK_CONTROL_TOKEN: String(at(secret, 'stringData', 'control-token')),
+      PETSTORE_MOCK_SANDBOX_REQUIRED: '1',
+    });
+    for (const probe of probes) {
+      expect(at(probe, 'port')).toBe('http');
+      // A kubelet sends the address of the pod.
+      const headers = { Host: '10.1.2.3:4010' };
+      const path = String(at(probe, 'path'));
+      expect((await fetch(new URL(path, url), { headers })).status).toBe(200);
+    }
+    expect(await stop()).toEqual([0, null]);
+  });
+});
+
 describe('the lines of docs/ci.md that need Docker', () => {
   const lines = blocks(readPage('docs/ci.md'), 'sh docker').flatMap((block) =>
     block.trimEnd().split('\n'),
@@ -255,7 +240,9 @@ describe('the lines of docs/ci.md that need Docker', () => {
     const named = lines.flatMap((line) => [...line.matchAll(/--env (\w+)=/g)].map(([, it]) => it));
     expect(named.length).toBeGreaterThan(3);
     expect(VARIABLES).toEqual(expect.arrayContaining(named));
-    const files = lines.flatMap((line) => [...line.matchAll(/--file (\S+)/g)].map(([, it]) => it));
+    const files = lines.flatMap((line) =>
+      [...line.matchAll(/--file(?:name)? (\S+)/g)].map(([, it]) => it),
+    );
     expect(files.filter((file = '') => !existsSync(join(packageRoot, file)))).toEqual([]);
     for (const line of lines.filter((it) => it.startsWith('docker run'))) {
       expect(line).toContain(`--publish 127.0.0.1:4010:${image.port}`);

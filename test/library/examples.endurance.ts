@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startPetstoreMock } from '../../src/index.ts';
+import { packageRoot } from '../../src/package.ts';
 import { type Project, projectOfExamples } from '../helpers/examples-project.ts';
 import { onlyBlock, readPage } from '../helpers/page.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';
@@ -157,4 +158,42 @@ test('on a server that runs already, a failed test prints its exchanges, and eve
   } finally {
     await server.stop();
   }
+});
+
+describe.concurrent('the example without a library for', () => {
+  const exec = (words: readonly string[], more: readonly string[] = []) =>
+    runProgram(node, [join(packageRoot, 'dist/cli/main.js'), 'exec', ...more, '--', ...words]);
+
+  test('Python passes', async ({ skip }) => {
+    const python = findProgram('python3', 'python');
+    if (python === undefined) return skip('This machine has no Python.');
+    const folder = join(project.folder, 'python');
+    const words = [python, '-m', 'unittest', 'discover', '--start-directory', folder];
+    const { code, output } = await exec(words);
+    expect(output).toMatch(/Ran 4 tests .*\n\nOK\n/);
+    expect(code).toBe(0);
+  });
+
+  test('Java passes', async ({ skip }) => {
+    const [java, javac] = [findProgram('java'), findProgram('javac')];
+    if (java === undefined || javac === undefined) return skip('This machine has no JDK.');
+    const folder = join(project.folder, 'java');
+    const classes = join(folder, 'classes');
+    const sources = ['MockSandbox', 'OrdersTest', 'PetstoreClient'];
+    const files = sources.map((name) => join(folder, `${name}.java`));
+    expect(await runProgram(javac, ['-d', classes, ...files])).toEqual({ code: 0, output: '' });
+    const { code, output } = await exec([java, '-cp', classes, 'OrdersTest']);
+    expect(output).toContain('3 tests passed');
+    expect(code).toBe(0);
+  });
+});
+
+test('the example for Testcontainers passes on the built command', async () => {
+  const double = join(project.folder, 'node_modules/testcontainers');
+  cpSync(join(packageRoot, 'test/fixtures-clients/testcontainers'), double, { recursive: true });
+  const cwd = join(project.folder, 'testcontainers');
+  const env = { COMMAND: join(packageRoot, 'dist/cli/main.js') };
+  const { code, output } = await runProgram(node, ['--test'], { cwd, env });
+  expect(output).toMatch(/pass 2\n/);
+  expect(code).toBe(0);
 });
