@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parseJson } from '../contract/json.ts';
 import { receiveBody } from '../http/decode.ts';
+import type { ReceivedBody } from '../service/received-body.ts';
 import { type ControlReply, type Endpoint, refuse } from './endpoint.ts';
 
 const MEBIBYTE = 1024 ** 2;
@@ -27,43 +28,36 @@ export async function readBody(
     return refused('unsupported_media_type', 415, 'expected a body without Content-Encoding');
   }
   if (shape === undefined) return NOTHING;
-  const body = await new Promise<Parameters<Parameters<typeof receiveBody>[2]>[0]>((received) => {
-    receiveBody(request, shape.limit ?? MEBIBYTE, received);
+  const { limit = MEBIBYTE, instead, optional } = shape;
+  const body = await new Promise<ReceivedBody>((received) => {
+    receiveBody(request, limit, received);
   });
   switch (body.kind) {
     case 'none':
-      if (shape.optional) return NOTHING;
+      if (optional) return NOTHING;
       return refused('invalid_input', 400, 'expected a JSON body, found nothing');
-    case 'too-large':
-      return refused('body_too_large', 413, tooLarge(shape));
+    case 'too-large': {
+      const message = `the body is larger than ${limit / MEBIBYTE} MiB`;
+      return refused('body_too_large', 413, instead ? `${message}: ${instead}` : message);
+    }
     case 'bytes':
       return parse(body.bytes);
   }
 }
 
-function tooLarge({ limit = MEBIBYTE, instead }: NonNullable<Endpoint['body']>): string {
-  const message = `the body is larger than ${limit / MEBIBYTE} MiB`;
-  return instead === undefined ? message : `${message}: ${instead}`;
-}
-
 const NOTHING: BodyReading = { ok: true, value: undefined };
 
 function parse(bytes: Buffer): BodyReading {
-  let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return refused('invalid_input', 400, 'the body is not UTF-8');
-  }
-  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return { ok: true, value: parseJson(text) };
   } catch (error) {
-    const why = error instanceof RangeError ? 'it is nested too deeply' : messageOf(error);
-    return refused('invalid_input', 400, `the body is not JSON: ${why}`);
+    return refused('invalid_input', 400, `the body is not JSON: ${whyNot(error)}`);
   }
 }
 
-function messageOf(error: unknown): string {
+function whyNot(error: unknown): string {
+  if (error instanceof RangeError) return 'it is nested too deeply';
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -64,7 +64,7 @@ class DashboardFiles {
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw error;
       const message = `the dashboard has no ${name}; npm run build builds it`;
-      sendReply(response, refuse('route_not_found', 404, message), request.method === 'HEAD');
+      sendReply(response, refuse('route_not_found', 404, message));
       return;
     }
     const asIs = request.acceptsEncodings('gzip') === 'gzip';

@@ -54,13 +54,13 @@ interface Body<T> {
 
 type Handle<Call> = (call: Call) => ControlReply | Promise<ControlReply>;
 
-/** One endpoint. The routes and the OpenAPI document are made from the table of them. */
-export interface Endpoint {
+export type Tag = keyof typeof TAGS;
+
+/** One endpoint. */
+export interface Listed {
   readonly id: string;
-  readonly method: Method;
-  /** Below the mount, with parameters as `{name}`. */
-  readonly path: string;
-  readonly tag: keyof typeof TAGS;
+  /** The path is below the mount, with parameters as `{name}`. */
+  readonly route: readonly [method: Method, path: string];
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
@@ -72,6 +72,13 @@ export interface Endpoint {
   /** Exists at the default sandbox only. */
   readonly defaultOnly?: true;
   readonly handle: Handle<ControlCall>;
+}
+
+/** An endpoint in the table that the routes and the OpenAPI document are made from. */
+export interface Endpoint extends Listed {
+  readonly method: Method;
+  readonly path: string;
+  readonly tag: Tag;
 }
 
 /** A request of the control API. */
@@ -94,12 +101,12 @@ export function serviceUrl(controlUrl: string): string {
   return controlUrl.slice(0, -'/__mock'.length) + BASE_PATH;
 }
 
-type Read<T, Name extends string> = Omit<Endpoint, 'handle'> & {
+type Read<T, Name extends string> = Omit<Listed, 'handle'> & {
   readonly handle: Handle<Omit<ControlCall, Name> & Readonly<Record<Name, T>>>;
 };
 
 /** An endpoint whose handler gets the body as its shape reads it. */
-export function withBody<T>(endpoint: Read<T, 'body'> & { readonly body: Body<T> }): Endpoint {
+export function withBody<T>(endpoint: Read<T, 'body'> & { readonly body: Body<T> }): Listed {
   return {
     ...endpoint,
     handle(call) {
@@ -112,7 +119,7 @@ export function withBody<T>(endpoint: Read<T, 'body'> & { readonly body: Body<T>
 }
 
 /** An endpoint whose handler gets the query as its shape reads it. */
-export function withQuery<T>(query: Shape<T>, endpoint: Read<T, 'query'>): Endpoint {
+export function withQuery<T>(query: Shape<T>, endpoint: Read<T, 'query'>): Listed {
   return {
     ...endpoint,
     parameters: parametersOf(query),

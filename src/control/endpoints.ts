@@ -4,7 +4,7 @@ import { object, required } from '../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, type Shape } from '../shape/shapes.ts';
 import { controlOpenApi } from './control-openapi.ts';
 import { ERROR } from './control-shapes.ts';
-import { type Endpoint, json, refuse, serviceUrl } from './endpoint.ts';
+import { type Endpoint, json, type Listed, refuse, serviceUrl, type Tag } from './endpoint.ts';
 import { COVERAGE_ENDPOINTS } from './journal/coverage-endpoints.ts';
 import { REQUEST_ENDPOINTS } from './journal/request-endpoints.ts';
 import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
@@ -25,12 +25,10 @@ const PEM = 'application/x-pem-file';
 
 const DOCUMENT: Shape<unknown> = { ...ANY, schema: { type: 'object' } };
 
-const MOCK_ENDPOINTS: readonly Endpoint[] = [
+const MOCK_ENDPOINTS: readonly Listed[] = [
   {
     id: 'getHealth',
-    method: 'get',
-    path: '/health',
-    tag: 'Mock',
+    route: ['get', '/health'],
     summary: 'Check that the mock is ready',
     open: true,
     replies: {
@@ -40,9 +38,7 @@ const MOCK_ENDPOINTS: readonly Endpoint[] = [
   },
   {
     id: 'getCertificate',
-    method: 'get',
-    path: '/certificate.pem',
-    tag: 'Mock',
+    route: ['get', '/certificate.pem'],
     summary: 'Read the certificate of the server, for clients to trust',
     open: true,
     replies: {
@@ -59,9 +55,7 @@ const MOCK_ENDPOINTS: readonly Endpoint[] = [
   },
   {
     id: 'getServiceDocument',
-    method: 'get',
-    path: '/service.openapi.json',
-    tag: 'Mock',
+    route: ['get', '/service.openapi.json'],
     summary: 'Read the OpenAPI document of the service',
     replies: { 200: { description: 'The document.', shape: DOCUMENT } },
     handle: ({ url }) =>
@@ -69,9 +63,7 @@ const MOCK_ENDPOINTS: readonly Endpoint[] = [
   },
   {
     id: 'getControlDocument',
-    method: 'get',
-    path: '/openapi.json',
-    tag: 'Mock',
+    route: ['get', '/openapi.json'],
     summary: 'Read the OpenAPI document of the control API',
     replies: { 200: { description: 'The document.', shape: DOCUMENT } },
     handle: ({ url, sandbox, parts }) => {
@@ -84,15 +76,17 @@ const MOCK_ENDPOINTS: readonly Endpoint[] = [
 
 /** The whole control API. */
 export const ENDPOINTS: readonly Endpoint[] = [
-  ...MOCK_ENDPOINTS,
-  ...STATE_ENDPOINTS,
-  ...RECORD_ENDPOINTS,
-  ...SNAPSHOT_ENDPOINTS,
-  ...SCENARIO_ENDPOINTS,
-  ...SCENARIO_TEXT_ENDPOINTS,
-  ...ASSUMPTION_ENDPOINTS,
-  ...CLOCK_ENDPOINTS,
-  ...REQUEST_ENDPOINTS,
-  ...COVERAGE_ENDPOINTS,
-  ...SANDBOX_ENDPOINTS,
+  ...tagged('Mock', MOCK_ENDPOINTS),
+  ...tagged('State', STATE_ENDPOINTS),
+  ...tagged('Records', RECORD_ENDPOINTS),
+  ...tagged('Snapshots', SNAPSHOT_ENDPOINTS),
+  ...tagged('Scenarios', [...SCENARIO_ENDPOINTS, ...SCENARIO_TEXT_ENDPOINTS]),
+  ...tagged('Assumptions', ASSUMPTION_ENDPOINTS),
+  ...tagged('Clock', CLOCK_ENDPOINTS),
+  ...tagged('Journal', [...REQUEST_ENDPOINTS, ...COVERAGE_ENDPOINTS]),
+  ...tagged('Sandboxes', SANDBOX_ENDPOINTS),
 ];
+
+function tagged(tag: Tag, endpoints: readonly Listed[]): Endpoint[] {
+  return endpoints.map((it) => ({ ...it, method: it.route[0], path: it.route[1], tag }));
+}

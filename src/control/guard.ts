@@ -1,13 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Request, RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import { bearerToken } from '../service/bearer.ts';
 import { describe } from '../words.ts';
 import { type ControlReply, refuse } from './endpoint.ts';
 import { isLoopbackName } from './loopback.ts';
 import type { GuardOptions } from './parts.ts';
 import { sendReply } from './send.ts';
-
-type Guarded = Pick<Request, 'method' | 'path' | 'headers'>;
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="petstore-mock control API"' };
 
@@ -18,28 +16,25 @@ const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="petstore-mock control API
 export function guard(options: GuardOptions): RequestHandler {
   const refusalOf = createGuard(options);
   return (request, response, next) => {
-    const refusal = refusalOf(request);
+    const refusal = refusalOf(request.headers);
     if (refusal === undefined) next();
-    else sendReply(response, refusal, request.method === 'HEAD');
+    else sendReply(response, refusal);
   };
 }
 
-/** Decides whether to refuse a request. `path` is without the prefix of the control API. */
-export function createGuard(options: GuardOptions): (request: Guarded) => ControlReply | undefined {
-  const { loopback, host } = options;
-  const digest = options.token === undefined ? undefined : digestOf(options.token);
-  return ({ method, path, headers }) => {
-    if (isHealth(method, path)) return undefined;
+/** Decides whether to refuse a request with these headers. */
+export function createGuard({
+  loopback,
+  token,
+  host,
+}: GuardOptions): (headers: IncomingHttpHeaders) => ControlReply | undefined {
+  const digest = token === undefined ? undefined : digestOf(token);
+  return (headers) => {
     const wrong = (loopback ? wrongHost(headers.host, host) : undefined) ?? otherSite(headers);
     if (wrong !== undefined) return refuse('forbidden', 403, wrong);
     const message = loopback ? undefined : wrongToken(headers, digest);
     return message === undefined ? undefined : refuse('unauthorized', 401, message, CHALLENGE);
   };
-}
-
-/** Health checks of containers use an address of their own, often HEAD, and no token. */
-function isHealth(method: string, path: string): boolean {
-  return path === '/health' && (method === 'GET' || method === 'HEAD');
 }
 
 /**

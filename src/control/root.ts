@@ -14,7 +14,7 @@ export function serveRoot(router: Router, { enabled }: ControlParts): void {
     response.vary('Accept');
     const base = request.baseUrl + request.path.replace(/\/$/, '');
     if (enabled && prefersHtml(request)) response.redirect(`${base}/__mock/`);
-    else sendReply(response, json(addresses(request, base, enabled)), request.method === 'HEAD');
+    else sendReply(response, json(addresses(request, base, enabled)));
   });
 }
 

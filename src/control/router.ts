@@ -1,8 +1,8 @@
 import type express from 'express';
-import type { ErrorRequestHandler, Request, RequestHandler, Response, Router } from 'express';
-import { locateByName, nameInvalid } from '../http/locate.ts';
+import type { ErrorRequestHandler, Request, RequestHandler, Router } from 'express';
+import { locateByName } from '../http/locate.ts';
 import { NotSavedError, Sandbox } from '../sandbox/sandbox.ts';
-import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
+import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { readBody } from './body.ts';
 import { serveDashboard } from './dashboard-files.ts';
 import { type ControlReply, type Endpoint, ofService, refuse } from './endpoint.ts';
@@ -18,6 +18,8 @@ const MOUNT = /^(?:\/~[^/]*)?\/__mock(?=\/|$)/;
 /** The sandbox that a mount names, still encoded. */
 const SANDBOX_IN_MOUNT = /\/~([^/]*)\/__mock$/;
 
+type Called = Request<Readonly<Record<string, string>>>;
+
 /** Routes the requests to the mock itself. Requests to the service fall through. */
 export function controlRouter({ Router }: typeof express, parts: ControlParts): Router {
   const api = Router({ caseSensitive: true });
@@ -27,7 +29,7 @@ export function controlRouter({ Router }: typeof express, parts: ControlParts): 
     if (parts.onCall !== undefined) api.use(reportTo(parts.onCall));
     api.use(guard(parts.guard));
     addRoutes(api, parts, ({ open }) => open !== true);
-    api.use((request, response) => send(request, response, unknown(request)));
+    api.use((request, response) => sendReply(response, unknown(request)));
   }
   const router = Router({ caseSensitive: true });
   router.use(MOUNT, api);
@@ -62,35 +64,34 @@ function addRoutes(
     const allow = methods.join(', ').toUpperCase();
     route.all((request, response) => {
       const message = `${request.method} is not allowed here; ${allow} are`;
-      send(request, response, refuse('method_not_allowed', 405, message, { Allow: allow }));
+      sendReply(response, refuse('method_not_allowed', 405, message, { Allow: allow }));
     });
   }
 }
 
-function handlerOf(endpoint: Endpoint, parts: ControlParts): RequestHandler {
+function handlerOf(endpoint: Endpoint, parts: ControlParts): RequestHandler<Called['params']> {
   return async (request, response) => {
     const sandbox = sandboxFor(endpoint, request, parts);
     if (!(sandbox instanceof Sandbox)) {
-      send(request, response, sandbox);
+      sendReply(response, sandbox);
       return;
     }
     const body = await readBody(request, endpoint.body);
     const reply = body.ok
       ? await perform(endpoint, request, parts, sandbox, body.value)
       : body.refusal;
-    send(request, response, reply, sandbox);
+    sendReply(response, reply, sandbox.clock);
   };
 }
 
 /** The sandbox that a request is for, or the refusal of the request. */
 function sandboxFor(
   { open, defaultOnly }: Endpoint,
-  request: Request,
+  request: Called,
   { sandboxes }: ControlParts,
 ): Sandbox | ControlReply {
-  const [, name = DEFAULT_SANDBOX] = SANDBOX_IN_MOUNT.exec(request.baseUrl) ?? [];
-  if (!SANDBOX_NAME.test(name)) return ofService(nameInvalid(sandboxes, name));
   if (open) return sandboxes.default;
+  const [, name = DEFAULT_SANDBOX] = SANDBOX_IN_MOUNT.exec(request.baseUrl) ?? [];
   if (defaultOnly && name !== DEFAULT_SANDBOX) return unknown(request);
   const found = locateByName(sandboxes, name);
   return found instanceof Sandbox ? found : ofService(found);
@@ -99,20 +100,16 @@ function sandboxFor(
 /** Runs an endpoint. A change of the store is saved before it is acknowledged. */
 async function perform(
   { handle }: Endpoint,
-  request: Request,
+  request: Called,
   parts: ControlParts,
   sandbox: Sandbox,
   body: unknown,
 ): Promise<ControlReply> {
   const { version } = sandbox;
-  const mount = request.baseUrl;
-  const url = `${request.protocol}://${request.get('host') ?? 'localhost'}${mount}`;
+  const { baseUrl: mount, params, headers } = request;
+  const url = `${request.protocol}://${headers.host ?? 'localhost'}${mount}`;
   const query = new URLSearchParams(/\?(.*)$/s.exec(request.url)?.[1]);
-  const params = Object.fromEntries(
-    Object.entries(request.params).map(([name, value]) => [name, String(value)]),
-  );
   try {
-    const { headers } = request;
     const reply = await handle({ parts, sandbox, params, query, body, mount, url, headers });
     await sandbox.saved(version);
     return reply;
@@ -120,10 +117,6 @@ async function perform(
     if (error instanceof NotSavedError) return refuse('not_saved', 503, error.message);
     throw error;
   }
-}
-
-function send(request: Request, response: Response, reply: ControlReply, sandbox?: Sandbox): void {
-  sendReply(response, reply, request.method === 'HEAD', sandbox?.clock);
 }
 
 function unknown({ baseUrl, path }: Pick<Request, 'baseUrl' | 'path'>): ControlReply {
@@ -136,6 +129,6 @@ function unknown({ baseUrl, path }: Pick<Request, 'baseUrl' | 'path'>): ControlR
 const answerMalformed: ErrorRequestHandler = (error: unknown, request, response, next) => {
   const [baseUrl = ''] = MOUNT.exec(request.path) ?? [];
   const path = request.path.slice(baseUrl.length);
-  if (error instanceof URIError) send(request, response, unknown({ baseUrl, path }));
+  if (error instanceof URIError) sendReply(response, unknown({ baseUrl, path }));
   else next(error);
 };

@@ -1,22 +1,16 @@
 import type { ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import { writeJson } from '../contract/json.ts';
+import { stream } from '../http/list-stream.ts';
 import type { Clock } from '../service/clock.ts';
 import type { ControlReply } from './endpoint.ts';
 
-/** In characters. A longer reply is streamed in chunks of this size. */
+/** In characters. A longer reply is sent in chunks of this size, in turns with other requests. */
 const CHUNK = 64 * 1024;
 
-/**
- * Sends a reply of the control API.
- *
- * @param head whether to send the headers only
- */
+/** Sends a reply of the control API. */
 export function sendReply(
   response: ServerResponse,
   { status, headers = {}, body }: ControlReply,
-  head: boolean,
   clock?: Clock,
 ): void {
   response.statusCode = status;
@@ -29,65 +23,46 @@ export function sendReply(
       response.end();
       return;
     case 'json':
-      sendText(response, writeJson(body.value), head);
+      sendWhole(response, writeJson(body.value));
       return;
-    case 'pieces': {
-      const chunks = chunksOf(body.pieces);
-      const { value: first, done } = chunks.next();
-      if (done === true) sendText(response, first, head);
-      else sendChunks(response, first, chunks, head);
+    case 'pieces':
+      sendPieces(response, body.pieces);
       return;
-    }
     case 'stream':
       response.setHeader('Content-Type', body.mediaType);
       response.flushHeaders();
-      if (head) response.end();
+      if (response.req.method === 'HEAD') response.end();
       else body.open(response);
   }
 }
 
-function sendText(response: ServerResponse, text: string, head: boolean): void {
+function sendPieces(response: ServerResponse, pieces: Iterable<string>): void {
+  const chunks = chunksOf(pieces);
+  const { value: first, done } = chunks.next();
+  if (done === true) {
+    sendWhole(response, first);
+    return;
+  }
+  response.setHeader('Content-Type', 'application/json');
+  if (response.req.method === 'HEAD') response.end();
+  else stream(response, first, chunks);
+}
+
+/** Node leaves out the text in a reply to HEAD. */
+function sendWhole(response: ServerResponse, text: string): void {
   response.setHeader('Content-Type', 'application/json');
   response.setHeader('Content-Length', Buffer.byteLength(text));
-  response.end(head ? undefined : text);
+  response.end(text);
 }
 
 /** Joins pieces to chunks. Returns the last one. */
 function* chunksOf(pieces: Iterable<string>): Generator<string, string> {
-  let gathered: string[] = [];
-  let length = 0;
+  let chunk = '';
   for (const piece of pieces) {
-    gathered.push(piece);
-    length += piece.length;
-    if (length < CHUNK) continue;
-    yield gathered.join('');
-    gathered = [];
-    length = 0;
+    chunk += piece;
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = '';
   }
-  return gathered.join('');
-}
-
-/** Sends chunks, in turns with other requests, until the client leaves. */
-function sendChunks(
-  response: ServerResponse,
-  first: string,
-  rest: Generator<string, string>,
-  head: boolean,
-): void {
-  response.setHeader('Content-Type', 'application/json');
-  if (head) {
-    response.end();
-    return;
-  }
-  async function* chunks(): AsyncGenerator<string> {
-    yield first;
-    for (;;) {
-      await setImmediate();
-      const { value, done } = rest.next();
-      yield value;
-      if (done === true) return;
-    }
-  }
-  // Not an error of the mock if the client leaves; pipeline cleans up.
-  pipeline(chunks, response, () => {});
+  return chunk;
 }

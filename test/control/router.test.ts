@@ -128,12 +128,16 @@ describeBothWays('the control API', (open) => {
     }
   });
 
-  test('is guarded, but for health', async () => {
+  test.each(['GET', 'HEAD'])('is guarded, but for %s health', async (method) => {
     const { send } = await open();
-    const headers = { Host: 'evil.example' };
-    expect(await send('GET', '/__mock/state', { headers })).toMatchObject({ status: 403 });
-    expect(await send('GET', '/~a/__mock/nothing', { headers })).toMatchObject({ status: 403 });
-    expect(await send('GET', '/__mock/health', { headers })).toMatchObject({ status: 200 });
+    const headers = { Host: 'evil.example', Origin: 'null', 'Sec-Fetch-Site': 'cross-site' };
+    const status = async (path: string) => (await send(method, path, { headers })).status;
+    for (const path of ['/__mock/health', '/~a/__mock/health'])
+      expect(await status(path)).toBe(200);
+    for (const path of ['/state', '/nothing', '/health/state', '/healthy', '/Health']) {
+      expect(await status(`/__mock${path}`)).toBe(403);
+      expect(await status(`/~a/__mock${path}`)).toBe(403);
+    }
   });
 });
 

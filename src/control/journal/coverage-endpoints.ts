@@ -4,18 +4,16 @@ import { howToGet } from '../../evidence/how-to-get.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { FLAG } from '../../shape/shapes.ts';
 import { COVERAGE, type Coverage, FINDINGS, type Findings } from '../control-shapes.ts';
-import { type Endpoint, json, serviceUrl, withQuery } from '../endpoint.ts';
+import { json, type Listed, serviceUrl, withQuery } from '../endpoint.ts';
 
 const SCOPE = object({
   all: optional(FLAG, 'Report on all sandboxes, including deleted ones and what a reset cleared.'),
 });
 
-export const COVERAGE_ENDPOINTS: readonly Endpoint[] = [
+export const COVERAGE_ENDPOINTS: readonly Listed[] = [
   withQuery(SCOPE, {
     id: 'getCoverage',
-    method: 'get',
-    path: '/coverage',
-    tag: 'Journal',
+    route: ['get', '/coverage'],
     summary: 'Report which replies and cases the client has seen',
     replies: {
       200: {
@@ -36,9 +34,7 @@ export const COVERAGE_ENDPOINTS: readonly Endpoint[] = [
   }),
   withQuery(SCOPE, {
     id: 'getFindings',
-    method: 'get',
-    path: '/findings',
-    tag: 'Journal',
+    route: ['get', '/findings'],
     summary: 'List what the client should not do against the real service',
     replies: {
       200: {

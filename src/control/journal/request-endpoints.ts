@@ -10,8 +10,8 @@ import {
   type ControlCall,
   type ControlReply,
   DONE,
-  type Endpoint,
   json,
+  type Listed,
   refuse,
   withBody,
   withQuery,
@@ -22,12 +22,10 @@ import { exchangeView } from './exchange-view.ts';
 
 const TOO_MANY = `stream limit (${MOST_STREAMS}) reached; close a stream first`;
 
-export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
+export const REQUEST_ENDPOINTS: readonly Listed[] = [
   withQuery(LIMITED_FILTER, {
     id: 'listRequests',
-    method: 'get',
-    path: '/requests',
-    tag: 'Journal',
+    route: ['get', '/requests'],
     summary: 'List exchanges, by default the newest last',
     description: `Returns the latest exchanges that match, at most ${MOST_EXCHANGES} without \`limit\`. For the page before, set \`before\` to the lowest number of this one.`,
     replies: { 200: { description: 'The journal.', shape: JOURNAL } },
@@ -35,9 +33,7 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
   }),
   {
     id: 'deleteRequests',
-    method: 'delete',
-    path: '/requests',
-    tag: 'Journal',
+    route: ['delete', '/requests'],
     summary: 'Clear the journal',
     replies: { 204: { description: 'Cleared.' } },
     handle: ({ sandbox }) => {
@@ -47,9 +43,7 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
   },
   withBody({
     id: 'countRequests',
-    method: 'post',
-    path: '/requests/count',
-    tag: 'Journal',
+    route: ['post', '/requests/count'],
     summary: 'Count exchanges',
     description: '`complete` is false if an exchange that is no longer kept could have matched.',
     body: { shape: FILTER, optional: true },
@@ -61,9 +55,7 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
   }),
   withQuery(FILTER, {
     id: 'streamRequests',
-    method: 'get',
-    path: '/requests/stream',
-    tag: 'Journal',
+    route: ['get', '/requests/stream'],
     summary: 'Stream exchanges',
     description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that the client was too slow for, whether they match or not. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. Sends at most ${MOST_PER_SECOND} exchanges per second, and skips those more than ${MOST_BEHIND} behind.`,
     replies: {
@@ -94,9 +86,7 @@ export const REQUEST_ENDPOINTS: readonly Endpoint[] = [
   }),
   {
     id: 'getRequest',
-    method: 'get',
-    path: '/requests/{number}',
-    tag: 'Journal',
+    route: ['get', '/requests/{number}'],
     summary: 'Read an exchange',
     replies: {
       200: { description: 'The exchange.', shape: EXCHANGE },

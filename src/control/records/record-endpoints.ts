@@ -9,7 +9,7 @@ import {
   type ControlCall,
   type ControlReply,
   DONE,
-  type Endpoint,
+  type Listed,
   type Parameter,
   refuseInput,
   withBody,
@@ -20,7 +20,7 @@ import { SETTINGS } from './read-query.ts';
 import { create, patch, put } from './record-changes.ts';
 import { type AnyRecord, type Kind, notFound, recordReply, withId } from './record-kind.ts';
 
-export const RECORD_ENDPOINTS: readonly Endpoint[] = [
+export const RECORD_ENDPOINTS: readonly Listed[] = [
   ...endpointsOf({
     name: 'animals',
     fields: STORED_RECORDS.animals,
@@ -53,7 +53,7 @@ export const RECORD_ENDPOINTS: readonly Endpoint[] = [
   }),
 ];
 
-function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Endpoint[] {
+function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
   const { name, record, noun, fields } = kind;
   const shape = named(record, kind.shape);
   const required = Object.keys(fields).filter((field) => fields[field]?.required);
@@ -63,13 +63,11 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Endpoint[] {
   const assignsId = name !== 'inventory';
   const added: Shape<AnyRecord> = assignsId ? unaddressed : shape;
   const missing = { description: 'The record does not exist.', shape: ERROR };
-  const all = { tag: 'Records', path: `/${name}` } as const;
-  const one = { tag: 'Records', path: `/${name}/{id}` } as const;
+  const [all, one] = [`/${name}`, `/${name}/{id}`];
   return [
     {
-      ...all,
       id: `list${name.charAt(0).toUpperCase()}${name.slice(1)}`,
-      method: 'get',
+      route: ['get', all],
       summary: `List ${name}`,
       description: 'Ordered by id by default. Filters, sorts and pages as json-server does.',
       parameters: [...Object.keys(fields).map(filterParameter), ...parametersOf(SETTINGS)],
@@ -86,9 +84,8 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Endpoint[] {
       handle: (call) => listRecords(kind, call),
     },
     withBody({
-      ...all,
       id: `create${record}`,
-      method: 'post',
+      route: ['post', all],
       summary: `Create ${noun}`,
       description: `Validated like a fixture.${assignsId ? ' Without an id, the record gets the next one.' : ''}`,
       body: { shape: added },
@@ -100,9 +97,8 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Endpoint[] {
       handle: ({ body, ...call }) => create(kind, call, body),
     }),
     {
-      ...one,
       id: `get${record}`,
-      method: 'get',
+      route: ['get', one],
       summary: `Read ${noun}`,
       replies: { 200: { description: 'The record.', shape }, 404: missing },
       handle: withId(({ sandbox }, id) => {
@@ -111,9 +107,8 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Endpoint[] {
       }),
     },
     withBody({
-      ...one,
       id: `put${record}`,
-      method: 'put',
+      route: ['put', one],
       summary: `Replace or create ${noun}`,
       body: { shape: unaddressed },
       replies: {
@@ -123,9 +118,8 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Endpoint[] {
       handle: withId(({ sandbox, body }, id) => put(kind, sandbox.world.store, id, body)),
     }),
     withBody({
-      ...one,
       id: `patch${record}`,
-      method: 'patch',
+      route: ['patch', one],
       summary: `Update ${noun}`,
       description:
         'Fields that the body leaves out keep their values; null removes an optional one.',
@@ -134,9 +128,8 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Endpoint[] {
       handle: withId(({ sandbox, body }, id) => patch(kind, sandbox.world.store, id, body)),
     }),
     {
-      ...one,
       id: `delete${record}`,
-      method: 'delete',
+      route: ['delete', one],
       summary: `Remove ${noun}`,
       ...(name === 'animals' && {
         description: "Also removes the animal's inventory entry and its orders.",

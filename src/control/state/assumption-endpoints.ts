@@ -3,25 +3,21 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { ASSUME } from '../../scenario/assume-shape.ts';
 import { list } from '../../shape/shapes.ts';
 import { ASSUMPTION, type AssumptionState } from '../control-shapes.ts';
-import { type ControlReply, type Endpoint, json, withBody } from '../endpoint.ts';
+import { type ControlReply, json, type Listed, withBody } from '../endpoint.ts';
 
 const REPLIES = { 200: { description: 'The assumptions.', shape: list(ASSUMPTION) } };
 
-export const ASSUMPTION_ENDPOINTS: readonly Endpoint[] = [
+export const ASSUMPTION_ENDPOINTS: readonly Listed[] = [
   {
     id: 'listAssumptions',
-    method: 'get',
-    path: '/assumptions',
-    tag: 'Assumptions',
+    route: ['get', '/assumptions'],
     summary: 'List assumptions and their options',
     replies: REPLIES,
     handle: ({ sandbox }) => assumptionsReply(sandbox),
   },
   withBody({
     id: 'chooseOptions',
-    method: 'patch',
-    path: '/assumptions',
-    tag: 'Assumptions',
+    route: ['patch', '/assumptions'],
     summary: 'Choose options of assumptions',
     description: 'Takes an option for each assumption to change. Changes all of them, or none.',
     body: { shape: ASSUME },

@@ -3,7 +3,7 @@ import type { MovableClock } from '../../service/clock.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { convert, FLAG, named } from '../../shape/shapes.ts';
 import { CLOCK, type ClockState } from '../control-shapes.ts';
-import { type ControlReply, type Endpoint, json, refuseInput, withBody } from '../endpoint.ts';
+import { type ControlReply, json, type Listed, refuseInput, withBody } from '../endpoint.ts';
 
 const CLOCK_SETTING = named(
   'ClockSetting',
@@ -34,21 +34,17 @@ const MOVE = object({ by: required(SHIFT, 'A duration. A negative one moves the 
 
 const REPLIES = { 200: { description: 'The clock.', shape: CLOCK } };
 
-export const CLOCK_ENDPOINTS: readonly Endpoint[] = [
+export const CLOCK_ENDPOINTS: readonly Listed[] = [
   {
     id: 'getClock',
-    method: 'get',
-    path: '/clock',
-    tag: 'Clock',
+    route: ['get', '/clock'],
     summary: 'Read the clock',
     replies: REPLIES,
     handle: ({ sandbox }) => clockReply(sandbox.clock),
   },
   withBody({
     id: 'setClock',
-    method: 'put',
-    path: '/clock',
-    tag: 'Clock',
+    route: ['put', '/clock'],
     summary: 'Set, freeze or unfreeze the clock',
     description:
       'Members that the body leaves out keep their values. `{"real": true}` returns to the system time.',
@@ -62,9 +58,7 @@ export const CLOCK_ENDPOINTS: readonly Endpoint[] = [
   }),
   withBody({
     id: 'advanceClock',
-    method: 'post',
-    path: '/clock/advance',
-    tag: 'Clock',
+    route: ['post', '/clock/advance'],
     summary: 'Move the clock forward or back',
     description: 'Takes an ISO 8601 duration such as `P30D`; `-P30D` moves the clock back.',
     body: { shape: MOVE },

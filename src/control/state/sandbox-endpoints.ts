@@ -10,20 +10,18 @@ import { ERROR, NAME, SANDBOX, type SandboxSummary } from '../control-shapes.ts'
 import {
   type ControlReply,
   DONE,
-  type Endpoint,
   json,
+  type Listed,
   ofService,
   refuse,
   withBody,
 } from '../endpoint.ts';
 import type { ControlParts } from '../parts.ts';
 
-export const SANDBOX_ENDPOINTS: readonly Endpoint[] = [
+export const SANDBOX_ENDPOINTS: readonly Listed[] = [
   {
     id: 'listSandboxes',
-    method: 'get',
-    path: '/sandboxes',
-    tag: 'Sandboxes',
+    route: ['get', '/sandboxes'],
     summary: 'List sandboxes',
     replies: {
       200: {
@@ -37,9 +35,7 @@ export const SANDBOX_ENDPOINTS: readonly Endpoint[] = [
   },
   withBody({
     id: 'createSandbox',
-    method: 'post',
-    path: '/sandboxes',
-    tag: 'Sandboxes',
+    route: ['post', '/sandboxes'],
     summary: 'Create a sandbox',
     description:
       'Optional: the first use of a name also creates its sandbox. Without a name, the sandbox gets a random one.',
@@ -57,9 +53,7 @@ export const SANDBOX_ENDPOINTS: readonly Endpoint[] = [
   }),
   {
     id: 'deleteSandbox',
-    method: 'delete',
-    path: '/sandboxes/{name}',
-    tag: 'Sandboxes',
+    route: ['delete', '/sandboxes/{name}'],
     summary: 'Delete a sandbox',
     description:
       'The next use of its name creates a new sandbox. The default sandbox and staging cannot be deleted.',

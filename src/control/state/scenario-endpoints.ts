@@ -16,7 +16,7 @@ import {
   SCENARIO_SUMMARY,
   type ScenarioSummary,
 } from '../control-shapes.ts';
-import { type ControlReply, type Endpoint, json, refuse, withBody } from '../endpoint.ts';
+import { type ControlReply, json, type Listed, refuse, withBody } from '../endpoint.ts';
 import type { ControlParts } from '../parts.ts';
 import { WRITTEN } from './scenario-text-endpoints.ts';
 
@@ -37,12 +37,10 @@ const CHOICE = object(
   { some: true },
 );
 
-export const SCENARIO_ENDPOINTS: readonly Endpoint[] = [
+export const SCENARIO_ENDPOINTS: readonly Listed[] = [
   {
     id: 'listScenarios',
-    method: 'get',
-    path: '/scenarios',
-    tag: 'Scenarios',
+    route: ['get', '/scenarios'],
     summary: 'List the scenarios that can be named',
     description: 'Those that ship, those that the server started with, and those that are active.',
     replies: {
@@ -52,18 +50,14 @@ export const SCENARIO_ENDPOINTS: readonly Endpoint[] = [
   },
   {
     id: 'getScenario',
-    method: 'get',
-    path: '/scenario',
-    tag: 'Scenarios',
+    route: ['get', '/scenario'],
     summary: 'Read the active scenarios and their rules',
     replies: { 200: ACTIVE },
     handle: ({ sandbox }) => json(activeView(sandbox)),
   },
   withBody({
     id: 'setScenario',
-    method: 'put',
-    path: '/scenario',
-    tag: 'Scenarios',
+    route: ['put', '/scenario'],
     summary: 'Replace the active scenarios',
     description: `Takes names in \`scenarios\`, and a whole scenario in \`scenario\`. Empty \`scenarios\` leave none active. Starts the sandbox again from them. Keeps changed records, unless the old or the new scenarios define records.`,
     body: { shape: CHOICE },

@@ -4,7 +4,7 @@ import { object, required } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, list, named } from '../../shape/shapes.ts';
 import { describe, suggest } from '../../words.ts';
 import { COUNT, ERROR } from '../control-shapes.ts';
-import { type Endpoint, json, refuse, withBody } from '../endpoint.ts';
+import { json, type Listed, refuse, withBody } from '../endpoint.ts';
 
 /** The name of a scenario that a request contains. */
 export const WRITTEN = 'request';
@@ -31,12 +31,10 @@ const PROBLEMS = object({
 });
 
 /** Scenarios as text, for editors. */
-export const SCENARIO_TEXT_ENDPOINTS: readonly Endpoint[] = [
+export const SCENARIO_TEXT_ENDPOINTS: readonly Listed[] = [
   {
     id: 'getScenarioSource',
-    method: 'get',
-    path: '/scenarios/{name}',
-    tag: 'Scenarios',
+    route: ['get', '/scenarios/{name}'],
     summary: 'Read the file of a shipped scenario',
     replies: {
       200: { description: 'The file.', shape: SOURCE },
@@ -54,9 +52,7 @@ export const SCENARIO_TEXT_ENDPOINTS: readonly Endpoint[] = [
   },
   withBody({
     id: 'checkScenario',
-    method: 'post',
-    path: '/scenario/check',
-    tag: 'Scenarios',
+    route: ['post', '/scenario/check'],
     summary: 'Find the problems of a scenario in YAML or JSON',
     description: 'Changes nothing, and reads nothing that the scenario extends.',
     body: { shape: object({ text: required(ANY_TEXT, 'The scenario.') }) },
@@ -68,9 +64,7 @@ export const SCENARIO_TEXT_ENDPOINTS: readonly Endpoint[] = [
   }),
   {
     id: 'getScenarioSchema',
-    method: 'get',
-    path: '/scenario-schema',
-    tag: 'Scenarios',
+    route: ['get', '/scenario-schema'],
     summary: 'Read the JSON Schema of scenario files',
     replies: {
       200: { description: 'The schema.', shape: { ...ANY, schema: { type: 'object' } } },

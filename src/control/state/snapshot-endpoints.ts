@@ -3,19 +3,17 @@ import { list } from '../../shape/shapes.ts';
 import { forkStore, restoreStore, type Store } from '../../store/store.ts';
 import { describe } from '../../words.ts';
 import { ERROR, NAME, SNAPSHOT, type Snapshot } from '../control-shapes.ts';
-import { type ControlReply, DONE, type Endpoint, json, refuse, withBody } from '../endpoint.ts';
+import { type ControlReply, DONE, json, type Listed, refuse, withBody } from '../endpoint.ts';
 
 /** The most snapshots of a sandbox. */
 const MOST_SNAPSHOTS = 100;
 
 const MISSING = { description: 'The snapshot does not exist.', shape: ERROR };
 
-export const SNAPSHOT_ENDPOINTS: readonly Endpoint[] = [
+export const SNAPSHOT_ENDPOINTS: readonly Listed[] = [
   {
     id: 'listSnapshots',
-    method: 'get',
-    path: '/snapshots',
-    tag: 'Snapshots',
+    route: ['get', '/snapshots'],
     summary: 'List snapshots',
     replies: {
       200: {
@@ -28,9 +26,7 @@ export const SNAPSHOT_ENDPOINTS: readonly Endpoint[] = [
   },
   withBody({
     id: 'createSnapshot',
-    method: 'post',
-    path: '/snapshots',
-    tag: 'Snapshots',
+    route: ['post', '/snapshots'],
     summary: 'Take a snapshot',
     description: `Saves the store under a name, and replaces a snapshot of that name. A sandbox has at most ${MOST_SNAPSHOTS} snapshots.`,
     body: { shape: object({ name: required(NAME, 'The name of the snapshot.') }) },
@@ -53,9 +49,7 @@ export const SNAPSHOT_ENDPOINTS: readonly Endpoint[] = [
   }),
   {
     id: 'restoreSnapshot',
-    method: 'post',
-    path: '/snapshots/{name}/restore',
-    tag: 'Snapshots',
+    route: ['post', '/snapshots/{name}/restore'],
     summary: 'Restore a snapshot',
     description: 'Restores the store only. Rules, assumptions, clock and journal do not change.',
     replies: { 204: { description: 'Restored.' }, 404: MISSING },
@@ -68,9 +62,7 @@ export const SNAPSHOT_ENDPOINTS: readonly Endpoint[] = [
   },
   {
     id: 'deleteSnapshot',
-    method: 'delete',
-    path: '/snapshots/{name}',
-    tag: 'Snapshots',
+    route: ['delete', '/snapshots/{name}'],
     summary: 'Delete a snapshot',
     replies: { 204: { description: 'Deleted.' }, 404: MISSING },
     handle: ({ sandbox, params: { name = '' } }) =>

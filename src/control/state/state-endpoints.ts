@@ -8,7 +8,7 @@ import { mergeInTurns } from '../../store/merge.ts';
 import { recordText } from '../../store/record-text.ts';
 import { createStore, forkStore, restoreStore, type Store } from '../../store/store.ts';
 import { inTurns } from '../../store/work.ts';
-import { type ControlReply, DONE, type Endpoint, refuseInput, withBody } from '../endpoint.ts';
+import { type ControlReply, DONE, type Listed, refuseInput, withBody } from '../endpoint.ts';
 
 /** In bytes. JSON.parse takes about 30 ms for as much, and cannot yield to other requests. */
 const STATE_LIMIT = 2 * 1024 ** 2;
@@ -21,21 +21,17 @@ const STATE = named('State', STORE);
 
 const STATE_CHANGES = named('StateChanges', CHANGES);
 
-export const STATE_ENDPOINTS: readonly Endpoint[] = [
+export const STATE_ENDPOINTS: readonly Listed[] = [
   {
     id: 'getState',
-    method: 'get',
-    path: '/state',
-    tag: 'State',
+    route: ['get', '/state'],
     summary: 'Read the whole store as a fixture',
     replies: { 200: { description: 'The store.', shape: STATE } },
     handle: ({ sandbox }) => stateReply(sandbox.world.store),
   },
   {
     id: 'replaceState',
-    method: 'put',
-    path: '/state',
-    tag: 'State',
+    route: ['put', '/state'],
     summary: 'Replace the whole store',
     description:
       'Validated like a fixture. A collection that the body leaves out becomes empty. The body has at most 2 MiB.',
@@ -54,9 +50,7 @@ export const STATE_ENDPOINTS: readonly Endpoint[] = [
   },
   withBody({
     id: 'mergeState',
-    method: 'patch',
-    path: '/state',
-    tag: 'State',
+    route: ['patch', '/state'],
     summary: 'Merge records into the store by id',
     description:
       'Fields that a record leaves out keep their values; a new record must be complete. Instead of an array, a collection can have `remove`, `each` and `set` as in a scenario. Makes all changes, or none.',
@@ -69,9 +63,7 @@ export const STATE_ENDPOINTS: readonly Endpoint[] = [
   }),
   withBody({
     id: 'reset',
-    method: 'post',
-    path: '/reset',
-    tag: 'State',
+    route: ['post', '/reset'],
     summary: 'Reset the sandbox to its start',
     description:
       'Resets the store, the scenarios and the call counts of their rules, the assumptions, the clock, the journal, coverage and findings, except for what `keep` names; `journal` includes coverage and findings. Keeps snapshots.',
