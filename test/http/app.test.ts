@@ -1,12 +1,7 @@
 import express from 'express';
 import request from 'supertest';
 import { describe, expect, test } from 'vitest';
-import { createExpressApp } from '../../src/control/app.ts';
 import { createApp } from '../../src/index.ts';
-import { assembleMock } from '../../src/mock.ts';
-import { startOf } from '../../src/scenario/sandbox-start.ts';
-import { starterFrom } from '../../src/scenario/starter.ts';
-import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 
 const KEY = { Authorization: 'Bearer demo-key' };
 
@@ -99,35 +94,5 @@ describe('behind a body parser', () => {
     const sent = request(outer).post('/v1/pets').set(KEY).type('json');
     sent.write(JSON.stringify({ ...animal, name: 'x'.repeat(1024 ** 2) }));
     expect((await sent).status).toBe(413);
-  });
-});
-
-describe('properties that a middleware sets on the request', () => {
-  test.each([
-    [400, 400, 'INVALID_INPUT'],
-    [413, 413, 'BODY_TOO_LARGE'],
-    [415, 415, 'UNSUPPORTED_MEDIA_TYPE'],
-    [418, 400, 'INVALID_INPUT'],
-  ])('%i becomes an Error of %i', async (told, status, code) => {
-    const store = loadFixtureSync('default');
-    const settings = { assume: { 'error-codes': 'UPPER_CASE' } } as const;
-    const { control } = assembleMock(
-      {
-        start: startOf(settings, store, []),
-        starter: starterFrom(settings, () => store),
-        guard: { loopback: true, token: undefined },
-      },
-      {},
-    );
-    const failing = createExpressApp(
-      express,
-      () => {
-        throw Object.assign(new Error('not so'), { status: told });
-      },
-      control,
-    );
-    const reply = await request(failing).get('/v1/pets');
-    expect(reply.status).toBe(status);
-    expect(reply.body).toEqual({ code, status, message: 'not so' });
   });
 });
