@@ -42,7 +42,7 @@ export function Shell() {
   }, [view]);
   return (
     <>
-      <a class="skip" href={hrefOf(view)} onClick={skipToMain}>
+      <a class="skip" href="#main">
         Skip to content
       </a>
       <header class="top">
@@ -86,9 +86,4 @@ function View({ name }: { readonly name: ViewName }) {
       <Component />
     </>
   );
-}
-
-function skipToMain(event: Event): void {
-  event.preventDefault();
-  document.getElementById('main')?.focus();
 }

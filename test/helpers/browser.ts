@@ -31,10 +31,15 @@ export function describeInChromium(what: string, tests: (browser: () => Browser)
   });
 }
 
-/** The rules that a page breaks according to axe-core, each with the elements that break it. */
-export async function axeViolations(page: Page): Promise<object[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+/**
+ * The rules that a page breaks according to axe-core, each with the elements that break it.
+ *
+ * @param rules the rules to check; by default all
+ */
+export async function axeViolations(page: Page, rules?: readonly string[]): Promise<object[]> {
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe.source);
+  const options = JSON.stringify({ ...(rules && { runOnly: rules }) });
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(${options})`);
   return violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map((it) => it.html) }));
 }
 

@@ -37,7 +37,12 @@ function decoded(text: string): string {
 export const place = signal(placeIn(location.hash));
 
 addEventListener('hashchange', () => {
-  place.value = placeIn(location.hash);
+  if (location.hash.startsWith('#/')) place.value = placeIn(location.hash);
+  else {
+    // The link that skips to the content: the browser has moved the focus.
+    const { view, item, query } = place.value;
+    history.replaceState(null, '', hrefOf(view, item, query));
+  }
 });
 
 /** The address of a place in this sandbox, for links. */

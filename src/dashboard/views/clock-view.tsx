@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { ClockState } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
 import { Loading } from '../parts/loading.tsx';
+import { hrefOf } from '../state/place.ts';
 import { OFTEN, perform, useResource } from '../state/resource.ts';
 
 /** The first instant at which the document promises getPet no more. */
@@ -74,8 +75,9 @@ export function ClockView() {
       </div>
       <SetForm onSet={(now) => set('The clock is set.', { now })} />
       <p class="quiet">
-        Only this sandbox sees this time: its dates, the sunset of deprecated operations, the expiry
-        of keys, and rate limits. In UTC.
+        Only this sandbox has this time, in UTC. It decides dates, the expiry of keys and rate
+        limits, and whether getPet is past its sunset. What getPet answers then is an open question:{' '}
+        <a href={hrefOf('assumptions', 'after-sunset')}>after-sunset</a>.
       </p>
     </>
   );

@@ -1,0 +1,118 @@
+import type { Page } from '@playwright/test';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RunningServer, startServer } from '../../src/server.ts';
+import { axeViolations, describeInChromium, overflowOf } from '../helpers/browser.ts';
+import { type Opened, openDashboard } from '../helpers/dashboard.ts';
+
+/** Each view, with little in it so that axe-core is fast, and what is there when it is loaded. */
+const VIEWS = [
+  ['exchanges/1', 'Make a rule of this'],
+  ['exchanges', 'Exchange 2'],
+  ['scenarios/edit', 'Save as a file'],
+  ['store/animals?page=3', 'Edit animal 64'],
+  ['store/inventory?page=2', 'Next'],
+  ['store/orders', 'Ship order 1'],
+  ['assumptions?text=cancel', 'Only changed'],
+  ['clock', 'One day on'],
+  ['coverage', 'Force it once'],
+  ['sandboxes', 'Create'],
+] as const;
+
+describeInChromium('the page', (browser) => {
+  let server: RunningServer;
+  beforeAll(async () => {
+    server = await startServer({ port: 0 });
+  });
+  afterAll(() => server.close());
+
+  async function visited(view: string): Promise<Opened> {
+    const opened = await openDashboard(browser(), server, view);
+    await opened.service('GET', '/pets/1');
+    await opened.service('DELETE', '/store/orders/2');
+    return opened;
+  }
+
+  async function show(page: Page, view: string, mark: string): Promise<void> {
+    await page.evaluate(`location.hash = '#/${view}'`);
+    await page
+      .locator(`text="${mark}"`)
+      .or(page.locator(`[aria-label="${mark}"]`))
+      .first()
+      .waitFor();
+    if (view === 'scenarios/edit') {
+      await page.getByRole('textbox', { name: 'Scenario in YAML' }).waitFor();
+    }
+  }
+
+  test('has no violation that axe-core finds, in any view, light and dark', async () => {
+    const { page } = await visited('exchanges');
+    const found: object[] = [];
+    for (const [view, mark] of VIEWS) {
+      await show(page, view, mark);
+      await page.emulateMedia({ colorScheme: 'light' });
+      found.push(...(await axeViolations(page)));
+      await page.emulateMedia({ colorScheme: 'dark' });
+      found.push(...(await axeViolations(page, ['color-contrast'])));
+    }
+    expect(found).toEqual([]);
+  });
+
+  test('fits into 360 pixels, and everything can be reached there', async () => {
+    const { page } = await visited('exchanges');
+    await page.setViewportSize({ width: 360, height: 640 });
+    for (const [view, mark] of VIEWS) {
+      await show(page, view, mark);
+      expect([view, await overflowOf(page)]).toEqual([view, 0]);
+    }
+    await show(page, 'store/orders', 'Ship order 1');
+    await page.getByRole('button', { name: 'Ship order 1', exact: true }).click();
+    await page.getByText('order 1 is changed').waitFor();
+  });
+
+  test('works with the keyboard alone', async () => {
+    const { page, service } = await visited('exchanges');
+    await page.getByRole('link', { name: 'Exchange 2' }).waitFor();
+    const { keyboard } = page;
+    const focused = () =>
+      page.evaluate<string>(
+        'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent',
+      );
+    const tabTo = async (name: string, key = 'Tab') => {
+      for (let presses = 0; presses < 60; presses += 1) {
+        if ((await focused()) === name) return;
+        await keyboard.press(key);
+      }
+      throw new Error(`Tab does not lead to ${name}.`);
+    };
+    await keyboard.press('Tab');
+    expect(await focused()).toBe('Skip to content');
+    await keyboard.press('Enter');
+    await page.locator('main:focus').waitFor();
+    await tabTo('Exchange 2');
+    await keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Exchange 2' }).waitFor();
+    expect(await focused()).toBe('Exchange 2');
+    await keyboard.press('Escape');
+    await page.locator('a[aria-label="Exchange 2"]:focus').waitFor();
+    await tabTo('Store', 'Shift+Tab');
+    await keyboard.press('Enter');
+    await page.locator('h1:focus', { hasText: 'Store' }).waitFor();
+    await tabTo('Orders');
+    await keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Ship order 1', exact: true }).waitFor();
+    await tabTo('Ship order 1');
+    await keyboard.press('Space');
+    await page.getByText('order 1 is changed').waitFor();
+    expect((await service('DELETE', '/store/orders/1')).status).toBe(409);
+    await tabTo('Restore order 1');
+    await keyboard.press('Enter');
+    await tabTo('Edit order 1', 'Tab');
+    await keyboard.press('Enter');
+    await tabTo('quantity of order 1');
+    await keyboard.press('Control+a');
+    await keyboard.type('7');
+    await keyboard.press('Enter');
+    await page.getByText('order 1 is saved').waitFor();
+    expect((await service('GET', '/store/orders')).text).toContain('"quantity":7');
+  });
+});

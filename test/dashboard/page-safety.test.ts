@@ -1,0 +1,124 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { packageRoot } from '../../src/package.ts';
+import { type RunningServer, startServer } from '../../src/server.ts';
+import { describeInChromium } from '../helpers/browser.ts';
+import { openDashboard } from '../helpers/dashboard.ts';
+
+const MARKUP = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
+const BIDI = 'safe\u202egnp.exe\u0007';
+
+/** In bytes. */
+const FIRST_VIEW = 80 * 1024;
+
+describeInChromium('the page', (browser) => {
+  let server: RunningServer;
+  beforeAll(async () => {
+    server = await startServer({ port: 0 });
+  });
+  afterAll(() => server.close());
+  const open = (view?: string) => openDashboard(browser(), server, view);
+
+  test('shows what strangers send as text, with its control characters', async () => {
+    const { page, service, control, complaints } = await open();
+    await service('POST', '/pets', { body: { name: MARKUP + BIDI, categoryId: 1 } });
+    await service('GET', `/pets/${encodeURIComponent(MARKUP)}?a=%0a`, {
+      headers: { 'X-A': MARKUP },
+    });
+    await page.getByRole('link', { name: 'Exchange 2' }).click();
+    const detail = page.getByRole('article');
+    await detail.getByText(MARKUP, { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Exchange 1' }).click();
+    await detail.getByText('⟨U+202E⟩gnp.exe').first().waitFor();
+    await control('PATCH', '/animals/1', { body: { name: BIDI + MARKUP } });
+    await page.getByRole('link', { name: 'Store' }).click();
+    await page.getByText(`safe⟨U+202E⟩gnp.exe⟨U+0007⟩${MARKUP}`).waitFor();
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+    expect(await page.locator('img, main script').count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  test('cuts megabytes, and saves or shows all of them on request', async () => {
+    const { page, control } = await open('store/animals');
+    await control('PATCH', '/animals/1', { body: { name: 'x'.repeat(900_000) } });
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await page.getByText(`${'x'.repeat(120)}…`).waitFor();
+    const body = { scenario: { rules: [{ on: 'getPet', reply: { body: 'y'.repeat(30_000) } }] } };
+    expect((await control('PUT', '/scenario', { body })).status).toBe(400);
+  });
+
+  test('asks nobody but its server, and breaks none of its policy', async () => {
+    const { page, complaints } = await open();
+    const { origin } = new URL(server.url);
+    const foreign: string[] = [];
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${origin}/`)) foreign.push(request.url());
+    });
+    for (const name of [
+      'Exchanges',
+      'Store',
+      'Assumptions',
+      'Clock',
+      'Coverage',
+      'Sandboxes',
+      'Scenarios',
+    ]) {
+      await page.getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { level: 1, name }).waitFor();
+    }
+    await page.getByRole('link', { name: 'Write your own' }).click();
+    const editor = page.getByRole('textbox', { name: 'Scenario in YAML' });
+    await editor.press('Control+End');
+    await editor.pressSequentially('as');
+    await page.getByRole('option', { name: 'assume' }).waitFor();
+    expect(foreign.filter((url) => !url.startsWith('data:'))).toEqual([]);
+    expect(await page.context().cookies()).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  test('asks for the token of a server beyond this machine, and forgets it with the tab', async () => {
+    const far = await startServer({ port: 0, host: '0.0.0.0', controlToken: 'right-token' });
+    onTestFinished(() => far.close());
+    const { page } = await openDashboard(browser(), far);
+    const token = page.getByLabel('Token', { exact: true });
+    await token.fill('wrong-token');
+    await page.getByRole('button', { name: 'Use this token' }).click();
+    await page.getByText('The server refused this token.').waitFor();
+    await token.fill('right-token');
+    await page.getByRole('button', { name: 'Use this token' }).click();
+    await page.getByText('No exchange yet').waitFor();
+    await fetch(
+      `${far.url.replace('/v1', new URL(page.url()).pathname.slice(0, -'/__mock/'.length))}/v1/pets`,
+    );
+    await page.getByRole('link', { name: 'Exchange 1' }).waitFor();
+    expect(page.url()).not.toContain('token');
+    expect(await page.evaluate('[localStorage.length, document.cookie]')).toEqual([0, '']);
+    const other = await page.context().browser()?.newPage();
+    await other?.goto(page.url());
+    await other?.getByLabel('Token', { exact: true }).waitFor();
+    await other?.close();
+  });
+
+  test('says that the server is lost, and finds it again', async () => {
+    const first = await startServer({ port: 0 });
+    const { page } = await openDashboard(browser(), first);
+    await page.getByText('No exchange yet').waitFor();
+    await first.close();
+    await page.getByText('The server does not answer.').waitFor();
+    const second = await startServer({ port: Number(new URL(first.url).port) });
+    onTestFinished(() => second.close());
+    await page.getByText('The server does not answer.').waitFor({ state: 'detached' });
+    const { pathname } = new URL(page.url());
+    await fetch(`${second.url.replace('/v1', pathname.replace('/__mock/', '/v1'))}/pets`);
+    await page.getByRole('link', { name: 'Exchange 1' }).waitFor();
+  });
+});
+
+test(`is at most ${FIRST_VIEW / 1024} kB, compressed, without the editor`, () => {
+  const folder = join(packageRoot, 'dist/dashboard');
+  const files = readdirSync(folder).filter((name) => !name.startsWith('scenario-editor'));
+  const size = files.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  expect(files).toHaveLength(3);
+  expect(size).toBeLessThan(FIRST_VIEW);
+});

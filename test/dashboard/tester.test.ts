@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type RunningServer, startServer } from '../../src/server.ts';
+import { describeInChromium } from '../helpers/browser.ts';
+import { openDashboard } from '../helpers/dashboard.ts';
+
+/** What a tester who writes no code does in the dashboard; each test has its own sandbox. */
+describeInChromium('a tester', (browser) => {
+  let server: RunningServer;
+  beforeAll(async () => {
+    server = await startServer({ port: 0 });
+  });
+  afterAll(() => server.close());
+  const open = (view?: string) => openDashboard(browser(), server, view);
+
+  test('sees a call fail as it happens, and why', async () => {
+    const { page, service } = await open();
+    await page.getByText('No exchange yet').waitFor();
+    await service('DELETE', '/store/orders/2', { headers: { 'X-Trace': 'one' } });
+    await page.getByRole('link', { name: 'Exchange 1' }).click();
+    const detail = page.getByRole('article');
+    await detail.getByText('the order 2 has shipped', { exact: true }).waitFor();
+    const text = await detail.textContent();
+    for (const part of [
+      '409',
+      'documented',
+      'cancelOrder',
+      'Bearer demo…',
+      'order_already_shipped',
+    ]) {
+      expect(text).toContain(part);
+    }
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await detail.getByRole('button', { name: 'Copy as curl' }).click();
+    await page.getByText('Copied.').waitFor();
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(copied).toContain(
+      "-X DELETE -H 'Authorization: Bearer demo-key' -H 'x-trace: one' 'http",
+    );
+  });
+
+  test('filters exchanges, and pauses them', async () => {
+    const { page, service, press } = await open('exchanges?status=404');
+    await service('GET', '/pets/1');
+    await service('GET', '/pets/999');
+    await page.getByRole('link', { name: 'Exchange 2' }).waitFor();
+    expect(await page.getByRole('link', { name: /^Exchange \d/ }).count()).toBe(1);
+    await press('Pause');
+    await service('GET', '/pets/998');
+    await page.getByRole('button', { name: 'Resume (1 new)' }).waitFor();
+    await page.getByLabel('Text').fill('998');
+    await page.getByRole('link', { name: 'Exchange 3' }).waitFor();
+    expect(await page.getByRole('link', { name: /^Exchange \d/ }).count()).toBe(1);
+    expect(page.url()).toContain('#/exchanges?status=404&text=998');
+  });
+
+  test('switches scenarios on and off, in an order', async () => {
+    const { page, service } = await open('scenarios');
+    await page.getByRole('checkbox', { name: 'outage' }).click();
+    await page.getByText('outage is on.').waitFor();
+    expect((await service('GET', '/pets')).status).toBe(503);
+    await page.getByRole('checkbox', { name: 'invalid-keys' }).click();
+    await page.getByRole('button', { name: 'Move invalid-keys up' }).click();
+    await page.getByText('invalid-keys is moved.').waitFor();
+    await page.getByRole('checkbox', { name: 'outage' }).click();
+    await page.getByText('outage is off.').waitFor();
+    expect((await service('GET', '/pets')).status).toBe(401);
+  });
+
+  test('ships an order, and restores it', async () => {
+    const { page, service, press, button } = await open('store/orders');
+    await press('Ship order 1');
+    await page.getByText('order 1 is changed').waitFor();
+    expect((await service('DELETE', '/store/orders/1')).status).toBe(409);
+    await press('Restore order 1');
+    await button('Ship order 1').waitFor();
+    expect((await service('DELETE', '/store/orders/1')).status).toBe(204);
+  });
+
+  test('edits, adds and deletes records whose ids no double holds', async () => {
+    const { page, control, service, press } = await open('store/animals');
+    await press('Add an animal');
+    const form = page.getByRole('form', { name: 'New animal' });
+    await form.getByLabel('id (the next one if empty)').fill('9007199254740993');
+    await form.getByLabel('name').fill('Zyx');
+    await form.getByLabel('categoryId').fill('1');
+    await form.getByRole('button', { name: 'Add' }).click();
+    await page.getByLabel('Search').fill('Zyx');
+    await press('Edit animal 9007199254740993');
+    await page.getByLabel('categoryId of animal 9007199254740993').fill('9007199254740995');
+    await press('Save animal 9007199254740993');
+    await page.getByText('animal 9007199254740993 is saved').waitFor();
+    expect((await service('GET', '/pets/9007199254740993')).text).toContain(
+      '"categoryId":9007199254740995',
+    );
+    await press('Delete animal 9007199254740993');
+    await press('Confirm: Delete animal 9007199254740993');
+    await page.getByText('No record here.').waitFor();
+    expect((await control('GET', '/animals/9007199254740993')).status).toBe(404);
+  });
+
+  test('is told what is wrong with an edit', async () => {
+    const { page, press } = await open('store/inventory');
+    await press('Edit inventory entry 1');
+    await page.getByLabel('quantity of inventory entry 1').fill('many');
+    await press('Save inventory entry 1');
+    await page.getByRole('alert').getByText('expected an integer').waitFor();
+    expect(await page.getByLabel('quantity of inventory entry 1').inputValue()).toBe('many');
+  });
+
+  test('sorts, pages and restores the store from a snapshot', async () => {
+    const { page, control, press } = await open('store/animals?sort=-id');
+    const [first] = Object.values<{ id: number }>(
+      Object((await control('GET', '/animals?_sort=id&_order=desc&_limit=1')).json),
+    );
+    await page.getByRole('button', { name: `Edit animal ${first?.id}` }).waitFor();
+    await press('Next');
+    await page.getByText('Page 2 of 3, 64 records').waitFor();
+    await page.getByLabel('Name of a new snapshot').fill('before');
+    await press('Keep');
+    await page.getByText('The snapshot before is kept.').waitFor();
+    await control('PATCH', '/state', { body: { animals: { remove: 'all' } } });
+    await press('Restore before');
+    await page.getByText('before is restored.').waitFor();
+    expect((await control('GET', '/animals?_limit=1')).headers['x-total-count']).toBe('64');
+  });
+
+  test('makes a rule of an exchange and applies it', async () => {
+    const { page, service, press } = await open();
+    await service('GET', '/pets/999');
+    await page.getByRole('link', { name: 'Exchange 1' }).click();
+    await press('Make a rule of this');
+    const editor = page.getByRole('textbox', { name: 'Scenario in YAML' });
+    expect(await editor.textContent()).toContain('on: getPet, where: { petId: 999 }');
+    await editor.press('Control+End');
+    await editor.pressSequentially('  - { on: listPets, reply: { status: 418 } }');
+    await press('Apply');
+    await page.getByText('Your scenario is on.').waitFor();
+    expect((await service('GET', '/pets')).status).toBe(418);
+    expect((await service('GET', '/pets/1')).status).toBe(200);
+    const download = page.waitForEvent('download');
+    await press('Save as a file');
+    expect((await download).suggestedFilename()).toBe('scenario.yaml');
+  });
+
+  test('gets completion, and errors where they are, in the editor', async () => {
+    const { page, press } = await open('scenarios/edit');
+    const editor = page.getByRole('textbox', { name: 'Scenario in YAML' });
+    await editor.press('Control+a');
+    await editor.pressSequentially('rules:\n- { on: cancelO');
+    await page.getByRole('option', { name: 'cancelOrder' }).click();
+    await editor.pressSequentially(', reply: { stat');
+    await page.getByRole('option', { name: 'status' }).click();
+    await editor.pressSequentially('9 } }');
+    await page.locator('.cm-lint-marker-error').hover();
+    await page.getByText('expected a status from 200 to 599').waitFor();
+    await press('Apply');
+    await page.getByRole('alert').getByText('line 2, column').waitFor();
+  });
+
+  test('jumps past the sunset of an operation', async () => {
+    const { page, service, press } = await open('clock');
+    await press('Jump past the sunset of getPet');
+    await page.getByText('2030-12-06').waitFor();
+    await press('One month on');
+    await page.getByText('2031-01-06').waitFor();
+    await press('Freeze');
+    await page.getByText('frozen', { exact: true }).waitFor();
+    await press('Back to real time');
+    await page.getByText('real time', { exact: true }).waitFor();
+    await press('Jump past the sunset of getPet');
+    await page.getByText('The clock is past the sunset.').waitFor();
+    await page.getByRole('link', { name: 'after-sunset' }).click();
+    await page.getByRole('radio', { name: /^410/ }).click();
+    await page.getByText('after-sunset is 410.').waitFor();
+    expect((await service('GET', '/pets/1')).status).toBe(410);
+  });
+
+  test('chooses an option of the assumption that an exchange rests on', async () => {
+    const { page, service } = await open();
+    await service('GET', '/pets/999');
+    await page.getByRole('link', { name: 'Exchange 1' }).click();
+    await page.getByRole('link', { name: 'Assumption unknown-pet=404' }).click();
+    const question = page.locator('#assumption-unknown-pet');
+    await page.locator('#assumption-unknown-pet:focus').waitFor();
+    await question.getByRole('radio', { name: /^400/ }).click();
+    await page.getByText('unknown-pet is 400.').waitFor();
+    expect((await service('GET', '/pets/999')).status).toBe(400);
+  });
+
+  test('sees what was never shown and forces it for the next call', async () => {
+    const { page, service, press } = await open('coverage');
+    await service('GET', '/pets/undefined');
+    await page.getByRole('region', { name: 'Findings' }).getByRole('link').first().waitFor();
+    const row = page.getByRole('row', { name: /^cancelOrder 409/ });
+    await row.getByText('never').waitFor();
+    await row.getByRole('button', { name: 'Force it once' }).click();
+    await page.getByRole('textbox', { name: 'Scenario in YAML' }).waitFor();
+    await press('Apply');
+    await page.getByText('Your scenario is on.').waitFor();
+    const statuses = [];
+    for (let call = 0; call < 2; call += 1) {
+      statuses.push((await service('DELETE', '/store/orders/1')).status);
+    }
+    expect(statuses).toEqual([409, 204]);
+  });
+
+  test('creates a sandbox, goes there by its link, and deletes it', async () => {
+    const { page, press } = await open('sandboxes');
+    await page.getByLabel('Name of a new sandbox').fill('mine');
+    await press('Create');
+    await page.getByRole('link', { name: 'mine', exact: true }).click();
+    await page.waitForURL('**/~mine/__mock/**');
+    expect(await page.getByLabel('Sandbox').inputValue()).toBe('mine');
+    await page.getByRole('link', { name: 'Sandboxes' }).click();
+    await press('Delete mine');
+    await press('Confirm: Delete mine');
+    await page.getByText('The sandbox mine is deleted.').waitFor();
+  });
+
+  test('follows a link to an exchange of a sandbox', async () => {
+    const { page, service } = await open();
+    await service('GET', '/pets/1');
+    await service('GET', '/pets/2');
+    const { href } = new URL(page.url());
+    const link = `${href.split('#', 1)[0]}#/exchanges/1`;
+    const other = await browser().newPage();
+    onTestFinished(() => other.close());
+    await other.goto(link);
+    await other.getByRole('heading', { name: 'Exchange 1' }).waitFor();
+    expect(await other.getByRole('article').textContent()).toContain('/v1/pets/1');
+    await other.getByRole('button', { name: 'Close' }).click();
+    await other.getByRole('link', { name: 'Exchange 2' }).waitFor();
+    await other.goto(`${href.split('#', 1)[0]}#/exchanges/77`);
+    await other.getByText('the journal has no exchange "77"; it keeps 1 to 2').waitFor();
+  });
+});

@@ -1,0 +1,52 @@
+import type { Browser, BrowserContextOptions, Locator, Page } from '@playwright/test';
+import { onTestFinished } from 'vitest';
+import type { RunningServer } from '../../src/server.ts';
+import { type Ask, asker } from './ask.ts';
+
+/** A dashboard in a page, and the server side of its sandbox. */
+export interface Opened {
+  readonly page: Page;
+  readonly service: Ask;
+  readonly control: Ask;
+  /** A button by its name. */
+  readonly press: (name: string) => Promise<void>;
+  readonly button: (name: string) => Locator;
+  /** What the page did that its policy forbids, and errors in its scripts. */
+  readonly complaints: readonly string[];
+}
+
+let sandboxes = 0;
+
+/**
+ * Opens a view of the dashboard in a sandbox of its own, so that tests share a server.
+ *
+ * @param view what follows `#/` in the address
+ */
+export async function openDashboard(
+  browser: Browser,
+  { url }: Pick<RunningServer, 'url'>,
+  view = '',
+  options: BrowserContextOptions = {},
+): Promise<Opened> {
+  sandboxes += 1;
+  const { origin, port } = new URL(url);
+  const base = `/~test-${sandboxes}`;
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
+  page.setDefaultTimeout(10_000);
+  onTestFinished(() => page.close());
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  await page.goto(`${origin}${base}/__mock/#/${view}`);
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  return {
+    page,
+    service: asker(Number(port), `${base}/v1`),
+    control: asker(Number(port), `${base}/__mock`),
+    press: (name) => button(name).click(),
+    button,
+    complaints,
+  };
+}
