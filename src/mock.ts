@@ -5,7 +5,6 @@ import { createServiceHandler, type ServiceHandler } from './http/service.ts';
 import type { SandboxFile } from './sandbox/sandbox.ts';
 import { Sandboxes, type SandboxLimits } from './sandbox/sandboxes.ts';
 import type { Start } from './scenario/sandbox-start.ts';
-import { ScenarioLibrary } from './scenario/scenario-library.ts';
 import type { Starter } from './scenario/starter.ts';
 
 /** How a mock answers, apart from what it starts from. */
@@ -46,13 +45,11 @@ export function assembleMock(
   const { plain = false, noControl = false, observe, onControlCall } = options;
   const sandboxes = new Sandboxes(start, options, file);
   if (observe !== undefined) sandboxes.observers.add(observe);
-  const library = new ScenarioLibrary();
   const faults = new Faults();
-  const service = createServiceHandler({ sandboxes, library, plain, faults });
+  const service = createServiceHandler({ sandboxes, plain, faults });
   const control = {
     sandboxes,
     starter,
-    library,
     guard,
     certificate,
     plain,

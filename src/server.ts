@@ -188,7 +188,7 @@ function refusePipes(options: ServerOptions, scenarios: readonly Scenario[]): vo
   if (pipe === undefined) return;
   const problem = `${pipe}: expected a file that --watch can read again, found a pipe`;
   const ofScenario = scenarios.some(({ file }) => file === pipe);
-  throw ofScenario ? new ScenarioError('', [problem]) : new FixtureError([problem]);
+  throw ofScenario ? new ScenarioError([problem]) : new FixtureError([problem]);
 }
 
 function filesOf(options: ServerOptions, scenarios: readonly Scenario[]): string[] {

@@ -1,5 +1,4 @@
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import type { Starter } from '../scenario/starter.ts';
 
 /** A finished call of the control API. */
@@ -28,7 +27,6 @@ export interface ControlParts {
   readonly sandboxes: Sandboxes;
   /** Creates the start for scenarios that are chosen while the server runs. */
   readonly starter: Starter;
-  readonly library: ScenarioLibrary;
   readonly guard: GuardOptions;
   /** The certificate that clients may trust, in PEM; undefined without TLS. */
   readonly certificate?: string | undefined;

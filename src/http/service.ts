@@ -6,7 +6,6 @@ import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { type Simulated, simulate } from '../sandbox/simulate.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import type { Decision } from '../scenario/rules.ts';
-import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import { BODY_LIMITS, type Call } from '../service/input.ts';
 import type { ReceivedBody } from '../service/received-body.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
@@ -20,19 +19,13 @@ import { meantPath } from './meant-path.ts';
 
 export interface ServiceOptions extends Wire {
   readonly sandboxes: Sandboxes;
-  /** The scenarios that a single request can ask for. */
-  readonly library: ScenarioLibrary;
 }
 
 /** Answers a request for a path of the service, and any other with 404. */
 export type ServiceHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Creates the handler that the listener and the Express app share. */
-export function createServiceHandler({
-  sandboxes,
-  library,
-  ...wire
-}: ServiceOptions): ServiceHandler {
+export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): ServiceHandler {
   return (request, response) => {
     const target = decodeTarget(request.url ?? '/');
     const location = locate(sandboxes, target.sandbox, request.headers);
@@ -59,11 +52,11 @@ export function createServiceHandler({
       return;
     }
     if (operationShape(id).body === undefined) {
-      exchange.perform(id, NO_BODY, library);
+      exchange.perform(id, NO_BODY);
       return;
     }
     const limit = BODY_LIMITS[sandbox.world.choices['body-limit']];
-    receiveBody(request, limit, (body) => exchange.perform(id, body, library));
+    receiveBody(request, limit, (body) => exchange.perform(id, body));
   };
 }
 
@@ -100,7 +93,7 @@ class ServiceExchange implements Framing {
   }
 
   /** Runs an operation as the request prefers, and answers. */
-  perform(operation: OperationId, body: ReceivedBody, library: ScenarioLibrary): void {
+  perform(operation: OperationId, body: ReceivedBody): void {
     const call = this.#call(operation, body);
     this.#called = call;
     const { prefer } = this.#request.headers;
@@ -108,7 +101,7 @@ class ServiceExchange implements Framing {
       this.#simulate(call);
       return;
     }
-    readPrefer(String(prefer), this.#sandbox, library).then(
+    readPrefer(String(prefer), this.#sandbox).then(
       (preferred) => this.#simulate(call, preferred),
       (error: unknown) => this.reply(failed(this.#sandbox.world, error)),
     );

@@ -1,5 +1,5 @@
-import type { Rules } from '../scenario/rules.ts';
-import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
+import { type RuleBook, type Rules, ruleBook } from '../scenario/rules.ts';
+import { describe, suggest } from '../words.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** What a request asks of the mock with `Prefer` (RFC 7240). */
@@ -16,16 +16,11 @@ const PREFERENCE = /(?:^|,)\s*(code|scenario|handling)\s*=\s*(?:"([^"]*)"|([^\s,
 
 const STATUS = /^[2-5]\d\d$/;
 
-/**
- * Reads a `Prefer` header. Other preferences are ignored, as HTTP requires.
- *
- * @param library the scenarios that a request can ask for
- */
-export async function readPrefer(
-  header: string,
-  sandbox: Sandbox,
-  library: ScenarioLibrary,
-): Promise<Preferred | undefined> {
+/** The rules of the shipped scenarios that requests have asked for. */
+const BOOKS = new Map<string, Promise<RuleBook>>();
+
+/** Reads a `Prefer` header. Other preferences are ignored, as HTTP requires. */
+export async function readPrefer(header: string, sandbox: Sandbox): Promise<Preferred | undefined> {
   const given = new Map<string, string>();
   for (const [, name = '', quoted, plain] of header.matchAll(PREFERENCE)) {
     const known = name.toLowerCase();
@@ -41,10 +36,19 @@ export async function readPrefer(
     return { wrong: `Prefer: code: expected a status from 200 to 599, found ${found}`, strict };
   }
   if (scenario === undefined) return undefined;
-  const book = await library.rulesOf(scenario);
-  if ('unknown' in book) {
-    const wrong = `Prefer: scenario: expected a scenario that ships, found ${book.unknown}`;
-    return { wrong, strict };
+  // Imported here, since few requests ask for a scenario.
+  const { loadScenarios, shippedScenarios } = await import('../scenario/load-scenario.ts');
+  const names = shippedScenarios().map(({ name }) => name);
+  if (!names.includes(scenario)) {
+    const found = `${describe(scenario)}${suggest(scenario, names)}`;
+    return { wrong: `Prefer: scenario: expected a shipped scenario, found ${found}`, strict };
   }
-  return { scenario, rules: sandbox.preferredRules(scenario, book) };
+  let book = BOOKS.get(scenario);
+  if (book === undefined) {
+    book = loadScenarios([scenario]).then((scenarios) =>
+      ruleBook(scenarios.toReversed().flatMap(({ rules }) => rules)),
+    );
+    BOOKS.set(scenario, book);
+  }
+  return { scenario, rules: sandbox.preferredRules(scenario, await book) };
 }

@@ -2,12 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot } from '../package.ts';
 import { readText, SETTINGS_LIMIT, type TextReading } from '../read-text.ts';
-import { type Misfit, pathText } from '../shape/shapes.ts';
+import { pathText } from '../shape/shapes.ts';
 import { shippedFixtures } from '../store/fixture/shipped-fixtures.ts';
-import { describe, listed, suggest } from '../words.ts';
-import { readScenario } from './read-scenario.ts';
-import { type Scenario, ScenarioError, type ScenarioProblem } from './scenario.ts';
-import { parseScenario } from './scenario-text.ts';
+import { describe, listed, problemText, suggest } from '../words.ts';
+import { type Scenario, ScenarioError } from './scenario.ts';
 
 const SHIPPED = join(packageRoot, 'scenarios');
 
@@ -31,8 +29,8 @@ export function shippedScenarios(): readonly ShippedScenario[] {
     .filter((file) => file.endsWith(SHIPPED_EXTENSION))
     .sort()
     .map((file) => {
-      const [, description = ''] =
-        /^description: (.*)$/m.exec(readFileSync(join(SHIPPED, file), 'utf8')) ?? [];
+      const text = readFileSync(join(SHIPPED, file), 'utf8');
+      const [, description = ''] = /^description: (.*)$/m.exec(text) ?? [];
       return { name: basename(file, SHIPPED_EXTENSION), description };
     });
   return shipped;
@@ -40,9 +38,71 @@ export function shippedScenarios(): readonly ShippedScenario[] {
 
 /** The text of a shipped scenario, for a project that has this package installed. */
 export function scenarioText(name: string): string {
-  const text = readFileSync(join(SHIPPED, name + SHIPPED_EXTENSION), 'utf8');
+  const text = readFileSync(shippedFile(name), 'utf8');
   return text.replace('$schema=', '$schema=./node_modules/petstore-mock/scenarios/');
 }
+
+/**
+ * Loads the scenarios that a request names, those that they extend first. Reads only files that
+ * ship: a request cannot read others.
+ *
+ * @param written a scenario from the `scenario` member of the request, which wins over the others
+ * @param own loaded scenarios by name, which win over shipped ones of the same name
+ * @throws ScenarioError if a scenario or a fixture does not ship
+ */
+export async function loadForRequest(
+  names: readonly string[],
+  written?: Scenario,
+  own: ReadonlyMap<string, Scenario> = new Map(),
+): Promise<readonly Scenario[]> {
+  const others = names.filter((name) => !own.has(name));
+  const problems = [
+    ...others.flatMap((name) => notShipped(name, name)),
+    ...(written?.extends ?? []).flatMap((name, index) =>
+      notShipped(name, pathText(['scenario', 'extends', index])),
+    ),
+  ];
+  const fixture = written?.fixture;
+  if (fixture !== undefined && !shippedFixtures().includes(fixture)) {
+    const path = pathText(['scenario', 'fixture']);
+    const expected = 'the name of a shipped fixture';
+    problems.push(problemText({ path, expected, found: describe(fixture) }));
+  }
+  if (problems.length > 0) throw new ScenarioError(problems);
+  const shipped = await loadScenarios(others);
+  const known = new Map([...shipped.map((it) => [it.name, it] as const), ...own]);
+  const loaded = new Map<string, Scenario>();
+  const add = (name: string): void => {
+    const scenario = known.get(name);
+    if (scenario === undefined || loaded.has(name)) return;
+    for (const path of scenario.extends) add(basename(path, extname(path)));
+    loaded.set(name, scenario);
+  };
+  for (const name of names) {
+    loaded.delete(name);
+    add(name);
+  }
+  if (written === undefined) return [...loaded.values()];
+  loaded.delete(written.name);
+  const extended = await loadScenarios(written.extends);
+  return [...loaded.values(), ...extended.filter(({ name }) => !loaded.has(name)), written];
+}
+
+function notShipped(name: string, place: string): readonly string[] {
+  if (isShipped(name)) return [];
+  const names = shippedScenarios().map((it) => it.name);
+  const expected = `a shipped scenario: ${listed(names, 'or')}`;
+  return [`${place}: expected ${expected}; found ${describe(name)}${meant(name)}`];
+}
+
+/** A scenario file to load, and how messages name it. */
+interface Wanted {
+  readonly file: string;
+  readonly told: string;
+}
+
+/** Reports a scenario file that cannot be used where it is named. */
+type Refuse = (expected: string, found: string) => void;
 
 /**
  * Loads scenarios and what they extend, by the name of a shipped one or else by path.
@@ -56,46 +116,78 @@ export async function loadScenarios(
   namesOrPaths: readonly string[],
   texts: ReadonlyMap<string, TextReading> = new Map(),
 ): Promise<readonly Scenario[]> {
-  const loading = new Loading(texts);
-  for (const nameOrPath of namesOrPaths) await loading.load(nameOrPath);
-  return loading.result();
+  const problems: string[] = [];
+  /** By file; undefined if the file has problems. */
+  const read = new Map<string, Scenario | undefined>();
+  /** By file, in ascending precedence. */
+  const loaded = new Map<string, Scenario>();
+
+  /** @param chain the files that led to this one by `extends` */
+  const load = async (wanted: Wanted, chain: readonly Wanted[], refuse: Refuse): Promise<void> => {
+    const { file, told } = wanted;
+    const cycle = chain.findIndex((it) => it.file === file);
+    if (cycle !== -1) {
+      const round = [...chain.slice(cycle), wanted].map((it) => it.told);
+      return refuse('no cycle of scenarios that extend each other', round.join(' → '));
+    }
+    if (loaded.has(file)) return;
+    if (!read.has(file)) {
+      const text = named(file, texts.get(told) ?? (await readText(file, SETTINGS_LIMIT)));
+      if (!text.ok) return refuse(EXPECTED_FILE, text.found);
+      read.set(file, await readFile(wanted, text.text, problems));
+    }
+    const scenario = read.get(file);
+    if (scenario === undefined) return;
+    for (const [index, name] of scenario.extends.entries()) {
+      const at = ['extends', index];
+      await load(besides(wanted, name), [...chain, wanted], (expected, found) => {
+        const hint = expected === EXPECTED_FILE ? ` at ${describe(name)}${meant(name)}` : '';
+        const place = scenario.placeOf?.(at);
+        problems.push(problemText({ place, path: pathText(at), expected, found: found + hint }));
+      });
+    }
+    loaded.set(file, scenario);
+  };
+
+  for (const told of namesOrPaths) {
+    const file = isShipped(told) ? shippedFile(told) : resolve(told);
+    // A named scenario wins over those named before it, even if they extend it.
+    loaded.delete(file);
+    await load({ file, told }, [], (expected, found) => {
+      problems.push(`${told}: expected ${expected}; found ${found}${meant(told)}`);
+    });
+  }
+  if (problems.length > 0) throw new ScenarioError(problems);
+  return [...loaded.values()];
 }
 
-/**
- * Loads shipped scenarios and what they extend. Reads no other files, so that a request cannot.
- *
- * @throws ScenarioError if a name is unknown
- */
-export async function loadShipped(names: readonly string[]): Promise<readonly Scenario[]> {
-  const unknown = names.filter((name) => !isShipped(name));
-  if (unknown.length > 0) {
-    const problems = unknown.map((name) => `${name}: ${notShipped(name)}`);
-    throw new ScenarioError('', problems);
-  }
-  return loadScenarios(names);
+/** Reads the text of a scenario file and adds its problems. Returns undefined if it cannot be read. */
+async function readFile(
+  { file, told }: Wanted,
+  text: string,
+  problems: string[],
+): Promise<Scenario | undefined> {
+  // Imported here, since most starts and `scenarios` need no parser.
+  const { readScenarioText } = await import('./scenario-text.ts');
+  const extension = extname(file);
+  const format = extension.toLowerCase() === '.json' ? 'json' : 'yaml';
+  const read = readScenarioText(told, format, text, basename(file, extension));
+  problems.push(...read.problems);
+  if (read.scenario === undefined) return undefined;
+  const { fixture } = read.scenario;
+  return { ...read.scenario, file, fixture: fixture && fixtureOf(fixture, file) };
 }
 
-/** The place of the scenario in a request. */
-const IN_REQUEST = ['scenario'];
+/** A scenario that a file extends, by name or by a path relative to that file. */
+function besides({ file, told }: Wanted, name: string): Wanted {
+  if (isShipped(name)) return { file: shippedFile(name), told: name };
+  const isAlone = isShipped(told) || isAbsolute(name);
+  return { file: resolve(dirname(file), name), told: isAlone ? name : join(dirname(told), name) };
+}
 
-/**
- * Loads the shipped scenarios that a scenario from a request extends, and adds it after them.
- *
- * @throws ScenarioError if it extends a scenario, or starts from a fixture, that does not ship
- */
-export async function withExtended(scenario: Scenario): Promise<readonly Scenario[]> {
-  const problems = scenario.extends.flatMap((name, index) =>
-    isShipped(name) ? [] : [`${pathText([...IN_REQUEST, 'extends', index])}: ${notShipped(name)}`],
-  );
-  const { fixture } = scenario;
-  if (fixture !== undefined && !shippedFixtures().includes(fixture)) {
-    const expected = 'the name of a shipped fixture';
-    problems.push(
-      `${pathText([...IN_REQUEST, 'fixture'])}: expected ${expected}, found ${describe(fixture)}`,
-    );
-  }
-  if (problems.length > 0) throw new ScenarioError(scenario.name, problems);
-  return [...(await loadScenarios(scenario.extends)), scenario];
+/** A name means a shipped fixture. A path is relative to the scenario file. */
+function fixtureOf(fixture: string, file: string): string {
+  return NAME.test(fixture) ? fixture : resolve(dirname(file), fixture);
 }
 
 function isShipped(name: string): boolean {
@@ -104,131 +196,6 @@ function isShipped(name: string): boolean {
 
 function shippedFile(name: string): string {
   return join(SHIPPED, name + SHIPPED_EXTENSION);
-}
-
-function notShipped(name: string): string {
-  const names = shippedScenarios().map((it) => it.name);
-  const expected = `a shipped scenario: ${listed(names, 'or')}`;
-  return `expected ${expected}; found ${describe(name)}${suggest(name, names)}`;
-}
-
-/** The file of a name, or of a path relative to a folder. */
-function fileOf(nameOrPath: string, folder: string): string {
-  return isShipped(nameOrPath) ? shippedFile(nameOrPath) : resolve(folder, nameOrPath);
-}
-
-/** A scenario to load. */
-interface Wanted {
-  readonly file: string;
-  /** The name or path in messages. */
-  readonly told: string;
-}
-
-/** A loaded scenario, and how to report a problem in its file. */
-interface Loaded {
-  readonly scenario: Scenario;
-  readonly problemOf: (misfit: Misfit) => ScenarioProblem;
-}
-
-/** Loads several scenarios. Reads each file once. */
-class Loading {
-  /** By file, in ascending precedence. */
-  readonly #loaded = new Map<string, Scenario>();
-  readonly #read = new Map<string, Loaded | undefined>();
-  readonly #problems: (ScenarioProblem | string)[] = [];
-  readonly #texts: ReadonlyMap<string, TextReading>;
-
-  constructor(texts: ReadonlyMap<string, TextReading>) {
-    this.#texts = texts;
-  }
-
-  result(): readonly Scenario[] {
-    if (this.#problems.length > 0) throw new ScenarioError('', this.#problems);
-    return [...this.#loaded.values()];
-  }
-
-  async load(nameOrPath: string): Promise<void> {
-    const wanted = { file: fileOf(nameOrPath, '.'), told: nameOrPath };
-    const read = this.#texts.get(nameOrPath) ?? (await readText(wanted.file, SETTINGS_LIMIT));
-    const text = named(wanted.file, read);
-    if (!text.ok) {
-      this.#problems.push(
-        `${nameOrPath}: expected ${EXPECTED_FILE}; found ${text.found}${meant(nameOrPath)}`,
-      );
-      return;
-    }
-    // A named scenario wins over those named before it, even if they extend it.
-    this.#loaded.delete(wanted.file);
-    await this.#add(wanted, text.text, []);
-  }
-
-  /** @param chain the files that led to this one by `extends` */
-  async #add(wanted: Wanted, text: string, chain: readonly Wanted[]): Promise<void> {
-    const { file } = wanted;
-    if (this.#loaded.has(file)) return;
-    if (!this.#read.has(file)) this.#read.set(file, await this.#readText(wanted, text));
-    const loaded = this.#read.get(file);
-    if (loaded === undefined) return;
-    for (const index of loaded.scenario.extends.keys()) {
-      await this.#addExtended(loaded, index, [...chain, wanted]);
-    }
-    this.#loaded.set(file, loaded.scenario);
-  }
-
-  async #addExtended(by: Loaded, index: number, chain: readonly Wanted[]): Promise<void> {
-    const at = ['extends', index];
-    const name = by.scenario.extends[index] ?? '';
-    const from = chain.at(-1);
-    if (from === undefined) return;
-    const wanted = { file: fileOf(name, dirname(from.file)), told: toldBeside(from, name) };
-    const cycle = chain.findIndex(({ file }) => file === wanted.file);
-    if (cycle !== -1) {
-      const found = [...chain.slice(cycle), wanted].map(({ told }) => told).join(' → ');
-      const expected = 'no cycle of scenarios that extend each other';
-      this.#problems.push(by.problemOf({ at, expected, found }));
-      return;
-    }
-    const text = named(wanted.file, await readText(wanted.file, SETTINGS_LIMIT));
-    if (text.ok) await this.#add(wanted, text.text, chain);
-    else {
-      const found = `${text.found} at ${describe(name)}${meant(name)}`;
-      this.#problems.push(by.problemOf({ at, expected: EXPECTED_FILE, found }));
-    }
-  }
-
-  async #readText({ file, told }: Wanted, text: string): Promise<Loaded | undefined> {
-    const format = extname(file).toLowerCase() === '.json' ? 'json' : 'yaml';
-    const parsed = await parseScenario(told, format, text);
-    if (!parsed.ok) {
-      this.#problems.push(...parsed.problems);
-      return undefined;
-    }
-    const { problemOf, placeOf } = parsed;
-    const reading = readScenario(parsed.value, basename(file, extname(file)));
-    this.#problems.push(...parsed.problems);
-    if (!reading.ok) {
-      this.#problems.push(...reading.problems.map(problemOf));
-      return undefined;
-    }
-    const { fixture } = reading.value;
-    const scenario = {
-      ...reading.value,
-      file,
-      placeOf,
-      fixture: fixture && fixtureOf(fixture, file),
-    };
-    return { scenario, problemOf };
-  }
-}
-
-/** A name means a shipped fixture. A path is relative to the scenario file. */
-function fixtureOf(fixture: string, file: string): string {
-  return NAME.test(fixture) ? fixture : resolve(dirname(file), fixture);
-}
-
-/** The name of an extended scenario in messages: its path from the working directory. */
-function toldBeside({ told }: Wanted, name: string): string {
-  return isShipped(name) || isShipped(told) || isAbsolute(name) ? name : join(dirname(told), name);
 }
 
 const EXPECTED_FILE = `a scenario file (${listed(EXTENSIONS, 'or')}), or the name of a shipped one`;

@@ -6,6 +6,7 @@ import { type KeyLists, type Keyring, keyring } from '../service/keyring.ts';
 import { merging } from '../store/merge.ts';
 import { forkStore, type Store } from '../store/store.ts';
 import { atOnce, type Work } from '../store/work.ts';
+import { problemText } from '../words.ts';
 import { type RuleBook, ruleBook } from './rules.ts';
 import { type Rule, type Scenario, ScenarioError } from './scenario.ts';
 
@@ -63,8 +64,7 @@ export function* starting(
     const problems = yield* merging(draft, state, ['state']);
     if (problems.length === 0) continue;
     throw new ScenarioError(
-      name,
-      problems.map((it) => ({ ...it, place: placeOf?.(it.at) })),
+      problems.map((it) => problemText({ ...it, place: placeOf?.(it.at) ?? name })),
     );
   }
   const keyLists = scenarios.reduce<KeyLists>((lists, it) => over(lists, it.keys), keys);

@@ -1,5 +1,3 @@
-import { problemText } from '../words.ts';
-import { readScenario } from './read-scenario.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Something wrong in the text of a scenario. Lines and columns count from 1. */
@@ -19,15 +17,11 @@ type TextReading =
  * @param name of the scenario, also in the places of its problems
  */
 export async function scenarioFromText(name: string, text: string): Promise<TextReading> {
-  const { parseScenario } = await import('./scenario-text.ts');
-  const parsed = await parseScenario(name, 'yaml', text);
-  const lines = parsed.problems.map((it) => (typeof it === 'string' ? it : problemText(it)));
-  if (!parsed.ok) return { ok: false, problems: lines.map(placed) };
-  const { placeOf, problemOf } = parsed;
-  const reading = readScenario(parsed.value, name);
-  if (!reading.ok) lines.push(...reading.problems.map((it) => problemText(problemOf(it))));
-  if (!reading.ok || lines.length > 0) return { ok: false, problems: lines.map(placed) };
-  return { ok: true, scenario: { ...reading.value, placeOf } };
+  const { readScenarioText } = await import('./scenario-text.ts');
+  const { scenario, problems } = readScenarioText(name, 'yaml', text, name);
+  return scenario === undefined || problems.length > 0
+    ? { ok: false, problems: problems.map(placed) }
+    : { ok: true, scenario };
 }
 
 /** Takes `NAME:LINE:COLUMN: MESSAGE` apart. */

@@ -1,10 +1,9 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import type { OperationId } from '../contract/operations.ts';
-import type { Problem } from '../contract/records.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import type { At } from '../shape/shapes.ts';
 import type { StoreChanges } from '../store/merge.ts';
-import { firstProblems, problemText } from '../words.ts';
+import { firstProblems } from '../words.ts';
 import type { Fault } from './fault-table.ts';
 
 /** In milliseconds: five minutes. */
@@ -95,26 +94,14 @@ export interface Scenario {
   readonly rules: readonly Rule[];
 }
 
-/** A problem in a scenario, with its place as `FILE:LINE:COLUMN`. */
-export interface ScenarioProblem extends Problem {
-  readonly place?: string | undefined;
-}
-
 /** A scenario that cannot be used. The message has a line for each of the first 20 problems. */
 export class ScenarioError extends Error {
   override readonly name = 'ScenarioError';
   /** Every problem, each as `FILE:LINE:COLUMN: PATH: expected …, found …`. */
   readonly problems: readonly string[];
 
-  /**
-   * @param scenario the place of problems that have none
-   * @param problems the message contains strings as they are
-   */
-  constructor(scenario: string, problems: readonly (ScenarioProblem | string)[]) {
-    const lines = problems.map((it) =>
-      typeof it === 'string' ? it : problemText({ ...it, place: it.place ?? scenario }),
-    );
-    super(firstProblems(lines).join('\n'));
-    this.problems = lines;
+  constructor(problems: readonly string[]) {
+    super(firstProblems(problems).join('\n'));
+    this.problems = problems;
   }
 }

@@ -5,7 +5,6 @@ import { createListener } from '../../src/http/listener.ts';
 import { createServiceHandler } from '../../src/http/service.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
-import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
 import { baseOf } from '../../src/store/base.ts';
 import { createStore, ID_OF, type StoreBase } from '../../src/store/store.ts';
@@ -782,7 +781,7 @@ describe('a fault of the mock itself', () => {
     const sandboxes = brokenSandboxes();
     const faults = new Faults();
     const wire = { plain: false, faults };
-    const service = createServiceHandler({ sandboxes, library: new ScenarioLibrary(), ...wire });
+    const service = createServiceHandler({ sandboxes, ...wire });
     const { server } = createListener({
       service,
       loadApp: loadApp ?? (async () => (request, response) => service(request, response)),

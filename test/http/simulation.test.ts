@@ -179,7 +179,7 @@ describe('Prefer', () => {
 
   test.each([
     ['code=999', 'Prefer: code: expected a status from 200 to 599, found "999"'],
-    ['scenario=outtage', 'expected a scenario that ships, found "outtage" (did you mean outage?)'],
+    ['scenario=outtage', 'expected a shipped scenario, found "outtage" (did you mean outage?)'],
   ])('%s is told in the journal, and is 400 under handling=strict', async (preference, why) => {
     const { port } = await start();
     const ask = asker(port);

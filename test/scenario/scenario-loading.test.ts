@@ -3,12 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseDuration } from '../../src/scenario/duration.ts';
-import {
-  loadScenarios,
-  loadShipped,
-  shippedScenarios,
-  withExtended,
-} from '../../src/scenario/load-scenario.ts';
+import { loadScenarios, loadForRequest, shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { readScenario } from '../../src/scenario/read-scenario.ts';
 import { ScenarioError } from '../../src/scenario/scenario.ts';
 import { validateFile } from '../../src/scenario/validate-file.ts';
@@ -129,7 +124,7 @@ describe('what cannot be loaded is refused', () => {
 
 describe('a request', () => {
   test('gets shipped scenarios by name', async () => {
-    expect((await loadShipped(['slow', 'flaky'])).map(({ name }) => name)).toEqual([
+    expect((await loadForRequest(['slow', 'flaky'])).map(({ name }) => name)).toEqual([
       'slow',
       'flaky',
     ]);
@@ -137,7 +132,7 @@ describe('a request', () => {
 
   test('reads no files', async () => {
     const file = write('mine.yaml', 'description: Mine.');
-    expect(await refusal(loadShipped([file, 'slwo']))).toEqual([
+    expect(await refusal(loadForRequest([file, 'slwo']))).toEqual([
       expect.stringMatching(/^FOLDER\/mine\.yaml: expected a shipped scenario: after-sunset/),
       expect.stringMatching(/found "slwo" \(did you mean slow\?\)$/),
     ]);
@@ -147,7 +142,7 @@ describe('a request', () => {
     const read = (value: unknown) => {
       const reading = readScenario(value, 'mine');
       if (!reading.ok) throw new Error('It was refused.');
-      return withExtended(reading.value);
+      return loadForRequest([], reading.value);
     };
     const scenarios = await read({ extends: ['slow'], fixture: 'default' });
     expect(scenarios.map(({ name }) => name)).toEqual(['slow', 'mine']);

@@ -3,8 +3,8 @@ import { parseScenario } from '../../src/scenario/scenario-text.ts';
 import { describe as tell } from '../../src/words.ts';
 
 async function parsed(format: 'json' | 'yaml', text: string): Promise<unknown> {
-  const result = await parseScenario('FILE', format, text);
-  return result.ok ? result.value : result.problems;
+  const { value, problems } = parseScenario('FILE', format, text);
+  return value ?? problems;
 }
 
 test.each([

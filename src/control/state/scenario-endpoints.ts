@@ -1,9 +1,9 @@
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { loadForRequest, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { SCENARIO, scenarioOf } from '../../scenario/read-scenario.ts';
 import type { Start } from '../../scenario/sandbox-start.ts';
 import { type Scenario, ScenarioError } from '../../scenario/scenario.ts';
 import { scenarioFromText } from '../../scenario/scenario-from-text.ts';
-import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import { touchesStore } from '../../scenario/starter.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { ANY_TEXT, list, named, type ValueOf } from '../../shape/shapes.ts';
@@ -46,7 +46,7 @@ export const SCENARIO_ENDPOINTS: readonly Listed[] = [
     replies: {
       200: { description: 'The scenarios.', shape: list(SCENARIO_SUMMARY) },
     },
-    handle: async ({ parts, sandbox }) => json(await summariesOf(sandbox, parts.library)),
+    handle: ({ sandbox }) => json(summariesOf(sandbox)),
   },
   {
     id: 'getScenario',
@@ -67,7 +67,7 @@ export const SCENARIO_ENDPOINTS: readonly Listed[] = [
 ];
 
 async function setScenario(
-  { sandboxes, library, starter }: ControlParts,
+  { sandboxes, starter }: ControlParts,
   sandbox: Sandbox,
   { scenarios = [], scenario, text }: ValueOf<typeof CHOICE>,
 ): Promise<ControlReply> {
@@ -81,7 +81,7 @@ async function setScenario(
   const written = reading?.scenario ?? (scenario && scenarioOf(scenario, WRITTEN));
   let start: Start;
   try {
-    const loaded = await library.load(scenarios, written, ownScenarios(sandbox));
+    const loaded = await loadForRequest(scenarios, written, ownScenarios(sandbox));
     start = sandboxes.startOf(sandbox.name, await starter(loaded));
   } catch (error) {
     if (!(error instanceof ScenarioError || error instanceof FixtureError)) throw error;
@@ -101,11 +101,8 @@ function ownScenarios({ origin, start }: Sandbox): ReadonlyMap<string, Scenario>
   return new Map([...origin.scenarios, ...start.scenarios].map((it) => [it.name, it]));
 }
 
-async function summariesOf(
-  sandbox: Sandbox,
-  library: ScenarioLibrary,
-): Promise<readonly ScenarioSummary[]> {
-  const shipped = await library.list();
+function summariesOf(sandbox: Sandbox): readonly ScenarioSummary[] {
+  const shipped = shippedScenarios();
   const shippedNames = new Set(shipped.map(({ name }) => name));
   const places = new Map(sandbox.start.scenarios.map(({ name }, index) => [name, index + 1]));
   const all = new Map([...shipped.map((it) => [it.name, it] as const), ...ownScenarios(sandbox)]);
