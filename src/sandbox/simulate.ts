@@ -1,10 +1,11 @@
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/outcome.ts';
+import type { RuleReply } from '../scenario/reply-shape.ts';
 import type { Decision } from '../scenario/rules.ts';
-import type { Rule, RuleReply } from '../scenario/scenario.ts';
+import type { Rule } from '../scenario/scenario.ts';
 import { SERVICE } from '../service/implementations.ts';
 import type { Call } from '../service/input.ts';
-import { type Basis, type Body, errorReply, Grounds, type Reply } from '../service/reply.ts';
+import { type Basis, errorReply, Grounds, type Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import { knownReply } from './known-reply.ts';
 import type { Preferred } from './preference.ts';
@@ -86,20 +87,9 @@ function replyOf(world: World, call: Call, rule: Rule, by: string): Reply | unde
 
 function forcedReply(world: World, call: Call, forced: RuleReply): Omit<Reply, 'basis'> {
   const { status, headers, body } = forced;
-  if (body !== undefined) return { status, headers, body: writtenBody(body) };
+  if (body !== undefined) return { status, headers, body };
   const known = knownReply(world, call, status);
   return { ...known, headers: over(known.headers, headers) };
-}
-
-function writtenBody(body: NonNullable<RuleReply['body']>): Body {
-  switch (body.kind) {
-    case 'none':
-      return { kind: 'none' };
-    case 'json':
-      return { kind: 'json', text: body.text };
-    case 'text':
-      return { kind: 'json', text: body.text, mediaType: body.mediaType };
-  }
 }
 
 /** Headers, names and values in turn; those in `later` replace earlier ones of the same name. */

@@ -10,28 +10,25 @@ import { type Member, object, optional } from '../shape/objects.ts';
 import { convert, type Shape, scalar } from '../shape/shapes.ts';
 import { listed } from '../words.ts';
 
-/** Accepts options that YAML and JSON read as another type without quotes. */
-function optionText(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' || value === null ? String(value) : undefined;
-}
-
 function optionMember(id: AssumptionId): Member<string> {
   const { question, options } = assumptionShape(id);
   const names = options.map(({ name }) => name);
   const unquoted = names.filter((name) => /^(?:\d+|null)$/.test(name)).map((it) => JSON.parse(it));
   const rates = { anyOf: [{ enum: names }, { type: 'string', pattern: '^[1-9]\\d{0,8}/[sm]$' }] };
   const meanings = options.map(({ name, meaning }) => `${name}: ${meaning}`).join('; ');
-  const shape = scalar({
-    kinds: ['string', 'number', 'null'],
-    expected: id === 'rate-limit' ? 'none, or a rate such as 10/s or 600/m' : listed(names, 'or'),
-    schema: id === 'rate-limit' ? rates : { enum: [...names, ...unquoted] },
-    words: names,
-    read(value) {
-      const option = optionText(value);
-      return option !== undefined && isOption(id, option) ? option : undefined;
+  const shape = scalar(
+    id === 'rate-limit' ? 'none, or a rate such as 10/s or 600/m' : listed(names, 'or'),
+    {
+      type: ['string', 'number', 'null'],
+      ...(id === 'rate-limit' ? rates : { enum: [...names, ...unquoted] }),
     },
-  });
+    (value) => {
+      // YAML and JSON read some options as another type without quotes.
+      const option = typeof value === 'number' || value === null ? String(value) : value;
+      return typeof option === 'string' && isOption(id, option) ? option : undefined;
+    },
+    names,
+  );
   return optional(shape, `${question} ${meanings}.`);
 }
 

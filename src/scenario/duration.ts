@@ -1,3 +1,6 @@
+/** In milliseconds: five minutes. */
+export const LONGEST_DELAY = 300_000;
+
 const MILLISECONDS = {
   weeks: 7 * 86_400_000,
   days: 86_400_000,

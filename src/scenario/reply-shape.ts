@@ -1,21 +1,21 @@
 import { writeJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
+import type { Body } from '../service/reply.ts';
 import { having, mapOf, object, optional, required } from '../shape/objects.ts';
 import {
+  ANY,
   type At,
   convert,
   either,
   integer,
-  type Misfit,
   oneOrMore,
-  type Shape,
   scalar,
   type Tell,
   TRUE,
   text,
+  type ValueOf,
 } from '../shape/shapes.ts';
 import { describe, listed } from '../words.ts';
-import type { RuleReply } from './scenario.ts';
 
 /** A token (RFC 9110, section 5.6.2). */
 export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -26,13 +26,9 @@ const HEADER_VALUE = /^(?:[!-~\u0080-\u00ff](?:[\t -~\u0080-\u00ff]*[!-~\u0080-\
 /** Headers that frame the message. With a wrong value, no client could find its end. */
 const FRAMING = ['content-length', 'transfer-encoding'];
 
-const NUMBER_TEXT: Shape<string> = scalar({
-  kinds: ['number'],
-  expected: 'a number',
-  schema: { type: 'number' },
-  read: (value) =>
-    typeof value === 'bigint' || Number.isFinite(value) ? String(value) : undefined,
-});
+const NUMBER_TEXT = scalar('a number', { type: 'number' }, (value) =>
+  typeof value === 'bigint' || Number.isFinite(value) ? String(value) : undefined,
+);
 
 const EXPECTED_VALUE = 'a header value: a string without line breaks, or a number';
 
@@ -42,7 +38,7 @@ const VALUE = either(
   EXPECTED_VALUE,
 );
 
-const HEADERS: Shape<ReadonlyMap<string, readonly string[]>> = convert(
+const HEADERS = convert(
   mapOf(oneOrMore(VALUE), {
     expected: 'an object of headers by name',
     name: HEADER_NAME,
@@ -61,40 +57,26 @@ const HEADERS: Shape<ReadonlyMap<string, readonly string[]>> = convert(
 /** Deeper than any real document. */
 const MAX_DEPTH = 100;
 
-interface JsonValue {
-  readonly value: unknown;
-  readonly text: string;
-}
+/** A JSON value with its text: the value can be `null`, the text cannot be undefined. */
+const ANY_JSON = convert(ANY, (value, at, tell) =>
+  isJson(value, at, tell) ? { value, text: jsonText(value) } : undefined,
+);
 
-const ANY_JSON: Shape<JsonValue> = {
-  schema: {},
-  expected: 'a JSON value',
-  likeness: () => 1,
-  read(value, at, tell) {
-    if (!tellNoJson(value, at, tell)) return undefined;
-    return { value, text: jsonText(value) };
-  },
-};
-
-/** Reports values that JSON cannot represent, or that are nested too deeply. */
-function tellNoJson(value: unknown, at: At, tell: Tell, depth = 0): boolean {
+/** Whether JSON can represent a value. Reports the first part that it cannot. */
+function isJson(value: unknown, at: At, tell: Tell, depth = 0): boolean {
   if (depth > MAX_DEPTH) {
-    tell({ at, expected: `at most ${MAX_DEPTH} levels`, found: 'more' });
-    return false;
+    const expected = `at most ${MAX_DEPTH} levels`;
+    return tell({ at: at.slice(0, -depth), expected, found: 'more' }) ?? false;
   }
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    tell({ at, expected: 'a number that JSON can represent', found: String(value) });
-    return false;
+    const expected = 'a number that JSON can represent';
+    return tell({ at, expected, found: String(value) }) ?? false;
   }
-  if (Array.isArray(value)) {
-    return value
-      .map((item, index) => tellNoJson(item, [...at, index], tell, depth + 1))
-      .every(Boolean);
-  }
+  const isMember = (name: string | number, member: unknown): boolean =>
+    isJson(member, [...at, name], tell, depth + 1);
+  if (Array.isArray(value)) return value.every((item, index) => isMember(index, item));
   if (!isObject(value)) return true;
-  return Object.entries(value)
-    .map(([name, member]) => tellNoJson(member, [...at, name], tell, depth + 1))
-    .every(Boolean);
+  return Object.entries(value).every(([name, member]) => isMember(name, member));
 }
 
 function jsonText(value: unknown): string {
@@ -102,26 +84,25 @@ function jsonText(value: unknown): string {
   return typeof value === 'bigint' ? String(value) : JSON.stringify(value);
 }
 
-const STATUS = integer(200, 599, 'a status from 200 to 599');
-
 /** Statuses that have no body (RFC 9110, section 6.4.1). */
 export const BODILESS: readonly number[] = [204, 304];
 
-const MEMBERS = {
-  status: required(STATUS, 'The status, from 200 to 599.'),
-  headers: optional(
-    HEADERS,
-    'Additional headers by name, each with a value or an array of values.',
-  ),
-  body: optional(
-    ANY_JSON,
-    'Any JSON value, even one that the document does not allow. A string is sent as plain text if `headers` has a Content-Type that is not JSON. Without `body` and `empty`, the reply has the documented or assumed body of the status.',
-  ),
-  empty: optional(TRUE, 'Send no body, even if the status has a documented or assumed one.'),
-};
+const NO_HEADERS: ValueOf<typeof HEADERS> = new Map();
 
-export const REPLY: Shape<RuleReply> = convert(
-  object(MEMBERS, {
+const REPLY_MEMBERS = object(
+  {
+    status: required(integer(200, 599, 'a status from 200 to 599'), 'The status, from 200 to 599.'),
+    headers: optional(
+      HEADERS,
+      'Additional headers by name, each with a value or an array of values.',
+    ),
+    body: optional(
+      ANY_JSON,
+      'Any JSON value, even one that the document does not allow. A string is sent as plain text if `headers` has a Content-Type that is not JSON. Without `body` and `empty`, the reply has the documented or assumed body of the status.',
+    ),
+    empty: optional(TRUE, 'Send no body, even if the status has a documented or assumed one.'),
+  },
+  {
     schema: {
       allOf: [
         { not: having(['body', 'empty']) },
@@ -133,61 +114,49 @@ export const REPLY: Shape<RuleReply> = convert(
         },
       ],
     },
-  }),
+  },
+);
+
+/**
+ * The reply of a rule. Its headers are alternating names and values, without the media type. Without
+ * a body, it gets the one that the document or an assumption has for the status.
+ */
+export const REPLY = convert(
+  REPLY_MEMBERS,
   ({ status, headers = NO_HEADERS, body, empty }, at, tell) => {
-    const types = [...headers].filter(([name]) => isContentType(name)).flatMap(([, it]) => it);
-    const wrong = misfitOf(status, types, body !== undefined, empty === true);
-    if (wrong !== undefined) {
-      tell({ ...wrong, at: [...at, ...wrong.at] });
-      return undefined;
+    const refuse = (member: string, expected: string, found: string) =>
+      tell({ at: [...at, member], ofName: true, expected, found });
+    const types = [...headers].flatMap(([name, values]) => (isContentType(name) ? values : []));
+    if (body !== undefined && BODILESS.includes(status)) {
+      return refuse('body', `no body beside the status ${status}`, 'one');
     }
+    if (body !== undefined && empty) return refuse('empty', '`body` or `empty`', 'both');
+    if (types.length > 0 && !body) return refuse('headers', 'a `body` beside Content-Type', 'none');
+    if (types.length > 1) return refuse('headers', 'one Content-Type', listed(types, 'and'));
     return {
       status,
       headers: [...headers].flatMap(([name, values]) =>
         isContentType(name) ? [] : values.flatMap((value) => [name, value]),
       ),
-      body: empty ? { kind: 'none' } : body && bodyOf(body, types[0]),
+      body: empty ? NO_BODY : body && bodyOf(body, types[0]),
     };
   },
 );
 
-const NO_HEADERS: ReadonlyMap<string, readonly string[]> = new Map();
+/** The reply that a rule gives. */
+export type RuleReply = ValueOf<typeof REPLY>;
+
+const NO_BODY: Body = { kind: 'none' };
 
 function isContentType(name: string): boolean {
   return name.toLowerCase() === 'content-type';
 }
 
-/** Finds parts of a reply that do not go together. */
-function misfitOf(
-  status: number,
-  types: readonly string[],
-  hasBody: boolean,
-  empty: boolean,
-): Misfit | undefined {
-  if (hasBody && BODILESS.includes(status)) {
-    return {
-      at: ['body'],
-      ofName: true,
-      expected: `no body beside the status ${status}`,
-      found: 'one',
-    };
-  }
-  if (hasBody && empty) {
-    return { at: ['empty'], ofName: true, expected: '`body` or `empty`', found: 'both' };
-  }
-  if (types.length > 0 && !hasBody) {
-    return { at: ['headers'], expected: 'a `body` beside Content-Type', found: 'none' };
-  }
-  if (types.length > 1) {
-    return { at: ['headers'], expected: 'one Content-Type', found: listed(types, 'and') };
-  }
-  return undefined;
-}
-
-function bodyOf({ value, text }: JsonValue, mediaType: string | undefined): RuleReply['body'] {
+/** The body as JSON, exactly as written; a string as it is, if its media type is not JSON. */
+function bodyOf({ value, text }: ValueOf<typeof ANY_JSON>, mediaType: string | undefined): Body {
   if (mediaType === undefined) return { kind: 'json', text };
   const isText = typeof value === 'string' && !isJsonType(mediaType);
-  return { kind: 'text', text: isText ? value : text, mediaType };
+  return { kind: 'json', text: isText ? value : text, mediaType };
 }
 
 function isJsonType(mediaType: string): boolean {

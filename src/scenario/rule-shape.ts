@@ -13,36 +13,29 @@ import {
   scalar,
   text,
 } from '../shape/shapes.ts';
-import { listed } from '../words.ts';
+import { describe, listed } from '../words.ts';
+import { LONGEST_DELAY } from './duration.ts';
 import { FAULT_NAMES, FAULTS, type Fault } from './fault-table.ts';
-import { BODILESS, REPLY } from './reply-shape.ts';
-import {
-  type CallRange,
-  type Delay,
-  LONGEST_DELAY,
-  type Rule,
-  type RuleReply,
-  type Where,
-} from './scenario.ts';
+import { BODILESS, REPLY, type RuleReply } from './reply-shape.ts';
 import { tellForeignInputs, WHERE } from './where-shape.ts';
 
 const EVERY = '*' as const;
 
-const ON: Shape<readonly OperationId[]> = convert(
-  either(
-    choice([...OPERATION_IDS, EVERY]),
-    list(choice(OPERATION_IDS), { min: 1 }),
-    `${listed([...OPERATION_IDS, `"${EVERY}"`], 'or')}, or an array of operations`,
-  ),
-  (on): readonly OperationId[] => {
-    if (typeof on !== 'string') return on;
-    return on === EVERY ? OPERATION_IDS : [on];
-  },
+const ON: Shape<readonly OperationId[]> = either(
+  convert(choice([...OPERATION_IDS, EVERY]), (on) => (on === EVERY ? OPERATION_IDS : [on])),
+  list(choice(OPERATION_IDS), { min: 1 }),
+  `${listed([...OPERATION_IDS, `"${EVERY}"`], 'or')}, or an array of operations`,
 );
 
 const RANGES = /^[1-9]\d{0,8}(?:-(?:[1-9]\d{0,8})?)?(?: *, *[1-9]\d{0,8}(?:-(?:[1-9]\d{0,8})?)?)*$/;
 
 const CALL_NUMBER = integer(1, 999_999_999, 'the number of a call, from 1');
+
+/** A range of calls, counted from 1. Includes `to`, which is Infinity for an open range. */
+interface CallRange {
+  readonly from: number;
+  readonly to: number;
+}
 
 const CALLS: Shape<readonly CallRange[]> = either(
   convert(
@@ -51,8 +44,7 @@ const CALLS: Shape<readonly CallRange[]> = either(
       const calls = ranges.split(',').map(readRange);
       const backward = calls.find(({ from, to }) => to < from);
       if (backward === undefined) return calls;
-      tell({ at, expected: 'the lower number first', found: `"${ranges}"` });
-      return undefined;
+      return tell({ at, expected: 'the lower number first', found: describe(ranges) });
     },
   ),
   convert(oneOrMore(CALL_NUMBER), (calls) => calls.map((call) => ({ from: call, to: call }))),
@@ -64,14 +56,20 @@ function readRange(range: string): CallRange {
   return { from: Number(from), to: to === '' ? Number.POSITIVE_INFINITY : Number(to) };
 }
 
-const CHANCE: Shape<number> = scalar({
-  kinds: ['number'],
-  expected: 'a number above 0, up to 1',
-  schema: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
-  read: (value) => (typeof value === 'number' && value > 0 && value <= 1 ? value : undefined),
-});
+const CHANCE = scalar(
+  'a number above 0, up to 1',
+  { type: 'number', exclusiveMinimum: 0, maximum: 1 },
+  (value) => (typeof value === 'number' && value > 0 && value <= 1 ? value : undefined),
+);
 
 const MILLISECONDS = number(0, LONGEST_DELAY, `milliseconds from 0 to ${LONGEST_DELAY}`);
+
+/** The delay of a reply, in milliseconds. */
+export type Delay =
+  | { readonly kind: 'fixed'; readonly milliseconds: number }
+  | { readonly kind: 'uniform'; readonly min: number; readonly max: number }
+  /** A log-normal distribution, typical of the latency of services. */
+  | { readonly kind: 'log-normal'; readonly median: number; readonly sigma: number };
 
 const DELAY: Shape<Delay> = either(
   convert(MILLISECONDS, (milliseconds) => ({ kind: 'fixed', milliseconds })),
@@ -84,8 +82,7 @@ const DELAY: Shape<Delay> = either(
       ({ min, max }, at, tell) => {
         if (min <= max) return { kind: 'uniform', min, max };
         const expected = `at least \`min\`, which is ${min}`;
-        tell({ at: [...at, 'max'], expected, found: String(max) });
-        return undefined;
+        return tell({ at: [...at, 'max'], expected, found: String(max) });
       },
     ),
     convert(
@@ -140,8 +137,6 @@ function bodilessBy({ status, body }: RuleReply): string | undefined {
   return body?.kind === 'none' ? '`empty`' : undefined;
 }
 
-const DOES = ['reply', 'fault', 'delay'] as const;
-
 const RULE = object(
   {
     on: required(ON, 'The operations that the rule applies to; "*" for all.'),
@@ -179,36 +174,24 @@ const RULE = object(
 );
 
 /** One rule, without its scenario's name and its number. */
-export const RULE_SHAPE: Shape<Omit<Rule, 'scenario' | 'number'>> = convert(
+export const RULE_SHAPE = convert(
   RULE,
-  ({ on, where, calls, chance = 1, delay, reply, fault, apply = false }, at, tell) => {
-    const { inputs, headers, keys } = where ?? NOWHERE;
-    let right = tellForeignInputs([...inputs.keys()], on, [...at, 'where'], tell);
-    if (reply === undefined && fault === undefined) {
-      if (apply) {
-        const expected = 'a `reply` or a `fault` beside it, instead of the discarded reply';
-        tell({ at: [...at, 'apply'], expected, found: 'neither' });
-      } else if (delay === undefined) {
-        tell({
-          at,
-          expected: listed(
-            DOES.map((name) => `\`${name}\``),
-            'or',
-          ),
-          found: 'a rule that does nothing',
-        });
-      }
-      right &&= !apply && delay !== undefined;
+  ({ where = [], chance = 1, apply = false, calls, delay, reply, fault, on }, at, tell) => {
+    let right = tellForeignInputs(where, on, [...at, 'where'], tell);
+    const refuse = (expected: string, found: string, ...member: string[]): void => {
+      tell({ at: [...at, ...member], ofName: member.length > 0, expected, found });
+      right = false;
+    };
+    if (apply && !reply && !fault) {
+      const expected = 'a `reply` or a `fault` beside it, instead of the discarded reply';
+      refuse(expected, 'neither', 'apply');
+    } else if (!reply && !fault && !delay) {
+      refuse('`reply`, `fault` or `delay`', 'a rule that does nothing');
     }
     const bodiless = reply && bodilessBy(reply);
-    if (fault !== undefined && NEED_BODY.includes(fault.kind) && bodiless !== undefined) {
-      const expected = `a reply with a body beside \`${fault.kind}\``;
-      tell({ at: [...at, 'fault'], ofName: true, expected, found: bodiless });
-      right = false;
+    if (fault && bodiless !== undefined && NEED_BODY.includes(fault.kind)) {
+      refuse(`a reply with a body beside \`${fault.kind}\``, bodiless, 'fault');
     }
-    if (!right) return undefined;
-    return { on, where: { inputs, headers, keys }, calls, chance, delay, reply, fault, apply };
+    return right ? { on, where, calls, chance, delay, reply, fault, apply } : undefined;
   },
 );
-
-const NOWHERE: Where = { inputs: new Map(), headers: new Map(), keys: undefined };

@@ -3,7 +3,10 @@ import { isObject } from '../contract/records.ts';
 import { bearerToken } from '../service/bearer.ts';
 import type { Call } from '../service/input.ts';
 import { draw } from '../store/draw.ts';
-import { type Delay, LONGEST_DELAY, type Rule, type Where, type WhereValue } from './scenario.ts';
+import { LONGEST_DELAY } from './duration.ts';
+import type { Delay } from './rule-shape.ts';
+import type { Rule } from './scenario.ts';
+import type { Condition } from './where-shape.ts';
 
 /** The decision of a rule, or of a header, about a call. */
 export interface Decision {
@@ -28,7 +31,7 @@ interface BoundRule {
   readonly checks: readonly Check[];
 }
 
-type Check = (input: CallInput) => boolean;
+type Check = (call: Call) => boolean;
 
 /** Rules by operation, in the order in which they are tried. Sandboxes share it. */
 export interface RuleBook {
@@ -43,16 +46,14 @@ export interface RuleBook {
  */
 export function ruleBook(rules: readonly Rule[]): RuleBook {
   const of = (id: OperationId): BoundRule[] =>
-    rules.flatMap((rule, index) =>
-      rule.on.includes(id)
-        ? [{ rule, index, counted: isCounted(rule), checks: checksOf(id, rule.where) }]
-        : [],
-    );
+    rules.flatMap((rule, index) => (rule.on.includes(id) ? [boundRule(rule, index, id)] : []));
   return { size: rules.length, of: new Map(OPERATION_IDS.map((id) => [id, of(id)])) };
 }
 
-function isCounted({ calls, chance, delay }: Rule): boolean {
-  return calls !== undefined || chance < 1 || (delay !== undefined && delay.kind !== 'fixed');
+function boundRule(rule: Rule, index: number, id: OperationId): BoundRule {
+  const { calls, chance, delay, where } = rule;
+  const counted = calls !== undefined || chance < 1 || (delay && delay.kind !== 'fixed') === true;
+  return { rule, index, counted, checks: where.map((condition) => checkOf(id, condition)) };
 }
 
 /** The field numbers of the random draws. */
@@ -76,11 +77,10 @@ export class Rules {
   decide(call: Call): Decision | undefined {
     const rules = this.book.of.get(call.operation) ?? [];
     if (rules.length === 0) return undefined;
-    const input = new CallInput(call);
     let decision: Decision | undefined;
     for (const { rule, index, counted, checks } of rules) {
       if (decision !== undefined && !counted) continue;
-      if (!passes(checks, input)) continue;
+      if (!checks.every((check) => check(call))) continue;
       const count = counted ? this.#count(index) : 0;
       decision ??= this.#decision(rule, index, count);
     }
@@ -129,71 +129,26 @@ function drawDelay(delay: Delay, seed: number): number {
   }
 }
 
-function passes(checks: readonly Check[], input: CallInput): boolean {
-  for (const check of checks) if (!check(input)) return false;
-  return true;
-}
-
 /** Prepared once, since every call is compared with every rule of its operation. */
-function checksOf(id: OperationId, { inputs, headers, keys }: Where): Check[] {
-  const checks: Check[] = [];
-  if (keys !== undefined) checks.push((input) => keys.includes(input.key ?? ''));
-  for (const [name, wanted] of inputs) {
-    const texts = textsOf(wanted);
-    const parameter = operationShape(id).parameters.find((it) => it.name === name);
-    if (parameter?.in === 'path') checks.push((input) => texts.includes(input.pathId));
-    else checks.push((input) => input.has(name, wanted, texts));
+function checkOf(id: OperationId, { of, name, values }: Condition): Check {
+  // Values as a path, query or header writes them. Null stands for an absent one.
+  const texts = values.map((value) => (value === null ? undefined : String(value)));
+  if (of === 'key') return ({ authorization }) => texts.includes(bearerToken(authorization));
+  if (of === 'header') {
+    return ({ headers: { [name]: value } }) =>
+      texts.includes(typeof value === 'object' ? value.join(', ') : value);
   }
-  for (const [name, wanted] of headers) {
-    const texts = textsOf(wanted);
-    checks.push((input) => texts.includes(input.header(name)));
-  }
-  return checks;
-}
-
-/** Values as a path, query or header writes them. Null stands for an absent one. */
-function textsOf(wanted: readonly WhereValue[]): readonly (string | undefined)[] {
-  return wanted.map((value) => (value === null ? undefined : String(value)));
+  const parameter = operationShape(id).parameters.find((it) => it.name === name);
+  if (parameter?.in === 'path') return ({ pathId }) => texts.includes(pathId);
+  return ({ query, body }) => {
+    const asked = query.find(([given]) => given === name);
+    if (asked !== undefined) return texts.includes(asked[1]);
+    if (body.kind !== 'bytes') return texts.includes(undefined);
+    const fields = body.json.ok && isObject(body.json.value) ? body.json.value : NO_FIELDS;
+    const field = Object.hasOwn(fields, name) ? fields[name] : null;
+    return values.some((value) => value === field);
+  };
 }
 
 /** The fields of a body that is not a JSON object. */
 const NO_FIELDS: Readonly<Record<string, unknown>> = {};
-
-/** The parts of a call that rules look at. */
-class CallInput {
-  readonly #call: Call;
-
-  constructor(call: Call) {
-    this.#call = call;
-  }
-
-  get key(): string | undefined {
-    return bearerToken(this.#call.authorization);
-  }
-
-  get pathId(): string | undefined {
-    return this.#call.pathId;
-  }
-
-  /** Whether a query parameter or a body field has one of the wanted values. */
-  has(
-    name: string,
-    wanted: readonly WhereValue[],
-    texts: readonly (string | undefined)[],
-  ): boolean {
-    const { query, body } = this.#call;
-    if (query.length > 0) {
-      const asked = query.find(([given]) => given === name);
-      if (asked !== undefined) return texts.includes(asked[1]);
-    }
-    if (body.kind !== 'bytes') return texts.includes(undefined);
-    const fields = body.json.ok && isObject(body.json.value) ? body.json.value : NO_FIELDS;
-    const field = Object.hasOwn(fields, name) ? fields[name] : null;
-    return wanted.some((value) => value === field);
-  }
-
-  header(name: string): string | undefined {
-    const value = this.#call.headers[name];
-    return typeof value === 'object' ? value.join(', ') : value;
-  }
-}

@@ -92,7 +92,7 @@ function holdingBack(milliseconds: number): Rule {
     scenario: 'delay',
     number: 1,
     on: OPERATION_IDS,
-    where: { inputs: new Map(), headers: new Map(), keys: undefined },
+    where: [],
     calls: undefined,
     chance: 1,
     delay: { kind: 'fixed', milliseconds },

@@ -15,20 +15,26 @@ const REMOVED: Shape<readonly bigint[] | 'all'> = either(
   'all, or an array of ids',
 );
 
+const NO_CHANGES = { set: [], each: [], remove: [] };
+
+/** Changes to a collection: an object, or an array of the records to set where that is allowed. */
 function changesShape<const F extends Fields>(
   name: CollectionName,
   fields: F,
+  arrays: boolean,
 ): Shape<CollectionChanges<RecordOf<F>>> {
-  return convert(
+  const id = ID_NAME[name];
+  const records = list(membersShape(fields, [id]));
+  const changes = convert(
     object(
       {
         set: optional(
-          list(membersShape(fields, [ID_NAME[name]])),
-          `Records, merged by \`${ID_NAME[name]}\`: members that one leaves out stay. A new one must be whole.`,
+          records,
+          `Records, merged by \`${id}\`: members that one leaves out stay. A new one must be whole.`,
         ),
         remove: optional(REMOVED, 'Ids of records to remove, or `all`. Applied first.'),
         each: optional(
-          oneOrMore(eachShape(fields, ID_NAME[name])),
+          oneOrMore(eachShape(fields, id)),
           'Changes to every remaining record, or to those that `where` matches. Applied before `set`; null removes an optional field.',
         ),
       },
@@ -36,34 +42,29 @@ function changesShape<const F extends Fields>(
     ),
     ({ set = [], each = [], remove = [] }) => ({ set, each, remove }),
   );
-}
-
-/** Changes to a collection, or an array of the records to set. */
-function changesOrRecords<const F extends Fields>(
-  name: CollectionName,
-  fields: F,
-): Shape<CollectionChanges<RecordOf<F>>> {
-  const records = list(membersShape(fields, [ID_NAME[name]]));
+  if (!arrays) return changes;
   return either(
     convert(records, (set) => ({ ...NO_CHANGES, set })),
-    changesShape(name, fields),
+    changes,
     'an array of records, or an object with `set`, `each` or `remove`',
   );
 }
 
-type ChangesShapes = {
-  readonly [Name in CollectionName]: Shape<StoreChanges[Name]>;
-};
-
-function stateShape({ animals, inventory, orders }: ChangesShapes): Shape<StoreChanges> {
+function stateShape(arrays: boolean): Shape<StoreChanges> {
   return convert(
     object({
       animals: optional(
-        animals,
-        'With an animal that is removed go its inventory entry and orders.',
+        changesShape('animals', STORED_RECORDS.animals, arrays),
+        'Removing an animal also removes its inventory entry and orders.',
       ),
-      inventory: optional(inventory, 'Inventory entries.'),
-      orders: optional(orders, 'Orders, with their internal `status`.'),
+      inventory: optional(
+        changesShape('inventory', STORED_RECORDS.inventory, arrays),
+        'Inventory entries.',
+      ),
+      orders: optional(
+        changesShape('orders', STORED_RECORDS.orders, arrays),
+        'Orders, with their internal `status`.',
+      ),
     }),
     ({ animals = NO_CHANGES, inventory = NO_CHANGES, orders = NO_CHANGES }) => ({
       animals,
@@ -73,8 +74,6 @@ function stateShape({ animals, inventory, orders }: ChangesShapes): Shape<StoreC
   );
 }
 
-const NO_CHANGES = { set: [], each: [], remove: [] };
-
 export const UNCHANGED: StoreChanges = {
   animals: NO_CHANGES,
   inventory: NO_CHANGES,
@@ -82,15 +81,7 @@ export const UNCHANGED: StoreChanges = {
 };
 
 /** Changes to the store that a sandbox starts with. */
-export const STATE = stateShape({
-  animals: changesShape('animals', STORED_RECORDS.animals),
-  inventory: changesShape('inventory', STORED_RECORDS.inventory),
-  orders: changesShape('orders', STORED_RECORDS.orders),
-});
+export const STATE = stateShape(false);
 
 /** The same, in which an array of records is short for `set`. */
-export const CHANGES = stateShape({
-  animals: changesOrRecords('animals', STORED_RECORDS.animals),
-  inventory: changesOrRecords('inventory', STORED_RECORDS.inventory),
-  orders: changesOrRecords('orders', STORED_RECORDS.orders),
-});
+export const CHANGES = stateShape(true);

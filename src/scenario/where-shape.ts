@@ -11,14 +11,27 @@ import {
 } from '../shape/shapes.ts';
 import { listed, suggest } from '../words.ts';
 import { HEADER_NAME } from './reply-shape.ts';
-import type { Where, WhereValue } from './scenario.ts';
 
-const SCALAR: Shape<WhereValue> = scalar({
-  kinds: ['string', 'number', 'boolean', 'null'],
-  expected: 'a string, a number, true, false or null',
-  schema: { type: ['string', 'number', 'boolean', 'null'] },
-  read: (value) => (isScalar(value) ? value : undefined),
-});
+/** A scalar in a scenario. Integers that a double cannot represent are bigints. */
+export type WhereValue = string | number | bigint | boolean | null;
+
+/** One condition of a rule on a call. */
+export interface Condition {
+  /** An input is a path or query parameter, or a field of the body. */
+  readonly of: 'input' | 'header' | 'key';
+  /** The name of the input or the header, a header in lower case. */
+  readonly name: string;
+  /** Any of these matches; null matches an absent value. */
+  readonly values: readonly WhereValue[];
+}
+
+const VALUES = oneOrMore<WhereValue>(
+  scalar(
+    'a string, a number, true, false or null',
+    { type: ['string', 'number', 'boolean', 'null'] },
+    (value) => (isScalar(value) ? value : undefined),
+  ),
+);
 
 function isScalar(value: unknown): value is WhereValue {
   if (typeof value === 'number') return Number.isFinite(value);
@@ -37,15 +50,15 @@ function inputsOf(id: OperationId): readonly string[] {
   return [...documented, ...(ASSUMED_INPUTS[id] ?? [])];
 }
 
-const INPUTS = [...new Set(OPERATION_IDS.flatMap(inputsOf))].sort();
+type ConditionsMember = Member<readonly Condition[]>;
 
-const VALUES = oneOrMore(SCALAR);
-
-/** One member of `where`. */
-type Wanted =
-  | { readonly of: 'input'; readonly values: readonly WhereValue[] }
-  | { readonly of: 'headers'; readonly headers: ReadonlyMap<string, readonly WhereValue[]> }
-  | { readonly of: 'key'; readonly keys: readonly string[] };
+function inputMember(name: string): ConditionsMember {
+  const owners = OPERATION_IDS.filter((id) => inputsOf(id).includes(name));
+  return optional(
+    convert(VALUES, (values) => [{ of: 'input', name, values }]),
+    `\`${name}\` of ${listed(owners, 'and')}. \`null\` matches an absent one.`,
+  );
+}
 
 const HEADERS = mapOf(VALUES, {
   expected: 'an object of headers by name',
@@ -53,59 +66,43 @@ const HEADERS = mapOf(VALUES, {
   expectedName: 'a header name',
 });
 
-/** The conditions of a rule on a call. */
-export const WHERE: Shape<Where> = convert(
-  object<Readonly<Record<string, Member<Wanted>>>>(
+const INPUTS = [...new Set(OPERATION_IDS.flatMap(inputsOf))].sort();
+
+/** The conditions of a rule on a call. All must match. */
+export const WHERE: Shape<readonly Condition[]> = convert(
+  object<Readonly<Record<string, ConditionsMember>>>(
     {
-      ...inputMembers(),
+      ...Object.fromEntries(INPUTS.map((name) => [name, inputMember(name)])),
       headers: optional(
-        convert(HEADERS, (headers) => ({ of: 'headers', headers })),
+        convert(HEADERS, (headers) =>
+          [...headers].map(([name, values]) => ({
+            of: 'header',
+            name: name.toLowerCase(),
+            values,
+          })),
+        ),
         'Headers by name; the case does not matter. `null` matches an absent header.',
       ),
       key: optional(
-        convert(oneOrMore(text()), (keys) => ({ of: 'key', keys })),
+        convert(oneOrMore(text()), (values) => [{ of: 'key', name: 'key', values }]),
         'API keys, without `Bearer` and without the sandbox name.',
       ),
     },
     { expected: 'an object of parameters and fields, `headers` and `key`' },
   ),
-  (members) => {
-    const inputs = new Map<string, readonly WhereValue[]>();
-    let headers: Where['headers'] = new Map();
-    let keys: Where['keys'];
-    for (const [name, wanted] of Object.entries(members)) {
-      if (wanted?.of === 'input') inputs.set(name, wanted.values);
-      if (wanted?.of === 'headers') headers = lowerCased(wanted.headers);
-      if (wanted?.of === 'key') keys = wanted.keys;
-    }
-    return { inputs, headers, keys };
-  },
+  (members) => Object.values(members).flatMap((conditions) => conditions ?? []),
 );
-
-function inputMembers(): Readonly<Record<string, Member<Wanted>>> {
-  const members = INPUTS.map((name) => {
-    const owners = OPERATION_IDS.filter((id) => inputsOf(id).includes(name));
-    const description = `\`${name}\` of ${listed(owners, 'and')}. \`null\` matches an absent one.`;
-    const shape = convert(VALUES, (values): Wanted => ({ of: 'input', values }));
-    return [name, optional(shape, description)] as const;
-  });
-  return Object.fromEntries(members);
-}
-
-function lowerCased<T>(headers: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
-  return new Map([...headers].map(([name, values]) => [name.toLowerCase(), values]));
-}
 
 /** Reports inputs that none of a rule's operations has: the rule could never match. */
 export function tellForeignInputs(
-  names: readonly string[],
+  where: readonly Condition[],
   on: readonly OperationId[],
   at: At,
   tell: Tell,
 ): boolean {
   const known = [...new Set(on.flatMap(inputsOf))];
-  const foreign = names.filter((name) => !known.includes(name));
-  for (const name of foreign) {
+  const foreign = where.filter(({ of, name }) => of === 'input' && !known.includes(name));
+  for (const { name } of foreign) {
     const expected =
       known.length === 0
         ? `headers or key, since ${listed(on, 'and')} has no input`

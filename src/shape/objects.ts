@@ -56,10 +56,7 @@ export function object<const M extends Members>(
     likeness: (value) =>
       isObject(value) ? 1 + names.filter((name) => Object.hasOwn(value, name)).length : 0,
     read(value, at, tell) {
-      if (!isObject(value)) {
-        tell({ at, expected, found: describe(value) });
-        return undefined;
-      }
+      if (!isObject(value)) return tell({ at, expected, found: describe(value) });
       let whole = tellUnknown(value, members, expectedName, at, tell);
       const values: Record<string, unknown> = {};
       for (const [name, { shape, required }] of entries) {
@@ -75,8 +72,7 @@ export function object<const M extends Members>(
         }
       }
       if (whole && some && Object.keys(values).length === 0) {
-        tell({ at, expected: listed(names, 'or'), found: 'an empty object' });
-        whole = false;
+        return tell({ at, expected: listed(names, 'or'), found: 'an empty object' });
       }
       return isWhole<M>(values, whole) ? values : undefined;
     },
@@ -171,10 +167,7 @@ export function mapOf<T>(
     expected,
     likeness: (value) => (isObject(value) ? 1 : 0),
     read(value, at, tell) {
-      if (!isObject(value)) {
-        tell({ at, expected, found: describe(value) });
-        return undefined;
-      }
+      if (!isObject(value)) return tell({ at, expected, found: describe(value) });
       const entries = Object.entries(value);
       const map = new Map<string, T>();
       for (const [name, member] of entries) {

@@ -29,31 +29,23 @@ export interface Each {
 }
 
 /** The id of a record. */
-export const ID: Shape<bigint> = scalar({
-  kinds: ['number'],
-  expected: FIELD_TYPES.int64.expected,
-  schema: { ...FIELD_TYPES.int64.schema, ...INT64_BOUNDS },
-  read: toInt64,
-});
+export const ID: Shape<bigint> = scalar(
+  FIELD_TYPES.int64.expected,
+  { ...FIELD_TYPES.int64.schema, ...INT64_BOUNDS },
+  toInt64,
+);
 
 function fieldShape({ type, seen }: Field): Shape<unknown> {
   const { expected, schema, read } = FIELD_TYPES[type];
   const words = 'enum' in schema ? schema.enum : undefined;
   // An editor offers examples for completion, and accepts other values.
   const examples = seen !== undefined && { examples: seen };
-  return scalar<unknown>({
-    kinds: ['string', 'number', 'boolean'],
-    expected,
-    schema: { ...schema, ...STRICTER[type], ...examples },
-    ...(words !== undefined && { words }),
-    read,
-  });
+  return scalar<unknown>(expected, { ...schema, ...STRICTER[type], ...examples }, read, words);
 }
 
 /** A whole record. */
 export function recordShape<const F extends Fields>(fields: F): Shape<RecordOf<F>> {
-  const members = membersOf(fields, fieldShape, ({ required }) => required);
-  return convert(object(members), (record) => (isRecord<RecordOf<F>>(record) ? record : undefined));
+  return recordOf(membersOf(fields, fieldShape, ({ required }) => required));
 }
 
 /** The records of a store. */
@@ -68,10 +60,11 @@ export function membersShape<const F extends Fields>(
   fields: F,
   required: readonly (keyof F)[],
 ): Shape<Partial<RecordOf<F>>> {
-  const members = membersOf(fields, fieldShape, (_, name) => required.includes(name));
-  return convert(object(members), (record) =>
-    isRecord<Partial<RecordOf<F>>>(record) ? record : undefined,
-  );
+  return recordOf(membersOf(fields, fieldShape, (_, name) => required.includes(name)));
+}
+
+function recordOf<R extends object>(members: Readonly<Record<string, Member<unknown>>>): Shape<R> {
+  return convert(object(members), (record) => (isRecord<R>(record) ? record : undefined));
 }
 
 /** Members of a record that change; null removes an optional one (RFC 7396). */
@@ -98,9 +91,11 @@ export function eachShape(fields: Fields, id: string): Shape<Each> {
       },
     ),
     ({ where = {}, ...change }, at, tell) => {
-      if (Object.keys(change).length > 0) return { where: valueSets(where), change };
-      tell({ at, expected: listed(names, 'or'), found: 'nothing to change' });
-      return undefined;
+      if (Object.keys(change).length === 0) {
+        return tell({ at, expected: listed(names, 'or'), found: 'nothing to change' });
+      }
+      const sets = Object.entries(where).map(([name, values]) => [name, new Set(values)] as const);
+      return { where: new Map(sets), change };
     },
   );
 }
@@ -118,10 +113,6 @@ export function changedRecord<R extends Readonly<Record<string, unknown>>>(
     if (value !== undefined && value !== null) members[name] = value;
   }
   return isRecord<R>(members) ? members : record;
-}
-
-function valueSets(where: Readonly<Record<string, readonly unknown[] | undefined>>): Each['where'] {
-  return new Map(Object.entries(where).map(([name, values]) => [name, new Set(values)]));
 }
 
 /** The value of a field, or null for none. */

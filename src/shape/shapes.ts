@@ -27,7 +27,8 @@ export interface Misfit {
   readonly found: string;
 }
 
-export type Tell = (misfit: Misfit) => void;
+/** Reports a misfit. Returns undefined, which is what a reader then returns. */
+export type Tell = (misfit: Misfit) => undefined;
 
 /** A misfit with its place as text. */
 export interface ShapeProblem extends Problem, Misfit {}
@@ -56,15 +57,18 @@ export type ValueOf<S> = S extends Shape<infer T> ? T : never;
 /** Reads a parsed JSON or YAML value, and reports every misfit. */
 export function readAs<T>(shape: Shape<T>, value: unknown): Reading<T, ShapeProblem> {
   const problems: ShapeProblem[] = [];
-  const read = shape.read(value, [], (misfit) => problems.push(problemOf(misfit)));
+  const read = shape.read(value, [], tellInto(problems));
   return read === undefined || problems.length > 0
     ? { ok: false, problems }
     : { ok: true, value: read };
 }
 
-export function problemOf(misfit: Misfit): ShapeProblem {
-  const at = [...misfit.at];
-  return { ...misfit, at, path: pathText(at) };
+/** Adds each misfit that is reported to a list. */
+export function tellInto(problems: ShapeProblem[]): Tell {
+  return (misfit) => {
+    const at = [...misfit.at];
+    problems.push({ ...misfit, at, path: pathText(at) });
+  };
 }
 
 /** The same shape with a name, under which an OpenAPI document lists its schema. */
@@ -72,45 +76,40 @@ export function named<T>(name: string, shape: Shape<T>): Shape<T> {
   return { ...shape, schema: { title: name, ...shape.schema } };
 }
 
-type Kind = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object';
-
-function kindOf(value: unknown): Kind | undefined {
+/** The type of a value, as a JSON Schema names it, but `number` for integers. */
+function typeOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  if (typeof value === 'bigint' || typeof value === 'number' || isLosslessNumber(value)) {
-    return 'number';
-  }
-  if (typeof value === 'string') return 'string';
-  if (typeof value === 'boolean') return 'boolean';
-  return isObject(value) ? 'object' : undefined;
+  return typeof value === 'bigint' || isLosslessNumber(value) ? 'number' : typeof value;
 }
 
-interface ScalarOptions<T> {
-  readonly kinds: readonly Kind[];
-  readonly expected: string;
-  readonly schema: Json;
-  /** Words that a misspelt one may have been meant for. */
-  readonly words?: readonly string[];
-  readonly read: (value: unknown) => T | undefined;
-}
-
-/** A value without members. */
-export function scalar<T>({ kinds, expected, schema, words, read }: ScalarOptions<T>): Shape<T> {
+/**
+ * A value without members.
+ *
+ * @param schema names its `type`
+ * @param words that a misspelt one may have been meant for
+ */
+export function scalar<T>(
+  expected: string,
+  schema: Json,
+  read: (value: unknown) => T | undefined,
+  words?: readonly string[],
+): Shape<T> {
+  const types = [schema.type].flat().map((type) => (type === 'integer' ? 'number' : type));
   return {
     schema,
     expected,
-    likeness: (value) => (kinds.some((kind) => kind === kindOf(value)) ? 1 : 0),
+    likeness: (value) => (types.includes(typeOf(value)) ? 1 : 0),
     read(value, at, tell) {
       const result = read(value);
-      if (result === undefined) tell({ at, expected, found: foundWord(value, words) });
-      return result;
+      return result === undefined ? tell({ at, expected, found: foundWord(value, words) }) : result;
     },
   };
 }
 
-/** A value that was found, with the nearest of the right words where it is none of them. */
+/** What was found, with the nearest of the right words if there is one. */
 export function foundWord(value: unknown, words: readonly string[] = []): string {
-  // Nothing is near to a word that is shorter than what may differ.
+  // A word of two letters is within reach of any other.
   const hint = typeof value === 'string' && value.length > 2 ? suggest(value, words) : '';
   return `${describe(value)}${hint}`;
 }
@@ -121,12 +120,9 @@ export function text(
   pattern = /./,
   schema: Json = { minLength: 1 },
 ): Shape<string> {
-  return scalar({
-    kinds: ['string'],
-    expected,
-    schema: { type: 'string', ...schema },
-    read: (value) => (typeof value === 'string' && pattern.test(value) ? value : undefined),
-  });
+  return scalar(expected, { type: 'string', ...schema }, (value) =>
+    typeof value === 'string' && pattern.test(value) ? value : undefined,
+  );
 }
 
 /** Any string. */
@@ -142,59 +138,41 @@ export const ANY: Shape<unknown> = {
 
 /** One of some words. */
 export function choice<const Word extends string>(words: readonly Word[]): Shape<Word> {
-  return scalar({
-    kinds: ['string'],
-    expected: listed(words, 'or'),
-    schema: { enum: words },
-    words,
-    read: (value) => words.find((word) => word === value),
-  });
+  const schema = { type: 'string', enum: words };
+  return scalar(listed(words, 'or'), schema, (value) => words.find((it) => it === value), words);
 }
 
 /** A number within bounds, both included. */
 export function number(min: number, max: number, expected: string): Shape<number> {
-  return scalar({
-    kinds: ['number'],
-    expected,
-    schema: { type: 'number', minimum: min, maximum: max },
-    read: (value) =>
-      typeof value === 'number' && value >= min && value <= max ? value : undefined,
-  });
+  return scalar(expected, { type: 'number', minimum: min, maximum: max }, (value) =>
+    typeof value === 'number' && value >= min && value <= max ? value : undefined,
+  );
 }
 
 /** An integer within bounds, both included. */
-export function integer(min: number, max: number, expected?: string): Shape<number> {
-  return scalar({
-    kinds: ['number'],
-    expected: expected ?? `an integer from ${min} to ${max}`,
-    schema: { type: 'integer', minimum: min, maximum: max },
-    read: (value) =>
-      typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
-        ? value
-        : undefined,
-  });
+export function integer(
+  min: number,
+  max: number,
+  expected = `an integer from ${min} to ${max}`,
+): Shape<number> {
+  return scalar(expected, { type: 'integer', minimum: min, maximum: max }, (value) =>
+    Number.isInteger(value) && Number(value) >= min && Number(value) <= max
+      ? Number(value)
+      : undefined,
+  );
 }
 
-export const TRUE: Shape<true> = scalar({
-  kinds: ['boolean'],
-  expected: 'true',
-  schema: { const: true },
-  read: (value) => (value === true ? value : undefined),
-});
+export const TRUE: Shape<true> = scalar('true', { type: 'boolean', const: true }, (value) =>
+  value === true ? value : undefined,
+);
 
-export const FLAG: Shape<boolean> = scalar({
-  kinds: ['boolean'],
-  expected: 'true or false',
-  schema: { type: 'boolean' },
-  read: (value) => (typeof value === 'boolean' ? value : undefined),
-});
+export const FLAG: Shape<boolean> = scalar('true or false', { type: 'boolean' }, (value) =>
+  typeof value === 'boolean' ? value : undefined,
+);
 
-export const NULL: Shape<null> = scalar({
-  kinds: ['null'],
-  expected: 'null',
-  schema: { type: 'null' },
-  read: (value) => (value === null ? value : undefined),
-});
+export const NULL: Shape<null> = scalar('null', { type: 'null' }, (value) =>
+  value === null ? value : undefined,
+);
 
 interface ListOptions {
   readonly min?: number;
@@ -210,18 +188,16 @@ export function list<T>(of: Shape<T>, options: ListOptions = {}): Shape<readonly
     read(value, at, tell) {
       if (!Array.isArray(value) || value.length < min) {
         const found = Array.isArray(value) ? 'an empty array' : describe(value);
-        tell({ at, expected: `${expected}${min > 0 ? ' that is not empty' : ''}`, found });
-        return undefined;
+        return tell({ at, expected: `${expected}${min > 0 ? ' that is not empty' : ''}`, found });
       }
-      const elements: readonly unknown[] = value;
       const items: T[] = [];
-      for (let index = 0; index < elements.length; index += 1) {
+      for (const [index, element] of value.entries()) {
         at.push(index);
-        const item = of.read(elements[index], at, tell);
+        const item = of.read(element, at, tell);
         at.pop();
         if (item !== undefined) items.push(item);
       }
-      return items.length === elements.length ? items : undefined;
+      return items.length === value.length ? items : undefined;
     },
   };
 }
@@ -236,7 +212,7 @@ export function oneOrMore<T>(of: Shape<T>): Shape<readonly T[]> {
   );
 }
 
-/** What looks most like the value of two shapes is what it is read as, and told about. */
+/** A value of one of two shapes. Read as the one that it looks most like, which reports misfits. */
 export function either<A, B>(
   first: Shape<A>,
   second: Shape<B>,
@@ -248,12 +224,9 @@ export function either<A, B>(
     likeness: (value) => Math.max(first.likeness(value), second.likeness(value)),
     read(value, at, tell) {
       const [a, b] = [first.likeness(value), second.likeness(value)];
-      if (Math.max(a, b) === 0) {
-        tell({ at, expected, found: describe(value) });
-        return undefined;
-      }
+      if (a + b === 0) return tell({ at, expected, found: describe(value) });
       const meant: Shape<A | B> = a >= b ? first : second;
-      // A word may have been meant as either; parts, and what one of them looks at more closely, not.
+      // A word may have been meant as either. Members, and what one shape checks further, may not.
       const whole: Tell = (misfit) =>
         tell(misfit.expected === meant.expected ? { ...misfit, expected } : misfit);
       return meant.read(value, at, isObject(value) || Array.isArray(value) ? tell : whole);
@@ -261,7 +234,7 @@ export function either<A, B>(
   };
 }
 
-/** What a value is turned into, or looked at once more: `change` tells what is wrong with it. */
+/** A value that is converted or checked further after it was read. `change` reports misfits. */
 export function convert<T, U>(
   of: Shape<T>,
   change: (value: T, at: At, tell: Tell) => U | undefined,

@@ -7,7 +7,7 @@ import {
   STORED_RECORDS,
 } from '../contract/records.ts';
 import { type Each, RECORD_SHAPES } from '../shape/record-shapes.ts';
-import { type At, problemOf, type Shape, type ShapeProblem, type Tell } from '../shape/shapes.ts';
+import { type At, type Shape, type ShapeProblem, type Tell, tellInto } from '../shape/shapes.ts';
 import { changeEach, layersOf } from './change-each.ts';
 import type { Collection } from './collection.ts';
 import { findingOrders, indexing } from './orders-by-animal.ts';
@@ -79,7 +79,7 @@ export function* merging(
 ): Work<readonly ShapeProblem[]> {
   const draft = forkStore(store);
   const problems: ShapeProblem[] = [];
-  const tell: Tell = (misfit) => problems.push(problemOf(misfit));
+  const tell = tellInto(problems);
   const { animals, inventory, orders } = changes;
   if (animals.remove === 'all') for (const name of COLLECTIONS) draft[name].clear();
   else yield* removingAnimals(draft, new Set(animals.remove));

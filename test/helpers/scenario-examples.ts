@@ -152,7 +152,7 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
   [
     'an operation run for nothing',
     'rules:\n  - { on: getPet, delay: 5, apply: true }',
-    'FILE:2:36: $.rules[0].apply: expected a `reply` or a `fault` beside it, instead of the discarded reply, found neither',
+    'FILE:2:29: $.rules[0].apply: expected a `reply` or a `fault` beside it, instead of the discarded reply, found neither',
   ],
   [
     'a call before the first',
@@ -288,12 +288,12 @@ export const BROKEN_FOR_THE_READER: typeof BROKEN = [
   [
     'a type without a body',
     'rules:\n  - { on: getPet, reply: { status: 200, headers: { content-type: text/html } } }',
-    'FILE:2:50: $.rules[0].reply.headers: expected a `body` beside Content-Type, found none',
+    'FILE:2:41: $.rules[0].reply.headers: expected a `body` beside Content-Type, found none',
   ],
   [
     'two types of one body',
     'rules:\n  - { on: getPet, reply: { status: 200, headers: { Content-Type: [a/b, c/d] }, body: x } }',
-    'FILE:2:50: $.rules[0].reply.headers: expected one Content-Type, found a/b and c/d',
+    'FILE:2:41: $.rules[0].reply.headers: expected one Content-Type, found a/b and c/d',
   ],
   [
     'a length of its own',

@@ -2,18 +2,21 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
 import { Rules, ruleBook } from '../../src/scenario/rules.ts';
-import type { Rule, Where } from '../../src/scenario/scenario.ts';
+import type { Rule } from '../../src/scenario/scenario.ts';
+import type { Condition, WhereValue } from '../../src/scenario/where-shape.ts';
 import type { Call } from '../../src/service/input.ts';
 import { ReceivedBytes } from '../../src/service/received-body.ts';
 
-const ANYTHING: Where = { inputs: new Map(), headers: new Map(), keys: undefined };
+const input = (name: string, ...values: WhereValue[]): Condition => ({ of: 'input', name, values });
+const header = (name: string, ...values: string[]): Condition => ({ of: 'header', name, values });
+const key = (...values: string[]): Condition => ({ of: 'key', name: 'key', values });
 
 function rule(number: number, members: Partial<Rule> = {}): Rule {
   return {
     scenario: 'test',
     number,
     on: ['getPet'],
-    where: ANYTHING,
+    where: [],
     calls: undefined,
     chance: 1,
     delay: undefined,
@@ -43,7 +46,7 @@ function body(text: string): Partial<Call> {
   return { body: new ReceivedBytes(Buffer.from(text)) };
 }
 
-/** The numbers of the rules that decide some calls; undefined where none does. */
+/** The numbers of the rules that decide some calls; undefined if none does. */
 function deciders(
   rules: readonly Rule[],
   calls: readonly Call[],
@@ -56,16 +59,16 @@ function deciders(
 const times = (count: number, it = call()): Call[] => Array.from({ length: count }, () => it);
 
 describe('rules', () => {
-  test('are tried in their order, and the first that matches decides', () => {
+  test('are tried in order, and the first match decides', () => {
     expect(deciders([rule(1), rule(2)], [call()])).toEqual([1]);
   });
 
-  test('are for their operations only', () => {
+  test('apply only to their operations', () => {
     expect(deciders([rule(1, { on: ['listPets'] })], [call()])).toEqual([undefined]);
     expect(deciders([rule(1, { on: ['listPets', 'getPet'] })], [call()])).toEqual([1]);
   });
 
-  test('decide the calls that they are for, counted from 1', () => {
+  test('decide the calls in `calls`, counted from 1', () => {
     const calls = [
       { from: 2, to: 2 },
       { from: 4, to: Number.POSITIVE_INFINITY },
@@ -73,14 +76,14 @@ describe('rules', () => {
     expect(deciders([rule(1, { calls })], times(5))).toEqual([undefined, 1, undefined, 1, 1]);
   });
 
-  test('count a call that another rule decides', () => {
+  test('count calls that another rule decides', () => {
     const first = rule(1, { calls: [{ from: 1, to: 1 }] });
     const second = rule(2, { calls: [{ from: 2, to: 2 }] });
     expect(deciders([first, second], times(3))).toEqual([1, 2, undefined]);
   });
 
-  test('count no call that their `where` does not match', () => {
-    const where = { ...ANYTHING, inputs: new Map([['petId', [2]]]) };
+  test('count only calls that match `where`', () => {
+    const where = [input('petId', 2)];
     const second = rule(1, { where, calls: [{ from: 1, to: 1 }] });
     const other = call('getPet', { pathId: '2' });
     expect(deciders([second], [call(), call(), other, other])).toEqual([
@@ -91,70 +94,54 @@ describe('rules', () => {
     ]);
   });
 
-  test.each<[string, Partial<Where>, Call, boolean]>([
-    ['an id in the path', { inputs: new Map([['petId', [1]]]) }, call(), true],
-    ['another id in the path', { inputs: new Map([['petId', [11]]]) }, call(), false],
+  test.each<[string, readonly Condition[], Call, boolean]>([
+    ['an id in the path', [input('petId', 1)], call(), true],
+    ['another id in the path', [input('petId', 11)], call(), false],
     [
-      'an id that no double holds',
-      { inputs: new Map([['petId', [9007199254740993n]]]) },
+      'an id that a double would round',
+      [input('petId', 9007199254740993n)],
       call('getPet', { pathId: '9007199254740993' }),
       true,
     ],
-    ['one of several values', { inputs: new Map([['petId', [3, 1]]]) }, call(), true],
+    ['one of several values', [input('petId', 3, 1)], call(), true],
+    ['a query parameter', [input('limit', 20)], call('getPet', { query: [['limit', '20']] }), true],
+    ['an absent parameter', [input('limit', 20)], call(), false],
+    ['null for an absent parameter', [input('limit', null)], call(), true],
+    ['a body field', [input('name', 'Rex')], call('getPet', body('{"name":"Rex"}')), true],
     [
-      'a query parameter',
-      { inputs: new Map([['limit', [20]]]) },
-      call('getPet', { query: [['limit', '20']] }),
-      true,
-    ],
-    ['a parameter that is not there', { inputs: new Map([['limit', [20]]]) }, call(), false],
-    ['null where nothing is there', { inputs: new Map([['limit', [null]]]) }, call(), true],
-    [
-      'a field of the body',
-      { inputs: new Map([['name', ['Rex']]]) },
-      call('getPet', body('{"name":"Rex"}')),
-      true,
-    ],
-    [
-      'a field of the body of another type',
-      { inputs: new Map([['quantity', [3]]]) },
+      'a body field of another type',
+      [input('quantity', 3)],
       call('getPet', body('{"quantity":"3"}')),
       false,
     ],
     [
-      'an exact field of the body',
-      { inputs: new Map([['categoryId', [9007199254740993n]]]) },
+      'a body field whose exact value differs',
+      [input('categoryId', 9007199254740993n)],
       call('getPet', body('{"categoryId":9007199254740992}')),
       false,
     ],
+    ['a body that is not JSON', [input('name', 'Rex')], call('getPet', body('{"name":')), false],
     [
-      'a body that is no JSON',
-      { inputs: new Map([['name', ['Rex']]]) },
-      call('getPet', body('{"name":')),
-      false,
-    ],
-    [
-      'a name that every object has',
-      { inputs: new Map([['constructor', [null]]]) },
+      'null for a name that every JavaScript object inherits',
+      [input('constructor', null)],
       call('getPet', body('{}')),
       true,
     ],
     [
       'a header',
-      { headers: new Map([['user-agent', ['curl']]]) },
+      [header('user-agent', 'curl')],
       call('getPet', { headers: { 'user-agent': 'curl' } }),
       true,
     ],
-    ['a header that is not there', { headers: new Map([['user-agent', ['curl']]]) }, call(), false],
-    ['a key', { keys: ['demo-key'] }, call(), true],
-    ['another key', { keys: ['other'] }, call(), false],
-    ['every part at once', { inputs: new Map([['petId', [1]]]), keys: ['other'] }, call(), false],
-  ])('match %s', (_what, where, it, expected) => {
-    const rules = [rule(1, { where: { ...ANYTHING, ...where } })];
-    expect(deciders(rules, [it])).toEqual([expected ? 1 : undefined]);
+    ['an absent header', [header('user-agent', 'curl')], call(), false],
+    ['a key', [key('demo-key')], call(), true],
+    ['another key', [key('other')], call(), false],
+    ['only one of two conditions', [input('petId', 1), key('other')], call(), false],
+  ])('compare %s', (_what, where, it, expected) => {
+    expect(deciders([rule(1, { where })], [it])).toEqual([expected ? 1 : undefined]);
   });
 
-  test('draw their chance and their delay from the seed and the count alone', () => {
+  test('draw chance and delay from the seed and the call count alone', () => {
     const chancy = rule(1, { chance: 0.3, delay: { kind: 'log-normal', median: 100, sigma: 0.5 } });
     const decide = (seed: number) => {
       const rules = new Rules(ruleBook([chancy]), seed);
@@ -164,13 +151,13 @@ describe('rules', () => {
     expect(decide(1)).not.toEqual(decide(2));
   });
 
-  test('fire about as often as their chance says', () => {
+  test('apply about as often as `chance` says', () => {
     const fired = deciders([rule(1, { chance: 0.1 })], times(10_000)).filter((it) => it === 1);
     expect(fired.length).toBeGreaterThan(900);
     expect(fired.length).toBeLessThan(1100);
   });
 
-  test('hold a reply back as long as they say', () => {
+  test('delay a reply within the given range', () => {
     fc.assert(
       fc.property(fc.integer(), fc.nat(1000), fc.nat(1000), (seed, min, more) => {
         const uniform = { kind: 'uniform', min, max: min + more } as const;
@@ -184,7 +171,7 @@ describe('rules', () => {
     );
   });
 
-  test('share a book and count apart', () => {
+  test('count calls separately when they share a rule book', () => {
     const book = ruleBook([rule(1, { calls: [{ from: 1, to: 1 }] })]);
     const [one, other] = [new Rules(book, 1), new Rules(book, 1)];
     expect(one.decide(call())?.rule?.number).toBe(1);

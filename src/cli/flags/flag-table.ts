@@ -1,6 +1,6 @@
 import { DEFAULT_URL } from '../../contract/default-url.ts';
 import { DEFAULTS } from '../../defaults.ts';
-import { LONGEST_DELAY } from '../../scenario/scenario.ts';
+import { LONGEST_DELAY } from '../../scenario/duration.ts';
 import { INSTANT } from '../../scenario/time-shapes.ts';
 import { choice } from '../../shape/shapes.ts';
 import { MOST_RECORDS } from '../../store/fixture/generate-store.ts';

@@ -1,7 +1,7 @@
 import { INT64_MAX } from '../../contract/int64.ts';
 import type { Problem, Reading } from '../../contract/records.ts';
 import { changedRecord } from '../../shape/record-shapes.ts';
-import { problemOf, readAs, type ShapeProblem } from '../../shape/shapes.ts';
+import { readAs, type ShapeProblem, tellInto } from '../../shape/shapes.ts';
 import { ID_NAME, tellMissingAnimal } from '../../store/merge.ts';
 import type { Store } from '../../store/store.ts';
 import { type ControlCall, type ControlReply, refuse, refuseInput } from '../endpoint.ts';
@@ -85,8 +85,6 @@ function readWhole<R extends AnyRecord>(
   const reading = readAs(shape, value);
   if (!reading.ok) return reading;
   const problems: ShapeProblem[] = [];
-  tellMissingAnimal(store, reading.value.petId, ['petId'], (misfit) =>
-    problems.push(problemOf(misfit)),
-  );
+  tellMissingAnimal(store, reading.value.petId, ['petId'], tellInto(problems));
   return problems.length > 0 ? { ok: false, problems } : reading;
 }
