@@ -1,6 +1,5 @@
 import type { ControlCall } from '../../src/control/endpoint.ts';
 import type { Sandboxes } from '../../src/sandbox/sandboxes.ts';
-import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
 
 /** A call of the control API of the default sandbox. */
 export function controlCall(sandboxes: Sandboxes, query = ''): ControlCall {
@@ -8,7 +7,6 @@ export function controlCall(sandboxes: Sandboxes, query = ''): ControlCall {
     parts: {
       sandboxes,
       starter: () => Promise.reject(new Error('not asked for')),
-      library: new ScenarioLibrary(),
       guard: { loopback: true, token: undefined },
       enabled: true,
     },

@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseDuration } from '../../src/scenario/duration.ts';
-import { loadScenarios, loadForRequest, shippedScenarios } from '../../src/scenario/load-scenario.ts';
+import {
+  loadForRequest,
+  loadScenarios,
+  shippedScenarios,
+} from '../../src/scenario/load-scenario.ts';
 import { readScenario } from '../../src/scenario/read-scenario.ts';
 import { ScenarioError } from '../../src/scenario/scenario.ts';
 import { validateFile } from '../../src/scenario/validate-file.ts';

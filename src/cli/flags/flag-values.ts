@@ -41,36 +41,30 @@ export const SCENARIO_NAME = convert(text(), (value, at, tell) => {
   if (!value.includes(',') || existsSync(value)) return value;
   const repeated = value.split(',').map((name) => `--scenario ${name.trim()}`);
   const found = `${describe(value)} (repeat the flag for several: ${repeated.join(' ')})`;
-  tell({ at, expected: 'one scenario', found });
-  return undefined;
+  return tell({ at, expected: 'one scenario', found });
 });
 
 /** A share in percent. */
-export const SHARE = scalar({
-  kinds: ['string'],
-  expected: 'a percentage from 0% to 100%, or documented',
-  schema: { type: 'string' },
-  words: ['documented'],
-  read(value) {
+export const SHARE = scalar(
+  'a percentage from 0% to 100%, or documented',
+  { type: 'string' },
+  (value) => {
     if (value === 'documented') return 100;
     // Without the sign only whole numbers: 0.8 could mean 80%.
     const [, percent] = /^(\d{1,3}|\d{1,3}\.\d+(?=%))%?$/.exec(String(value)) ?? [];
     return percent !== undefined && Number(percent) <= 100 ? Number(percent) : undefined;
   },
-});
+  ['documented'],
+);
 
 export const HTTP_URL = urlShape('an http URL such as http://127.0.0.1:4010', /^https?:/i);
 
 export const SERVER_URL = urlShape(`a URL such as ${DEFAULT_URL}`, /^/);
 
 function urlShape(expected: string, start: RegExp): Shape<string> {
-  return scalar({
-    kinds: ['string'],
-    expected,
-    schema: { type: 'string', format: 'uri' },
-    read: (value) =>
-      typeof value === 'string' && start.test(value) && URL.canParse(value) ? value : undefined,
-  });
+  return scalar(expected, { type: 'string', format: 'uri' }, (value) =>
+    typeof value === 'string' && start.test(value) && URL.canParse(value) ? value : undefined,
+  );
 }
 
 const ASSIGNMENTS = list(text('ID=OPTION, such as cancel-again=404', /=/, { pattern: '=' }));
