@@ -155,7 +155,8 @@ function plainValue(
     if (isSeq(node)) return node.items.map((item) => plain(item, depth + 1, isAliased));
     if (!isMap(node)) return null;
     const entries = node.items.map(({ key, value }) => {
-      if (!isScalar(key)) refuse(isNode(key) ? key : node, 'a scalar as a name', describe(String(key)));
+      if (!isScalar(key))
+        refuse(isNode(key) ? key : node, 'a scalar as a name', describe(String(key)));
       return [nameOf(key), plain(value, depth + 1, isAliased)] as const;
     });
     // Defined, not assigned: a member may be called `__proto__`.

@@ -63,8 +63,8 @@ describe('text that is not YAML or JSON is refused', () => {
     [
       '500 nested arrays',
       'yaml',
-      `rules: [{ on: getPet, reply: { status: 200, body: ${'['.repeat(500)}${']'.repeat(500)} } }]`,
-      'FILE:1:51: $.rules[0].reply.body: expected at most 100 levels, found more',
+      `a: ${'['.repeat(500)}${']'.repeat(500)}`,
+      'FILE:1:204: expected at most 200 levels, found more',
     ],
   ])('%s', async (_, extension, text, problem) => {
     const problems = await problemsOf(text, extension);
@@ -84,16 +84,12 @@ describe('text that is not YAML or JSON is refused', () => {
 
   test('aliases that stand for themselves, or for millions of values, end', async () => {
     expect(await problemsOf('rules: &a [*a]')).toEqual([
-      'FILE:1:12: $.rules[0]: expected an object, found an array',
-    ]);
-    const body = 'rules: [{ on: getPet, reply: { status: 200, body: &a [*a, *a] } }]';
-    expect(await problemsOf(body)).toEqual([
-      'FILE:1:54: $.rules[0].reply.body: expected at most 100 levels, found more',
+      'FILE:1:11: expected at most 200 levels, found more',
     ]);
     const ten = (of: string) => `[${Array(10).fill(of).join(', ')}]`;
     const lines = [...'bcdefgh'].map((it, index) => `${it}: &${it} ${ten(`*${'abcdefg'[index]}`)}`);
     expect(await problemsOf(`a: &a ${ten('x')}\n${lines.join('\n')}`)).toEqual([
-      'FILE: expected at most 10000 uses of an anchor, nested ones multiplied, found more',
+      expect.stringMatching(/^FILE:\d:\d+: expected aliases of at most 100000 values, found more$/),
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { scenarioFromText } from '../../scenario/scenario-from-text.ts';
 import { scenarioSchema } from '../../scenario/scenario-schema.ts';
 import { object, required } from '../../shape/objects.ts';
@@ -40,13 +41,12 @@ export const SCENARIO_TEXT_ENDPOINTS: readonly Listed[] = [
       200: { description: 'The file.', shape: SOURCE },
       404: { description: 'No such scenario ships.', shape: ERROR },
     },
-    handle: async ({ parts, params: { name = '' } }) => {
-      const names = (await parts.library.list()).map((it) => it.name);
+    handle: ({ params: { name = '' } }) => {
+      const names = shippedScenarios().map((it) => it.name);
       if (!names.includes(name)) {
         const message = `no scenario ${describe(name)} ships${suggest(name, names)}`;
         return refuse('not_found', 404, message);
       }
-      const { scenarioText } = await import('../../scenario/load-scenario.ts');
       return json({ name, text: scenarioText(name) });
     },
   },
