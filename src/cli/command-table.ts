@@ -1,7 +1,6 @@
 interface CommandShape {
-  /** Other names for it. */
   readonly aliases?: readonly string[];
-  /** What can follow the name besides flags: one optional word, or any number. */
+  /** What can follow the name besides flags: one optional word, or any number of words. */
   readonly positional?: {
     readonly name: string;
     readonly description: string;
@@ -9,13 +8,13 @@ interface CommandShape {
   };
   /** Whether it runs the command that follows `--`. */
   readonly runs?: true;
-  /** A line of the help, in the imperative. */
+  /** One line for the help, in the imperative. */
   readonly summary: string;
-  /** Command lines without the program's name, with what each does. */
+  /** Each line leaves out the program's name. */
   readonly examples: readonly (readonly [line: string, effect: string])[];
 }
 
-/** The commands. Without a name the program serves. */
+/** The commands. Without a command, the program serves. */
 const COMMANDS = {
   serve: {
     aliases: ['start', 'run'],
@@ -37,16 +36,16 @@ const COMMANDS = {
   },
   sweep: {
     runs: true,
-    summary: 'Run a command once for each other option of the assumptions it touches.',
+    summary: 'Run a command under every other option of the assumptions it touches.',
     examples: [
       ['sweep -- npm test', 'find out what a test suite takes for granted'],
-      ['sweep --allow cancel-again=404 -- npm test', 'accept a failure that you know of'],
+      ['sweep --allow cancel-again=404 -- npm test', 'accept a known failure'],
     ],
   },
   assumptions: {
     positional: { name: 'id', description: 'Assumption to explain.' },
     summary: 'List the assumptions, or explain one.',
-    examples: [['assumptions cancel-again', 'explain what a second cancellation can answer']],
+    examples: [['assumptions cancel-again', 'explain what a second cancellation can get']],
   },
   responses: {
     positional: { name: 'operation', description: 'Operation whose replies to list.' },
@@ -55,7 +54,7 @@ const COMMANDS = {
   },
   scenarios: {
     positional: { name: 'name', description: 'Scenario to print.' },
-    summary: 'List the shipped scenarios, or print one as a start for your own.',
+    summary: 'List the shipped scenarios, or print one to start your own from.',
     examples: [['scenarios flaky > mine.yaml', 'start a scenario of your own']],
   },
   validate: {
@@ -68,7 +67,7 @@ const COMMANDS = {
   },
   openapi: {
     summary: 'Print the OpenAPI document of the service.',
-    examples: [['openapi --server-url https://mock.example/v1', 'name another server in it']],
+    examples: [['openapi --server-url https://mock.example/v1', 'set its server URL']],
   },
   generate: {
     summary: 'Write a fixture of any size.',
@@ -93,12 +92,12 @@ function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(COMMANDS, name);
 }
 
-/** A row of the table in its general shape, for code that treats all commands alike. */
+/** The entry of a command, for code that treats all commands alike. */
 export function commandShape(name: CommandName): CommandShape {
   return COMMANDS[name];
 }
 
-/** How a command is written, with what can follow its name. */
+/** The usage line of a command, without the program's name. */
 export function usageOf(name: CommandName): string {
   const { positional, runs } = commandShape(name);
   if (runs) return `${name} -- CMD…`;

@@ -31,16 +31,16 @@ export function isFlagName(name: string): name is FlagName {
   return Object.hasOwn(FLAGS, name);
 }
 
-/** A row of the table in its general shape, for code that treats all flags alike. */
+/** The entry of a flag, for code that treats all flags alike. */
 export function flagShape(name: FlagName): FlagShape {
   return FLAGS[name];
 }
 
 /** A flag as it applies to one command. */
 export function flagOn(name: FlagName, command: CommandName): FlagShape {
-  const { default: fallback, ...shape } = flagShape(name);
-  const own = shape.helpOn?.[command];
-  return own ? { ...shape, ...own } : flagShape(name);
+  const { default: _ofOtherCommands, ...shape } = flagShape(name);
+  const description = shape.helpOn?.[command];
+  return description === undefined ? flagShape(name) : { ...shape, description };
 }
 
 /** The heading of a flag in the help. */

@@ -48,12 +48,12 @@ async function explain(error: unknown, settings: ServeSettings, given: Settings)
   throw new Failure(why, { cause: error });
 }
 
-/** Which file an error is about: each of its problems begins with the path. */
+/** Names the file that an error is about. Each problem begins with the path. */
 function brokenFile({ problems }: FixtureError, settings: ServeSettings, given: Settings): string {
   const { db, fixture } = settings;
   const isAbout = (file: string | undefined) =>
     file !== undefined && problems.some((problem) => problem.startsWith(`${file}:`));
-  // Problems name the path behind links, since that is the file that is written.
+  // Problems name the target of a link, since the server writes that file.
   const kept = db !== undefined && existsSync(db) ? realpathSync(db) : db;
   if (isAbout(kept)) return `the file of ${given.originOf('db')}`;
   return isAbout(fixture)

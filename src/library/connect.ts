@@ -12,7 +12,7 @@ import { ControlClient } from './control-client.ts';
 import { type MockSandbox, sandboxAt } from './mock-sandbox.ts';
 import { fetchTrusting } from './trusting-fetch.ts';
 
-/** A server, and control of one of its sandboxes: the default one unless the URL names another. */
+/** A server and one of its sandboxes: the default one unless the URL names another. */
 export interface PetstoreMock extends MockSandbox, AsyncDisposable {
   /** The certificate that a client must trust, in PEM; undefined without `tls`. */
   readonly ca: string | undefined;

@@ -5,7 +5,7 @@ type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** An Error that the control API answered with. */
+/** An Error from the control API. */
 export class ControlError extends Error {
   override readonly name = 'ControlError';
   readonly status: number;
@@ -21,7 +21,7 @@ export class ControlError extends Error {
   }
 }
 
-/** Calls one control API. A test that replaces `fetch` later does not affect it. */
+/** Calls one control API. Tests that replace `fetch` later do not affect it. */
 export class ControlClient {
   /** Such as `http://127.0.0.1:4010/__mock`. */
   readonly url: string;
@@ -49,7 +49,7 @@ export class ControlClient {
     return (await this.#send(method, path, body)).value as T;
   }
 
-  /** How many records a list has, whatever part of it is asked for. */
+  /** The number of records in a list, regardless of pages and limits. */
   async count(path: string): Promise<number> {
     const { headers } = await this.#send('GET', path, undefined);
     return Number(headers.get('X-Total-Count'));
@@ -76,25 +76,25 @@ export class ControlClient {
   }
 }
 
-/** As it was when this module was loaded. */
+/** Taken when this module is loaded. */
 const fetchNow: Fetch = globalThis.fetch;
 
-/** What to do about a refusal, for users of the library. */
+/** Advice for users of the library, by error code. */
 const ADVICE: Readonly<Record<string, string>> = {
   unauthorized: '; pass it to connectPetstoreMock as `token`',
   route_not_found: '; is it a petstore-mock without --no-control?',
 };
 
-/** The error for a reply, which something other than the mock may have sent. */
+/** The error for a reply that is not a success. It may not come from petstore-mock. */
 function errorOf(status: number, body: unknown, call: string): ControlError {
   if (isObject(body) && typeof body.code === 'string' && typeof body.message === 'string') {
     return new ControlError(status, body.code, body.message + (ADVICE[body.code] ?? ''), call);
   }
-  const message = `${call} was answered with ${status} and not by a petstore-mock: is the URL right?`;
+  const message = `${call} got ${status} from something other than petstore-mock: is the URL right?`;
   return new ControlError(status, 'unknown', message, call);
 }
 
-/** The query of the given parameters, with its question mark; empty without any. */
+/** The query string of some parameters, with its question mark; empty without parameters. */
 export function queryOf(parameters: object): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {

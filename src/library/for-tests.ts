@@ -1,6 +1,7 @@
 import { writeJson } from '../contract/json.ts';
 import type { RecordedExchange } from '../control/control-shapes.ts';
 import type { ServerOptions } from '../server.ts';
+import { counted } from '../words.ts';
 import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
 import { ControlError } from './control-client.ts';
 import { serverOfRun } from './global-setup.ts';
@@ -39,7 +40,7 @@ export async function inSandbox(
   return told;
 }
 
-/** Exchanges, and characters of a body, that are worth reading. */
+/** Exchanges shown, and characters of each body. */
 const MOST_TOLD = 20;
 const MOST_OF_BODY = 400;
 
@@ -48,10 +49,10 @@ export async function tellExchanges(sandbox: MockSandbox, test: string): Promise
   const exchanges = await sandbox.requests.list();
   const hidden = Math.max(0, exchanges.length - MOST_TOLD);
   const lines = exchanges.slice(hidden).flatMap(tellExchange);
-  const where = `in the sandbox ${sandbox.name}, of the test "${test}"`;
-  const head =
-    exchanges.length === 0 ? `petstore-mock was not called ${where}` : `petstore-mock ${where}:`;
-  return [head, ...(hidden > 0 ? [`  (${hidden} earlier ones)`] : []), ...lines].join('\n');
+  const where = `in sandbox ${sandbox.name} (test "${test}")`;
+  if (lines.length === 0) return `petstore-mock got no calls ${where}`;
+  const more = hidden > 0 ? [`  (${counted(hidden, 'earlier exchange')} not shown)`] : [];
+  return [`petstore-mock ${where}:`, ...more, ...lines].join('\n');
 }
 
 function tellExchange(exchange: RecordedExchange): string[] {

@@ -23,7 +23,7 @@ import type { ScenarioDefinition } from './scenario-definition.ts';
 /** One sandbox of a server: where a client finds it, and its control API. */
 export type MockSandbox = Readonly<ReturnType<typeof sandboxAt>>;
 
-/** What a report is about. */
+/** The scope of a report. */
 interface ReportScope {
   /** All sandboxes of the server, including those reset or deleted since. */
   readonly all?: boolean | undefined;
@@ -34,11 +34,11 @@ interface Journal {
 }
 
 interface ResetOptions {
-  /** What stays as it is; `journal` includes coverage and findings. */
+  /** What to keep. `journal` includes coverage and findings. */
   readonly keep?: readonly Kept[] | undefined;
 }
 
-/** Which exchanges are meant: every member given must hold. */
+/** Selects exchanges. Every member given must match. */
 export interface RequestFilter extends Omit<ExchangeFilter, 'from' | 'to'> {
   /** RFC 3339 instants of the sandbox's clock. */
   readonly from?: string | undefined;
@@ -50,11 +50,11 @@ interface ListOptions {
   readonly order?: 'asc' | 'desc' | undefined;
 }
 
-/** How to set a clock; what is left out stays. */
+/** How to set a clock. Members left out do not change. */
 interface ClockSetting {
   readonly now?: string | Date | undefined;
   readonly frozen?: boolean | undefined;
-  /** Back to the time of the server's machine. */
+  /** Returns to the time of the server's machine. */
   readonly real?: boolean | undefined;
 }
 
@@ -72,13 +72,13 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
     name,
     /** The service's base URL, for the client that is tested. */
     url: base + BASE_PATH,
-    /** An API key that works as it is. */
+    /** An API key that the sandbox accepts. */
     key,
     controlUrl: control.url,
     /** The whole store. */
     state: {
       get: () => control.call<StoreState>('GET', '/state'),
-      /** Replaces it; collections that are left out become empty. */
+      /** Replaces it. Collections left out become empty. */
       put: (state: Partial<StoreState>) => control.call<StoreState>('PUT', '/state', state),
       /** Merges records into it by id. */
       patch: (changes: StateChanges) => control.call<StoreState>('PATCH', '/state', changes),
@@ -99,7 +99,7 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
       get: async () => (await control.call<ActiveScenarios>('GET', '/scenario')).scenarios,
       /** The scenarios that ship. */
       list: () => control.call<readonly ScenarioSummary[]>('GET', '/scenarios'),
-      /** Replaces the active scenarios by names and at most one definition; without any, by none. */
+      /** Replaces the active scenarios: names, and at most one definition. Without arguments, removes all. */
       use: async (...scenarios: readonly (ScenarioName | ScenarioDefinition)[]) => {
         const names = scenarios.filter((it) => typeof it === 'string');
         const [scenario, ...others] = scenarios.filter((it) => typeof it !== 'string');
@@ -116,9 +116,9 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
       get: () => control.call<ClockState>('GET', '/clock'),
       set: ({ now, ...setting }: ClockSetting) =>
         control.call<ClockState>('PUT', '/clock', { ...setting, now: instantOf(now) }),
-      /** Moves it by an ISO 8601 duration such as `P30D`, or back by `-P30D`. */
+      /** Moves it by an ISO 8601 duration such as `P30D` or `-P30D`. */
       advance: (by: string) => control.call<ClockState>('POST', '/clock/advance', { by }),
-      /** Stops it, at an instant if given. */
+      /** Stops it, at this instant if given. */
       freeze: (now?: string | Date) =>
         control.call<ClockState>('PUT', '/clock', { now: instantOf(now), frozen: true }),
     },
@@ -142,7 +142,7 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
     /** What clients did in this sandbox, or in all of them, that they should not do. */
     findings: (scope: ReportScope = {}) =>
       control.call<FindingsReport>('GET', `/findings${queryOf(scope)}`),
-    /** Puts the sandbox back to how it started, except for what `keep` names. */
+    /** Returns the sandbox to its start, except for what `keep` names. */
     reset: (options?: ResetOptions) => control.call<void>('POST', '/reset', options),
   };
 }
@@ -151,7 +151,7 @@ async function countRequests(control: ControlClient, filter: RequestFilter): Pro
   const { count, complete } = await control.call<RequestCount>('POST', '/requests/count', filter);
   if (complete) return count;
   throw new Error(
-    `at least ${count} requests match, but the journal has dropped others that may: start the server with a larger journal, or filter by a later \`from\``,
+    `at least ${count} requests match, but the journal dropped others that may match: start the server with a larger journal, or filter by a later \`from\``,
   );
 }
 

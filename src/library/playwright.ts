@@ -24,8 +24,8 @@ export interface MockWorkerFixtures {
 }
 
 /**
- * The `test` of Playwright, with a sandbox for each test that uses `mock`. If the test fails, it prints
- * and attaches the exchanges of its sandbox.
+ * Playwright's `test` with a sandbox for each test that uses `mock`. If the test fails, the exchanges of
+ * its sandbox are printed and attached.
  */
 export const test: TestType<
   PlaywrightTestArgs & PlaywrightTestOptions & MockFixtures,

@@ -55,9 +55,9 @@ export interface RuleDefinition {
   readonly reply?: {
     readonly status: number;
     readonly headers?: Readonly<Record<string, HeaderValue | readonly HeaderValue[]>>;
-    /** Any JSON value, even a wrong one; by default the usual body of the status. */
+    /** Any JSON value, even an invalid one; by default the usual body of the status. */
     readonly body?: unknown;
-    /** No body, whatever the status usually has. */
+    /** Sends no body, even if the status usually has one. */
     readonly empty?: true;
   };
   readonly fault?:

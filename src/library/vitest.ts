@@ -12,8 +12,8 @@ export interface MockFixtures {
 }
 
 /**
- * The `test` of vitest, with a sandbox for each test that uses `mock`. If the test fails, it prints the
- * exchanges of its sandbox.
+ * vitest's `test` with a sandbox for each test that uses `mock`. If the test fails, the exchanges of its
+ * sandbox are printed.
  *
  * @param options of the server, unless PETSTORE_MOCK_URL already names one, as it does after
  *   `globalSetup` and under `petstore-mock exec`

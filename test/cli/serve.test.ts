@@ -158,7 +158,7 @@ describe('a usage error goes to standard error, with exit code 2 and no output',
     [[], { PETSTORE_MOCK_FIXTURE: 'nope' }, 'environment variable PETSTORE_MOCK_FIXTURE'],
     [['assumptions', 'cros'], {}, 'did you mean cors?'],
     [['health', '--url', 'nowhere'], {}, '--url: expected an http URL'],
-    [['health', '--port', '0'], {}, '--port: expected the port that the server was given'],
+    [['health', '--port', '0'], {}, '--port: expected the port of the server'],
     [['openapi', '--server-url', 'x'], {}, '--server-url: expected a URL'],
   ])('%j %j', async (args, env, message) => {
     const { code, stdout, stderr } = await runInProcess(args, env);

@@ -330,7 +330,7 @@ describe('each refusal says where, what was expected and the nearest right word'
     [{ args: ['--key='] }, '--key needs a value (KEY)'],
     [
       { args: ['--port', '1', '--port', '2'] },
-      '--port can be given only once, found it 2 times: "1", "2"',
+      '--port can be given only once, but was given 2 times: "1", "2"',
     ],
     [{ args: ['--port', '65536'] }, `--port: expected ${port}, found 65536`],
     [{ args: ['--port', '-1'] }, `--port: expected ${port}, found -1`],
@@ -404,11 +404,11 @@ describe('each refusal says where, what was expected and the nearest right word'
     ],
     [
       { env: { PETSTORE_MOCK_PROT: '80' } },
-      'environment variable PETSTORE_MOCK_PROT stands for no flag (did you mean PETSTORE_MOCK_PORT?)',
+      'environment variable PETSTORE_MOCK_PROT matches no flag (did you mean PETSTORE_MOCK_PORT?)',
     ],
     [
       { env: { petstore_mock_port: '80' } },
-      'environment variable petstore_mock_port stands for no flag (did you mean PETSTORE_MOCK_PORT?)',
+      'environment variable petstore_mock_port matches no flag (did you mean PETSTORE_MOCK_PORT?)',
     ],
     [
       { config: { prot: 80 } },

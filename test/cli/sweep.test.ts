@@ -135,7 +135,9 @@ describe('a sweep', () => {
     expect(stdout).toMatch(/^ {2}order-status-field +shown +failed: the command exited with/m);
     expect(stdout).toMatch(/^ {2}cors +absent +passed$/m);
     expect(stdout).toMatch(/^order-status-field=shown\n(?: {2}.*\n)*.*Error: there is a status/m);
-    expect(stdout).toMatch(/^Not run, since the command did not touch it .*\n {2}invalid-input, /m);
+    expect(stdout).toMatch(
+      /^Not run because the command did not touch it .*\n {2}invalid-input, /m,
+    );
     expect(stdout).toMatch(/\n2 other options of 2 assumptions: 1 passed, 1 failed\n$/);
     const xml = readFileSync(junit, 'utf8');
     expect(xml.match(/<failure /g)).toHaveLength(1);
@@ -231,7 +233,7 @@ describe.concurrent('nothing is swept', () => {
     const { code, stdout, stderr } = await sweepShell([], 'echo first; exit 6');
     expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
     expect(stderr).toBe(
-      'petstore-mock: nothing was swept: under the chosen options, the command exited with status 6\n  first\n',
+      'petstore-mock: sweep stopped because the command fails under the chosen options: it exited with status 6\n  first\n',
     );
   });
 

@@ -92,7 +92,7 @@ Touches
   cancelOrder
 
 * the default   > chosen
---assume cancel-again=404 chooses another.
+--assume cancel-again=404 changes it.
 `,
   );
 });
@@ -119,8 +119,8 @@ describe('the banner', () => {
     expect(bannerOf({ control: { token: undefined } })).toBe(`
   Try it: curl -H 'Authorization: Bearer demo-key' '${URL}/pets?limit=3'
   Dashboard: http://127.0.0.1:4010/__mock/
-  See what else it can answer: petstore-mock assumptions
-  Force what it answers: petstore-mock scenarios
+  List its assumptions: petstore-mock assumptions
+  List the scenarios: petstore-mock scenarios
   Stop it: Ctrl-C
 
 `);

@@ -34,7 +34,7 @@ test('--watch starts every sandbox anew when a file has changed, and keeps them 
   expect(await statusOf('/~one/v1/pets/999')).toBe(400);
 
   writeFileSync(scenario, 'assume: { unknown-pet: 404 }\n');
-  await told(command, 'every sandbox was restarted');
+  await told(command, 'all sandboxes were restarted');
   expect(await statusOf('/~one/v1/pets/999')).toBe(404);
 
   writeFileSync(fixture, '{"animals": []');
@@ -43,7 +43,7 @@ test('--watch starts every sandbox anew when a file has changed, and keeps them 
   expect(await statusOf('/v1/pets/1')).toBe(200);
 
   writeFileSync(fixture, '{"animals": []}');
-  await told(command, 'every sandbox was restarted', 2);
+  await told(command, 'all sandboxes were restarted', 2);
   expect(await statusOf('/v1/pets/1')).toBe(404);
   expect((await command.stop()).code).toBe(0);
 });

@@ -176,9 +176,7 @@ function defaultCell(name: FlagName): string {
 function meaningCell(name: FlagName): string {
   const { description, range, helpOn = {} } = flagShape(name);
   const [from = 0, to = 0] = range ?? [];
-  const others = Object.entries(helpOn).map(
-    ([command, its]) => `With ${code(command)}: ${its.description}`,
-  );
+  const others = Object.entries(helpOn).map(([command, its]) => `With ${code(command)}: ${its}`);
   const limits = range && `From ${from.toLocaleString('en')} to ${to.toLocaleString('en')}.`;
   return [description, ...(limits ? [limits] : []), ...others].join(' ');
 }

@@ -443,7 +443,7 @@ describe('a server', () => {
         response.writeHead(status).end('<p>Hello'),
       );
       await using site = await serve(other);
-      const told = /was answered with \d+ and not by a petstore-mock: is the URL right\?$/;
+      const told = / got \d+ from something other than petstore-mock: is the URL right\?$/;
       await expect(connectPetstoreMock({ url: site.url })).rejects.toThrow(told);
     }
     const closed = await startServer({ port: 0, noControl: true });
@@ -520,7 +520,7 @@ describe('what is told of a failed test', () => {
 
   test('is that there was no call, where there was none', async () => {
     expect(await tellOf(server.sandbox())).toEqual([
-      'petstore-mock was not called in the sandbox NAME, of the test "adds Rex"',
+      'petstore-mock got no calls in sandbox NAME (test "adds Rex")',
     ]);
   });
 
@@ -530,7 +530,7 @@ describe('what is told of a failed test', () => {
     await sandbox.scenario.use('connection-reset');
     await expect(call(sandbox, '/pets')).rejects.toThrow();
     expect(await tellOf(sandbox)).toEqual([
-      'petstore-mock in the sandbox NAME, of the test "adds Rex":',
+      'petstore-mock in sandbox NAME (test "adds Rex"):',
       expect.stringMatching(/^ {2}1\. POST \/~NAME\/v1\/pets → 201, documented: /),
       '     sent {"name":"Rex","categoryId":9007199254740993}',
       '     got  {"id":65,"name":"Rex","categoryId":9007199254740993}',
@@ -542,7 +542,10 @@ describe('what is told of a failed test', () => {
     const sandbox = server.sandbox();
     for (let count = 1; count <= 21; count += 1) await call(sandbox, '/pets');
     const [, hidden, first, body = '', ...others] = await tellOf(sandbox);
-    expect([hidden, first]).toEqual(['  (1 earlier ones)', expect.stringMatching(/^ {2}2\. GET/)]);
+    expect([hidden, first]).toEqual([
+      '  (1 earlier exchange not shown)',
+      expect.stringMatching(/^ {2}2\. GET/),
+    ]);
     expect(body).toHaveLength('     got  '.length + 401);
     expect(body).toMatch(/^ {5}got {2}\[\{"id":1,.*…$/);
     expect(others).toHaveLength(38);

@@ -56,7 +56,7 @@ test('the page of a sweep lists failures before what passed, and what was not ru
     'Failed',
     'Failed as allowed',
     'Passed',
-    'Not run: the command did not touch it (--all runs it too)',
+    'Not run: the command did not touch it (--all includes it)',
     'Not run: a scenario decides it',
     'Not run: the sweep was interrupted',
   ]);

@@ -29,13 +29,13 @@ export interface RunningCommand {
 
 const GRACE = 5000;
 
-/** Milliseconds between two checks whether the process group is empty. */
+/** Milliseconds between checks that the process group is empty. */
 const POLL_EVERY = 20;
 
-/** Milliseconds to wait for output of a command that has ended: a daemon may hold the pipe open. */
+/** Milliseconds to wait for output after a command ended. A daemon may keep the pipe open. */
 const LAST_OUTPUT = 500;
 
-/** Commands that would survive if this process exits early. */
+/** Running commands, killed if this process exits first. */
 const running = new Set<(signal: NodeJS.Signals) => boolean>();
 process.on('exit', () => {
   for (const send of running) send('SIGKILL');
@@ -112,7 +112,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean
 function endingOf(child: ChildProcess): Promise<Ending> {
   return new Promise((resolve) => {
     child.once('error', (error) => {
-      // With a pid, the error is about a signal that could not be sent.
+      // With a pid, the error means that a signal could not be sent.
       if (child.pid === undefined) resolve({ kind: 'not-started', code: codeOf(error) });
     });
     child.once('exit', (code, signal) => {

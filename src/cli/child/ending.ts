@@ -8,7 +8,7 @@ export type Ending =
   /** `code` is that of Node's error, such as `ENOENT`. */
   | { readonly kind: 'not-started'; readonly code: string | undefined };
 
-/** The status that a shell reports for such an ending, and `timeout` for a command that took too long. */
+/** The exit code that a shell would report; that of `timeout` for a command that took too long. */
 export function exitCodeOf(ending: Ending): number {
   switch (ending.kind) {
     case 'exited':
@@ -27,7 +27,7 @@ export function signalExitCode(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }
 
-/** Describes an ending; completes a sentence that starts with the command's name. */
+/** Describes an ending, to follow the command's name in a sentence. */
 export function tellEnding(ending: Ending): string {
   switch (ending.kind) {
     case 'exited':

@@ -13,14 +13,14 @@ import { type PassedSignal, Signals } from './signals.ts';
 /** Milliseconds that a server waits for requests that the command left unfinished. */
 const LAST_REPLIES = 1000;
 
-/** A run of a command, and the server beside it, which is closed. */
+/** A finished run of a command. Its server is closed. */
 export interface FinishedRun {
   readonly ending: Ending;
   readonly seconds: number;
   readonly server: RunningServer;
 }
 
-/** Runs a command, each time beside a new server, until a signal comes. */
+/** Runs a command beside a new server each time, until a signal comes. */
 export class Runner {
   readonly settings: ServeSettings;
   readonly signals: Signals;

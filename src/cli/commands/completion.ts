@@ -8,7 +8,7 @@ const SHELLS = ['bash', 'zsh', 'fish'];
 /** Prints the script with which a shell completes commands and flags. */
 export const completion: Command = ({ positionals: [shell] }) => {
   if (shell !== undefined) {
-    // Where yargs looks. Nothing else is done in this process.
+    // yargs reads these variables. This process does nothing else.
     process.env.SHELL = oneOf(SHELLS, shell, 'completion');
     process.env.ZSH_NAME = '';
   }

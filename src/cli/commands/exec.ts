@@ -18,7 +18,7 @@ const HELD_BACK = 3;
 export const exec: Command = async ({ flags, originOf, positionals: words, terminal }) => {
   const runner = new Runner('exec', words, { flags, originOf }, (signal, command) => {
     if (signal === 'SIGTERM') command.stop();
-    // The terminal has sent Ctrl-C to the command too.
+    // The command got Ctrl-C from the terminal already.
     else if (signal === 'SIGHUP' || !onTerminal()) command.send(signal);
   });
   const writeCoverage = coverageWriter({ flags, originOf });
@@ -50,7 +50,7 @@ export const exec: Command = async ({ flags, originOf, positionals: words, termi
   return exitCode === 0 && problems.length > 0 ? 1 : exitCode;
 };
 
-/** Whether the terminal sends Ctrl-C to the command directly, as it does to our whole group. */
+/** Whether Ctrl-C reaches the command directly, as it reaches the whole foreground group. */
 function onTerminal(): boolean {
   return [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
 }

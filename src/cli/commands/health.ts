@@ -16,18 +16,14 @@ export const health: Command = async ({ terminal, ...settings }) => {
   return 0;
 };
 
-/** For addresses that mean every interface, one that can be called. */
+/** Callable addresses for those that mean every interface. */
 const CALLABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 function serverOf({ flags, originOf }: Settings): string {
   const { url, host = DEFAULTS.host, port = DEFAULTS.port, tls = false } = flags;
   if (url !== undefined) return url;
   if (port === 0) {
-    throw refusal(
-      originOf('port'),
-      'the port that the server was given',
-      '0, which stands for any',
-    );
+    throw refusal(originOf('port'), 'the port of the server', '0, which means any free port');
   }
   const callable = CALLABLE[host] ?? host;
   const name = callable.includes(':') ? `[${callable}]` : callable;
@@ -36,7 +32,7 @@ function serverOf({ flags, originOf }: Settings): string {
   throw refusal(originOf('host'), 'a host name', describe(host));
 }
 
-/** @param verified whether to check the certificate: the request has no secret to protect */
+/** @param verified whether to verify the certificate; the request carries no secret */
 async function statusOf(
   url: URL,
   milliseconds: number,

@@ -23,6 +23,6 @@ function renderScenarios({ width }: Style): string {
   const rows = shippedScenarios().map(({ name, description }) => [name, description]);
   const column = Math.max(...shippedScenarios().map(({ name }) => name.length));
   const more =
-    '--scenario NAME starts a server with one; repeat it to combine several, later ones win.\n"petstore-mock scenarios NAME" prints one, as a start for your own.\n';
+    '--scenario NAME starts a server with one; repeat it to combine several (later ones win).\n"petstore-mock scenarios NAME" prints one to start your own from.\n';
   return `${renderTable(rows, { width, columns: [column] })}\n${more}`;
 }

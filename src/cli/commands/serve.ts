@@ -11,8 +11,7 @@ import type { Command } from './command.ts';
 export const serve: Command = async ({ terminal, ...given }) => {
   const settings = serveSettings(given);
   const writeCoverage = await coverageWriter(given);
-  // Before the start, which a large fixture can make long: a container's process 1 ignores signals
-  // that it does not handle.
+  // Before the start, which can take long: process 1 of a container ignores signals it does not handle.
   const signals = new Signals(['SIGTERM', 'SIGINT']);
   const format = logFormatFor(terminal, given.flags.log);
   const log = openLog(terminal, format);
@@ -22,7 +21,7 @@ export const serve: Command = async ({ terminal, ...given }) => {
   const onReload = (problem: Error | undefined) => tell(tellReload(problem));
   const starting = start({ ...settings, ...log, onReload, onNotice: tell }, given);
   const server = await Promise.race([starting, signals.first]);
-  // A start can wait for a pipe or another server's lock. Leaving ends it.
+  // The start may still be waiting for a pipe or a lock.
   if (server === undefined) return 0;
   terminal.output.write(`petstore-mock ready ${server.url}\n`);
   const { keys = {}, scenarios = [], noControl, controlToken } = settings;
@@ -52,9 +51,9 @@ async function coverageWriter(given: Settings) {
   return (await import('../output/coverage-files.ts')).coverageWriter(given);
 }
 
-/** What is said after a watched file has changed. */
+/** The notice after a watched file changed. */
 export function tellReload(problem: Error | undefined): string {
   return problem === undefined
-    ? 'a file changed; every sandbox was restarted'
-    : `a file changed and cannot be used; every sandbox stays as it is\n${problem.message}`;
+    ? 'a file changed; all sandboxes were restarted'
+    : `a file changed but cannot be used; no sandbox was restarted\n${problem.message}`;
 }

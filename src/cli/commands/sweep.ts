@@ -41,7 +41,7 @@ const LEAST_PATIENCE = 60;
 /** Exit code if the command fails under another option. */
 const FAILED = 3;
 
-/** A run of the command that no signal has ended. */
+/** A run that no signal interrupted. */
 interface Swept extends Omit<FinishedRun, 'server'> {
   readonly output: Tail;
   readonly findings: VariantRun['findings'];
@@ -171,7 +171,7 @@ function write(report: SweepReport, { json, junit, html }: Flags, terminal: Term
 
 function tellBroken({ ending, output }: Swept): string {
   const lines = indented(output.lines(Number.POSITIVE_INFINITY));
-  return `petstore-mock: nothing was swept: under the chosen options, the command ${tellEnding(ending)}\n${lines}`;
+  return `petstore-mock: sweep stopped because the command fails under the chosen options: it ${tellEnding(ending)}\n${lines}`;
 }
 
 const CLEAR_LINE = '\r\u001B[K';

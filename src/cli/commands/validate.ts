@@ -4,7 +4,7 @@ import { escaped } from '../output/escaped.ts';
 import { jsonText } from '../output/write-report.ts';
 import type { Command } from './command.ts';
 
-/** Checks scenario and fixture files. Their problems are the output, not an error. */
+/** Checks scenario and fixture files. Problems go to the output; they are not errors of ours. */
 export const validate: Command = async ({ flags, positionals, terminal }) => {
   if (positionals.length === 0) throw refusal('validate', 'a scenario or fixture file', 'none');
   const checked: { file: string; problems: readonly string[] }[] = [];

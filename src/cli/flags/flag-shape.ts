@@ -26,8 +26,8 @@ export interface FlagShape extends Member<unknown, false> {
   readonly alias?: string;
   /** A plain word is the name of something that ships, not a path. */
   readonly ships?: true;
-  /** For commands to which the flag means something else: replaces description and default. */
-  readonly helpOn?: Partial<Record<CommandName, { value?: string; description: string }>>;
+  /** Descriptions for commands to which the flag means something else; they have no default. */
+  readonly helpOn?: Partial<Record<CommandName, string>>;
 }
 
 type More = Pick<FlagShape, 'default' | 'alias' | 'ships' | 'helpOn'>;

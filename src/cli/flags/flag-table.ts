@@ -26,23 +26,21 @@ export const FLAG_GROUPS = {
       {
         default: DEFAULTS.port,
         helpOn: {
-          exec: { description: 'Port to listen on; a free one by default.' },
-          health: { description: 'Port of the server.' },
+          exec: 'Port to listen on; a free one by default.',
+          health: 'Port of the server.',
         },
       },
     ),
     host: text('NAME', [...SERVERS, 'health'], 'Address to listen on; a container needs 0.0.0.0.', {
       default: DEFAULTS.host,
       helpOn: {
-        health: {
-          description: 'Address that the server listens on; 0.0.0.0 and :: are asked at loopback.',
-        },
+        health: 'Address of the server; for 0.0.0.0 and ::, the loopback address.',
       },
     }),
     tls: toggle(
       [...SERVERS, 'health'],
       'Serve HTTPS with a certificate made at the start, for localhost and --host.',
-      { helpOn: { health: { description: 'Ask by HTTPS, whatever certificate the server has.' } } },
+      { helpOn: { health: 'Use HTTPS and accept any certificate.' } },
     ),
     'tls-cert': text('FILE', SERVERS, 'Serve HTTPS with this certificate, in PEM.'),
     'tls-key': text('FILE', SERVERS, 'Private key of --tls-cert, in PEM.'),
@@ -51,21 +49,18 @@ export const FLAG_GROUPS = {
       values.HTTP_URL,
       'URL',
       ['health'],
-      'Server to ask, instead of the one at --host and --port.',
+      'Base URL of the server, instead of --host and --port.',
     ),
     timeout: integer(
-      'MS',
+      'N',
       [1, 600_000],
       ['health', 'exec', 'sweep'],
       'Milliseconds to wait for the reply.',
       {
         default: DEFAULT_TIMEOUT,
         helpOn: {
-          exec: { value: 'SECONDS', description: 'End the command after this many seconds.' },
-          sweep: {
-            value: 'SECONDS',
-            description: 'End a run after this many seconds; it counts as failed.',
-          },
+          exec: 'End the command after this many seconds.',
+          sweep: 'End a run after this many seconds; it counts as failed.',
         },
       },
     ),
@@ -79,7 +74,7 @@ export const FLAG_GROUPS = {
         default: DEFAULTS.fixture,
         ships: true,
         helpOn: {
-          validate: { description: 'Check scenarios over this fixture, unless they name another.' },
+          validate: 'Check scenarios over this fixture, unless they name another.',
         },
       },
     ),
@@ -190,7 +185,7 @@ export const FLAG_GROUPS = {
       'FORMAT',
       ['serve', 'exec'],
       'Log format: pretty, json or off. Default: pretty on a terminal, else json.',
-      { helpOn: { exec: { description: 'Log to standard error, as pretty or json.' } } },
+      { helpOn: { exec: 'Log to standard error, as pretty or json.' } },
     ),
     json: toggle(
       ['assumptions', 'responses', 'scenarios', 'validate', 'sweep'],
@@ -199,7 +194,7 @@ export const FLAG_GROUPS = {
     curl: toggle(['responses'], 'Print curl commands to copy.'),
     check: toggle(
       ['responses'],
-      'Request each reply from a server of its own; exit with 1 if one does not come.',
+      'Request each reply from a new server; exit with 1 if any differs.',
     ),
     http: text('FILE', ['responses'], 'Write the requests as an .http file.'),
     postman: text('FILE', ['responses'], 'Write the requests as a Postman 2.1 collection.'),

@@ -10,7 +10,7 @@ import { ASKED_BY, isSwitch, ownWords, PARSER, spelledOut } from './spelling.ts'
 /** What the command line asks for. */
 export interface Invocation {
   readonly command: CommandName;
-  /** What follows the command's name; of one that runs another, what follows `--`. */
+  /** The words after the command's name; for `exec` and `sweep`, those after `--`. */
   readonly positionals: readonly string[];
   readonly flags: Layer;
 }
@@ -29,7 +29,7 @@ const EXPLAINS = new RegExp(`^(?:-h|--help|help$|${ASKED_BY})`);
  * Reads the command line.
  *
  * @param width of the help, in columns
- * @returns what is asked for, or the text that answers it: the help, or words for the shell to complete
+ * @returns the invocation; or the text to print: the help, or completions for the shell
  * @throws UsageError for an unknown command or flag, and for a flag without its value
  */
 export async function readCommandLine(

@@ -18,8 +18,7 @@ export const CONFIG = object(Object.fromEntries(NAMES.map((name) => [name, flagS
 });
 
 /**
- * The flags in a config file, a JSON object of flags by name. A relative path starts from the
- * file's folder.
+ * Reads a config file: a JSON object of flags by name. Relative paths start from the file's folder.
  *
  * @param origin where the file was named
  * @throws UsageError if the file cannot be read, is not JSON, or has an unknown flag or a wrong value

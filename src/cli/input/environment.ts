@@ -6,13 +6,13 @@ import { givenAs, type Layer } from './given.ts';
 
 const PREFIX = 'PETSTORE_MOCK_';
 
-/** A name within this many edits of a variable counts as a typo, not as somebody else's. */
+/** A name within this many edits of one of our variables counts as a typo. */
 const NEAR = 2;
 
-/** Kubernetes and Docker links set PETSTORE_MOCK_PORT so for a service named petstore-mock. */
+/** The value of PETSTORE_MOCK_PORT that Kubernetes and Docker links set for a service petstore-mock. */
 const SERVICE_LINK = /^(?:tcp|udp):\/\//;
 
-/** The environment variable that stands for a flag. */
+/** The environment variable for a flag. */
 export function variableOf(flag: FlagName): string {
   return PREFIX + flag.toUpperCase().replaceAll('-', '_');
 }
@@ -48,7 +48,5 @@ function textsOf(flag: FlagName, text: string): string[] {
 function refuseNearMiss(name: string, known: readonly string[]): void {
   const nearest = closest(name.toUpperCase(), known);
   if (distance(name.toUpperCase(), nearest) > NEAR) return;
-  throw new UsageError(
-    `environment variable ${name} stands for no flag (did you mean ${nearest}?)`,
-  );
+  throw new UsageError(`environment variable ${name} matches no flag (did you mean ${nearest}?)`);
 }

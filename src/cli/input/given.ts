@@ -22,7 +22,7 @@ interface Given {
 /** The flags that one place gives: the command line, the environment or a config file. */
 export type Layer = ReadonlyMap<FlagName, Given>;
 
-/** The values of all flags that a command was given. */
+/** The flags that a command was given, from all places. */
 export interface Settings {
   readonly flags: Flags;
   /** Where a flag was given, for messages. */
@@ -56,9 +56,9 @@ const INTEGER = /^[+-]?\d{1,15}$/;
 const SWITCH: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false };
 
 /**
- * A flag that was given as text. Text that cannot be converted stays, so that the error shows it.
+ * Converts a flag given as text to JSON. Text that does not convert stays, so that the error shows it.
  *
- * @throws UsageError if the flag was given more than once and cannot be
+ * @throws UsageError if the flag is repeated and must not be
  */
 export function givenAs(name: FlagName, texts: readonly string[], origin: string): Given {
   const { type } = flagShape(name);
@@ -70,7 +70,7 @@ export function givenAs(name: FlagName, texts: readonly string[], origin: string
   if (others.length > 0) {
     const all = texts.map(describe).join(', ');
     throw new UsageError(
-      `${origin} can be given only once, found it ${texts.length} times: ${all}`,
+      `${origin} can be given only once, but was given ${texts.length} times: ${all}`,
     );
   }
   if (type === 'switch') return { value: SWITCH[text.toLowerCase()] ?? text, origin };

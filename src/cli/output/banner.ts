@@ -11,9 +11,9 @@ export interface Started {
   readonly keys: KeyLists;
   /** Names or paths. */
   readonly scenarios: readonly string[];
-  /** Under HTTPS; with the file that the certificate was written to, if it was. */
+  /** Defined under HTTPS, with the file that has the certificate if one was written. */
   readonly trust: { readonly file: string | undefined } | undefined;
-  /** Undefined if it is off; with a token only if that was generated. */
+  /** Undefined if it is off. The token is defined only if it was generated. */
   readonly control: { readonly token: string | undefined } | undefined;
 }
 
@@ -35,14 +35,14 @@ export function renderBanner(started: Started, style: Style): string {
     if (control.token !== undefined) lines.push(['Control token', control.token]);
   }
   lines.push(
-    ['See what else it can answer', 'petstore-mock assumptions'],
-    ['Force what it answers', 'petstore-mock scenarios'],
+    ['List its assumptions', 'petstore-mock assumptions'],
+    ['List the scenarios', 'petstore-mock scenarios'],
     ['Stop it', 'Ctrl-C'],
   );
   return `\n${lines.map(([what, how]) => `  ${bold(what, style)}: ${escaped(how)}\n`).join('')}\n`;
 }
 
-/** What makes curl accept the certificate. */
+/** The flag that makes curl accept the certificate. */
 function trustFlag(trust: Started['trust']): string {
   if (trust === undefined) return '';
   return trust.file === undefined ? '--insecure ' : `--cacert ${shellQuoted(trust.file)} `;

@@ -12,22 +12,22 @@ import {
 } from './log.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Prints what happens, line by line. */
+/** The log: one line for each exchange, finding and control call. */
 export interface Log {
   readonly observe: Observer;
   readonly onFinding: OnFinding;
   readonly onControlCall: (call: ControlCall) => void;
-  /** Prints the lines that are still being gathered. */
+  /** Prints the lines gathered so far. */
   flush(): void;
 }
 
-/** Milliseconds for which lines are gathered into one write. */
+/** Milliseconds during which lines are gathered into one write. */
 const GATHER = 10;
 
-/** Characters gathered before a write: longer texts cost V8 more. */
+/** Characters that trigger a write: longer texts cost V8 more. */
 const MOST_GATHERED = 1 << 15;
 
-/** Characters kept for a slow reader; further lines are dropped. */
+/** Characters kept for a slow reader. Further lines are dropped. */
 const MOST_WAITING = 1 << 20;
 
 /** The format that suits the reader, if none was chosen. */
@@ -50,7 +50,7 @@ export function openLog({ output, style }: Terminal, format: LogFormat): Log | u
   };
 }
 
-/** Writes lines to a reader, who may be slow or gone. */
+/** Writes lines to a reader that may be slow or gone. */
 class Lines {
   readonly #output: Writable;
   readonly #tellDropped: (count: number) => string;

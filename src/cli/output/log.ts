@@ -10,7 +10,7 @@ import { type Colour, paint, type Style } from './terminal.ts';
 
 export type LogFormat = NonNullable<Flags['log']>;
 
-/** The parts of an exchange that a line shows. */
+/** The members of an exchange that a line shows. */
 export type Logged = Pick<
   Exchange,
   | 'number'
@@ -26,17 +26,17 @@ export type Logged = Pick<
   | 'why'
 >;
 
-/** Most characters of a text, since clients influence it. */
+/** Characters shown of texts that clients influence. */
 const LONGEST_IN_JSON = 1000;
 const LONGEST_TARGET = 200;
 const LONGEST_REASONS = 300;
 
-/** The reason of a reply that needs no explanation. */
+/** A reason that pretty lines leave out. */
 const PLAIN_REASON = 'as the document prescribes';
 
 /**
- * An exchange as a line of JSON, in ASCII, without members that have no value. Put together by hand:
- * JSON.stringify takes four times as long (measured), and this runs for every exchange.
+ * An exchange as a line of JSON, in ASCII, without members that have no value. Concatenated, because
+ * JSON.stringify takes about twice as long (measured) and this runs for every exchange.
  *
  * @param duration milliseconds from the request to its reply, delay included
  */
@@ -117,7 +117,7 @@ export function renderNotice(text: string, format: LogFormat): string {
   return `petstore-mock: ${escapedLines(text)}\n`;
 }
 
-/** Takes the place of lines that were dropped. */
+/** Replaces lines that were dropped. */
 export function renderDropped(count: number, format: LogFormat): string {
   const why = 'the reader of this log is too slow';
   if (format === 'json') return jsonLine({ dropped: count, why: [why] });
@@ -129,7 +129,7 @@ function colourOf(status: number | undefined): Colour {
   return status >= 400 ? 'yellow' : 'green';
 }
 
-/** The time of day. It is at the end, since years can have more than four digits. */
+/** The time of day, cut from the end because years can have more than four digits. */
 function timeOf(at: number, style: Style): string {
   return paint(instantOf(at).slice(-'00:00:00.000Z'.length, -1), 'grey', style);
 }
@@ -137,7 +137,7 @@ function timeOf(at: number, style: Style): string {
 let lastAt = Number.NaN;
 let lastInstant = '';
 
-/** An instant as text; cached, since many exchanges share a millisecond. */
+/** An instant as text. Cached because many exchanges share a millisecond. */
 function instantOf(at: number): string {
   if (at !== lastAt) {
     lastAt = at;
@@ -165,14 +165,14 @@ function quoted(text: string): string {
   if (text.length <= LONGEST_IN_JSON && SIMPLE.test(text)) return `"${text}"`;
   const short = text.length > LONGEST_IN_JSON ? `${text.slice(0, LONGEST_IN_JSON)}…` : text;
   const ascii = JSON.stringify(short).replace(BEYOND_ASCII, escapeOf);
-  // Otherwise V8 keeps two bytes per character, also in every text that this becomes a part of.
+  // Copied as Latin-1: otherwise V8 keeps two bytes per character, here and in every longer text.
   return Buffer.from(ascii, 'latin1').toString('latin1');
 }
 
 let lastKey = '';
 let lastQuotedKey = '""';
 
-/** Cached: a client has one key, and its ellipsis is slow to escape. */
+/** A key as JSON. Cached because a client has one key, and its ellipsis is slow to escape. */
 function quotedKey(key: string): string {
   if (key !== lastKey) {
     lastKey = key;

@@ -25,7 +25,7 @@ export function renderAssumptions(assume: Partial<Choices>, style: Style): strin
     });
     return `${bold(topic, style)}\n${renderTable(rows, { width: style.width, columns })}`;
   });
-  const more = '"petstore-mock assumptions ID" explains one; --assume ID=OPTION chooses.\n';
+  const more = '"petstore-mock assumptions ID" explains one; --assume ID=OPTION changes one.\n';
   return `${tables.join('\n')}\n${legend(assume)}${more}`;
 }
 
@@ -34,12 +34,12 @@ export function renderAssumption(id: AssumptionId, assume: Partial<Choices>, sty
   const { question, touches } = ASSUMPTIONS[id];
   const rows = markedOptions(id, assume).map(({ marked, meaning }) => [marked, meaning]);
   const [, other] = optionNames(id);
-  const touched = touches.join(', ') || 'No operation: it is about other requests.';
+  const touched = touches.join(', ') || 'No operation, only other requests.';
   return [
     `${bold(id, style)}\n${wrap(question, style.width).join('\n')}\n`,
     `${bold('Options', style)}\n${renderTable(rows, { width: style.width, columns: [OPTION_COLUMN] })}`,
     `${bold('Touches', style)}\n${renderTable([[touched]], { width: style.width, columns: [] })}`,
-    `${legend(assume)}--assume ${id}=${other} chooses another.\n`,
+    `${legend(assume)}--assume ${id}=${other} changes it.\n`,
   ].join('\n');
 }
 

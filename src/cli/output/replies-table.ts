@@ -12,7 +12,7 @@ import { bold, type Style } from './terminal.ts';
 const STATUS_COLUMN = 6;
 const WAY_COLUMN = 8;
 
-/** Every reply and the ways to get it, by operation. */
+/** Every reply and the ways to get it, grouped by operation. */
 export function renderReplies(replies: readonly Listed[], style: Style): string {
   const layout = { width: style.width, columns: [STATUS_COLUMN, WAY_COLUMN] };
   const tables = OPERATION_IDS.flatMap((id) => {
@@ -21,7 +21,7 @@ export function renderReplies(replies: readonly Listed[], style: Style): string 
     const { method, path } = operationShape(id);
     return [`${bold(`${id}: ${method} ${path}`, style)}\n${renderTable(rows, layout)}`];
   });
-  const more = '--curl shows the lines to copy, --check gets each of them.\n';
+  const more = '--curl prints commands to copy, --check requests every reply.\n';
   return `${tables.join('\n')}\n${more}`;
 }
 
@@ -30,11 +30,11 @@ function rowsOf(listed: Listed): string[][] {
   return [[`${listed.status}`, '', listed.ground], ...WAY_NAMES.map((way) => ['', way, ways[way]])];
 }
 
-/** The ways to get a reply, a line each. */
+/** The ways to get a reply, one line each. */
 export function waysInWords(listed: Listed): Readonly<Record<WayName, string>> {
   const { operation, status, way, assume } = listed;
   const flags = Object.entries(assume).map(([id, option]) => `--assume ${id}=${option}`);
-  // Flags take the place of the first step, which chooses assumptions or a scenario.
+  // Flags replace the first step, which chooses assumptions or a scenario.
   const { preset } = way;
   const [, ...afterScenario] = stepsOf(listed, 'scenario').map(inWords);
   const afterFlags = stepsOf({ ...listed, assume: {} }, 'state').map(inWords);

@@ -2,9 +2,9 @@
 const GAP = 2;
 
 /**
- * Lays out rows of text in columns, without lines. Cells that do not fit are wrapped at spaces.
+ * Lays out rows of text in columns without borders. Cells that do not fit wrap at spaces.
  *
- * @param columns the width of every column but the last, which takes what is left
+ * @param columns the width of every column but the last, which takes the rest
  */
 export function renderTable(
   rows: readonly (readonly string[])[],
@@ -26,7 +26,7 @@ function renderRow(row: readonly string[], widths: readonly number[], indent: nu
   return text;
 }
 
-/** Breaks a text into lines at spaces. A word that is longer than a line has one to itself. */
+/** Breaks text into lines at spaces. A word longer than a line gets its own line. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';

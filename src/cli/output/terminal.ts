@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
 
-/** Where a command prints, and what is known of the reader. */
+/** Where a command prints, and who reads it. */
 export interface Terminal {
   readonly output: Writable;
-  /** For messages to a person, which no program reads. */
+  /** For messages that only people read. */
   readonly notices: Writable;
   /** Whether the output is a terminal. */
   readonly interactive: boolean;
@@ -17,7 +17,7 @@ export interface Style {
   readonly colour: boolean;
 }
 
-/** Bounds of the width of tables, whatever the terminal's is. */
+/** Bounds on the width of tables, in columns. */
 const NARROWEST = 80;
 const WIDEST = 100;
 
@@ -38,7 +38,7 @@ export function terminalOf(
   };
 }
 
-/** How notices are printed: they can go elsewhere than the output. */
+/** The style of notices, whose stream may differ from the output's. */
 export function noticesTerminal({ notices, style }: Terminal): Pick<Terminal, 'notices' | 'style'> {
   const interactive = 'isTTY' in notices && notices.isTTY === true;
   return { notices, style: { ...style, colour: style.colour && interactive } };

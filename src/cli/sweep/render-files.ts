@@ -66,7 +66,7 @@ export function sweepPage(report: SweepReport): string {
   return renderPage({
     title: 'What the command depends on',
     intro: markup`<p>${code(report.command.join(' '))}</p>
-<p>Each run answered one open question of the document differently. Where the command failed, it breaks if the real service behaves that way.</p>
+<p>Each run changed the answer to one open question of the document. A failed run means that the command breaks if the real service behaves that way.</p>
 <p>${summaryOf(report)}.</p>`,
     tiles: [{ name: 'options passed', shown: passed.length, total: report.runs.length }],
     content: [

@@ -12,7 +12,7 @@ import {
 
 const COLOURS = { passed: 'green', failed: 'red', allowed: 'yellow' } as const;
 
-/** The result of a sweep for a person, failures with their last lines at the end. */
+/** The result of a sweep for a person. Failures come last, with their last lines of output. */
 export function renderSweep(report: SweepReport, style: Style): string {
   const { runs } = report;
   const columns = (['assumption', 'option'] as const).map((name) =>
@@ -27,7 +27,7 @@ export function renderSweep(report: SweepReport, style: Style): string {
   const failures = runs.filter(({ verdict }) => verdict !== 'passed');
   const notRun = notRunIn(report).map(({ why, variants }) => {
     const names = wrap(variants.map(nameOf).join(', '), style.width - 2);
-    return `Not run, since ${why}:\n${indented(names)}`;
+    return `Not run because ${why}:\n${indented(names)}`;
   });
   return [
     ...(rows.length > 0 ? [rows.join('')] : []),
@@ -43,7 +43,7 @@ function resultOf(run: VariantRun): string {
 }
 
 function renderFailure(run: VariantRun, style: Style): string {
-  const printed = run.lastLines.length > 0 ? run.lastLines : ['(it printed nothing)'];
+  const printed = run.lastLines.length > 0 ? run.lastLines : ['(no output)'];
   return `${bold(nameOf(run), style)}\n${indented([...notesOf(run), ...printed])}`;
 }
 

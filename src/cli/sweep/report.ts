@@ -41,18 +41,18 @@ export function withVerdict(wanted: VariantRun['verdict'], { runs }: SweepReport
   return runs.filter(({ verdict }) => verdict === wanted);
 }
 
-/** What was not run, by reason. Without an option, it is every option but the chosen one. */
+/** What was not run, by reason. A variant without an option stands for all but the chosen one. */
 export function notRunIn({ untouched, decided, notRun }: SweepReport) {
   const whole = (ids: readonly AssumptionId[]) => ids.map((assumption) => ({ assumption }));
   const groups: { why: string; variants: (Pick<Variant, 'assumption'> & Partial<Variant>)[] }[] = [
-    { why: 'the command did not touch it (--all runs it too)', variants: whole(untouched) },
+    { why: 'the command did not touch it (--all includes it)', variants: whole(untouched) },
     { why: 'a scenario decides it', variants: whole(decided) },
     { why: 'the sweep was interrupted', variants: [...notRun] },
   ];
   return groups.filter(({ variants }) => variants.length > 0);
 }
 
-/** Depends on how fast calls come, which differs between runs. */
+/** A finding that depends on the speed of calls, which differs between runs. */
 const BY_SPEED = 'pointless-retry';
 
 /** The kinds of findings of a run that the baseline did not have. */
@@ -61,11 +61,13 @@ export function newlyFound(found: readonly Found[], first: readonly Found[]): re
   return found.filter(({ code }) => !known.has(code));
 }
 
-/** Notes on a run beside its ending, a line each. */
+/** Notes on a run, one per line. */
 export function notesOf({ findings, passedAlone }: VariantRun): string[] {
   return [
     ...findings.map((found) => `found ${found.code}: ${tellFound(found)}`),
-    ...(passedAlone ? ['failed beside other runs, not alone (--jobs 1 runs each alone)'] : []),
+    ...(passedAlone
+      ? ['failed beside other runs but passed alone (--jobs 1 runs one at a time)']
+      : []),
   ];
 }
 

@@ -2,7 +2,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
 import { withoutControls } from '../output/escaped.ts';
 
-/** Bytes kept of a command's output: the last ones say why it failed. */
+/** Bytes kept of a command's output. The last lines say why it failed. */
 const KEPT = 64 * 1024;
 
 /** The end of a command's output. */

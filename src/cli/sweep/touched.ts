@@ -2,7 +2,7 @@ import { ASSUMPTION_IDS, type AssumptionId } from '../../contract/assumption-tab
 import type { OperationId } from '../../contract/operations.ts';
 import type { Observer } from '../../evidence/journal.ts';
 
-/** What a run was shown, and which assumptions could have changed that. */
+/** Which assumptions could have changed what a run was shown. */
 export class Touched {
   readonly #signs = new Set<string>();
   #calls = 0;
@@ -31,7 +31,7 @@ export class Touched {
   }
 }
 
-/** What a run did. The id of an assumption stands for a reply whose status it decided. */
+/** Something that a run saw. The id of an assumption means a reply whose status it decided. */
 type Sign =
   | OperationId
   | `${OperationId} ${number}`
@@ -39,17 +39,15 @@ type Sign =
   | 'an error'
   | AssumptionId;
 
-/** Any of these; a list in the list means all of its signs. */
+/** Any of these signs; a nested list requires all of its signs. */
 type Signs = readonly (Sign | readonly Sign[])[];
 
 /**
- * What touches an assumption, besides a reply whose status it decided: each reply that carries
- * something else under another option.
+ * The signs of each assumption: replies that would differ under another option. A reply whose status
+ * the assumption decided is always a sign.
  *
- * Two assumptions could turn a documented reply into another one. A client may rely on what is
- * documented, so these need a reply that they decided: `check-order` something else that bars a bad
- * input than a missing key, and `rate-limit` a 429, since the number of calls in a second depends on
- * the machine.
+ * `check-order` and `rate-limit` have no other sign, although they could replace a documented reply:
+ * a client may rely on documented replies, and the number of calls in a second depends on the machine.
  */
 const SIGNS: Record<AssumptionId, Signs> = {
   'invalid-input': [],
