@@ -17,13 +17,8 @@ export interface Source<R> {
   ascending(): Iterable<R>;
 }
 
-/** The pages that a page links to. */
-export interface Pages {
-  readonly first: number | undefined;
-  readonly prev: number | undefined;
-  readonly next: number | undefined;
-  readonly last: number | undefined;
-}
+/** The numbers of the pages that a page links to. */
+export type Pages = Readonly<Record<'first' | 'prev' | 'next' | 'last', number | undefined>>;
 
 export type QueryAnswer<R> =
   | {
@@ -54,11 +49,7 @@ export async function queryRecords<R extends AnyRecord>(
   const patterns = await compilePatterns(likes);
   if (!patterns.ok) return patterns;
   const filters = [...query.value.filters, ...patterns.value];
-  const taking =
-    sort.length > 0
-      ? takeSorted(source, filters, comparing(sort), slice)
-      : take(source, filters, slice);
-  const taken = await inTurns(taking);
+  const taken = await inTurns(take(source, filters, sort, slice));
   if (taken === undefined) {
     const expected = `at most ${MOST_RECORDS} records, with _limit or more filters (a sorted list ends there)`;
     return { ok: false, problems: [{ path: 'query', expected, found: 'more' }] };
@@ -73,8 +64,7 @@ export async function queryRecords<R extends AnyRecord>(
  * @returns undefined if there is no page to link to
  */
 export function linkHeader(target: string, pages: Pages): string | undefined {
-  const { first, prev, next, last } = pages;
-  const links = Object.entries({ first, prev, next, last }).flatMap(([rel, page]) =>
+  const links = Object.entries(pages).flatMap(([rel, page]) =>
     page === undefined ? [] : `<${withPage(target, page)}>; rel="${rel}"`,
   );
   return links.length > 0 ? links.join(', ') : undefined;
@@ -90,60 +80,39 @@ function withPage(target: string, page: number): string {
   return (target.slice(0, start) + paged.join('&')).replaceAll(/[<>"]/g, encodeURIComponent);
 }
 
-interface Taken<R> {
-  readonly records: R[];
-  readonly total: number;
-}
-
-/** The records of a slice; undefined if they are too many. */
+/** The records of a slice, and how many there are without it; undefined if they are too many. */
 function* take<R extends AnyRecord>(
   source: Source<R>,
   filters: readonly Filter[],
+  sort: readonly SortKey[],
   { start, end }: Slice,
-): Work<Taken<R> | undefined> {
+): Work<{ readonly records: R[]; readonly total: number } | undefined> {
   const { size } = source;
-  const whole = filters.length === 0;
+  const isSorted = sort.length > 0;
+  const isWhole = filters.length === 0 && !isSorted;
+  const compare = comparing(sort);
   const records: R[] = [];
-  if (whole && (start >= size || start >= end)) return { records, total: size };
-  let total = 0;
-  for (const record of source.ascending()) {
-    yield;
-    if (!filters.every((passes) => passes(record))) continue;
-    if (total >= start && total < end) records.push(record);
-    if (records.length > MOST_RECORDS) return undefined;
-    total += 1;
-    // The rest is not even read.
-    if (whole && total >= end) return { records, total: size };
-  }
-  return { records, total };
-}
-
-/** The same for a sorted list. Holds only the records up to the end of the slice. */
-function* takeSorted<R extends AnyRecord>(
-  source: Source<R>,
-  filters: readonly Filter[],
-  compare: (a: R, b: R) => number,
-  { start, end }: Slice,
-): Work<Taken<R> | undefined> {
-  const kept = Math.min(end, MOST_RECORDS);
-  const first: R[] = [];
   let sorted = 0;
-  let total = 0;
   const sortIn = (): void => {
     // Stable, and fast on what is sorted already.
-    first.sort(compare);
-    first.length = sorted = Math.min(first.length, kept);
+    records.sort(compare);
+    records.length = sorted = Math.min(records.length, end, MOST_RECORDS);
   };
+  let total = 0;
   for (const record of source.ascending()) {
     yield;
     if (!filters.every((passes) => passes(record))) continue;
+    if (isSorted || (total >= start && total < end)) records.push(record);
     total += 1;
-    first.push(record);
-    if (first.length >= sorted + SORTED_AT_ONCE) sortIn();
+    // The rest is not even read.
+    if (isWhole && (total >= end || start >= size)) return { records, total: size };
+    if (isSorted && records.length >= sorted + SORTED_AT_ONCE) sortIn();
+    else if (!isSorted && records.length > MOST_RECORDS) return undefined;
   }
+  if (!isSorted) return { records, total };
   sortIn();
   if (Math.min(end, total) > MOST_RECORDS) return undefined;
-  return { records: first.slice(start, end), total };
+  return { records: records.slice(start, end), total };
 }
 
 function comparing(keys: readonly SortKey[]): (a: AnyRecord, b: AnyRecord) => number {
