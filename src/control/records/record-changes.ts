@@ -1,5 +1,4 @@
 import { INT64_MAX } from '../../contract/int64.ts';
-import type { Problem, Reading } from '../../contract/records.ts';
 import { changedRecord } from '../../shape/record-shapes.ts';
 import { readAs, type ShapeProblem, tellInto } from '../../shape/shapes.ts';
 import { ID_NAME, tellMissingAnimal } from '../../store/merge.ts';
@@ -19,19 +18,14 @@ export function create<R extends AnyRecord>(
   const next = (collection.highestId ?? 0n) + 1n;
   const { [member]: id = next } = body;
   if (id === next && next > INT64_MAX) {
-    return refuse(
-      'ids_exhausted',
-      507,
-      `no id is left above the highest one ever used, ${next - 1n}`,
-    );
+    const message = `no id is left above the highest one ever used, ${next - 1n}`;
+    return refuse('ids_exhausted', 507, message);
   }
-  const reading = readWhole(kind, store, { [member]: id, ...body });
-  if (!reading.ok) return refuseInput(reading.problems);
   if (typeof id === 'bigint' && collection.has(id)) {
     return refuse('already_exists', 409, `${kind.noun} with the ${member} ${id} exists`);
   }
-  collection.set(reading.value);
-  return recordReply(reading.value, 201, { Location: `${mount}/${kind.name}/${id}` });
+  const location = { Location: `${mount}/${kind.name}/${id}` };
+  return write(kind, store, { [member]: id, ...body }, 201, location);
 }
 
 /** Replaces or creates the record with an id. */
@@ -41,14 +35,10 @@ export function put<R extends AnyRecord>(
   id: bigint,
   body: AnyRecord,
 ): ControlReply {
-  const moved = otherId(ID_NAME[kind.name], id, body);
-  if (moved !== undefined) return refuseInput([moved]);
-  const reading = readWhole(kind, store, { ...body, [ID_NAME[kind.name]]: id });
-  if (!reading.ok) return refuseInput(reading.problems);
-  const collection = kind.of(store);
-  const status = collection.has(id) ? 200 : 201;
-  collection.set(reading.value);
-  return recordReply(reading.value, status);
+  const moved = otherId(kind, id, body);
+  if (moved !== undefined) return moved;
+  const status = kind.of(store).has(id) ? 200 : 201;
+  return write(kind, store, { ...body, [ID_NAME[kind.name]]: id }, status);
 }
 
 /** Updates a record with a JSON merge patch (RFC 7396). */
@@ -58,33 +48,36 @@ export function patch<R extends AnyRecord>(
   id: bigint,
   body: AnyRecord,
 ): ControlReply {
-  const collection = kind.of(store);
-  const before = collection.get(id);
+  const before = kind.of(store).get(id);
   if (before === undefined) return notFound(kind, id);
-  const moved = otherId(ID_NAME[kind.name], id, body);
-  if (moved !== undefined) return refuseInput([moved]);
-  const reading = readWhole(kind, store, changedRecord(kind.fields, before, body));
-  if (!reading.ok) return refuseInput(reading.problems);
-  collection.set(reading.value);
-  return recordReply(reading.value);
+  return otherId(kind, id, body) ?? write(kind, store, changedRecord(kind.fields, before, body));
 }
 
-/** The problem of a body whose id differs from the id in the path. */
-function otherId(member: string, id: bigint, body: AnyRecord): Problem | undefined {
-  const { [member]: given = id } = body;
+/** Refuses a body whose id differs from the id in the path. */
+function otherId(
+  { name }: Pick<Kind<AnyRecord>, 'name'>,
+  id: bigint,
+  body: AnyRecord,
+): ControlReply | undefined {
+  const { [ID_NAME[name]]: given = id } = body;
   if (given === id) return undefined;
-  return { path: `$.${member}`, expected: `${id}, as in the path`, found: String(given) };
+  const expected = `${id}, as in the path`;
+  return refuseInput([{ path: `$.${ID_NAME[name]}`, expected, found: String(given) }]);
 }
 
-/** Reads a complete record. The animal that it refers to must exist. */
-function readWhole<R extends AnyRecord>(
-  { shape }: Kind<R>,
+/** Sets a complete record. The animal that it refers to must exist. */
+function write<R extends AnyRecord>(
+  { shape, of }: Kind<R>,
   store: Store,
   value: AnyRecord,
-): Reading<R> {
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): ControlReply {
   const reading = readAs(shape, value);
-  if (!reading.ok) return reading;
+  if (!reading.ok) return refuseInput(reading.problems);
   const problems: ShapeProblem[] = [];
   tellMissingAnimal(store, reading.value.petId, ['petId'], tellInto(problems));
-  return problems.length > 0 ? { ok: false, problems } : reading;
+  if (problems.length > 0) return refuseInput(problems);
+  of(store).set(reading.value);
+  return recordReply(reading.value, status, headers);
 }
