@@ -3,7 +3,8 @@ import { isShown, type Outcome } from '../scenario/outcome.ts';
 import type { Decision } from '../scenario/rules.ts';
 import { bearerToken } from '../service/bearer.ts';
 import type { Call } from '../service/input.ts';
-import type { Basis } from '../service/reply.ts';
+import type { Basis, Reply } from '../service/reply.ts';
+import type { World } from '../service/world.ts';
 import { cut } from '../words.ts';
 import type { Noted } from './finding-codes.ts';
 
@@ -17,12 +18,21 @@ export interface Seen {
   readonly headers: readonly string[];
   /** Undefined where no operation was called: the service has no such path or method, say. */
   readonly call: Call | undefined;
-  /** Stands for the connection by which it came. */
-  readonly connection: object;
-  /** When that was opened, by `performance.now()`; undefined where nobody knows. */
-  readonly connectedAt: number | undefined;
   /** When the request was received, by `performance.now()`. */
   readonly receivedAt: number;
+}
+
+/** A call and what its client was sent, as coverage and findings see them. */
+export interface Witnessed {
+  /** The number of its exchange in the journal. */
+  readonly exchange: number;
+  readonly seen: Seen;
+  readonly call: Call;
+  /** Undefined if the client was sent none. */
+  readonly reply: Reply | undefined;
+  /** How long the reply is held back, in milliseconds. */
+  readonly delay: number;
+  readonly world: World;
 }
 
 /** Characters of a request's target that are kept. */
@@ -73,8 +83,8 @@ export class Exchange {
   #decision: Decision | undefined;
 
   /** Takes an exchange in, in the place of what was here. */
-  take(number: number, at: number, seen: Seen, outcome: Outcome, decision?: Decision): void {
-    const { reply } = outcome;
+  take(number: number, at: number, seen: Seen, outcome: Outcome): void {
+    const { reply, decision } = outcome;
     this.number = number;
     this.at = at;
     this.method = seen.method;

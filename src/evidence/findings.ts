@@ -6,12 +6,11 @@ import {
 } from '../contract/operations.ts';
 import type { Call } from '../service/input.ts';
 import { cut } from '../words.ts';
-import { KEPT_TARGET } from './exchange.ts';
+import { KEPT_TARGET, type Witnessed } from './exchange.ts';
 import { FINDING_CODES, type FindingCode, type Noted } from './finding-codes.ts';
 import { nearRoundedId, placeholderKey, unknownInputs } from './findings-checks.ts';
 import type { Journal } from './journal.ts';
 import { isFinal, Retries } from './retries.ts';
-import type { Witnessed } from './witnessed.ts';
 
 /** Something a client did that it should not do against the real service. */
 export interface Finding extends Noted {

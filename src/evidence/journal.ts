@@ -1,6 +1,5 @@
 import type { OperationId } from '../contract/operations.ts';
 import type { Outcome } from '../scenario/outcome.ts';
-import type { Decision } from '../scenario/rules.ts';
 import type { Basis } from '../service/reply.ts';
 import type { Work } from '../store/work.ts';
 import { Exchange, type Seen } from './exchange.ts';
@@ -78,7 +77,7 @@ export class Journal {
     latest.findings = latest.findings.length > 0 ? [...latest.findings, ...findings] : findings;
   }
 
-  record(at: number, seen: Seen, outcome: Outcome, decision?: Decision): void {
+  record(at: number, seen: Seen, outcome: Outcome): void {
     this.#number += 1;
     if (this.#capacity === 0) this.#droppedUntil = Math.max(this.#droppedUntil, at);
     if (this.#capacity === 0 && this.#observers.size === 0) {
@@ -87,11 +86,11 @@ export class Journal {
     }
     const exchange = this.#next();
     this.#taken += 1;
-    exchange.take(this.#number, at, seen, outcome, decision);
+    exchange.take(this.#number, at, seen, outcome);
     if (this.#observers.size === 0) return;
     // The ring uses its exchanges again.
     const copy = new Exchange();
-    copy.take(this.#number, at, seen, outcome, decision);
+    copy.take(this.#number, at, seen, outcome);
     Object.freeze(copy);
     for (const observe of this.#observers) observe(this.#sandbox, copy);
   }

@@ -2,13 +2,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { carrierOf } from './tls/secure-server.ts';
 
-const OPENED = Symbol('opened');
-
 export const LATEST = Symbol('latest response');
 
 /** A connection, with what the server knows of it: properties of the socket cost least to look up. */
 export interface Connection extends Socket {
-  [OPENED]?: number;
   /** The response to the latest request, while it is under way or if it is the last one. */
   [LATEST]?: ServerResponse | undefined;
 }
@@ -16,11 +13,6 @@ export interface Connection extends Socket {
 /** A request on such a connection. */
 export interface ConnectionRequest extends IncomingMessage {
   socket: Connection;
-}
-
-/** When a connection was opened, by `performance.now()`; undefined if another server accepted it. */
-export function openedAt(socket: Connection): number | undefined {
-  return socket[OPENED];
 }
 
 /** Notes the response to the latest request. */
@@ -110,7 +102,6 @@ export class Connections {
   }
 
   readonly #add = (socket: Connection): void => {
-    socket[OPENED] = performance.now();
     this.#open.set(socket, -1);
     socket.once('close', () => this.#open.delete(socket));
   };

@@ -1,20 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type OperationId, operationShape } from '../contract/operations.ts';
+import { operationShape } from '../contract/operations.ts';
+import type { Seen } from '../evidence/exchange.ts';
 import { type Preferred, readPrefer } from '../sandbox/preference.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import { type Simulated, simulate } from '../sandbox/simulate.ts';
+import { simulate } from '../sandbox/simulate.ts';
 import type { Outcome } from '../scenario/outcome.ts';
-import type { Decision } from '../scenario/rules.ts';
 import { BODY_LIMITS, type Call } from '../service/input.ts';
 import type { ReceivedBody } from '../service/received-body.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
-import { openedAt } from './connections.ts';
 import { decodeTarget, type Route, receiveBody, type Target } from './decode.ts';
 import { failed } from './edge-errors.ts';
 import { type Framing, send, type Wire } from './encode.ts';
-import { type Location, locate } from './locate.ts';
+import { locate } from './locate.ts';
 import { meantPath } from './meant-path.ts';
 
 export interface ServiceOptions extends Wire {
@@ -24,162 +23,122 @@ export interface ServiceOptions extends Wire {
 /** Answers a request for a path of the service, and any other with 404. */
 export type ServiceHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** A request on its way to its reply, as the journal and the encoder read it. */
+interface ServiceRequest extends Seen, Framing {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly sandbox: Sandbox;
+  readonly wire: Wire;
+  call: Call | undefined;
+}
+
 /** Creates the handler that the listener and the Express app share. */
 export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): ServiceHandler {
   return (request, response) => {
+    const receivedAt = performance.now();
     const target = decodeTarget(request.url ?? '/');
-    const location = locate(sandboxes, target.sandbox, request.headers);
-    const { sandbox } = location;
-    const exchange = new ServiceExchange(request, response, target, location, wire);
-
-    if (location.refusal !== undefined) {
-      exchange.reply(location.refusal);
-      return;
-    }
+    const { headers, method = 'GET' } = request;
+    const { sandbox, authorization, refusal } = locate(sandboxes, target.sandbox, headers);
+    const mount = mountPath(request);
+    const asked: ServiceRequest = {
+      request,
+      response,
+      sandbox,
+      wire,
+      method,
+      target: mount + target.url,
+      authorization,
+      headers: request.rawHeaders,
+      call: undefined,
+      receivedAt,
+      head: method === 'HEAD',
+      crossOrigin: headers.origin !== undefined,
+    };
     const { route } = target;
-    const { method } = exchange;
-    if (route === undefined) {
-      exchange.reply(unknownPath(sandbox.world, target));
+    const id = route?.operations.get(asked.head ? 'GET' : method);
+    if (refusal !== undefined || route === undefined || id === undefined) {
+      answer(asked, refusal ?? withoutOperation(asked, target));
       return;
     }
-    if (method === 'OPTIONS') {
-      exchange.reply(options(sandbox.world, route, request));
-      return;
-    }
-    const id = route.operations.get(exchange.head ? 'GET' : method);
-    if (id === undefined) {
-      exchange.reply(unknownMethod(sandbox.world, route, method, target));
-      return;
-    }
-    if (operationShape(id).body === undefined) {
-      exchange.perform(id, NO_BODY);
-      return;
-    }
-    const limit = BODY_LIMITS[sandbox.world.choices['body-limit']];
-    receiveBody(request, limit, (body) => exchange.perform(id, body));
+    const perform = (body: ReceivedBody): void => {
+      asked.call = {
+        operation: id,
+        path: mount + target.path,
+        pathId: target.pathId,
+        query: target.query,
+        headers,
+        authorization,
+        contentType: headers['content-type'],
+        contentEncoding: headers['content-encoding'],
+        body,
+      };
+      const { prefer } = headers;
+      if (prefer === undefined || wire.plain) run(asked, asked.call);
+      else runPreferred(asked, asked.call, String(prefer));
+    };
+    if (operationShape(id).body === undefined) perform(NO_BODY);
+    else receiveBody(request, BODY_LIMITS[sandbox.world.choices['body-limit']], perform);
   };
 }
 
 const NO_BODY: ReceivedBody = { kind: 'none' };
 
-/** A request until it has its reply. */
-class ServiceExchange implements Framing {
-  readonly method: string;
-  readonly head: boolean;
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
-  readonly #target: Target;
-  readonly #sandbox: Sandbox;
-  readonly #authorization: string | undefined;
-  readonly #wire: Wire;
-  readonly #receivedAt = performance.now();
-  #called: Call | undefined;
+/** Runs an operation as the request's `Prefer` header asks. */
+function runPreferred(asked: ServiceRequest, call: Call, prefer: string): void {
+  readPrefer(prefer, asked.sandbox).then(
+    (preferred) => run(asked, call, preferred),
+    (error: unknown) => answer(asked, failed(asked.sandbox.world, error)),
+  );
+}
 
-  constructor(
-    request: IncomingMessage,
-    response: ServerResponse,
-    target: Target,
-    { sandbox, authorization }: Location,
-    wire: Wire,
-  ) {
-    this.method = request.method ?? 'GET';
-    this.head = this.method === 'HEAD';
-    this.#request = request;
-    this.#response = response;
-    this.#target = target;
-    this.#sandbox = sandbox;
-    this.#authorization = authorization;
-    this.#wire = wire;
+/** Runs an operation, and answers once its changes are saved. */
+function run(asked: ServiceRequest, call: Call, preferred?: Preferred): void {
+  const { sandbox } = asked;
+  const { version } = sandbox;
+  let outcome: Outcome;
+  try {
+    outcome = simulate(sandbox, call, preferred);
+  } catch (error) {
+    answer(asked, failed(sandbox.world, error));
+    return;
   }
-
-  /** Runs an operation as the request prefers, and answers. */
-  perform(operation: OperationId, body: ReceivedBody): void {
-    const call = this.#call(operation, body);
-    this.#called = call;
-    const { prefer } = this.#request.headers;
-    if (prefer === undefined || this.#wire.plain) {
-      this.#simulate(call);
-      return;
-    }
-    readPrefer(String(prefer), this.#sandbox).then(
-      (preferred) => this.#simulate(call, preferred),
-      (error: unknown) => this.reply(failed(this.#sandbox.world, error)),
-    );
-  }
-
-  /** Answers without an operation. */
-  reply(reply: Reply): void {
-    this.#finish({ kind: 'reply', reply, delay: 0 });
-  }
-
-  #call(operation: OperationId, body: ReceivedBody): Call {
-    const { headers } = this.#request;
-    const { path, pathId, query } = this.#target;
-    return {
-      operation,
-      path: mountPath(this.#request) + path,
-      pathId,
-      query,
-      headers,
-      authorization: this.#authorization,
-      contentType: headers['content-type'],
-      contentEncoding: headers['content-encoding'],
-      body,
-    };
-  }
-
-  #simulate(call: Call, preferred?: Preferred): void {
-    const { version } = this.#sandbox;
-    let simulated: Simulated;
-    try {
-      simulated = simulate(this.#sandbox, call, preferred);
-    } catch (error) {
-      this.reply(failed(this.#sandbox.world, error));
-      return;
-    }
-    const { outcome, decision } = simulated;
-    const saved = this.#sandbox.saved(version);
-    if (saved === undefined) {
-      this.#finish(outcome, decision);
-      return;
-    }
+  const saved = sandbox.saved(version);
+  if (saved === undefined) finish(asked, outcome);
+  else {
     saved.then(
-      () => this.#finish(outcome, decision),
-      (error: unknown) => this.reply(this.#notSaved(error)),
+      () => finish(asked, outcome),
+      (error: unknown) => answer(asked, notSaved(sandbox.world, error)),
     );
   }
+}
 
-  #finish(outcome: Outcome, decision?: Decision): void {
-    const request = this.#request;
-    const seen = {
-      method: this.method,
-      target: mountPath(request) + this.#target.url,
-      authorization: this.#authorization,
-      headers: request.rawHeaders,
-      call: this.#called,
-      connection: request.socket,
-      connectedAt: openedAt(request.socket),
-      receivedAt: this.#receivedAt,
-    };
-    this.#sandbox.take(seen, outcome, decision);
-    send(this.#response, outcome, this, this.#sandbox.world, this.#wire);
-  }
+/** Answers without an operation. */
+function answer(asked: ServiceRequest, reply: Reply): void {
+  finish(asked, { kind: 'reply', reply, delay: 0 });
+}
 
-  /** Whether a browser will look for CORS headers. */
-  get crossOrigin(): boolean {
-    return this.#request.headers.origin !== undefined;
-  }
+function finish(asked: ServiceRequest, outcome: Outcome): void {
+  const { sandbox } = asked;
+  sandbox.take(asked, outcome);
+  send(asked.response, outcome, asked, sandbox.world, asked.wire);
+}
 
-  #notSaved(error: unknown): Reply {
-    const message = error instanceof Error ? error.message : String(error);
-    const grounds = new Grounds(this.#sandbox.world.choices);
-    return errorReply(grounds, 'not_saved', 503, message);
-  }
+function notSaved({ choices }: World, error: unknown): Reply {
+  const message = error instanceof Error ? error.message : String(error);
+  return errorReply(new Grounds(choices), 'not_saved', 503, message);
 }
 
 /** Where an Express app has mounted the handler; Express removes it from the target. */
 function mountPath(request: IncomingMessage): string {
   return 'baseUrl' in request && typeof request.baseUrl === 'string' ? request.baseUrl : '';
+}
+
+/** The reply to a path or a method that the service does not have, or to OPTIONS. */
+function withoutOperation({ request, method, sandbox }: ServiceRequest, target: Target): Reply {
+  const { route } = target;
+  if (route === undefined) return unknownPath(sandbox.world, target);
+  if (method === 'OPTIONS') return options(sandbox.world, route, request);
+  return unknownMethod(sandbox.world, route, method, target);
 }
 
 function unknownPath(world: World, { path }: Target): Reply {

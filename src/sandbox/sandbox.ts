@@ -4,7 +4,7 @@ import type { Seen } from '../evidence/exchange.ts';
 import { Findings, type OnFinding } from '../evidence/findings.ts';
 import { Journal, type Observer } from '../evidence/journal.ts';
 import { isDelivered, isShown, type Outcome } from '../scenario/outcome.ts';
-import { type Decision, type RuleBook, Rules } from '../scenario/rules.ts';
+import { type RuleBook, Rules } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { MovableClock } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
@@ -132,9 +132,8 @@ export class Sandbox {
   }
 
   /** Takes an exchange in: in the journal, and what it shows of the client. */
-  take(seen: Seen, outcome: Outcome, decision?: Decision): void {
-    const world = this.#world;
-    this.journal.record(world.clock.now(), seen, outcome, decision);
+  take(seen: Seen, outcome: Outcome): void {
+    this.journal.record(this.clock.now(), seen, outcome);
     const { call } = seen;
     if (call !== undefined) this.#takeCall(seen, call, outcome);
     if (this.#passing) this.#share.forgotten(this);

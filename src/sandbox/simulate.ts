@@ -11,43 +11,35 @@ import { knownReply } from './known-reply.ts';
 import type { Preferred } from './preference.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** The outcome of a call, and the decision behind it unless the service decided. */
-export interface Simulated {
-  readonly outcome: Outcome;
-  readonly decision: Decision | undefined;
-}
-
 /**
  * Answers a call in a sandbox: as the request prefers, else as the first matching rule says, else as
  * the service does.
  */
-export function simulate(sandbox: Sandbox, call: Call, preferred?: Preferred): Simulated {
+export function simulate(sandbox: Sandbox, call: Call, preferred?: Preferred): Outcome {
   if (preferred !== undefined) return simulatePreferred(sandbox, call, preferred);
-  const decision = sandbox.rules.decide(call);
-  return { outcome: outcomeOf(sandbox.world, call, decision), decision };
+  return outcomeOf(sandbox.world, call, sandbox.rules.decide(call));
 }
 
-function simulatePreferred({ world, rules }: Sandbox, call: Call, preferred: Preferred): Simulated {
+function simulatePreferred({ world, rules }: Sandbox, call: Call, preferred: Preferred): Outcome {
   if ('status' in preferred) {
     const { status } = preferred;
     const decision = { by: `Prefer: code=${status}`, rule: undefined, call: 1, delay: 0 };
     const basis: Basis = { kind: 'forced', by: 'prefer' };
     const reply = applied({ ...knownReply(world, call, status), basis }, `code=${status}`);
-    return { outcome: { kind: 'reply', reply, delay: 0 }, decision };
+    return { kind: 'reply', reply, delay: 0, decision };
   }
   if ('wrong' in preferred && preferred.strict) {
     const reply = errorReply(new Grounds(world.choices), 'invalid_input', 400, preferred.wrong);
-    return { outcome: { kind: 'reply', reply, delay: 0 }, decision: undefined };
+    return { kind: 'reply', reply, delay: 0 };
   }
   const theirs = 'rules' in preferred ? preferred.rules.decide(call) : undefined;
-  const decision = theirs ?? rules.decide(call);
-  const outcome = outcomeOf(world, call, decision);
-  if (outcome.reply === undefined) return { outcome, decision };
+  const outcome = outcomeOf(world, call, theirs ?? rules.decide(call));
+  if (outcome.reply === undefined) return outcome;
   const reply =
     'wrong' in preferred
       ? noted(outcome.reply, preferred.wrong)
       : applied(outcome.reply, `scenario=${preferred.scenario}`);
-  return { outcome: { ...outcome, reply }, decision };
+  return { ...outcome, reply };
 }
 
 /** Confirms to the client that its preference was applied (RFC 7240, section 3). */
@@ -62,14 +54,14 @@ function noted(reply: Reply, remark: string): Reply {
 
 function outcomeOf(world: World, call: Call, decision: Decision | undefined): Outcome {
   if (decision?.rule === undefined) {
-    return { kind: 'reply', reply: SERVICE[call.operation](world, call), delay: 0 };
+    return { kind: 'reply', reply: SERVICE[call.operation](world, call), delay: 0, decision };
   }
   const { rule, by, delay } = decision;
   const { fault } = rule;
   const reply = replyOf(world, call, rule, by);
-  if (fault !== undefined) return { kind: 'fault', fault, reply, delay };
+  if (fault !== undefined) return { kind: 'fault', fault, reply, delay, decision };
   if (reply === undefined) throw new Error(`${by} has neither a reply nor a fault.`);
-  return { kind: 'reply', reply, delay };
+  return { kind: 'reply', reply, delay, decision };
 }
 
 /** The reply of a rule, or the one that its fault breaks; undefined if there is neither. */

@@ -187,8 +187,6 @@ function exchanged(number: number): Exchange {
     target: `/v1/${'x'.repeat(900)}`,
     authorization: undefined,
     call: undefined,
-    connection: {},
-    connectedAt: undefined,
     headers: [],
     receivedAt: 0,
   };

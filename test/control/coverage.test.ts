@@ -156,8 +156,6 @@ describe('thousands of sandboxes', () => {
       target: '/v1/pets/1',
       authorization: call.authorization,
       call,
-      connection: sandboxes,
-      connectedAt: undefined,
       headers: [],
       receivedAt: 0,
     };

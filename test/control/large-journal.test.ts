@@ -13,8 +13,6 @@ const SEEN = {
   authorization: undefined,
   headers: [],
   call: callOf('listPets'),
-  connection: {},
-  connectedAt: undefined,
   receivedAt: 0,
 } as const;
 

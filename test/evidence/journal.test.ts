@@ -10,8 +10,6 @@ const SEEN: Seen = {
   target: '/v1/pets',
   authorization: 'Bearer demo-key',
   call: callOf('listPets'),
-  connection: {},
-  connectedAt: undefined,
   headers: [],
   receivedAt: 0,
 };

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { markOf, Retries } from '../../src/evidence/retries.ts';
 import { SERVICE } from '../../src/service/implementations.ts';
@@ -22,8 +23,6 @@ function mark({ method = 'POST', target = '/v1/pets', key = 'a', body }: Sent): 
     target,
     authorization,
     call,
-    connection: {},
-    connectedAt: undefined,
     headers: [],
     receivedAt: 0,
   };
@@ -62,33 +61,47 @@ test('thousands of calls that differ by a character each have a mark of their ow
   expect(marks.size).toBe(20_000);
 });
 
-/** Makes the same refused call by each of these connections, and says which calls are retries. */
-function retries(connections: readonly object[], opened: number): boolean[] {
+/** Makes the same refused call once for each instant at which a call is received. */
+async function retries(...received: readonly (() => Promise<number>)[]): Promise<boolean[]> {
   const store = createStore(storeBaseOf({ animals: [], inventory: [], orders: [] }));
   const world = createWorld({ store, clock: { now: () => 0, real: false } });
   const call = { ...callOf('getPet'), pathId: '1', authorization: 'Bearer demo-key' };
   const reply = SERVICE.getPet(world, call);
   const known = new Retries();
-  return connections.map((connection, index) => {
+  const found: boolean[] = [];
+  for (const [index, receivedAt] of received.entries()) {
     const seen = {
       method: 'GET',
       target: '/v1/pets/1',
       authorization: call.authorization,
       call,
-      connection,
-      connectedAt: opened,
       headers: [],
-      receivedAt: 0,
+      receivedAt: await receivedAt(),
     };
-    return known.take({ exchange: index + 1, seen, call, reply, delay: 0, world }).pointless;
-  });
+    const { pointless } = known.take({ exchange: index + 1, seen, call, reply, delay: 0, world });
+    found.push(pointless);
+  }
+  return found;
 }
 
-test('a client that goes through its connections in turn is seen as soon as one comes again', () => {
-  const [one, other] = [{}, {}];
-  expect(retries([one, other, one, other], 0)).toEqual([false, false, true, true]);
+/** A call that a client makes after it has got the reply before. */
+const afterReply = async (): Promise<number> => {
+  await setImmediate();
+  await setImmediate();
+  return performance.now();
+};
+
+test('each repetition of a refused call is a retry if the client had the reply', async () => {
+  expect(await retries(afterReply, afterReply, afterReply)).toEqual([false, true, true]);
 });
 
-test('calls made at once by connections of their own are no retries', () => {
-  expect(retries([{}, {}, {}, {}], 0)).toEqual([false, false, false, false]);
+test('calls that were all received before the first reply left are no retries', async () => {
+  const start = performance.now();
+  const atOnce = async (): Promise<number> => start;
+  expect(await retries(atOnce, atOnce, atOnce)).toEqual([false, false, false]);
+});
+
+test('a call read in the turn of the event loop that sent the refusal is no retry', async () => {
+  const inSameTurn = async (): Promise<number> => performance.now();
+  expect(await retries(inSameTurn, inSameTurn, afterReply)).toEqual([false, false, true]);
 });
