@@ -27,10 +27,10 @@ const BATCH = 15_000;
 /** @type {[name: string, method: string, path: string, body?: (() => string) | undefined][]} */
 const REQUESTS = [
   ['nothing', 'GET', '/v1/pets/1'],
-  ['PUT state, 2 MiB', 'PUT', '/~a/__mock/state', () => store(2 * MIB)],
-  ['PUT state, ids shuffled', 'PUT', '/~a/__mock/state', () => store(2 * MIB, 7919)],
-  ['PUT state, wrong records', 'PUT', '/~a/__mock/state', () => store(2 * MIB, 1, '"petId":0,')],
-  ['PUT state, too large', 'PUT', '/~a/__mock/state', () => store(3 * MIB)],
+  ['PUT state, 1 MiB', 'PUT', '/~a/__mock/state', () => store(MIB)],
+  ['PUT state, ids shuffled', 'PUT', '/~a/__mock/state', () => store(MIB, 7919)],
+  ['PUT state, wrong records', 'PUT', '/~a/__mock/state', () => store(MIB, 1, '"petId":0,')],
+  ['PUT state, too large', 'PUT', '/~a/__mock/state', () => store(2 * MIB)],
   ['PATCH state, 1 MiB', 'PATCH', '/~b/__mock/state', () => store(MIB)],
   ['PATCH state, ids descending', 'PATCH', '/~b/__mock/state', () => store(MIB, -1)],
   ['DELETE an animal', 'DELETE', '/__mock/animals/1'],
@@ -38,6 +38,8 @@ const REQUESTS = [
   ['PATCH state, remove 50,000 animals', 'PATCH', '/~b/__mock/state', () => removal(50_000)],
   ['PUT scenario, remove animals', 'PUT', '/~c/__mock/scenario', () => scenario(1000)],
   ['PUT scenario large-store', 'PUT', '/~c/__mock/scenario', () => '{"scenarios":["large-store"]}'],
+  ['PUT scenario, generate', 'PUT', '/~d/__mock/scenario', () => generated()],
+  ['GET pets by status after it', 'GET', '/~d/v1/pets?status=sold&limit=10'],
   ['POST snapshots', 'POST', '/__mock/snapshots', () => '{"name":"one"}'],
   ['a write after the snapshot', 'PATCH', '/__mock/orders/1', () => '{"status":"shipped"}'],
   ['POST restore', 'POST', '/__mock/snapshots/one/restore'],
@@ -74,6 +76,10 @@ function store(/** @type {number} */ bytes, step = 1, extra = '') {
 function removal(/** @type {number} */ count) {
   const remove = Array.from({ length: count }, (_, index) => index + 1);
   return JSON.stringify({ animals: { remove } });
+}
+
+function generated() {
+  return `{"scenario":{"generate":{"animals":${records},"orders":1}}}`;
 }
 
 function scenario(/** @type {number} */ count) {

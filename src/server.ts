@@ -16,12 +16,11 @@ import { assembleMock, type MockOptions } from './mock.ts';
 import type { Start, StartSettings } from './scenario/sandbox-start.ts';
 import { type Scenario, ScenarioError } from './scenario/scenario.ts';
 import { loadStore, type StoreChoice, starterFrom } from './scenario/starter.ts';
-import { indexingByStatus } from './store/animals-by-status.ts';
+import { indexByStatus } from './store/animals-by-status.ts';
 import type { OpenStoreFile } from './store/file/store-file.ts';
 import { FixtureError } from './store/fixture/parse-fixture.ts';
 import { fixturePath } from './store/fixture/shipped-fixtures.ts';
 import { forkStore, type Store } from './store/store.ts';
-import { inTurns } from './store/work.ts';
 import type { FileWatch } from './watch.ts';
 
 /** How to start a server. Defaults are those of the flags with the same names. */
@@ -59,9 +58,6 @@ export interface RunningServer {
   /** Finishes what is in flight, as long as clients go on with it, then closes. */
   close(): Promise<void>;
 }
-
-/** Animals that are indexed in about 5 ms. */
-const SOON_INDEXED = 50_000;
 
 /** What the files of a start hold. A pipe can be read only once, but start many servers. */
 export interface LoadedFiles {
@@ -134,12 +130,11 @@ export async function startServer(
     await file?.close();
     throw error;
   }
-  // The first list with a status would build the index in one step. Small ones do not matter.
-  const { base } = sandboxes.default.world.store.animals;
-  if (base.size > SOON_INDEXED) void inTurns(indexingByStatus(base));
   const reload = async (): Promise<readonly Scenario[]> => {
     loaded = await loadFiles(options, loaded);
-    sandboxes.restart(await starter(loaded.scenarios));
+    const next = await starter(loaded.scenarios);
+    await indexByStatus(next.store.animals.base);
+    sandboxes.restart(next);
     return loaded.scenarios;
   };
   const watching =

@@ -1,7 +1,7 @@
 import { isNumber, LosslessNumber, parse, stringify as stringifyExactly } from 'lossless-json';
 
-/** Text in which a double could lose a digit: 16 digits, a point among them or not, or a number with an exponent. */
-const MAY_LOSE_DIGITS = /(?:\d\.?){16}|\d[eE]/;
+/** Text in which a double could lose a digit: 16 digits, a fraction, or an exponent. */
+const MAY_LOSE_DIGITS = /\d{16}|\d[.eE]/;
 
 /** Characters of a number that are looked at. Taking in longer ones could take any time. */
 const LONGEST_NUMBER = 400;

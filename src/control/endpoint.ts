@@ -46,9 +46,7 @@ interface Body<T> {
   readonly shape: Shape<T>;
   /** A missing body counts as an empty object. */
   readonly optional?: true;
-  /** In bytes; 1 MiB by default. */
-  readonly limit?: number;
-  /** Advice for a larger body. */
+  /** Advice for a body that is larger than 1 MiB. */
   readonly instead?: string;
 }
 

@@ -9,6 +9,7 @@ import type { Start } from '../scenario/sandbox-start.ts';
 import { MovableClock } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { createWorld, type World, withChoices } from '../service/world.ts';
+import { indexByStatus } from '../store/animals-by-status.ts';
 import { forkStore, restoreStore, type Store, versionOf } from '../store/store.ts';
 
 /** What all sandboxes of a server share. */
@@ -243,6 +244,8 @@ export class Sandbox {
   }
 
   #worldFrom({ choices, keys, seed }: Start, store: Store): World {
+    // In the background, so that a large store starts at once.
+    void indexByStatus(store.animals.base);
     return createWorld({ store, clock: this.clock, choices, keys, seed });
   }
 }

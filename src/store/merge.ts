@@ -8,9 +8,10 @@ import {
 } from '../contract/records.ts';
 import { type Each, RECORD_SHAPES } from '../shape/record-shapes.ts';
 import { type At, type Shape, type ShapeProblem, type Tell, tellInto } from '../shape/shapes.ts';
+import { indexByStatus } from './animals-by-status.ts';
 import { changeEach, layersOf } from './change-each.ts';
 import type { Collection } from './collection.ts';
-import { findingOrders, indexing } from './orders-by-animal.ts';
+import { findingOrders, indexByAnimal } from './orders-by-animal.ts';
 import { forkStore, restoreStore, type Store, versionOf } from './store.ts';
 import { atOnce, inTurns, type Work } from './work.ts';
 
@@ -64,6 +65,8 @@ export async function mergeInTurns(
     const version = versionOf(store);
     const draft = forkStore(store);
     const problems = await inTurns(merging(draft, changes));
+    // A change of every animal made a new base.
+    if (problems.length === 0) await indexByStatus(draft.animals.base);
     if (versionOf(store) !== version) continue;
     if (problems.length === 0) restoreStore(store, draft);
     return problems;
@@ -82,7 +85,7 @@ export function* merging(
   const tell = tellInto(problems);
   const { animals, inventory, orders } = changes;
   if (animals.remove === 'all') for (const name of COLLECTIONS) draft[name].clear();
-  else yield* removingAnimals(draft, new Set(animals.remove));
+  else yield* removingAnimals(draft, animals.remove);
   yield* removing(draft.inventory, inventory.remove);
   yield* removing(draft.orders, orders.remove);
 
@@ -142,19 +145,21 @@ function* removing<R extends object>(
  * @returns whether there was such an animal
  */
 export async function removeAnimal(store: Store, id: bigint): Promise<boolean> {
-  let base = store.orders.base;
-  if (store.animals.has(id)) await inTurns(indexing(base));
-  while (base !== store.orders.base) {
+  for (let base: unknown; store.animals.has(id) && base !== store.orders.base; ) {
     base = store.orders.base;
-    await inTurns(indexing(base));
+    await indexByAnimal(store.orders.base);
   }
   if (!store.animals.has(id)) return false;
-  atOnce(removingAnimals(store, new Set([id])));
+  atOnce(removingAnimals(store, [id]));
   return true;
 }
 
-function* removingAnimals(store: Store, ids: ReadonlySet<bigint>): Work<void> {
-  const known = new Set([...ids].filter((id) => store.animals.has(id)));
+function* removingAnimals(store: Store, ids: readonly bigint[]): Work<void> {
+  const known = new Set<bigint>();
+  for (const id of ids) {
+    if (store.animals.has(id)) known.add(id);
+    yield;
+  }
   const orders = yield* findingOrders(store.orders, known);
   yield* removing(store.animals, known);
   yield* removing(store.inventory, known);

@@ -1,7 +1,8 @@
 import type { Order } from '../contract/records.ts';
 import type { Base } from './base.ts';
+import { baseIndex } from './base-index.ts';
 import type { Collection } from './collection.ts';
-import type { Work } from './work.ts';
+import { inTurns, type Work } from './work.ts';
 
 /** Positions of a base's orders in chains, one for each bucket of animal ids: 8 to 12 bytes an order. */
 interface BaseIndex {
@@ -11,11 +12,20 @@ interface BaseIndex {
   readonly before: Int32Array;
 }
 
-/** Positions that are indexed in one step. */
-const POSITIONS_AT_ONCE = 256;
-
-/** A base never changes, so each index is built once and serves every fork and sandbox. */
-const indexes = new WeakMap<Base<Order>, BaseIndex>();
+const indexing = baseIndex((base: Base<Order>) => {
+  const buckets = 2 ** Math.ceil(Math.log2(base.size + 1));
+  const last = new Int32Array(buckets).fill(-1);
+  const before = new Int32Array(base.size).fill(-1);
+  const petIdAt = base.petIdAt ?? ((position: number) => base.at(position).petId);
+  const add = (position: number): void => {
+    const petId = petIdAt(position);
+    if (petId === undefined) return;
+    const bucket = bucketOf(petId, buckets);
+    before[position] = last[bucket] ?? -1;
+    last[bucket] = position;
+  };
+  return { index: { last, before }, add };
+});
 
 /**
  * The ids of the orders that name one of these animals. Besides the index of the base, which the
@@ -38,29 +48,14 @@ export function* findingOrders(
   }
   for (const { id, petId } of orders.changed()) {
     if (petId !== undefined && petIds.has(petId)) found.add(id);
+    yield;
   }
   return found;
 }
 
-/** Builds the index of a base, unless there is one. */
-export function* indexing(base: Base<Order>): Work<BaseIndex> {
-  const known = indexes.get(base);
-  if (known !== undefined) return known;
-  const buckets = 2 ** Math.ceil(Math.log2(base.size + 1));
-  const last = new Int32Array(buckets).fill(-1);
-  const before = new Int32Array(base.size).fill(-1);
-  const petIdAt = base.petIdAt ?? ((position: number) => base.at(position).petId);
-  for (let position = 0; position < base.size; position += 1) {
-    if (position % POSITIONS_AT_ONCE === 0) yield;
-    const petId = petIdAt(position);
-    if (petId === undefined) continue;
-    const bucket = bucketOf(petId, buckets);
-    before[position] = last[bucket] ?? -1;
-    last[bucket] = position;
-  }
-  const index = { last, before };
-  indexes.set(base, index);
-  return index;
+/** Builds the index of a base in turns with requests. */
+export async function indexByAnimal(base: Base<Order>): Promise<void> {
+  await inTurns(indexing(base));
 }
 
 function* chainOf({ last, before }: BaseIndex, petId: bigint): Generator<number> {

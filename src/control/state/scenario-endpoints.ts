@@ -7,6 +7,7 @@ import { scenarioFromText } from '../../scenario/scenario-from-text.ts';
 import { touchesStore } from '../../scenario/starter.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { ANY_TEXT, list, named, type ValueOf } from '../../shape/shapes.ts';
+import { indexByStatus } from '../../store/animals-by-status.ts';
 import { FixtureError } from '../../store/fixture/parse-fixture.ts';
 import { restoreStore } from '../../store/store.ts';
 import { firstProblems } from '../../words.ts';
@@ -87,6 +88,7 @@ async function setScenario(
     if (!(error instanceof ScenarioError || error instanceof FixtureError)) throw error;
     return refuse('invalid_input', 400, error.message.replaceAll('\n', '; '));
   }
+  await indexByStatus(start.store.animals.base);
   const { version, world } = sandbox;
   const changed = [...sandbox.start.scenarios, ...start.scenarios].some(touchesStore);
   if (changed) restoreStore(world.store, start.store);

@@ -10,9 +10,6 @@ import { createStore, forkStore, restoreStore, type Store } from '../../store/st
 import { inTurns } from '../../store/work.ts';
 import { type ControlReply, DONE, type Listed, refuseInput, withBody } from '../endpoint.ts';
 
-/** In bytes. JSON.parse takes about 30 ms for as much, and cannot yield to other requests. */
-const STATE_LIMIT = 2 * 1024 ** 2;
-
 const RESET = object({
   keep: optional(list(choice(KEEPABLE)), 'What the reset does not change.'),
 });
@@ -34,10 +31,9 @@ export const STATE_ENDPOINTS: readonly Listed[] = [
     route: ['put', '/state'],
     summary: 'Replace the whole store',
     description:
-      'Validated like a fixture. A collection that the body leaves out becomes empty. The body has at most 2 MiB.',
+      'Validated like a fixture. A collection that the body leaves out becomes empty. The body has at most 1 MiB.',
     body: {
       shape: STATE,
-      limit: STATE_LIMIT,
       instead: 'start with --fixture or --db, or send PATCH requests with a part each',
     },
     replies: { 200: { description: 'The new store.', shape: STATE } },
