@@ -1,4 +1,4 @@
-/** What a server is started with where nobody says otherwise: flags and options have the same. */
+/** Defaults of both the flags and the library's options. */
 export const DEFAULTS = {
   host: '127.0.0.1',
   port: 4010,

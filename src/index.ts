@@ -38,7 +38,7 @@ export { FixtureError } from './store/fixture/parse-fixture.ts';
 export interface AppOptions extends StartSettings, MockOptions {
   /** The name of a fixture that the package ships, or the path of one. */
   readonly fixture?: string | undefined;
-  /** What the control API requires; without a token it answers only calls by a loopback name. */
+  /** The token that the control API requires. Without one, it answers only calls to a loopback name. */
   readonly controlToken?: string | undefined;
 }
 

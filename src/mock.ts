@@ -7,7 +7,7 @@ import { Sandboxes, type SandboxLimits } from './sandbox/sandboxes.ts';
 import type { Start } from './scenario/sandbox-start.ts';
 import type { Starter } from './scenario/starter.ts';
 
-/** How a mock answers, apart from what it starts from. */
+/** How a mock answers, whatever it starts from. */
 export interface MockOptions extends SandboxLimits {
   /** Leaves out everything that distinguishes the mock from the service. */
   readonly plain?: boolean | undefined;
@@ -15,11 +15,11 @@ export interface MockOptions extends SandboxLimits {
   readonly noControl?: boolean | undefined;
   /** Called after each exchange in any sandbox, with a frozen copy. */
   readonly observe?: Observer | undefined;
-  /** Called for each call of the control API but those of `health`. */
+  /** Called after each call of the control API, except `health`. */
   readonly onControlCall?: ((call: ControlCall) => void) | undefined;
 }
 
-/** A whole mock, apart from what it listens on. */
+/** A mock without a listener. */
 export interface Mock {
   readonly sandboxes: Sandboxes;
   readonly service: ServiceHandler;
@@ -27,7 +27,7 @@ export interface Mock {
   readonly faults: Faults;
 }
 
-/** What a mock is made of. */
+/** The parts of a mock. */
 export interface MockParts {
   readonly start: Start;
   readonly starter: Starter;
@@ -37,7 +37,7 @@ export interface MockParts {
   readonly certificate?: string | undefined;
 }
 
-/** Puts the parts of a mock together. */
+/** Assembles a mock. */
 export function assembleMock(
   { start, starter, guard, file, certificate }: MockParts,
   options: MockOptions,

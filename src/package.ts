@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of this package: found by walking up, since bundling moves files. */
+/** The folder of this package, found by walking up, since bundling moves files. */
 export const packageRoot = findRoot(dirname(fileURLToPath(import.meta.url)));
 
-/** The version in package.json. Read at the first call, so that it costs a start nothing. */
+/** The version in package.json, read at the first call to keep the start fast. */
 export function packageVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
   const version: unknown = Object(manifest).version;

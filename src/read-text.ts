@@ -10,25 +10,25 @@ export const STORE_LIMIT = 500 * MEBIBYTE;
 /** Bytes of a scenario or a config file. */
 export const SETTINGS_LIMIT = 16 * MEBIBYTE;
 
-/** Milliseconds between two looks at an empty pipe. */
+/** Milliseconds between two reads of an empty pipe. */
 const PAUSE = 10;
 
-/** Looks at a pipe that nobody has opened for writing: 5 seconds. */
+/** Reads of a pipe that nobody has opened for writing before giving up: 5 seconds. */
 const PATIENCE = 500;
 
-/** Bytes read at once where the size is unknown: what a pipe holds. */
+/** Bytes read at once if the size is unknown: the capacity of a pipe. */
 const CHUNK = 64 * 1024;
 
-/** The text of a file, or what was found in its place, such as `a device`. */
+/** The text of a file, or what was found instead, such as `a device`. */
 export type TextReading =
   | { readonly ok: true; readonly text: string; readonly pipe: boolean }
   | { readonly ok: false; readonly found: string };
 
 /**
- * Reads a text from a regular file or a pipe. Every file that a flag names is read here. Waiting for
- * a pipe leaves the process free for signals and requests.
+ * Reads text from a regular file or a pipe. Every file that a flag names is read here. Signals and
+ * requests are handled while it waits for a pipe.
  *
- * @param limit in bytes; a longer text is refused
+ * @param limit in bytes; longer text is refused
  */
 export async function readText(path: string, limit: number): Promise<TextReading> {
   const steps = reading(path, limit);
@@ -39,7 +39,7 @@ export async function readText(path: string, limit: number): Promise<TextReading
   }
 }
 
-/** `readText` for callers that cannot wait: it refuses a pipe whose text is not there yet. */
+/** `readText` for callers that cannot wait: refuses a pipe whose text has not arrived. */
 export function readTextSync(path: string, limit: number): TextReading {
   const steps = reading(path, limit);
   const step = steps.next();
@@ -49,11 +49,11 @@ export function readTextSync(path: string, limit: number): TextReading {
   return refusal;
 }
 
-/** Reads a text. Yields how many milliseconds to wait for more. */
+/** Reads text. Yields how many milliseconds to wait for more. */
 function* reading(path: string, limit: number): Generator<number, TextReading> {
   let descriptor: number | undefined;
   try {
-    // Without the flag, opening a pipe blocks the process until somebody writes to it.
+    // Without the flag, opening a pipe blocks the process until another one writes to it.
     descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stats = fstatSync(descriptor);
     if (!stats.isFile() && !stats.isFIFO()) return { ok: false, found: kindOf(stats) };
@@ -79,20 +79,20 @@ function* readAll(descriptor: number, stats: Stats, limit: number): Generator<nu
     if (count === undefined || !hadWriter) {
       looks += 1;
       if (!hadWriter && looks > PATIENCE) return { ok: false, found: 'a pipe without a writer' };
-      // A writer that was busy a moment ago most likely has more.
+      // A writer that was just active probably has more.
       yield looks === 1 ? 0 : PAUSE;
       continue;
     }
     if (count === 0) return { ok: true, text: Buffer.concat(chunks, length).toString(), pipe };
     looks = 0;
-    // A copy of what a pipe gives: a slow writer would leave most of each chunk empty.
+    // Copied from pipes: a slow writer would leave most of each chunk empty.
     chunks.push(pipe ? Buffer.from(chunk.subarray(0, count)) : chunk.subarray(0, count));
     length += count;
     if (length > limit) return { ok: false, found: tooLong(limit) };
   }
 }
 
-/** @returns how many bytes there were, 0 at the end, or undefined where a pipe is empty for now */
+/** @returns the number of bytes, 0 at the end, or undefined if a pipe is empty for now */
 function readSome(descriptor: number, chunk: Buffer): number | undefined {
   try {
     return readSync(descriptor, chunk);

@@ -51,15 +51,15 @@ export interface RunningServer {
   readonly controlToken: string | undefined;
   /** The certificate, in PEM, for clients to trust; undefined without TLS. */
   readonly certificate: string | undefined;
-  /** What clients were shown, in all sandboxes together. */
+  /** What clients were shown, in all sandboxes. */
   coverage(): CoverageReport;
-  /** What clients did that they should not do, in all sandboxes together. */
+  /** What clients should not do against the real service, in all sandboxes. */
   findings(): FindingsReport;
-  /** Finishes what is in flight, as long as clients go on with it, then closes. */
+  /** Finishes requests in flight, then closes. Ends connections whose clients stop responding. */
   close(): Promise<void>;
 }
 
-/** What the files of a start hold. A pipe can be read only once, but start many servers. */
+/** The loaded files. A pipe can be read only once, but several servers can start from it. */
 export interface LoadedFiles {
   readonly store: Store;
   readonly scenarios: readonly Scenario[];
@@ -85,7 +85,7 @@ export async function loadFiles(
 /**
  * Starts a server and waits until it answers.
  *
- * @param files what was loaded already
+ * @param files already loaded files
  * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used, StoreFileError if `db` cannot be used,
  *   and Node's own errors if the port is taken or not permitted
  */
@@ -141,7 +141,7 @@ export async function startServer(
     options.watch === true ? await watch(options, loaded.scenarios, reload) : undefined;
   const close = async (): Promise<void> => {
     watching?.close();
-    // First, so that the replies that `endAll` sends say that they are the last.
+    // First: the replies that `endAll` sends then carry `Connection: close`.
     const closed = stopListening();
     faults.endAll();
     sandboxes.end();
@@ -158,7 +158,7 @@ export async function startServer(
   };
 }
 
-/** Watches the files that the start is made of, including those of scenarios added later. */
+/** Watches the files of the start, including those of scenarios added later. */
 async function watch(
   options: ServerOptions,
   scenarios: readonly Scenario[],
@@ -176,7 +176,7 @@ async function watch(
   return watching;
 }
 
-/** A change of one file has all of them read again, which a pipe cannot be. */
+/** A change reloads all files, and a pipe cannot be read twice. */
 function refusePipes(options: ServerOptions, scenarios: readonly Scenario[]): void {
   const isPipe = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
   const pipe = filesOf(options, scenarios).find(isPipe);
@@ -204,7 +204,7 @@ async function loadScenarios(names: readonly string[]): Promise<readonly Scenari
   return load(names);
 }
 
-/** Opens the file of `db`. A new file holds the store of the start. */
+/** Opens the file of `db`. A new file starts with the store of the start. */
 async function openFile(
   path: string,
   { store }: Start,
@@ -224,7 +224,7 @@ const EVERY_ADDRESS = /^(?:0\.0\.0\.0|::|::ffff:(?:0\.0\.0\.0|0:0))$/;
 function addressOf(server: Server, host: string, scheme: string): { url: string; port: number } {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  // The address of a server that listens on all addresses is none that a client can use.
+  // Clients cannot connect to the wildcard address.
   const name = EVERY_ADDRESS.test(address.address) ? 'localhost' : host;
   const authority = name.includes(':') ? `[${name}]` : name;
   return { url: `${scheme}://${authority}:${address.port}${BASE_PATH}`, port: address.port };

@@ -8,16 +8,16 @@ export interface FileWatch {
 }
 
 /**
- * Milliseconds between two looks at the files. A change counts once a second look finds nothing new:
- * editors write in several steps.
+ * Milliseconds between two checks of the files. A change is reported once a further check finds
+ * nothing new: editors write in several steps.
  */
 const INTERVAL = 50;
 
 /**
- * Watches files, which need not exist yet. It looks at them, since what the system reports of changes
- * differs between platforms, and misses mounted folders and replaced files.
+ * Watches files, which need not exist yet, by polling: events of the system differ between platforms,
+ * and miss mounted folders and replaced files.
  *
- * @param onChange called after a change, one call at a time; it must not reject
+ * @param onChange called after a change, one call at a time; must not reject
  */
 export function watchFiles(
   paths: readonly string[],
@@ -48,7 +48,7 @@ export function watchFiles(
   };
 }
 
-/** Differs once a file was written or replaced; empty if there is none. */
+/** Changes when the file is written or replaced; empty if there is none. */
 function stateOf(file: string): string {
   try {
     const { ino, size, mtimeNs } = statSync(file, { bigint: true });

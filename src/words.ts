@@ -2,7 +2,7 @@ import { closest, distance } from 'fastest-levenshtein';
 import { isLosslessNumber } from 'lossless-json';
 
 /**
- * A list as a sentence has it.
+ * A list for a sentence.
  *
  * @example listed(['a', 'b', 'c'], 'and') // 'a, b and c'
  */
@@ -12,13 +12,13 @@ export function listed(names: readonly string[], conjunction: 'and' | 'or'): str
     : `${names.slice(0, -1).join(', ')} ${conjunction} ${names.at(-1)}`;
 }
 
-/** A hint at the nearest of the right names, to follow a wrong one; empty if none is near enough. */
+/** A hint at the nearest right name, to append to a wrong one; empty if none is near enough. */
 export function suggest(name: string, names: readonly string[]): string {
   const nearest = names.length > 0 ? closest(name, names) : '';
   return nearest !== '' && isNear(name, nearest) ? ` (did you mean ${nearest}?)` : '';
 }
 
-/** Fewer than half of the letters differ, or they are the same letters in another order. */
+/** Fewer than half of the letters differ, or the letters are the same in another order. */
 function isNear(name: string, right: string): boolean {
   return distance(name, right) < right.length / 2 || lettersOf(name) === lettersOf(right);
 }
@@ -35,7 +35,7 @@ export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null && !isLosslessNumber(value)) return 'an object';
-  // Only the start of a string, or else the message would keep all of it in memory.
+  // Only the start of a string: the message would keep all of it in memory.
   const text =
     typeof value === 'string' ? JSON.stringify(value.slice(0, LONGEST_VALUE)) : textOf(value);
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 3)}…` : text;
@@ -45,16 +45,16 @@ function textOf(value: unknown): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
-/** The first `most` characters of a text, as a copy: a slice would keep the whole text in memory. */
+/** The first `most` characters of a text, copied: a slice would keep the whole text in memory. */
 export function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   return Buffer.from(text.slice(0, most), 'utf16le').toString('utf16le');
 }
 
-/** Problems that a message lists: more than a person reads at once. */
+/** The most problems that a message lists. */
 const MOST_LISTED = 20;
 
-/** The lines of a message about problems: the first 20, and how many more there are. */
+/** The first 20 problems, and a line that counts the rest. */
 export function firstProblems(problems: readonly string[]): readonly string[] {
   const more = problems.length - MOST_LISTED;
   return more > 0 ? [...problems.slice(0, MOST_LISTED), `and ${more} more`] : problems;
@@ -68,7 +68,7 @@ interface Told {
   readonly found: string;
 }
 
-/** A problem as a message tells it: `PLACE: PATH: expected …, found …`. */
+/** A problem as messages show it: `PLACE: PATH: expected …, found …`. */
 export function problemText({ place, path, expected, found }: Told): string {
   return `${place === undefined ? '' : `${place}: `}${path}: expected ${expected}, found ${found}`;
 }
@@ -78,7 +78,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** A word that a shell takes as it is. */
+/** Text quoted for a POSIX shell. */
 export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

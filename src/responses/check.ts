@@ -74,7 +74,7 @@ function problemOf({ status, basis, text }: Got, listed: Listed, way: WayName) {
   return bodyProblem(text, listed);
 }
 
-/** What `Mock-Basis` must say. A shipped scenario may choose another option of the same question. */
+/** The expected `Mock-Basis`. A shipped scenario may choose another option of the assumption. */
 function basisOf({ ground, way }: Listed, name: WayName): RegExp {
   if (name === 'prefer') return /^forced;by="prefer"$/;
   if (name === 'scenario' && way.preset === undefined) return /^forced;by="[^"]+#1"$/;
@@ -95,12 +95,13 @@ function bodyProblem(text: string, { operation, status, ground }: Listed): strin
   try {
     body = parseJson(text);
   } catch {
-    return `its body is no JSON: ${text.slice(0, 200)}`;
+    return `its body is not JSON: ${text.slice(0, 200)}`;
   }
-  if (list && !Array.isArray(body)) return 'its body is no array';
+  if (list && !Array.isArray(body)) return 'its body is not an array';
   for (const value of list ? [body].flat() : [body]) {
     const reading = readRecord(RECORDS[record], value);
-    if (!reading.ok) return `its body is no ${record}: ${JSON.stringify(reading.problems)}`;
+    if (!reading.ok)
+      return `its body is not a valid ${record}: ${JSON.stringify(reading.problems)}`;
   }
   if (record !== 'Error') return undefined;
   const error = readRecord(RECORDS.Error, body);

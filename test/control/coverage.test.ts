@@ -49,7 +49,7 @@ describeBothWays('coverage and findings in the control API', (open) => {
     }
   });
 
-  test('tell of one sandbox, or of all together', async () => {
+  test('cover one sandbox, or all of them with `all`', async () => {
     const { send } = await open();
     await send('GET', '/~a/v1/pets?limit=1');
     await send('GET', '/~a/v1/pets?limit=0');
@@ -84,14 +84,14 @@ describeBothWays('coverage and findings in the control API', (open) => {
     ]);
   });
 
-  test('a control request is no evidence', async () => {
+  test('control API requests are not counted', async () => {
     const { send } = await open();
     await send('GET', '/__mock/animals/1');
     await send('GET', '/__mock/coverage');
     expect(told(await coverageAt(send, '/__mock/coverage'))).toEqual([]);
   });
 
-  test('a reset clears them in the sandbox, and not in the whole', async () => {
+  test('a reset clears them for the sandbox but not for `all`', async () => {
     const { send } = await open();
     await send('GET', '/~a/v1/pets/1');
     expect(await send('POST', '/~a/__mock/reset')).toMatchObject({ status: 204 });
@@ -114,7 +114,7 @@ describeBothWays('coverage and findings in the control API', (open) => {
     });
   });
 
-  test('the whole keeps what a deleted sandbox was shown, and the next of its name knows nothing', async () => {
+  test('`all` keeps what a deleted sandbox was shown; a new sandbox of that name starts empty', async () => {
     const { send } = await open();
     await send('PATCH', '/~a/v1/inventory/1', { body: { quantity: 0 } });
     await send('DELETE', '/__mock/sandboxes/a');
@@ -162,7 +162,7 @@ describe('thousands of sandboxes', () => {
     sandbox.take(seen, { kind: 'reply', reply: SERVICE.getPet(sandbox.world, call), delay: 0 });
   }
 
-  test('that come and go leave their counts, and no more than 1,000 findings', async () => {
+  test('that are deleted leave their counts and at most 1,000 findings', async () => {
     const sandboxes = await sandboxesOf(1);
     for (let count = 1; count <= 3000; count += 1) {
       use(sandboxes, `s${count}`);
@@ -179,7 +179,7 @@ describe('thousands of sandboxes', () => {
     expect([...sandboxes]).toHaveLength(2);
   });
 
-  test('that stay are added up in one answer', async () => {
+  test('that still exist are added up in one reply', async () => {
     const sandboxes = await sandboxesOf(3000);
     for (let count = 1; count <= 3000; count += 1) use(sandboxes, `s${count}`);
     const { documented, totals } = sandboxes.coverage();
@@ -206,7 +206,7 @@ test('coverage has a curl line for each reply, with a key that works in the sand
   }
 });
 
-test('a server tells of all sandboxes by itself', async () => {
+test('the server object reports on all sandboxes', async () => {
   const server = await startServer({ port: 0 });
   try {
     const headers = { authorization: 'Bearer demo-key' };

@@ -35,7 +35,7 @@ describe('on loopback', () => {
     '[::1]:4010',
     '[0:0:0:0:0:0:0:1]:4010',
     '[::ffff:127.0.0.1]:4010',
-  ])('a call to %s is let through', (host) => {
+  ])('allows a call to %s', (host) => {
     expect(statusOf(LOOPBACK, { host })).toBeUndefined();
   });
 
@@ -62,15 +62,15 @@ describe('on loopback', () => {
     '.localhost',
     ':4010',
     '',
-  ])('a call to %j is refused', (host) => {
+  ])('refuses a call to %j', (host) => {
     expect(statusOf(LOOPBACK, { host })).toBe(403);
   });
 
-  test('a call without a Host is refused', () => {
+  test('refuses a call without a Host', () => {
     expect(statusOf(LOOPBACK, {})).toBe(403);
   });
 
-  test('a call to the name that the server listens on is let through', () => {
+  test('allows a call to the host name that the server listens on', () => {
     const options = { ...LOOPBACK, host: 'My-Machine.test' };
     expect(statusOf(options, { host: 'my-machine.test:4010' })).toBeUndefined();
     expect(statusOf(LOOPBACK, { host: 'my-machine.test:4010' })).toBe(403);
@@ -83,7 +83,7 @@ describe('on loopback', () => {
     ['localhost:80', 'http://localhost'],
     ['localhost', 'https://localhost'],
     ['[::1]:4010', 'http://[::1]:4010'],
-  ])('a page of %s itself is let through as %s', (host, origin) => {
+  ])('allows a page from %s with the origin %s', (host, origin) => {
     expect(statusOf(LOOPBACK, { host, origin })).toBeUndefined();
   });
 
@@ -98,7 +98,7 @@ describe('on loopback', () => {
     ['localhost:4010'],
     ['null'],
     [''],
-  ])('a page of %j is refused', (origin) => {
+  ])('refuses a page from %j', (origin) => {
     expect(statusOf(LOOPBACK, { host: 'localhost:4010', origin })).toBe(403);
   });
 
@@ -114,7 +114,7 @@ describe('on loopback', () => {
     expect(statusOf(LOOPBACK, headers)).toBe(status);
   });
 
-  test('no token is asked for', () => {
+  test('requires no token', () => {
     expect(statusOf({ ...LOOPBACK, token: 'right-token' }, { host: 'localhost' })).toBeUndefined();
   });
 });
@@ -130,7 +130,7 @@ describe('off loopback', () => {
       'Mock-Control-Token beside a key of the service',
       { authorization: 'Bearer demo-key', 'mock-control-token': 'right-token' },
     ],
-  ])('the token is taken in %s, by any name', (_where, headers: Headers) => {
+  ])('accepts the token in %s, whatever the Host', (_where, headers: Headers) => {
     expect(statusOf(OPEN, { host, ...headers })).toBeUndefined();
     expect(statusOf(OPEN, headers)).toBeUndefined();
   });
@@ -148,13 +148,13 @@ describe('off loopback', () => {
     expect(statusOf(OPEN, { host, ...headers })).toBe(401);
   });
 
-  test('nothing opens what has no token', () => {
+  test('refuses every call if the server has no token', () => {
     const options = { loopback: false, token: undefined };
     expect(statusOf(options, { host, authorization: 'Bearer undefined' })).toBe(401);
     expect(statusOf(options, { host: 'localhost', authorization: 'Bearer ' })).toBe(401);
   });
 
-  test('a page of another site is refused whatever it shows', () => {
+  test('refuses a page of another site even with the right token', () => {
     const authorization = 'Bearer right-token';
     const origin = 'http://evil.example';
     expect(statusOf(OPEN, { host, authorization, origin })).toBe(403);
@@ -168,7 +168,7 @@ describe('on the wire', () => {
   const corsHeaders = (headers: object) =>
     Object.keys(headers).filter((name) => name.startsWith('access-control-'));
 
-  test('what is let through reaches the control API, without CORS', async () => {
+  test('an allowed call reaches the control API and gets no CORS headers', async () => {
     const reply = await request(app(LOOPBACK)).get('/__mock/state').expect(200, { reached: true });
     expect(corsHeaders(reply.headers)).toEqual([]);
   });
@@ -185,7 +185,7 @@ describe('on the wire', () => {
     expect(reply.headers['www-authenticate']).toBeUndefined();
   });
 
-  test('the form of another site gets an Error', async () => {
+  test('a form on another site gets an Error', async () => {
     const reply = await request(app(LOOPBACK))
       .post('/__mock/reset')
       .set({ Origin: 'http://evil.example', 'Content-Type': 'text/plain' })
@@ -195,7 +195,7 @@ describe('on the wire', () => {
     expect(corsHeaders(reply.headers)).toEqual([]);
   });
 
-  test('the preflight of another site is refused, without CORS', async () => {
+  test('a preflight from another site is refused without CORS headers', async () => {
     for (const options of [LOOPBACK, OPEN]) {
       const reply = await request(app(options)).options('/__mock/state').set({
         Origin: 'http://evil.example',
@@ -207,7 +207,7 @@ describe('on the wire', () => {
     }
   });
 
-  test('a missing token gets an Error that says where it belongs, and what scheme', async () => {
+  test('a missing token gets an Error that names the header and the scheme', async () => {
     const reply = await request(app(OPEN)).get('/__mock/state');
     expect(reply.status).toBe(401);
     expect(reply.headers['www-authenticate']).toBe('Bearer realm="petstore-mock control API"');
@@ -215,7 +215,7 @@ describe('on the wire', () => {
     expect(reply.body.message).toContain('Mock-Control-Token');
   });
 
-  test('a wrong token is not repeated', async () => {
+  test('a wrong token is not repeated in the reply', async () => {
     const reply = await request(app(OPEN)).get('/__mock/state').set('Authorization', 'Bearer oops');
     expect(reply.status).toBe(401);
     expect(reply.text).not.toMatch(/oops|right-token/);

@@ -5,7 +5,7 @@ const EXACT = ['9007199254740993', '9223372036854775807', '-9223372036854775808'
 const WRONG = ['9223372036854775808', '-9223372036854775809', '1.5', '"1"', 'true', 'null'];
 
 describeBothWays('int64 in the control API', (open) => {
-  test.each(EXACT)('%s keeps every digit through each door', async (id) => {
+  test.each(EXACT)('%s keeps every digit in every endpoint', async (id) => {
     const { send } = await open();
     const animal = `{"id":${id},"name":"Rex","categoryId":${id}}`;
     const entry = `{"petId":${id},"quantity":1,"status":"sold"}`;
@@ -52,7 +52,7 @@ describeBothWays('int64 in the control API', (open) => {
     expect(text.split(`"categoryId":${id}`)).toHaveLength(3);
   });
 
-  test.each(WRONG)('%s is no id at any door', async (id) => {
+  test.each(WRONG)('%s is refused as an id by every endpoint', async (id) => {
     const { send } = await open();
     const before = (await send('GET', '/__mock/state')).text;
     const animal = `{"id":${id},"name":"Rex","categoryId":1}`;

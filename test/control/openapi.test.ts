@@ -12,7 +12,7 @@ const document = controlOpenApi(ENDPOINTS, {
 });
 
 describe('the OpenAPI document of the control API', () => {
-  test('is served where the control API is, each with its own address', async () => {
+  test('is served by each sandbox with its own server URL', async () => {
     const app = createApp();
     const { body } = await request(app).get('/__mock/openapi.json').expect(200);
     expect(body.servers[0].url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/__mock$/);
@@ -22,7 +22,7 @@ describe('the OpenAPI document of the control API', () => {
     expect(Object.keys(other.body.paths)).not.toContain('/sandboxes');
   });
 
-  test('gives each endpoint a name of its own', () => {
+  test('gives each endpoint a unique operation id', () => {
     const ids = ENDPOINTS.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
   });

@@ -162,7 +162,7 @@ describe('json-server 0.17.4 gives the same answer', () => {
 
   test.each(cases)('to /%s?%s', (collection, query) => expectSame(collection, query));
 
-  test('to any query that is understood', async () => {
+  test('to random valid queries', async () => {
     const value = (type: string) => {
       if (type === 'boolean') return fc.constantFrom('true', 'false');
       if (type === 'int64' || type === 'integer') return fc.integer({ min: -2, max: 70 });
@@ -266,7 +266,7 @@ describe('a query that json-server would misunderstand', () => {
     expect(await problemsOf(collection, query)).toEqual([expect.stringMatching(problem)]);
   });
 
-  test('is refused with all that is wrong', async () => {
+  test('is refused with every problem', async () => {
     expect(await problemsOf('animals', 'nam=Rex&id=one&_page=0')).toHaveLength(3);
   });
 });
@@ -286,7 +286,7 @@ describe('ids', () => {
     return answer.ok ? answer.records.map(({ id }) => id) : answer.problems;
   };
 
-  test('are compared exactly where no double holds them', async () => {
+  test('beyond 2^53 are compared exactly', async () => {
     expect(await found('id=9007199254740993')).toEqual([2n ** 53n + 1n]);
     expect(await found('id_gte=9007199254740993')).toEqual(ids.slice(2));
     expect(await found('id_lte=9007199254740992')).toEqual(ids.slice(0, 2));
@@ -329,7 +329,7 @@ describe('a large collection', () => {
     },
   );
 
-  test('is sorted without holding all of it', async () => {
+  test('is sorted without holding every record', async () => {
     const sorted = await queryRecords(
       STORED_RECORDS.animals,
       source,
@@ -395,13 +395,13 @@ describe('the Link header', () => {
     );
   });
 
-  test('cannot be ended early by what a client asked for', () => {
+  test('escapes characters that would end the link early', () => {
     expect(linkHeader('/animals?name=>;"&_page=2', { ...pages, next: undefined })).toBe(
       '</animals?name=%3E;%22&_page=1>; rel="first"',
     );
   });
 
-  test('is left out where there is no page to go to', () => {
+  test('is left out if there is no other page', () => {
     expect(linkHeader('/animals?_page=1', { ...pages, first: undefined, next: undefined })).toBe(
       undefined,
     );

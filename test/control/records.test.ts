@@ -4,7 +4,7 @@ import { describeBothWays } from '../helpers/wire.ts';
 const REX = { name: 'Rex', categoryId: 1 };
 
 describeBothWays('the records of the control API', (open) => {
-  test('an animal can be added, read, replaced, changed and taken out', async () => {
+  test('an animal can be created, read, replaced, updated and deleted', async () => {
     const { send } = await open();
     const added = await send('POST', '/__mock/animals', { body: REX });
     expect(added).toMatchObject({ status: 201, json: { ...REX, id: 65 } });
@@ -25,14 +25,14 @@ describeBothWays('the records of the control API', (open) => {
     });
   });
 
-  test('an order that is made to ship cannot be cancelled', async () => {
+  test('an order with the status shipped cannot be cancelled', async () => {
     const { send } = await open();
     const shipped = await send('PATCH', '/__mock/orders/1', { body: { status: 'shipped' } });
     expect(shipped).toMatchObject({ status: 200, json: { id: 1, status: 'shipped' } });
     expect(await send('DELETE', '/v1/store/orders/1')).toMatchObject({ status: 409 });
   });
 
-  test('with an animal go its inventory entry and its orders', async () => {
+  test('deleting an animal deletes its inventory entry and its orders', async () => {
     const { send } = await open();
     const [order] = [(await send('GET', '/__mock/orders/1')).json].map(Object);
     const id = order.petId;
@@ -41,7 +41,7 @@ describeBothWays('the records of the control API', (open) => {
     expect(await send('GET', `/__mock/inventory/${id}`)).toMatchObject({ status: 404 });
   });
 
-  test('PUT adds a record that is not there', async () => {
+  test('PUT creates a record that does not exist', async () => {
     const { send } = await open();
     const put = await send('PUT', '/__mock/orders/-7', { body: { petId: 1, status: 'cancelled' } });
     expect(put).toMatchObject({ status: 201, json: { id: -7, petId: 1, status: 'cancelled' } });
@@ -57,7 +57,7 @@ describeBothWays('the records of the control API', (open) => {
     });
   });
 
-  test('lists take the dialect of json-server and count all records', async () => {
+  test('lists take json-server queries and count all records', async () => {
     const { send } = await open();
     const all = await send('GET', '/__mock/animals');
     const { length } = Object(all.json);

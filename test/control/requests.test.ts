@@ -6,7 +6,7 @@ import { describeBothWays } from '../helpers/wire.ts';
 const FROZEN = { clock: Date.UTC(2030, 0), frozen: true };
 
 describeBothWays('the journal in the control API', (open) => {
-  test('tells what was asked, what was answered and why', async () => {
+  test('shows each request, its reply and the reasons', async () => {
     const { send } = await open(FROZEN);
     await send('DELETE', '/v1/store/orders/2?x=1', { key: 'demo-key' });
     await send('POST', '/v1/pets', { body: { name: 'Rex', categoryId: 7 } });
@@ -33,7 +33,7 @@ describeBothWays('the journal in the control API', (open) => {
     expect(JSON.stringify(json)).not.toContain('demo-key');
   });
 
-  test('shows a body that is no JSON as text, and says where it is cut', async () => {
+  test('shows a body that is not JSON as text, and marks a truncated one', async () => {
     const { send } = await open();
     await send('POST', '/v1/pets', { body: '{"name"' });
     await send('POST', '/v1/pets', { body: { name: 'x'.repeat(5000), categoryId: 1 } });
@@ -86,7 +86,7 @@ describeBothWays('the journal in the control API', (open) => {
     expect(counted.json).toEqual({ count, complete: true });
   });
 
-  test('gives the latest ones, the newest last', async () => {
+  test('lists the latest exchanges, the newest last', async () => {
     const { send } = await open();
     for (const id of [1, 2, 3]) await send('GET', `/v1/pets/${id}`);
     const { json } = await send('GET', '/__mock/requests?limit=2');
@@ -109,7 +109,7 @@ describeBothWays('the journal in the control API', (open) => {
     expect(await page('&before=1')).toEqual([]);
   });
 
-  test('has one exchange by its number, with headers, findings and masked credentials', async () => {
+  test('returns one exchange by number, with headers, findings and masked credentials', async () => {
     const { send } = await open();
     await send('DELETE', '/v1/store/orders/1', {
       body: 'none',
@@ -127,7 +127,7 @@ describeBothWays('the journal in the control API', (open) => {
     expect(text).not.toMatch(/demo-key|secret/);
   });
 
-  test('every exchange has its findings, also those that a report lists once', async () => {
+  test('every exchange has its findings, including those that the report lists once', async () => {
     const { send } = await open();
     await send('GET', '/v1/pets/1');
     await send('GET', '/v1/pets/1?colour=red', { key: 'undefined' });
@@ -151,7 +151,7 @@ describeBothWays('the journal in the control API', (open) => {
     },
   );
 
-  test('says what it has dropped, and when a count is not complete for that', async () => {
+  test('counts dropped exchanges, and marks counts that they could change as incomplete', async () => {
     const { send } = await open({ ...FROZEN, journal: 2 });
     for (const id of [1, 2, 3]) {
       await send('GET', `/v1/pets/${id}`);
@@ -166,7 +166,7 @@ describeBothWays('the journal in the control API', (open) => {
     expect(await count({ from: '2030-01-01T00:00:01Z' })).toEqual({ count: 2, complete: true });
   });
 
-  test('that keeps nothing claims nothing', async () => {
+  test('of size 0 counts dropped exchanges and calls no count complete', async () => {
     const { send } = await open({ journal: 0 });
     await send('GET', '/v1/pets/1');
     expect((await send('GET', '/__mock/requests')).json).toEqual({
@@ -244,7 +244,7 @@ function stream(url: string, headers: Record<string, string> = {}): Promise<Stre
 
 const KEY = { headers: { Authorization: 'Bearer demo-key' } };
 
-test('the stream has each exchange of its sandbox that its filter lets through', async () => {
+test('a stream has each exchange of its sandbox that matches the filter', async () => {
   const { origin } = await serve();
   const all = await stream(`${origin}/~a/__mock/requests/stream?status=404`);
   expect(all.response.headers).toMatchObject({
@@ -289,7 +289,7 @@ test('a stream ends when the server closes', async () => {
   await ended;
 });
 
-test('a client that leaves the stream is forgotten', async () => {
+test('a client can disconnect from a stream', async () => {
   const { origin, close } = await serve();
   const { leave } = await stream(`${origin}/__mock/requests/stream`);
   leave();

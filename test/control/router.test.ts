@@ -5,7 +5,7 @@ import { describeBothWays } from '../helpers/wire.ts';
 const PATHS = [...new Set(ENDPOINTS.map(({ path }) => path))];
 
 describeBothWays('every path of the control API', (open) => {
-  test.each(PATHS)('%s tells which methods it takes', async (path) => {
+  test.each(PATHS)('%s answers other methods with 405 and Allow', async (path) => {
     const { send } = await open();
     const target = `/__mock${path.replace('{id}', '1').replace('{name}', 'a')}`;
     const known = ENDPOINTS.filter((it) => it.path === path).map(({ method }) => method);
@@ -22,7 +22,7 @@ describeBothWays('every path of the control API', (open) => {
     ENDPOINTS.filter(({ method, path }) => method === 'get' && !path.includes('{')).map(
       ({ path }) => path,
     ),
-  )('HEAD %s is answered as GET, without a body', async (path) => {
+  )('HEAD %s has the headers of GET and no body', async (path) => {
     const { send } = await open({ clock: 1e12, frozen: true });
     const head = await send('HEAD', `/__mock${path}`);
     expect(head.text).toBe('');
@@ -37,7 +37,7 @@ describeBothWays('every path of the control API', (open) => {
       method,
       path,
     })),
-  )('$method $path takes a body of JSON in UTF-8 and nothing else', async ({ method, path }) => {
+  )('$method $path accepts only JSON in UTF-8', async ({ method, path }) => {
     const { send } = await open();
     const target = `/__mock${path.replace('{id}', '1')}`;
     const before = (await send('GET', '/__mock/state')).text;
@@ -69,7 +69,7 @@ describeBothWays('every path of the control API', (open) => {
     expect((await send('GET', '/__mock/state')).text).toBe(before);
   });
 
-  test('a form cannot call what needs no body either', async () => {
+  test('a form cannot call an endpoint without a body either', async () => {
     const { send } = await open();
     const headers = { 'Content-Type': 'text/plain' };
     expect(await send('POST', '/__mock/reset', { body: 'x', headers })).toMatchObject({
@@ -77,7 +77,7 @@ describeBothWays('every path of the control API', (open) => {
     });
   });
 
-  test('a body that is too large is refused', async () => {
+  test('a body over the limit is refused', async () => {
     const { send } = await open();
     const body = { name: 'x'.repeat(1024 ** 2), categoryId: 1 };
     expect(await send('POST', '/__mock/animals', { body })).toMatchObject({
@@ -100,7 +100,7 @@ describeBothWays('the control API', (open) => {
       '/animals/%E0%A4%A',
       '/State',
       '/%2e%2e',
-    ])('has nothing at %s, and says so', async (path) => {
+    ])('answers %s with 404', async (path) => {
       const { send } = await open();
       for (const method of ['GET', 'POST', 'OPTIONS']) {
         const reply = await send(method, mount + path);
@@ -128,7 +128,7 @@ describeBothWays('the control API', (open) => {
     }
   });
 
-  test.each(['GET', 'HEAD'])('is guarded, but for %s health', async (method) => {
+  test.each(['GET', 'HEAD'])('guards everything but %s health', async (method) => {
     const { send } = await open();
     const headers = { Host: 'evil.example', Origin: 'null', 'Sec-Fetch-Site': 'cross-site' };
     const status = async (path: string) => (await send(method, path, { headers })).status;
@@ -141,8 +141,8 @@ describeBothWays('the control API', (open) => {
   });
 });
 
-describeBothWays('a path that is no valid encoding', (open) => {
-  test.each(['/__mock', '/~a/__mock'])('is that of nothing, at %s', async (mount) => {
+describeBothWays('a path with an invalid encoding', (open) => {
+  test.each(['/__mock', '/~a/__mock'])('is answered with 404 at %s', async (mount) => {
     const { send } = await open();
     expect(await send('GET', `${mount}/orders/%zz`)).toMatchObject({
       status: 404,

@@ -20,7 +20,7 @@ describeBothWays('sandboxes in the control API', (open) => {
     expect((await send('GET', '/~b/__mock/requests')).json).toMatchObject({ total: 0 });
   });
 
-  test('are listed, made by name or with a drawn one, and forgotten', async () => {
+  test('are listed, created with a given or a random name, and deleted', async () => {
     const { send } = await open();
     const names = async () =>
       Object((await send('GET', '/__mock/sandboxes')).json).map((it: { name: string }) => it.name);
@@ -73,7 +73,7 @@ describeBothWays('sandboxes in the control API', (open) => {
     expect((await send('GET', '/__mock/sandboxes')).json).toHaveLength(2);
   });
 
-  test('there are no more than there may be', async () => {
+  test('the limit of sandboxes holds', async () => {
     const { send } = await open({ maxSandboxes: 1 });
     expect(await send('GET', '/~a/__mock/state')).toMatchObject({ status: 200 });
     for (const [method, path] of [
@@ -87,14 +87,14 @@ describeBothWays('sandboxes in the control API', (open) => {
     }
   });
 
-  test('the default one needs no name here, also where service requests need one', async () => {
+  test('the default sandbox needs no name here, even with --sandbox-required', async () => {
     const { send } = await open({ sandboxRequired: true });
     expect(await send('GET', '/v1/pets')).toMatchObject({ status: 400 });
     expect(await send('GET', '/__mock/state')).toMatchObject({ status: 200 });
     expect(await send('GET', '/~default/__mock/sandboxes')).toMatchObject({ status: 200 });
   });
 
-  test('what only asks for health or for nothing makes no sandbox', async () => {
+  test('health checks and unknown paths create no sandbox', async () => {
     const { send } = await open();
     expect(await send('GET', '/~a/__mock/health')).toMatchObject({ status: 200 });
     expect(await send('GET', '/~a/__mock/nothing')).toMatchObject({ status: 404 });
@@ -112,7 +112,7 @@ describeBothWays('without a control API', (open) => {
     '/__mock/service.openapi.json',
     '/~a/__mock/state',
     '/__mock/nothing',
-  ])('%s is as unknown as any path', async (path) => {
+  ])('%s is answered like any unknown path', async (path) => {
     const { send } = await open({ noControl: true });
     const reply = await send('GET', path);
     const { json } = reply;

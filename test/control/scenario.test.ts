@@ -6,7 +6,7 @@ import { startServer } from '../../src/server.ts';
 import { describeBothWays } from '../helpers/wire.ts';
 
 describeBothWays('scenarios in the control API', (open) => {
-  test('shipped ones are listed, chosen by name and combined', async () => {
+  test('shipped scenarios are listed, chosen by name and combined', async () => {
     const { send } = await open();
     const shipped = Object((await send('GET', '/__mock/scenarios')).json);
     expect(shipped).toContainEqual({
@@ -26,7 +26,7 @@ describeBothWays('scenarios in the control API', (open) => {
     expect((await send('GET', '/__mock/scenario')).json).toEqual({ scenarios: [] });
   });
 
-  test('one that is written in the request forces a reply, and its calls are counted', async () => {
+  test('a scenario in the request forces a reply and counts its calls', async () => {
     const { send } = await open();
     const rules = [{ on: 'getPet', calls: '1-2', reply: { status: 503 } }];
     const body = { scenarios: ['sold-out'], scenario: { description: 'Down.', rules } };
@@ -46,7 +46,7 @@ describeBothWays('scenarios in the control API', (open) => {
     });
   });
 
-  test('records that were changed stay where no scenario says anything of records', async () => {
+  test('changed records stay if no scenario defines records', async () => {
     const { send } = await open();
     await send('PATCH', '/__mock/animals/1', { body: { name: 'Changed' } });
     const name = async () => Object((await send('GET', '/__mock/animals/1')).json).name;
@@ -65,7 +65,7 @@ describeBothWays('scenarios in the control API', (open) => {
   });
 
   test.each([
-    [{}, 'expected scenarios or scenario'],
+    [{}, 'expected scenarios, scenario or text'],
     [{ scenarios: 'slow' }, 'an array of names'],
     [{ scenario: [] }, 'the parts of a scenario'],
     [{ scenaros: ['slow'] }, 'did you mean scenarios?'],
@@ -97,7 +97,7 @@ describeBothWays('scenarios in the control API', (open) => {
 });
 
 describeBothWays('assumptions in the control API', (open) => {
-  test('other options hold from the next request on', async () => {
+  test('options apply from the next request on', async () => {
     const { send } = await open();
     const body = { 'unknown-method': '404', 'invalid-input': 422 };
     const reply = await send('PATCH', '/__mock/assumptions', { body });
@@ -118,7 +118,7 @@ describeBothWays('assumptions in the control API', (open) => {
     [{ 'cancel-again': null }, 'found null'],
     ['{"__proto__":"404"}', '__proto__'],
     [[], 'an object of options'],
-  ])('%j is refused, the right part of it too', async (body, told) => {
+  ])('%j is refused as a whole', async (body, told) => {
     const { send } = await open();
     const before = (await send('GET', '/__mock/assumptions')).text;
     const reply = await send('PATCH', '/__mock/assumptions', { body });
@@ -128,7 +128,7 @@ describeBothWays('assumptions in the control API', (open) => {
   });
 });
 
-test('those of the start and the written one are listed, and can be switched off and on', async () => {
+test('scenarios of the start and of a request are listed and can be switched off and on', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'base.yaml'), 'state: { orders: { remove: all } }\n');
@@ -166,7 +166,7 @@ test('those of the start and the written one are listed, and can be switched off
 });
 
 describeBothWays('the clock in the control API', (open) => {
-  test('is set, stopped, moved both ways and made real again', async () => {
+  test('is set, frozen, moved both ways and returned to the system time', async () => {
     const { send } = await open();
     expect((await send('GET', '/__mock/clock')).json).toMatchObject({ frozen: false, real: true });
     const body = { now: '2030-12-06T02:00:00+02:00', frozen: true };

@@ -23,7 +23,7 @@ describeBothWays('the state in the control API', (open) => {
     expect((await send('GET', '/__mock/state')).text).toBe(text);
   });
 
-  test('a large store is streamed whole', async () => {
+  test('a large store is streamed completely', async () => {
     const { send } = await open();
     const animals = Array.from({ length: 5000 }, (_, id) => ({
       id,
@@ -36,7 +36,7 @@ describeBothWays('the state in the control API', (open) => {
     expect((await send('GET', '/__mock/animals')).json).toEqual(animals);
   });
 
-  test('a store too large for one request is refused with other ways', async () => {
+  test('a store too large for one request is refused with alternatives', async () => {
     const { send } = await open();
     const body = `{"animals":[]${' '.repeat(2 * 1024 ** 2)}}`;
     expect(await send('PUT', '/__mock/state', { body })).toMatchObject({
@@ -47,7 +47,7 @@ describeBothWays('the state in the control API', (open) => {
     });
   });
 
-  test('replacing and merging a store lets other work go first', async () => {
+  test('replacing and merging a store yield to other requests', async () => {
     const { send } = await open();
     const orders = Array.from({ length: 15_000 }, (_, id) => `{"id":${id},"petId":999}`);
     const body = `{"orders":[${orders}]}`;
@@ -94,7 +94,7 @@ describeBothWays('the state in the control API', (open) => {
     expect((await send('GET', '/__mock/state')).text).toBe(before);
   });
 
-  test('each changes the records there are, after `remove` and before `set`', async () => {
+  test('`each` changes existing records, after `remove` and before `set`', async () => {
     const { send } = await open();
     const orders = {
       remove: [2],
@@ -121,7 +121,7 @@ describeBothWays('the state in the control API', (open) => {
     });
   });
 
-  test('reset leads back to how the sandbox started', async () => {
+  test('a reset restores the start of the sandbox', async () => {
     const { send } = await open({ clock: Date.UTC(2030, 0), frozen: true });
     const before = (await send('GET', '/__mock/state')).text;
     await send('PUT', '/__mock/state', { body: ONE });
@@ -163,7 +163,7 @@ describeBothWays('the state in the control API', (open) => {
     return parts.flatMap(([part, is]) => (is ? [part] : []));
   }
 
-  test('reset puts back the scenario and everything else', async () => {
+  test('a reset restores the scenario and everything else', async () => {
     const { send } = await open();
     await changeAll(send);
     expect(await changed(send)).toHaveLength(5);
@@ -182,7 +182,7 @@ describeBothWays('the state in the control API', (open) => {
     },
   );
 
-  test('reset refuses to keep what it does not know', async () => {
+  test('a reset refuses unknown names in `keep`', async () => {
     const { send } = await open();
     await changeAll(send);
     const reply = await send('POST', '/__mock/reset', { body: { keep: ['scenarios'] } });
@@ -193,7 +193,7 @@ describeBothWays('the state in the control API', (open) => {
     expect(await changed(send)).toHaveLength(5);
   });
 
-  test('a snapshot is brought back as often as it is wanted', async () => {
+  test('a snapshot can be restored many times', async () => {
     const { send } = await open();
     const before = (await send('GET', '/__mock/state')).text;
     const kept = await send('POST', '/__mock/snapshots', { body: { name: 'first' } });
@@ -215,7 +215,7 @@ describeBothWays('the state in the control API', (open) => {
     });
   });
 
-  test('there are at most 100 snapshots', async () => {
+  test('a sandbox has at most 100 snapshots', async () => {
     const { send } = await open();
     const keep = (name: string) => send('POST', '/__mock/snapshots', { body: { name } });
     for (let count = 0; count < 100; count += 1) expect((await keep(`s${count}`)).status).toBe(201);
@@ -255,7 +255,7 @@ describe('a default sandbox that is kept in a file', () => {
     return { app: createServer(createExpressApp(express, service, control)), saves };
   }
 
-  test('has each change in the file before its reply goes out, and saves nothing else', async () => {
+  test('saves each change before its reply, and nothing else', async () => {
     const { app, saves } = kept(() => Promise.resolve());
     await request(app).get('/__mock/state').expect(200);
     await request(app).patch('/__mock/animals/1').send({ name: 1 }).expect(400);
@@ -274,7 +274,7 @@ describe('a default sandbox that is kept in a file', () => {
     expect(saves).toHaveLength(3);
   });
 
-  test('answers 503 where a change cannot be saved, and nothing has changed', async () => {
+  test('answers 503 if a change cannot be saved, and changes nothing', async () => {
     const { app } = kept(() => Promise.reject(new Error('the disk is full')));
     const before = (await request(app).get('/__mock/state')).text;
     await request(app).put('/__mock/clock').send({ now: '2031-01-01T00:00:00Z', frozen: true });

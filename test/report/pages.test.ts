@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('the page of a sweep lists failures before what passed, and what was not run last', () => {
+test('the sweep page lists failures first, then passes, then what was not run', () => {
   const titles = [...sweepPage(SWEEP).matchAll(/<h2>(.*?)<\/h2>/g)].map(([, title]) => title);
   expect(titles).toEqual([
     'Failed',
@@ -62,7 +62,7 @@ test('the page of a sweep lists failures before what passed, and what was not ru
   ]);
 });
 
-test('the page of a sweep writes code as code', () => {
+test('the sweep page renders code as code', () => {
   const page = sweepPage(SWEEP);
   expect(page).toContain('<code>cancelled-orders=removed</code>');
   expect(page).toContain('Does <code>GET /store/orders</code> list cancelled orders?');
@@ -71,11 +71,14 @@ test('the page of a sweep writes code as code', () => {
 });
 
 describeInChromium('in Chromium', (browser) => {
-  describe.each(['coverage', 'sweep'] as const)('the page of %s', (name) => {
-    test.each(['light', 'dark'] as const)('has no violation of axe-core, %s', async (scheme) => {
-      const page = await open(browser(), pages[name](), { colorScheme: scheme });
-      expect(await axeViolations(page)).toEqual([]);
-    });
+  describe.each(['coverage', 'sweep'] as const)('the %s page', (name) => {
+    test.each(['light', 'dark'] as const)(
+      'has no axe-core violation in %s mode',
+      async (scheme) => {
+        const page = await open(browser(), pages[name](), { colorScheme: scheme });
+        expect(await axeViolations(page)).toEqual([]);
+      },
+    );
 
     test('fits a screen of 320 pixels', async () => {
       const page = await open(browser(), pages[name](), { viewport: { width: 320, height: 640 } });
@@ -95,7 +98,7 @@ describeInChromium('in Chromium', (browser) => {
     });
   });
 
-  test('a link of the coverage page leads to how to get the reply', async () => {
+  test('a link on the coverage page leads to how to get the reply', async () => {
     const page = await open(browser(), pages.coverage());
     await page.getByRole('link', { name: 'how to get cancelOrder 409' }).click();
     expect(await page.locator(':target').textContent()).toMatch(/curl -i -X DELETE .*code=409/);

@@ -54,7 +54,7 @@ function hostile(): ReportData {
   return { coverage, findings: { ...findings, findings: [worst, ...findings.findings] } };
 }
 
-test('coverage and findings tell what the client was shown and did', () => {
+test('coverage and findings report what the client was shown and did', () => {
   const { totals, cases } = server.coverage();
   expect(totals.documented).toEqual({ shown: 3, total: 16, percent: 18 });
   expect(cases.find(({ id }) => id === 'limit-1')?.count).toBe(1);
@@ -72,23 +72,26 @@ describe('how to get a reply', () => {
   });
   afterAll(() => another.close());
 
-  test.each(DOCUMENTED_REPLIES)('$operation $status is a line that gets it', async (reply) => {
-    const line = howToGet(reply);
-    const [, method = 'GET', url = ''] = /^curl -i(?: -X (\w+))? .*?(http:\S+)$/.exec(line) ?? [];
-    const headers = [...line.matchAll(/-H '([^:']+): ([^']*)'/g)].map(
-      ([, name = '', value = '']): [string, string] => [name, value],
-    );
-    const target = url.replace(
-      'http://127.0.0.1:4010',
-      `http://127.0.0.1:${another.port}/~${reply.operation}`,
-    );
-    const { status } = await fetch(target, { method: method ?? '', headers });
-    expect({ line, status }).toEqual({ line, status: reply.status });
-  });
+  test.each(DOCUMENTED_REPLIES)(
+    'the curl line for $operation $status gets that reply',
+    async (reply) => {
+      const line = howToGet(reply);
+      const [, method = 'GET', url = ''] = /^curl -i(?: -X (\w+))? .*?(http:\S+)$/.exec(line) ?? [];
+      const headers = [...line.matchAll(/-H '([^:']+): ([^']*)'/g)].map(
+        ([, name = '', value = '']): [string, string] => [name, value],
+      );
+      const target = url.replace(
+        'http://127.0.0.1:4010',
+        `http://127.0.0.1:${another.port}/~${reply.operation}`,
+      );
+      const { status } = await fetch(target, { method: method ?? '', headers });
+      expect({ line, status }).toEqual({ line, status: reply.status });
+    },
+  );
 });
 
 describe('JSON', () => {
-  test('is the coverage and the findings', () => {
+  test('contains the coverage and the findings', () => {
     expect(JSON.parse(render('.json'))).toEqual(JSON.parse(JSON.stringify(data())));
     expect(JSON.parse(render('.json', hostile())).findings.findings[0].target).toBe(HOSTILE);
   });
@@ -159,7 +162,7 @@ describe('JUnit', () => {
     },
   );
 
-  test.each([false, true])('counts in each suite what is in it', (missed) => {
+  test.each([false, true])('counts the cases of each suite', (missed) => {
     const suites = [
       ...render('.xml', data(), missed).matchAll(/<testsuite ([^>]*)>(.*?)<\/testsuite>/gs),
     ];
@@ -177,12 +180,12 @@ describe('JUnit', () => {
     }
   });
 
-  test('names no two tests alike', () => {
+  test('gives each test a unique name', () => {
     const names = [...render('.xml').matchAll(/<testcase (classname="[^"]*" name="[^"]*")/g)];
     expect(new Set(names.map(([, name]) => name)).size).toBe(names.length);
   });
 
-  test('is well-formed whatever a client has sent', () => {
+  test('is well-formed whatever a client sent', () => {
     const xml = render('.xml', hostile());
     expect(elementsOf(xml)).toEqual(elementsOf(render('.xml')));
     expect(xml).toContain(escapeMarkup(HOSTILE));
@@ -190,7 +193,7 @@ describe('JUnit', () => {
   });
 });
 
-test('markup has nothing that is not text', () => {
+test('markup escapes everything that is text', () => {
   expect(escapeMarkup(`a<b>&"'\n\t]]> é 🐕`)).toBe('a&lt;b&gt;&amp;&quot;&#39;\n\t]]&gt; é 🐕');
   expect(escapeMarkup('\u0000\u0008\u001b\ud800 \udfff\ufffe\uffff\u007f')).toBe(
     '\ufffd\ufffd\ufffd\ufffd \ufffd\ufffd\ufffd\u007f',
@@ -198,7 +201,7 @@ test('markup has nothing that is not text', () => {
 });
 
 describe('the page', () => {
-  test('needs nothing else, and lets nothing in', () => {
+  test('is self-contained, and its policy blocks everything else', () => {
     const html = render('.html');
     expect(html).not.toMatch(/\b(?:src|srcset|action|data)=|<link|<script|<iframe|@import|url\(/);
     expect(
@@ -207,7 +210,7 @@ describe('the page', () => {
     expect(html).toContain("default-src 'none'");
   });
 
-  test('escapes whatever a client has sent', () => {
+  test('escapes whatever a client sent', () => {
     const html = render('.html', hostile());
     expect(html).toContain(escapeMarkup(HOSTILE));
     expect(html).not.toMatch(/<script|<b>=/);
@@ -216,7 +219,7 @@ describe('the page', () => {
     expect(tags(html)).toBe(tags(render('.html')));
   });
 
-  test('leads from each reply that is missing to how to get it', () => {
+  test('links each missing reply to how to get it', () => {
     const html = render('.html');
     const links = [...html.matchAll(/href="#([^"]*)"/g)].map(([, to]) => to);
     expect(links).toHaveLength(13);
@@ -231,7 +234,7 @@ describe('the page', () => {
     expect(render('.html')).toBe(render('.html'));
   });
 
-  test('says so where nothing is missing or found', () => {
+  test('says if nothing is missing or found', () => {
     const { coverage } = data();
     const documented = coverage.documented.map((it) => ({ ...it, count: 1 }));
     const findings = { total: 0, counts: {}, findings: [] };
@@ -257,7 +260,7 @@ function memberLines(text: string): Map<string, number> {
 }
 
 describe('lcov', () => {
-  test('is about lines of the document that petstore-mock openapi prints, which it writes too', async () => {
+  test('refers to lines of the OpenAPI document that it writes beside the report', async () => {
     const file = join(folder, 'deep/lcov.info');
     writeCoverage(file, data());
     const lcov = readFileSync(file, 'utf8');
@@ -290,7 +293,7 @@ describe('lcov', () => {
     }
   });
 
-  test('adds its own records up', () => {
+  test('totals match its records', () => {
     const lcov = render('.info');
     const count = (pattern: RegExp) => (lcov.match(pattern) ?? []).length;
     const total = (name: string) => Number(new RegExp(`^${name}:(\\d+)$`, 'm').exec(lcov)?.[1]);
@@ -303,14 +306,14 @@ describe('lcov', () => {
     expect(lcov).toMatch(/^TN:\w+\nSF:.*\n.*\nend_of_record\n$/s);
   });
 
-  test('names the document from the folder that the command runs in', () => {
+  test('names the document relative to the working directory', () => {
     const lcov = coverageFormats['.info']?.(data(), 'build/mock.info', false) ?? '';
     expect(lcov).toContain('\nSF:build/mock.openapi.json\n');
   });
 });
 
 describe('a file', () => {
-  test('is made with its folders', () => {
+  test('is created with its folders', () => {
     for (const ending of Object.keys(coverageFormats)) {
       const file = join(folder, 'new', ending.slice(1), `report${ending}`);
       writeCoverage(file, data());
@@ -320,7 +323,7 @@ describe('a file', () => {
     expect(readdirSync(join(folder, 'new/info'))).toEqual(['report.info', 'report.openapi.json']);
   });
 
-  test('is replaced as a whole, also behind a link', () => {
+  test('is replaced atomically, also behind a link', () => {
     const file = join(folder, 'old.json');
     const link = join(folder, 'link.json');
     writeFileSync(file, 'old'.repeat(100_000));
@@ -330,7 +333,7 @@ describe('a file', () => {
     expect(readFileSync(file, 'utf8')).toBe(render('.json'));
   });
 
-  test('that cannot be written is left as it was, with nothing beside it', () => {
+  test('that cannot be written stays unchanged, and no temporary file is left', () => {
     const place = join(folder, 'taken');
     const file = join(place, 'report.json');
     mkdirSync(file, { recursive: true });
@@ -338,7 +341,7 @@ describe('a file', () => {
     expect(readdirSync(place)).toEqual(['report.json']);
   });
 
-  test('of another ending is refused', () => {
+  test('with an unknown extension is refused', () => {
     const file = join(folder, 'report.txt');
     expect(() => writeCoverage(file, data())).toThrow(TypeError);
     expect(existsSync(file)).toBe(false);
@@ -348,7 +351,7 @@ describe('a file', () => {
     ['a folder', () => folder, 'report.json', 'it is a folder'],
     ['a name below a file', () => folder, 'file.json/x.json', 'is not a folder'],
     ['a name far below a file', () => folder, 'file.json/a/b/x.html', 'is not a folder'],
-  ])('%s is refused before the command is run', async (_what, place, name, why) => {
+  ])('%s is refused before the command runs', async (_what, place, name, why) => {
     mkdirSync(join(folder, 'report.json'), { recursive: true });
     writeFileSync(join(folder, 'file.json'), '');
     const ran = join(folder, 'ran');

@@ -32,10 +32,10 @@ async function answering(status: number, basis: string, body: string) {
 }
 
 test.each([
-  { what: 'lacks a required field', body: '{"id":1,"name":"Rex"}', problem: /^its body is no / },
-  { what: 'is cut off', body: '{"id":1,', problem: /^its body is no JSON/ },
-  { what: 'is missing', body: '', problem: /^its body is no JSON/ },
-  { what: 'is a list instead of a record', body: '[]', problem: /^its body is no / },
+  { what: 'lacks a required field', body: '{"id":1,"name":"Rex"}', problem: /^its body is not / },
+  { what: 'is cut off', body: '{"id":1,', problem: /^its body is not JSON/ },
+  { what: 'is missing', body: '', problem: /^its body is not JSON/ },
+  { what: 'is a list instead of a record', body: '[]', problem: /^its body is not / },
 ])('a documented reply whose body $what is reported', async ({ body, problem }) => {
   const checked = await checkReplies(getPet200, () => answering(200, 'documented', body));
   const state = checked.find(({ way }) => way === 'state');
@@ -43,11 +43,11 @@ test.each([
 });
 
 test.each([
-  { what: 'no Error', body: '{}', problem: /^its body is no Error/ },
+  { what: 'no Error', body: '{}', problem: /^its body is not a valid Error/ },
   {
     what: 'an Error of another status',
     body: '{"status":"400","message":"No."}',
-    problem: /^its (body is no Error|Error has another status)/,
+    problem: /^its (body is not a valid Error|Error has another status)/,
   },
 ])('an assumed reply with $what is reported', async ({ body, problem }) => {
   const basis = 'assumed;by="unknown-pet=404"';
@@ -55,7 +55,7 @@ test.each([
   expect(checked.find(({ way }) => way === 'state')?.problem).toMatch(problem);
 });
 
-test('a server that does not answer fails each reply, and not the check', async () => {
+test('a server that does not answer fails each reply but not the check itself', async () => {
   const gone = await answering(200, 'documented', '');
   await gone.close();
   const checked = await checkReplies(getPet200, async () => ({ ...gone, close: async () => {} }));

@@ -48,14 +48,14 @@ test.each(OPERATION_IDS)(
   (operation) => runCurlLines(operation, new URL(server.url).origin),
 );
 
-test('every request of the .http file gets what its title says', async () => {
+test('every request in the .http file gets the status in its title', async () => {
   const { origin } = new URL(server.url);
   const titles = await runHttpFile(httpFile(listReplies(), origin), origin);
   // Bodies of a megabyte and more are not written out.
   expect(titles.size).toBe(3 * listReplies().length - 4);
 });
 
-test("newman runs the whole collection, and each reply's own assertion holds", async () => {
+test('newman runs the whole collection and every assertion holds', async () => {
   const { run } = await runCollection(listReplies());
   expect(run.failures.map(({ error }) => error.message)).toEqual([]);
   const asserted = run.executions.flatMap(({ item, assertions = [] }) =>
@@ -65,7 +65,7 @@ test("newman runs the whole collection, and each reply's own assertion holds", a
   expect(new Set(asserted).size).toBe(3 * listReplies().length - 4);
 });
 
-test('newman fails a collection that wants a status that does not come', async () => {
+test('newman fails a collection that expects another status', async () => {
   const [listed] = listReplies();
   if (listed === undefined) throw new Error('Nothing is listed.');
   // The request stays the one that gets a 200.
