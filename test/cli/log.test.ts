@@ -19,6 +19,7 @@ const COLOURED = { width: 80, colour: true };
 
 function logged(members: Partial<Logged> = {}): Logged {
   return {
+    duration: 0.44,
     number: 7,
     at: Date.UTC(2030, 11, 6, 1, 2, 3, 4),
     method: 'GET',
@@ -65,7 +66,7 @@ describe('a pretty line', () => {
       '01:02:03.004 GET    /v1/pets?limit=3 --- forced, fault reset, 0.4 ms, delayed by 120 ms: scenario flaky, rule 1, call 2 of 2\n',
     ],
   ])('tells an exchange in sandbox %s', (sandbox, exchange, line) => {
-    expect(renderPretty(sandbox, exchange, 0.44, PLAIN)).toBe(line);
+    expect(renderPretty(sandbox, exchange, PLAIN)).toBe(line);
   });
 
   test.each([
@@ -74,7 +75,7 @@ describe('a pretty line', () => {
     [503, 31],
     [undefined, 31],
   ])('has the status %s in its colour', (status, colour) => {
-    const line = renderPretty('default', logged({ status }), 1, COLOURED);
+    const line = renderPretty('default', logged({ status }), COLOURED);
     expect(line).toContain(`\u001B[${colour}m${status ?? '---'}\u001B[39m`);
   });
 });
@@ -82,7 +83,9 @@ describe('a pretty line', () => {
 describe('a line of JSON', () => {
   test('has all there is', () => {
     expect(
-      JSON.parse(renderJson('a', { ...CANCELLED_AGAIN, delay: 5, fault: 'truncate' }, 5.123_45)),
+      JSON.parse(
+        renderJson('a', { ...CANCELLED_AGAIN, delay: 5, fault: 'truncate', duration: 5.123_45 }),
+      ),
     ).toEqual({
       time: '2030-12-06T01:02:03.004Z',
       sandbox: 'a',
@@ -102,11 +105,13 @@ describe('a line of JSON', () => {
   });
 
   test('leaves out what there is not', () => {
-    const line = renderJson(
-      'default',
-      { ...LOST, operation: undefined, key: undefined, delay: 0 },
-      2,
-    );
+    const line = renderJson('default', {
+      ...LOST,
+      operation: undefined,
+      key: undefined,
+      delay: 0,
+      duration: 2,
+    });
     expect(JSON.parse(line)).toEqual({
       time: '2030-12-06T01:02:03.004Z',
       sandbox: 'default',
@@ -123,7 +128,7 @@ describe('a line of JSON', () => {
 });
 
 test('an assumed reply that no assumption decided has no `by`', () => {
-  const line = renderJson('default', logged({ basis: { kind: 'assumed', by: [] } }), 1);
+  const line = renderJson('default', logged({ basis: { kind: 'assumed', by: [] } }));
   expect(JSON.parse(line)).toMatchObject({ basis: 'assumed' });
   expect(line).not.toContain('"by"');
 });
@@ -131,8 +136,8 @@ test('an assumed reply that no assumption decided has no `by`', () => {
 describe('what a client sends cannot forge or flood a line', () => {
   const hostile = '/v1/\r\n\u001B[2Jfake\u009B31m\u202Eabc\u2028';
   const renders: [string, (exchange: Logged) => string][] = [
-    ['pretty', (exchange) => renderPretty('default', exchange, 1, PLAIN)],
-    ['json', (exchange) => renderJson('default', exchange, 1)],
+    ['pretty', (exchange) => renderPretty('default', exchange, PLAIN)],
+    ['json', (exchange) => renderJson('default', exchange)],
   ];
 
   test.each(renders)('%s escapes control characters', (_format, render) => {
@@ -148,9 +153,7 @@ describe('what a client sends cannot forge or flood a line', () => {
   });
 
   test('JSON keeps what it escapes', () => {
-    const { target }: { target: string } = JSON.parse(
-      renderJson('a', logged({ target: hostile }), 1),
-    );
+    const { target }: { target: string } = JSON.parse(renderJson('a', logged({ target: hostile })));
     expect(target).toBe(hostile);
   });
 });

@@ -231,20 +231,17 @@ test('pages count the documented replies', () => {
 });
 
 test('docs/command-line.md names every member of a JSON line of the log', () => {
-  const line = renderJson(
-    'default',
-    {
-      ...new Exchange(),
-      operation: 'getPet',
-      status: 200,
-      fault: 'truncate',
-      delay: 5,
-      basis: { kind: 'forced', by: 'flaky#1' },
-      key: 'demo…',
-      why: ['a rule'],
-    },
-    5,
-  );
+  const line = renderJson('default', {
+    ...new Exchange(),
+    operation: 'getPet',
+    status: 200,
+    fault: 'truncate',
+    delay: 5,
+    basis: { kind: 'forced', by: 'flaky#1' },
+    key: 'demo…',
+    why: ['a rule'],
+    duration: 5,
+  });
   const [, told = ''] =
     /has the members (.*)\. Members/.exec(readPage('docs/command-line.md')) ?? [];
   const members = [...told.matchAll(/`(\w+)`/g)].map(([, name]) => name);

@@ -52,10 +52,13 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
   const { notices } = terminal;
   const runner = new Runner('sweep', command, { flags, originOf }, (_, child) => child.stop());
   const progress = progressOn(notices);
-  const onNotice = eachOnce((message) => {
+  const told = new Set<string>();
+  const onNotice = (message: string) => {
     progress('');
-    notices.write(renderNotice(message, 'pretty'));
-  });
+    // Every run has the same notices.
+    if (!told.has(message)) notices.write(renderNotice(message, 'pretty'));
+    told.add(message);
+  };
   const run = async (options: ServerOptions, timeout?: number): Promise<Swept | undefined> => {
     const output = new Tail();
     const onOutput = (bytes: Buffer) => output.add(bytes);
@@ -180,13 +183,4 @@ const CLEAR_LINE = '\r\u001B[K';
 function progressOn(notices: Writable): (text: string) => void {
   if (!('isTTY' in notices) || notices.isTTY !== true) return () => {};
   return (text) => notices.write(`${CLEAR_LINE}${text === '' ? '' : `sweep: ${text}`}`);
-}
-
-/** Every run would repeat the same notice. */
-function eachOnce(tell: (message: string) => void): (message: string) => void {
-  const told = new Set<string>();
-  return (message) => {
-    if (!told.has(message)) tell(message);
-    told.add(message);
-  };
 }

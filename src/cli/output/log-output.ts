@@ -41,9 +41,7 @@ export function openLog({ output, style }: Terminal, format: LogFormat): Log | u
   const lines = new Lines(output, (count) => renderDropped(count, format));
   const render = format === 'json' ? renderJson : renderPretty;
   return {
-    observe: (sandbox, exchange) => {
-      lines.add(() => render(sandbox, exchange, exchange.duration, style));
-    },
+    observe: (sandbox, exchange) => lines.add(() => render(sandbox, exchange, style)),
     onFinding: (finding) => lines.add(() => renderFinding(finding, format, style)),
     onControlCall: (call) => lines.add(() => renderControlCall(call, format, style)),
     flush: () => lines.flush(),

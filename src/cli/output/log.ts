@@ -1,6 +1,6 @@
 import type { ControlCall } from '../../control/parts.ts';
-import type { Exchange } from '../../evidence/exchange.ts';
 import type { Finding } from '../../evidence/findings.ts';
+import type { ObservedExchange } from '../../evidence/journal.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { counted, cut } from '../../words.ts';
 import type { Flags } from '../flags.ts';
@@ -12,7 +12,7 @@ export type LogFormat = NonNullable<Flags['log']>;
 
 /** The members of an exchange that a line shows. */
 export type Logged = Pick<
-  Exchange,
+  ObservedExchange,
   | 'number'
   | 'at'
   | 'method'
@@ -21,6 +21,7 @@ export type Logged = Pick<
   | 'status'
   | 'basis'
   | 'fault'
+  | 'duration'
   | 'delay'
   | 'key'
   | 'why'
@@ -37,17 +38,15 @@ const PLAIN_REASON = 'as the document prescribes';
 /**
  * An exchange as a line of JSON, in ASCII, without members that have no value. Concatenated, because
  * JSON.stringify takes about twice as long (measured) and this runs for every exchange.
- *
- * @param duration milliseconds from the request to its reply, delay included
  */
-export function renderJson(sandbox: string, exchange: Logged, duration: number): string {
+export function renderJson(sandbox: string, exchange: Logged): string {
   const { operation, status, fault, delay, basis, key } = exchange;
   let line = `{"time":"${instantOf(exchange.at)}","sandbox":"${sandbox}","number":${exchange.number}`;
   line += `,"method":${quoted(exchange.method)},"target":${quoted(exchange.target)}`;
   if (operation !== undefined) line += `,"operation":"${operation}"`;
   if (status !== undefined) line += `,"status":${status}`;
   if (fault !== undefined) line += `,"fault":"${fault}"`;
-  line += `,"duration":${rounded(duration)}`;
+  line += `,"duration":${rounded(exchange.duration)}`;
   if (delay > 0) line += `,"delay":${delay}`;
   line += `,"basis":"${basis.kind}"`;
   const by = basis.kind === 'documented' ? [] : [basis.by].flat();
@@ -58,13 +57,8 @@ export function renderJson(sandbox: string, exchange: Logged, duration: number):
 }
 
 /** An exchange as a line for a person. */
-export function renderPretty(
-  sandbox: string,
-  exchange: Logged,
-  duration: number,
-  style: Style,
-): string {
-  const { basis, fault, delay } = exchange;
+export function renderPretty(sandbox: string, exchange: Logged, style: Style): string {
+  const { basis, duration, fault, delay } = exchange;
   const circumstances = [
     basis.kind,
     ...(fault === undefined ? [] : [`fault ${fault}`]),
