@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import type { Request, Response, Router } from 'express';
 import { codeOf } from '../error-code.ts';
 import { packageRoot } from '../package.ts';
@@ -68,7 +66,7 @@ class DashboardFiles {
       return;
     }
     const asIs = request.acceptsEncodings('gzip') === 'gzip';
-    const body = asIs ? compressed : await promisify(gunzip)(compressed);
+    const body = asIs ? compressed : zlib().gunzipSync(compressed);
     response.set({
       'Content-Type': MEDIA_TYPES[extname(name)],
       'Content-Length': String(body.length),
@@ -94,4 +92,9 @@ class DashboardFiles {
     }
     return file;
   }
+}
+
+/** Imported late: few clients need it, and a static import would slow every start. */
+function zlib() {
+  return process.getBuiltinModule('node:zlib');
 }

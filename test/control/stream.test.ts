@@ -28,11 +28,13 @@ function slowStream({
   filter = {},
   sandbox = sandboxes.default,
   after,
+  perSecond,
 }: {
   readonly sandboxes?: Sandboxes;
   readonly filter?: ExchangeFilter;
   readonly sandbox?: Sandbox | undefined;
   readonly after?: number;
+  readonly perSecond?: number;
 } = {}) {
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   const written: string[] = [];
@@ -43,7 +45,7 @@ function slowStream({
     return false;
   });
   vi.spyOn(response, 'writableLength', 'get').mockImplementation(() => waiting);
-  streamsOf(sandboxes).open(response, sandbox, filter, after);
+  streamsOf(sandboxes).open(response, sandbox, { filter, after, perSecond });
   const read = (): void => {
     waiting = 0;
     vi.advanceTimersByTime(50);
@@ -101,6 +103,20 @@ test('a stream that falls behind by more than 1,000 exchanges skips the oldest a
   expect(sent().at(-1)).toBe(20_000);
   expect(sent().length + dropped()).toBe(20_000);
   expect(sent()).toHaveLength(2900);
+});
+
+test('perSecond limits what is sent for long, not in a burst, and the rest counts as dropped', () => {
+  const { sandboxes, read, sent, dropped } = slowStream({ perSecond: 200 });
+  record(sandboxes.default, 500);
+  for (let look = 0; look < 10; look += 1) read();
+  expect(sent()).toEqual(upTo(500));
+  for (let look = 0; look < 200; look += 1) {
+    record(sandboxes.default, 100);
+    read();
+  }
+  expect(sent().length).toBeGreaterThan(2500);
+  expect(sent().length).toBeLessThan(3200);
+  expect(sent().length + dropped()).toBe(20_500);
 });
 
 test('a client that does not read has at most 1 MiB and one look buffered', () => {

@@ -5,6 +5,12 @@ import { object, optional } from '../../shape/objects.ts';
 import { ANY_TEXT, choice, integer, named, type Shape } from '../../shape/shapes.ts';
 import { BASIS, COUNT } from '../control-shapes.ts';
 
+/** The most exchanges that all streams together send per second. */
+export const MOST_PER_SECOND = 2_000;
+
+/** Exchanges that a stream can be behind its journal before it skips the oldest. */
+export const MOST_BEHIND = 1_000;
+
 /** The most exchanges that a list holds without a limit. */
 export const MOST_EXCHANGES = 100_000;
 
@@ -23,6 +29,15 @@ const MEMBERS = {
 
 /** A filter of exchanges: all members must match. */
 export const FILTER: Shape<ExchangeFilter> = named('ExchangeFilter', object(MEMBERS));
+
+/** A filter, and how many exchanges to stream. */
+export const STREAM_FILTER = object({
+  ...MEMBERS,
+  perSecond: optional(
+    integer(1, MOST_PER_SECOND),
+    `Send at most this many exchanges per second, in bursts of up to ${MOST_BEHIND}; ${MOST_PER_SECOND} by default.`,
+  ),
+});
 
 /** A filter, how many exchanges to return, and their order. */
 export const LIMITED_FILTER = object({

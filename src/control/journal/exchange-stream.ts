@@ -4,6 +4,7 @@ import type { Exchange } from '../../evidence/exchange.ts';
 import { type ExchangeFilter, passes } from '../../evidence/journal.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Sandboxes } from '../../sandbox/sandboxes.ts';
+import { MOST_BEHIND, MOST_PER_SECOND } from './exchange-filter.ts';
 import { exchangeView } from './exchange-view.ts';
 
 /** The most streams that a server has open at a time. */
@@ -13,12 +14,7 @@ export const MOST_STREAMS = 100;
 const INTERVAL = 50;
 
 /** The most exchanges written at one look, for all streams together: about 2 ms. */
-const MOST_AT_ONCE = 100;
-
-export const MOST_PER_SECOND = (MOST_AT_ONCE * 1000) / INTERVAL;
-
-/** Exchanges that a stream can be behind its journal before it skips the oldest. */
-export const MOST_BEHIND = 1000;
+const MOST_AT_ONCE = (MOST_PER_SECOND * INTERVAL) / 1000;
 
 /** Looks without an exchange after which a comment keeps the connection open: 15 s. */
 const MOST_IDLE = 15_000 / INTERVAL;
@@ -38,6 +34,14 @@ export function streamsOf(sandboxes: Sandboxes): Streams {
   return streams;
 }
 
+/** What a stream sends. */
+export interface StreamOptions {
+  readonly filter: ExchangeFilter;
+  /** The number of the exchange that the client has read last; by default the latest. */
+  readonly after?: number | undefined;
+  readonly perSecond?: number | undefined;
+}
+
 /**
  * Sends the exchanges of sandboxes as server-sent events. The journals are the buffers: streams cost
  * requests nothing, and slow clients no memory.
@@ -53,10 +57,10 @@ class Streams {
   /**
    * Opens a stream, which ends when the client leaves or the sandbox is deleted.
    *
-   * @param after the number of the exchange that the client has read last; by default the latest
+   * @param options what to send
    */
-  open(response: ServerResponse, sandbox: Sandbox, filter: ExchangeFilter, after?: number): void {
-    const stream = new Stream(response, sandbox, filter, after);
+  open(response: ServerResponse, sandbox: Sandbox, options: StreamOptions): void {
+    const stream = new Stream(response, sandbox, options);
     this.#open.add(stream);
     this.#timer ??= setInterval(() => this.#look(), INTERVAL).unref();
     const close = (): void => {
@@ -110,17 +114,20 @@ class Stream {
   readonly #filter: ExchangeFilter;
   /** The number of the latest exchange that was sent, skipped or did not match. */
   #last: number;
+  /** How many exchanges this look may send; grows with each look. */
+  #allowance = MOST_BEHIND;
+  readonly #perLook: number;
   #idle = 0;
 
   constructor(
     response: ServerResponse,
     sandbox: Sandbox,
-    filter: ExchangeFilter,
-    after = sandbox.journal.number,
+    { filter, after = sandbox.journal.number, perSecond = MOST_PER_SECOND }: StreamOptions,
   ) {
     this.#response = response;
     this.#sandbox = sandbox;
     this.#filter = filter;
+    this.#perLook = (perSecond * INTERVAL) / 1000;
     // A higher number is that of a journal before a restart.
     this.#last = after > sandbox.journal.number ? 0 : after;
     response.write(':\n\n');
@@ -130,17 +137,22 @@ class Stream {
     const { journal } = this.#sandbox;
     if (this.#response.writableLength > MOST_WAITING) return;
     const first = journal.number - Math.min(journal.size, MOST_BEHIND);
-    const dropped = Math.max(0, first - this.#last);
+    let dropped = Math.max(0, first - this.#last);
     this.#last += dropped;
-    let text = dropped > 0 ? `event: dropped\ndata: {"count":${dropped}}\n\n` : '';
+    this.#allowance = Math.min(MOST_BEHIND, this.#allowance + this.#perLook);
+    let text = '';
     while (this.#last < journal.number) {
       const exchange = journal.at(this.#last + 1);
-      const wanted = exchange !== undefined && passes(exchange, this.#filter);
-      const event = wanted ? events.of(exchange) : '';
-      if (event === undefined) break;
-      text += event;
+      if (exchange !== undefined && passes(exchange, this.#filter)) {
+        const event = this.#allowance < 1 ? '' : events.of(exchange);
+        if (event === undefined) break;
+        if (event === '') dropped += 1;
+        else this.#allowance -= 1;
+        text += event;
+      }
       this.#last += 1;
     }
+    if (dropped > 0) text += `event: dropped\ndata: {"count":${dropped}}\n\n`;
     this.#idle = text === '' ? this.#idle + 1 : 0;
     if (this.#idle >= MOST_IDLE) {
       text = ':\n\n';

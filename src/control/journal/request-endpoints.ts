@@ -16,8 +16,15 @@ import {
   withBody,
   withQuery,
 } from '../endpoint.ts';
-import { FILTER, LIMITED_FILTER, MOST_EXCHANGES } from './exchange-filter.ts';
-import { MOST_BEHIND, MOST_PER_SECOND, MOST_STREAMS, streamsOf } from './exchange-stream.ts';
+import {
+  FILTER,
+  LIMITED_FILTER,
+  MOST_BEHIND,
+  MOST_EXCHANGES,
+  MOST_PER_SECOND,
+  STREAM_FILTER,
+} from './exchange-filter.ts';
+import { MOST_STREAMS, streamsOf } from './exchange-stream.ts';
 import { exchangeView } from './exchange-view.ts';
 
 const TOO_MANY = `stream limit (${MOST_STREAMS}) reached; close a stream first`;
@@ -53,11 +60,11 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
       return json({ count, complete: journal.isComplete(body) });
     },
   }),
-  withQuery(FILTER, {
+  withQuery(STREAM_FILTER, {
     id: 'streamRequests',
     route: ['get', '/requests/stream'],
     summary: 'Stream exchanges',
-    description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that the client was too slow for, whether they match or not. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. Sends at most ${MOST_PER_SECOND} exchanges per second, and skips those more than ${MOST_BEHIND} behind.`,
+    description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that were skipped. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. Sends at most ${MOST_PER_SECOND} exchanges per second, and skips all that are more than ${MOST_BEHIND} behind, whether they match or not.`,
     replies: {
       200: {
         description: 'The stream.',
@@ -72,14 +79,14 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
     handle: (call) => {
       const streams = streamsOf(call.parts.sandboxes);
       if (streams.areFull) return refuse('service_unavailable', 503, TOO_MANY);
-      const { after: _after, ...filter } = call.query;
-      const start = lastRead(call);
+      const { after: _after, perSecond, ...filter } = call.query;
+      const options = { filter, after: lastRead(call), perSecond };
       return {
         status: 200,
         body: {
           kind: 'stream',
           mediaType: 'text/event-stream',
-          open: (response) => streams.open(response, call.sandbox, filter, start),
+          open: (response) => streams.open(response, call.sandbox, options),
         },
       };
     },

@@ -16,6 +16,9 @@ const MANY = 10;
 /** Milliseconds between two drawings while many exchanges come. */
 const UNHURRIED = 500;
 
+/** Exchanges per second that the server sends: more than a person reads, and little work for it. */
+const PER_SECOND = 200;
+
 /** Milliseconds until the page asks again for a stream that ended. */
 const RETRY_AFTER = 1_000;
 
@@ -76,7 +79,9 @@ export class ExchangeFeed {
     const { signal: ended } = this.#connection;
     try {
       const query = this.#filter === '' ? '' : `&${this.#filter}`;
-      const stream = await open('GET', `/requests/stream?${query.slice(1)}`, { signal: ended });
+      const stream = await open('GET', `/requests/stream?perSecond=${PER_SECOND}${query}`, {
+        signal: ended,
+      });
       const { exchanges } = await call<{ exchanges: readonly RecordedExchange[] }>(
         'GET',
         `/requests?order=desc&limit=${FIRST_LOADED}${query}`,
