@@ -77,6 +77,17 @@ const COMMANDS = {
     summary: 'Exit with 0 if a server is up, else with 1.',
     examples: [['health --port 8080', 'check a server on this machine']],
   },
+  ctl: {
+    positional: { name: 'action', description: 'What to do, with its words.', many: true },
+    summary: 'Control a server that is running.',
+    examples: [
+      ['ctl use outage slow', 'switch scenarios'],
+      ['ctl ship 1', 'mark an order as shipped'],
+      ['ctl set inventory 1 quantity=0', 'change a record'],
+      ['ctl clock +P30D', 'move the clock by 30 days'],
+      ['ctl requests --follow', 'watch what a client does'],
+    ],
+  },
   completion: {
     positional: { name: 'shell', description: 'bash, zsh or fish; by default your shell.' },
     summary: 'Print a completion script for a shell.',

@@ -5,7 +5,7 @@ import type { Command } from './commands/command.ts';
 import { serve } from './commands/serve.ts';
 import { Failure, isOfOutput, UsageError } from './failures.ts';
 import { type Invocation, readCommandLine } from './input/command-line.ts';
-import { fromEnvironment } from './input/environment.ts';
+import { ctlFromEnvironment, fromEnvironment } from './input/environment.ts';
 import { readSettings, type Settings } from './input/given.ts';
 import { escapedLines } from './output/escaped.ts';
 import type { Terminal } from './output/terminal.ts';
@@ -24,6 +24,7 @@ const LOAD = {
   openapi: async () => (await import('./commands/openapi.ts')).openapi,
   generate: async () => (await import('./commands/generate.ts')).generate,
   health: async () => (await import('./commands/health.ts')).health,
+  ctl: async () => (await import('./commands/ctl.ts')).ctl,
   completion: async () => (await import('./commands/completion.ts')).completion,
 } as const satisfies Record<CommandName, () => Promise<Command>>;
 
@@ -48,7 +49,8 @@ export async function run(
 }
 
 async function settingsOf({ command, flags }: Invocation, variables: Variables): Promise<Settings> {
-  const layers = [flags, fromEnvironment(variables)];
+  const read = command === 'ctl' ? ctlFromEnvironment : fromEnvironment;
+  const layers = [flags, read(variables)];
   const settings = readSettings(command, layers);
   const { config } = settings.flags;
   if (config === undefined) return settings;

@@ -14,6 +14,7 @@ const FLAGS = {
   ...FLAG_GROUPS['Control API'],
   ...FLAG_GROUPS.Output,
   ...FLAG_GROUPS.Evidence,
+  ...FLAG_GROUPS.Control,
   ...FLAG_GROUPS.Other,
 };
 

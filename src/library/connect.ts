@@ -54,18 +54,20 @@ export const DEMO_KEY = 'demo-key';
 
 const ADDRESS = /^(https?:\/\/.+?)(?:\/~([\w.-]{1,64}))?(?:\/(?:v1|__mock))?\/*$/;
 
-export function mockAt(options: ConnectOptions, stop: () => Promise<void>): PetstoreMock {
-  const { url, token, key, ca } = options;
-  const [, root, own = DEFAULT_SANDBOX] = ADDRESS.exec(url) ?? [];
+/** The server that an address belongs to, the sandbox it names, and a client of the server's control API. */
+export function clientOf({ url, token, ca }: Omit<ConnectOptions, 'key'>) {
+  const [, root, name = DEFAULT_SANDBOX] = ADDRESS.exec(url) ?? [];
   if (root === undefined)
     throw new TypeError(
       `url: expected the address of a petstore-mock, found ${JSON.stringify(url)}`,
     );
-  const client = new ControlClient(
-    `${root}/__mock`,
-    token,
-    ca === undefined ? undefined : fetchTrusting(ca),
-  );
+  const send = ca === undefined ? undefined : fetchTrusting(ca);
+  return { root, name, client: new ControlClient(`${root}/__mock`, token, send) };
+}
+
+export function mockAt(options: ConnectOptions, stop: () => Promise<void>): PetstoreMock {
+  const { key, ca } = options;
+  const { root, name: own, client } = clientOf(options);
   const ofKey = (name: string): string =>
     name === STAGING_SANDBOX ? STAGING_KEY : (key ?? DEMO_KEY);
   const ownKey = key ?? ofKey(own);

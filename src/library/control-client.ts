@@ -21,6 +21,12 @@ export class ControlError extends Error {
   }
 }
 
+/** A server-sent event. */
+interface ServerEvent<T> {
+  readonly name: string;
+  readonly data: T;
+}
+
 /** Calls one control API. Tests that replace `fetch` later do not affect it. */
 export class ControlClient {
   /** Such as `http://127.0.0.1:4010/__mock`. */
@@ -35,7 +41,7 @@ export class ControlClient {
     this.#fetch = send;
   }
 
-  /** The client of another control API of the same server. */
+  /** The client of the control API of a sandbox of the same server. */
   at(url: string): ControlClient {
     return new ControlClient(url, this.#token, this.#fetch);
   }
@@ -55,23 +61,55 @@ export class ControlClient {
     return Number(headers.get('X-Total-Count'));
   }
 
+  /**
+   * The events of a stream, until the server ends it or the signal aborts. `T` is what the data of
+   * each is.
+   *
+   * @throws ControlError if the server answers with an Error
+   */
+  async *events<T>(path: string, signal?: AbortSignal): AsyncGenerator<ServerEvent<T>> {
+    const response = await this.#fetch(this.url + path, {
+      headers: this.#headers(),
+      ...(signal !== undefined && { signal }),
+    }).catch((cause: unknown) => this.#gone(cause));
+    if (!response.ok) {
+      throw errorReplied(response.status, await response.text(), `GET ${this.url}${path}`);
+    }
+    let rest = '';
+    const decoder = new TextDecoder();
+    for await (const bytes of response.body ?? []) {
+      const events = (rest + decoder.decode(bytes, { stream: true })).split('\n\n');
+      rest = events.pop() ?? '';
+      for (const event of events) {
+        const [, name = ''] = /^event: (.*)$/m.exec(event) ?? [];
+        const [, data] = /^data: (.*)$/m.exec(event) ?? [];
+        if (data !== undefined) yield { name, data: parseJson(data) as T };
+      }
+    }
+  }
+
+  #headers(): Record<string, string> {
+    return this.#token === undefined ? {} : { 'Mock-Control-Token': this.#token };
+  }
+
+  #gone(cause: unknown): never {
+    throw new Error(`no petstore-mock answers at ${this.url}: is it running?`, { cause });
+  }
+
   async #send(method: Method, path: string, body: object | undefined) {
-    const headers: Record<string, string> = {};
+    const headers = this.#headers();
     if (body !== undefined) headers['Content-Type'] = 'application/json';
-    if (this.#token !== undefined) headers['Mock-Control-Token'] = this.#token;
     const init = { method, headers, ...(body !== undefined && { body: writeJson(body) }) };
     const call = `${method} ${this.url}${path}`;
-    const gone = (cause: unknown) => {
-      throw new Error(`no petstore-mock answers at ${this.url}: is it running?`, { cause });
-    };
+    const gone = (cause: unknown) => this.#gone(cause);
     const response = await this.#fetch(this.url + path, init).catch(gone);
     const text = await response.text().catch(gone);
+    if (!response.ok) throw errorReplied(response.status, text, call);
     try {
       const value: unknown = text === '' ? undefined : parseJson(text);
-      if (response.ok) return { value, headers: response.headers };
-      throw errorOf(response.status, value, call);
-    } catch (error) {
-      throw error instanceof ControlError ? error : errorOf(response.status, undefined, call);
+      return { value, headers: response.headers };
+    } catch {
+      throw errorReplied(response.status, '', call);
     }
   }
 }
@@ -86,12 +124,21 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 /** The error for a reply that is not a success. It may not come from petstore-mock. */
-function errorOf(status: number, body: unknown, call: string): ControlError {
+function errorReplied(status: number, text: string, call: string): ControlError {
+  const body = jsonOrNothing(text);
   if (isObject(body) && typeof body.code === 'string' && typeof body.message === 'string') {
     return new ControlError(status, body.code, body.message + (ADVICE[body.code] ?? ''), call);
   }
   const message = `${call} got ${status} from something other than petstore-mock: is the URL right?`;
   return new ControlError(status, 'unknown', message, call);
+}
+
+function jsonOrNothing(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The query string of some parameters, with its question mark; empty without parameters. */

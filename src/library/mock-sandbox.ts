@@ -63,7 +63,7 @@ interface ClockSetting {
  * @param client of the control API at `root`
  */
 export function sandboxAt(root: string, client: ControlClient, name: string, key: string) {
-  const base = name === DEFAULT_SANDBOX ? root : `${root}/~${name}`;
+  const base = baseOf(root, name);
   const control = client.at(`${base}/__mock`);
   const animals: RecordControl<Animal, 'id', 'id'> = recordControl(control, '/animals');
   const inventory: RecordControl<InventoryEntry, 'petId'> = recordControl(control, '/inventory');
@@ -134,6 +134,14 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
        * @throws Error if the journal has dropped exchanges that may match
        */
       count: (filter: RequestFilter = {}) => countRequests(control, filter),
+      /**
+       * The exchanges that match, from the next one on, until the sandbox is deleted or the signal
+       * aborts. A caller that is too slow misses some.
+       *
+       * @example for await (const { method, target, status } of mock.requests.follow()) { … }
+       */
+      follow: (filter: RequestFilter = {}, signal?: AbortSignal) =>
+        followRequests(control, filter, signal),
       clear: () => control.call<void>('DELETE', '/requests'),
     },
     /** Which replies clients were shown in this sandbox, or in all of them. */
@@ -147,12 +155,28 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
   };
 }
 
+/** Where a sandbox of a server is: its service and its control API are below. */
+export function baseOf(root: string, name: string): string {
+  return name === DEFAULT_SANDBOX ? root : `${root}/~${name}`;
+}
+
 async function countRequests(control: ControlClient, filter: RequestFilter): Promise<number> {
   const { count, complete } = await control.call<RequestCount>('POST', '/requests/count', filter);
   if (complete) return count;
   throw new Error(
     `at least ${count} requests match, but the journal dropped others that may match: start the server with a larger journal, or filter by a later \`from\``,
   );
+}
+
+async function* followRequests(
+  control: ControlClient,
+  filter: RequestFilter,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<RecordedExchange> {
+  const path = `/requests/stream${queryOf(filter)}`;
+  for await (const { name, data } of control.events<RecordedExchange>(path, signal)) {
+    if (name === 'exchange') yield data;
+  }
 }
 
 function instantOf(now: string | Date | undefined): string | undefined {

@@ -1,5 +1,6 @@
 import { DEFAULT_URL } from '../../contract/default-url.ts';
 import { DEFAULTS } from '../../defaults.ts';
+import { KEEPABLE } from '../../sandbox/sandbox.ts';
 import { LONGEST_DELAY } from '../../scenario/duration.ts';
 import { INSTANT } from '../../scenario/time-shapes.ts';
 import { choice } from '../../shape/shapes.ts';
@@ -48,9 +49,13 @@ export const FLAG_GROUPS = {
     url: one(
       values.HTTP_URL,
       'URL',
-      ['health'],
+      ['health', 'ctl'],
       'Base URL of the server, instead of --host and --port.',
+      { helpOn: { ctl: `Server to control; by default ${DEFAULT_URL}.` } },
     ),
+    sandbox: one(values.SANDBOX, 'NAME', ['ctl'], 'Sandbox to control instead of the default one.'),
+    token: one(values.TOKEN, 'TOKEN', ['ctl'], 'Token of the control API.'),
+    ca: text('FILE', ['ctl'], 'Trust this certificate, in PEM.'),
     timeout: integer(
       'N',
       [1, 600_000],
@@ -145,7 +150,7 @@ export const FLAG_GROUPS = {
       SERVERS,
       'Start the clock at this instant, such as 2030-12-06T00:00:00Z.',
     ),
-    freeze: toggle(SERVERS, 'Stop the clock.'),
+    freeze: toggle([...SERVERS, 'ctl'], 'Stop the clock.'),
     plain: toggle(
       SERVERS,
       'Omit the Mock-Basis header, so that replies look like those of the service.',
@@ -188,7 +193,7 @@ export const FLAG_GROUPS = {
       { helpOn: { exec: 'Log to standard error, as pretty or json.' } },
     ),
     json: toggle(
-      ['assumptions', 'responses', 'scenarios', 'validate', 'sweep'],
+      ['assumptions', 'responses', 'scenarios', 'validate', 'sweep', 'ctl'],
       'Print JSON instead of a table.',
     ),
     curl: toggle(['responses'], 'Print curl commands to copy.'),
@@ -242,6 +247,16 @@ export const FLAG_GROUPS = {
     ),
     junit: text('FILE', ['sweep'], 'Also write the result as JUnit XML.'),
     html: text('FILE', ['sweep'], 'Also write the result as a web page.'),
+  },
+  Control: {
+    none: toggle(['ctl'], 'Deactivate all scenarios (use).'),
+    keep: words(
+      values.KEPT,
+      'WHAT',
+      ['ctl'],
+      `Keep ${listed(KEEPABLE, 'or')} (reset). Repeatable.`,
+    ),
+    follow: toggle(['ctl'], 'Print exchanges as they happen (requests).'),
   },
   Other: {
     config: text(

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { DEFAULT_URL } from '../../contract/default-url.ts';
 import { FINDING_CODE_NAMES } from '../../evidence/finding-codes.ts';
+import { KEEPABLE } from '../../sandbox/sandbox.ts';
+import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../../sandbox/sandbox-names.ts';
 import { ASSUME } from '../../scenario/assume-shape.ts';
 import {
   ANY_TEXT,
@@ -56,6 +58,11 @@ export const SHARE = scalar(
   },
   ['documented'],
 );
+
+export const SANDBOX = text(SANDBOX_NAME_FORM, SANDBOX_NAME, { pattern: SANDBOX_NAME.source });
+
+/** What a reset can keep. */
+export const KEPT = list(choice(KEEPABLE));
 
 export const HTTP_URL = urlShape('an http URL such as http://127.0.0.1:4010', /^https?:/i);
 

@@ -1,6 +1,8 @@
 import { ASSUMPTION_IDS, isAssumptionId, optionNames } from '../../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../../contract/operations.ts';
+import { COLLECTIONS } from '../../contract/records.ts';
 import { COMMAND_NAMES } from '../command-table.ts';
+import { ACTION_NAMES } from '../ctl/actions.ts';
 import { flagsOf } from '../flags.ts';
 import { ASKED_BY } from './spelling.ts';
 
@@ -11,6 +13,11 @@ const WORDS: Readonly<Record<string, () => readonly string[] | Promise<readonly 
   '--scenario': scenarioNames,
   scenarios: scenarioNames,
   assumptions: () => ASSUMPTION_IDS,
+  ctl: () => ACTION_NAMES,
+  use: scenarioNames,
+  assume: () => ASSUMPTION_IDS.flatMap(assignments),
+  get: () => COLLECTIONS,
+  set: () => COLLECTIONS,
   responses: () => OPERATION_IDS,
 };
 

@@ -1,8 +1,10 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { MOCK_VARIABLES } from '../../library/mock-variables.ts';
 import { UsageError } from '../failures.ts';
-import { type FlagName, flagShape, flagsFrom } from '../flags.ts';
+import { FLAG_NAMES, type FlagName, flagShape, flagsFrom } from '../flags.ts';
 import { givenAs, type Layer } from './given.ts';
+
+type Variables = Readonly<Record<string, string | undefined>>;
 
 const PREFIX = 'PETSTORE_MOCK_';
 
@@ -23,7 +25,7 @@ export function variableOf(flag: FlagName): string {
  *
  * @throws UsageError for a variable that is probably a misspelt flag
  */
-export function fromEnvironment(variables: Readonly<Record<string, string | undefined>>): Layer {
+export function fromEnvironment(variables: Variables): Layer {
   const flags = new Map(flagsFrom('environment').map((flag) => [variableOf(flag), flag]));
   const layer = new Map<FlagName, ReturnType<typeof givenAs>>();
   const told = variables[MOCK_VARIABLES.url] === undefined ? [] : Object.values(MOCK_VARIABLES);
@@ -37,6 +39,32 @@ export function fromEnvironment(variables: Readonly<Record<string, string | unde
     }
   }
   return layer;
+}
+
+/** The flags of `ctl`, with the variables that stand for them: the first that is set wins. */
+const OF_CTL = {
+  url: [MOCK_VARIABLES.url],
+  sandbox: [variableOf('sandbox')],
+  token: [variableOf('token'), MOCK_VARIABLES.controlToken],
+  ca: [MOCK_VARIABLES.ca],
+} as const satisfies Partial<Record<FlagName, readonly string[]>>;
+
+/** The flags of `ctl` in the environment: those that `exec` sets for its command among them. */
+export function ctlFromEnvironment(variables: Variables): Layer {
+  const names = FLAG_NAMES.flatMap((flag) => (isOfCtl(flag) ? [flag] : []));
+  return new Map(
+    names.flatMap((flag) => {
+      const variable = OF_CTL[flag].find((name) => variables[name]);
+      const text = variable === undefined ? undefined : variables[variable];
+      return text === undefined
+        ? []
+        : [[flag, givenAs(flag, [text], `environment variable ${variable}`)] as const];
+    }),
+  );
+}
+
+function isOfCtl(flag: FlagName): flag is keyof typeof OF_CTL {
+  return Object.hasOwn(OF_CTL, flag);
 }
 
 function textsOf(flag: FlagName, text: string): string[] {

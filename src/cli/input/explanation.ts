@@ -1,5 +1,6 @@
 import yargs, { type Argv, type Options } from 'yargs';
 import { COMMAND_NAMES, type CommandName, commandShape } from '../command-table.ts';
+import { ACTION_NAMES, actionShape } from '../ctl/actions.ts';
 import { type FlagName, flagOn, flagShape, flagsOf, groupOf } from '../flags.ts';
 import { completionsOf } from './completed-words.ts';
 import { variableOf } from './environment.ts';
@@ -47,7 +48,8 @@ function spellingsOf(name: CommandName): string[] {
 /** Adds what the help and the completion of a command show. */
 function explained(parser: Argv, command: CommandName): Argv {
   const { positional, runs, summary, examples } = commandShape(command);
-  if (positional !== undefined) {
+  if (command === 'ctl') parser.usage(`$0 ctl ACTION [FLAGS]\n\n${summary}\n\n${actions()}`);
+  else if (positional !== undefined) {
     const { name, description } = positional;
     parser.positional(name, { type: 'string', describe: description });
   }
@@ -55,6 +57,15 @@ function explained(parser: Argv, command: CommandName): Argv {
   for (const flag of flagsOf(command)) parser.option(flag, optionOf(flag, command));
   for (const [line, effect] of examples) parser.example(`# ${effect}\n$0 ${line}`, '');
   return command === 'serve' ? parser.epilogue(CONFIGURED_ELSEWHERE) : parser;
+}
+
+/** The actions of `ctl` with what each does. */
+function actions(): string {
+  const rows = ACTION_NAMES.map((name) => {
+    const { takes, summary } = actionShape(name);
+    return `- ${`${name} ${takes}`.trimEnd()}: ${summary}`;
+  });
+  return ['Actions:', ...rows].join('\n');
 }
 
 function optionOf(name: FlagName, command: CommandName): Options {

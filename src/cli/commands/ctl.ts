@@ -1,0 +1,71 @@
+import { DEFAULT_URL } from '../../contract/default-url.ts';
+import { writeJson } from '../../contract/json.ts';
+import type { RecordedExchange } from '../../control/control-shapes.ts';
+import { clientOf } from '../../library/connect.ts';
+import { type ControlClient, ControlError, queryOf } from '../../library/control-client.ts';
+import { baseOf } from '../../library/mock-sandbox.ts';
+import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
+import { actionOf, actionShape, filtersOf } from '../ctl/actions.ts';
+import { exchangeLine } from '../ctl/exchange-lines.ts';
+import { Failure, UsageError } from '../failures.ts';
+import type { FlagName } from '../flags.ts';
+import { refusal, type Settings } from '../input/given.ts';
+import type { Terminal } from '../output/terminal.ts';
+import type { Command } from './command.ts';
+
+/** Controls a server that is already running. */
+export const ctl: Command = async ({ positionals, terminal, ...settings }) => {
+  const { flags } = settings;
+  const { name, words } = actionOf(positionals);
+  const { run, flags: own = [], ofServer = false } = actionShape(name);
+  for (const flag of OF_ACTIONS) {
+    if (flags[flag] !== undefined && !own.includes(flag)) {
+      throw new UsageError(`ctl ${name} takes no --${flag}`);
+    }
+  }
+  const client = await clientFor(settings, ofServer);
+  try {
+    if (flags.follow) return await follow(client, words, terminal, flags.json);
+    const { value, text } = await run(client, words, flags);
+    if (!flags.json) terminal.output.write(text(terminal.style));
+    else if (value !== undefined) terminal.output.write(`${writeJson(value, 2)}\n`);
+    return 0;
+  } catch (error) {
+    throw error instanceof Error && !(error instanceof UsageError) ? failureOf(error) : error;
+  }
+};
+
+/** Flags that only some actions take. */
+const OF_ACTIONS = ['none', 'keep', 'freeze', 'follow'] as const satisfies readonly FlagName[];
+
+async function clientFor({ flags, originOf }: Settings, ofServer: boolean): Promise<ControlClient> {
+  const { url, token, ca: file, sandbox } = flags;
+  const ca = file === undefined ? undefined : await readText(file, SETTINGS_LIMIT);
+  if (ca?.ok === false) throw refusal(originOf('ca'), 'a certificate in PEM', ca.found);
+  const { root, name, client } = clientOf({ url: url ?? DEFAULT_URL, token, ca: ca?.text });
+  if (ofServer) return client;
+  return client.at(`${baseOf(root, sandbox ?? name)}/__mock`);
+}
+
+/** Prints exchanges as they happen, until the server or the user ends it. */
+async function follow(
+  client: ControlClient,
+  words: readonly string[],
+  { output }: Terminal,
+  json = false,
+): Promise<number> {
+  const path = `/requests/stream${queryOf(filtersOf(words))}`;
+  for await (const { name, data } of client.events<RecordedExchange>(path)) {
+    if (name === 'exchange') output.write(json ? `${writeJson(data)}\n` : exchangeLine(data));
+  }
+  throw new Failure('the server ended the stream');
+}
+
+/** The reason in words for a shell. */
+function failureOf(error: Error): Failure {
+  const refused = error instanceof ControlError && error.code === 'unauthorized';
+  const why = refused
+    ? 'the control API requires its token: give it with --token or PETSTORE_MOCK_TOKEN'
+    : error.message;
+  return new Failure(why, { cause: error });
+}

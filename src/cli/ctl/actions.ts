@@ -1,0 +1,261 @@
+import type {
+  AssumptionState,
+  ClockState,
+  Coverage,
+  Findings,
+  RecordedExchange,
+  SandboxSummary,
+  ScenarioSummary,
+  Snapshot,
+} from '../../control/control-shapes.ts';
+import { type ControlClient, queryOf } from '../../library/control-client.ts';
+import { counted, describe } from '../../words.ts';
+import { UsageError } from '../failures.ts';
+import type { FlagName, Flags } from '../flags.ts';
+import { oneOf, refusal } from '../input/given.ts';
+import { exchangeTable } from './exchange-lines.ts';
+import { changeRecord, getRecords, idOf, setFields } from './record-actions.ts';
+import { done, type Result, tableOf } from './result.ts';
+
+/** Something that `ctl` does with a server. */
+export interface Action {
+  /** How the words after its name are written. */
+  readonly takes: string;
+  /** How many words it takes, at least and at most. */
+  readonly words: readonly [least: number, most: number];
+  /** Flags that only some actions take. */
+  readonly flags?: readonly FlagName[];
+  /** Whether it is about the server rather than one sandbox. */
+  readonly ofServer?: true;
+  /** A line of the help, in the imperative. */
+  readonly summary: string;
+  readonly run: (client: ControlClient, words: readonly string[], flags: Flags) => Promise<Result>;
+}
+
+const MANY = 1000;
+
+/** Exchanges that `requests` prints unless `limit` says otherwise. */
+const LATEST = 20;
+
+/** The actions in the order of the help. */
+export const ACTIONS = {
+  use: {
+    takes: '[SCENARIO…]',
+    words: [0, MANY],
+    flags: ['none'],
+    summary: 'Activate these scenarios instead of the active ones, or list them.',
+    async run(client, scenarios, { none = false }) {
+      if (none && scenarios.length > 0) throw new UsageError('ctl use: --none takes no scenarios');
+      if (none || scenarios.length > 0) await client.call('PUT', '/scenario', { scenarios });
+      const all = await client.call<readonly ScenarioSummary[]>('GET', '/scenarios');
+      const active = all.filter((it) => it.active !== undefined);
+      const listed = none || scenarios.length > 0 ? active : all;
+      return tableOf(listed, {
+        active: (it) => it.active,
+        name: ({ name }) => name,
+        description: ({ description }) => description,
+      });
+    },
+  },
+  reset: {
+    takes: '',
+    words: [0, 0],
+    flags: ['keep'],
+    summary: 'Put the sandbox back to how it started.',
+    async run(client, _words, { keep = [] }) {
+      await client.call('POST', '/reset', { keep });
+      return done('reset');
+    },
+  },
+  ship: {
+    takes: 'ORDER',
+    words: [1, 1],
+    summary: 'Mark an order as shipped.',
+    run: (client, [id = '']) => changeRecord(client, `/orders/${idOf(id)}`, { status: 'shipped' }),
+  },
+  cancel: {
+    takes: 'ORDER',
+    words: [1, 1],
+    summary: 'Mark an order as cancelled.',
+    run: (client, [id = '']) =>
+      changeRecord(client, `/orders/${idOf(id)}`, { status: 'cancelled' }),
+  },
+  get: {
+    takes: 'animals|inventory|orders [ID | FIELD=VALUE…]',
+    words: [1, MANY],
+    summary: 'Print records: all, one, or those that match the filters of the control API.',
+    run: getRecords,
+  },
+  set: {
+    takes: 'animals|inventory|orders ID FIELD=VALUE…',
+    words: [3, MANY],
+    summary: 'Change fields of a record; null removes an optional one.',
+    run: setFields,
+  },
+  assume: {
+    takes: '[ID=OPTION…]',
+    words: [0, MANY],
+    summary: 'Choose options of assumptions, or list those that differ from the default.',
+    async run(client, words) {
+      const options = Object.fromEntries(words.map(optionOf));
+      const all =
+        words.length === 0
+          ? await client.call<readonly AssumptionState[]>('GET', '/assumptions')
+          : await client.call<readonly AssumptionState[]>('PATCH', '/assumptions', options);
+      const changed = all.filter((it) => it.chosen !== it.default);
+      return tableOf(changed, {
+        assumption: ({ id }) => id,
+        chosen: ({ chosen }) => chosen,
+        default: (it) => it.default,
+        question: ({ question }) => question,
+      });
+    },
+  },
+  clock: {
+    takes: '[INSTANT | +DURATION | real]',
+    words: [0, 1],
+    flags: ['freeze'],
+    summary: 'Set the clock, move it, freeze it, or show it.',
+    async run(client, [to], { freeze }) {
+      const duration = to?.startsWith('+') ? to.slice(1) : undefined;
+      if (duration !== undefined) await client.call('POST', '/clock/advance', { by: duration });
+      const now = duration === undefined && to !== 'real' ? to : undefined;
+      const setting = { now, real: to === 'real' || undefined, frozen: freeze };
+      const changes = Object.values(setting).some((it) => it !== undefined);
+      const clock = changes
+        ? await client.call<ClockState>('PUT', '/clock', setting)
+        : await client.call<ClockState>('GET', '/clock');
+      const state = clock.frozen ? ', frozen' : clock.real ? ', real time' : '';
+      return { value: clock, text: () => `${clock.now}${state}\n` };
+    },
+  },
+  requests: {
+    takes: '[FILTER=VALUE…]',
+    words: [0, MANY],
+    flags: ['follow'],
+    summary: 'Print the latest exchanges, or follow them with --follow.',
+    async run(client, words) {
+      const path = `/requests${queryOf({ limit: LATEST, ...filtersOf(words) })}`;
+      interface Journal {
+        readonly exchanges: readonly RecordedExchange[];
+      }
+      return exchangeTable((await client.call<Journal>('GET', path)).exchanges);
+    },
+  },
+  coverage: {
+    takes: '',
+    words: [0, 0],
+    summary: 'Print how often each documented reply was shown.',
+    async run(client) {
+      const coverage = await client.call<Coverage>('GET', '/coverage');
+      const { shown, total, percent } = coverage.totals.documented;
+      const { text } = tableOf(coverage.documented, {
+        shown: ({ count }) => count,
+        operation: ({ operation }) => operation,
+        status: ({ status }) => status,
+        description: ({ description }) => description,
+      });
+      const sum = `${shown} of ${total} documented replies (${percent}%)\n`;
+      return { value: coverage, text: (style) => text(style) + sum };
+    },
+  },
+  findings: {
+    takes: '',
+    words: [0, 0],
+    summary: 'Print what the client should not do against the real service.',
+    async run(client) {
+      const report = await client.call<Findings>('GET', '/findings');
+      const columns = {
+        exchange: ({ exchange }: Finding) => exchange,
+        finding: ({ code }: Finding) => code,
+        message: ({ message }: Finding) => message,
+      };
+      return tableOf(report.findings, columns, report);
+    },
+  },
+  sandboxes: {
+    takes: '',
+    words: [0, 0],
+    ofServer: true,
+    summary: 'List the sandboxes.',
+    async run(client) {
+      return tableOf(await client.call<readonly SandboxSummary[]>('GET', '/sandboxes'), {
+        name: ({ name }) => name,
+        animals: ({ animals }) => animals,
+        inventory: ({ inventory }) => inventory,
+        orders: ({ orders }) => orders,
+        exchanges: ({ requests }) => requests,
+        findings: ({ findings }) => findings,
+        service: ({ service }) => service,
+      });
+    },
+  },
+  snapshot: {
+    takes: '[NAME]',
+    words: [0, 1],
+    summary: 'Keep a copy of the store, or list the copies.',
+    async run(client, [name]) {
+      const taken =
+        name === undefined ? [] : [await client.call<Snapshot>('POST', '/snapshots', { name })];
+      const listed =
+        name === undefined ? await client.call<readonly Snapshot[]>('GET', '/snapshots') : taken;
+      return tableOf(listed, {
+        name: (it) => it.name,
+        animals: ({ animals }) => animals,
+        inventory: ({ inventory }) => inventory,
+        orders: ({ orders }) => orders,
+      });
+    },
+  },
+  restore: {
+    takes: 'NAME',
+    words: [1, 1],
+    summary: 'Bring back the store of a snapshot.',
+    async run(client, [name = '']) {
+      await client.call('POST', `/snapshots/${encodeURIComponent(name)}/restore`);
+      return done(`restored ${name}`);
+    },
+  },
+} as const satisfies Record<string, Action>;
+
+type Finding = Findings['findings'][number];
+export type ActionName = keyof typeof ACTIONS;
+
+export const ACTION_NAMES = Object.keys(ACTIONS).filter((name): name is ActionName =>
+  Object.hasOwn(ACTIONS, name),
+);
+
+/** A row of the table in its general shape. */
+export function actionShape(name: ActionName): Action {
+  return ACTIONS[name];
+}
+
+/**
+ * Finds the action that words ask for.
+ *
+ * @throws UsageError for an unknown action, and for too few or too many words
+ */
+export function actionOf([name, ...words]: readonly string[]): {
+  readonly name: ActionName;
+  readonly words: readonly string[];
+} {
+  if (name === undefined) {
+    throw new UsageError('ctl needs an action; petstore-mock ctl --help lists them');
+  }
+  const found = oneOf(ACTION_NAMES, name, 'ctl', 'an action');
+  const { words: bounds, takes } = actionShape(found);
+  if (words.length >= bounds[0] && words.length <= bounds[1]) return { name: found, words };
+  const expected = takes === '' ? 'nothing more' : takes;
+  throw refusal(`ctl ${found}`, expected, counted(words.length, 'word'));
+}
+
+/** Filters of the journal, such as `operation=cancelOrder`. */
+export function filtersOf(words: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(words.map(optionOf));
+}
+
+function optionOf(word: string): [name: string, value: string] {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
+  if (name !== undefined && value !== undefined) return [name, value];
+  throw new UsageError(`ctl: expected NAME=VALUE, found ${describe(word)}`);
+}

@@ -1,0 +1,182 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { ACTION_NAMES } from '../../src/cli/ctl/actions.ts';
+import {
+  createApp,
+  type MockSandbox,
+  type PetstoreMock,
+  startPetstoreMock,
+} from '../../src/index.ts';
+import { killCommands, spawnCommand } from '../helpers/command.ts';
+import { runInProcess } from '../helpers/invocation.ts';
+
+let server: PetstoreMock;
+beforeAll(async () => {
+  server = await startPetstoreMock();
+});
+afterAll(() => {
+  killCommands();
+  return server.stop();
+});
+
+/** A sandbox, and `ctl` for it as `exec` would let a command call it. */
+function sandbox() {
+  const mock = server.sandbox();
+  const ctl = (...words: readonly string[]) =>
+    runInProcess(['ctl', ...words], { PETSTORE_MOCK_URL: mock.url });
+  return { mock, ctl };
+}
+
+async function send(mock: MockSandbox, method: string, path: string): Promise<number> {
+  const headers = { Authorization: `Bearer ${mock.key}` };
+  return (await fetch(mock.url + path, { method, headers })).status;
+}
+
+describe('ctl', () => {
+  test('ships and cancels orders, and changes fields of records', async () => {
+    const { mock, ctl } = sandbox();
+    expect((await ctl('ship', '1')).code).toBe(0);
+    expect(await send(mock, 'DELETE', '/store/orders/1')).toBe(409);
+    await ctl('cancel', '3');
+    expect((await mock.orders.get(3)).status).toBe('cancelled');
+    const { stdout } = await ctl('set', 'inventory', '1', 'quantity=0', 'status=sold');
+    expect(stdout).toMatch(/^petId +quantity +status\n1 +0 +sold\n$/);
+    await ctl('set', 'animals', '1', 'name=7', 'status=null', 'categoryId=9007199254740993');
+    const animal = { id: 1, name: '7', categoryId: 9007199254740993n };
+    expect(await mock.animals.get(1)).toEqual(animal);
+  });
+
+  test('prints records as a table, or as JSON with exact ids', async () => {
+    const { mock, ctl } = sandbox();
+    await mock.animals.put(9007199254740993n, { name: 'Rex\u001B[31m', categoryId: 1 });
+    const { stdout } = await ctl('get', 'animals', 'name_like=Rex.', '_sort=id');
+    expect(stdout).toContain('9007199254740993  Rex\\u001b[31m');
+    const json = await ctl('get', 'animals', '9007199254740993', '--json');
+    expect(json.stdout).toContain('"id": 9007199254740993,');
+    const { stdout: some } = await ctl('get', 'orders', '_limit=2');
+    expect(some).toMatch(/\n2 of 14; _limit=N shows more\n$/);
+  });
+
+  test('switches scenarios and assumptions, and resets what is not kept', async () => {
+    const { mock, ctl } = sandbox();
+    expect((await ctl('use', 'outage', 'slow')).stdout).toMatch(/1 +outage .*\n2 +slow /);
+    expect((await mock.scenario.get()).map(({ name }) => name)).toEqual(['outage', 'slow']);
+    expect((await ctl('assume', 'cancel-again=404')).stdout).toMatch(/cancel-again +404 +409/);
+    await ctl('reset', '--keep', 'scenario');
+    expect((await ctl('assume')).stdout).toBe('none\n');
+    expect(await mock.scenario.get()).toHaveLength(2);
+    await ctl('use', '--none');
+    expect(await mock.scenario.get()).toEqual([]);
+  });
+
+  test('moves, sets and freezes the clock', async () => {
+    const { mock, ctl } = sandbox();
+    const { stdout } = await ctl('clock', '2030-11-06T00:00:00Z', '--freeze');
+    expect(stdout).toBe('2030-11-06T00:00:00.000Z, frozen\n');
+    expect((await ctl('clock', '+P30D')).stdout).toBe('2030-12-06T00:00:00.000Z, frozen\n');
+    expect(await mock.clock.get()).toMatchObject({ now: '2030-12-06T00:00:00.000Z' });
+    expect((await ctl('clock', 'real')).stdout).toMatch(/, real time\n$/);
+  });
+
+  test('keeps a store and brings it back', async () => {
+    const { mock, ctl } = sandbox();
+    await ctl('snapshot', 'before');
+    await mock.orders.delete(1);
+    expect((await ctl('snapshot')).stdout).toMatch(/\nbefore +64 +64 +14\n$/);
+    await ctl('restore', 'before');
+    expect(await mock.orders.count()).toBe(14);
+  });
+
+  test('prints exchanges, coverage, findings and sandboxes', async () => {
+    const { mock, ctl } = sandbox();
+    await send(mock, 'GET', '/pets/1');
+    await send(mock, 'GET', '/pets/999');
+    const { stdout: requests } = await ctl('requests', 'status=404');
+    expect(requests).toMatch(/\n2 +GET +\/~\S+\/v1\/pets\/999 +404 +assumed: unknown-pet=404\n$/);
+    expect((await ctl('coverage')).stdout).toMatch(/\n1 +getPet +200 (.*\n)*1 of 16 documented/);
+    expect((await ctl('findings')).stdout).toMatch(/\n1 +deprecated +getPet is deprecated/);
+    const { stdout: findings } = await ctl('findings', '--json');
+    expect(JSON.parse(findings)).toMatchObject({ counts: { deprecated: 2 } });
+    expect((await ctl('sandboxes')).stdout).toMatch(new RegExp(`\n${mock.name} .* 2 +2 +/~`));
+  });
+
+  test('follows exchanges until the server stops', async () => {
+    const own = await startPetstoreMock();
+    const words = ['ctl', 'requests', '--follow', '--url', own.url, 'status=409'];
+    const { printed, exited } = spawnCommand(words);
+    await send(own, 'DELETE', '/store/orders/1');
+    // The stream begins with the first exchange after it was opened.
+    while (printed.stdout === '') await send(own, 'DELETE', '/store/orders/1');
+    expect(printed.stdout).toMatch(
+      /^\d+ DELETE \/v1\/store\/orders\/1 409 assumed: cancel-again=409\n/,
+    );
+    await own.stop();
+    expect((await exited).code).toBe(1);
+    expect(printed.stderr).toBe('petstore-mock: the server ended the stream\n');
+  });
+
+  test('needs the token off loopback, and takes it from a flag or a variable', async () => {
+    const own = createServer(createApp({ controlToken: 'secret' })).listen(0, '127.0.0.1');
+    onTestFinished(() => void own.close());
+    await once(own, 'listening');
+    const address = own.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const env = { PETSTORE_MOCK_URL: `http://127.0.0.1:${port}/v1` };
+    const { code, stderr } = await runInProcess(['ctl', 'clock'], env);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/token: give it with --token/)]);
+    expect((await runInProcess(['ctl', 'clock', '--token', 'secret'], env)).code).toBe(0);
+    for (const name of ['PETSTORE_MOCK_TOKEN', 'PETSTORE_MOCK_CONTROL_TOKEN']) {
+      expect((await runInProcess(['ctl', 'clock'], { ...env, [name]: 'secret' })).code).toBe(0);
+    }
+  });
+
+  test('controls a server with HTTPS whose certificate it is given', async () => {
+    const own = await startPetstoreMock({ tls: true });
+    onTestFinished(() => own.stop());
+    const folder = mkdtempSync(join(tmpdir(), 'ctl-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'ca.pem');
+    writeFileSync(file, own.ca ?? '');
+    const env = { PETSTORE_MOCK_URL: own.url };
+    expect((await runInProcess(['ctl', 'ship', '1'], env)).code).toBe(1);
+    expect((await runInProcess(['ctl', 'ship', '1', '--ca', file], env)).code).toBe(0);
+    expect((await own.orders.get(1)).status).toBe('shipped');
+  });
+
+  test.each([
+    [[], 2, 'ctl needs an action; petstore-mock ctl --help lists them'],
+    [['shipp', '1'], 2, 'ctl: expected an action, found "shipp" (did you mean ship?)'],
+    [['ship'], 2, 'ctl ship: expected ORDER, found 0 words'],
+    [['ship', 'one'], 2, 'ctl: expected the id of a record, found "one"'],
+    [['ship', '99'], 1, 'there is no order with the id 99'],
+    [['set', 'orders', '1', 'state=shipped'], 2, /found "state" \(did you mean status\?\)/],
+    [['set', 'orders', '1', 'status=gone'], 1, /expected one of pending, shipped, cancelled/],
+    [['get', 'order'], 2, /found "order" \(did you mean orders\?\)/],
+    [['use', 'outtage'], 1, /did you mean outage\?/],
+    [['reset', '--follow'], 2, 'ctl reset takes no --follow'],
+    [['restore', 'none'], 1, 'there is no snapshot "none"'],
+  ])('%j ends with %i and a reason', async (words, code, reason) => {
+    const { ctl } = sandbox();
+    const ended = await ctl(...words);
+    expect([ended.code, ended.stdout]).toEqual([code, '']);
+    const [, said = ''] = /^petstore-mock: (.*)\n$/.exec(ended.stderr) ?? [];
+    if (typeof reason === 'string') expect(said).toBe(reason);
+    else expect(said).toMatch(reason);
+  });
+
+  test('says that no server is there', async () => {
+    const own = await startPetstoreMock();
+    await own.stop();
+    const { code, stderr } = await runInProcess(['ctl', 'coverage', '--url', own.url]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/no petstore-mock answers at http/)]);
+  });
+
+  test('lists every action in its help', async () => {
+    const { stdout } = await runInProcess(['ctl', '--help']);
+    for (const name of ACTION_NAMES) expect(stdout).toMatch(new RegExp(`^- ${name}\\b.*: `, 'm'));
+  });
+});
