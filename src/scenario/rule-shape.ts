@@ -32,7 +32,7 @@ const RANGES = /^[1-9]\d{0,8}(?:-(?:[1-9]\d{0,8})?)?(?: *, *[1-9]\d{0,8}(?:-(?:[
 const CALL_NUMBER = integer(1, 999_999_999, 'the number of a call, from 1');
 
 /** A range of calls, counted from 1. Includes `to`, which is Infinity for an open range. */
-interface CallRange {
+export interface CallRange {
   readonly from: number;
   readonly to: number;
 }
