@@ -73,7 +73,7 @@ describe('--help', () => {
 });
 
 describe('health', () => {
-  test('exits with 0 if a server is up, however its address is given', async () => {
+  test('exits with 0 if the server is up, with --port, --url or environment variables', async () => {
     const server = await startServer({ port: 0 });
     const { port, origin } = new URL(server.url);
     const up = { code: 0, stdout: `${origin} is up\n`, stderr: '' };
@@ -124,7 +124,7 @@ describe('generate', () => {
     await Promise.all([fromFixture.close(), fromFlags.stop()]);
   });
 
-  test('fills in the size that is not given as serve does', async () => {
+  test('uses the same default sizes as serve', async () => {
     const { stdout } = await runInProcess(['generate', '--animals', '3']);
     const server = await startServer({ port: 0, animals: 3 });
     const orders: unknown = JSON.parse(await recordsAt(server.url, '/store/orders'));
@@ -157,14 +157,14 @@ describe('generate', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test('stops silently when its reader leaves', async () => {
+  test('stops silently when its output is closed', async () => {
     const finished = await runCommand(['generate', '--animals', '1000000'], {}, 'leave early');
     expect(finished).toMatchObject({ code: 0, stderr: '' });
   });
 });
 
 describe('assumptions', () => {
-  test('lists all, with the options chosen by flag, variable or file', async () => {
+  test('lists all assumptions and marks the chosen options', async () => {
     const { stdout } = await runInProcess(['assumptions', '--assume', 'cancel-again=404'], {
       PETSTORE_MOCK_ASSUME: 'cors=absent',
     });
@@ -173,7 +173,7 @@ describe('assumptions', () => {
     expect(stdout).toContain('allowed*, >absent');
   });
 
-  test('prints the same as JSON', async () => {
+  test('prints JSON with --json', async () => {
     const { stdout } = await runInProcess(['assumptions', '--json', '--rate-limit', '3/s']);
     const listed: { id: string }[] = JSON.parse(stdout);
     expect(listed.map(({ id }) => id)).toEqual(ASSUMPTION_IDS);
@@ -182,7 +182,7 @@ describe('assumptions', () => {
     expect(JSON.parse(one.stdout)).toMatchObject({ default: 'none', chosen: '3/s' });
   });
 
-  test('explains one', async () => {
+  test('explains an assumption', async () => {
     const { stdout } = await runInProcess(['assumptions', 'cancel-again']);
     expect(stdout).toContain('404 Not Found');
     expect(stdout).toContain('cancelOrder');
@@ -201,14 +201,14 @@ describe('scenarios', () => {
     }
   });
 
-  test('prints the same as JSON', async () => {
+  test('prints JSON with --json', async () => {
     const { stdout } = await runInProcess(['scenarios', '--json']);
     expect(JSON.parse(stdout)).toEqual(shipped);
   });
 });
 
 describe('scenarios NAME', () => {
-  test("prints a shipped scenario that loads from a file of one's own", async () => {
+  test('prints a shipped scenario that is valid as a file', async () => {
     const { code, stdout } = await runInProcess(['scenarios', 'flaky']);
     expect(code).toBe(0);
     expect(stdout).toMatch('$schema=./node_modules/petstore-mock/scenarios/scenario.schema.json');
@@ -279,7 +279,7 @@ describe('validate', () => {
     expect(fourth).toMatch(`${missing}: expected a scenario file`);
   });
 
-  test('prints the same as JSON', async () => {
+  test('prints JSON with --json', async () => {
     const { scenario, misspelt } = files();
     const { code, stdout } = await runInProcess(['validate', '--json', scenario, misspelt]);
     expect(code).toBe(2);
@@ -343,7 +343,7 @@ describe('completion', () => {
 
 describe.runIf(existsSync('/dev/full'))('standard output on a full disk', () => {
   test.each([[['openapi']], [['generate', '--animals', '100000']], [['--version']]])(
-    '%j says so in a line',
+    '%j prints a one-line error',
     (args) => {
       const full = openSync('/dev/full', 'w');
       const { status, stderr } = spawnSync(

@@ -11,14 +11,14 @@ import { runCommand } from '../helpers/command.ts';
 
 const PLAIN = { width: 100, colour: false };
 
-/** Sets a terminal's title, colours what follows, forges a line and turns the rest around. */
+/** Sets a terminal's title, changes the colour, forges a line and reverses the rest. */
 const HOSTILE = '\u001B]0;owned\u0007\u001B[31mRED\n  findings         none\u202E\u009Blive';
 
-/** What a terminal would obey. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+/** Characters that control a terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for these.
 const OBEYED = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069]/;
 
-test('what a terminal would obey is shown as JSON would write it', () => {
+test('terminal control characters are shown as JSON escapes', () => {
   expect(escaped('a\u001B[0m\nb\u202Ec\u2028d\u061Ce')).toBe(
     'a\\u001b[0m\\u000ab\\u202ec\\u2028d\\u061ce',
   );
@@ -27,7 +27,7 @@ test('what a terminal would obey is shown as JSON would write it', () => {
   expect(notice('a\nb')).toBe('petstore-mock: a\\u000ab\n');
 });
 
-describe('what a client sends', () => {
+describe('input from a client', () => {
   async function report() {
     const server = await startServer({ port: 0 });
     try {
@@ -39,7 +39,7 @@ describe('what a client sends', () => {
     }
   }
 
-  test('forges no line of the evidence, of a verdict or of a sweep', async () => {
+  test('cannot forge a line of the evidence, of a gate or of a sweep', async () => {
     const seen = await report();
     const findings = foundIn(seen.findings);
     expect(findings).toMatchObject([{ code: 'unknown-input', count: 1 }]);
@@ -70,14 +70,14 @@ describe('what a client sends', () => {
       expect(text).not.toMatch(/^ *findings +none/m);
       expect(text).toContain('\\u001b[31mRED\\u000a');
     }
-    // Programs read this one, and get what was sent.
+    // Programs read this report, and get the original text.
     expect(JSON.parse(JSON.stringify(sweepDocument(result)))).toMatchObject({
       runs: [{ findings: [{ example: expect.stringContaining(HOSTILE) }] }],
     });
   });
 });
 
-test('the last lines of a command cannot turn a line around', () => {
+test('the last lines of a command cannot reorder text', () => {
   const tail = new Tail();
   tail.add(Buffer.from('a\u202Eb\u2066c\u2028d\u001B[31me\n'));
   expect(tail.lines(1)).toEqual(['abcde']);
@@ -91,7 +91,7 @@ describe.concurrent('an argument', () => {
     [['--port', HOSTILE]],
     [['exec', '--', HOSTILE]],
     [['validate', HOSTILE]],
-  ])('is shown, and obeyed by no terminal', async (args) => {
+  ])('is shown without its control characters', async (args) => {
     const { code, stdout, stderr } = await runCommand(args);
     expect(code).not.toBe(0);
     expect(stdout + stderr).toContain('\\u001b[31mRED');

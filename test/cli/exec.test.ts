@@ -39,7 +39,7 @@ function client(name: string, ...flags: readonly string[]): Promise<Finished> {
   return runCommand(['exec', ...flags, '--', process.execPath, join(CLIENTS, `${name}.mjs`)]);
 }
 
-/** What the command is told, as `env` prints it. */
+/** Our variables in the output of `env`. */
 function toldIn({ stdout }: Finished): Record<string, string> {
   const lines = stdout.split('\n').filter((line) => line.startsWith('PETSTORE_MOCK_'));
   return Object.fromEntries(
@@ -63,12 +63,12 @@ describe.concurrent('the command', () => {
   test.each([
     [['--invalid-key', 'demo-key'], 'demo-read-only-key'],
     [['--scenario', 'invalid-keys'], 'demo-key'],
-  ])('with %j gets a key that is as good as there is', async (flags, key) => {
+  ])('with %j gets the best key that there is', async (flags, key) => {
     const told = toldIn(await execShell(flags, 'env'));
     expect(told.PETSTORE_MOCK_KEY).toBe(key);
   });
 
-  test('that calls the server by https:// is told the cure', async () => {
+  test('gets advice if it calls the server with https://', async () => {
     const { stderr } = await exec(
       [],
       `const url = process.env.PETSTORE_MOCK_URL.replace('http:', 'https:');
@@ -114,7 +114,7 @@ describe.concurrent('the command', () => {
   test.each([
     ['exit 7', 7, ''],
     ['kill -KILL $$', 137, 'was killed by SIGKILL (signal 9)'],
-  ])('gives its status: %s', async (script, status, message) => {
+  ])('determines the exit code: %s', async (script, status, message) => {
     const { code, stderr } = await execShell(['--require-coverage', 'documented'], script);
     expect(code).toBe(status);
     expect(stderr).toContain(message);
@@ -139,7 +139,7 @@ describe.concurrent('the command', () => {
   });
 });
 
-describe.concurrent('the end', () => {
+describe.concurrent('stopping', () => {
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s reaches the command', async (signal) => {
     const script = `
       for name in INT TERM HUP; do trap "echo SIG$name; exit 5" $name; done
@@ -159,7 +159,7 @@ describe.concurrent('the end', () => {
     expect(isRunning(Number(readFileSync(file, 'utf8')))).toBe(false);
   });
 
-  test('ends a command that runs longer than --timeout', async () => {
+  test('--timeout ends a command that runs too long', async () => {
     const { code, stderr } = await runCommand(['exec', '--timeout', '1', '--', 'sleep', '1000']);
     expect(code).toBe(124);
     expect(stderr).toContain('timed out after 1 s');
@@ -167,7 +167,7 @@ describe.concurrent('the end', () => {
 
   test('kills a command that ignores SIGTERM', async () => {
     const file = join(folder, 'stubborn.pids');
-    // The commands that a shell starts ignore what it ignores.
+    // Commands inherit the ignored signals of their shell.
     const script = `trap "" TERM; sleep 1000 & echo "$$ $!" > ${file}; echo up; wait`;
     const command = runChild(['sh', '-c', script], {
       environment: process.env,
@@ -201,7 +201,7 @@ describe.concurrent('the end', () => {
   });
 });
 
-/** Whether a process runs. One that has ended may still be listed until its parent looks. */
+/** Whether a process is running, and not a zombie. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -211,8 +211,8 @@ function isRunning(pid: number): boolean {
   }
 }
 
-describe.concurrent('the evidence', () => {
-  test('shows what the command was shown', async () => {
+describe.concurrent('the report', () => {
+  test('lists the replies that the command was shown', async () => {
     const { code, stdout, stderr } = await client('error-on-409');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toMatch(/shown +4 of 16 documented replies \(25%\) in 4 calls\n/);
@@ -222,7 +222,7 @@ describe.concurrent('the evidence', () => {
     );
   });
 
-  test('has only findings that a correct client cannot avoid', async () => {
+  test('has only unavoidable findings for a correct client', async () => {
     const file = join(folder, 'coverage.json');
     const flags = ['--require-coverage', 'documented', '--fail-on', 'assumed', '--coverage', file];
     const { code, stderr } = await client('correct', ...flags);
@@ -237,7 +237,7 @@ describe.concurrent('the evidence', () => {
     expect(Object.keys(findings.counts).sort()).toEqual(['deprecated', 'experimental']);
   });
 
-  test('lists ids that a client rounds', async () => {
+  test('lists ids that the client rounded', async () => {
     const { code, stderr } = await client('rounds-ids', '--scenario', 'int64-ids');
     expect(code).toBe(1);
     expect(stderr).toMatch(/rounded-id +GET \/v1\/pets\/\d+: \d+ is unknown;/);
@@ -251,7 +251,7 @@ describe.concurrent('the evidence', () => {
     expect(stderr).not.toContain('open questions');
   });
 
-  test('fails a command that was shown too few replies', async () => {
+  test('fails a command that was shown fewer replies than required', async () => {
     const { code, stderr } = await client('error-on-409', '--require-coverage', '26%');
     expect(code).toBe(3);
     expect(stderr).toContain('was shown 25% of the documented replies, not 26%; missing: listPets');
@@ -301,7 +301,7 @@ describe.concurrent('the evidence', () => {
     [['--require-coverage', '0.8', '--'], 'a percentage from 0% to 100%'],
     [['--jobs', '2', '--'], 'exec has no flag --jobs (sweep has)'],
     [[], 'found "touch"'],
-  ])('is not asked for as %j', async (asked, message) => {
+  ])('refuses %j before the command runs', async (asked, message) => {
     const ran = join(folder, 'ran');
     await expect(inProcess(['exec', ...asked, 'touch', ran])).rejects.toThrow(message);
     expect(existsSync(ran)).toBe(false);
@@ -312,7 +312,7 @@ describe.concurrent('the evidence', () => {
   });
 });
 
-/** Runs `exec` up to where it refuses its command line. */
+/** Runs `exec` in this process, for command lines that it refuses. */
 async function inProcess(words: readonly string[]): Promise<void> {
   const { flags, positionals } = await invocationOf(words);
   const terminal = terminalOf(new PassThrough(), new PassThrough(), {});

@@ -65,7 +65,7 @@ describe('a pretty line', () => {
       LOST,
       '01:02:03.004 GET    /v1/pets?limit=3 --- forced, fault reset, 0.4 ms, delayed by 120 ms: scenario flaky, rule 1, call 2 of 2\n',
     ],
-  ])('tells an exchange in sandbox %s', (sandbox, exchange, line) => {
+  ])('describes an exchange in sandbox %s', (sandbox, exchange, line) => {
     expect(renderPretty(sandbox, exchange, PLAIN)).toBe(line);
   });
 
@@ -74,14 +74,14 @@ describe('a pretty line', () => {
     [404, 33],
     [503, 31],
     [undefined, 31],
-  ])('has the status %s in its colour', (status, colour) => {
+  ])('shows the status %s in its colour', (status, colour) => {
     const line = renderPretty('default', logged({ status }), COLOURED);
     expect(line).toContain(`\u001B[${colour}m${status ?? '---'}\u001B[39m`);
   });
 });
 
 describe('a line of JSON', () => {
-  test('has all there is', () => {
+  test('has every member', () => {
     expect(
       JSON.parse(
         renderJson('a', { ...CANCELLED_AGAIN, delay: 5, fault: 'truncate', duration: 5.123_45 }),
@@ -104,7 +104,7 @@ describe('a line of JSON', () => {
     });
   });
 
-  test('leaves out what there is not', () => {
+  test('leaves out members without a value', () => {
     const line = renderJson('default', {
       ...LOST,
       operation: undefined,
@@ -133,7 +133,7 @@ test('an assumed reply that no assumption decided has no `by`', () => {
   expect(line).not.toContain('"by"');
 });
 
-describe('what a client sends cannot forge or flood a line', () => {
+describe('input from a client cannot forge or flood a line', () => {
   const hostile = '/v1/\r\n\u001B[2Jfake\u009B31m\u202Eabc\u2028';
   const renders: [string, (exchange: Logged) => string][] = [
     ['pretty', (exchange) => renderPretty('default', exchange, PLAIN)],
@@ -142,17 +142,17 @@ describe('what a client sends cannot forge or flood a line', () => {
 
   test.each(renders)('%s escapes control characters', (_format, render) => {
     for (const members of [{ target: hostile }, { why: [hostile] }, { method: hostile }]) {
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there.
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern excludes these.
       expect(render(logged(members))).toMatch(/^[^\u0000-\u001F\u007F-\u009F\u2028\u202E]*\n$/);
     }
   });
 
-  test.each(renders)('%s is cut where it is too long', (_format, render) => {
+  test.each(renders)('%s cuts long text', (_format, render) => {
     const long = 'x'.repeat(100_000);
     expect(render(logged({ target: long, why: [long] })).length).toBeLessThan(2500);
   });
 
-  test('JSON keeps what it escapes', () => {
+  test('JSON escapes are lossless', () => {
     const { target }: { target: string } = JSON.parse(renderJson('a', logged({ target: hostile })));
     expect(target).toBe(hostile);
   });
@@ -161,11 +161,11 @@ describe('what a client sends cannot forge or flood a line', () => {
 test.each([
   ['json', 2, '{"dropped":2,"why":["the reader of this log is too slow"]}\n'],
   ['pretty', 1, '1 line dropped: the reader of this log is too slow\n'],
-] as const)('dropped lines are told in %s', (format, count, line) => {
+] as const)('dropped lines are counted in %s', (format, count, line) => {
   expect(renderDropped(count, format)).toBe(line);
 });
 
-/** A reader that takes what is written only when it is told to. */
+/** A reader that takes the next write only on demand. */
 function slowReader() {
   const texts: string[] = [];
   const waiting: (() => void)[] = [];
@@ -214,7 +214,7 @@ describe('the log', () => {
     expect(texts.join('').trimEnd().split('\n')).toHaveLength(3);
   });
 
-  test('is pretty on a terminal, else JSON, and none where it is off', async () => {
+  test('is pretty on a terminal, otherwise JSON, and can be off', async () => {
     const lineOn = async (interactive: boolean) => {
       const { output, texts } = slowReader();
       const log = openLog(
@@ -230,7 +230,7 @@ describe('the log', () => {
     expect(openLog(terminalTo(slowReader().output), 'off')).toBeUndefined();
   });
 
-  test('drops lines for a reader who is too slow, says how many, and goes on', async () => {
+  test('drops lines if the reader is too slow, says how many, and continues', async () => {
     const { output, texts, takeNext } = slowReader();
     const log = openLog(terminalTo(output), 'json');
     log?.observe('default', exchanged(1));
@@ -255,7 +255,7 @@ describe('the log', () => {
     expect(texts[1]?.length).toBeLessThan(1.1 * 2 ** 20);
   });
 
-  test('prints at once what is left when it is told to', () => {
+  test('flushes gathered lines immediately', () => {
     const { output, texts } = slowReader();
     const log = openLog(terminalTo(output), 'json');
     log?.observe('default', exchanged(1));
@@ -269,7 +269,7 @@ describe('a server', () => {
   const get = (url: string, key: string) =>
     fetch(`${url}/pets?limit=1`, { headers: { Authorization: `Bearer ${key}` } });
 
-  test('logs each exchange on standard output after its ready line, never a key in full', async () => {
+  test('logs each exchange after the ready line, never a whole key', async () => {
     const server = await startCommand(FREE);
     await get(server.url, 'demo-key');
     await get(server.url.replace('/v1', '/~mine/v1'), 'secret-and-wrong-key');
@@ -284,7 +284,7 @@ describe('a server', () => {
     expect(server.stderr()).toBe('');
   });
 
-  test('logs a pretty line without colours where no terminal shows them', async () => {
+  test('logs pretty lines without colours if the output is not a terminal', async () => {
     const server = await startCommand([...FREE, '--log', 'pretty']);
     await get(server.url, 'demo-key');
     await server.stop();
@@ -292,14 +292,14 @@ describe('a server', () => {
     expect(line).toMatch(/^[\d:.]{12} GET {4}\/v1\/pets\?limit=1 200 documented, [\d.]+ ms$/);
   });
 
-  test('logs nothing where the log is off', async () => {
+  test('logs nothing with --log off', async () => {
     const server = await startCommand([...FREE, '--log', 'off']);
     await get(server.url, 'demo-key');
     await server.stop();
     expect(server.stdout().split('\n')).toHaveLength(2);
   });
 
-  test('answers, and stops when told to, though nobody reads its log any more', async () => {
+  test('answers and stops even if nobody reads its log', async () => {
     const server = await startCommand(FREE);
     server.process.stdout.pause();
     for (let round = 0; round < 40; round += 1) {
@@ -315,13 +315,13 @@ describe('a server', () => {
     await server.exited;
   });
 
-  test('has no log of what it did not start', async () => {
+  test('logs nothing if it does not start', async () => {
     const { stdout } = await runCommand([...FREE, '--scenario', 'no-such']);
     expect(stdout).toBe('');
   });
 });
 
-test('in JSON every line but the ready line is JSON, with calls, findings and control calls', async () => {
+test('with --log json every line but the ready line is JSON: exchanges, findings, control calls and notices', async () => {
   const server = await startCommand(['--port', '0', '--host', '0.0.0.0', '--log', 'json']);
   const headers = { Authorization: 'Bearer demo-key' };
   await fetch(`${server.url}/pets?colour=red`, { headers });
@@ -342,7 +342,7 @@ test('in JSON every line but the ready line is JSON, with calls, findings and co
   }
 });
 
-test('pretty lines tell findings and control calls', () => {
+test('findings and control calls have pretty lines', () => {
   const finding: Finding = {
     code: 'rounded-id',
     sandbox: 'default',

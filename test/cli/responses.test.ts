@@ -36,7 +36,7 @@ function temporaryFile(name: string): string {
   return join(folder, name);
 }
 
-test('the list has each documented and each assumed reply of the contract, and no other', async () => {
+test('the list has exactly the documented and assumed replies of the contract', async () => {
   const documented = OPERATION_IDS.flatMap((id) =>
     Object.keys(operationShape(id).replies).map((status) => `${id} ${status} documented`),
   );
@@ -64,11 +64,11 @@ test('the table shows each way and fits the terminal', async () => {
   expect(text).not.toContain('listPets');
 });
 
-test('an unknown operation is refused with the nearest one', async () => {
+test('an unknown operation is refused with a suggestion', async () => {
   await expect(print({}, 'cancelOrdr')).rejects.toThrow('did you mean cancelOrder?');
 });
 
-test('--check gets each reply in all of its ways', async () => {
+test('--check gets every reply in every way', async () => {
   const { code, text } = await print({ check: true });
   expect(text).not.toMatch(/^failed/m);
   expect(text.match(/^ok /gm)).toHaveLength(3 * listReplies().length);
@@ -77,12 +77,12 @@ test('--check gets each reply in all of its ways', async () => {
 
 test.each([
   {
-    what: 'a status that does not come',
+    what: 'a different status',
     broken: { 204: {}, 401: {}, 404: { send: { id: '1' } }, 409: {} },
     failed: ['401 state', '404 state', '409 state'],
   },
   {
-    what: 'a call of the control API that is refused, and a scenario that leads elsewhere',
+    what: 'a refused control call, and a scenario with another reply',
     broken: {
       ...WAYS.documented.cancelOrder,
       409: {
@@ -109,7 +109,7 @@ test('a check fails if the basis differs', async () => {
   expect(checked.map(({ problem }) => problem?.slice(0, 12))).toContain('its basis is');
 });
 
-test('every curl line of cancelOrder does what its comment says, repeatedly', async () => {
+test('every curl line of cancelOrder gets the reply in its comment, repeatedly', async () => {
   await runCurlLines('cancelOrder', new URL(server.url).origin);
 });
 
@@ -122,7 +122,7 @@ test.each([
   );
 });
 
-test('the requests in the .http file of cancelOrder get what their titles say', async () => {
+test('the requests in the .http file of cancelOrder get the replies in their titles', async () => {
   const file = temporaryFile('replies.http');
   await print({ http: file, 'server-url': server.url }, 'cancelOrder');
   const replies = listReplies().filter(({ operation }) => operation === 'cancelOrder');

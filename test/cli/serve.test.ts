@@ -80,7 +80,7 @@ describe('ready', () => {
     },
   );
 
-  test('keeps serving when the reader of its output leaves', async () => {
+  test('keeps serving when its output is closed', async () => {
     const server = await startCommand(FREE);
     server.process.stdout.destroy();
     expect((await fetch(`${server.url}/pets`, { headers: KEY })).status).toBe(200);
@@ -105,7 +105,7 @@ describe.skipIf(windows)('a signal', () => {
     expect(await server.exited).toEqual({ code: 0, signal: null });
   });
 
-  test('sent twice at once, as by npx, still lets it finish', async () => {
+  test('sent twice at once, as npx does, still lets the server finish', async () => {
     const server = await startCommand(FREE);
     const { replied, finish } = await openRequest(server.url);
     server.process.kill('SIGINT');
@@ -119,7 +119,7 @@ describe.skipIf(windows)('a signal', () => {
   test.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('%s that is repeated does not wait, and exits with %i', async (signal, code) => {
+  ] as const)('a repeated %s exits at once with %i', async (signal, code) => {
     const server = await startCommand(FREE);
     const { replied } = await openRequest(server.url);
     const lost = expect(replied).rejects.toThrow();
@@ -177,7 +177,7 @@ describe('a usage error goes to standard error, with exit code 2 and no output',
   });
 });
 
-test('a server reads its settings from all three places', async () => {
+test('a server reads flags, variables and a config file', async () => {
   const config = join(folder, 'mock.json');
   writeFileSync(config, JSON.stringify({ animals: 3, plain: false, key: ['from-file'] }));
   const server = await startCommand([...FREE, '--key', 'from-flag'], {
@@ -193,7 +193,7 @@ test('a server reads its settings from all three places', async () => {
   await server.stop();
 });
 
-describe('a file that cannot be used', () => {
+describe('an invalid file', () => {
   test('as a scenario is reported with line, column and what was expected', async () => {
     const file = join(folder, 'broken.yaml');
     writeFileSync(file, 'description: Broken.\nrules:\n  - { on: listPet, delay: 5 }\n');
@@ -213,7 +213,7 @@ describe('a file that cannot be used', () => {
     expect(stderr).toContain(file);
   });
 
-  test('because another server has locked it ends with 1', async () => {
+  test('that another server has locked ends with 1', async () => {
     const file = join(folder, 'kept.json');
     const server = await startCommand([...FREE, '--db', file]);
     const second = await runCommand([...FREE, '--db', file]);
@@ -242,7 +242,7 @@ describe('the token of the control API', () => {
   test.each([
     ['was given', { PETSTORE_MOCK_CONTROL_TOKEN: 'given-token' }],
     ['opens nothing', { PETSTORE_MOCK_NO_CONTROL: '1' }],
-  ])('is not printed where it %s', async (_what, env) => {
+  ])('is not printed if it %s', async (_what, env) => {
     const server = await startCommand(everyAddress, env);
     await server.stop();
     expect(server.stderr()).toBe('');

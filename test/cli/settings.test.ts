@@ -38,13 +38,14 @@ async function settingsOf(places: Places) {
   return serveSettings(await givenIn(places));
 }
 
-/** The message of the refusal, with FILE for the config file's path. */
+/** The message of the error, with FILE for the config file's path. */
 async function refusalOf(places: Places): Promise<string> {
   const error: unknown = await settingsOf(places).then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (!(error instanceof UsageError)) throw new Error('It was not refused.', { cause: error });
+  if (!(error instanceof UsageError))
+    throw new Error('No UsageError was thrown.', { cause: error });
   return error.message.replaceAll(file, 'FILE');
 }
 
@@ -128,7 +129,7 @@ describe('every flag of serve can come from the command line, the environment or
       { noControl: false },
     ],
     [
-      'what sandboxes may do',
+      'limits of sandboxes',
       [
         { args: ['--sandbox-required', '--max-sandboxes', '0', '--journal', '1000000'] },
         {
@@ -143,7 +144,7 @@ describe('every flag of serve can come from the command line, the environment or
       { sandboxRequired: true, maxSandboxes: 0, journal: 1_000_000 },
     ],
     [
-      'what keeps and shows the store',
+      'the file of the store and the log',
       [
         { args: ['--db', '/tmp/store.json', '--watch', '--log', 'off', '--control-token', 'abc'] },
         {
@@ -240,7 +241,7 @@ describe('a flag wins over a variable, a variable over the file, the file over t
   });
 });
 
-describe('variables that are no settings are ignored', () => {
+describe('variables that are not flags are ignored', () => {
   test.each([
     ['an empty variable', { PETSTORE_MOCK_PORT: '' }],
     ['a variable of another program', { PORT: '80', PETSTORE: 'x' }],
@@ -251,7 +252,7 @@ describe('variables that are no settings are ignored', () => {
   });
 });
 
-test('a relative path in a config file starts from its folder, and a name stays a name', async () => {
+test('a relative path in a config file starts from its folder; names of shipped files stay', async () => {
   expect((await settingsOf({ config: { fixture: './store.json' } })).fixture).toBe(
     join(folder, 'store.json'),
   );
@@ -263,7 +264,7 @@ test('a relative path in a config file starts from its folder, and a name stays 
   });
 });
 
-describe('each refusal says where, what was expected and the nearest right word', () => {
+describe('each error names the place, what was expected and the nearest right word', () => {
   const port = 'an integer from 0 to 65535';
   const assumption = 'an assumption that "petstore-mock assumptions" lists';
   const instant = 'an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z"';
@@ -429,7 +430,7 @@ describe('each refusal says where, what was expected and the nearest right word'
 });
 
 describe('the table of flags', () => {
-  test('gives every flag of serve a variable and a config member, with few exceptions', () => {
+  test('gives every flag of serve but a few a variable and a config member', () => {
     const served = FLAG_NAMES.filter((name) => flagShape(name).commands.includes('serve'));
     expect(served.filter((name) => !flagsFrom('environment').includes(name))).toEqual([
       'help',
@@ -446,7 +447,7 @@ describe('the table of flags', () => {
     expect(variableOf('read-only-key')).toBe('PETSTORE_MOCK_READ_ONLY_KEY');
   });
 
-  test('describes the value of each flag that takes one', () => {
+  test('has a placeholder for the value of each flag that takes one', () => {
     for (const name of FLAG_NAMES) {
       const { type, value } = flagShape(name);
       expect(value === undefined, name).toBe(type === 'switch');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { failuresOf, sweepClient } from '../helpers/swept.ts';
 
-test('a sweep finds nothing in a client that relies on what is documented', async () => {
+test('a client that relies only on the document passes every run', async () => {
   const { code, swept } = await sweepClient('correct');
   expect(failuresOf(swept)).toEqual([]);
   expect(swept.runs.flatMap(({ findings }) => findings)).toEqual([]);
@@ -9,7 +9,7 @@ test('a sweep finds nothing in a client that relies on what is documented', asyn
   expect(swept.runs.length).toBeGreaterThan(20);
 });
 
-test('a sweep finds that a client wants an Error with every 409, and nothing else', async () => {
+test('a sweep finds that a client expects an Error with every 409, and nothing else', async () => {
   const { code, swept } = await sweepClient('error-on-409');
   expect(failuresOf(swept)).toEqual(['conflict-body=empty', 'conflict-body=problem']);
   expect(code).toBe(3);

@@ -41,7 +41,7 @@ function sweepShell(flags: readonly string[], script: string): Promise<Finished>
   return runCommand(['sweep', ...flags, '--', 'sh', '-c', script]);
 }
 
-/** A script that lists orders, and fails where one shows its status. */
+/** A script that lists orders and fails if one shows its status. */
 const LISTS_ORDERS = `
   const headers = { Authorization: 'Bearer ' + process.env.PETSTORE_MOCK_KEY };
   const url = process.env.PETSTORE_MOCK_URL + '/store/orders';
@@ -52,7 +52,7 @@ const LISTS_ORDERS = `
   });
 `;
 
-/** A scenario that decides most of what that script touches, so that there is less to run. */
+/** Decides most assumptions that this script touches, to save runs. */
 const DECIDED = {
   'cancelled-orders': 'removed',
   'order-shipping': 'manual',
@@ -67,7 +67,7 @@ function decidingScenario(): string {
   return file;
 }
 
-/** A scenario that leaves the sweep one assumption. */
+/** A scenario that decides all assumptions but one. */
 function decidingAllBut(open: AssumptionId): string {
   const file = join(folder, `all-but-${open}.json`);
   const decided = ASSUMPTION_IDS.filter((id) => id !== open);
@@ -77,7 +77,7 @@ function decidingAllBut(open: AssumptionId): string {
 }
 
 describe('a sweep', () => {
-  test('finds that a client wants an Error with every 409', async () => {
+  test('finds that a client expects an Error with every 409', async () => {
     const scenario = decidingAllBut('conflict-body');
     const { code, swept } = await sweepClient('error-on-409', '--scenario', scenario);
     expect(failuresOf(swept)).toEqual(['conflict-body=empty', 'conflict-body=problem']);
@@ -98,7 +98,7 @@ describe('a sweep', () => {
     ]);
   });
 
-  test('runs every option of what was touched but the chosen one', async () => {
+  test('runs every option but the chosen one of each touched assumption', async () => {
     const scenario = join(folder, 'charset.json');
     writeFileSync(scenario, '{ "assume": { "json-charset": "utf-8" } }');
     const flags = ['--assume', 'date-format=offset', '--scenario', scenario];
@@ -118,7 +118,7 @@ describe('a sweep', () => {
     expect(swept.untouched).toEqual(others.filter((id) => id !== 'json-charset'));
   });
 
-  test('exits with 0 where all that failed is allowed', async () => {
+  test('exits with 0 if every failure is allowed', async () => {
     const allow = ['--allow', 'conflict-body=empty, order-status-field=shown'];
     const flags = ['--json', '--scenario', decidingScenario(), ...allow];
     const finished = await sweep(flags, LISTS_ORDERS);
@@ -170,10 +170,10 @@ describe('a sweep', () => {
   });
 });
 
-test('what fails only beside another run has passed', async () => {
+test('a run that fails only beside another run passes', async () => {
   const options = assumptionShape('conflict-body').options.slice(1);
   const scenario = decidingAllBut('conflict-body');
-  // After the baseline, whoever comes first waits until another has come, and failed.
+  // After the baseline, the first run waits until another one has failed.
   const script = `
     cd ${folder}
     if [ ! -e baseline ]; then : > baseline; exit; fi
@@ -189,13 +189,13 @@ test('what fails only beside another run has passed', async () => {
   expect(finished.code).toBe(0);
 });
 
-test('what was found is news unless the first run had such, or it hangs on the speed', () => {
+test('findings are new unless the baseline had them or they depend on speed', () => {
   const found = (code: string) => ({ code, count: 1, example: 'GET /v1/pets' });
   const all = ['deprecated', 'pointless-retry', 'rounded-id'].map(found);
   expect(newlyFound(all, [found('deprecated')])).toEqual([found('rounded-id')]);
 });
 
-test('what was found in a run is told, also where it passed', () => {
+test('every report lists new findings, also of passed runs', () => {
   const example = 'GET /v1/pets/9007199254740992: <it> is unknown.';
   const run: VariantRun = {
     assumption: 'assigned-ids',
@@ -228,8 +228,8 @@ test('what was found in a run is told, also where it passed', () => {
   expect(sweepPage(report).split(escaped)).toHaveLength(3);
 });
 
-describe.concurrent('nothing is swept', () => {
-  test('where the command fails as it is', async () => {
+describe.concurrent('the sweep stops', () => {
+  test('if the command already fails', async () => {
     const { code, stdout, stderr } = await sweepShell([], 'echo first; exit 6');
     expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
     expect(stderr).toBe(
@@ -237,7 +237,7 @@ describe.concurrent('nothing is swept', () => {
     );
   });
 
-  test('where it takes too long as it is', async () => {
+  test('if the command already takes too long', async () => {
     const { code, stderr } = await sweepShell(['--timeout', '1'], 'sleep 1000');
     expect(code).toBe(124);
     expect(stderr).toContain('timed out after 1 s');
@@ -261,8 +261,8 @@ describe.concurrent('nothing is swept', () => {
   });
 });
 
-test('an interruption ends every run, and what was done is reported', async () => {
-  // The baseline passes; every other run tells that it is there, and stays.
+test('an interruption ends every run and still prints the report', async () => {
+  // The baseline passes. Every other run writes its pid and stays.
   const marker = join(folder, 'baseline-done');
   const started = join(folder, 'started');
   const script = `
@@ -283,13 +283,13 @@ test('an interruption ends every run, and what was done is reported', async () =
 
 type Request = readonly [method: string, path: string, body?: string];
 
-/** What a server of its own answers, but for what differs between any two replies. */
+/** The replies of a new server, without headers that always differ. */
 async function answersTo(
   requests: readonly Request[],
   assume: Partial<Choices>,
   touched = new Touched(),
 ): Promise<unknown[]> {
-  // After some orders were to be shipped, and after the sunset.
+  // After the ship date of some orders, and after the sunset.
   const clock = Date.parse('2032-01-01T00:00:00Z');
   const observe = touched.observe;
   const server = await startServer({ port: 0, assume, observe, clock, frozen: true, plain: true });
@@ -304,7 +304,7 @@ async function answersTo(
   return answers;
 }
 
-describe('what a run touches', () => {
+describe('the assumptions that a run touches', () => {
   async function touchedBy(
     path: string,
     request: RequestInit = {},
@@ -343,18 +343,18 @@ describe('what a run touches', () => {
     expect(await touchedBy(path, request)).toEqual(expect.arrayContaining(expected));
   });
 
-  test('is nothing where there was no call, and little where there was one', async () => {
+  test('are none without a call, and few after one', async () => {
     expect(new Touched().assumptions).toEqual([]);
     expect(await touchedBy('/inventory')).toEqual(['json-charset', 'cors']);
   });
 
-  test('is no limit of the rate, however many calls there are, but by a 429', async () => {
+  test('include rate-limit only after a 429, however many calls there are', async () => {
     expect(await touchedBy('/inventory', {}, 30)).toEqual(['json-charset', 'cors']);
     const limited = { 'rate-limit': '10/s' } as const;
     expect(await touchedBy('/inventory', {}, 30, limited)).toContain('rate-limit');
   });
 
-  test('is no order of the checks where a missing key yields what is documented', async () => {
+  test('include check-order only if the reply is not the documented one', async () => {
     const bad = { method: 'POST', headers: {}, body: '{}' };
     expect(await touchedBy('/pets', bad)).not.toContain('check-order');
     const inputFirst = { 'check-order': 'input-first' } as const;
@@ -388,7 +388,7 @@ describe('what a run touches', () => {
     ],
     [['DELETE', '/store/orders/3']],
     [['PUT', '/pets']],
-  ])('is all of which another option answers %j otherwise', async (...requests) => {
+  ])('include each one with an option that changes a reply to %j', async (...requests) => {
     const touched = new Touched();
     const before = await answersTo(requests, {}, touched);
     const decisive: string[] = [];
@@ -402,7 +402,7 @@ describe('what a run touches', () => {
     expect(touched.assumptions).toEqual(expect.arrayContaining(decisive));
   });
 
-  test('is what the plan is made of', () => {
+  test('decide the plan', () => {
     const plan = planSweep({ 'conflict-body': 'empty' }, { cors: 'allowed' }, [
       'conflict-body',
       'cors',
@@ -415,7 +415,7 @@ describe('what a run touches', () => {
   });
 });
 
-test('of much output the last lines are kept, without what a terminal obeys', () => {
+test('the last lines of long output are kept without control characters', () => {
   const tail = new Tail();
   for (let count = 0; count < 100_000; count += 1) tail.add(Buffer.from(`line ${count}\n`));
   tail.add(Buffer.from('\u001B[31mred\u001B[39m\u0007\r\n\n'));

@@ -32,7 +32,7 @@ describe('the help', () => {
   });
 
   test.each([['help'], ['exec', 'help'], ['run', '--help']])(
-    'is also the answer to %j',
+    'is also printed for %j',
     async (...words) => {
       const text = await readCommandLine(words, PLAIN.width);
       expect(text).toMatch(/^petstore-mock .*\n\n/);
@@ -70,7 +70,7 @@ describe('the table of assumptions', () => {
     expect(text).not.toContain('>');
   });
 
-  test('marks what is chosen', () => {
+  test('marks the chosen options', () => {
     const text = renderAssumptions({ 'cancel-again': '404', 'rate-limit': '7/m' }, PLAIN);
     expect(text).toContain('409*, >404, 204');
     expect(text).toContain('none*, 10/s, >7/m');

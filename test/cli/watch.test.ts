@@ -21,7 +21,7 @@ async function told({ stderr, process }: RunningCommand, text: string, times = 1
   while (stderr().split(text).length <= times) await once(process.stderr, 'data');
 }
 
-test('--watch starts every sandbox anew when a file has changed, and keeps them when it is broken', async () => {
+test('--watch restarts every sandbox when a file changes, unless the file is broken', async () => {
   const fixture = join(folder, 'fixture.json');
   const scenario = join(folder, 'one.yaml');
   const whole = readFileSync(join(packageRoot, 'fixtures/default.json'), 'utf8');

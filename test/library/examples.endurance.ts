@@ -116,7 +116,7 @@ describe.concurrent('the example for', () => {
     expect([servers.size, sandboxes.size]).toEqual([1, 4]);
   });
 
-  test(`Playwright passes, ${CHROMIUM === undefined ? 'but for its page' : 'with its page'}, and a failed test prints its exchanges`, async () => {
+  test(`Playwright passes ${CHROMIUM === undefined ? 'without' : 'with'} its page, and a failed test prints its exchanges`, async () => {
     const { files, env } = PAGES;
     const all = ['orders', 'where', 'failing', ...files];
     const { code, output } = await run('playwright', all, { ...env, WORKERS: '2' });
@@ -140,7 +140,7 @@ describe.concurrent('the example for', () => {
   });
 });
 
-test('on a server that runs already, a failed test prints its exchanges, and every sandbox is forgotten', async () => {
+test('on a running server, a failed test prints its exchanges and every sandbox is deleted', async () => {
   const server = await startPetstoreMock({ keys: { valid: ['own-key'] } });
   try {
     const env = { PETSTORE_MOCK_URL: server.url, PETSTORE_MOCK_KEY: server.key };

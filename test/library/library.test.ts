@@ -36,13 +36,13 @@ async function refusalOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe('a sandbox', () => {
-  test('has an address and a key that work as they are', async () => {
+  test('has an address and a key that work', async () => {
     expect((await call(server, '/pets')).status).toBe(200);
     expect((await call(server.sandbox(), '/pets')).status).toBe(200);
     expect((await call(server.sandbox('staging'), '/pets')).status).toBe(200);
   });
 
-  test('is apart from every other', async () => {
+  test('is isolated from every other', async () => {
     const [one, other] = [server.sandbox(), server.sandbox()];
     await one.orders.delete(1);
     expect(await one.orders.count()).toBe(13);
@@ -50,7 +50,7 @@ describe('a sandbox', () => {
     expect(server.sandbox(one.name).url).toBe(one.url);
   });
 
-  test('is listed and forgotten by its name', async () => {
+  test('is listed and deleted by its name', async () => {
     const { name, animals } = server.sandbox('listed');
     await animals.delete(1);
     const listed = (await server.sandboxes.list()).find((it) => it.name === name);
@@ -59,13 +59,13 @@ describe('a sandbox', () => {
     expect(await animals.count()).toBe(64);
   });
 
-  test.each(['', 'a b', 'a/b', 'x'.repeat(65)])('cannot be called %j', (name) => {
+  test.each(['', 'a b', 'a/b', 'x'.repeat(65)])('cannot be named %j', (name) => {
     expect(() => server.sandbox(name)).toThrow(TypeError);
   });
 });
 
 describe('the store', () => {
-  test('is read, merged into, replaced and reset', async () => {
+  test('can be read, patched, replaced and reset', async () => {
     const { state, reset } = server.sandbox();
     const { animals } = await state.patch({
       animals: [{ id: 1, name: 'Max' }],
@@ -82,7 +82,7 @@ describe('the store', () => {
     expect((await state.get()).orders).toHaveLength(14);
   });
 
-  test('has integers that a double cannot hold as bigints, and others as numbers', async () => {
+  test('has bigints only for integers that a double cannot hold', async () => {
     const { animals, inventory, orders, state } = server.sandbox();
     const created = await animals.create({ name: 'Rex', categoryId: BIG });
     expect(created).toEqual({ id: 65, name: 'Rex', categoryId: BIG });
@@ -108,7 +108,7 @@ describe('the store', () => {
     await expect(inventory.get(BIG)).rejects.toThrow(ControlError);
   });
 
-  test('tells the largest number and the smallest bigint apart', async () => {
+  test('distinguishes the largest number from the smallest bigint', async () => {
     const { animals } = server.sandbox();
     const largest = Number.MAX_SAFE_INTEGER;
     await animals.put(largest, { name: 'Rex', categoryId: BigInt(largest) + 1n });
@@ -119,7 +119,7 @@ describe('the store', () => {
     });
   });
 
-  test('is queried as json-server is', async () => {
+  test('takes the queries of json-server', async () => {
     const { animals } = server.sandbox();
     const [last, ...others] = await animals.list({
       status: 'sold',
@@ -132,12 +132,12 @@ describe('the store', () => {
     expect(await animals.count({ id_gte: 64 })).toBe(1);
   });
 
-  test('takes null for a member that is to go', async () => {
+  test('removes a member that is set to null', async () => {
     const { animals } = server.sandbox();
     expect(await animals.patch(1, { status: null })).not.toHaveProperty('status');
   });
 
-  test('is kept as a snapshot', async () => {
+  test('can be saved as a snapshot and restored', async () => {
     const { snapshots, orders } = server.sandbox();
     expect(await snapshots.create('before')).toMatchObject({ name: 'before', orders: 14 });
     await orders.delete(1);
@@ -149,7 +149,7 @@ describe('the store', () => {
 });
 
 describe('scenarios', () => {
-  test('are named, written out, or both', async () => {
+  test('are names, definitions, or both', async () => {
     const sandbox = server.sandbox();
     const { scenario } = sandbox;
     expect((await scenario.list()).map(({ name }) => name)).toContain('slow');
@@ -164,7 +164,7 @@ describe('scenarios', () => {
     expect(await scenario.get()).toEqual([]);
   });
 
-  test('are written out with bigints', async () => {
+  test('can have bigints in a definition', async () => {
     const sandbox = server.sandbox();
     await sandbox.scenario.use({
       state: {
@@ -188,19 +188,19 @@ describe('scenarios', () => {
     expect(await sandbox.orders.list()).toEqual([{ id: BIG, petId: BIG }]);
   });
 
-  test('are written out one at a time', async () => {
+  test('take at most one definition', async () => {
     await expect(server.sandbox().scenario.use({}, {})).rejects.toThrow(TypeError);
   });
 });
 
-test('assumptions are chosen', async () => {
+test('assumptions can be chosen', async () => {
   const sandbox = server.sandbox();
   const chosen = await sandbox.assume({ 'cancel-again': '204' });
   expect(chosen.find(({ id }) => id === 'cancel-again')?.chosen).toBe('204');
   expect(await sandbox.assumptions()).toEqual(chosen);
 });
 
-test('the clock is frozen, moved and set', async () => {
+test('the clock can be frozen, moved and set', async () => {
   const { clock } = server.sandbox();
   expect(await clock.freeze(new Date('2030-12-01T00:00:00Z'))).toEqual({
     now: '2030-12-01T00:00:00.000Z',
@@ -215,7 +215,7 @@ test('the clock is frozen, moved and set', async () => {
   expect((await clock.get()).frozen).toBe(false);
 });
 
-test('the journal is listed, counted and emptied', async () => {
+test('the journal can be listed, counted and cleared', async () => {
   const sandbox = server.sandbox();
   await call(sandbox, '/pets/1');
   await call(sandbox, '/store/orders/2', { method: 'DELETE' });
@@ -235,7 +235,7 @@ test('the journal is listed, counted and emptied', async () => {
   expect(await requests.count()).toBe(0);
 });
 
-test('a count that dropped requests could change is refused', async () => {
+test('a count throws if dropped requests could change it', async () => {
   await using mock = await startPetstoreMock({ journal: 1 });
   await call(mock, '/pets');
   expect(await mock.requests.count()).toBe(1);
@@ -243,7 +243,7 @@ test('a count that dropped requests could change is refused', async () => {
   await expect(mock.requests.count()).rejects.toThrow(/at least 1 .* larger journal/);
 });
 
-test('the journal has integers of both bodies exactly', async () => {
+test('the journal has exact integers in both bodies', async () => {
   const sandbox = server.sandbox();
   const body = `{"name":"Rex","categoryId":${BIG}}`;
   await call(sandbox, '/pets', { method: 'POST', body });
@@ -254,7 +254,7 @@ test('the journal has integers of both bodies exactly', async () => {
   expect(refused?.request.body).toBe('no JSON');
 });
 
-test('the journal is filtered by each part of an exchange', async () => {
+test('the journal can be filtered by each part of an exchange', async () => {
   const sandbox = server.sandbox();
   const { requests, clock } = sandbox;
   await clock.freeze('2030-01-01T00:00:00Z');
@@ -288,7 +288,7 @@ test('the journal is filtered by each part of an exchange', async () => {
 });
 
 describe('reports', () => {
-  test('of a sandbox are about what was done there', async () => {
+  test('of a sandbox cover that sandbox', async () => {
     const sandbox = server.sandbox();
     await call(sandbox, '/pets/1');
     await call({ ...sandbox, key: 'undefined' }, '/store/orders');
@@ -309,7 +309,7 @@ describe('reports', () => {
     ]);
   });
 
-  test('of a server are about its own sandbox or about all, also those that are gone', async () => {
+  test('of a server cover its own sandbox, or all sandboxes including deleted ones', async () => {
     const own = await startPetstoreMock();
     try {
       const sandbox = own.sandbox();
@@ -334,8 +334,8 @@ describe('reports', () => {
   });
 });
 
-describe('a refused call is thrown', () => {
-  test('with what the server says, its status and code, and what was asked', async () => {
+describe('a refused call throws', () => {
+  test('with the message, status and code of the server, and the call', async () => {
     const { name, orders } = server.sandbox();
     const error = await refusalOf(orders.get(99));
     expect(error).toBeInstanceOf(ControlError);
@@ -349,7 +349,7 @@ describe('a refused call is thrown', () => {
     expect(error).toHaveProperty('call', `GET ${origin}/~${name}/__mock/orders/99`);
   });
 
-  test('with every problem of what was sent', async () => {
+  test('with every problem in the request', async () => {
     const { scenario, state } = server.sandbox();
     const error = await refusalOf(
       state.put({ animals: [{ id: 1, name: 'Rex', categoryId: 1.5 }] }),
@@ -361,7 +361,7 @@ describe('a refused call is thrown', () => {
     expect((await state.get()).animals).toHaveLength(64);
   });
 
-  test('where the name of a sandbox or of a snapshot would lead elsewhere', async () => {
+  test('if the name of a sandbox or snapshot would change the path', async () => {
     const { snapshots } = server.sandbox();
     await snapshots.create('kept');
     await expect(server.sandboxes.delete('../orders/1')).rejects.toThrow(TypeError);
@@ -372,7 +372,7 @@ describe('a refused call is thrown', () => {
 });
 
 describe('a server', () => {
-  test('that runs elsewhere is controlled with its token', async () => {
+  test('on another host is controlled with its token', async () => {
     const { port, close } = await startServer({
       host: '0.0.0.0',
       port: 0,
@@ -397,7 +397,7 @@ describe('a server', () => {
     }
   });
 
-  test('gives a key that works, also for staging', async () => {
+  test('gives a working key, also for staging', async () => {
     const staging = await connectPetstoreMock({ url: server.sandbox('staging').url });
     expect((await call(staging, '/pets')).status).toBe(200);
     expect((await call(staging.sandbox(), '/pets')).status).toBe(200);
@@ -407,7 +407,7 @@ describe('a server', () => {
     );
   });
 
-  test('that is mounted in another app is controlled there', async () => {
+  test('mounted in another app can be controlled', async () => {
     const app = express();
     app.use('/backend', createApp());
     await using site = await serve(createServer(app));
@@ -421,7 +421,7 @@ describe('a server', () => {
     expect((await mock.findings()).total).toBe(0);
   });
 
-  test('that is not there is told of, before and after it has stopped', async () => {
+  test('that is not running causes a clear error', async () => {
     const stopped = await startPetstoreMock({ keys: { valid: ['my-key'] } });
     const { url, key } = stopped;
     expect(key).toBe('my-key');
@@ -434,7 +434,7 @@ describe('a server', () => {
     expect(error).toHaveProperty('cause', expect.any(Error));
   });
 
-  test('that is no mock, or has no control API, is told of', async () => {
+  test('that is not a mock, or has no control API, causes a clear error', async () => {
     await expect(connectPetstoreMock({ url: 'localhost' })).rejects.toThrow(TypeError);
     await expect(startPetstoreMock({ noControl: true })).rejects.toThrow(TypeError);
     await expect(globalSetup({ noControl: true })()).rejects.toThrow(TypeError);
@@ -465,7 +465,7 @@ describe('a server', () => {
     await expect(fetch(url)).rejects.toThrow('fetch failed');
   });
 
-  test('answers what is in flight before it has stopped', async () => {
+  test('answers requests in flight before it stops', async () => {
     const mock = await startPetstoreMock();
     const body = '{"name":"Rex","categoryId":1}';
     const headers = {
@@ -489,7 +489,7 @@ describe('a server', () => {
     await Promise.all(stops);
   });
 
-  test('runs beside another, and shares nothing with it', async () => {
+  test('shares nothing with another server', async () => {
     await using one = await startPetstoreMock({ seed: 2, assume: { 'assigned-ids': 'int64' } });
     await using other = await startPetstoreMock({ scenarios: ['no-orders'] });
     expect(one.url).not.toBe(other.url);
@@ -503,7 +503,7 @@ describe('a server', () => {
     expect((await call(one, '/pets')).status).toBe(200);
   });
 
-  test('answers to the service and the control API, whatever stands in the place of fetch', async () => {
+  test('is controlled even if a test replaces fetch', async () => {
     const { fetch } = globalThis;
     globalThis.fetch = () => Promise.reject(new Error('no network'));
     try {
@@ -514,17 +514,17 @@ describe('a server', () => {
   });
 });
 
-describe('what is told of a failed test', () => {
+describe('the report of a failed test', () => {
   const tellOf = async (sandbox: ReturnType<PetstoreMock['sandbox']>) =>
     (await tellExchanges(sandbox, 'adds Rex')).replaceAll(sandbox.name, 'NAME').split('\n');
 
-  test('is that there was no call, where there was none', async () => {
+  test('says that there was no call', async () => {
     expect(await tellOf(server.sandbox())).toEqual([
       'petstore-mock got no calls in sandbox NAME (test "adds Rex")',
     ]);
   });
 
-  test('has every digit, and why there was no reply', async () => {
+  test('has exact integers and the reason for a missing reply', async () => {
     const sandbox = server.sandbox();
     await call(sandbox, '/pets', { method: 'POST', body: `{"name":"Rex","categoryId":${BIG}}` });
     await sandbox.scenario.use('connection-reset');
@@ -538,7 +538,7 @@ describe('what is told of a failed test', () => {
     ]);
   });
 
-  test('is cut: the latest calls, and the beginning of what is long', async () => {
+  test('has only the latest calls, and the beginning of long bodies', async () => {
     const sandbox = server.sandbox();
     for (let count = 1; count <= 21; count += 1) await call(sandbox, '/pets');
     const [, hidden, first, body = '', ...others] = await tellOf(sandbox);
@@ -558,7 +558,7 @@ describe('the server of a run', () => {
 
   afterEach(() => vi.unstubAllEnvs());
 
-  test('is told to all that start after it, until it has stopped', async () => {
+  test('is in the environment until it stops', async () => {
     for (const name of NAMES) vi.stubEnv(name, undefined);
     vi.stubEnv('PETSTORE_MOCK_URL', '');
     const stop = await globalSetup({ keys: { valid: ['my-key'] }, scenarios: ['no-orders'] })();
@@ -571,7 +571,7 @@ describe('the server of a run', () => {
     await expect(mock.orders.count()).rejects.toThrow('no petstore-mock answers');
   });
 
-  test('is the one that runs already, which goes on', async () => {
+  test('is the one already running, which keeps running', async () => {
     for (const name of NAMES) vi.stubEnv(name, undefined);
     vi.stubEnv('PETSTORE_MOCK_URL', server.url);
     const stop = await globalSetup()();

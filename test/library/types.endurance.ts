@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { check, useTypesProject } from '../helpers/types-project.ts';
 
-describe.concurrent('the types that are published', () => {
+describe.concurrent('the published types', () => {
   useTypesProject();
 
   const NODE16 = { module: 'node16' };

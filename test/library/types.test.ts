@@ -6,7 +6,7 @@ import { check, useTypesProject, WRONG } from '../helpers/types-project.ts';
 describe('the published types', () => {
   useTypesProject();
 
-  test('are right to the last field, and refuse what is wrong', async () => {
+  test('are exact for every member and refuse wrong code', async () => {
     const options = { module: 'node16', skipLibCheck: true };
     const { output } = await check('quick', ['consumer.ts', 'wrong.ts'], options);
     const lines = [...output.matchAll(/^wrong\.ts\((\d+),/gm)].map(([, line]) => Number(line));
