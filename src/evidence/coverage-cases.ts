@@ -57,16 +57,21 @@ export const CASE_FACTS: Readonly<Record<CaseId, number>> = {
   'order-large-id': RECORD_FACTS['large-id'],
 };
 
-/** The facts of a documented reply and its call, besides those of its records. */
-export function callFacts(call: Call, { status, headers }: Reply, world: World): number {
+/** The facts of a documented reply and its call; of those not in `wanted`, perhaps none. */
+export function callFacts(
+  call: Call,
+  { status, headers }: Reply,
+  world: World,
+  wanted: number,
+): number {
   if (status === 401) return CALL_FACTS[isKeySent(call, world) ? 'key-invalid' : 'key-missing'];
   switch (call.operation) {
     case 'listPets':
       return pageFacts(call);
     case 'createPet':
-      return creationFacts(call);
+      return creationFacts(call, wanted);
     case 'getPet':
-      return headers.some((name, index) => index % 2 === 0 && /^sunset$/i.test(name))
+      return CALL_FACTS['pet-sunset'] & wanted && hasHeader(headers, 'sunset')
         ? CALL_FACTS['pet-sunset']
         : 0;
     case 'updateInventory':
@@ -104,12 +109,17 @@ function limitFact(text: string): number {
   return limit > 1 && limit < 100 ? CALL_FACTS['limit-between'] : 0;
 }
 
+function hasHeader(headers: readonly string[], name: string): boolean {
+  return headers.some((text, index) => index % 2 === 0 && text.toLowerCase() === name);
+}
+
 /** None if the body is no animal. */
-function creationFacts({ body }: Call): number {
+function creationFacts({ body }: Call, wanted: number): number {
   const value = jsonIn(body);
-  if (!isObject(value) || !readRecord(CREATED, value, 'body').ok) return 0;
+  if (!isObject(value)) return 0;
   const hasStatus = Object.hasOwn(value, 'status');
-  return CALL_FACTS[hasStatus ? 'created-with-status' : 'created-without-status'];
+  const fact = CALL_FACTS[hasStatus ? 'created-with-status' : 'created-without-status'];
+  return (fact & wanted) !== 0 && readRecord(CREATED, value, 'body').ok ? fact : 0;
 }
 
 function quantityFacts({ body }: Call): number {

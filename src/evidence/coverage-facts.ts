@@ -34,17 +34,20 @@ export function isLarge(id: bigint): boolean {
 /** The facts of lists and of their groups, which are the same objects as long as nothing changes. */
 const known = new WeakMap<object, number>();
 
-/** The facts that a reply with records of one kind shows. */
-export function recordFacts({ records, body }: Reply, name: RecordName): number {
+const ALL_FACTS = -1;
+const FIELD_FACTS = RECORD_FACTS['all-fields'] | RECORD_FACTS['absent-fields'];
+
+/** The facts that a reply with records of one kind shows; of those not in `wanted`, perhaps none. */
+export function recordFacts({ records, body }: Reply, name: RecordName, wanted: number): number {
   const fields = RECORDS[name];
   if (records === undefined) {
     return body.kind === 'json' ? factsOfText(body.text.toString(), fields) : 0;
   }
   // A long list is drawn while it is read, so its facts are not those of an object.
-  if (!Array.isArray(records) || records.length <= 1) return factsOfGroups(records, fields);
+  if (!Array.isArray(records) || records.length <= 1) return factsOfGroups(records, fields, wanted);
   let facts = known.get(records);
   if (facts === undefined) {
-    facts = factsOfGroups(records, fields);
+    facts = factsOfGroups(records, fields, ALL_FACTS);
     known.set(records, facts);
   }
   return facts;
@@ -59,17 +62,23 @@ function factsOfText(text: string, fields: Fields): number {
     return 0;
   }
   const records = Array.isArray(value) ? value.filter(isObject) : [value].filter(isObject);
-  return records.length > 0 || Array.isArray(value) ? factsOfGroups([records], fields) : 0;
+  return records.length > 0 || Array.isArray(value)
+    ? factsOfGroups([records], fields, ALL_FACTS)
+    : 0;
 }
 
-function factsOfGroups(groups: Iterable<readonly ShownRecord[]>, fields: Fields): number {
+function factsOfGroups(
+  groups: Iterable<readonly ShownRecord[]>,
+  fields: Fields,
+  wanted: number,
+): number {
   let facts = 0;
   let read = 0;
   for (const group of groups) {
     const [only] = group;
     facts |=
       only !== undefined && group.length === 1
-        ? factsOfRecord(only, fields)
+        ? factsOfRecord(only, fields, wanted)
         : factsOfGroup(group, fields);
     read += group.length;
     if (read >= MOST_READ) break;
@@ -81,23 +90,27 @@ function factsOfGroup(group: readonly ShownRecord[], fields: Fields): number {
   let facts = known.get(group);
   if (facts === undefined) {
     facts = 0;
-    for (const record of group.slice(0, MOST_READ)) facts |= factsOfRecord(record, fields);
+    for (const record of group.slice(0, MOST_READ))
+      facts |= factsOfRecord(record, fields, ALL_FACTS);
     known.set(group, facts);
   }
   return facts;
 }
 
-function factsOfRecord(record: ShownRecord, fields: Fields): number {
+function factsOfRecord(record: ShownRecord, fields: Fields, wanted: number): number {
   let facts = 0;
-  let lacksField = false;
-  for (const name in fields) {
-    const value = record[name];
-    if (isAbsent(value)) lacksField = true;
-    else if (typeof value === 'bigint' && fields[name]?.type === 'int64' && isLarge(value)) {
-      facts |= RECORD_FACTS['large-id'];
+  if ((wanted & FIELD_FACTS) !== 0) {
+    const lacksField = Object.keys(fields).some((name) => isAbsent(record[name]));
+    facts |= RECORD_FACTS[lacksField ? 'absent-fields' : 'all-fields'];
+  }
+  if ((wanted & RECORD_FACTS['large-id']) !== 0) {
+    for (const name in fields) {
+      const value = record[name];
+      if (typeof value === 'bigint' && fields[name]?.type === 'int64' && isLarge(value)) {
+        facts |= RECORD_FACTS['large-id'];
+      }
     }
   }
-  facts |= RECORD_FACTS[lacksField ? 'absent-fields' : 'all-fields'];
   const { status, complete } = record;
   if (isAbsent(status)) facts |= RECORD_FACTS['no-status'];
   else if (typeof status === 'string') {

@@ -149,8 +149,8 @@ export class Coverage {
   #noteCases(place: Place, count: Count, unseen: number, ...shown: Exchanged): void {
     const [exchange, call, reply, world] = shown;
     const { cases, record } = place;
-    const ofRecords = record === undefined ? 0 : recordFacts(reply, record);
-    const fresh = unseen & (ofRecords | callFacts(call, reply, world));
+    const ofRecords = record === undefined ? 0 : recordFacts(reply, record, unseen);
+    const fresh = unseen & (ofRecords | callFacts(call, reply, world, unseen));
     if (fresh === 0) return;
     count.facts |= fresh;
     for (const { slot, fact } of cases) if ((fresh & fact) !== 0) this.#add(slot, exchange);

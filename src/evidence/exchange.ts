@@ -4,6 +4,7 @@ import type { Decision } from '../scenario/rules.ts';
 import { bearerToken } from '../service/bearer.ts';
 import type { Call } from '../service/input.ts';
 import type { Basis, Reply } from '../service/reply.ts';
+import { turnTime } from '../service/turn-time.ts';
 import type { World } from '../service/world.ts';
 import { cut } from '../words.ts';
 import type { Noted } from './finding-codes.ts';
@@ -18,7 +19,7 @@ export interface Seen {
   readonly headers: readonly string[];
   /** Undefined where no operation was called: the service has no such path or method, say. */
   readonly call: Call | undefined;
-  /** When the request was received, by `performance.now()`. */
+  /** When the request was received, by `turnTime().steady`. */
   readonly receivedAt: number;
 }
 
@@ -53,7 +54,7 @@ export class Exchange {
   number = 0;
   /** When the reply was decided on, by the sandbox's clock; milliseconds since 1970. */
   at = 0;
-  /** Milliseconds from the request to its reply, delay included. */
+  /** Milliseconds from the request to its reply, delay included; 0 if it was answered at once. */
   duration = 0;
   method = '';
   target = '';
@@ -95,7 +96,7 @@ export class Exchange {
     this.basis = reply?.basis ?? forcedBy(decision);
     this.fault = outcome.kind === 'fault' ? outcome.fault.kind : undefined;
     this.delay = outcome.delay;
-    this.duration = performance.now() - seen.receivedAt + outcome.delay;
+    this.duration = turnTime().steady - seen.receivedAt + outcome.delay;
     this.findings = NO_FINDINGS;
     this.#requestHeaders = keptHeaders(seen.headers);
     const body = seen.call?.body.kind === 'bytes' ? seen.call.body.bytes : undefined;

@@ -9,6 +9,7 @@ import type { Outcome } from '../scenario/outcome.ts';
 import { BODY_LIMITS, type Call } from '../service/input.ts';
 import type { ReceivedBody } from '../service/received-body.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
+import { turnTime } from '../service/turn-time.ts';
 import type { World } from '../service/world.ts';
 import { decodeTarget, type Route, receiveBody, type Target } from './decode.ts';
 import { failed } from './edge-errors.ts';
@@ -35,7 +36,6 @@ interface ServiceRequest extends Seen, Framing {
 /** Creates the handler that the listener and the Express app share. */
 export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): ServiceHandler {
   return (request, response) => {
-    const receivedAt = performance.now();
     const target = decodeTarget(request.url ?? '/');
     const { headers, method = 'GET' } = request;
     const { sandbox, authorization, refusal } = locate(sandboxes, target.sandbox, headers);
@@ -50,7 +50,7 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
       authorization,
       headers: request.rawHeaders,
       call: undefined,
-      receivedAt,
+      receivedAt: turnTime().steady,
       head: method === 'HEAD',
       crossOrigin: headers.origin !== undefined,
     };

@@ -1,3 +1,5 @@
+import { turnTime } from './turn-time.ts';
+
 /** Tells the time, in milliseconds since 1970-01-01T00:00:00Z. */
 export interface Clock {
   now(): number;
@@ -26,8 +28,8 @@ export class MovableClock implements Clock {
 
   /** Starts again as a new clock of this setting would. */
   reset({ now, frozen = false }: ClockSetting): void {
-    this.#ahead = now === undefined ? 0 : now - Date.now();
-    this.#frozenAt = frozen ? (now ?? Date.now()) : undefined;
+    this.#ahead = now === undefined ? 0 : now - turnTime().wall;
+    this.#frozenAt = frozen ? (now ?? turnTime().wall) : undefined;
   }
 
   get real(): boolean {
@@ -39,12 +41,12 @@ export class MovableClock implements Clock {
   }
 
   now(): number {
-    return this.#frozenAt ?? Date.now() + this.#ahead;
+    return this.#frozenAt ?? turnTime().wall + this.#ahead;
   }
 
   /** Shows another instant, or stops or starts the clock where it is. */
   set({ now = this.now(), frozen = this.frozen }: ClockSetting): void {
-    this.#ahead = now - Date.now();
+    this.#ahead = now - turnTime().wall;
     this.#frozenAt = frozen ? now : undefined;
   }
 

@@ -57,23 +57,23 @@ function writer(fields: Fields, choices: Pick<Choices, WireChoice>): (record: An
   const plan = Object.entries(fields).map(([name, { type }]) => ({
     name,
     type,
-    prefix: `${JSON.stringify(name)}:`,
+    prefix: `,${JSON.stringify(name)}:`,
   }));
 
   return (record) => {
-    const members: string[] = [];
+    let json = '';
     for (const { name, prefix, type } of plan) {
       const value = record[name];
       if (value === undefined) {
-        if (nullForAbsent) members.push(`${prefix}null`);
-      } else if (typeof value !== 'string') members.push(prefix + String(value));
+        if (nullForAbsent) json += `${prefix}null`;
+      } else if (typeof value !== 'string') json += prefix + String(value);
       else {
         const text = type === 'dateTime' ? formatDate(value, choices) : value;
-        members.push(prefix + JSON.stringify(text));
+        json += prefix + JSON.stringify(text);
       }
     }
-    // Joined, not added up: a string that is a tree of pieces is written to a socket far slower.
-    return ['{', members.join(','), '}'].join('');
+    // Each prefix begins with a comma.
+    return json === '' ? '{}' : `{${json.slice(1)}}`;
   };
 }
 
