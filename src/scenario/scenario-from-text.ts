@@ -1,7 +1,7 @@
 import type { Scenario } from './scenario.ts';
 
 /** Something wrong in the text of a scenario. Lines and columns count from 1. */
-export interface TextProblem {
+interface TextProblem {
   readonly line: number;
   readonly column: number;
   readonly message: string;

@@ -35,7 +35,7 @@ export function streamsOf(sandboxes: Sandboxes): Streams {
 }
 
 /** What a stream sends. */
-export interface StreamOptions {
+interface StreamOptions {
   readonly filter: ExchangeFilter;
   /** The number of the exchange that the client has read last; by default the latest. */
   readonly after?: number | undefined;

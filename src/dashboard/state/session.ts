@@ -14,9 +14,6 @@ export function controlPath(name: string): string {
   return name === DEFAULT_SANDBOX ? `${root}/__mock` : `${root}/~${name}/__mock`;
 }
 
-/** The path of the service in this page's sandbox. */
-export const servicePath = `${controlPath(sandbox).slice(0, -'/__mock'.length)}/v1`;
-
 export type Connection = 'ok' | 'lost' | 'no-token' | 'wrong-token';
 
 /** Whether the control API answers this page. */
