@@ -16,7 +16,10 @@ const folder = join(root, 'dist/dashboard');
 export async function buildDashboard() {
   const { metafile, outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: [`${sources}/dashboard.tsx`, `${sources}/dashboard.css`],
+    entryPoints: ['dashboard', 'reference'].flatMap((name) => [
+      `${sources}/${name}.tsx`,
+      `${sources}/${name}.css`,
+    ]),
     outdir: 'dist/dashboard',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -38,7 +41,9 @@ export async function buildDashboard() {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   for (const { path, contents } of outputFiles) write(basename(path), contents);
-  write('index.html', Buffer.from(pageWith(Object.entries(metafile.outputs))));
+  for (const page of ['index.html', 'reference.html']) {
+    write(page, Buffer.from(linked(page, Object.entries(metafile.outputs))));
+  }
   return metafile;
 }
 
@@ -56,14 +61,15 @@ function refuseServerCode({ inputs }) {
 }
 
 /**
- * The page with the hashed names of what it loads.
+ * A page with the hashed names of what it loads.
+ * @param {string} page
  * @param {[string, { entryPoint?: string }][]} outputs
  */
-function pageWith(outputs) {
-  const html = readFileSync(join(root, sources, 'index.html'), 'utf8');
-  return html.replaceAll(/(?<=")dashboard\.(?:tsx|css)(?=")/g, (name) => {
+function linked(page, outputs) {
+  const html = readFileSync(join(root, sources, page), 'utf8');
+  return html.replaceAll(/(?<=")\w+\.(?:tsx|css)(?=")/g, (name) => {
     const [path] = outputs.find(([, it]) => it.entryPoint === `${sources}/${name}`) ?? [];
-    if (path === undefined) throw new Error(`index.html loads ${name}, which was not built.`);
+    if (path === undefined) throw new Error(`${page} loads ${name}, which was not built.`);
     return `dashboard/${basename(path)}`;
   });
 }

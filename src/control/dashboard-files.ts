@@ -11,6 +11,8 @@ const FOLDER = join(packageRoot, 'dist/dashboard');
 
 const PAGE = 'index.html';
 
+const REFERENCE = 'reference.html';
+
 /** The names that the build writes; anything else cannot reach the file system. */
 const ASSET = /^[\w-]+\.(?:js|css)$/;
 
@@ -33,7 +35,7 @@ const POLICY = [
 ].join('; ');
 
 /**
- * Serves the dashboard. Its files hold no data and need no token; the page calls the control API like
+ * Serves the dashboard and the API reference. Their files hold no data and need no token; the pages call the control API like
  * any other client. Nothing is read before the first request.
  */
 export function serveDashboard(api: Router): void {
@@ -44,6 +46,7 @@ export function serveDashboard(api: Router): void {
     if (originalUrl.split('?', 1)[0] === baseUrl) response.redirect(308, `${baseUrl}/`);
     else await files.send(request, response, PAGE);
   });
+  api.get('/docs', (request, response) => files.send(request, response, REFERENCE));
   api.get('/dashboard/:file', async (request, response, next) => {
     const { file } = request.params;
     if (ASSET.test(file)) await files.send(request, response, file);
@@ -71,7 +74,7 @@ class DashboardFiles {
       'Content-Type': MEDIA_TYPES[extname(name)],
       'Content-Length': String(body.length),
       // The names of all other files change with their content.
-      'Cache-Control': name === PAGE ? 'no-cache' : 'public, max-age=31536000, immutable',
+      'Cache-Control': name.endsWith('.html') ? 'no-cache' : 'public, max-age=31536000, immutable',
       Vary: 'Accept-Encoding',
       'Content-Security-Policy': POLICY,
       'Cross-Origin-Resource-Policy': 'same-origin',

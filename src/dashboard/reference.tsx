@@ -1,0 +1,79 @@
+import { render } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
+import { call } from './client/control-calls.ts';
+import { exactReplies } from './exact-replies.ts';
+import { Loading } from './parts/loading.tsx';
+import { TokenForm } from './parts/token-form.tsx';
+import { useResource } from './state/resource.ts';
+import { connection, controlToken, sandbox } from './state/session.ts';
+
+const STAGING = 'staging';
+
+/** The two APIs: the path of the document, and the key that its scheme takes. */
+const APIS = {
+  service: {
+    title: 'Service',
+    document: '/service.openapi.json',
+    scheme: 'apiKey',
+    key: () => (sandbox === STAGING ? 'staging-key' : 'demo-key'),
+  },
+  control: {
+    title: 'Control API',
+    document: '/openapi.json',
+    scheme: 'controlToken',
+    key: controlToken,
+  },
+} as const;
+
+const shown = new URLSearchParams(location.search).get('api') === 'control' ? 'control' : 'service';
+
+function Reference() {
+  const asksForToken = connection.value === 'no-token' || connection.value === 'wrong-token';
+  return (
+    <>
+      <header class="top">
+        <span class="brand">petstore-mock</span>
+        <nav aria-label="References">
+          <a href="docs" aria-current={shown === 'service' ? 'page' : undefined}>
+            {APIS.service.title}
+          </a>
+          <a href="docs?api=control" aria-current={shown === 'control' ? 'page' : undefined}>
+            {APIS.control.title}
+          </a>
+          <a href="./">Dashboard</a>
+        </nav>
+      </header>
+      <main>{asksForToken ? <TokenForm /> : <Operations />}</main>
+    </>
+  );
+}
+
+/** The operations of the document, each ready to be tried. */
+function Operations() {
+  const { document: path, scheme, key } = APIS[shown];
+  const document = useResource(path, (signal) => call<object>('GET', path, { signal }));
+  const place = useRef<HTMLDivElement>(null);
+  const spec = document.value;
+  useEffect(() => {
+    if (spec === undefined || place.current === null) return;
+    const ui = SwaggerUI({
+      domNode: place.current,
+      spec,
+      plugins: [exactReplies],
+      deepLinking: true,
+      tryItOutEnabled: true,
+      displayRequestDuration: true,
+      defaultModelsExpandDepth: 0,
+      validatorUrl: null,
+      onComplete: () => {
+        const filledIn = key();
+        if (filledIn !== undefined) ui.preauthorizeApiKey(scheme, filledIn);
+      },
+    });
+  }, [spec]);
+  return spec === undefined ? <Loading resource={document} /> : <div ref={place} />;
+}
+
+document.title = `${APIS[shown].title} · ${sandbox} · petstore-mock`;
+render(<Reference />, document.body);
