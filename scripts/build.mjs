@@ -25,6 +25,9 @@ const YAML = 'node_modules/yaml/browser/index.js'; // the only build of yaml in 
 /** The modules that `serve` loads at its start. */
 const atStart = new Set();
 
+/** Of a package, and of those that its author has bundled into it. */
+const LICENCE = /^licen[cs]e|^notice|es-bundle\.js\.license\.txt$/i;
+
 /**
  * Modules that are replaced by others when bundled.
  * @type {import('rolldown').Plugin}
@@ -154,9 +157,10 @@ function bundledPackages() {
 function licences(folders) {
   const sections = folders.map((folder) => {
     const { name, version, license } = readJson(join(folder, 'package.json'));
-    const file = readdirSync(join(root, folder)).find((entry) => /^licen[cs]e/i.test(entry));
-    if (!file) throw new Error(`${name}@${version} is bundled and has no licence file`);
-    const text = readFileSync(join(root, folder, file), 'utf8').trim();
+    const files = readdirSync(join(root, folder)).filter((entry) => LICENCE.test(entry));
+    if (!files[0]) throw new Error(`${name}@${version} is bundled and has no licence file`);
+    const texts = files.map((file) => readFileSync(join(root, folder, file), 'utf8').trim());
+    const text = texts.join('\n\n');
     return `${name} ${version} (${license})\n\n${text}\n`;
   });
   const head = 'petstore-mock contains code of these packages:\n';

@@ -1,4 +1,4 @@
-import { OPERATION_IDS, operationShape } from './operations.ts';
+import { OPERATION_IDS, type OperationId, operationShape } from './operations.ts';
 import { FIELD_TYPES, type Field, type Fields, RECORDS, type RecordName } from './records.ts';
 
 /** A part of the document, which is plain JSON. */
@@ -11,8 +11,12 @@ const EXAMPLES: Readonly<Partial<Record<RecordName, Json>>> = {
   Order: { id: 1, petId: 1, quantity: 2, shipDate: '2031-01-15T09:30:00Z', complete: false },
 };
 
+/** The id of an animal and of an order in the default fixture; the order can be cancelled. */
+export const EXAMPLE_ID = 1;
+
 /** RFC 9457, with the code that the Error would have. */
 const PROBLEM: Json = {
+  'x-mock-basis': 'assumed',
   type: 'object',
   description: 'A problem of HTTP (RFC 9457), in place of the Error where so assumed.',
   required: ['type', 'title', 'status'],
@@ -40,6 +44,17 @@ export function schemas(): Json {
   return all;
 }
 
+/** An example of an operation's body: what the reply to it shows. */
+export function bodyExample(id: OperationId): Json | undefined {
+  const { body, replies } = operationShape(id);
+  const shown = Object.values(replies).find((it) => it.body && it.body.record !== 'Error')?.body;
+  return body && shown && exampleOf(body.fields, EXAMPLES[shown.record]);
+}
+
+function exampleOf(fields: Fields, example: Json = {}): Json {
+  return Object.fromEntries(Object.keys(fields).map((name) => [name, example[name]]));
+}
+
 function objectSchema(fields: Fields, example: Json | undefined): Json {
   const entries = Object.entries(fields);
   const required = entries.filter(([, field]) => field.required).map(([name]) => name);
@@ -47,7 +62,7 @@ function objectSchema(fields: Fields, example: Json | undefined): Json {
     type: 'object',
     required: required.length === 0 ? undefined : required,
     properties: Object.fromEntries(entries.map(([name, field]) => [name, fieldSchema(field)])),
-    examples: example && [Object.fromEntries(entries.map(([name]) => [name, example[name]]))],
+    examples: example && [exampleOf(fields, example)],
   });
 }
 

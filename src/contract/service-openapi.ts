@@ -1,5 +1,13 @@
 import { replyObject, sharedName, sharedReplies, statusesOf } from './openapi-replies.ts';
-import { type Json, jsonContent, ref, schemas, withoutUndefined } from './openapi-schemas.ts';
+import {
+  bodyExample,
+  EXAMPLE_ID,
+  type Json,
+  jsonContent,
+  ref,
+  schemas,
+  withoutUndefined,
+} from './openapi-schemas.ts';
 import {
   BASE_PATH,
   OPERATION_IDS,
@@ -32,7 +40,7 @@ const TAGS: Readonly<Record<OperationShape['tag'], string>> = {
  * @param options.serverUrl where the service is mounted, `/v1` included
  * @param options.version the mock's own version
  */
-export function serviceOpenApi(options: { serverUrl: string; version: string }): object {
+export function serviceOpenApi(options: { serverUrl: string; version: string }): Json {
   return {
     openapi: '3.1.0',
     info: {
@@ -103,9 +111,13 @@ function operationObject(id: OperationId): Json {
     parameters: parameters.map(({ type, minimum, maximum, default: fallback, ...parameter }) => {
       const bounds = withoutUndefined({ minimum, maximum, default: fallback });
       const schema = { ...FIELD_TYPES[type].schema, ...bounds };
-      return { ...parameter, required: parameter.in === 'path', schema };
+      const inPath = parameter.in === 'path';
+      return { ...parameter, required: inPath, schema, ...(inPath && { example: EXAMPLE_ID }) };
     }),
-    requestBody: body && { required: true, content: jsonContent(ref('schemas', body.name)) },
+    requestBody: body && {
+      required: true,
+      content: jsonContent(ref('schemas', body.name), { example: bodyExample(id) }),
+    },
     responses: Object.fromEntries(responses),
   });
 }

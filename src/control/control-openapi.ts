@@ -1,6 +1,7 @@
 import { jsonContent, ref } from '../contract/openapi-schemas.ts';
 import { isObject } from '../contract/records.ts';
 import type { Json } from '../shape/shapes.ts';
+import { EXAMPLES } from './control-examples.ts';
 import { ERROR } from './control-shapes.ts';
 import { type Endpoint, type ReplyShape, TAGS } from './endpoint.ts';
 
@@ -82,11 +83,13 @@ const SHARED = {
 
 function operationOf(endpoint: Endpoint): Json {
   const { id, tag, summary, description, path, parameters = [], body } = endpoint;
+  const example = EXAMPLES[id] ?? {};
   const inPath = [...path.matchAll(PARAMETER)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
     ...PATH_PARAMETERS[name],
+    example: example.path,
   }));
   return {
     operationId: id,
@@ -96,7 +99,10 @@ function operationOf(endpoint: Endpoint): Json {
     ...(endpoint.open && { security: [] }),
     parameters: [...inPath, ...parameters.map((it) => ({ in: 'query', required: false, ...it }))],
     ...(body && {
-      requestBody: { required: body.optional !== true, content: jsonContent(body.shape.schema) },
+      requestBody: {
+        required: body.optional !== true,
+        content: jsonContent(body.shape.schema, { example: example.body }),
+      },
     }),
     responses: repliesOf(endpoint),
   };

@@ -34,6 +34,7 @@ function addresses(request: Request, base: string, enabled: boolean): object {
     ...(enabled && {
       control,
       dashboard: `${control}/`,
+      reference: `${control}/docs`,
       openapi: {
         service: `${control}/service.openapi.json`,
         control: `${control}/openapi.json`,

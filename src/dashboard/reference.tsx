@@ -44,7 +44,13 @@ function Reference() {
           <a href="./">Dashboard</a>
         </nav>
       </header>
-      <main>{asksForToken ? <TokenForm /> : <Operations />}</main>
+      {asksForToken ? (
+        <main>
+          <TokenForm />
+        </main>
+      ) : (
+        <Operations />
+      )}
     </>
   );
 }
@@ -59,7 +65,7 @@ function Operations() {
     if (spec === undefined || place.current === null) return;
     const ui = SwaggerUI({
       domNode: place.current,
-      spec,
+      spec: withoutBigints(spec),
       plugins: [exactReplies],
       deepLinking: true,
       tryItOutEnabled: true,
@@ -75,5 +81,22 @@ function Operations() {
   return spec === undefined ? <Loading resource={document} /> : <div ref={place} />;
 }
 
+/** The bounds of int64, which Swagger UI would round; the format of a schema says them too. */
+function withoutBigints(spec: object): object {
+  const text = JSON.stringify(spec, (_name, value: unknown) =>
+    typeof value === 'bigint' ? undefined : value,
+  );
+  return JSON.parse(text);
+}
+
+/** Swagger UI has its dark colours under a class. */
+function followColorScheme(): void {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+  dark.addEventListener('change', follow);
+  follow();
+}
+
+followColorScheme();
 document.title = `${APIS[shown].title} · ${sandbox} · petstore-mock`;
 render(<Reference />, document.body);

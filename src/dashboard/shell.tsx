@@ -54,6 +54,7 @@ export function Shell() {
               {TITLES[name]}
             </a>
           ))}
+          <a href="docs">API reference</a>
         </nav>
       </header>
       {connection.value === 'lost' && (

@@ -1,4 +1,5 @@
 import { DEFAULT_URL } from '../../contract/default-url.ts';
+import { documentedOnly } from '../../contract/documented-openapi.ts';
 import { serviceOpenApi } from '../../contract/service-openapi.ts';
 import { packageVersion } from '../../package.ts';
 import { jsonText } from '../output/write-report.ts';
@@ -10,6 +11,6 @@ export const openapi: Command = ({ flags, terminal }) => {
     serverUrl: flags['server-url'] ?? DEFAULT_URL,
     version: packageVersion(),
   });
-  terminal.output.write(jsonText(document));
+  terminal.output.write(jsonText(flags.documented ? documentedOnly(document) : document));
   return 0;
 };

@@ -210,6 +210,10 @@ export const FLAG_GROUPS = {
       'Base URL of the service to write into the output.',
       { default: DEFAULT_URL },
     ),
+    documented: toggle(
+      ['openapi'],
+      'Leave out what is assumed, to generate a client of the real service.',
+    ),
     output: text('FILE', ['generate'], 'Write to this file instead of standard output.'),
     force: toggle(['generate'], 'Overwrite an existing file.'),
   },

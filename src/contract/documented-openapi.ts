@@ -1,0 +1,40 @@
+import type { Json } from './openapi-schemas.ts';
+import { isObject } from './records.ts';
+
+/** What tells the mock from the service, besides its assumptions. */
+const OF_THE_MOCK = /^(?:x-mock-.*|Mock-?Basis)$/;
+
+/**
+ * An OpenAPI document without what is only assumed, and without what only the mock has: what the
+ * interface document itself prescribes, for those who generate a client of the real service.
+ */
+export function documentedOnly(document: Json): Json {
+  const isAssumed = (part: unknown): boolean => {
+    if (!isObject(part)) return false;
+    return part['x-mock-basis'] === 'assumed' || isAssumed(targetOf(part, document));
+  };
+  const kept = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(kept);
+    if (!isObject(part)) return part;
+    const entries = Object.entries(part)
+      .filter(([name, it]) => !OF_THE_MOCK.test(name) && !isAssumed(it))
+      .map(([name, it]) => [name, kept(it)] as const);
+    return Object.fromEntries(
+      entries.filter(([name, it]) => !CONTAINERS.has(name) || Object.keys(Object(it)).length > 0),
+    );
+  };
+  const { info, ...rest } = Object(kept(document));
+  return { ...rest, info: { ...info, description: 'The pet store service.' } };
+}
+
+/** Members that are left out where nothing is left in them. */
+const CONTAINERS = new Set(['content', 'headers']);
+
+/** What a reference leads to; undefined if the part is none. */
+function targetOf({ $ref }: Json, document: Json): unknown {
+  if (typeof $ref !== 'string') return undefined;
+  return $ref
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((part, name) => (isObject(part) ? part[name] : undefined), document);
+}
