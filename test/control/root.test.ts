@@ -36,7 +36,7 @@ describeBothWays('the root', (open) => {
         health: `${control}/health`,
         control,
         dashboard: `${control}/`,
-      reference: `${control}/docs`,
+        reference: `${control}/docs`,
         openapi: {
           service: `${control}/service.openapi.json`,
           control: `${control}/openapi.json`,
