@@ -2,7 +2,7 @@ import type express from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Router } from 'express';
 import { locateByName } from '../http/locate.ts';
 import { NotSavedError, Sandbox } from '../sandbox/sandbox.ts';
-import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
+import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
 import { readBody } from './body.ts';
 import { serveDashboard } from './dashboard-files.ts';
 import { type ControlReply, type Endpoint, ofService, refuse } from './endpoint.ts';
@@ -90,8 +90,9 @@ function sandboxFor(
   request: Called,
   { sandboxes }: ControlParts,
 ): Sandbox | ControlReply {
-  if (open) return sandboxes.default;
   const [, name = DEFAULT_SANDBOX] = SANDBOX_IN_MOUNT.exec(request.baseUrl) ?? [];
+  // A probe creates no sandbox, but a name that cannot be one is refused everywhere.
+  if (open && SANDBOX_NAME.test(name)) return sandboxes.default;
   if (defaultOnly && name !== DEFAULT_SANDBOX) return unknown(request);
   const found = locateByName(sandboxes, name);
   return found instanceof Sandbox ? found : ofService(found);

@@ -7,7 +7,6 @@ import { isDelivered, isShown, type Outcome } from '../scenario/outcome.ts';
 import { type RuleBook, Rules } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { MovableClock } from '../service/clock.ts';
-import type { Call } from '../service/input.ts';
 import { createWorld, type World, withChoices } from '../service/world.ts';
 import { indexByStatus } from '../store/animals-by-status.ts';
 import { forkStore, restoreStore, type Store, versionOf } from '../store/store.ts';
@@ -18,18 +17,18 @@ export interface SandboxShare {
   readonly journal: number;
   readonly observers: ReadonlySet<Observer>;
   readonly onFinding: OnFinding | undefined;
-  /** Keeps what sandboxes have seen before they forget it. */
+  /** Called before a sandbox forgets its evidence. */
   readonly forgotten: (sandbox: Sandbox) => void;
 }
 
 /** Keeps a store in a file. */
 export interface SandboxFile {
   readonly store: Store;
-  /** Resolves when every change made to the store is in the file; else the store is put back. */
+  /** Resolves when the file has every change of the store. Before it rejects, the store is restored. */
   saved(): Promise<void>;
 }
 
-/** A change that could not be saved, and was not made. */
+/** A change that could not be saved and was undone. */
 export class NotSavedError extends Error {
   override readonly name = 'NotSavedError';
 
@@ -39,7 +38,7 @@ export class NotSavedError extends Error {
   }
 }
 
-/** What a reset can leave as it is. */
+/** What a reset can keep. */
 export const KEEPABLE = ['store', 'scenario', 'assumptions', 'clock', 'journal'] as const;
 
 export type Kept = (typeof KEEPABLE)[number];
@@ -48,20 +47,14 @@ type Keep = ReadonlySet<Kept>;
 
 const KEEP_NOTHING: Keep = new Set();
 
-interface SandboxOptions {
-  readonly file?: SandboxFile | undefined;
-  /** Answers one request and is dropped: what it saw is kept as that of a deleted sandbox. */
-  readonly passing?: boolean;
-}
-
-/** One isolated universe: a world, the rules around it, and what it has seen. */
+/** One isolated universe: a world, the rules around it, and the evidence of its exchanges. */
 export class Sandbox {
   readonly name: string;
   readonly clock: MovableClock;
   readonly journal: Journal;
   readonly coverage: Coverage;
   readonly findings: Findings;
-  /** Where every change is kept before it is acknowledged, if anywhere. */
+  /** The file that keeps every change before it is acknowledged, if there is one. */
   readonly file: SandboxFile | undefined;
   readonly #share: SandboxShare;
   readonly #passing: boolean;
@@ -69,7 +62,7 @@ export class Sandbox {
   #start: Start;
   #world: World;
   #rules: Rules;
-  // Made when they are wanted: most sandboxes have neither, and there can be many sandboxes.
+  // Created on first use: there can be many sandboxes, and most have none of these.
   #snapshots: Map<string, Store> | undefined;
   /** Rules of scenarios that single requests asked for. */
   #preferred: Map<string, Rules> | undefined;
@@ -77,11 +70,15 @@ export class Sandbox {
   /** The version of the store that was saved last. */
   #saved: number | undefined;
 
+  /**
+   * @param passing answers one request and is dropped; its evidence is kept as if it were deleted
+   */
   constructor(
     name: string,
     start: Start,
     share: SandboxShare,
-    { file, passing = false }: SandboxOptions = {},
+    file?: SandboxFile,
+    passing = false,
   ) {
     this.name = name;
     this.file = file;
@@ -97,7 +94,7 @@ export class Sandbox {
     this.#rules = new Rules(start.rules, start.seed);
   }
 
-  /** What operations see. It is another one after the assumptions or the scenario have changed. */
+  /** What operations see. Replaced when the assumptions or the scenarios change. */
   get world(): World {
     return this.#world;
   }
@@ -106,7 +103,7 @@ export class Sandbox {
     return this.#rules;
   }
 
-  /** The rules of a scenario for requests that ask for it by name; their calls are counted here. */
+  /** The rules of a scenario that single requests ask for. Counts calls in this sandbox. */
   preferredRules(scenario: string, book: RuleBook): Rules {
     this.#preferred ??= new Map();
     let rules = this.#preferred.get(scenario);
@@ -117,7 +114,7 @@ export class Sandbox {
     return rules;
   }
 
-  /** Stores kept under a name, to be brought back. */
+  /** Saved stores, by name. */
   get snapshots(): Map<string, Store> {
     this.#snapshots ??= new Map();
     return this.#snapshots;
@@ -127,32 +124,30 @@ export class Sandbox {
     return this.#start;
   }
 
-  /** What a reset goes back to. */
+  /** What a reset returns to. */
   get origin(): Start {
     return this.#origin;
   }
 
-  /** Takes an exchange in: in the journal, and what it shows of the client. */
+  /** Records an exchange: in the journal, and as evidence of what the client was shown and did. */
   take(seen: Seen, outcome: Outcome): void {
+    const world = this.#world;
     this.journal.record(this.clock.now(), seen, outcome);
-    const { call } = seen;
-    if (call !== undefined) this.#takeCall(seen, call, outcome);
+    const { call, method } = seen;
+    const exchange = this.journal.number;
+    const { delay } = outcome;
+    if (call !== undefined) {
+      const reply = isShown(outcome) ? outcome.reply : undefined;
+      // The document knows no HEAD, and a spoilt reply is not the documented one.
+      if (reply !== undefined && isDelivered(outcome) && method !== 'HEAD') {
+        this.coverage.record(exchange, call, reply, world);
+      }
+      this.findings.record({ exchange, seen, call, reply, delay, world });
+    }
     if (this.#passing) this.#share.forgotten(this);
   }
 
-  #takeCall(seen: Seen, call: Call, outcome: Outcome): void {
-    const world = this.#world;
-    const exchange = this.journal.number;
-    const { delay } = outcome;
-    const reply = isShown(outcome) ? outcome.reply : undefined;
-    // The document knows no HEAD, and a reply that is spoilt on its way is not the documented one.
-    if (reply !== undefined && isDelivered(outcome) && seen.method !== 'HEAD') {
-      this.coverage.record(exchange, call, reply, world);
-    }
-    this.findings.record({ exchange, seen, call, reply, delay, world });
-  }
-
-  /** Identifies what the store holds now, for `saved`. */
+  /** Identifies the current content of the store, for `saved`. */
   get version(): number {
     return this.file === undefined ? 0 : versionOf(this.#world.store);
   }
@@ -161,8 +156,8 @@ export class Sandbox {
    * Saves the changes made to the store since `version`. A change must be saved before it is
    * acknowledged.
    *
-   * @returns undefined if there is nothing to save; rejects with a NotSavedError, the store put back,
-   *   if saving fails
+   * @returns undefined if there is nothing to save; rejects with a NotSavedError if saving fails,
+   *   after the store was restored
    */
   saved(version: number): Promise<void> | undefined {
     const changed = this.version;
@@ -177,24 +172,24 @@ export class Sandbox {
     );
   }
 
-  /** Chooses other options from now on. */
+  /** Changes the options of assumptions. */
   assume(choices: Choices): void {
     this.#world = withChoices(this.#world, choices);
   }
 
   /**
-   * Puts the records back to how the sandbox started. Call `reset` once that is saved.
+   * Restores the records that the sandbox started with. Call `reset` after that is saved.
    *
-   * @param keep what stays as it is
+   * @param keep what the reset does not change
    */
   resetStore(keep: Keep = KEEP_NOTHING): void {
     if (!keep.has('store')) restoreStore(this.#world.store, this.#startFor(keep).store);
   }
 
-  /** Puts everything but the records back to how the sandbox started. */
+  /** Resets everything except the records. */
   reset(keep: Keep = KEEP_NOTHING): void {
     const { choices } = this.#world;
-    this.#enter(this.#startFor(keep), keep.has('clock'));
+    this.use(this.#startFor(keep), keep.has('clock'));
     if (keep.has('assumptions')) this.assume(choices);
     if (keep.has('journal')) return;
     this.journal.clear();
@@ -203,23 +198,15 @@ export class Sandbox {
     this.findings.clear();
   }
 
-  /** Restarts from another start, which is also what a reset goes back to. */
+  /** Restarts from another start, which is also what a reset returns to. */
   restart(start: Start, keepStore = false): void {
     if (!keepStore) restoreStore(this.#world.store, start.store);
     this.#origin = start;
-    this.#enter(start);
+    this.use(start);
   }
 
-  /** Continues with other scenarios. The records are left to the caller, a reset undoes it. */
-  use(start: Start): void {
-    this.#enter(start);
-  }
-
-  #startFor(keep: Keep): Start {
-    return keep.has('scenario') ? this.#start : this.#origin;
-  }
-
-  #enter(start: Start, keepClock = false): void {
+  /** Continues from another start until a reset. Leaves the records to the caller. */
+  use(start: Start, keepClock = false): void {
     if (!keepClock) this.clock.reset(start.clock);
     this.#start = start;
     this.#world = this.#worldFrom(start, this.#world.store);
@@ -227,10 +214,14 @@ export class Sandbox {
     this.#preferred = undefined;
   }
 
+  #startFor(keep: Keep): Start {
+    return keep.has('scenario') ? this.#start : this.#origin;
+  }
+
   /**
-   * Calls back when the sandbox is no more: deleted, or its server closed.
+   * Calls back when the sandbox is deleted or its server closes.
    *
-   * @returns takes it back
+   * @returns cancels the callback
    */
   onEnd(ending: () => void): () => void {
     this.#endings ??= new Set();

@@ -53,7 +53,7 @@ export class Sandboxes {
       forgotten: (sandbox) => this.#past.add(sandbox),
     };
     this.#start = file === undefined ? start : { ...start, store: forkStore(file.store) };
-    this.default = new Sandbox(DEFAULT_SANDBOX, this.#start, this.#share, { file });
+    this.default = new Sandbox(DEFAULT_SANDBOX, this.#start, this.#share, file);
   }
 
   /**
@@ -74,8 +74,8 @@ export class Sandboxes {
   }
 
   /**
-   * The sandbox of a name for a service request. A request without a valid key creates none: a fresh
-   * sandbox answers it and is dropped, so that nobody can use up the limit without a key.
+   * The sandbox of a name for a service request. A request without a valid key creates none, so that
+   * it cannot use up the limit: a temporary sandbox answers it.
    *
    * @returns undefined if the limit of sandboxes is reached
    */
@@ -84,10 +84,10 @@ export class Sandboxes {
     const start = this.startOf(name);
     const clock = new MovableClock(start.clock);
     const check = checkKey(start.keys, authorization, { clock, startedAt: clock.now() });
-    return check.ok ? this.find(name) : new Sandbox(name, start, this.#share, { passing: true });
+    return check.ok ? this.find(name) : new Sandbox(name, start, this.#share, undefined, true);
   }
 
-  /** Every existing sandbox: the default one and staging first. */
+  /** Every sandbox, the default one and staging first. */
   *[Symbol.iterator](): Generator<Sandbox> {
     yield this.default;
     const staging = this.find(STAGING_SANDBOX);
@@ -99,7 +99,7 @@ export class Sandboxes {
     return name === DEFAULT_SANDBOX || name === STAGING_SANDBOX || this.#named.has(name);
   }
 
-  /** Deletes a sandbox; its next use creates a new one. The default one and staging stay. */
+  /** Deletes a sandbox, unless it is the default one or staging. Its next use creates a new one. */
   delete(name: string): boolean {
     const sandbox = name === STAGING_SANDBOX ? undefined : this.#named.get(name);
     if (sandbox === undefined) return false;
@@ -109,27 +109,27 @@ export class Sandboxes {
     return true;
   }
 
-  /** What clients were shown in all sandboxes, including those reset or deleted since. */
+  /** What clients were shown in all sandboxes, including deleted and reset ones. */
   coverage(): CoverageReport {
     return coverageOf([this.#past, ...[...this].map((it) => it.coverage)]);
   }
 
-  /** What clients did in all sandboxes, including those reset or deleted since. */
+  /** What clients did in all sandboxes, including deleted and reset ones. */
   findings(): FindingsReport {
     return findingsOf([this.#past, ...[...this].map((it) => it.findings)]);
   }
 
-  /** Ends whatever lasts as long as a sandbox, so that a server can close. */
+  /** Ends everything that lasts as long as a sandbox, so that a server can close. */
   end(): void {
     this.default.end();
     for (const sandbox of this.#named.values()) sandbox.end();
   }
 
-  /** Restarts every sandbox from another start, after the files that it is made of changed. */
+  /** Restarts every sandbox after the files of the start changed. */
   restart(start: Start): void {
     this.#start = start;
     for (const sandbox of this) {
-      // Clients were told that what is in a file is kept.
+      // Changes in a `--db` file were acknowledged, so they stay.
       sandbox.restart(this.startOf(sandbox.name), sandbox.file !== undefined);
     }
   }

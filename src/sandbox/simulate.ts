@@ -2,7 +2,6 @@ import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import type { RuleReply } from '../scenario/reply-shape.ts';
 import type { Decision } from '../scenario/rules.ts';
-import type { Rule } from '../scenario/scenario.ts';
 import { SERVICE } from '../service/implementations.ts';
 import type { Call } from '../service/input.ts';
 import { type Basis, errorReply, Grounds, type Reply } from '../service/reply.ts';
@@ -53,28 +52,23 @@ function noted(reply: Reply, remark: string): Reply {
 }
 
 function outcomeOf(world: World, call: Call, decision: Decision | undefined): Outcome {
+  const operation = SERVICE[call.operation];
   if (decision?.rule === undefined) {
-    return { kind: 'reply', reply: SERVICE[call.operation](world, call), delay: 0, decision };
+    return { kind: 'reply', reply: operation(world, call), delay: 0, decision };
   }
   const { rule, by, delay } = decision;
-  const { fault } = rule;
-  const reply = replyOf(world, call, rule, by);
-  if (fault !== undefined) return { kind: 'fault', fault, reply, delay, decision };
-  if (reply === undefined) throw new Error(`${by} has neither a reply nor a fault.`);
-  return { kind: 'reply', reply, delay, decision };
-}
-
-/** The reply of a rule, or the one that its fault breaks; undefined if there is neither. */
-function replyOf(world: World, call: Call, rule: Rule, by: string): Reply | undefined {
-  const { reply, fault, apply } = rule;
+  const { reply: forced, fault, apply } = rule;
   const basis: Basis = { kind: 'forced', by };
-  if (reply !== undefined) {
-    if (apply) SERVICE[call.operation](world, call);
-    return { ...forcedReply(world, call, reply), basis };
+  if (forced !== undefined) {
+    if (apply) operation(world, call);
+    const reply = { ...forcedReply(world, call, forced), basis };
+    if (fault === undefined) return { kind: 'reply', reply, delay, decision };
+    return { kind: 'fault', fault, reply, delay, decision };
   }
-  if (fault === undefined) return SERVICE[call.operation](world, call);
-  if (!apply && FAULTS[fault.kind].effect === 'replaces') return undefined;
-  return { ...SERVICE[call.operation](world, call), basis };
+  if (fault === undefined) return { kind: 'reply', reply: operation(world, call), delay, decision };
+  const runs = apply || FAULTS[fault.kind].effect !== 'replaces';
+  const reply = runs ? { ...operation(world, call), basis } : undefined;
+  return { kind: 'fault', fault, reply, delay, decision };
 }
 
 function forcedReply(world: World, call: Call, forced: RuleReply): Omit<Reply, 'basis'> {
@@ -84,13 +78,10 @@ function forcedReply(world: World, call: Call, forced: RuleReply): Omit<Reply, '
   return { ...known, headers: over(known.headers, headers) };
 }
 
-/** Headers, names and values in turn; those in `later` replace earlier ones of the same name. */
+/** Alternating names and values of headers. Those in `later` replace `earlier` ones by name. */
 function over(earlier: readonly string[], later: readonly string[]): readonly string[] {
-  const isName = (_text: string, index: number): boolean => index % 2 === 0;
-  const replaced = new Set(later.filter(isName).map((name) => name.toLowerCase()));
-  const kept = earlier.filter((_text, index, all) => {
-    const name = all[index - (index % 2)];
-    return name !== undefined && !replaced.has(name.toLowerCase());
-  });
-  return [...kept, ...later];
+  const replaced = later.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  const isKept = (_: string, index: number): boolean =>
+    !replaced.includes((earlier[index - (index % 2)] ?? '').toLowerCase());
+  return [...earlier.filter(isKept), ...later];
 }

@@ -1,4 +1,5 @@
 import type { Reading } from '../contract/records.ts';
+import type { KeyLists } from '../service/keyring.ts';
 import { having, mapOf, object, optional } from '../shape/objects.ts';
 import {
   choice,
@@ -49,7 +50,7 @@ const KEYS = convert(
     ),
   }),
   // The list stays beside `all`: its keys work, and are read-only anyway.
-  ({ readOnly, ...keys }): Scenario['keys'] => {
+  ({ readOnly, ...keys }): Omit<KeyLists, 'any'> => {
     if (readOnly === undefined) return keys;
     return readOnly === 'all'
       ? { ...keys, allReadOnly: true }
@@ -111,13 +112,9 @@ export const SCENARIO = convert(
   (parts, at, tell) => {
     if (parts.fixture === undefined || parts.generate === undefined) return parts;
     const expected = `${listed(BASE_NAMES, 'or')}, to start from one store`;
-    tell({ at: [...at, 'generate'], ofName: true, expected, found: 'both' });
-    return undefined;
+    return tell({ at: [...at, 'generate'], ofName: true, expected, found: 'both' });
   },
 );
-
-/** What a scenario file holds, as `SCENARIO` reads it. */
-type ScenarioParts = ValueOf<typeof SCENARIO>;
 
 /**
  * Reads a parsed JSON or YAML value as a scenario.
@@ -129,20 +126,22 @@ export function readScenario(value: unknown, name: string): Reading<Scenario, Sh
   return reading.ok ? { ok: true, value: scenarioOf(reading.value, name) } : reading;
 }
 
-/** A scenario of a name, with defaults for the parts that are left out. */
-export function scenarioOf(parts: ScenarioParts, name: string): Scenario {
-  const { description = '', extends: extended = [], fixture, generate, state = UNCHANGED } = parts;
-  const { keys = {}, assume = {}, clock = {}, rules = [] } = parts;
-  return {
-    name,
-    description,
-    extends: extended,
+/** A scenario with a name, a number for each rule, and defaults for what is left out. */
+export function scenarioOf(
+  {
+    description = '',
+    extends: extended = [],
     fixture,
     generate,
-    state,
-    keys,
-    assume,
-    clock,
-    rules: rules.map((rule, index) => ({ scenario: name, number: index + 1, ...rule })),
-  };
+    state = UNCHANGED,
+    keys = {},
+    assume = {},
+    clock = {},
+    rules = [],
+  }: ValueOf<typeof SCENARIO>,
+  name: string,
+) {
+  const numbered = rules.map((rule, index) => ({ scenario: name, number: index + 1, ...rule }));
+  const settings = { state, keys, assume, clock, rules: numbered };
+  return { name, description, extends: extended, fixture, generate, ...settings };
 }
