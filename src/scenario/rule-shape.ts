@@ -31,13 +31,8 @@ const RANGES = /^[1-9]\d{0,8}(?:-(?:[1-9]\d{0,8})?)?(?: *, *[1-9]\d{0,8}(?:-(?:[
 
 const CALL_NUMBER = integer(1, 999_999_999, 'the number of a call, from 1');
 
-/** A range of calls, counted from 1. Includes `to`, which is Infinity for an open range. */
-export interface CallRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-const CALLS: Shape<readonly CallRange[]> = either(
+/** Ranges of calls, counted from 1. They include `to`, which is Infinity for an open range. */
+const CALLS: Shape<readonly ReturnType<typeof readRange>[]> = either(
   convert(
     text('calls such as 1, "1-2", "3-" or "2,4"', RANGES, { pattern: RANGES.source }),
     (ranges, at, tell) => {
@@ -51,7 +46,7 @@ const CALLS: Shape<readonly CallRange[]> = either(
   'calls such as 1, "1-2", "3-" or "2,4"',
 );
 
-function readRange(range: string): CallRange {
+function readRange(range: string): { readonly from: number; readonly to: number } {
   const [from, to = from] = range.trim().split('-');
   return { from: Number(from), to: to === '' ? Number.POSITIVE_INFINITY : Number(to) };
 }
