@@ -52,21 +52,10 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
   const { notices } = terminal;
   const runner = new Runner('sweep', command, { flags, originOf }, (_, child) => child.stop());
   const progress = progressOn(notices);
-  const told = new Set<string>();
-  const onNotice = (message: string) => {
+  const run = running(runner, flags.timeout, (message) => {
     progress('');
-    // Every run has the same notices.
-    if (!told.has(message)) notices.write(renderNotice(message, 'pretty'));
-    told.add(message);
-  };
-  const run = async (options: ServerOptions, timeout?: number): Promise<Swept | undefined> => {
-    const output = new Tail();
-    const onOutput = (bytes: Buffer) => output.add(bytes);
-    const child = { onOutput, ownGroup: true, timeout: flags.timeout ?? timeout };
-    const finished = await runner.run({ ...options, onNotice }, child);
-    if (finished === undefined || runner.signals.exitCode !== undefined) return undefined;
-    return { ...finished, output, findings: foundIn(finished.server.findings()) };
-  };
+    notices.write(renderNotice(message, 'pretty'));
+  });
   progress('running the command as it is');
   const touched = new Touched();
   const baseline = await run({ observe: touched.observe });
@@ -99,6 +88,24 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
   if (touched.calls === 0) notices.write(notice(`the command made no call. ${NEVER_CALLED}`));
   return runner.signals.exitCode ?? (withVerdict('failed', report).length > 0 ? FAILED : 0);
 };
+
+/** Runs the command under other options. Returns undefined if a signal came. */
+function running(runner: Runner, limit: number | undefined, tell: (message: string) => void) {
+  const told = new Set<string>();
+  const onNotice = (message: string) => {
+    // Every run has the same notices.
+    if (!told.has(message)) tell(message);
+    told.add(message);
+  };
+  return async (options: ServerOptions, timeout?: number): Promise<Swept | undefined> => {
+    const output = new Tail();
+    const onOutput = (bytes: Buffer) => output.add(bytes);
+    const child = { onOutput, ownGroup: true, timeout: limit ?? timeout };
+    const finished = await runner.run({ ...options, onNotice }, child);
+    if (finished === undefined || runner.signals.exitCode !== undefined) return undefined;
+    return { ...finished, output, findings: foundIn(finished.server.findings()) };
+  };
+}
 
 /**
  * Plans a run for each other option of each assumption that the baseline touched.
