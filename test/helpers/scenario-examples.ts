@@ -1,4 +1,4 @@
-/** Scenarios that are wrong, in YAML, with what the reader says: FILE stands for the file. */
+/** Invalid scenarios in YAML with the problems that the reader reports. FILE stands for the path. */
 export const BROKEN: readonly (readonly [name: string, text: string, ...problems: string[]])[] = [
   [
     'a misspelt operation',
@@ -150,7 +150,7 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
     'FILE:2:5: $.rules[0]: expected `reply`, `fault` or `delay`, found a rule that does nothing',
   ],
   [
-    'an operation run for nothing',
+    '`apply` without anything to send',
     'rules:\n  - { on: getPet, delay: 5, apply: true }',
     'FILE:2:29: $.rules[0].apply: expected a `reply` or a `fault` beside it, instead of the discarded reply, found neither',
   ],
@@ -185,7 +185,7 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
     'FILE:2:26: $.rules[0].reply.status: expected a status from 200 to 599, found nothing',
   ],
   [
-    'a status that is no final one',
+    'an interim status',
     'rules:\n  - { on: getPet, reply: { status: 100 } }',
     'FILE:2:36: $.rules[0].reply.status: expected a status from 200 to 599, found 100',
   ],
@@ -205,17 +205,17 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
     'FILE:2:41: $.rules[0].reply.body: expected no body beside the status 204, found one',
   ],
   [
-    'a body that is empty and not',
+    'a body and `empty`',
     'rules:\n  - { on: getPet, reply: { status: 200, body: {}, empty: true } }',
     'FILE:2:51: $.rules[0].reply.empty: expected `body` or `empty`, found both',
   ],
   [
-    'a name of a header with a blank',
+    'a header name with a space',
     'rules:\n  - { on: getPet, reply: { status: 200, headers: { "X A": a } } }',
     'FILE:2:52: $.rules[0].reply.headers["X A"]: expected a header name, found "X A"',
   ],
   [
-    'a header of two lines',
+    'a header value with a line break',
     'rules:\n  - { on: getPet, reply: { status: 200, headers: { X-A: "a\\r\\nX-B: b" } } }',
     'FILE:2:57: $.rules[0].reply.headers["X-A"]: expected a header value: a string without line breaks, or a number, or an array of those, found "a\\r\\nX-B: b"',
   ],
@@ -246,24 +246,20 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
     'FILE:1:22: $.generate.animals: expected an integer from 0 to 10000000, found -1',
   ],
   [
-    'an array on top',
+    'an array at the top',
     '[]',
     'FILE:1:1: $: expected an object with the parts of a scenario, found an array',
   ],
+  ['an empty file', '', 'FILE:1:1: $: expected an object with the parts of a scenario, found null'],
   [
-    'nothing at all',
-    '',
-    'FILE:1:1: $: expected an object with the parts of a scenario, found null',
-  ],
-  [
-    'names of every object',
+    'names that every JavaScript object inherits',
     'constructor: 1\n__proto__: { rules: [] }',
     'FILE:1:1: $.constructor: expected $schema, description, extends, fixture, generate, state, keys, assume, clock or rules, found "constructor"',
     'FILE:2:1: $.__proto__: expected $schema, description, extends, fixture, generate, state, keys, assume, clock or rules, found "__proto__"',
   ],
 ];
 
-/** Scenarios that only the reader refuses: a schema cannot compare values, or knows no bigints. */
+/** Scenarios that only the reader rejects: a schema cannot compare values and has no bigints. */
 export const BROKEN_FOR_THE_READER: typeof BROKEN = [
   [
     'an input that none of the operations has',
@@ -276,32 +272,32 @@ export const BROKEN_FOR_THE_READER: typeof BROKEN = [
     'FILE:2:32: $.rules[0].where.orderId: expected headers or key, since listOrders has no input, found "orderId"',
   ],
   [
-    'calls that run backwards',
+    'a range of calls with the higher number first',
     'rules:\n  - { on: getPet, delay: 1, calls: 4-2 }',
     'FILE:2:36: $.rules[0].calls: expected the lower number first, found "4-2"',
   ],
   [
-    'a longest delay below the shortest',
+    'a maximum delay below the minimum',
     'rules:\n  - { on: getPet, delay: { min: 5, max: 3 } }',
     'FILE:2:41: $.rules[0].delay.max: expected at least `min`, which is 5, found 3',
   ],
   [
-    'a type without a body',
+    'a Content-Type without a body',
     'rules:\n  - { on: getPet, reply: { status: 200, headers: { content-type: text/html } } }',
     'FILE:2:41: $.rules[0].reply.headers: expected a `body` beside Content-Type, found none',
   ],
   [
-    'two types of one body',
+    'two Content-Types',
     'rules:\n  - { on: getPet, reply: { status: 200, headers: { Content-Type: [a/b, c/d] }, body: x } }',
     'FILE:2:41: $.rules[0].reply.headers: expected one Content-Type, found a/b and c/d',
   ],
   [
-    'a length of its own',
+    'a Content-Length',
     'rules:\n  - { on: getPet, reply: { status: 200, headers: { Content-Length: 5 } } }',
     'FILE:2:52: $.rules[0].reply.headers["Content-Length"]: expected a header that does not frame the message; use a `fault` to break that, found "Content-Length"',
   ],
   [
-    'a number that JSON has not',
+    'a number that JSON cannot represent',
     'rules:\n  - { on: getPet, reply: { status: 200, body: [1, .inf] } }',
     'FILE:2:51: $.rules[0].reply.body[1]: expected a number that JSON can represent, found Infinity',
   ],
@@ -317,7 +313,7 @@ export const BROKEN_FOR_THE_READER: typeof BROKEN = [
   ],
 ];
 
-/** A scenario with everything that there is. */
+/** A scenario that uses every feature. */
 export const WHOLE = `
 $schema: scenario.schema.json
 description: Everything at once.

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startServer } from '../../src/server.ts';
 import { runClientsAtOnce } from '../helpers/sandbox-model.ts';
 
-test('200 clients at once, each in its own sandbox, see nothing of one another', async () => {
+test('200 concurrent clients in their own sandboxes do not affect each other', async () => {
   const { port, close } = await startServer({ port: 0 });
   onTestFinished(close);
   await runClientsAtOnce(port, 200);

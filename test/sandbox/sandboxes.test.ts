@@ -31,7 +31,7 @@ describe('a sandbox', () => {
     expect((await ask(port, 'DELETE', '/v1/store/orders/1')).status).toBe(204);
   });
 
-  test('is the one in the path before the one in the key, and that before the header', async () => {
+  test('is taken from the path before the key, and from the key before the header', async () => {
     const { port } = await start();
     const headers = { 'Mock-Sandbox': 'header' };
     const named = { key: 'demo-key~key', headers };
@@ -43,13 +43,13 @@ describe('a sandbox', () => {
     }
   });
 
-  test('named default is the one without a name', async () => {
+  test('named default is the one that requests without a name use', async () => {
     const { port } = await start();
     expect((await ask(port, 'DELETE', '/~default/v1/store/orders/1')).status).toBe(204);
     expect((await ask(port, 'DELETE', '/v1/store/orders/1')).status).toBe(409);
   });
 
-  test('takes a key that has a ~ of its own as that key', async () => {
+  test('accepts a key that contains a ~', async () => {
     const { port } = await start({ keys: { valid: ['a~b'] } });
     expect((await ask(port, 'DELETE', '/v1/store/orders/1', { key: 'a~b' })).status).toBe(204);
     expect((await ask(port, 'DELETE', '/v1/store/orders/1', { key: 'a~b' })).status).toBe(409);
@@ -57,7 +57,7 @@ describe('a sandbox', () => {
   });
 
   test.each(['a b', '', 'x'.repeat(65), 'ä', '..%2f', 'a!'])(
-    'named %j is refused with the allowed form, wherever it is named',
+    'cannot be named %j, in path, key or header',
     async (name) => {
       const { port } = await start();
       const bytes = Buffer.from(name).toString('latin1');
@@ -104,7 +104,7 @@ describe('a sandbox', () => {
     );
   });
 
-  test('must be named where that is required', async () => {
+  test('must be named if the server requires it', async () => {
     const { port } = await start({ sandboxRequired: true });
     const answer = await ask(port, 'GET', '/v1/pets');
     expect(answer).toMatchObject({ status: 400, json: { code: 'sandbox_required' } });
@@ -112,7 +112,7 @@ describe('a sandbox', () => {
     expect((await ask(port, 'GET', '/~staging/v1/pets', { key: 'staging-key' })).status).toBe(200);
   });
 
-  test('is refused where there are as many as there may be, and none is dropped', async () => {
+  test('is not created beyond the limit, and none is dropped', async () => {
     const { port } = await start({ maxSandboxes: 2 });
     expect((await ask(port, 'DELETE', '/~one/v1/store/orders/1')).status).toBe(204);
     expect((await ask(port, 'GET', '/~two/v1/pets')).status).toBe(200);
@@ -122,7 +122,7 @@ describe('a sandbox', () => {
     expect((await ask(port, 'GET', '/~staging/v1/pets', { key: 'staging-key' })).status).toBe(200);
   });
 
-  test('keeps its rate apart', async () => {
+  test('has its own rate limit', async () => {
     const { port } = await start({ assume: { 'rate-limit': '10/s' }, clock: 0, frozen: true });
     for (let count = 0; count < 10; count += 1) await ask(port, 'GET', '/~one/v1/pets/1');
     expect((await ask(port, 'GET', '/~one/v1/pets/1')).status).toBe(429);
@@ -131,12 +131,12 @@ describe('a sandbox', () => {
 });
 
 describe('isolation', () => {
-  test('20 clients at once, each in its own sandbox, see nothing of one another', async () => {
+  test('20 concurrent clients in their own sandboxes do not affect each other', async () => {
     const { port } = await start();
     await runClientsAtOnce(port, 20);
   });
 
-  test('clients that take turns in any order are each alone in their sandbox', async () => {
+  test('clients that take turns in any order do not affect each other', async () => {
     const { port } = await start();
     let run = 0;
     await fc.assert(

@@ -36,43 +36,43 @@ async function refusal(loading: Promise<unknown>): Promise<readonly string[]> {
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (!(error instanceof ScenarioError)) throw new Error(`It was not refused: ${error}`);
+  if (!(error instanceof ScenarioError)) throw new Error(`Not refused: ${error}`);
   return error.problems.map((problem) => problem.replaceAll(folder, 'FOLDER'));
 }
 
 const EXPECTED = 'expected a scenario file (.yaml, .yml or .json), or the name of a shipped one';
 
-describe('scenarios are loaded in the order in which they win over each other', () => {
-  test('as they are named', async () => {
+describe('scenarios are loaded in ascending precedence', () => {
+  test('in the order of their names', async () => {
     const mine = write('mine.json', '{ "description": "Mine." }');
     expect(await names('slow', mine, 'flaky')).toEqual(['slow', 'mine', 'flaky']);
   });
 
-  test('what one extends comes before it, by name or by a path that starts from the file', async () => {
+  test('extended scenarios first, by name or by a path relative to the file', async () => {
     write('deep/base.yml', 'extends: no-orders');
     const top = write('top.yaml', 'extends: [slow, deep/base.yml]');
     expect(await names(top)).toEqual(['slow', 'no-orders', 'base', 'top']);
   });
 
-  test('what several extend comes once', async () => {
+  test('a scenario that several extend once', async () => {
     const one = write('one.yaml', 'extends: slow');
     const two = write('two.yaml', 'extends: slow');
     expect(await names(one, two)).toEqual(['slow', 'one', 'two']);
   });
 
-  test('what is named after it was extended comes last, as it was asked for', async () => {
+  test('a scenario that is extended first and named later at the later place', async () => {
     const one = write('one.yaml', 'extends: slow');
     expect(await names(one, 'slow')).toEqual(['one', 'slow']);
   });
 
-  test('each knows its file, and its fixture from there', async () => {
+  test('with their file, and the path of their fixture resolved from it', async () => {
     const file = write('with-fixture.yaml', 'fixture: store.json');
     const [scenario] = await loadScenarios([file]);
     expect(scenario).toMatchObject({ file, fixture: join(folder, 'store.json') });
   });
 });
 
-test('a scenario tells where in its file something is, for what is found wrong later', async () => {
+test('a loaded scenario gives the place of any value in its file', async () => {
   const text =
     'state:\n  orders: { set: [{ id: 1 }, { id: 2, petId: 99 }] }\nassume: { cors: absent }';
   const [scenario] = await loadScenarios([write('places.yaml', text)]);
@@ -83,14 +83,14 @@ test('a scenario tells where in its file something is, for what is found wrong l
   expect(place()).toBe('FOLDER/places.yaml:1:1');
 });
 
-describe('what cannot be loaded is refused', () => {
-  test('a misspelt name, with the nearest right one', async () => {
+describe('scenarios that cannot be loaded are refused', () => {
+  test('a misspelt name, with the nearest valid one', async () => {
     expect(await refusal(loadScenarios(['slwo']))).toEqual([
       `slwo: ${EXPECTED}; found nothing (did you mean slow?)`,
     ]);
   });
 
-  test('a folder, and a file with another ending', async () => {
+  test('a folder, and a file with another extension', async () => {
     const file = write('scenario.txt', '');
     expect(await refusal(loadScenarios([folder, file]))).toEqual([
       `FOLDER: ${EXPECTED}; found a directory`,
@@ -98,7 +98,7 @@ describe('what cannot be loaded is refused', () => {
     ]);
   });
 
-  test('a misspelt name in a file, where it stands there', async () => {
+  test('a misspelt name in a file, with its line and column', async () => {
     const file = write('extending.yaml', 'description: Mine.\nextends:\n  - outge\n  - other.yaml');
     expect(await refusal(loadScenarios([file]))).toEqual([
       `FOLDER/extending.yaml:3:5: $.extends[0]: ${EXPECTED}, found nothing at "outge" (did you mean outage?)`,
@@ -106,7 +106,7 @@ describe('what cannot be loaded is refused', () => {
     ]);
   });
 
-  test('a circle, with all that are in it', async () => {
+  test('a cycle, with every file in it', async () => {
     write('b.yaml', 'extends: c.yaml');
     write('c.yaml', 'extends: [slow, a.yaml]');
     const a = write('a.yaml', 'extends: b.yaml');
@@ -115,7 +115,7 @@ describe('what cannot be loaded is refused', () => {
     ]);
   });
 
-  test('every problem of every file at once', async () => {
+  test('all problems of all files in one error', async () => {
     write('broken-base.yaml', 'rules: 1');
     const one = write('broken-1.yaml', 'extends: broken-base.yaml\nkeys: 1');
     const two = write('broken-2.json', '{ "extends": "broken-base.yaml", "state": 1 }');
@@ -127,14 +127,14 @@ describe('what cannot be loaded is refused', () => {
 });
 
 describe('a request', () => {
-  test('gets shipped scenarios by name', async () => {
+  test('can name shipped scenarios', async () => {
     expect((await loadForRequest(['slow', 'flaky'])).map(({ name }) => name)).toEqual([
       'slow',
       'flaky',
     ]);
   });
 
-  test('reads no files', async () => {
+  test('cannot read other files', async () => {
     const file = write('mine.yaml', 'description: Mine.');
     expect(await refusal(loadForRequest([file, 'slwo']))).toEqual([
       expect.stringMatching(/^FOLDER\/mine\.yaml: expected a shipped scenario: after-sunset/),
@@ -142,7 +142,7 @@ describe('a request', () => {
     ]);
   });
 
-  test('can write a scenario that extends shipped ones, and no others', async () => {
+  test('can contain a scenario that extends shipped ones only', async () => {
     const read = (value: unknown) => {
       const reading = readScenario(value, 'mine');
       if (!reading.ok) throw new Error('It was refused.');
@@ -157,8 +157,8 @@ describe('a request', () => {
   });
 });
 
-describe('a file is checked as what it is', () => {
-  test('a scenario, with what it extends and starts from', async () => {
+describe('validateFile checks', () => {
+  test('a scenario with the files that it extends and starts from', async () => {
     expect(await validateFile(write('good.yaml', 'extends: slow\nfixture: default'))).toEqual([]);
     const file = write('bad.yaml', 'fixture: nowhere');
     expect(await validateFile(file)).toEqual([
@@ -167,7 +167,7 @@ describe('a file is checked as what it is', () => {
     expect(await validateFile(write('bad.json', '{ "rules": 1 }'))).toHaveLength(1);
   });
 
-  test('a scenario whose records do not fit the store that it starts from', async () => {
+  test('whether the records of a scenario fit the store that it starts from', async () => {
     const state = 'state: { animals: { set: [{ id: 999, categoryId: 1 }] } }';
     const problem = /state\.animals\.set\[0\]\.name: expected a string, found nothing$/;
     expect(await validateFile(write('unfit.yaml', `fixture: default\n${state}`))).toEqual([
@@ -191,14 +191,14 @@ describe('a file is checked as what it is', () => {
     ]);
   });
 
-  test('a name that is not there', async () => {
+  test('whether the file exists', async () => {
     expect(await validateFile(join(folder, 'nowhere.json'))).toEqual([
       `${join(folder, 'nowhere.json')}: ${EXPECTED}; found nothing`,
     ]);
   });
 });
 
-test('the scenarios that ship are told with their descriptions', async () => {
+test('shipped scenarios are listed with their descriptions', async () => {
   for (const { name, description } of shippedScenarios()) {
     const scenario = (await loadScenarios([name])).at(-1);
     expect(scenario).toMatchObject({ name, description });

@@ -16,7 +16,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What is wrong with a text, a line each, with FILE for the file's path. */
+/** The problems of a text, with FILE for the path of the file. */
 async function problemsOf(text: string, extension = 'yaml'): Promise<readonly string[]> {
   const file = join(folder, `broken.${extension}`);
   writeFileSync(file, text);
@@ -34,32 +34,42 @@ async function load(text: string): Promise<Scenario> {
   writeFileSync(file, text);
   const scenarios = await loadScenarios([file]);
   const scenario = scenarios.at(-1);
-  if (scenario === undefined) throw new Error('Nothing was loaded.');
+  if (scenario === undefined) throw new Error('No scenario was loaded.');
   return scenario;
 }
 
-describe('a broken scenario is told with line, column, what was expected and what was found', () => {
+describe('a problem is reported with line, column, what was expected and what was found', () => {
   test.each([...BROKEN, ...BROKEN_FOR_THE_READER])('%s', async (_, text, ...problems) => {
     expect(await problemsOf(text)).toEqual(problems);
   });
 });
 
-describe('text that is not YAML or JSON is refused', () => {
+describe('invalid YAML and JSON is refused', () => {
   test.each([
     ['an open array', 'yaml', 'rules: [', 'FILE:1:9: expected YAML: Flow sequence in block'],
     ['an unknown type', 'yaml', 'a: !date 1', 'FILE:1:4: expected YAML: Unresolved tag: !date'],
     ['two documents', 'yml', 'a: 1\n---\nb: 1', 'FILE:2:1: expected YAML: One document in a file'],
     [
-      'an alias of nothing',
+      'an alias without an anchor',
       'yaml',
       'rules: *b',
       'FILE:1:8: expected an alias of an earlier anchor, found "*b"',
     ],
-    ['an array as a name', 'yaml', '? [a]\n: 1', 'FILE:1:3: expected a scalar as a name, found'],
+    [
+      'an array as a member name',
+      'yaml',
+      '? [a]\n: 1',
+      'FILE:1:3: expected a scalar as a name, found',
+    ],
     ['YAML in .json', 'json', 'description: x', 'FILE:1:1: expected JSON: '],
     ['a trailing comma in .json', 'json', '{"rules": [],}', 'FILE:1:14: expected JSON: '],
     ['a comment in .json', 'json', '// mine\n{}', 'FILE:1:1: expected JSON: '],
-    ['arrays without end', 'yaml', `a: ${'['.repeat(1e5)}`, 'FILE: expected YAML, found YAML that'],
+    [
+      '100,000 arrays that are never closed',
+      'yaml',
+      `a: ${'['.repeat(1e5)}`,
+      'FILE: expected YAML, found YAML that',
+    ],
     [
       '500 nested arrays',
       'yaml',
@@ -72,7 +82,7 @@ describe('text that is not YAML or JSON is refused', () => {
     expect(problems[0]?.slice(0, problem.length)).toBe(problem);
   });
 
-  test('a name that comes twice is told beside all else, in YAML and in JSON', async () => {
+  test('a repeated name is reported along with all other problems, in YAML and in JSON', async () => {
     expect(await problemsOf('description: a\nrules: 3\ndescription: b')).toEqual([
       'FILE:3:1: description: expected each name once, found it again',
       'FILE:2:8: $.rules: expected an array, found 3',
@@ -82,7 +92,7 @@ describe('text that is not YAML or JSON is refused', () => {
     ]);
   });
 
-  test('aliases that stand for themselves, or for millions of values, end', async () => {
+  test('aliases of themselves and aliases of millions of values are refused', async () => {
     expect(await problemsOf('rules: &a [*a]')).toEqual([
       'FILE:1:11: expected at most 200 levels, found more',
     ]);
@@ -93,7 +103,7 @@ describe('text that is not YAML or JSON is refused', () => {
     ]);
   });
 
-  test('the places of JSON are told too', async () => {
+  test('problems in JSON have a place too', async () => {
     const text = '{\n  "rules": [{ "on": "getPets", "fault": "reset" }]\n}';
     expect(await problemsOf(text, 'json')).toEqual([
       expect.stringMatching(/^FILE:2:21: \$\.rules\[0\]\.on: .*did you mean getPet\?\)$/),
@@ -101,8 +111,8 @@ describe('text that is not YAML or JSON is refused', () => {
   });
 });
 
-describe('a whole scenario', () => {
-  test('is read with ids that are exact', async () => {
+describe('a valid scenario', () => {
+  test('keeps int64 ids exact', async () => {
     const { state } = await load(WHOLE);
     expect(state.animals).toEqual({
       remove: 'all',
@@ -122,7 +132,7 @@ describe('a whole scenario', () => {
     ]);
   });
 
-  test('can name all keys, and a key that is called all', async () => {
+  test('can name all keys, or a key called "all"', async () => {
     const { keys } = await load('keys: { invalid: all, readOnly: all, expires: { all: PT1M } }');
     const expires = new Map([['all', { kind: 'after', milliseconds: 60_000 }]]);
     expect(keys).toEqual({ invalid: 'all', allReadOnly: true, expires });
@@ -130,7 +140,7 @@ describe('a whole scenario', () => {
     expect(named.keys).toEqual({ invalid: ['all'], readOnly: ['all'], allReadOnly: false });
   });
 
-  test('is read with keys, assumptions, clock and base', async () => {
+  test('has keys, assumptions, a clock and a base', async () => {
     const { keys, assume, clock, generate, description, name } = await load(WHOLE);
     expect({ name, description }).toEqual({ name: 'whole', description: 'Everything at once.' });
     expect(generate).toEqual({ animals: 5, orders: 0 });
@@ -153,7 +163,7 @@ describe('a whole scenario', () => {
     expect(clock).toEqual({ now: Date.UTC(2030, 11, 6), frozen: true });
   });
 
-  test('is read with its rules in order', async () => {
+  test('has its rules in order', async () => {
     const { rules } = await load(WHOLE);
     expect(rules.map(({ scenario, number }) => `${scenario}#${number}`)).toEqual(
       rules.map((_, index) => `whole#${index + 1}`),
@@ -203,7 +213,7 @@ describe('a whole scenario', () => {
     });
   });
 
-  test('has bodies of JSON, of text, none, and those that are known', async () => {
+  test('can reply with JSON, with text, with no body, or with the usual one', async () => {
     const { rules } = await load(WHOLE);
     expect(rules.slice(3).map(({ reply }) => reply?.body)).toEqual([
       { kind: 'json', text: 'Hello', mediaType: 'text/plain' },
@@ -217,7 +227,7 @@ describe('a whole scenario', () => {
     expect(rules.slice(3).map(({ reply }) => reply?.headers)).toEqual(Array(7).fill([]));
   });
 
-  test('may begin with a byte order mark, have Windows line ends, and aliases', async () => {
+  test('can have a byte order mark, Windows line endings and aliases', async () => {
     const { rules } = await load(
       '\uFEFFrules:\r\n  - &slow { on: getPet, delay: 1 }\r\n  - *slow\r\n',
     );
@@ -225,13 +235,13 @@ describe('a whole scenario', () => {
   });
 });
 
-describe('a scenario written in a request', () => {
+describe('a scenario in a request', () => {
   test('is read from a parsed value', () => {
     const reading = readScenario({ rules: [{ on: 'getPet', reply: { status: 404 } }] }, 'mine');
     expect(reading).toMatchObject({ ok: true, value: { name: 'mine', rules: [{ number: 1 }] } });
   });
 
-  test('is told with paths', () => {
+  test('has problems with paths', () => {
     expect(readScenario({ rules: [{ on: 'getPet', faults: 'reset' }] }, 'mine')).toMatchObject({
       ok: false,
       problems: [
@@ -244,7 +254,7 @@ describe('a scenario written in a request', () => {
     });
   });
 
-  test('cannot have a body that nobody could read', () => {
+  test('cannot have a body nested more than 100 levels', () => {
     const body: unknown = JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`);
     const reading = readScenario({ rules: [{ on: 'getPet', reply: { status: 200, body } }] }, 'a');
     expect(reading).toMatchObject({ ok: false, problems: [{ expected: 'at most 100 levels' }] });

@@ -14,7 +14,7 @@ const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: f
 formats.default(ajv);
 const validate = ajv.compile(scenarioSchema());
 
-test('the schema that ships is the one that the reader is made of', () => {
+test('the shipped schema is up to date with the reader', () => {
   const shipped: unknown = JSON.parse(
     readFileSync(join(SCENARIOS, 'scenario.schema.json'), 'utf8'),
   );
@@ -23,25 +23,25 @@ test('the schema that ships is the one that the reader is made of', () => {
 });
 
 test.each(readdirSync(SCENARIOS).filter((file) => file.endsWith('.yaml')))(
-  '%s is as the schema says',
+  '%s matches the schema',
   (file) => {
     validate(parse(readFileSync(join(SCENARIOS, file), 'utf8')));
     expect(validate.errors).toBeNull();
   },
 );
 
-test('the schema takes a scenario with everything that there is', () => {
+test('the schema accepts a scenario that uses every feature', () => {
   validate(parse(WHOLE));
   expect(validate.errors).toBeNull();
 });
 
-describe('the schema refuses what the reader refuses', () => {
+describe('the schema rejects what the reader rejects', () => {
   test.each(BROKEN)('%s', (_, text) => {
     expect(validate(parse(text))).toBe(false);
   });
 });
 
-test('every member is described', () => {
+test('every member has a description', () => {
   const undescribed: string[] = [];
   const visit = (schema: unknown, path: string): void => {
     for (const [name, member] of Object.entries(Object(schema))) {

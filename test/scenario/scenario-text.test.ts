@@ -20,13 +20,13 @@ test.each([
   expect(await parsed('json', `{"a":${text}}`)).toEqual({ a: value });
 });
 
-test('what YAML alone takes for a number is what YAML says', async () => {
+test('numbers that JSON does not have are read as YAML defines them', async () => {
   const text = '[0x10, +1, 007, .5, 1., "1e3", .inf]';
   expect(await parsed('yaml', text)).toEqual([16, 1, 7, 0.5, 1, '1e3', Number.POSITIVE_INFINITY]);
 });
 
 test.each(['yaml', 'json'] as const)(
-  'a number of many digits is no bigint in %s',
+  'a number of 100,000 digits does not become a bigint in %s',
   async (format) => {
     const made = vi.spyOn(globalThis, 'BigInt');
     const digits = '9'.repeat(100_000);

@@ -19,7 +19,7 @@ const SHAPES: readonly (readonly [string, Shape<unknown>])[] = [
   ),
 ];
 
-/** What a reader expects beyond the schema, which cannot compare two values. */
+/** What a reader checks beyond the schema, which cannot compare two values. */
 const BEYOND_THE_SCHEMA: readonly RegExp[] = [
   /^the id of an animal$/,
   /^an id that no other record of \w+ has$/,
@@ -99,7 +99,7 @@ function replaced(value: unknown, [step, ...steps]: readonly string[], by: unkno
   return { ...Object(value), [step]: replaced(Object(value)[step], steps, by) };
 }
 
-/** A value that a schema describes, as it is or with one place that is odd. */
+/** A value that a schema describes, or one with a single odd place. */
 function nearly(schema: unknown): fc.Arbitrary<unknown> {
   const spoilt = sample(schema).chain((value) =>
     fc
