@@ -127,6 +127,17 @@ describeBothWays('the journal in the control API', (open) => {
     expect(text).not.toMatch(/demo-key|secret/);
   });
 
+  test('an exchange is one line of JSON, as event streams need it', async () => {
+    const { send } = await open();
+    await send('POST', '/v1/pets', {
+      body: '{\r\n"name": "Rex",\n"categoryId": 9007199254740993 }',
+    });
+    const { text } = await send('GET', '/__mock/requests/1');
+    expect(text).not.toMatch(/[\r\n]/);
+    expect(text).toContain('"categoryId": 9007199254740993');
+    expect(JSON.parse(text).request.body).toMatchObject({ name: 'Rex' });
+  });
+
   test('every exchange has its findings, including those that the report lists once', async () => {
     const { send } = await open();
     await send('GET', '/v1/pets/1');

@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { writeJson } from '../../contract/json.ts';
 import type { Exchange } from '../../evidence/exchange.ts';
 import { type ExchangeFilter, passes } from '../../evidence/journal.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Sandboxes } from '../../sandbox/sandboxes.ts';
 import { MOST_BEHIND, MOST_PER_SECOND } from './exchange-filter.ts';
-import { exchangeView } from './exchange-view.ts';
+import { exchangeText } from './exchange-text.ts';
 
 /** The most streams that a server has open at a time. */
 export const MOST_STREAMS = 100;
@@ -100,8 +99,7 @@ class Events {
   of(exchange: Exchange): string | undefined {
     const known = this.#texts.get(exchange);
     if (known !== undefined || this.#texts.size >= MOST_AT_ONCE) return known;
-    const data = writeJson(exchangeView(exchange));
-    const text = `id: ${exchange.number}\nevent: exchange\ndata: ${data}\n\n`;
+    const text = `id: ${exchange.number}\nevent: exchange\ndata: ${exchangeText(exchange)}\n\n`;
     this.#texts.set(exchange, text);
     return text;
   }

@@ -1,5 +1,4 @@
 import { isIntegerText } from '../../contract/int64.ts';
-import { writeJson } from '../../contract/json.ts';
 import type { ExchangeFilter, Journal } from '../../evidence/journal.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { ANY_TEXT, type ValueOf } from '../../shape/shapes.ts';
@@ -25,7 +24,7 @@ import {
   STREAM_FILTER,
 } from './exchange-filter.ts';
 import { MOST_STREAMS, streamsOf } from './exchange-stream.ts';
-import { exchangeView } from './exchange-view.ts';
+import { exchangeText } from './exchange-text.ts';
 
 const TOO_MANY = `stream limit (${MOST_STREAMS}) reached; close a stream first`;
 
@@ -127,7 +126,7 @@ function* journalText(
   for (const number of numbers) {
     const exchange = journal.at(number);
     if (exchange === undefined) continue;
-    yield separator + writeJson(exchangeView(exchange));
+    yield separator + exchangeText(exchange);
     separator = ',';
   }
   yield `],"dropped":${journal.dropped},"total":${total}}`;
@@ -135,7 +134,9 @@ function* journalText(
 
 function getRequest({ journal }: Sandbox, text: string): ControlReply {
   const exchange = isIntegerText(text) ? journal.at(Number(text)) : undefined;
-  if (exchange !== undefined) return json(exchangeView(exchange));
+  if (exchange !== undefined) {
+    return { status: 200, body: { kind: 'pieces', pieces: [exchangeText(exchange)] } };
+  }
   const kept =
     journal.size === 0
       ? 'it is empty'

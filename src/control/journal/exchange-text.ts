@@ -1,12 +1,14 @@
-import { parseJson } from '../../contract/json.ts';
 import type { Exchange } from '../../evidence/exchange.ts';
-import type { RecordedExchange, RecordedMessage } from '../control-shapes.ts';
+import type { RecordedExchange } from '../control-shapes.ts';
 
-/** An exchange as the control API shows it: a copy, since the journal reuses exchanges. */
-export function exchangeView(exchange: Exchange): RecordedExchange {
+/**
+ * An exchange as the control API shows it, in one line of JSON. Bodies that are JSON are copied as
+ * text: streams write thousands of exchanges per second.
+ */
+export function exchangeText(exchange: Exchange): string {
   const { number, at, method, target, operation, key, status, fault, delay, duration } = exchange;
   const { basis, why, findings } = exchange;
-  return {
+  const head: Omit<RecordedExchange, 'request' | 'reply'> = {
     number,
     at: new Date(at).toISOString(),
     method,
@@ -21,28 +23,32 @@ export function exchangeView(exchange: Exchange): RecordedExchange {
     by: basis.kind === 'documented' ? [] : [basis.by].flat(),
     why,
     findings,
-    request: messageView(exchange.requestHeaders, exchange.requestBody, exchange.requestCut),
-    reply: messageView(exchange.replyHeaders, exchange.replyBody, exchange.replyCut),
   };
+  const { requestHeaders, requestBody, requestCut, replyHeaders, replyBody, replyCut } = exchange;
+  const request = messageText(requestHeaders, requestBody, requestCut);
+  const reply = messageText(replyHeaders, replyBody, replyCut);
+  return `${JSON.stringify(head).slice(0, -1)},"request":${request},"reply":${reply}}`;
 }
 
 /** Shows a body as JSON, or else as text. `cut` says that the journal kept only a part. */
-function messageView(
+function messageText(
   headers: readonly string[],
   bytes: string | Buffer | undefined,
   cut: boolean,
-): RecordedMessage {
-  const mark = { headers: headersView(headers), ...(cut && { cut }) };
+): string {
+  const mark = JSON.stringify({ headers: headersView(headers), ...(cut && { cut }) });
   if (bytes === undefined || bytes.length === 0) return mark;
   const text = bytes.toString();
-  return { ...mark, body: cut ? text : jsonOrText(text) };
+  const body = cut || !isJson(text) ? JSON.stringify(text) : text.replaceAll(/[\r\n]/g, ' ');
+  return `${mark.slice(0, -1)},"body":${body}}`;
 }
 
-function jsonOrText(text: string): unknown {
+function isJson(text: string): boolean {
   try {
-    return parseJson(text);
+    JSON.parse(text);
+    return true;
   } catch {
-    return text;
+    return false;
   }
 }
 
