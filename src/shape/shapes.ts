@@ -19,7 +19,7 @@ export function pathText(at: At): string {
 }
 
 /** A value that does not have its shape. */
-export interface Misfit {
+interface Misfit {
   readonly at: At;
   /** Whether the last name in `at` is wrong, rather than the value under it. */
   readonly ofName?: boolean;
