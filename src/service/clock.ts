@@ -3,21 +3,21 @@ import { turnTime } from './turn-time.ts';
 /** Tells the time, in milliseconds since 1970-01-01T00:00:00Z. */
 export interface Clock {
   now(): number;
-  /** Whether this is the machine's own time, so that a reply's `Date` needs no help. */
+  /** Whether this is the system time, so that Node can write the `Date` header. */
   readonly real: boolean;
 }
 
-/** What a clock shows and whether it stands still, as it can be put back. */
+/** The time of a clock, and whether it is frozen. */
 export interface ClockSetting {
-  /** The instant shown, in milliseconds since 1970; undefined: the machine's own time. */
+  /** In milliseconds since 1970; the system time by default. */
   readonly now?: number | undefined;
   readonly frozen?: boolean | undefined;
 }
 
-/** The last instant that a date with a year of four digits can name. */
+/** The last instant with a four-digit year. */
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** A clock that can be set, moved and stopped. It shows the machine's own time until then. */
+/** A clock that can be set, moved and frozen. Starts with the system time. */
 export class MovableClock implements Clock {
   #ahead = 0;
   #frozenAt: number | undefined;
@@ -26,7 +26,7 @@ export class MovableClock implements Clock {
     this.reset(setting);
   }
 
-  /** Starts again as a new clock of this setting would. */
+  /** Puts the clock in the state of a new one. */
   reset({ now, frozen = false }: ClockSetting): void {
     this.#ahead = now === undefined ? 0 : now - turnTime().wall;
     this.#frozenAt = frozen ? (now ?? turnTime().wall) : undefined;
@@ -44,16 +44,16 @@ export class MovableClock implements Clock {
     return this.#frozenAt ?? turnTime().wall + this.#ahead;
   }
 
-  /** Shows another instant, or stops or starts the clock where it is. */
+  /** Sets the time, or freezes or unfreezes the clock at its current time. */
   set({ now = this.now(), frozen = this.frozen }: ClockSetting): void {
     this.#ahead = now - turnTime().wall;
     this.#frozenAt = frozen ? now : undefined;
   }
 
   /**
-   * Moves the clock, back where `milliseconds` is negative; whether it stands still stays.
+   * Moves the clock forward, or back if `milliseconds` is negative. A frozen clock stays frozen.
    *
-   * @throws RangeError where that leads out of the years 1970 to 9999
+   * @throws RangeError if the new time is not in the years 1970 to 9999
    */
   advance(milliseconds: number): void {
     const now = this.now() + milliseconds;

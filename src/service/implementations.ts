@@ -4,7 +4,7 @@ import { cancelOrder, listOrders } from './orders.ts';
 import type { Operation } from './perform.ts';
 import { createPet, getPet, listPets } from './pets.ts';
 
-/** What answers each of the seven operations. One that is missing does not compile. */
+/** The function of each operation. A missing one does not compile. */
 export const SERVICE = {
   listPets,
   createPet,

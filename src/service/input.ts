@@ -1,4 +1,4 @@
-import type { AssumptionId } from '../contract/assumption-table.ts';
+import type { AssumptionId, Option } from '../contract/assumption-table.ts';
 import { isIntegerText, parseInt64 } from '../contract/int64.ts';
 import type { OperationId } from '../contract/operations.ts';
 import {
@@ -10,20 +10,20 @@ import {
   unknownMembers,
 } from '../contract/records.ts';
 import { describe } from '../words.ts';
-import type { ReceivedBody, ReceivedBytes } from './received-body.ts';
+import type { ReceivedBody } from './received-body.ts';
 import { errorReply, type Grounds, type Reply } from './reply.ts';
 
-/** A request for an operation, decoded as far as can be done without the world it goes to. */
+/** A decoded request for an operation, independent of any world. */
 export interface Call {
   readonly operation: OperationId;
-  /** The path as the client wrote it, for links to further pages. */
+  /** The path as the client sent it, for links to other pages. */
   readonly path: string;
-  /** The segment in the place of the path's parameter, percent-decoded. */
+  /** The path parameter, percent-decoded. */
   readonly pathId: string | undefined;
   readonly query: readonly (readonly [name: string, value: string])[];
-  /** All headers, by name in lower case. */
+  /** All headers by lower-case name. */
   readonly headers: RequestHeaders;
-  /** The `Authorization` header, without the name of a sandbox in its token. */
+  /** The `Authorization` header without the sandbox name in its token. */
   readonly authorization: string | undefined;
   readonly contentType: string | undefined;
   readonly contentEncoding: string | undefined;
@@ -32,33 +32,30 @@ export interface Call {
 
 type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The bytes that each option of `body-limit` lets in. */
+/** The limit in bytes of each option of `body-limit`. */
 export const BODY_LIMITS = {
   '1mb': 1024 * 1024,
   '10kb': 10 * 1024,
   none: 64 * 1024 * 1024,
 } as const;
 
-/** The values of query parameters by name. */
+/** Values of query parameters by name. */
 type Query = Readonly<Record<string, string | undefined>>;
 
 const NO_QUERY_NAMES: readonly string[] = [];
 const NO_VALUES: Query = {};
 
-/**
- * Reads a call's input and gathers everything that is wrong with it, so that a client is told all
- * of it at once.
- */
+/** Reads the input of a call and collects every problem, so that one reply reports all of them. */
 export class InputReader {
   readonly #call: Call;
   readonly #grounds: Grounds;
-  // Most requests have neither, and are the quicker for it.
+  // Created when needed: most requests have no problem.
   #problems: string[] | undefined;
-  /** The assumptions of which another option would leave no problem; none where one is certain. */
+  /** The assumptions of which another option would remove all problems. */
   #because: readonly AssumptionId[] | undefined;
-  /** The assumptions of which another option would make a problem. */
+  /** The assumptions of which another option would add a problem. */
   #accepted: AssumptionId[] | undefined;
-  /** The 413 or 415 that keeps the body from being read at all. */
+  /** The 413 or 415 if the body was not read. */
   #unreadable: Reply | undefined;
 
   constructor(call: Call, grounds: Grounds) {
@@ -70,36 +67,42 @@ export class InputReader {
     return this.#grounds;
   }
 
-  /** Notes something wrong; `because` names the assumptions that make it so, where any do. */
+  /** Reports a problem. `because` names the assumptions of which another option would accept it. */
   problem(text: string, ...because: readonly AssumptionId[]): void {
     this.#problems ??= [];
     this.#problems.push(text);
-    // Another option of one assumption helps only where it takes every problem away.
+    // Another option avoids the refusal only if it removes every problem.
     this.#because = this.#because?.filter((id) => because.includes(id)) ?? because;
   }
 
-  /** Notes that the chosen option of an assumption lets through what another would refuse. */
+  /** Records that the chosen option of an assumption accepts input that another refuses. */
   accept(id: AssumptionId): void {
     this.#accepted ??= [];
     this.#accepted.push(id);
   }
 
-  /** Whether anything was let through that another option would refuse. */
+  /** Accepts the input if this option of an assumption is chosen, else reports a problem. */
+  refuseUnless<Id extends AssumptionId>(id: Id, option: Option<Id>, problem: string): void {
+    if (this.#grounds.choices[id] === option) this.accept(id);
+    else this.problem(problem, id);
+  }
+
+  /** Whether input was accepted that another option would refuse. */
   get letThrough(): boolean {
     return this.#accepted !== undefined;
   }
 
-  /** The status of a refusal of the input's values. */
+  /** The status for invalid input. */
   get refusalStatus(): 400 | 422 {
     return this.#grounds.choices['invalid-input'] === '422' ? 422 : 400;
   }
 
-  /** Adds what was let through to the grounds of a reply that is no refusal of the input. */
+  /** Adds the assumptions that accepted input to the grounds of a reply that does not refuse it. */
   settle(): void {
     for (const id of this.#accepted ?? []) this.#grounds.decidedBy(id);
   }
 
-  /** The reply to an input that has something wrong with it, or undefined. */
+  /** The reply that reports the problems; undefined if there are none. */
   get refusal(): Reply | undefined {
     if (this.#unreadable !== undefined) return this.#unreadable;
     if (this.#problems === undefined) return undefined;
@@ -109,7 +112,7 @@ export class InputReader {
     return errorReply(grounds, 'invalid_input', this.refusalStatus, this.#problems.join('; '));
   }
 
-  /** The int64 in the path. */
+  /** Reads the path parameter as an int64. */
   pathId(name: string): bigint | undefined {
     const text = this.#call.pathId ?? '';
     const id = parseInt64(text);
@@ -119,18 +122,14 @@ export class InputReader {
     return id;
   }
 
-  /** The values of the named query parameters; any other is dropped or refused. */
+  /** Reads the named query parameters. `unknown-query` decides about others. */
   query(names: readonly string[] = NO_QUERY_NAMES): Query {
     if (this.#call.query.length === 0) return NO_VALUES;
     const values: Record<string, string | undefined> = {};
     for (const [name, value] of this.#call.query) {
       if (!names.includes(name)) {
-        if (this.#grounds.choices['unknown-query'] === 'ignore') {
-          this.accept('unknown-query');
-        } else {
-          const known = names.length > 0 ? `only ${names.join(', ')}` : 'no query parameter';
-          this.problem(`${describe(name)}: expected ${known}`, 'unknown-query');
-        }
+        const known = names.length > 0 ? `only ${names.join(', ')}` : 'no query parameter';
+        this.refuseUnless('unknown-query', 'ignore', `${describe(name)}: expected ${known}`);
       } else if (values[name] !== undefined) {
         this.problem(`${name}: expected once, found twice`);
       } else values[name] = value;
@@ -138,7 +137,7 @@ export class InputReader {
     return values;
   }
 
-  /** A whole number of any size in a query parameter. */
+  /** Reads an integer of any size in a query parameter. */
   integer(name: string, text: string, expected: string): number | undefined {
     if (isIntegerText(text)) return Number(text);
     this.problem(`${name}: expected ${expected}, found ${describe(text)}`);
@@ -146,8 +145,8 @@ export class InputReader {
   }
 
   /**
-   * The body's fields. Fields beyond them are dropped or refused, but for those in `handled`, which
-   * the caller sees to.
+   * Reads the fields of the body. `unknown-body-fields` decides about others, except for those in
+   * `handled`, which the caller checks.
    */
   body<const F extends Fields>(
     fields: F,
@@ -163,20 +162,13 @@ export class InputReader {
     }
     const unknown = isObject(value) ? unknownMembers(fields, value) : [];
     for (const name of unknown.filter((name) => !handled.includes(name))) {
-      if (this.#grounds.choices['unknown-body-fields'] === 'ignore') {
-        this.accept('unknown-body-fields');
-      } else {
-        const known = Object.keys(fields).join(', ');
-        this.problem(
-          `body: expected only ${known}, found ${describe(name)}`,
-          'unknown-body-fields',
-        );
-      }
+      const problem = `body: expected only ${Object.keys(fields).join(', ')}, found ${describe(name)}`;
+      this.refuseUnless('unknown-body-fields', 'ignore', problem);
     }
     return read.ok ? { fields: read.value, names: unknown } : undefined;
   }
 
-  /** The body as a parsed JSON value, or undefined where a problem or a refusal was noted. */
+  /** The body as a JSON object; undefined after a problem or a refusal. */
   #json(): unknown {
     const { body, contentType, contentEncoding } = this.#call;
     const grounds = this.#grounds;
@@ -203,10 +195,7 @@ export class InputReader {
         return undefined;
       }
     }
-    return this.#object(body);
-  }
-
-  #object({ json }: ReceivedBytes): unknown {
+    const { json } = body;
     if (!json.ok) this.problem(json.problem);
     else if (isObject(json.value)) return json.value;
     else this.problem(`body: expected a JSON object, found ${describe(json.value)}`);
@@ -218,7 +207,7 @@ export class InputReader {
   }
 }
 
-/** `application/json`, alone or with the only charset JSON has (RFC 8259, section 8.1). */
+/** `application/json`, alone or with the only charset of JSON (RFC 8259, section 8.1). */
 const JSON_MEDIA_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?;?$/i;
 const CHARSET = /;[ \t]*charset[ \t]*=/i;
 
@@ -226,6 +215,6 @@ function isJsonMediaType(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true;
   if (contentType === undefined) return false;
   if (JSON_MEDIA_TYPE.test(contentType.trim())) return true;
-  // Parameters other than the charset change nothing.
+  // Other parameters than the charset have no effect.
   return /^application\/json[ \t]*;/i.test(contentType) && !CHARSET.test(contentType);
 }

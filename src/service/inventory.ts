@@ -7,7 +7,7 @@ import { errorReply, type Grounds, type Reply, recordReply } from './reply.ts';
 import type { World } from './world.ts';
 import { listReply } from './written-list.ts';
 
-/** `GET /inventory`: every entry. */
+/** `GET /inventory`: lists every entry. */
 export const listInventory = operation(
   'listInventory',
   (reader) => reader.query(),
@@ -24,22 +24,20 @@ interface StockUpdate {
   readonly quantity: number;
 }
 
-/** `PATCH /inventory/{petId}`: sets a quantity. */
+/** `PATCH /inventory/{petId}`: sets the quantity of an entry. */
 export const updateInventory = operation('updateInventory', readStockUpdate, updateStock);
 
 function readStockUpdate(reader: InputReader): StockUpdate | undefined {
   reader.query();
   const petId = reader.pathId('petId');
   const body = reader.body(OPERATIONS.updateInventory.body.fields);
-  if (body !== undefined && body.fields.quantity < 0) {
-    if (reader.grounds.choices['negative-quantity'] === 'accept') {
-      reader.accept('negative-quantity');
-    } else {
-      const { quantity } = body.fields;
-      reader.problem(`body.quantity: expected 0 or more, found ${quantity}`, 'negative-quantity');
-    }
+  if (body === undefined) return undefined;
+  const { quantity } = body.fields;
+  if (quantity < 0) {
+    const problem = `body.quantity: expected 0 or more, found ${quantity}`;
+    reader.refuseUnless('negative-quantity', 'accept', problem);
   }
-  return petId === undefined || body === undefined ? undefined : { petId, ...body.fields };
+  return petId === undefined ? undefined : { petId, quantity };
 }
 
 function updateStock(world: World, { petId, quantity }: StockUpdate, grounds: Grounds): Reply {
@@ -61,7 +59,7 @@ function updateStock(world: World, { petId, quantity }: StockUpdate, grounds: Gr
   return recordReply(grounds, 200, world.represent.inventoryEntry(entry), entry);
 }
 
-/** Stores an entry's new quantity, with what the assumptions let follow from it. */
+/** Stores an entry's new quantity, and the statuses that the assumptions derive from it. */
 export function setQuantity(
   world: World,
   before: InventoryEntry,

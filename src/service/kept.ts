@@ -1,12 +1,12 @@
-/** What was written, with what it takes to keep it. */
+/** A value of a known size. */
 interface Sized {
   readonly bytes: number;
 }
 
-/** A number for what is asked most: a string has to be built and hashed at each request. */
+/** Numbers are for the most frequent requests: a string must be built and hashed each time. */
 type Key = number | string;
 
-/** Keeps what was written, by what it was written from. Beyond `most` bytes the oldest is dropped. */
+/** A cache that drops its oldest values when it exceeds `most` bytes. */
 export class Kept<V extends Sized> {
   readonly #most: number;
   readonly #values = new Map<Key, V>();
@@ -20,7 +20,7 @@ export class Kept<V extends Sized> {
     return key === undefined ? undefined : this.#values.get(key);
   }
 
-  /** @param key undefined for what must not be kept */
+  /** @param key undefined if the value must not be kept */
   keep(key: Key | undefined, value: V): V {
     if (key === undefined) return value;
     this.#values.set(key, value);
@@ -34,7 +34,7 @@ export class Kept<V extends Sized> {
   }
 }
 
-/** A string can take two bytes for each character. */
+/** Strings take up to two bytes a character. */
 function sizeOf(key: Key, { bytes }: Sized): number {
   return typeof key === 'string' ? bytes + 2 * key.length : bytes;
 }

@@ -1,34 +1,34 @@
 import { bearerToken } from './bearer.ts';
 import type { Clock } from './clock.ts';
 
-/** The keys that work out of the box. */
+/** The keys that work without configuration. */
 const DEFAULT_KEYS = ['demo-key'] as const;
 const DEFAULT_READ_ONLY_KEYS = ['demo-read-only-key'] as const;
 
 /** The only key of the document's second deployment. */
 export const STAGING_KEY = 'staging-key';
 
-/** Which API keys a world takes. */
+/** The API keys that a world accepts. */
 export interface Keyring {
   readonly valid: ReadonlySet<string>;
   readonly readOnly: ReadonlySet<string>;
   readonly invalid: ReadonlySet<string> | 'all';
   /** Whether every accepted key is read-only. */
   readonly allReadOnly: boolean;
-  /** Takes every key that is not listed as invalid. */
+  /** Whether every key is accepted that is not listed as invalid. */
   readonly any: boolean;
-  /** When keys expire. `all` is for those without an entry of their own. */
+  /** When keys expire. `all` applies to keys without their own entry. */
   readonly expires: ReadonlyMap<string, Expiry>;
-  /** The checks that succeed, by the whole header as clients write it: the way of most requests. */
+  /** The checks that always succeed, by the usual spelling of the whole header. */
   readonly expected: ReadonlyMap<string, KeyCheck>;
 }
 
-/** When a key stops being known: some milliseconds after the start, or at an instant. */
+/** When a key expires: some milliseconds after the start, or at an instant. */
 export type Expiry =
   | { readonly kind: 'after'; readonly milliseconds: number }
   | { readonly kind: 'at'; readonly instant: number };
 
-/** What a key's expiry looks at. */
+/** What decides whether a key has expired. */
 export interface KeyTime {
   readonly clock: Clock;
   /** When the world started, in milliseconds since 1970. */
@@ -45,8 +45,8 @@ export interface KeyLists {
 }
 
 /**
- * A keyring of the given lists. Valid keys that are given take the place of every default, so that
- * nobody gets in with a key that is known to all; read-only ones only that of the read-only default.
+ * Makes a keyring. `valid` replaces all default keys, so that no publicly known key works. `readOnly`
+ * replaces only the default read-only key.
  */
 export function keyring(lists: KeyLists): Keyring {
   const { valid, readOnly, allReadOnly = false, invalid, any = false, expires = NEVER } = lists;
@@ -73,7 +73,7 @@ const TIMELESS: KeyTime = { clock: { now: () => 0, real: false }, startedAt: 0 }
 
 export type KeyCheck =
   | { readonly ok: true; readonly key: string; readonly readOnly: boolean }
-  /** `tokenGiven`: RFC 6750 wants an error code in the challenge only where there was a token. */
+  /** `tokenGiven`: the challenge has an error code only if there was a token (RFC 6750). */
   | { readonly ok: false; readonly reason: string; readonly tokenGiven: boolean };
 
 /** Checks an `Authorization` header (RFC 6750, section 2.1). */
@@ -90,7 +90,7 @@ export function checkKey(
   return check;
 }
 
-/** The latest check that succeeded as expected: to look a new text up costs more than to compare it. */
+/** The last check that succeeded. Comparing strings is faster than hashing a new one. */
 let latest: { keys?: Keyring; authorization?: string; check: KeyCheck } = {
   check: refused('no key was checked yet'),
 };
@@ -108,11 +108,11 @@ function readKey(keys: Omit<Keyring, 'expected'>, authorization: string, time: K
   return refused(unknownKey(keys, key), true);
 }
 
-/** Clients mix up the two deployments: the message names the other one. */
+/** Clients confuse the two deployments, so the message names the other one. */
 function unknownKey({ valid }: Pick<Keyring, 'valid'>, key: string): string {
   if (key === STAGING_KEY) return 'this key is for staging, at /~staging/v1';
-  if (valid.has(STAGING_KEY)) return `the key is not known; staging accepts ${STAGING_KEY}`;
-  return 'the key is not known';
+  if (valid.has(STAGING_KEY)) return `the key is unknown; staging accepts ${STAGING_KEY}`;
+  return 'the key is unknown';
 }
 
 function expiryOf({ expires }: Pick<Keyring, 'expires'>, key: string): Expiry | undefined {

@@ -6,7 +6,7 @@ import { REPRESENTATIONS } from './representation.ts';
 import type { World } from './world.ts';
 import { listReply } from './written-list.ts';
 
-/** `GET /store/orders`: every order. */
+/** `GET /store/orders`: lists every order. */
 export const listOrders = operation(
   'listOrders',
   (reader) => reader.query(),
@@ -26,7 +26,7 @@ export const listOrders = operation(
   },
 );
 
-/** The state of an order, which its ship date can move when `order-shipping` says so. */
+/** The status of an order. With `order-shipping: at-ship-date`, it depends on the clock. */
 function statusOf(world: World, order: Order): OrderStatus {
   const status = order.status ?? 'pending';
   return world.choices['order-shipping'] === 'at-ship-date' && isDue(world, order)
@@ -34,13 +34,13 @@ function statusOf(world: World, order: Order): OrderStatus {
     : status;
 }
 
-/** Whether a pending order's ship date has come. */
+/** Whether an order is pending and its ship date has passed. */
 function isDue(world: World, { status = 'pending', shipDate }: Order): boolean {
   if (status !== 'pending' || shipDate === undefined) return false;
   return Date.parse(shipDate) <= world.clock.now();
 }
 
-/** `DELETE /store/orders/{orderId}`: the cancel rule. */
+/** `DELETE /store/orders/{orderId}`: cancels a pending order. */
 export const cancelOrder = operation(
   'cancelOrder',
   (reader) => {
@@ -90,11 +90,12 @@ function cancelAgain(world: World, orderId: bigint, grounds: Grounds): Reply {
 
 type ConflictCode = 'order_already_shipped' | 'order_already_cancelled';
 
-/** A 409, whose body the document does not show. */
+/** A 409. The document does not show its body. */
 function conflict(grounds: Grounds, code: ConflictCode, message: string): Reply {
   return { ...reply(grounds, 409, conflictBody(grounds, code, message)), reason: message };
 }
 
+/** The body of a 409, in the format of `conflict-body`. */
 export function conflictBody(
   { choices }: Pick<Grounds, 'choices'>,
   code: ConflictCode,

@@ -5,12 +5,12 @@ import { checkKey, type KeyCheck } from './keyring.ts';
 import { type Basis, errorReply, Grounds, type Reply } from './reply.ts';
 import type { World } from './world.ts';
 
-/** Answers a call in a world. It knows nothing of HTTP servers, of timers or of what is simulated. */
+/** Answers a call in a world. Knows nothing of HTTP servers, timers or scenarios. */
 export type Operation = (world: World, call: Call) => Reply;
 
 /**
- * Makes an operation of its two halves: `read` takes the input out of the call, `run` does the work
- * on the world. Around them stand the checks that all seven share, in the order of `check-order`.
+ * Makes an operation: `read` reads the input of a call, `run` works on the world. Adds the checks that
+ * all operations share, in the order of `check-order`.
  */
 export function operation<Input>(
   id: OperationId,
@@ -24,7 +24,7 @@ export function operation<Input>(
     const check = checkKey(world.keys, call.authorization, world);
     const barred = bar(world, check, writes);
     const inputFirst = world.choices['check-order'] === 'input-first';
-    // The document prescribes it, whatever the input is.
+    // The document prescribes this for any input.
     if (barred?.status === 401 && !inputFirst) return barred;
 
     const grounds = new Grounds(world.choices);
@@ -39,12 +39,12 @@ export function operation<Input>(
     }
     if (refusal !== undefined) return refusal;
     if (permitted && inputFirst) grounds.decidedBy('read-only-keys');
-    if (input === undefined) throw new Error(`${id} read no input and named no problem.`);
+    if (input === undefined) throw new Error(`${id} read no input and reported no problem.`);
     return lettingThrough(run(world, input, grounds, call), reader);
   };
 }
 
-/** Why a request is not let in, whatever its input: its key, its rate or its permission. */
+/** The refusal of a request because of its key, its rate or its permissions. */
 function bar(world: World, check: KeyCheck, writes: boolean): Reply | undefined {
   const { choices } = world;
   if (!check.ok) {
@@ -72,20 +72,20 @@ function groundsOf({ choices }: World, id: AssumptionId): Grounds {
   return grounds;
 }
 
-/** The challenge of a 401 (RFC 6750, section 3): an error code only where a token was given. */
+/** The challenge of a 401 (RFC 6750, section 3). It has an error code only if a token was given. */
 export function challenge(world: World, tokenGiven: boolean): readonly string[] {
   if (world.choices['auth-challenge'] === 'absent') return [];
   const error = tokenGiven ? ', error="invalid_token"' : '';
   return ['WWW-Authenticate', `Bearer realm="petstore"${error}`];
 }
 
-/** With both the key and the input bad, the order of the checks is what decided. */
+/** Both the key and the input are bad, so the order of the checks decided. */
 function dueToOrder({ choices }: World, winner: Reply): Reply {
   const by = [`check-order=${choices['check-order']}`, ...groundsNamed(winner.basis)];
   return { ...winner, basis: { kind: 'assumed', by } };
 }
 
-/** A reply to an input of which another option would have refused something with another status. */
+/** A reply to input that another option would have refused with another status. */
 function lettingThrough(answer: Reply, reader: InputReader): Reply {
   if (!reader.letThrough || answer.status === reader.refusalStatus) return answer;
   reader.settle();
@@ -93,7 +93,7 @@ function lettingThrough(answer: Reply, reader: InputReader): Reply {
   return { ...answer, basis: { kind: 'assumed', by: [...new Set(by)] } };
 }
 
-/** A bad key after an input that another option would have refused first. */
+/** The refusal of a key after input that another option would have refused first. */
 function dueToInput(barred: Reply, reader: InputReader): Reply {
   reader.settle();
   const by = [...groundsNamed(barred.basis), ...groundsNamed(reader.grounds.basis)];

@@ -9,29 +9,29 @@ import { shuffled } from './shuffle.ts';
 import type { World } from './world.ts';
 import { MOST_BYTES, type WrittenList, writtenList } from './written-list.ts';
 
-/** Which animals `GET /pets` asks for. */
+/** The animals that a call of `GET /pets` asks for. */
 export interface PetsPage {
   readonly limit: number;
   readonly status: string | undefined;
-  /** Whether the filter can match nothing. */
+  /** Whether the filter matches nothing. */
   readonly empty: boolean;
-  /** With `pets-paging: cursor`, the id of the last animal of the page before. */
+  /** With `pets-paging: cursor`, the id of the last animal on the previous page. */
   readonly after: bigint | undefined;
-  /** With `pets-paging: offset`, how many animals to skip. */
+  /** With `pets-paging: offset`, the number of animals to skip. */
   readonly offset: number;
 }
 
-/** A page as it is sent, and what leads to the next one. */
+/** A written page, and what the next page is found by. */
 interface WrittenPage extends WrittenList {
-  /** With `pets-paging: cursor`, the last animal's id if more follow. */
+  /** With `pets-paging: cursor`, the id of the last animal if more follow. */
   readonly next: bigint | undefined;
-  /** With `pets-paging: offset`, how many animals match. */
+  /** With `pets-paging: offset`, the number of matching animals. */
   readonly total: number | undefined;
 }
 
 const pages = new Kept<WrittenPage>(MOST_BYTES);
 
-/** A reply with a page of animals, and the headers that lead to the next one. */
+/** A reply with a page of animals, and the headers for the next page. */
 export function petsPageReply(grounds: Grounds, world: World, page: PetsPage, call: Call): Reply {
   const key = keyOf(world, page);
   const written = pages.get(key) ?? pages.keep(key, writePage(world, page));
@@ -40,7 +40,7 @@ export function petsPageReply(grounds: Grounds, world: World, page: PetsPage, ca
   return reply(grounds, 200, { kind: 'json', text }, headers, records);
 }
 
-/** A page is kept with the version of the animals. Most requests ask for nothing but a limit. */
+/** The cache key of a page: a number for the most frequent requests, which have only a limit. */
 function keyOf({ store, represent, choices, seed }: World, page: PetsPage): number | string {
   const { limit, offset, after, empty, status } = page;
   const order = choices['pets-order'];
@@ -52,7 +52,7 @@ function keyOf({ store, represent, choices, seed }: World, page: PetsPage): numb
   return `${state} ${limit} ${offset} ${after} ${empty} ${order}${shuffle} ${paging} ${status}`;
 }
 
-/** More than the largest limit. */
+/** Greater than the largest limit. */
 const PLAIN_LIMITS = 128;
 
 function linkTo(next: bigint | undefined, page: PetsPage, { path }: Call): readonly string[] {
@@ -77,11 +77,11 @@ function writePage(world: World, page: PetsPage): WrittenPage {
   };
 }
 
-/** The id that a cursor stands for. */
+/** Reads the id in a cursor. */
 export function readCursor(reader: InputReader, world: World, cursor: string): bigint | undefined {
   const id = parseInt64(Buffer.from(cursor, 'base64url').toString());
   if (id === undefined || !world.store.animals.has(id)) {
-    reader.problem('cursor: expected one from the Link header of the page before');
+    reader.problem('cursor: expected one from the Link header of the previous page');
     return undefined;
   }
   return id;

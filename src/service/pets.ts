@@ -11,7 +11,7 @@ import type { World } from './world.ts';
 const [LIMIT] = OPERATIONS.listPets.parameters;
 const NAME_MOST_CHARACTERS = 255;
 
-/** `GET /pets`: a page of animals. */
+/** `GET /pets`: lists a page of animals. */
 export const listPets = operation('listPets', readListPets, (world, page, grounds, call) =>
   petsPageReply(grounds, world, page, call),
 );
@@ -57,7 +57,7 @@ function readLimit(reader: InputReader, text: string | undefined): number {
 }
 
 function readOffset(reader: InputReader, text: string): number {
-  const expected = 'an integer from 0 up';
+  const expected = 'an integer of at least 0';
   const offset = reader.integer('offset', text, expected);
   if (offset !== undefined && offset < 0)
     reader.problem(`offset: expected ${expected}, found ${text}`);
@@ -90,11 +90,16 @@ function readStatusFilter(
   return choice === 'ignore' ? { status: undefined, empty: false } : { status, empty: true };
 }
 
-/** `POST /pets`: adds an animal under an id of the service's own. */
+/** `POST /pets`: adds an animal and assigns its id. */
 export const createPet = operation('createPet', readNewAnimal, (world, fields, grounds) => {
   const id = nextId(world, grounds);
   if (id === undefined) {
-    return errorReply(grounds, 'ids_exhausted', 507, 'the highest int64 is used as an id already');
+    return errorReply(
+      grounds,
+      'ids_exhausted',
+      507,
+      'the highest int64 is already in use as an id',
+    );
   }
   const { choices, store } = world;
   const status =
@@ -113,25 +118,21 @@ function readNewAnimal(reader: InputReader): Omit<Animal, 'id'> | undefined {
   reader.query();
   const body = reader.body(OPERATIONS.createPet.body.fields, ['id']);
   if (body === undefined) return undefined;
-  const { grounds } = reader;
   const { name, status } = body.fields;
   if (body.names.includes('id')) {
-    if (grounds.choices['id-on-create'] === 'ignore') reader.accept('id-on-create');
-    else reader.problem('body.id: expected nothing, since the service assigns it', 'id-on-create');
+    const problem = 'body.id: expected nothing, since the service assigns it';
+    reader.refuseUnless('id-on-create', 'ignore', problem);
   }
   readNameLength(reader, name);
   if (status !== undefined && !isSeenStatus(status)) {
-    if (grounds.choices['animal-status-values'] === 'any') reader.accept('animal-status-values');
-    else {
-      const seen = SEEN_ANIMAL_STATUSES.join(', ');
-      reader.problem(`body.status: expected one of ${seen}`, 'animal-status-values');
-    }
+    const problem = `body.status: expected one of ${SEEN_ANIMAL_STATUSES.join(', ')}`;
+    reader.refuseUnless('animal-status-values', 'any', problem);
   }
   return body.fields;
 }
 
 function readNameLength(reader: InputReader, name: string): void {
-  // Characters as people count them, and as JSON Schema does: code points.
+  // Code points, as JSON Schema counts characters.
   const length = name.length > NAME_MOST_CHARACTERS ? [...name].length : name.length;
   const choice = reader.grounds.choices['name-limits'];
   if (length > 0 && length <= NAME_MOST_CHARACTERS) return;
@@ -142,12 +143,12 @@ function readNameLength(reader: InputReader, name: string): void {
   } else reader.accept('name-limits');
 }
 
-/** The first instant after the day on which the document sunsets `getPet`. */
+/** The end of the day on which `getPet` is sunset. */
 const AFTER_SUNSET = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;
 
 /**
- * Since when `getPet` is deprecated, in seconds since 1970 (RFC 9745): 2025-12-05, five years before
- * its sunset. The document names no such date.
+ * When `getPet` was deprecated, in seconds since 1970 (RFC 9745): 2025-12-05, five years before its
+ * sunset. The document does not say.
  */
 const DEPRECATED_SINCE = 1_764_892_800;
 
@@ -160,7 +161,7 @@ const DEPRECATION_HEADERS: readonly string[] = [
   '<https://petstore.example/docs/pets>; rel="successor-version"',
 ];
 
-/** `GET /pets/{petId}`: one animal. */
+/** `GET /pets/{petId}`: reads one animal. */
 export const getPet = operation(
   'getPet',
   (reader) => {
@@ -177,7 +178,7 @@ export const getPet = operation(
   },
 );
 
-/** What every reply of `getPet` carries besides its body. */
+/** The headers of every reply of `getPet`. */
 export function deprecationHeaders(choices: Choices): readonly string[] {
   return choices['deprecation-headers'] === 'absent' ? [] : DEPRECATION_HEADERS;
 }
@@ -192,7 +193,7 @@ function afterSunset(world: World, grounds: Grounds): Reply | undefined {
   return errorReply(grounds, 'gone', status, message);
 }
 
-/** The Error for an id that no animal has. */
+/** The reply for an id that no animal has. */
 export function unknownPet(world: World, petId: bigint, grounds: Grounds): Reply {
   grounds.decidedBy('unknown-pet');
   const status = world.choices['unknown-pet'] === '400' ? 400 : 404;

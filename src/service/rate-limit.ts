@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** Keys remembered at most: with `--any-key` a client could make them up without end. */
+/** The most keys that are remembered: with `--any-key`, clients can invent any number. */
 const MOST_KEYS = 10_000;
 
 interface Window {
@@ -8,13 +8,13 @@ interface Window {
   count: number;
 }
 
-/** A limit as `rate-limit` spells it: a count for each second or minute. */
+/** A limit in the format of `rate-limit`: requests per second or minute. */
 export type Rate = `${number}/${'s' | 'm'}`;
 
-/** Counts the requests of each key in windows that start with the first request. */
+/** Counts the requests of each key in windows. A window starts with its first request. */
 export class RateLimiter {
   readonly #clock: Clock;
-  /** Made with the first limit: most worlds have none. */
+  /** Created when needed: most worlds have no limit. */
   #windows: Map<string, Window> | undefined;
 
   constructor(clock: Clock) {
@@ -24,7 +24,7 @@ export class RateLimiter {
   /**
    * Counts one request.
    *
-   * @returns undefined where it is within the limit, else the whole seconds until the next window
+   * @returns undefined within the limit, else the seconds until the next window, rounded up
    */
   count(key: string, rate: Rate): number | undefined {
     const [most, unit] = rate.split('/');

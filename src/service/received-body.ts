@@ -1,19 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import { parseJson } from '../contract/json.ts';
 
-/** A request's body, as far as it was received. */
+/** The received body of a request. */
 export type ReceivedBody =
   | { readonly kind: 'none' }
   | ReceivedBytes
-  /** It went past the limit of `body-limit`, and the rest was not kept. */
+  /** The body exceeded `body-limit` and was dropped. */
   | { readonly kind: 'too-large'; readonly limit: number };
 
-/** What a body says as JSON, or why it says nothing. */
+/** A body as a JSON value, or why it is not JSON. */
 type BodyJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
 
-/** A whole body. It is parsed once, for the operation and for all that look at its input beside it. */
+/** A complete body. Parsed once, for everything that reads it. */
 export class ReceivedBytes {
   readonly kind = 'bytes';
   readonly bytes: Buffer;
@@ -39,7 +39,7 @@ function read(bytes: Buffer): BodyJson {
   try {
     return { ok: true, value: parseJson(bytes.toString()) };
   } catch (error) {
-    const why = error instanceof RangeError ? 'it is nested too deep' : String(error);
+    const why = error instanceof RangeError ? 'it is nested too deeply' : String(error);
     return { ok: false, problem: `body: expected JSON: ${why.replace(/^SyntaxError: /, '')}` };
   }
 }

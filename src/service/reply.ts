@@ -5,10 +5,10 @@ import type { ErrorBody } from '../contract/records.ts';
 /**
  * What a reply rests on.
  *
- * `documented`: the document prescribes this status for this case. `assumed`: it does not, or it
- * would have been another status under another option of the assumptions in `by`. HTTP's own
- * statuses are assumed by nothing. `forced`: a rule of a scenario, or the request itself, asked for
- * it; `by` names which.
+ * - `documented`: the document prescribes this status for this case.
+ * - `assumed`: the document does not, or another option of the assumptions in `by` would have led to
+ *   another status. `by` is empty for the statuses of HTTP itself.
+ * - `forced`: a rule of a scenario or the request itself asked for it; `by` names which.
  */
 export type Basis =
   | { readonly kind: 'documented' }
@@ -17,24 +17,24 @@ export type Basis =
 
 export type Body =
   | { readonly kind: 'none' }
-  /** JSON, ready to be sent; in bytes where it is sent again and again. */
+  /** Complete JSON. */
   | { readonly kind: 'json'; readonly text: string | Buffer; readonly mediaType?: string }
-  /** The JSON texts of an array's items, drawn one by one so that a long array needs no memory. */
+  /** The items of a JSON array, written one by one so that a long array needs little memory. */
   | { readonly kind: 'array'; readonly items: Iterable<string> };
 
-/** A stored record in a reply. */
+/** A record of the store in a reply. */
 export type ShownRecord = Readonly<Record<string, unknown>>;
 
-/** What the service answers, before anything of HTTP's own is added to it. */
+/** A reply of the service, before HTTP adds its own headers. */
 export interface Reply {
   readonly status: number;
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   readonly headers: readonly string[];
   readonly body: Body;
   readonly basis: Basis;
-  /** The records in the body, in groups; undefined if it was made of none. */
+  /** The records in the body, in groups; undefined if there are none. */
   readonly records?: Iterable<readonly ShownRecord[]> | undefined;
-  /** Why the status is no success, in words, where the body may not say it. */
+  /** Why the call failed. The body need not say it. */
   readonly reason?: string | undefined;
 }
 
@@ -43,8 +43,8 @@ const NO_HEADERS: readonly string[] = [];
 const NO_BODY: Body = { kind: 'none' };
 
 /**
- * Notes which assumptions decide the status of one reply. The rule is the same everywhere: an
- * assumption is noted when another of its options would have given another status.
+ * Collects the assumptions that decide the status of one reply: those of which another option would
+ * have led to another status.
  */
 export class Grounds {
   readonly choices: Choices;
@@ -54,25 +54,25 @@ export class Grounds {
     this.choices = choices;
   }
 
-  /** Notes that the chosen option of an assumption decides. */
+  /** Records that an assumption decides the status. */
   decidedBy(id: AssumptionId): void {
     const ground = `${id}=${this.choices[id]}`;
     this.#by ??= [];
     if (!this.#by.includes(ground)) this.#by.push(ground);
   }
 
-  /** Documented, unless an assumption was noted on the way. */
+  /** Documented, unless an assumption decided. */
   get basis(): Basis {
     return this.#by === undefined ? DOCUMENTED : { kind: 'assumed', by: this.#by };
   }
 
-  /** Assumed, also where no assumption was noted. */
+  /** Assumed, even if no assumption decided. */
   get assumed(): Basis {
     return { kind: 'assumed', by: this.#by ?? [] };
   }
 }
 
-/** A reply of a documented status: documented, unless an assumption decided it. */
+/** A reply with a documented status. Its basis is documented unless an assumption decided. */
 export function reply(
   grounds: Grounds,
   status: number,
@@ -80,11 +80,11 @@ export function reply(
   headers: readonly string[] = NO_HEADERS,
   records?: Reply['records'],
 ): Reply {
-  // Every reply has the same members in the same order: V8 reads objects of one shape fastest.
+  // All replies have the same members in the same order: V8 is fastest with objects of one shape.
   return { status, headers, body, basis: grounds.basis, records, reason: undefined };
 }
 
-/** A reply with one record. */
+/** A reply that shows one record. */
 export function recordReply(
   grounds: Grounds,
   status: number,
@@ -96,9 +96,9 @@ export function recordReply(
 }
 
 /**
- * An Error as a reply.
+ * A reply with an Error.
  *
- * @param basis of the reply; by default it is assumed, since the document shows few errors
+ * @param basis assumed by default, since the document shows few errors
  */
 export function errorReply<C extends ErrorCode>(
   grounds: Grounds,
@@ -122,7 +122,7 @@ export function errorReply<C extends ErrorCode>(
   };
 }
 
-/** The Error record, its code spelt as `error-codes` says. */
+/** An Error, with the spelling of its code that `error-codes` chooses. */
 export function errorBody<C extends ErrorCode>(
   choices: Choices,
   code: C,

@@ -8,12 +8,12 @@ import {
   STORED_RECORDS,
 } from '../contract/records.ts';
 
-/** Writes stored records as the JSON that a client sees. */
+/** Writes records of the store as JSON for clients. */
 export interface Representation {
-  /** Unlike that of every other representation; below `REPRESENTATIONS`. */
+  /** Unique, and below `REPRESENTATIONS`. */
   readonly number: number;
   readonly animal: (animal: Animal) => string;
-  /** The same without keeping the text: most animals that are created are never read. */
+  /** The same without caching the text: most created animals are never read. */
   readonly newAnimal: (animal: Animal) => string;
   readonly inventoryEntry: (entry: InventoryEntry) => string;
   readonly order: (order: Order) => string;
@@ -21,12 +21,13 @@ export interface Representation {
 
 type WireChoice = 'absent-optionals' | 'date-format' | 'order-status-field';
 
-/** More than there are combinations of the options that a representation depends on. */
+/** Greater than the number of combinations of `WireChoice` options. */
 export const REPRESENTATIONS = 16;
 
-/** One representation for each combination of the options it depends on, so that they are shared. */
+/** Shared by all worlds with the same `WireChoice` options. */
 const representations = new Map<string, Representation>();
 
+/** The representation for some options. */
 export function representationFor(choices: Pick<Choices, WireChoice>): Representation {
   const key = `${choices['absent-optionals']} ${choices['date-format']} ${choices['order-status-field']}`;
   let representation = representations.get(key);
@@ -77,7 +78,7 @@ function writer(fields: Fields, choices: Pick<Choices, WireChoice>): (record: An
   };
 }
 
-/** Keeps what was written as long as there is the record, which never changes. */
+/** Caches the text of each record. Records never change. */
 function keeping(write: (animal: Animal) => string): (animal: Animal) => string {
   const kept = new WeakMap<Animal, string>();
   return (record) => {
@@ -90,10 +91,10 @@ function keeping(write: (animal: Animal) => string): (animal: Animal) => string 
   };
 }
 
-/** Characters of a text that is kept: an animal's name can be of any length. */
+/** The most characters of a cached text: an animal's name can have any length. */
 const LONGEST_KEPT = 4096;
 
-/** Writes the instant of an ISO 8601 date-time in the chosen format. */
+/** Converts an ISO 8601 date-time to the chosen format. */
 function formatDate(instant: string, choices: Pick<Choices, 'date-format'>): string {
   const milliseconds = Date.parse(instant);
   const utc = new Date(milliseconds).toISOString();

@@ -2,7 +2,7 @@ import type { Animal } from '../contract/records.ts';
 import type { Collection } from '../store/collection.ts';
 import { drawForId } from '../store/draw.ts';
 
-/** The ids of a collection in shuffled order, kept until one of its records changes. */
+/** The shuffled ids of each collection, cached until a record changes. */
 const shuffles = new WeakMap<
   Collection<Animal>,
   { readonly seed: number; readonly version: number; readonly ids: readonly bigint[] }
@@ -10,7 +10,7 @@ const shuffles = new WeakMap<
 
 const SHUFFLE_FIELD = 0x5f;
 
-/** The animals behind the one with the id `after`, in an order that depends on the seed alone. */
+/** The animals after the one with the id `after`, in an order that only the seed determines. */
 export function* shuffled(
   animals: Collection<Animal>,
   seed: number,
@@ -26,7 +26,7 @@ export function* shuffled(
   }
 }
 
-/** Sorted by a number drawn for each id, so that a new animal moves no other one. */
+/** Sorts by a number drawn for each id, so that a new animal does not move others. */
 function shuffledIds(animals: Collection<Animal>, seed: number): readonly bigint[] {
   const kept = shuffles.get(animals);
   if (kept !== undefined && kept.seed === seed && kept.version === animals.version) {

@@ -6,15 +6,15 @@ import { type Keyring, keyring } from './keyring.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { type Representation, representationFor } from './representation.ts';
 
-/** Everything that an operation may see. */
+/** Everything that an operation can access. */
 export interface World {
   readonly store: Store;
   readonly keys: Keyring;
   readonly choices: Choices;
   readonly clock: Clock;
-  /** By its own clock, in milliseconds since 1970. */
+  /** In milliseconds since 1970, by `clock`. */
   readonly startedAt: number;
-  /** Everything drawn is a function of it, of a record and of a field, never of call order. */
+  /** All random draws depend on the seed, a record and a field, never on the order of calls. */
   readonly seed: number;
   readonly rates: RateLimiter;
   readonly represent: Representation;
@@ -28,6 +28,7 @@ export interface WorldOptions {
   readonly seed?: number;
 }
 
+/** Makes a world. By default, with the default keys, options and seed. */
 export function createWorld(options: WorldOptions): World {
   const { store, clock, choices = chooseOptions(), seed = DEFAULTS.seed } = options;
   return {
@@ -42,7 +43,7 @@ export function createWorld(options: WorldOptions): World {
   };
 }
 
-/** The same world, store, clock and keys included, under other options. */
+/** The same world with other options. Shares store, clock and keys. */
 export function withChoices(world: World, choices: Choices): World {
   return { ...world, choices, represent: representationFor(choices) };
 }

@@ -4,49 +4,49 @@ import { Kept } from './kept.ts';
 import { type Grounds, type Reply, reply, type ShownRecord } from './reply.ts';
 import { REPRESENTATIONS } from './representation.ts';
 
-/** Bytes that are kept of lists, of the runs they are made of, and of pages. */
+/** The size of each cache in bytes: of lists, of their runs, and of pages. */
 export const MOST_BYTES = 8 * 1024 ** 2;
 
-/** What a record that is kept with its text counts for. */
+/** The estimated size of a record in a cache. */
 const RECORD_BYTES = 128;
 
 /** Characters up to which a string is written to a socket faster than its bytes are. */
 const LONGEST_STRING = 8192;
 
-/** A longer list is written while it is sent, so that it holds up no other reply. */
+/** A longer list is written while it is sent, so that it does not delay other replies. */
 const MOST_AT_ONCE = 10_000;
 
 /** A JSON array and the records in it. */
 export interface WrittenList {
   readonly text: string | Buffer;
-  /** In groups, each the same object as long as its records are. */
+  /** In groups. A group is the same object as long as its records are the same. */
   readonly records: readonly (readonly ShownRecord[])[];
   readonly bytes: number;
 }
 
-/** The JSON of consecutive records, with commas between them. */
+/** The JSON of consecutive records, separated by commas. */
 interface WrittenRun {
   readonly text: string;
   readonly records: readonly ShownRecord[];
   readonly bytes: number;
 }
 
-/** Ways to write a list: with each representation all records, or some. */
+/** The number of ways to write a list: all or some records in each representation. */
 const WAYS = 2 * REPRESENTATIONS;
 
 const lists = new Kept<WrittenList>(MOST_BYTES);
 const runs = new Kept<WrittenRun>(MOST_BYTES);
 
-/** How a collection is listed. */
+/** How to list a collection. */
 export interface Listing<R extends ShownRecord> {
   readonly collection: Collection<R>;
   /** @returns undefined for a record that is not listed */
   readonly write: (record: R) => string | undefined;
-  /** Unique to this `write`, below `WAYS`. Undefined if equal records can later be written otherwise. */
+  /** Unique to this `write`, and below `WAYS`. Undefined if its result depends on more than the record. */
   readonly way: number | undefined;
 }
 
-/** A JSON array of records that are written already. */
+/** Joins the JSON of records to an array. */
 export function writtenList(
   texts: readonly string[],
   records: WrittenList['records'],
@@ -75,7 +75,7 @@ function writeList<R extends ShownRecord>(listing: Listing<R>): WrittenList {
   );
 }
 
-/** Kept by the version of the run: after a change, only the changed runs are written again. */
+/** Caches runs by version, so that only changed runs are written again. */
 function runOf<R extends ShownRecord>(run: Run<R>, { way, write }: Listing<R>): WrittenRun {
   const key = way === undefined ? undefined : run.version * WAYS + way;
   const known = runs.get(key);
@@ -96,7 +96,7 @@ function longListReply<R extends ShownRecord>(
   grounds: Grounds,
   { collection, write }: Listing<R>,
 ): Reply {
-  // Changes made while the list is sent do not show in it.
+  // The list does not show changes that are made while it is sent.
   const fork = collection.fork();
   const items = {
     *[Symbol.iterator]() {

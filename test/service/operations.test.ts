@@ -104,7 +104,7 @@ describeBothWays('a key', (open) => {
     ['a missing header', undefined, 'the Authorization header is missing', ''],
     ['another scheme', BASIC, 'the Authorization scheme is not Bearer', ''],
     ['an empty token', 'Bearer ', 'the token after Bearer is empty', ''],
-    ['an unknown key', 'Bearer no-key', 'the key is not known', ', error="invalid_token"'],
+    ['an unknown key', 'Bearer no-key', 'the key is unknown', ', error="invalid_token"'],
     ['a key listed as invalid', 'Bearer old', 'listed as invalid', ', error="invalid_token"'],
   ])('%s is answered with 401 and the reason', async (_case, authorization, reason, error) => {
     const client = await open({ keys: { valid: ['demo-key', 'old'], invalid: ['old'] } });
