@@ -25,7 +25,7 @@ describe('--db', () => {
     const second = await runCommand(['--port', '0', '--db', file]);
     expect(second.code).toBe(1);
     expect(second.stderr).toContain(
-      `${file} is kept by another server, process ${first.process.pid}`,
+      `${file} is in use by another server (process ${first.process.pid}`,
     );
     await first.stop();
     const third = await startCommand(['--port', '0', '--db', file]);

@@ -2,30 +2,30 @@ import { sorting } from './in-order.ts';
 import { atOnce, type Work } from './work.ts';
 
 /**
- * The records a collection starts from, in ascending order of their ids. Every fork shares them and
- * they never change, so a base may hold a fixture's records or draw each one on demand.
+ * The records that a collection starts from, by ascending id. They never change and all forks share
+ * them. A base holds the records of a fixture, or makes each one on demand.
  */
 export interface Base<R> {
   readonly size: number;
   /** The record at a position from 0 to size - 1. */
   at(position: number): R;
   idAt(position: number): bigint;
-  /** The `petId` of the record at a position, where it costs less than the whole record. */
+  /** The `petId` of the record at a position, if that is faster than the whole record. */
   readonly petIdAt?: ((position: number) => bigint | undefined) | undefined;
   /** The same for its `status`. */
   readonly statusAt?: ((position: number) => string | undefined) | undefined;
-  /** How many changes each record goes through whenever it is looked at; none by default. */
+  /** The number of changes that reading a record applies; 0 by default. */
   readonly layers?: number;
 }
 
-/** Some of a collection's records: an index over the base, and the test for changed records. */
+/** Some records of a collection: an index of the base, and a test for changed records. */
 export interface Subset<R> {
   /** Positions in the base, ascending. */
   readonly positions: ArrayLike<number>;
   readonly includes: (record: R) => boolean;
 }
 
-/** Makes a base of records in any order. Their ids must differ. */
+/** Makes a base of records in any order. Their ids must be unique. */
 export function baseOf<R>(records: readonly R[], idOf: (record: R) => bigint): Base<R> {
   return atOnce(basing(records, idOf));
 }
@@ -37,10 +37,10 @@ export function* basing<R>(records: readonly R[], idOf: (record: R) => bigint): 
   return { size: sorted.length, at, idAt: (position) => idOf(at(position)) };
 }
 
-/** Records that a lazy base keeps, so that the same page gives the same objects again. */
+/** The number of records that a lazy base caches, so that repeated reads return the same objects. */
 const KEPT_RECORDS = 4096;
 
-/** A base whose records are made on demand; each cache slot holds the last one made. */
+/** A base that makes its records on demand. Each cache slot holds the last one made. */
 export function lazyBase<R>(
   size: number,
   idAt: (position: number) => bigint,
@@ -62,12 +62,12 @@ export function lazyBase<R>(
   };
 }
 
-/** What a changed base has besides its records. */
+/** The members of a changed base other than its records. */
 export type ChangedParts = Pick<Base<unknown>, 'petIdAt' | 'statusAt' | 'layers'>;
 
 /**
- * The records of a base after a change that keeps their ids. A small base is changed at once. The
- * records of a large one are changed when they are looked at, so its size costs nothing.
+ * A base after a change that keeps ids. The records of a small base are changed at once, those of a
+ * large one whenever they are read, so that its size costs nothing.
  */
 export function changedBase<R>(
   base: Base<R>,
@@ -85,5 +85,5 @@ export function changedBase<R>(
 export const EMPTY_BASE: Base<never> = { size: 0, at: nothingAt, idAt: nothingAt };
 
 function nothingAt(position: number): never {
-  throw new RangeError(`There is no record at ${position}.`);
+  throw new RangeError(`no record at position ${position}`);
 }

@@ -5,7 +5,7 @@ import type { Collection } from './collection.ts';
 
 type AnyRecord = Readonly<Record<string, unknown>>;
 
-/** Changes every record there is. Records that are added later stay as they come. */
+/** Changes every existing record. Does not affect records that are added later. */
 export function changeEach<R extends AnyRecord>(
   collection: Collection<R>,
   fields: Fields,
@@ -14,7 +14,7 @@ export function changeEach<R extends AnyRecord>(
   if (each.length === 0) return;
   const { base } = collection;
   const status = memberAt(base, 'status', base.statusAt, each);
-  // The index of orders by animal reads every order again, so one without its petId may stay in it.
+  // The index of orders by animal checks each order again, so it may hold one without a petId.
   const moves = each.filter(({ change }) => change.petId !== null);
   const petId = memberAt(base, 'petId', base.petIdAt, moves);
   const changed = (before: R): R => {
@@ -31,7 +31,7 @@ export function changeEach<R extends AnyRecord>(
   });
 }
 
-/** How many changes each record goes through when it is looked at, after these. */
+/** The number of changes that reading a record applies after these. */
 export function layersOf(base: Base<unknown>, each: readonly Each[]): number {
   return each.length + (base.layers ?? 0);
 }
@@ -41,7 +41,7 @@ function matches(record: AnyRecord, where: Each['where']): boolean {
   return true;
 }
 
-/** Reads one member after the changes without its record; undefined if others decide it. */
+/** Reads one changed member without its record; undefined if it depends on other members. */
 function memberAt(
   base: Base<AnyRecord>,
   name: string,

@@ -2,46 +2,46 @@ import type { Base } from './base.ts';
 
 /** Consecutive records of a collection. */
 export interface Run<R> {
-  /** Unique to this run in this state: equal versions mean equal records. */
+  /** Equal versions mean equal records. */
   readonly version: number;
-  /** The records, read on demand. */
+  /** Reads the records on demand. */
   records(): readonly R[];
 }
 
 /** A run that differs from the base. */
 export interface ChangedRun<R> {
   version: number;
-  /** Records in the place of those of the base, by id; undefined if removed. */
+  /** Records that replace those of the base, by id; undefined if removed. */
   readonly records: Map<bigint, R | undefined>;
-  /** The only changes that may change this run; others share it. */
+  /** Only these changes may modify the run; others share it. */
   readonly owner: Changes<R>;
 }
 
-/** What differs from the base. There can be many of these, so empty members are left out. */
+/** The differences from a base. Empty members are undefined, since there can be many instances. */
 export interface Changes<R> {
-  /** Runs by number, those of the added records behind the base included. */
+  /** Changed runs by number. The runs of added records follow those of the base. */
   runs: Map<number, ChangedRun<R>> | undefined;
-  /** How many records of the base were removed. */
+  /** The number of records removed from the base. */
   removed: number;
-  /** Records whose ids are not in the base, ascending; most come at the end. */
+  /** Records whose ids are not in the base, ascending. */
   added: R[];
-  /** The replaced and added records together, ascending; made on demand. */
+  /** Replaced and added records together, ascending; made on demand. */
   ordered: readonly R[] | undefined;
-  /** The highest id ever used, removed ones included; undefined if there was none. */
+  /** The highest id ever used, including removed records; undefined if none. */
   highest: bigint | undefined;
-  /** Unique to this state among all collections, except for unchanged forks. */
+  /** Unique to this state among all collections, except for unmodified forks. */
   version: number;
 }
 
 let lastVersion = 0;
 
-/** A version that no state of any collection, and no run, has had. */
+/** Returns a new version, unique among all collections and runs. */
 export function nextVersion(): number {
   lastVersion += 1;
   return lastVersion;
 }
 
-/** The changes of a collection that is as its base is. */
+/** The changes of a collection that equals its base. */
 export function noChanges<R>(highest: bigint | undefined): Changes<R> {
   return {
     runs: undefined,
@@ -53,21 +53,21 @@ export function noChanges<R>(highest: bigint | undefined): Changes<R> {
   };
 }
 
-/** Positions of a base in one run. A write makes only the text of its own run stale. */
+/** The number of positions in a run. A write invalidates only the text of its run. */
 export const RUN_LENGTH = 64;
 
-/** The number of a run, from the position of a record in it. */
+/** The number of the run that contains a position. */
 export function runAt(position: number): number {
   return Math.floor(position / RUN_LENGTH);
 }
 
-/** A copy that can be changed without changing the original. Runs are copied when they change. */
+/** An independent copy. Copies a run only when it changes. */
 export function copyOf<R>(changes: Changes<R>): Changes<R> {
   const { added, runs } = changes;
   return { ...changes, added: [...added], runs: runs && new Map(runs) };
 }
 
-/** A run that these changes may change. */
+/** A run that these changes may modify. */
 export function ownRun<R>(changes: Changes<R>, number: number): ChangedRun<R> {
   changes.runs ??= new Map();
   const known = changes.runs.get(number);
@@ -77,7 +77,7 @@ export function ownRun<R>(changes: Changes<R>, number: number): ChangedRun<R> {
   return run;
 }
 
-/** The changes after each of their records was changed; `change` keeps the id. */
+/** Changes every record of some changes. `change` must keep ids. */
 export function changedBy<R>(changes: Changes<R>, change: (record: R) => R): Changes<R> {
   const { runs, removed, added, highest } = changes;
   const changed = { ...noChanges<R>(highest), removed, added: added.map(change) };
@@ -89,10 +89,10 @@ export function changedBy<R>(changes: Changes<R>, change: (record: R) => R): Cha
   return changed;
 }
 
-/** The version of each base's first run; the runs after it count up from there. */
+/** The version of the first run of each base. Later runs count up from it. */
 const firstVersions = new WeakMap<object, number>();
 
-/** The version of the first run of a base that nobody has changed. */
+/** The version of the first run of an unchanged base. */
 export function firstVersionOf(base: Base<unknown>): number {
   let first = firstVersions.get(base);
   if (first === undefined) {

@@ -14,7 +14,7 @@ import {
 } from './changes.ts';
 import { inOrder, lowerBound, type Slots, slotsOf } from './in-order.ts';
 
-/** Records ordered by id over a shared base. Forks share changes until one of them is written. */
+/** Records ordered by id, over a shared base. Forks share changes until one of them changes. */
 export class Collection<R extends object> {
   #base: Base<R>;
   readonly #idOf: (record: R) => bigint;
@@ -31,17 +31,17 @@ export class Collection<R extends object> {
     return this.#base.size - this.#changes.removed + this.#changes.added.length;
   }
 
-  /** The highest id ever used; undefined if there has never been a record. */
+  /** The highest id ever used; undefined if there never was a record. */
   get highestId(): bigint | undefined {
     return this.#changes.highest;
   }
 
-  /** Identifies the state of the records: whatever was made of an equal version is still valid. */
+  /** Identifies the state of the records: equal versions mean equal records. */
   get version(): number {
     return this.#changes.version;
   }
 
-  /** What the collection started from: shared with every fork, and never changed. */
+  /** The records that the collection started from. Shared with every fork. */
   get base(): Base<R> {
     return this.#base;
   }
@@ -55,7 +55,7 @@ export class Collection<R extends object> {
     return this.get(id) !== undefined;
   }
 
-  /** Replaces the record with the same id, or adds this one. */
+  /** Replaces the record with the same id, or adds a new one. */
   set(record: R): void {
     const changes = this.#ownChanges();
     const id = this.#idOf(record);
@@ -78,7 +78,7 @@ export class Collection<R extends object> {
     if (changes.highest === undefined || id > changes.highest) changes.highest = id;
   }
 
-  /** @returns whether there was a record with this id */
+  /** Removes a record. Returns whether it existed. */
   delete(id: bigint): boolean {
     if (!this.has(id)) return false;
     this.deleteAll(new Set([id]));
@@ -104,40 +104,40 @@ export class Collection<R extends object> {
     this.#touchAdded(0);
   }
 
-  /** Changes every record: those of a large base when they are looked at. See `changedBase`. */
+  /** Changes every record; those of a large base whenever they are read. See `changedBase`. */
   changeAll(change: (record: R) => R, parts: ChangedParts): void {
     this.#base = changedBase(this.#base, change, parts);
     this.#changes = changedBy(this.#changes, change);
     this.#shared = false;
   }
 
-  /** Removes every record. The highest id ever used stays. */
+  /** Removes every record. Keeps the highest id ever used. */
   clear(): void {
     this.#base = EMPTY_BASE;
     this.#changes = noChanges(this.#changes.highest);
     this.#shared = false;
   }
 
-  /** Takes over the records of another collection; later changes to either stay its own. */
+  /** Replaces the records by those of another collection. Later changes affect only one of them. */
   restore(other: Collection<R>): void {
     this.#base = other.#base;
     this.#changes = other.#changes;
     this.#shared = other.#shared = true;
   }
 
-  /** A collection with the same records; later changes to either stay its own. */
+  /** Copies the collection at a constant cost. Later changes affect only one of them. */
   fork(): Collection<R> {
     const fork = new Collection(this.#base, this.#idOf);
     fork.restore(this);
     return fork;
   }
 
-  /** The records with ids above `after`, in ascending order of their ids. */
+  /** The records with ids above `after`, by ascending id. */
   ascending(after?: bigint, subset?: Subset<R>): Generator<R> {
     return this.#walk(1, after, subset);
   }
 
-  /** The records with ids below `before`, in descending order of their ids. */
+  /** The records with ids below `before`, by descending id. */
   descending(before?: bigint, subset?: Subset<R>): Generator<R> {
     return this.#walk(-1, before, subset);
   }
@@ -150,14 +150,14 @@ export class Collection<R extends object> {
     yield* this.#changes.added;
   }
 
-  /** All records in runs, in ascending order of their ids. */
+  /** All records in runs, by ascending id. */
   *runs(): Generator<Run<R>> {
     const first = firstVersionOf(this.#base);
     const { runs, added } = this.#changes;
     const inBase = this.#baseRuns;
     const count = inBase + Math.ceil(added.length / RUN_LENGTH);
     for (let index = 0; index < count; index += 1) {
-      // A run of added records without a version holds none: all are in runs of the base.
+      // A run of added records without a version is empty: its records belong to runs of the base.
       const version = runs?.get(index)?.version ?? (index < inBase ? first + index : undefined);
       if (version !== undefined) yield { version, records: () => this.#recordsIn(index) };
     }
@@ -170,7 +170,7 @@ export class Collection<R extends object> {
   #recordsIn(run: number): readonly R[] {
     const base = this.#base;
     if (run >= this.#baseRuns) {
-      // Added records that are not behind the base are in its runs.
+      // Added records with lower ids belong to runs of the base.
       const tail = base.size === 0 ? 0 : this.#firstAdded(base.idAt(base.size - 1) + 1n);
       const start = (run - this.#baseRuns) * RUN_LENGTH;
       return this.#changes.added.slice(Math.max(start, tail), start + RUN_LENGTH);
@@ -185,13 +185,13 @@ export class Collection<R extends object> {
     return records;
   }
 
-  /** The run of an id, which is or would be at a position of the added records. */
+  /** The run of an id, given its position among the added records. */
   #runOf(id: bigint, added: number): number {
     const position = this.#firstInBase(id);
     return position < this.#base.size ? runAt(position) : this.#baseRuns + runAt(added);
   }
 
-  /** Gives the collection and a run a new version. */
+  /** Gives a new version to the collection and a run. */
   #touch(number: number): ChangedRun<R> {
     const changes = this.#changes;
     changes.version = nextVersion();
@@ -201,7 +201,7 @@ export class Collection<R extends object> {
     return run;
   }
 
-  /** Gives the runs of added records from a position on new versions, since the records moved. */
+  /** Gives new versions to the runs of added records from a position on, since records moved. */
   #touchAdded(position: number): void {
     const end = this.#baseRuns + runAt(this.#changes.added.length);
     for (let run = this.#baseRuns + runAt(position); run <= end; run += 1) this.#touch(run);
@@ -227,7 +227,7 @@ export class Collection<R extends object> {
     }
   }
 
-  /** The records that differ from the base, in ascending order of their ids. */
+  /** The records that differ from the base, by ascending id. */
   #ordered(): readonly R[] {
     const changes = this.#changes;
     if (changes.runs === undefined) return changes.added;
@@ -245,7 +245,7 @@ export class Collection<R extends object> {
     return this.#changes;
   }
 
-  /** The record that is now at a position of the base, if any. */
+  /** The current record at a position of the base, if any. */
   #inBase(position: number): R | undefined {
     const records = this.#changedAt(position);
     if (records === undefined) return this.#base.at(position);
@@ -254,13 +254,13 @@ export class Collection<R extends object> {
     return record !== undefined || records.has(id) ? record : this.#base.at(position);
   }
 
-  /** The same, if it was never changed. */
+  /** The same, but undefined if the record was changed. */
   #unchangedAt(position: number): R | undefined {
     const isChanged = this.#changedAt(position)?.has(this.#base.idAt(position)) === true;
     return isChanged ? undefined : this.#base.at(position);
   }
 
-  /** What has changed in the run of a position of the base. */
+  /** The changed records in the run of a position of the base. */
   #changedAt(position: number): ReadonlyMap<bigint, R | undefined> | undefined {
     return this.#changes.runs?.get(Math.floor(position / RUN_LENGTH))?.records;
   }
@@ -269,7 +269,7 @@ export class Collection<R extends object> {
   #positionOf(id: bigint): number {
     const base = this.#base;
     if (base.size === 0 || id > base.idAt(base.size - 1)) return -1;
-    // Ids usually count up without a gap, so the position is a subtraction away.
+    // Ids usually count up without gaps.
     const guess = Number(id) - Number(base.idAt(0));
     if (guess >= 0 && guess < base.size && base.idAt(guess) === id) return guess;
     const position = this.#firstInBase(id);
@@ -291,7 +291,7 @@ export class Collection<R extends object> {
   #firstAdded(id: bigint): number {
     const { added } = this.#changes;
     const last = added.at(-1);
-    // The ends need no search: most records are added behind all others.
+    // Most records are added at the end, which needs no search.
     if (added[0] === undefined || id <= this.#idOf(added[0])) return 0;
     if (last === undefined || id > this.#idOf(last)) return added.length;
     const { size, idAt } = slotsOf(added, this.#idOf);

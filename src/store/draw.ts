@@ -1,14 +1,12 @@
 /**
- * A whole number from 0 to 2^32-1 that depends on nothing but its arguments, the same on every
- * machine: what is drawn for a record never depends on what was asked before.
- *
- * The mixing steps are those of MurmurHash3's 32-bit finaliser.
+ * Draws an integer from 0 to 2^32-1 that depends only on the arguments, and so never on earlier draws.
+ * Mixes them like the 32-bit finalizer of MurmurHash3.
  */
 export function draw(seed: number, record: number, field: number): number {
   return mix(mix(mix(seed | 0) ^ record) ^ Math.imul(field + 1, 0x9e3779b9)) >>> 0;
 }
 
-/** `draw` for a record that is known by its int64 id. */
+/** `draw` for a record with an int64 id. */
 export function drawForId(seed: number, id: bigint, field: number): number {
   const low = Number(BigInt.asIntN(32, id));
   const high = Number(BigInt.asIntN(32, id >> 32n));

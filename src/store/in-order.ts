@@ -1,30 +1,30 @@
 import type { Work } from './work.ts';
 
-/** Records in ascending order of their ids, some of which may be missing. */
+/** Records by ascending id, some of which may be missing. */
 export interface Slots<R> {
   readonly size: number;
   at(slot: number): R | undefined;
   idAt(slot: number): bigint;
 }
 
-/** An array of records in ascending order of their ids, as slots. */
+/** Makes slots of records by ascending id. */
 export function slotsOf<R>(records: readonly R[], idOf: (record: R) => bigint): Slots<R> {
   return {
     size: records.length,
     at: (slot) => records[slot],
     idAt: (slot) => {
       const record = records[slot];
-      if (record === undefined) throw new RangeError(`There is no record at ${slot}.`);
+      if (record === undefined) throw new RangeError(`no record in slot ${slot}`);
       return idOf(record);
     },
   };
 }
 
 /**
- * The records of two sources in the order of their ids.
+ * Merges the records of two sources by id.
  *
  * @param step 1 for ascending ids, -1 for descending ones
- * @param from the id behind which to start; undefined for all records
+ * @param from the id after which to start; undefined for all records
  */
 export function* inOrder<R>(
   one: Slots<R>,
@@ -66,7 +66,7 @@ export function lowerBound(size: number, idAt: (position: number) => bigint, id:
 /** Records that are sorted in one step. */
 const SORTED_AT_ONCE = 1024;
 
-/** Sorts records by their ids, which must differ. */
+/** Sorts records by their ids, which must be unique. */
 export function* sorting<R>(
   records: readonly R[],
   idOf: (record: R) => bigint,

@@ -15,12 +15,12 @@ import { findingOrders, indexByAnimal } from './orders-by-animal.ts';
 import { forkStore, restoreStore, type Store, versionOf } from './store.ts';
 import { atOnce, inTurns, type Work } from './work.ts';
 
-/** Changes to one collection, in the order in which they are made. */
+/** Changes to one collection, in the order in which they are applied. */
 export interface CollectionChanges<R> {
   readonly remove: readonly bigint[] | 'all';
-  /** Changes to every record there is. */
+  /** Changes to every existing record. */
   readonly each: readonly Each[];
-  /** A record with an id that is new must be whole. */
+  /** A record with a new id must be complete. */
   readonly set: readonly Partial<R>[];
 }
 
@@ -32,31 +32,31 @@ export interface StoreChanges {
 
 type AnyRecord = Readonly<Record<string, unknown>>;
 
-/** The member that is the id of a collection's records. */
+/** The member that is the id, by collection. */
 export const ID_NAME = {
   animals: 'id',
   inventory: 'petId',
   orders: 'id',
 } as const satisfies Record<CollectionName, string>;
 
-/** Each of these costs up to a microsecond whenever a record is looked at. */
+/** Each adds up to a microsecond to every read of a record. */
 const MOST_LAYERS = 32;
 const FEW_LAYERS = `at most ${MOST_LAYERS} changes of every record since the store was reset or replaced`;
 
 /**
- * Merges changes into a store: all of them, or none if one leads to a record that is not whole or
- * names an animal that does not exist. An animal's inventory entry and orders go with it.
+ * Merges changes into a store. Makes none of them if one leads to an incomplete record or to a petId
+ * that no animal has. Removes the inventory entry and the orders of a removed animal.
  *
- * @returns what is wrong; nothing if the changes were made
+ * @returns the problems; none if the changes were made
  */
 export function mergeInto(store: Store, changes: StoreChanges): readonly ShapeProblem[] {
   return atOnce(merging(store, changes));
 }
 
-/** Merges that others overtake before one is done at once. */
+/** The number of overtaken attempts before a merge is made at once. */
 const MOST_OVERTAKEN = 3;
 
-/** `mergeInto` in turns with other requests, which may change the store in between. */
+/** `mergeInto` in turns with other requests, which may change the store meanwhile. */
 export async function mergeInTurns(
   store: Store,
   changes: StoreChanges,
@@ -74,7 +74,7 @@ export async function mergeInTurns(
   return mergeInto(store, changes);
 }
 
-/** The work of `mergeInto`. The store must not change until it is done. */
+/** The work of `mergeInto`. The store must not change meanwhile. */
 export function* merging(
   store: Store,
   changes: StoreChanges,
@@ -139,10 +139,10 @@ function* removing<R extends object>(
 }
 
 /**
- * Removes an animal with its inventory entry and its orders, which may not name a missing animal.
- * Other requests are answered while the orders of a new base are indexed.
+ * Removes an animal with its inventory entry and its orders. Indexes the orders of a new base in turns
+ * with other requests.
  *
- * @returns whether there was such an animal
+ * @returns whether the animal existed
  */
 export async function removeAnimal(store: Store, id: bigint): Promise<boolean> {
   for (let base: unknown; store.animals.has(id) && base !== store.orders.base; ) {
@@ -166,7 +166,7 @@ function* removingAnimals(store: Store, ids: readonly bigint[]): Work<void> {
   yield* removing(store.orders, orders);
 }
 
-/** The record that members are merged into. */
+/** The existing record that members are merged into. */
 function before<R extends object>(
   name: CollectionName,
   collection: Collection<R>,
@@ -176,7 +176,7 @@ function before<R extends object>(
   return typeof id === 'bigint' ? collection.get(id) : undefined;
 }
 
-/** Tells a petId that no animal has. */
+/** Reports a petId that no animal has. */
 export function tellMissingAnimal({ animals }: Store, petId: unknown, at: At, tell: Tell): void {
   if (typeof petId !== 'bigint' || animals.has(petId)) return;
   tell({ at, expected: 'the id of an animal', found: `${petId}, which no animal has` });

@@ -4,7 +4,7 @@ import { baseIndex } from './base-index.ts';
 import type { Collection } from './collection.ts';
 import { inTurns, type Work } from './work.ts';
 
-/** Positions of a base's orders in chains, one for each bucket of animal ids: 8 to 12 bytes an order. */
+/** Positions of orders in chains, one for each bucket of animal ids: 8 to 12 bytes an order. */
 interface BaseIndex {
   /** The last position of each chain, or -1. */
   readonly last: Int32Array;
@@ -28,8 +28,8 @@ const indexing = baseIndex((base: Base<Order>) => {
 });
 
 /**
- * The ids of the orders that name one of these animals. Besides the index of the base, which the
- * first call builds, the cost grows with the animals and with the orders that differ from the base.
+ * The ids of the orders for some animals. The first call builds the index of the base. Otherwise the
+ * cost grows with the number of these animals and of the orders that differ from the base.
  */
 export function* findingOrders(
   orders: Collection<Order>,
@@ -66,7 +66,7 @@ function* chainOf({ last, before }: BaseIndex, petId: bigint): Generator<number>
   }
 }
 
-/** Ids mostly count up, so their low bits spread them evenly. `buckets` is a power of two. */
+/** Ids mostly count up, so their low bits distribute them evenly. `buckets` is a power of two. */
 function bucketOf(petId: bigint, buckets: number): number {
   return Number(BigInt.asUintN(32, petId)) & (buckets - 1);
 }

@@ -1,4 +1,4 @@
-/** A record as JSON, with bigints as their digits. Its members are scalars under plain names. */
+/** Writes a record as JSON, bigints as digits. Its members must be scalars with plain names. */
 export function recordText(record: object): string {
   const members: Readonly<Record<string, unknown>> = { ...record };
   let text = '';
@@ -10,7 +10,7 @@ export function recordText(record: object): string {
   return text === '' ? '{}' : `${text}}`;
 }
 
-/** The pieces of a JSON array of records. */
+/** Writes a JSON array of records in pieces. */
 export function* arrayText(records: Iterable<object>): Generator<string> {
   let open = '[';
   for (const record of records) {

@@ -3,7 +3,7 @@ import { type Base, basing } from './base.ts';
 import { Collection } from './collection.ts';
 import { atOnce, type Work } from './work.ts';
 
-/** What a store starts from: one base for each collection. */
+/** A base for each collection. */
 export interface StoreBase {
   readonly animals: Base<Animal>;
   readonly inventory: Base<InventoryEntry>;
@@ -17,20 +17,21 @@ export interface StoreRecords {
   readonly orders: readonly Order[];
 }
 
-/** What each collection is ordered and found by. */
+/** The id of a record, by collection. */
 export const ID_OF = {
   animals: (animal: Animal): bigint => animal.id,
   inventory: (entry: InventoryEntry): bigint => entry.petId,
   orders: (order: Order): bigint => order.id,
 };
 
-/** The whole state of the service: its three collections. */
+/** The state of the service. */
 export interface Store {
   readonly animals: Collection<Animal>;
   readonly inventory: Collection<InventoryEntry>;
   readonly orders: Collection<Order>;
 }
 
+/** Makes bases of the records of a store. */
 export function storeBaseOf(records: StoreRecords): StoreBase {
   return atOnce(storeBasing(records));
 }
@@ -44,6 +45,7 @@ export function* storeBasing(records: StoreRecords): Work<StoreBase> {
   };
 }
 
+/** Makes a store that equals its base. */
 export function createStore(base: StoreBase): Store {
   return {
     animals: new Collection(base.animals, ID_OF.animals),
@@ -52,19 +54,19 @@ export function createStore(base: StoreBase): Store {
   };
 }
 
-/** A store with the same records that shares nothing afterwards; it costs the same for any size. */
+/** Copies a store at a constant cost. Later changes affect only one of them. */
 export function forkStore({ animals, inventory, orders }: Store): Store {
   return { animals: animals.fork(), inventory: inventory.fork(), orders: orders.fork() };
 }
 
-/** Makes a store hold what another one holds; they share nothing afterwards. */
+/** Replaces the records of a store by those of another. Later changes affect only one of them. */
 export function restoreStore(store: Store, from: Store): void {
   store.animals.restore(from.animals);
   store.inventory.restore(from.inventory);
   store.orders.restore(from.orders);
 }
 
-/** Names the state of a store: it is the same number only where nothing has changed. */
+/** Identifies the state of a store: equal versions mean equal records. */
 export function versionOf({ animals, inventory, orders }: Store): number {
   // Versions only grow, so the highest of the three changes with any of them.
   return Math.max(animals.version, inventory.version, orders.version);

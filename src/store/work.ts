@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Work in steps: each `yield` is a place where other requests may go first. */
+/** Work in steps. At each `yield`, other requests may go first. */
 export type Work<T> = Generator<undefined, T>;
 
-/** Milliseconds of work after which other requests go first. */
+/** The length of a turn in milliseconds. Other requests go first after it. */
 const TURN_MS = 5;
 
 /** Does all steps at once. */

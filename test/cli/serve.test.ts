@@ -218,7 +218,7 @@ describe('an invalid file', () => {
     const server = await startCommand([...FREE, '--db', file]);
     const second = await runCommand([...FREE, '--db', file]);
     expect(second).toMatchObject({ code: 1, stdout: '' });
-    expect(second.stderr).toContain(`${file} is kept by another server`);
+    expect(second.stderr).toContain(`${file} is in use by another server`);
     expect(second.stderr).not.toMatch(/^\s+at /m);
     await server.stop();
   });

@@ -23,7 +23,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { INT64_MAX } from '../../src/contract/int64.ts';
 import { packageRoot } from '../../src/package.ts';
-import { thisProcess } from '../../src/store/file/process-identity.ts';
+import { thisProcess } from '../../src/store/file/file-lock.ts';
 import {
   type OpenStoreFile,
   openStoreFile,
@@ -249,7 +249,7 @@ describe('the lock', () => {
     const { close } = await openFile(path);
     await expect(openStoreFile(path, initial())).rejects.toThrow(
       new RegExp(
-        `^${path} is kept by another server, process ${process.pid} on ${hostname()}, since \\S+Z: `,
+        `^${path} is in use by another server \\(process ${process.pid} on ${hostname()}, since \\S+Z\\); `,
       ),
     );
     await close();

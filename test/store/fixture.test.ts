@@ -175,17 +175,17 @@ describe('a broken record is told with its path, what was expected and what was 
     [
       'two animals with one id',
       `{"animals":[${REX},${REX}]}`,
-      '$.animals[1].id: expected an id that no other record of animals has, found 1, as at $.animals[0]',
+      '$.animals[1].id: expected an id that no other record of animals has, found 1, as in $.animals[0]',
     ],
     [
       'two entries for one animal',
       `{"animals":[${REX}],"inventory":[{"petId":1,"quantity":1,"status":"available"},{"petId":1,"quantity":0,"status":"sold"}]}`,
-      '$.inventory[1].petId: expected an id that no other record of inventory has, found 1, as at $.inventory[0]',
+      '$.inventory[1].petId: expected an id that no other record of inventory has, found 1, as in $.inventory[0]',
     ],
     [
       'two orders with one id',
       '{"orders":[{"id":4},{"id":5},{"id":4}]}',
-      '$.orders[2].id: expected an id that no other record of orders has, found 4, as at $.orders[0]',
+      '$.orders[2].id: expected an id that no other record of orders has, found 4, as in $.orders[0]',
     ],
     [
       'an entry for no animal',

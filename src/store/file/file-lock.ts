@@ -1,49 +1,71 @@
 import {
   linkSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../../error-code.ts';
-import { isRunning, type ProcessIdentity, thisProcess } from './process-identity.ts';
 
-/** Milliseconds between two signs of life of a holder. */
+/** Milliseconds between two heartbeats. */
 const HEARTBEAT = 1_000;
 
-/** Milliseconds without a sign of life until a lock counts as abandoned. */
+/** Milliseconds without a heartbeat after which a lock is stale. */
 const PATIENCE = 5_000;
 
-/** Milliseconds between two looks at somebody else's lock. */
+/** Milliseconds between two looks at the lock of another process. */
 const LOOK = 100;
 
-/** Who holds a lock, as the lock file says it. */
+/** A process. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  readonly host: string;
+  /** The running kernel and its namespace of process ids; undefined if the system does not name them. */
+  readonly system?: string | undefined;
+  /** The start time in ticks of the kernel. Distinguishes a process from a later one with its id. */
+  readonly began?: string | undefined;
+}
+
+/** The content of a lock file. */
 export interface Holder extends ProcessIdentity {
-  /** Another one for each lock ever taken. */
+  /** Unique to each lock ever taken. */
   readonly id: string;
-  /** When it was taken: ISO 8601. */
+  /** When the lock was taken: ISO 8601. */
   readonly since?: string | undefined;
 }
 
 export interface LockOptions {
-  /** Who takes the lock. */
+  /** The process that takes the lock. */
   readonly self?: ProcessIdentity | undefined;
-  /** Milliseconds without a sign of life until a lock counts as abandoned. */
+  /** Milliseconds without a heartbeat after which a lock is stale. */
   readonly patience?: number | undefined;
-  /** Called once, when the lock was lost to another process. */
+  /** Called once if another process takes the lock. */
   readonly onLost?: (() => void) | undefined;
 }
 
+/** A lock that this process holds. */
+export interface FileLock {
+  /**
+   * Runs an action that only the holder may run, such as replacing the file.
+   *
+   * @returns false, without running it, if the lock was lost
+   */
+  guard(action: () => void): boolean;
+  release(): void;
+}
+
 /**
- * Takes the lock on a file: a lock file beside it that names the holder, and whose modification time
- * is the holder's heartbeat. Whether a process of the same system runs is known at once. Any other
- * holder is watched for a heartbeat, by this process's own clock.
+ * Locks a file with a lock file beside it, which names the holder. Its modification time is the
+ * holder's heartbeat. The lock of a process on the same system is stale as soon as that process has
+ * ended. Any other lock is stale if it has no heartbeat while this process watches it.
  *
  * @param path of the file, with links resolved
- * @returns the holder where another process has it
+ * @returns the holder if another process has the lock
  */
 export async function takeLock(
   path: string,
@@ -54,102 +76,66 @@ export async function takeLock(
   const own = { ...self, id: crypto.randomUUID(), since: new Date().toISOString() };
   if (!create(lock, own)) {
     const holder = readHolder(lock);
-    const alive = holder && isRunning(holder, self);
-    if (holder !== undefined && alive === true) return holder;
-    if (alive === undefined && (await hasHeartbeat(lock, patience))) {
-      return readHolder(lock) ?? own;
-    }
+    const runs = holder && isRunning(holder, self);
+    if (holder !== undefined && runs === true) return holder;
+    if (runs === undefined && (await hasHeartbeat(lock, patience))) return readHolder(lock) ?? own;
     setAside(lock, holder?.id);
     if (!create(lock, own)) return readHolder(lock) ?? own;
   }
-  return new FileLock(path, own, { ...options, patience });
+  return hold(path, own, patience, options.onLost);
 }
 
-/** A lock that this process has taken. */
-export class FileLock {
-  readonly #path: string;
-  readonly #lock: string;
-  readonly #own: Holder;
-  readonly #patience: number;
-  readonly #onLost: () => void;
-  readonly #timer: NodeJS.Timeout;
-  readonly #onExit = () => this.release();
-  #beatAt = performance.now();
-  /** Names the file as this process left it. */
-  #state: string;
-  #lost = false;
+function hold(path: string, own: Holder, patience: number, onLost = () => {}): FileLock {
+  const lock = `${path}.lock`;
+  const isOwn = (): boolean => readHolder(lock)?.id === own.id;
+  let beatAt = performance.now();
+  let state = stateOf(path);
+  let lost = false;
 
-  constructor(
-    path: string,
-    own: Holder,
-    { patience, onLost = () => {} }: LockOptions & { patience: number },
-  ) {
-    this.#path = path;
-    this.#lock = `${path}.lock`;
-    this.#own = own;
-    this.#patience = patience;
-    this.#onLost = onLost;
-    this.#state = stateOf(path);
-    this.#timer = setInterval(() => this.#beat(), Math.min(HEARTBEAT, patience / 5)).unref();
-    process.on('exit', this.#onExit);
-  }
-
-  /**
-   * Does what only the holder may do to the file, such as replacing it.
-   *
-   * @returns false, with nothing done, where the lock was lost
-   */
-  guard(action: () => void): boolean {
-    if (!this.#isHeld()) return false;
-    action();
-    this.#state = stateOf(this.#path);
-    return true;
-  }
-
-  release(): void {
-    clearInterval(this.#timer);
-    process.off('exit', this.#onExit);
-    if (!this.#lost && readHolder(this.#lock)?.id === this.#own.id) {
-      rmSync(this.#lock, { force: true });
-    }
-  }
-
-  #beat(): void {
-    try {
-      this.#isHeld();
-    } catch {
-      // The folder cannot be used for now. The next write will say so.
-    }
-  }
-
-  /** Shows that the holder lives, unless the lock was lost. */
-  #isHeld(): boolean {
-    if (this.#lost) return false;
-    // Others may have given this process up: who moves the lock file first wins.
-    if (performance.now() - this.#beatAt > this.#patience / 2) setAside(this.#lock, this.#own.id);
-    if (readHolder(this.#lock)?.id === this.#own.id || this.#retake()) {
+  /** Creates a deleted lock file again, unless the file has changed since. */
+  const retake = (): boolean => {
+    if (!create(lock, own)) return false;
+    const found = stateOf(path);
+    if (found === '' || found === state) return true;
+    rmSync(lock, { force: true });
+    return false;
+  };
+  /** Beats, unless the lock was lost. */
+  const beat = (): boolean => {
+    if (lost) return false;
+    // Others may already count this lock as stale: whoever moves the file first wins.
+    if (performance.now() - beatAt > patience / 2) setAside(lock, own.id);
+    if (isOwn() || retake()) {
       const now = new Date();
-      utimesSync(this.#lock, now, now);
-      this.#beatAt = performance.now();
+      utimesSync(lock, now, now);
+      beatAt = performance.now();
       return true;
     }
-    this.#lost = true;
-    clearInterval(this.#timer);
-    this.#onLost();
+    lost = true;
+    clearInterval(timer);
+    onLost();
     return false;
-  }
-
-  /** Makes the lock file anew where it was removed, unless the file was changed without it. */
-  #retake(): boolean {
-    if (!create(this.#lock, this.#own)) return false;
-    const state = stateOf(this.#path);
-    if (state === '' || state === this.#state) return true;
-    rmSync(this.#lock, { force: true });
-    return false;
-  }
+  };
+  // The next write reports a folder that cannot be used.
+  const timer = setInterval(() => tried(beat), Math.min(HEARTBEAT, patience / 5)).unref();
+  const release = (): void => {
+    clearInterval(timer);
+    process.off('exit', release);
+    if (!lost && isOwn()) rmSync(lock, { force: true });
+  };
+  process.on('exit', release);
+  return {
+    guard(action) {
+      if (!beat()) return false;
+      action();
+      state = stateOf(path);
+      return true;
+    },
+    release,
+  };
 }
 
-/** Makes the lock file together with its content, so that nobody finds it empty. */
+/** Creates the lock file together with its content, so that nobody reads an empty one. */
 function create(lock: string, own: Holder): boolean {
   const draft = `${lock}.${crypto.randomUUID()}`;
   writeFileSync(draft, JSON.stringify(own), { flag: 'wx' });
@@ -164,21 +150,21 @@ function create(lock: string, own: Holder): boolean {
   }
 }
 
-/** Moves a lock file away, but not the lock of a process that was faster. */
+/** Removes the lock file of one lock, but not one that another process created meanwhile. */
 function setAside(lock: string, id: string | undefined): void {
   const aside = `${lock}.${crypto.randomUUID()}`;
   try {
     renameSync(lock, aside);
     if (readHolder(aside)?.id !== id) linkSync(aside, lock);
   } catch (error) {
-    // Another process has moved it away, or made a new one, in the meantime.
+    // Another process was faster.
     if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'EEXIST') throw error;
   } finally {
     rmSync(aside, { force: true });
   }
 }
 
-/** Waits for a sign of life: a lock file that is touched or replaced. */
+/** Waits until a lock file is touched or replaced. */
 async function hasHeartbeat(lock: string, patience: number): Promise<boolean> {
   const before = stateOf(lock);
   const end = performance.now() + patience;
@@ -190,21 +176,49 @@ async function hasHeartbeat(lock: string, patience: number): Promise<boolean> {
   return false;
 }
 
-/** Differs once a file was written, touched or replaced; empty where there is none. */
+/** Changes whenever a file is written, touched or replaced; empty if there is none. */
 function stateOf(path: string): string {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs}`;
 }
 
 function readHolder(lock: string): Holder | undefined {
+  const { pid, host, id, since, system, began }: Record<string, unknown> =
+    tried(() => JSON.parse(readFileSync(lock, 'utf8'))) ?? {};
+  if (typeof pid !== 'number' || typeof host !== 'string' || typeof id !== 'string') return;
+  const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
+  return { pid, host, id, since: text(since), system: text(system), began: text(began) };
+}
+
+/** This process. Containers often share a process id and a host name, but not a namespace. */
+export function thisProcess(): ProcessIdentity {
+  const { pid } = process;
+  const system = tried(() => {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
+  });
+  return { pid, host: hostname(), system, began: beganAt(pid) };
+}
+
+/** Whether a process runs. Undefined if it is on another machine, container or kernel than `self`. */
+function isRunning(
+  { pid, system, began }: ProcessIdentity,
+  self: ProcessIdentity,
+): boolean | undefined {
+  if (system === undefined || began === undefined || system !== self.system) return undefined;
+  return beganAt(pid) === began;
+}
+
+/** The start time of a process; undefined if it has ended. See proc(5). */
+function beganAt(pid: number): string | undefined {
+  const stat = tried(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  const [state = 'X', ...fields] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
+  return 'ZX'.includes(state) ? undefined : fields[18];
+}
+
+function tried<T>(read: () => T): T | undefined {
   try {
-    const { pid, host, id, ...rest }: Record<string, unknown> = JSON.parse(
-      readFileSync(lock, 'utf8'),
-    );
-    if (typeof pid !== 'number' || typeof host !== 'string' || typeof id !== 'string') return;
-    const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
-    const { since, system, began } = rest;
-    return { pid, host, id, since: text(since), system: text(system), began: text(began) };
+    return read();
   } catch {
     return undefined;
   }

@@ -22,33 +22,32 @@ import { parseFixture } from '../fixture/parse-fixture.ts';
 import type { Store } from '../store.ts';
 import { type KeptTexts, PIECE, storeText } from './store-text.ts';
 
-/** What a draft is called beside its file; older versions put the process id in place of the UUID. */
+/** The end of the name of a draft. Older versions had the process id in place of the UUID. */
 const DRAFT = /^[\da-f-]+\.draft$/;
 
-/** What a lock is called while it is made or moved, which takes no longer than a moment. */
+/** The end of the name of a lock that is being created or removed. */
 const LOCK_DRAFT = /^lock\.[\da-f-]+$/;
 
-/** Milliseconds after which nobody makes or moves a lock any more. */
+/** Milliseconds after which that has long ended. */
 const MOMENT = 60_000;
 
-/** A store whose text would be too long to be read again. */
+/** The text of a store is too long to be read again. */
 class TooLargeError extends Error {
   readonly code = 'EFBIG';
 }
 
 export interface StoreJsonOptions {
-  /** What problems call the file. */
+  /** The name of the file in messages. */
   readonly label?: string | undefined;
-  /** Renames a draft over the file; a lock may forbid it. */
+  /** Renames a draft over the file, unless a lock was lost. */
   readonly replace?: ((draft: string, real: string) => void) | undefined;
-  /** Where the same store is written again and again. */
+  /** Speeds up repeated writes of the same store. */
   readonly texts?: KeptTexts | undefined;
 }
 
 /**
- * lowdb's adapter for a store in a JSON file: fixtures and the file of `--db` are read and written
- * here. Ids are exact. A write replaces the file as a whole: whoever reads it, even after a kill or
- * a power failure, finds the store before or after.
+ * lowdb's adapter for a store in a JSON file: a fixture or the file of `--db`. Ids are exact. A write
+ * replaces the file atomically: after a kill or a power failure, it holds the store before or after.
  */
 export class StoreJson implements Adapter<Store> {
   readonly #path: string;
@@ -64,27 +63,27 @@ export class StoreJson implements Adapter<Store> {
   }
 
   /**
-   * @returns null where there is no file
-   * @throws FixtureError where it cannot be read or does not hold a store
+   * @returns null if there is no file
+   * @throws FixtureError if it cannot be read or does not hold a store
    */
   async read(): Promise<Store | null> {
     if (!existsSync(this.#path)) return null;
     return parseFixture(this.#label, await readText(this.#path, STORE_LIMIT));
   }
 
-  /** @throws the file system's error (ENOENT, EACCES, ENOSPC, …) where the file cannot be written */
+  /** @throws the error of the file system, such as ENOSPC, if the file cannot be written */
   async write(store: Store): Promise<void> {
     const real = realPathOf(this.#path);
     const stats = statSync(real, { throwIfNoEntry: false });
     if (stats === undefined || stats.isFile()) await this.#writeFile(real, store, stats?.mode);
-    // A pipe or a device takes the text itself.
+    // A pipe or a device cannot be replaced.
     else await pipeline(storeText(store, this.#texts), createWriteStream(real));
   }
 
   async #writeFile(real: string, store: Store, mode: number | undefined): Promise<void> {
     const draft = `${real}.${crypto.randomUUID()}.draft`;
     try {
-      // Only what can take long is awaited: a turn of Node's threads costs more than these calls.
+      // Awaits only slow calls: a turn of Node's threads costs more than the others.
       const descriptor = openSync(draft, 'wx', mode);
       try {
         let size = 0;
@@ -107,14 +106,14 @@ export class StoreJson implements Adapter<Store> {
   }
 }
 
-/** One path for each file, whichever links lead to it, even for a file that does not exist yet. */
+/** The path of a file with links resolved, even if it does not exist yet. */
 export function realPathOf(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const folder = dirname(resolve(path));
   return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path));
 }
 
-/** Removes what killed processes have left beside the file. */
+/** Removes the drafts that killed processes left beside a file. */
 export function removeDrafts(real: string): void {
   const folder = dirname(real);
   if (!existsSync(folder)) return;
@@ -137,12 +136,12 @@ function isOlder(path: string, milliseconds: number): boolean {
 const syncData = promisify(fdatasync);
 const sync = promisify(fsync);
 
-/** Makes the new name survive a power failure, where the system can. */
+/** Makes the new name survive a power failure, if the system supports it. */
 async function syncFolder(folder: string): Promise<void> {
   try {
     const descriptor = openSync(folder, 'r');
     await sync(descriptor).finally(() => closeSync(descriptor));
   } catch {
-    // Some systems do not open folders. The file is whole all the same.
+    // Some systems cannot open folders. The file is complete anyway.
   }
 }

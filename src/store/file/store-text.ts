@@ -3,16 +3,16 @@ import type { Run } from '../changes.ts';
 import { recordText } from '../record-text.ts';
 import type { Store } from '../store.ts';
 
-/** Bytes that are gathered before they are passed on. */
+/** The size of a piece in bytes. */
 export const PIECE = 1024 * 1024;
 
 const BETWEEN_RECORDS = ',\n    ';
 
 /**
- * The text of a store as a fixture has it, a record on each line. It comes in pieces, so that a store
- * of any size can be written without holding its text or stalling requests.
+ * The text of a store as a fixture, with a line for each record. Comes in pieces, so that a store of
+ * any size can be written without holding its text or delaying requests.
  *
- * @param kept the texts of the last call, for a store that is written again and again
+ * @param kept the texts of the last call, to speed up repeated writes of the same store
  */
 export function* storeText(store: Store, kept?: KeptTexts): Generator<Buffer> {
   let gathered: Buffer[] = [];
@@ -52,8 +52,8 @@ function textOf(run: Run<object>): Buffer {
 }
 
 /**
- * The texts of runs by version, so that a write makes anew only those of changed runs. At 100,000
- * animals and orders, with one of them changed, that takes a thirtieth of the time.
+ * Caches the texts of runs by version, so that a write makes only those of changed runs. With one
+ * change among 100,000 animals and orders, a write takes a thirtieth of the time.
  */
 export class KeptTexts {
   #last = new Map<number, Buffer>();
