@@ -6,7 +6,7 @@ import { ORDERS } from './assumptions/order-assumptions.ts';
 import { WIRE } from './assumptions/wire-assumptions.ts';
 import type { OperationId } from './operations.ts';
 
-/** The headings under which assumptions are listed. */
+/** The assumptions by heading. */
 const TOPICS: Readonly<Record<string, object>> = {
   Input: INPUT,
   Animals: ANIMALS,
@@ -15,19 +15,19 @@ const TOPICS: Readonly<Record<string, object>> = {
   'Keys, errors and wire format': WIRE,
 };
 
-/** Everything the document leaves open, with the answers that the mock can give. */
+/** Everything that the document leaves open, and the answers of the mock. */
 export const ASSUMPTIONS = { ...INPUT, ...ANIMALS, ...INVENTORY, ...ORDERS, ...WIRE } as const;
 
 export type AssumptionId = keyof typeof ASSUMPTIONS;
 
 type ListedOption<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number]['name'];
 
-/** An answer that can be chosen. `rate-limit` takes any rate beside the listed ones. */
+/** An option of an assumption. `rate-limit` also accepts any rate. */
 export type Option<Id extends AssumptionId> =
   | ListedOption<Id>
   | (Id extends 'rate-limit' ? `${number}/${'s' | 'm'}` : never);
 
-/** The option chosen for every assumption. */
+/** The chosen option of every assumption. */
 export type Choices = { readonly [Id in AssumptionId]: Option<Id> };
 
 export const ASSUMPTION_IDS = Object.keys(ASSUMPTIONS).filter(isAssumptionId);
@@ -36,17 +36,17 @@ export function isAssumptionId(id: string): id is AssumptionId {
   return Object.hasOwn(ASSUMPTIONS, id);
 }
 
-/** The same table seen through its general shape, for code that treats all assumptions alike. */
+/** An assumption in its general type, for code that treats all of them alike. */
 export function assumptionShape(id: AssumptionId): AssumptionShape {
   return ASSUMPTIONS[id];
 }
 
-/** The heading under which an assumption is listed. */
+/** The heading of an assumption. */
 export function topicOf(id: AssumptionId): string {
   return Object.keys(TOPICS).find((topic) => Object.hasOwn(TOPICS[topic] ?? {}, id)) ?? '';
 }
 
-/** The options of an assumption by name, the default first. */
+/** The names of the options of an assumption, the default first. */
 export function optionNames(id: AssumptionId): string[] {
   return assumptionShape(id).options.map(({ name }) => name);
 }
@@ -62,7 +62,7 @@ export interface AddedReply {
   readonly ground: string;
 }
 
-/** The replies that fill the document's gaps, under any option. */
+/** The replies that fill gaps of the document, under all options. */
 export const ADDED_REPLIES: readonly AddedReply[] = ASSUMPTION_IDS.flatMap((assumption) => {
   const { options, touches } = assumptionShape(assumption);
   return options.flatMap(({ name: option, reply }) => {
@@ -72,7 +72,7 @@ export const ADDED_REPLIES: readonly AddedReply[] = ASSUMPTION_IDS.flatMap((assu
   });
 });
 
-/** A rate: a count without a leading zero, a second or a minute. */
+/** A number without a leading zero, per second or minute. */
 const RATE = /^[1-9]\d{0,8}\/[sm]$/;
 
 export function isOption<Id extends AssumptionId>(id: Id, option: string): option is Option<Id> {
@@ -81,15 +81,14 @@ export function isOption<Id extends AssumptionId>(id: Id, option: string): optio
 }
 
 /**
- * The choices that make the defaults, with the given ones instead where there are any.
+ * Returns the default options, except for the given ones.
  *
  * @example chooseOptions({ 'cancel-again': '404' })
  */
 export function chooseOptions(overrides: Partial<Choices> = {}): Choices {
   const choices: Record<string, string> = {};
   for (const id of ASSUMPTION_IDS) choices[id] = overrides[id] ?? ASSUMPTIONS[id].options[0].name;
-  if (!isChoices(choices))
-    throw new TypeError('An assumption was given an option it does not have.');
+  if (!isChoices(choices)) throw new TypeError('an assumption has no such option');
   return choices;
 }
 

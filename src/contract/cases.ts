@@ -6,10 +6,11 @@ export interface KnownReply {
   readonly operation: OperationId;
   readonly status: number;
   readonly description: string;
-  /** The options that lead to it, as `id=option`; none where the document prescribes it. */
+  /** The options that lead to it, as `id=option`; none if the document prescribes it. */
   readonly grounds: readonly string[];
 }
 
+/** The replies that the document prescribes. */
 export const DOCUMENTED_REPLIES: readonly KnownReply[] = OPERATION_IDS.flatMap((operation) =>
   Object.entries(operationShape(operation).replies).map(([status, { description }]) => ({
     operation,
@@ -19,7 +20,7 @@ export const DOCUMENTED_REPLIES: readonly KnownReply[] = OPERATION_IDS.flatMap((
   })),
 );
 
-/** The replies that fill the document's gaps, under any option. */
+/** The replies that fill gaps of the document, under all options. */
 export const ASSUMED_REPLIES: readonly KnownReply[] = OPERATION_IDS.flatMap((operation) => {
   const added = ADDED_REPLIES.filter((it) => it.operation === operation);
   const statuses = new Set(added.map(({ status }) => status));
@@ -32,26 +33,26 @@ export const ASSUMED_REPLIES: readonly KnownReply[] = OPERATION_IDS.flatMap((ope
     });
 });
 
-/** A case that the document tells apart within one reply. */
+/** A case that the document distinguishes within a reply. */
 export interface DocumentedCase {
-  /** Unlike that of every other case of the same reply. */
+  /** Unique within the reply. */
   readonly id: string;
   readonly operation: OperationId;
   readonly status: number;
   readonly sentence: string;
 }
 
-/** Cases of one reply. A case that is the same for several operations has the same id in each. */
+/** The cases of a reply. A case of several operations has the same id in each. */
 const of = <Id extends string>(
   operation: OperationId,
   status: number,
   sentences: Readonly<Record<Id, string>>,
 ) => ({ operation, status, sentences });
 
-/** What every operation tells apart: "Missing or invalid API key". */
+/** For every operation: "Missing or invalid API key". */
 const UNAUTHORIZED = {
   'key-missing': 'No API key is sent.',
-  'key-invalid': 'An API key is sent, and is not valid.',
+  'key-invalid': 'An API key is sent, but it is invalid.',
 };
 
 const ENTRY = {
@@ -62,12 +63,12 @@ const ENTRY = {
 
 const GROUPS = [
   of('listPets', 200, {
-    'limit-absent': 'No limit is given: at most 20 animals come.',
+    'limit-absent': 'No limit is given, so the page has at most 20 animals.',
     'limit-1': 'The smallest limit, 1.',
     'limit-between': 'A limit from 2 to 99.',
     'limit-100': 'The largest limit, 100.',
-    'filter-unused': 'No status is asked for.',
-    'filter-used': 'Only animals with one status are asked for.',
+    'filter-unused': 'The call does not filter by status.',
+    'filter-used': 'The call asks for animals with one status only.',
     'page-empty': 'There is no animal on the page.',
     'page-available': 'An animal on the page has the status available.',
     'page-pending': 'An animal on the page has the status pending.',
@@ -127,7 +128,7 @@ const GROUPS = [
 type IdsOf<G> = G extends { readonly sentences: infer S } ? keyof S & string : never;
 export type CaseId = IdsOf<(typeof GROUPS)[number]>;
 
-/** The cases within replies, as the document alone tells them apart. */
+/** The cases within replies that the document distinguishes. */
 export const DOCUMENTED_CASES: readonly DocumentedCase[] = GROUPS.flatMap(
   ({ operation, status, sentences }) =>
     Object.entries(sentences).map(([id, sentence]) => ({ id, operation, status, sentence })),

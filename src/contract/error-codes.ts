@@ -2,13 +2,13 @@ import type { OperationId } from './operations.ts';
 
 interface ErrorShape {
   readonly statuses: readonly number[];
-  /** The two digits that follow the status where `error-codes` is numeric. */
+  /** The two digits after the status if `error-codes` is numeric. */
   readonly serial: string;
-  /** The operations whose own trouble it is; left out where all of them can have it. */
+  /** The operations that can reply with it; all by default. */
   readonly on?: readonly OperationId[];
 }
 
-/** The codes an Error can carry. The document leaves the set open; these are the mock's. */
+/** The codes of an Error. The document does not name any. */
 export const ERROR_CODES = {
   unauthorized: { statuses: [401], serial: '01' },
   forbidden: { statuses: [403], serial: '01' },
@@ -40,7 +40,7 @@ export const ERROR_CODES = {
   already_exists: { statuses: [409], serial: '10', on: [] },
   too_many_snapshots: { statuses: [409], serial: '11', on: [] },
   cannot_be_deleted: { statuses: [409], serial: '12', on: [] },
-  /** For a status that a scenario asks for and nothing else knows. */
+  /** For statuses that only a scenario asks for. */
   other_error: { statuses: [] as readonly number[], serial: '99', on: [] },
   ids_exhausted: { statuses: [507], serial: '01', on: ['createPet'] },
 } as const satisfies Record<string, ErrorShape>;
@@ -74,12 +74,12 @@ export function spellCode(code: ErrorCode, status: number, spelling: CodeSpellin
   }
 }
 
-/** The same table seen through its general shape, for code that treats all codes alike. */
+/** A code in its general type, for code that treats all of them alike. */
 export function errorShape(code: ErrorCode): ErrorShape {
   return ERROR_CODES[code];
 }
 
-/** The codes that an Error of an operation can carry with a status. */
+/** The codes of an operation's Errors with a status. */
 export function codesOf(id: OperationId, status: number): ErrorCode[] {
   return CODES.filter((code) => {
     const { statuses, on } = errorShape(code);

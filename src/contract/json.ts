@@ -3,16 +3,16 @@ import { isNumber, LosslessNumber, parse, stringify as stringifyExactly } from '
 /** Text in which a double could lose a digit: 16 digits, a fraction, or an exponent. */
 const MAY_LOSE_DIGITS = /\d{16}|\d[.eE]/;
 
-/** Characters of a number that are looked at. Taking in longer ones could take any time. */
+/** The most characters of a number that is evaluated. A longer one could take any time. */
 const LONGEST_NUMBER = 400;
 
-/** Digits of an integer that are taken in: twice as many as the longest int64 has. */
+/** The most digits of an integer that is evaluated: twice as many as those of an int64. */
 const MOST_DIGITS = 40;
 
-/** Characters of a number that a double holds, whatever they are, as long as there is no exponent. */
+/** A double can hold any number of so many characters without an exponent. */
 const LONGEST_SAFE = 15;
 
-/** Most integers that no double holds. */
+/** Matches most integers that a double cannot hold. */
 const DIGITS = /^-?\d{1,20}$/;
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
@@ -20,31 +20,30 @@ const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 /**
  * Parses JSON without losing a digit of an integer.
  *
- * Numbers come back as `numberOf` gives them. Text that can lose nothing takes the engine's own
- * parser, which is many times faster.
+ * Returns numbers as `numberOf` does. Uses JSON.parse, which is many times faster, if that is exact.
  *
- * @throws SyntaxError where `text` is not JSON, RangeError where it is nested too deep to read
+ * @throws SyntaxError if `text` is not JSON, RangeError if it is nested too deeply
  * @example parseJson('{"id":9007199254740993}') // { id: 9007199254740993n }
  */
 export function parseJson(text: string): unknown {
   return MAY_LOSE_DIGITS.test(text) ? parseExactly(text) : JSON.parse(text);
 }
 
-/** Marks a number while it is a string. Drawn in each process, so that no client can write it. */
+/** The prefix of a number that became a string. Random, so that no client can send it. */
 const MARK = `${Math.random().toString(36).slice(2, 10)} `;
 
 /**
- * Turns the numbers in question into marked strings and leaves the rest to the engine's parser.
+ * Turns the numbers that JSON.parse could change into marked strings.
  *
- * lossless-json's own parser is as fast on lists of records, but it joins strings character by
- * character: one of 15 MB blocks the process for 8 s and fills 500 MB, where this takes 0.1 s.
+ * The parser of lossless-json is as fast for lists of records, but concatenates strings by character:
+ * a string of 15 MB takes 8 s and 500 MB there, and 0.1 s here.
  */
 function parseExactly(text: string): unknown {
   try {
     return unmarked(JSON.parse(markNumbers(text)));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // The original text fails too, with the right reason and position.
+    // The original text fails with the right reason and position.
     return JSON.parse(text);
   }
 }
@@ -71,7 +70,7 @@ function mayLoseDigits(literal: string): boolean {
   return (literal.length > LONGEST_SAFE || /[eE]/.test(literal)) && isNumber(literal);
 }
 
-/** The position after a string's closing quote. A regular expression would run out of stack. */
+/** The position after a string. A regular expression would overflow the stack. */
 function endOfString(text: string, opening: number): number {
   for (let at = opening + 1; ; ) {
     const quote = text.indexOf('"', at);
@@ -83,7 +82,7 @@ function endOfString(text: string, opening: number): number {
   }
 }
 
-/** Replaces marked strings by their numbers, at every depth. */
+/** Replaces marked strings by their numbers at every depth. */
 function unmarked(value: unknown): unknown {
   if (typeof value === 'string') {
     return value.startsWith(MARK) ? numberOf(value.slice(MARK.length)) : value;
@@ -93,7 +92,7 @@ function unmarked(value: unknown): unknown {
     for (let at = 0; at < elements.length; at += 1) elements[at] = unmarked(elements[at]);
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, member] of Object.entries(value)) {
-      if (name.startsWith(MARK)) throw new SyntaxError('A number cannot be a name.');
+      if (name.startsWith(MARK)) throw new SyntaxError('a number cannot be a name');
       const plain = unmarked(member);
       if (plain !== member) Reflect.set(value, name, plain);
     }
@@ -102,29 +101,29 @@ function unmarked(value: unknown): unknown {
 }
 
 /**
- * The value of a number as JSON writes it. An integer that a double holds is a number, a larger one
- * a bigint, also where it is written with a fraction of zeros or an exponent: JSON Schema counts 1.0
- * as an integer. What neither holds, such as 1e400, stays as it was written.
+ * Evaluates a number in JSON. Returns a number for an integer that a double can hold, and a bigint for
+ * a larger one. JSON Schema counts 1.0 and 1e3 as integers. A value that neither can hold, such as
+ * 1e400, stays as it is.
  *
  * @example numberOf('9007199254740993e0') // 9007199254740993n
  */
 export function numberOf(literal: string): number | bigint | LosslessNumber {
   if (literal.length > LONGEST_NUMBER) return new LosslessNumber(literal);
   const double = Number(literal);
-  // Too few digits for a double to round them to an integer, but for 0.
+  // A double cannot have rounded so few digits to an integer, except to 0.
   if (literal.length <= LONGEST_SAFE && double !== 0 && Number.isSafeInteger(double)) return double;
   const integer = integerOf(literal);
   if (integer !== undefined) {
     const held = Number(integer);
     return Number.isSafeInteger(held) ? held : integer;
   }
-  // A double of what is no integer may have been rounded to one that was never written.
+  // The double of a fraction may have been rounded to an integer.
   return Number.isFinite(double) && !Number.isInteger(double)
     ? double
     : new LosslessNumber(literal);
 }
 
-/** The integer that a number is, however it is written; undefined where it is none, or too long. */
+/** The value of an integer in any spelling; undefined if it is not an integer or too long. */
 function integerOf(literal: string): bigint | undefined {
   if (DIGITS.test(literal)) return BigInt(literal);
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(literal) ?? [];
@@ -136,32 +135,32 @@ function integerOf(literal: string): bigint | undefined {
   return BigInt(`${sign}${significant}${'0'.repeat(zeros)}`);
 }
 
-/** What a file of JSON holds, or why it holds none. */
+/** The value in a JSON file, or why it is not JSON. */
 export type JsonReading =
   | { readonly ok: true; readonly value: unknown }
-  /** `FILE:LINE:COLUMN: expected JSON: …`, or without the place where none can be told. */
+  /** `FILE:LINE:COLUMN: expected JSON: …`, without the place if it is unknown. */
   | { readonly ok: false; readonly problem: string };
 
 /**
  * Parses the text of a file.
  *
- * @param file what a problem calls it
+ * @param file its name in the problem
  */
 export function readJson(file: string, text: string): JsonReading {
-  // Some editors begin a file with a byte order mark, which is no JSON.
+  // Some editors start a file with a byte order mark.
   const json = text.startsWith('\uFEFF') ? text.slice(1) : text;
   try {
     return { ok: true, value: parseJson(json) };
   } catch (error) {
     const problem =
       error instanceof RangeError
-        ? `${file}: expected JSON, found JSON that is nested too deep to read`
+        ? `${file}: expected JSON, found JSON that is nested too deeply`
         : notJson(file, json, String(error));
     return { ok: false, problem };
   }
 }
 
-/** Where and why a text is not JSON, the same on every version of Node, whose own parser varies. */
+/** Where and why a text is not JSON. The messages of JSON.parse vary between versions of Node. */
 function notJson(file: string, text: string, reason: string): string {
   const [, why, digits] = /^(.*) at position (\d+)$/s.exec(firstError(text)) ?? [];
   if (why === undefined || digits === undefined) return `${file}: expected JSON: ${reason}`;
@@ -170,14 +169,12 @@ function notJson(file: string, text: string, reason: string): string {
   return `${file}:${before.length}:${column}: expected JSON: ${shortened(why)}`;
 }
 
-/** Characters of a reason at whose start stands what was found, and at whose end why it is wrong. */
-const LONGEST_START = 80;
-const LONGEST_END = 80;
+/** Characters kept at each end of a long reason: what was found, and why it is wrong. */
+const END = 80;
 
-/** A reason repeats the number that is wrong, which can be as long as the text. */
+/** Shortens a reason: it repeats a wrong number, which can be as long as the text. */
 function shortened(why: string): string {
-  if (why.length <= LONGEST_START + LONGEST_END) return why;
-  return `${why.slice(0, LONGEST_START)}…${why.slice(-LONGEST_END)}`;
+  return why.length <= 2 * END ? why : `${why.slice(0, END)}…${why.slice(-END)}`;
 }
 
 function firstError(text: string): string {
@@ -190,10 +187,10 @@ function firstError(text: string): string {
 }
 
 /**
- * Writes JSON with a bigint as its digits, and a number that no value holds as it was written.
- * Members that are undefined are left out.
+ * Writes JSON with bigints as digits. Numbers that `numberOf` could not evaluate stay as they were. Leaves
+ * out undefined members.
  *
- * @param indent spaces of indentation a level; 0 writes one line
+ * @param indent spaces per level; 0 writes one line
  */
 export function writeJson(value: object, indent = 0): string {
   return stringifyExactly(value, undefined, indent) ?? '';

@@ -8,14 +8,14 @@ import {
   operationShape,
 } from './operations.ts';
 
-/** Every status that the document or an assumption gives the operation. */
+/** Every status that an operation has by the document or an assumption. */
 export function statusesOf(id: OperationId): number[] {
   const documented = Object.keys(operationShape(id).replies).map(Number);
   const assumed = ADDED_REPLIES.filter(({ operation }) => operation === id);
   return [...new Set([...documented, ...assumed.map(({ status }) => status)])];
 }
 
-/** The name of a reply that every operation which has its status shares, such as `Forbidden403`. */
+/** The name of a reply that all operations with its status share, such as `Forbidden403`. */
 export function sharedName(id: OperationId, status: number): string | undefined {
   const [code, ...others] = codesOf(id, status);
   if (code === undefined || others.length > 0 || errorShape(code).on !== undefined)
@@ -24,6 +24,7 @@ export function sharedName(id: OperationId, status: number): string | undefined 
   return `${name}${status}`;
 }
 
+/** The replies with shared names. */
 export function sharedReplies(): Json {
   const replies: Record<string, Json> = {};
   for (const id of OPERATION_IDS) {
@@ -35,6 +36,7 @@ export function sharedReplies(): Json {
   return replies;
 }
 
+/** An OpenAPI response object. */
 export function replyObject(id: OperationId, status: number): Json {
   const documented = operationShape(id).replies[status];
   const assumed = ADDED_REPLIES.filter((it) => it.operation === id && it.status === status);
@@ -90,7 +92,7 @@ function documentedContent(
   return jsonContent(body.list ? { type: 'array', items: schema } : schema);
 }
 
-/** The Error, with an example for each code that it can have here. */
+/** An Error with an example for each code of the reply. */
 function errorContent(id: OperationId, status: number, marks: Json = {}): Json {
   const examples = codesOf(id, status).map((code) => [
     code,

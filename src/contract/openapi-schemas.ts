@@ -1,10 +1,10 @@
 import { OPERATION_IDS, type OperationId, operationShape } from './operations.ts';
 import { FIELD_TYPES, type Field, type Fields, RECORDS, type RecordName } from './records.ts';
 
-/** A part of the document, which is plain JSON. */
+/** A part of the OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** An Error's stand with the replies: Prism would take one here in their place. */
+/** The examples of an Error are in its replies: Prism would prefer one here. */
 const EXAMPLES: Readonly<Partial<Record<RecordName, Json>>> = {
   Animal: { id: 1, name: 'Rex', categoryId: 1, status: 'available' },
   InventoryEntry: { petId: 1, quantity: 12, status: 'available' },
@@ -18,7 +18,7 @@ export const EXAMPLE_ID = 1;
 const PROBLEM: Json = {
   'x-mock-basis': 'assumed',
   type: 'object',
-  description: 'A problem of HTTP (RFC 9457), in place of the Error where so assumed.',
+  description: 'A problem of HTTP (RFC 9457), if assumed in place of the Error.',
   required: ['type', 'title', 'status'],
   properties: {
     type: { type: 'string', format: 'uri-reference' },
@@ -29,7 +29,7 @@ const PROBLEM: Json = {
   },
 };
 
-/** The records and the request bodies. The example of a body is what the reply to it shows. */
+/** The records and the request bodies. The example of a body fits the example of its reply. */
 export function schemas(): Json {
   const all: Record<string, Json> = { Problem: PROBLEM };
   for (const id of OPERATION_IDS) {

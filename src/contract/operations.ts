@@ -15,13 +15,13 @@ interface Parameter {
 export interface DocumentedReply {
   readonly description: string;
   readonly body?: { readonly record: RecordName; readonly list?: true };
-  /** What the document says of the body where it shows none. */
+  /** Whether the document does not show the body. */
   readonly bodyNotShown?: true;
 }
 
 export interface OperationShape {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Relative to the service's base URL; at most one segment is a parameter. */
+  /** Relative to the base URL. At most the last segment is a parameter. */
   readonly path: string;
   readonly tag: 'Animals' | 'Inventory' | 'Orders';
   readonly summary: string;
@@ -29,12 +29,12 @@ export interface OperationShape {
   readonly parameters: readonly Parameter[];
   readonly body?: { readonly name: string; readonly fields: Fields };
   readonly replies: Readonly<Record<number, DocumentedReply>>;
-  /** The day after which the document promises the operation no more, an ISO 8601 date. */
+  /** The last day of the operation, an ISO 8601 date. */
   readonly sunset?: string;
   readonly stability?: 'experimental';
 }
 
-/** Where the service is mounted: the document's base URL ends in this segment. */
+/** The path of the service. The base URL in the document ends with it. */
 export const BASE_PATH = '/v1';
 
 const UNAUTHORIZED = {
@@ -174,7 +174,7 @@ export function isOperationId(id: string): id is OperationId {
   return Object.hasOwn(OPERATIONS, id);
 }
 
-/** The same table seen through its general shape, for code that treats all operations alike. */
+/** An operation in its general type, for code that treats all of them alike. */
 export function operationShape(id: OperationId): OperationShape {
   return OPERATIONS[id];
 }

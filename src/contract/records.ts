@@ -2,11 +2,11 @@ import { isLosslessNumber } from 'lossless-json';
 import { describe } from '../words.ts';
 import { toInt64 } from './int64.ts';
 
-/** The statuses the document says have been seen; it does not say that there are no others. */
+/** The statuses that the document has seen. It does not exclude others. */
 export const SEEN_ANIMAL_STATUSES = ['available', 'pending', 'sold'] as const;
 const SEEN_INVENTORY_STATUSES = ['available', 'sold'] as const;
 
-/** The states of the cancel rule. The order record of the document carries no such field. */
+/** The states of the cancel rule. The document's order has no such field. */
 const ORDER_STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
@@ -16,21 +16,21 @@ export const DATE_TIME =
 
 function isInstant(text: string): boolean {
   if (!DATE_TIME.test(text) || Number.isNaN(Date.parse(text))) return false;
-  // Date.parse takes February 30 for March 2.
+  // Date.parse reads February 30 as March 2.
   const day = text.slice(0, 'yyyy-mm-dd'.length);
   return new Date(day).getUTCDate() === Number(day.slice(-2));
 }
 
 interface FieldTypeShape {
-  /** What a message says was expected. */
+  /** The expectation in messages. */
   readonly expected: string;
   /** The JSON Schema keywords of the type. */
   readonly schema: Readonly<Record<string, unknown>>;
-  /** The value of a parsed JSON value, or undefined where it is of another type. */
+  /** Converts a JSON value; undefined if it has another type. */
   readonly read: (value: unknown) => unknown;
 }
 
-/** The types a field can have: how each is told in words, in JSON Schema, and read. */
+/** The types of fields. */
 export const FIELD_TYPES = {
   int64: {
     expected: 'an integer from -2^63 to 2^63-1',
@@ -69,12 +69,12 @@ export const FIELD_TYPES = {
 
 type FieldType = keyof typeof FIELD_TYPES;
 
-/** One field of a record, or of a request's body. */
+/** A field of a record or of a request body. */
 export interface Field {
   readonly type: FieldType;
   readonly required: boolean;
   readonly description: string;
-  /** Values that the document says have been seen, for a list it calls incomplete. */
+  /** The values that the document has seen, if it calls their list incomplete. */
   readonly seen?: readonly string[];
 }
 
@@ -82,7 +82,7 @@ export type Fields = Readonly<Record<string, Field>>;
 
 type FieldValue<F extends Field> = NonNullable<ReturnType<(typeof FIELD_TYPES)[F['type']]['read']>>;
 
-/** The value that a table of fields describes: required fields present, the others optional. */
+/** The type of a record with some fields. */
 export type RecordOf<F extends Fields> = {
   readonly [Name in keyof F as F[Name]['required'] extends true ? Name : never]: FieldValue<
     F[Name]
@@ -95,15 +95,15 @@ export type RecordOf<F extends Fields> = {
 
 type Seen = Pick<Field, 'seen'>;
 
-/** A field that is always there. */
+/** A required field. */
 const always = <const Type extends FieldType>(type: Type, description: string, more: Seen = {}) =>
   ({ type, required: true, description, ...more }) as const;
 
-/** A field that can be absent. */
+/** An optional field. */
 const maybe = <const Type extends FieldType>(type: Type, description: string, more: Seen = {}) =>
   ({ type, required: false, description, ...more }) as const;
 
-/** The fields of the four records, in the order in which a reply writes them. */
+/** The fields of the four records, in the order of replies. */
 export const RECORDS = {
   Animal: {
     id: always('int64', 'Assigned by the service on creation.'),
@@ -138,23 +138,20 @@ export const RECORDS = {
 
 export type RecordName = keyof typeof RECORDS;
 
-/**
- * The fields of the records that a store keeps. An order has two differences from the documented
- * one: its id is what it is found by, so it must have one; and it knows its state.
- */
+/** The fields of stored records. Unlike a documented order, a stored one must have an id, and has a status. */
 export const STORED_RECORDS = {
   animals: RECORDS.Animal,
   inventory: RECORDS.InventoryEntry,
   orders: {
     ...RECORDS.Order,
     id: { ...RECORDS.Order.id, required: true },
-    status: maybe('orderStatus', 'The state the cancel rule looks at; pending where absent.'),
+    status: maybe('orderStatus', 'The state for the cancel rule; pending if absent.'),
   },
 } as const satisfies Record<string, Fields>;
 
 export type CollectionName = keyof typeof STORED_RECORDS;
 
-/** The names of the collections, in the order in which a store is written. */
+/** The names of the collections, in the order of fixtures. */
 export const COLLECTIONS: readonly CollectionName[] = ['animals', 'inventory', 'orders'];
 
 export type Animal = RecordOf<typeof RECORDS.Animal>;
@@ -162,7 +159,7 @@ export type InventoryEntry = RecordOf<typeof RECORDS.InventoryEntry>;
 export type Order = RecordOf<typeof STORED_RECORDS.orders>;
 export type ErrorBody = RecordOf<typeof RECORDS.Error>;
 
-/** One thing wrong with a value: where it is, what was expected there and what was found. */
+/** A problem with a value: its place, what was expected and what was found. */
 export interface Problem {
   readonly path: string;
   readonly expected: string;
@@ -174,10 +171,10 @@ export type Reading<T, P extends Problem = Problem> =
   | { readonly ok: false; readonly problems: readonly P[] };
 
 /**
- * Reads a parsed JSON value as a record with the given fields. Every field that is wrong is told,
- * not only the first. Members that are no fields are left out: see `unknownMembers`.
+ * Reads a JSON value as a record, and reports every wrong field. Drops members that are not fields:
+ * see `unknownMembers`.
  *
- * @param path where the value is, for the problems: `$` is the whole document
+ * @param path the place of the value in problems; `$` is the whole document
  */
 export function readRecord<const F extends Fields>(
   fields: F,
@@ -202,15 +199,16 @@ export function readRecord<const F extends Fields>(
       problems.push({ path: `${path}.${name}`, expected, found: describe(value[name]) });
     } else record[name] = member;
   }
-  // The loop above has read every field of F by its type, which the compiler cannot follow.
+  // The loop has read every field by its type, which the compiler cannot see.
   return problems.length > 0 ? { ok: false, problems } : { ok: true, value: record as RecordOf<F> };
 }
 
-/** The names in an object that no field has. */
+/** The names of members that are not fields. */
 export function unknownMembers(fields: Fields, value: object): string[] {
   return Object.keys(value).filter((name) => !Object.hasOwn(fields, name));
 }
 
+/** Whether a JSON value is an object. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value)

@@ -17,27 +17,27 @@ import {
 } from './operations.ts';
 import { FIELD_TYPES } from './records.ts';
 
-/** The version that the interface description carries, whatever the mock's own is. */
+/** The version of the interface description, not of the mock. */
 const INTERFACE_VERSION = '1.0.0';
 
 const DESCRIPTION = `The pet store service, as \`petstore-mock\` answers for it.
 
-A reply with \`x-mock-basis: documented\` is one that the interface document prescribes. One with \`x-mock-basis: assumed\` fills a gap in it: \`x-mock-assumptions\` names the assumptions and the options that lead to it. The same marks on a header or a body tell where only that is assumed. \`x-seen-values\` are values that the document has seen in a list it calls incomplete.`;
+The interface document prescribes replies with \`x-mock-basis: documented\`. Replies with \`x-mock-basis: assumed\` fill gaps in it: \`x-mock-assumptions\` names the assumptions and options that lead to them. On a header or a body, the same marks mean that only this part is assumed. \`x-seen-values\` are values that the document has seen; it calls their list incomplete.`;
 
 const TAGS: Readonly<Record<OperationShape['tag'], string>> = {
   Animals: 'The animals of the store.',
-  Inventory: 'How many of each animal are in stock.',
-  Orders: 'What has been ordered, until it ships.',
+  Inventory: 'The stock of each animal.',
+  Orders: 'The orders of the store.',
 };
 
 /**
- * Makes the OpenAPI 3.1 document of the service from the contract's tables. It is plain JSON.
+ * Makes the OpenAPI 3.1 document of the service, as plain JSON.
  *
- * Replies that several operations share word for word stand under `components`, so that code
- * generators make one type of each. An assumed reply is there with all options that can lead to
- * it, whether or not they are chosen, so that the document is the same for every run.
+ * Replies that operations share are under `components`, so that code generators make one type of
+ * each. Assumed replies list all options that can lead to them, chosen or not, so that the document
+ * is the same for every run.
  *
- * @param options.serverUrl where the service is mounted, `/v1` included
+ * @param options.serverUrl the URL of the service, including `/v1`
  * @param options.version the mock's own version
  */
 export function serviceOpenApi(options: { serverUrl: string; version: string }): Json {
@@ -65,7 +65,8 @@ export function serviceOpenApi(options: { serverUrl: string; version: string }):
       },
       headers: {
         MockBasis: {
-          description: 'What the reply rests on, a structured field (RFC 9651); not with --plain.',
+          description:
+            'What the reply rests on; a structured field (RFC 9651). Absent with --plain.',
           schema: { type: 'string', examples: ['documented', 'assumed;by="cancel-again=409"'] },
         },
       },
@@ -75,7 +76,7 @@ export function serviceOpenApi(options: { serverUrl: string; version: string }):
   };
 }
 
-/** The given server first, then the staging deployment beside it. */
+/** The given server and the staging deployment. */
 function servers(serverUrl: string): Json[] {
   const url = serverUrl.replace(/\/+$/, '');
   const base = url.endsWith(BASE_PATH) ? url.slice(0, -BASE_PATH.length) : url;

@@ -144,7 +144,7 @@ describe('a sweep', () => {
     expect(xml).toContain('classname="order-status-field" name="shown"');
     expect(xml).toContain('classname="invalid-input" name="every other option"><skipped');
     const page = readFileSync(html, 'utf8');
-    expect(page).toContain('Does an order carry its status?');
+    expect(page).toContain('Does an order have its status?');
     expect(page).not.toMatch(/(?:src|href)=/);
   });
 

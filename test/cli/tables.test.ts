@@ -81,7 +81,7 @@ describe('the table of assumptions', () => {
 test('an explained assumption shows what each option means and the operations it touches', () => {
   expect(renderAssumption('cancel-again', { 'cancel-again': '204' }, PLAIN)).toBe(
     `cancel-again
-What does DELETE answer for an order that is cancelled already?
+What does DELETE return for an order that is already cancelled?
 
 Options
   409*                409 Conflict

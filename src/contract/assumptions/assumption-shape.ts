@@ -1,9 +1,9 @@
 import type { OperationId } from '../operations.ts';
 
-/** What an option adds to the document, on the operations that its assumption touches. */
+/** What an option adds to the document, for the operations that its assumption touches. */
 interface Additions {
   readonly reply?: { readonly status: number; readonly description: string };
-  /** Headers of replies with these statuses, described by name. */
+  /** Headers of replies with these statuses, with their descriptions. */
   readonly headers?: {
     readonly statuses: readonly number[];
     readonly describe: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export const EVERY = [
 
 export const WITH_BODY = ['createPet', 'updateInventory'] as const;
 
-/** An option. Its type keeps the name, and whether it adds a reply. */
+/** Makes an option. Its type has the literal name and what it adds. */
 export function option<const Name extends string>(
   name: Name,
   meaning: string,
@@ -45,12 +45,12 @@ export function option(name: string, meaning: string, adds: Additions = {}) {
   return { name, meaning, ...adds };
 }
 
-/** A status with an Error that the document does not show. */
+/** A reply with an Error that the document does not show. */
 export function reply(status: number, description: string) {
   return { reply: { status, description } } satisfies Additions;
 }
 
-/** Headers of replies with these statuses, described by name. */
+/** Headers of replies with these statuses, with their descriptions. */
 export function headers(statuses: readonly number[], describe: Readonly<Record<string, string>>) {
   return { headers: { statuses, describe } } satisfies Additions;
 }

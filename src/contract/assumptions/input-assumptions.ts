@@ -20,7 +20,7 @@ export const INPUT = {
     touches: ['listPets'],
   },
   'status-filter': {
-    question: 'What does `GET /pets?status=` answer for a status that was never seen?',
+    question: 'What does `GET /pets?status=` return for a status that was never seen?',
     options: [
       option('reject', 'invalid input'),
       option('empty', 'an empty array'),
@@ -29,7 +29,7 @@ export const INPUT = {
     touches: ['listPets'],
   },
   'animal-status-values': {
-    question: 'Which statuses can an animal be created with?',
+    question: 'With which statuses can an animal be created?',
     options: [
       option('seen', '`available`, `pending` and `sold`'),
       option('any', 'any string; the filter takes any string too'),
@@ -46,23 +46,23 @@ export const INPUT = {
     touches: ['createPet'],
   },
   'id-on-create': {
-    question: 'What happens to a body that carries `id` on creation?',
-    options: [option('reject', 'invalid input'), option('ignore', 'the field is dropped')],
+    question: 'What happens to an `id` in the body on creation?',
+    options: [option('reject', 'invalid input'), option('ignore', 'it is dropped')],
     touches: ['createPet'],
   },
   'unknown-body-fields': {
-    question: 'What happens to a body with fields the document does not name?',
+    question: 'What happens to body fields that the document does not name?',
     options: [option('ignore', 'they are dropped'), option('reject', 'invalid input')],
     touches: WITH_BODY,
   },
   'unknown-query': {
-    question: 'What happens to query parameters the document does not name?',
+    question: 'What happens to query parameters that the document does not name?',
     options: [option('ignore', 'they are dropped'), option('reject', 'invalid input')],
     touches: EVERY,
   },
   'negative-quantity': {
     question: 'May a stock quantity be negative?',
-    options: [option('reject', 'invalid input'), option('accept', 'stored as it is')],
+    options: [option('reject', 'invalid input'), option('accept', 'it is stored')],
     touches: ['updateInventory'],
   },
   'media-type': {
@@ -73,7 +73,7 @@ export const INPUT = {
         '415 Unsupported Media Type',
         reply(415, 'The body is not declared as JSON.'),
       ),
-      option('lenient', 'read as JSON all the same'),
+      option('lenient', 'it is read as JSON anyway'),
     ],
     touches: WITH_BODY,
   },
@@ -84,15 +84,15 @@ export const INPUT = {
       option('10kb', '10 KiB; a larger one gets 413', reply(413, 'The body is too large.')),
       option(
         'none',
-        'no limit, but that the mock stops at 64 MiB with 413',
+        'no limit; the mock itself has one of 64 MiB, with 413',
         reply(413, 'The body is too large.'),
       ),
     ],
     touches: WITH_BODY,
   },
   'check-order': {
-    question: 'Which error wins when the key and the input are both bad?',
-    options: [option('auth-first', 'the 401'), option('input-first', 'the error of the input')],
+    question: 'Which error wins if both the key and the input are bad?',
+    options: [option('auth-first', 'the 401'), option('input-first', 'the input error')],
     touches: EVERY,
   },
 } as const satisfies Record<string, AssumptionShape>;

@@ -8,15 +8,15 @@ export const INVENTORY = {
     touches: ['createPet', 'listInventory', 'updateInventory'],
   },
   'inventory-missing-entry': {
-    question: 'What does PATCH answer for an animal that has no inventory entry?',
+    question: 'What does PATCH return for an animal without an inventory entry?',
     options: [
       option('404', '404 Not Found', reply(404, 'The animal has no inventory entry.')),
-      option('create', 'it makes the entry'),
+      option('create', 'it creates the entry'),
     ],
     touches: ['updateInventory'],
   },
   'inventory-status': {
-    question: "Does PATCH move the entry's status?",
+    question: "Does PATCH change the entry's status?",
     options: [
       option('unchanged', 'never'),
       option('follows-quantity', '`sold` at 0, `available` above'),
@@ -24,7 +24,7 @@ export const INVENTORY = {
     touches: ['updateInventory'],
   },
   'animal-follows-stock': {
-    question: "Does PATCH to 0, or from 0, move the animal's own status?",
+    question: "Does PATCH to or from 0 change the animal's own status?",
     options: [option('no', 'no'), option('yes', 'to `sold` at 0, to `available` from 0')],
     touches: ['updateInventory', 'getPet', 'listPets'],
   },

@@ -3,7 +3,7 @@ import { type AssumptionShape, option } from './assumption-shape.ts';
 /** What the document leaves open about orders. */
 export const ORDERS = {
   'order-status-field': {
-    question: 'Does an order carry its status?',
+    question: 'Does an order have its status?',
     options: [option('hidden', 'no'), option('shown', 'yes, as `status`')],
     touches: ['listOrders'],
   },
@@ -13,7 +13,7 @@ export const ORDERS = {
     touches: ['listOrders'],
   },
   'cancel-again': {
-    question: 'What does DELETE answer for an order that is cancelled already?',
+    question: 'What does DELETE return for an order that is already cancelled?',
     options: [
       option('409', '409 Conflict'),
       option('404', '404 Not Found'),
@@ -22,7 +22,7 @@ export const ORDERS = {
     touches: ['cancelOrder'],
   },
   'conflict-body': {
-    question: 'Which body has a 409?',
+    question: 'Which body does a 409 have?',
     options: [
       option('error', 'an Error'),
       option('empty', 'none'),
@@ -33,8 +33,8 @@ export const ORDERS = {
   'order-shipping': {
     question: 'How does a pending order become shipped?',
     options: [
-      option('manual', 'not by itself: it is shipped from the start, in the fixture, or never'),
-      option('at-ship-date', "when the mock's clock reaches its `shipDate`"),
+      option('manual', 'only by a scenario or the control API'),
+      option('at-ship-date', 'when the clock reaches its `shipDate`'),
     ],
     touches: ['listOrders', 'cancelOrder'],
   },

@@ -5,13 +5,13 @@ export const WIRE = {
   'read-only-keys': {
     question: 'May a read-only key be used on POST, PATCH and DELETE?',
     options: [
-      option('ignored', 'yes, it works as any key'),
+      option('ignored', 'yes, like any other key'),
       option('403', '403 Forbidden', reply(403, 'The key is read-only.')),
     ],
     touches: ['createPet', 'updateInventory', 'cancelOrder'],
   },
   'auth-challenge': {
-    question: 'Does a 401 carry `WWW-Authenticate`?',
+    question: 'Does a 401 have `WWW-Authenticate`?',
     options: [
       option(
         'sent',
@@ -23,7 +23,7 @@ export const WIRE = {
     touches: EVERY,
   },
   'error-codes': {
-    question: 'How is the `code` of an Error spelt?',
+    question: 'How is the `code` of an Error spelled?',
     options: [
       option('snake_case', '`order_not_found`'),
       option('UPPER_CASE', '`ORDER_NOT_FOUND`'),
@@ -36,19 +36,15 @@ export const WIRE = {
     question: 'How many requests may a key make?',
     options: [
       option('none', 'any number'),
-      option(
-        '10/s',
-        '10 a second, then 429 with `Retry-After`; any other N/s or N/m can be given',
-        {
-          ...reply(429, 'Too many requests for this key.'),
-          ...headers([429], { 'Retry-After': 'The seconds until the next request may be made.' }),
-        },
-      ),
+      option('10/s', '10 a second, then 429 with `Retry-After`; any other N/s or N/m works too', {
+        ...reply(429, 'Too many requests for this key.'),
+        ...headers([429], { 'Retry-After': 'The seconds until the next request is allowed.' }),
+      }),
     ],
     touches: EVERY,
   },
   'unknown-method': {
-    question: 'What does a known path answer to another method?',
+    question: 'What does a known path return for another method?',
     options: [option('405', '405 Method Not Allowed with `Allow`'), option('404', '404 Not Found')],
     touches: [],
   },
@@ -67,7 +63,7 @@ export const WIRE = {
     touches: ['listOrders'],
   },
   'json-charset': {
-    question: 'Does the `Content-Type` of JSON name a charset?',
+    question: 'Does the `Content-Type` of JSON have a charset?',
     options: [
       option('bare', '`application/json`'),
       option('utf-8', '`application/json; charset=utf-8`'),
@@ -75,7 +71,7 @@ export const WIRE = {
     touches: EVERY,
   },
   cors: {
-    question: 'May pages of other origins use the service?',
+    question: 'Can pages of other origins use the service?',
     options: [
       option('allowed', 'CORS headers and preflight on its paths'),
       option('absent', 'no CORS headers'),
