@@ -1,5 +1,6 @@
 import { parseJson, writeJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
+import { codeOf } from '../error-code.ts';
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -93,7 +94,11 @@ export class ControlClient {
   }
 
   #gone(cause: unknown): never {
-    throw new Error(`no petstore-mock answers at ${this.url}: is it running?`, { cause });
+    const code = codeOf(cause) ?? codeOf(Object(cause).cause) ?? '';
+    const why = UNTRUSTED.test(code)
+      ? `the certificate of ${this.url} is not trusted: give it as \`ca\``
+      : `no petstore-mock answers at ${this.url}: is it running?`;
+    throw new Error(why, { cause });
   }
 
   async #send(method: Method, path: string, body: object | undefined) {
@@ -113,6 +118,9 @@ export class ControlClient {
     }
   }
 }
+
+/** Node's codes for a certificate that nobody it trusts has signed. */
+const UNTRUSTED = /SELF_SIGNED_CERT|UNABLE_TO_(?:GET_ISSUER|VERIFY)/;
 
 /** Taken when this module is loaded. */
 const fetchNow: Fetch = globalThis.fetch;
