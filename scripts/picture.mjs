@@ -1,4 +1,5 @@
-// Takes the screenshot in README.md: the coverage report of the client on that page. Needs Chromium:
+// Takes the screenshot in docs/coverage.md: the coverage report of the client in README.md. Needs
+// Chromium:
 //
 //   npm run build && node scripts/picture.mjs
 

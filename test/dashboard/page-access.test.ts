@@ -10,7 +10,6 @@ const VIEWS = [
   ['exchanges', 'Exchange 2'],
   ['scenarios/edit', 'Save as a file'],
   ['store/animals?page=3', 'Edit animal 64'],
-  ['store/inventory?page=2', 'Next'],
   ['store/orders', 'Ship order 1'],
   ['assumptions?text=cancel', 'Only changed'],
   ['clock', 'One day on'],
@@ -44,18 +43,22 @@ describeInChromium('the page', (browser) => {
     }
   }
 
-  test('has no violation that axe-core finds, in any view, light and dark', async () => {
-    const { page } = await visited('exchanges');
-    const found: object[] = [];
-    for (const [view, mark] of VIEWS) {
-      await show(page, view, mark);
-      await page.emulateMedia({ colorScheme: 'light' });
-      found.push(...(await axeViolations(page)));
-      await page.emulateMedia({ colorScheme: 'dark' });
-      found.push(...(await axeViolations(page, ['color-contrast'])));
-    }
-    expect(found).toEqual([]);
-  });
+  test.each([
+    ['light', undefined],
+    ['dark', ['color-contrast']], // all that differs
+  ] as const)(
+    'has no violation that axe-core finds, in any view, %s',
+    async (colorScheme, rules) => {
+      const { page } = await visited('exchanges');
+      await page.emulateMedia({ colorScheme });
+      const found: object[] = [];
+      for (const [view, mark] of VIEWS) {
+        await show(page, view, mark);
+        found.push(...(await axeViolations(page, rules)));
+      }
+      expect(found).toEqual([]);
+    },
+  );
 
   test('fits into 360 pixels, and everything can be reached there', async () => {
     const { page } = await visited('exchanges');

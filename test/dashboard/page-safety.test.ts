@@ -40,12 +40,18 @@ describeInChromium('the page', (browser) => {
   });
 
   test('cuts megabytes, and saves or shows all of them on request', async () => {
-    const { page, control } = await open('store/animals');
+    const { page, control, service } = await open('store/animals');
     await control('PATCH', '/animals/1', { body: { name: 'x'.repeat(900_000) } });
     await page.getByRole('button', { name: 'Reload' }).click();
     await page.getByText(`${'x'.repeat(120)}…`).waitFor();
-    const body = { scenario: { rules: [{ on: 'getPet', reply: { body: 'y'.repeat(30_000) } }] } };
-    expect((await control('PUT', '/scenario', { body })).status).toBe(400);
+    const nested = JSON.parse('['.repeat(1_000) + ']'.repeat(1_000));
+    await service('POST', '/pets', { body: nested });
+    await page.getByRole('link', { name: 'Exchanges' }).click();
+    await page.getByRole('link', { name: 'Exchange 1' }).click();
+    const body = page.getByRole('region', { name: 'Body' }).first();
+    expect((await body.textContent())?.length).toBe(20_000);
+    await page.getByRole('button', { name: /^Show all [\d,]+ characters$/ }).click();
+    expect((await body.textContent())?.length).toBeGreaterThan(1_000_000);
   });
 
   test('asks nobody but its server, and breaks none of its policy', async () => {

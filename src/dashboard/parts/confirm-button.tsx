@@ -11,16 +11,18 @@ interface Confirmed {
 /** A button that asks for a second press before what cannot be undone. */
 export function ConfirmButton({ label, name = label, onConfirm }: Confirmed) {
   const asking = useSignal(false);
-  const yes = useRef<HTMLButtonElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const isFirst = useRef(true);
   useEffect(() => {
-    if (asking.value) yes.current?.focus();
+    if (!isFirst.current) button.current?.focus();
+    isFirst.current = false;
   }, [asking.value]);
   const ask = (open: boolean) => () => {
     asking.value = open;
   };
   if (!asking.value) {
     return (
-      <button type="button" class="danger" aria-label={name} onClick={ask(true)}>
+      <button ref={button} type="button" class="danger" aria-label={name} onClick={ask(true)}>
         {label}
       </button>
     );
@@ -28,7 +30,7 @@ export function ConfirmButton({ label, name = label, onConfirm }: Confirmed) {
   return (
     <span class="confirm">
       <button
-        ref={yes}
+        ref={button}
         type="button"
         class="danger"
         aria-label={`Confirm: ${name}`}

@@ -3,12 +3,15 @@ import { call } from '../client/control-calls.ts';
 import { useResource } from '../state/resource.ts';
 import { controlPath, DEFAULT_SANDBOX, sandbox } from '../state/session.ts';
 
+/** The others are on the page of sandboxes. */
+const MOST_OFFERED = 200;
+
 /** Leads to the same view of another sandbox. */
 export function SandboxPicker() {
   const { value = [] } = useResource('', (signal) =>
     call<readonly SandboxSummary[]>('GET', '/sandboxes', { signal, of: DEFAULT_SANDBOX }),
   );
-  const names = value.map(({ name }) => name);
+  const names = value.slice(0, MOST_OFFERED).map(({ name }) => name);
   const known = names.includes(sandbox) ? names : [...names, sandbox];
   return (
     <label class="picker">

@@ -28,11 +28,12 @@ export function shortened(text: string, most = 120): string {
 }
 
 /** A count with its noun. */
-export function plural(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-/** A duration, with the digits that mean something. */
+/** A duration, with the digits that mean something: the server reads its clock once a turn. */
 export function milliseconds(duration: number): string {
+  if (duration < 1) return '< 1 ms';
   return `${duration < 10 ? duration.toFixed(1) : Math.round(duration).toLocaleString('en')} ms`;
 }

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { BasisBadge, StatusBadge } from '../parts/badge.tsx';
-import { milliseconds, shortened, visible } from '../parts/visible-text.ts';
+import { milliseconds, plural, shortened, visible } from '../parts/visible-text.ts';
 import { go, hrefOf, place } from '../state/place.ts';
 
 interface Rows {
@@ -54,7 +54,7 @@ function drawn(exchange: RecordedExchange): VNode {
 }
 
 function rowOf(exchange: RecordedExchange, opened: boolean): VNode {
-  const { number, at, method, target, status, fault, basis, duration, why } = exchange;
+  const { number, at, method, target, status, fault, basis, duration, why, findings } = exchange;
   const path = visible(target);
   return (
     <tr key={number} class={opened ? 'opened' : ''}>
@@ -81,7 +81,12 @@ function rowOf(exchange: RecordedExchange, opened: boolean): VNode {
         <BasisBadge basis={basis} />
       </td>
       <td class="number">{milliseconds(duration)}</td>
-      <td class="why">{shortened(visible(why[0] ?? ''))}</td>
+      <td class="why">
+        {shortened(visible(why[0] ?? ''))}{' '}
+        {findings.length > 0 && (
+          <span class="badge failed">{plural(findings.length, 'finding')}</span>
+        )}
+      </td>
     </tr>
   );
 }

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { call } from '../client/control-calls.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { FieldInput } from '../parts/field-input.tsx';
@@ -37,6 +38,12 @@ const SHORTCUTS = {
 export function RecordRow({ name, row, onChange }: RowProps) {
   const { fields, id, noun }: (typeof TABLES)[TableName] = TABLES[name];
   const editing = useSignal(false);
+  const editButton = useRef<HTMLButtonElement>(null);
+  const wasEditing = useRef(false);
+  useEffect(() => {
+    if (wasEditing.current && !editing.value) editButton.current?.focus();
+    wasEditing.current = editing.value;
+  }, [editing.value]);
   const what = `${noun} ${textOf(row[id])}`;
   const path = `/${name}/${textOf(row[id])}`;
   const change = async (done: string, changes: Row) => {
@@ -45,7 +52,9 @@ export function RecordRow({ name, row, onChange }: RowProps) {
     onChange();
   };
   const remove = async () => {
-    await perform(`The ${what} is deleted.`, () => call('DELETE', path));
+    const isDone = await perform(`The ${what} is deleted.`, () => call('DELETE', path));
+    // The row goes, and the focus with it.
+    if (isDone) document.getElementById('main')?.focus();
     onChange();
   };
   if (editing.value) {
@@ -68,9 +77,9 @@ export function RecordRow({ name, row, onChange }: RowProps) {
       ))}
       <td>
         <div class="actions">
-          {SHORTCUTS[name](row).map(({ label, changes }) => (
+          {SHORTCUTS[name](row).map(({ label, changes }, index) => (
             <button
-              key={label}
+              key={index} // the button that was pressed keeps the focus when it becomes another
               type="button"
               aria-label={`${label} ${what}`}
               onClick={() => change(`${label}: ${what} is changed.`, changes)}
@@ -80,6 +89,7 @@ export function RecordRow({ name, row, onChange }: RowProps) {
           ))}
           <button
             type="button"
+            ref={editButton}
             aria-label={`Edit ${what}`}
             onClick={() => {
               editing.value = true;
@@ -106,6 +116,8 @@ function EditedRow({ name, row, what, onSave, onCancel }: EditedProps) {
   const { fields, id }: { readonly fields: readonly FieldInfo[]; readonly id: string } =
     TABLES[name];
   const texts = useSignal<Readonly<Record<string, string>>>({});
+  const rowElement = useRef<HTMLTableRowElement>(null);
+  useEffect(() => rowElement.current?.querySelector('input')?.focus(), []);
   const shown = (field: string) => texts.value[field] ?? textOf(row[field]);
   const save = () => {
     const changed = fields.filter((field) => shown(field.name) !== textOf(row[field.name]));
@@ -118,6 +130,7 @@ function EditedRow({ name, row, what, onSave, onCancel }: EditedProps) {
   };
   return (
     <tr
+      ref={rowElement}
       class="opened"
       onKeyDown={({ key, target }) => {
         if (key === 'Escape') onCancel();

@@ -3,6 +3,8 @@ import { call } from '../client/control-calls.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { NameForm } from '../parts/name-form.tsx';
+import { plural } from '../parts/visible-text.ts';
+import { place, refine } from '../state/place.ts';
 import { OFTEN, perform, useResource } from '../state/resource.ts';
 import { controlPath, DEFAULT_SANDBOX, sandbox } from '../state/session.ts';
 
@@ -10,6 +12,9 @@ const OF_DEFAULT = { of: DEFAULT_SANDBOX } as const;
 
 /** These two are there from the start and stay. */
 const LASTING = [DEFAULT_SANDBOX, 'staging'];
+
+/** Rows that are drawn; a name finds the others. */
+const MOST_SHOWN = 200;
 
 /** Every sandbox of the server. */
 export function SandboxesView() {
@@ -32,12 +37,28 @@ export function SandboxesView() {
     return isDone;
   };
   if (list.value === undefined) return <Loading resource={list} />;
+  const text = place.value.query.get('text') ?? '';
+  const wanted = list.value.filter(({ name }) => name.includes(text));
   return (
     <>
       <p class="quiet">
         Each sandbox is a service of its own on this server: its store, keys, clock, scenarios and
         journal are nobody else's.
       </p>
+      <search class="filters">
+        <label>
+          Name
+          <input
+            type="search"
+            value={text}
+            onInput={({ currentTarget }) => refine({ text: currentTarget.value })}
+          />
+        </label>
+        <span class="quiet">
+          {plural(wanted.length, 'sandbox', 'sandboxes')}
+          {wanted.length > MOST_SHOWN && `, the first ${MOST_SHOWN} shown`}
+        </span>
+      </search>
       <div class="wide">
         <table>
           <thead>
@@ -54,7 +75,7 @@ export function SandboxesView() {
             </tr>
           </thead>
           <tbody>
-            {list.value.map((it) => (
+            {wanted.slice(0, MOST_SHOWN).map((it) => (
               <Row key={it.name} of={it} onDelete={() => remove(it.name)} />
             ))}
           </tbody>

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { ScenarioSummary } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
 import { Loading } from '../parts/loading.tsx';
@@ -19,20 +20,27 @@ export function ScenariosView() {
     (signal) => call<readonly ScenarioSummary[]>('GET', '/scenarios', { signal }),
     OFTEN,
   );
+  const switched = useRef('');
+  useEffect(() => {
+    // A scenario that is switched goes to the other list, and takes the focus along.
+    document.getElementById(`scenario-${switched.current}`)?.focus();
+    switched.current = '';
+  }, [list.value]);
   if (list.value === undefined) return <Loading resource={list} />;
   const active = list.value
     .filter((it) => it.active !== undefined)
     .sort((a, b) => (a.active ?? 0) - (b.active ?? 0));
   const others = list.value.filter((it) => it.active === undefined);
   const names = active.map(({ name }) => name);
-  const use = async (done: string, body: object) => {
+  const use = async (done: string, body: object, name = '') => {
     const isDone = await perform(done, () => call('PUT', '/scenario', { body }));
+    switched.current = name;
     list.reload();
     return isDone;
   };
-  const turnOn = (name: string) => use(`${name} is on.`, { scenarios: [...names, name] });
+  const turnOn = (name: string) => use(`${name} is on.`, { scenarios: [...names, name] }, name);
   const turnOff = (name: string) =>
-    use(`${name} is off.`, { scenarios: names.filter((it) => it !== name) });
+    use(`${name} is off.`, { scenarios: names.filter((it) => it !== name) }, name);
   const moveUp = (name: string) => use(`${name} is moved.`, { scenarios: movedUp(names, name) });
   return (
     <div class={isEditing ? 'split' : ''}>
@@ -103,7 +111,12 @@ function ScenarioRow({ of, onSwitch, children }: RowProps) {
   return (
     <li class="scenario">
       <label>
-        <input type="checkbox" checked={active !== undefined} onChange={() => onSwitch(name)} />{' '}
+        <input
+          id={`scenario-${name}`}
+          type="checkbox"
+          checked={active !== undefined}
+          onChange={() => onSwitch(name)}
+        />{' '}
         <b>{visible(name)}</b>
       </label>
       <span class="quiet">{visible(description)}</span>
