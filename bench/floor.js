@@ -7,37 +7,33 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
+/** @import { Recorded } from './record.js' */
+
 const [port, file = ''] = process.argv.slice(2);
-/** @type {import('./record.js').Recorded[]} */
+/** @type {Recorded[]} */
 const recording = JSON.parse(readFileSync(file, 'utf8'));
-const reads = prepared(recording.filter(({ method }) => method === 'GET'));
-const writes = prepared(recording.filter(({ method }) => method !== 'GET'));
+/** @type {Record<string, Map<string, { status: number, headers: string[], body: Buffer }>>} */
+const replies = { GET: new Map(), POST: new Map(), PATCH: new Map() };
+for (const { method, path, body, ...head } of recording) {
+  replies[method]?.set(path, { ...head, body: Buffer.from(body) });
+}
 const stored = new Map();
 let nextId = 1;
 
-/** @param {import('./record.js').Recorded[]} recorded */
-function prepared(recorded) {
-  return new Map(
-    recorded.map(({ path, status, headers, body }) => {
-      return [path, { status, headers, body: Buffer.from(body) }];
-    }),
-  );
-}
-
 createServer((request, response) => {
-  const { method, url = '' } = request;
-  if (method === 'GET') return send(reads.get(url));
+  const { method = '', url = '' } = request;
+  if (method === 'GET') return send();
   /** @type {Buffer[]} */
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('end', () => {
     const record = JSON.parse(Buffer.concat(chunks).toString());
     stored.set(method === 'POST' ? nextId++ : url, record);
-    send(writes.get(url));
+    send();
   });
 
-  /** @param {{ status: number, headers: string[], body: Buffer } | undefined} reply */
-  function send(reply) {
+  function send() {
+    const reply = replies[method]?.get(url);
     if (!reply) throw new Error(`${method} ${url} was not recorded`);
     response.writeHead(reply.status, reply.headers);
     response.end(reply.body);

@@ -9,6 +9,7 @@ import { createHistogram } from 'node:perf_hooks';
 const READ_BUFFER_BYTES = 64 * 1024;
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const END_OF_CHUNKS = '\r\n0\r\n\r\n';
+const NOTHING = Buffer.alloc(0);
 
 /**
  * @typedef {{ method: string, path: string, status: number, body?: object }} Call `status` is the expected one
@@ -26,39 +27,28 @@ const END_OF_CHUNKS = '\r\n0\r\n\r\n';
 /** @param {Call} call */
 export function prepare({ method, path, status, body }) {
   const text = body ? JSON.stringify(body) : '';
-  const lines = [
-    `${method} ${path} HTTP/1.1`,
-    'Host: 127.0.0.1',
-    'Authorization: Bearer demo-key',
-    ...(text
-      ? ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`]
-      : []),
-  ];
-  return { bytes: Buffer.from(`${lines.join('\r\n')}\r\n\r\n${text}`), status };
+  const type = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n`;
+  const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer demo-key\r\n`;
+  return { bytes: Buffer.from(`${head}${text && type}\r\n${text}`), status };
 }
 
-/**
- * Runs until the time is over or the limit is reached. Latencies are in milliseconds.
- *
- * @param {LoadOptions} options
- */
-export async function runLoad({ port, requests, connections, perSecond, ...bounds }) {
+/** Runs until the time is over or the limit is reached. Latencies are in milliseconds. */
+export async function runLoad(
+  /** @type {LoadOptions} */ { port, requests, connections, perSecond, ...bounds },
+) {
   const { seconds = Infinity, limit = Infinity, isOver = () => false } = bounds;
   const latency = createHistogram({ lowest: 1, highest: 120_000_000, figures: 3 });
   const lanes = await Promise.all(Array.from({ length: connections }, () => openConnection(port)));
   const started = performance.now();
   let sent = 0;
 
-  /**
-   * @param {Connection} lane
-   * @returns {Promise<void>}
-   */
+  /** @param {Connection} lane */
   const runLane = (lane) =>
     new Promise((resolve, reject) => {
       function sendNext() {
         const isTimeOver = performance.now() >= started + seconds * 1000;
         const request = requests[sent % requests.length];
-        if (!request || isTimeOver || sent >= limit || isOver()) return resolve();
+        if (!request || isTimeOver || sent >= limit || isOver()) return resolve(undefined);
         sent++;
         const askedAt = performance.now();
         lane.send(request, (error) => {
@@ -86,17 +76,10 @@ export async function runLoad({ port, requests, connections, perSecond, ...bound
   };
 }
 
-/**
- * Callbacks rather than promises: they cost the load less CPU time.
- *
- * @typedef {{ send: (request: PreparedRequest, done: (error?: Error) => void) => void, close: () => void }} Connection
- */
+/** @typedef {Awaited<ReturnType<typeof openConnection>>} Connection */
 
-/**
- * @param {number} port
- * @returns {Promise<Connection>}
- */
-export async function openConnection(port) {
+/** @param {number} port */
+async function openConnection(port) {
   /** @type {PreparedRequest | undefined} */
   let request;
   /** @type {(error?: Error) => void} */
@@ -106,25 +89,21 @@ export async function openConnection(port) {
     const [line] = request?.bytes.toString('latin1').split('\r\n') ?? [];
     done(new Error(`${line} was answered ${status}, not ${request?.status}`));
   });
-  const socket = connect({
-    port,
-    host: '127.0.0.1',
-    noDelay: true,
-    onread: {
-      buffer: Buffer.allocUnsafe(READ_BUFFER_BYTES),
-      callback: (count, buffer) => {
-        read(/** @type {Buffer} */ (buffer).subarray(0, count));
-        return true;
-      },
-    },
-  });
+  const buffer = Buffer.allocUnsafe(READ_BUFFER_BYTES);
+  const callback = (/** @type {number} */ count) => {
+    read(buffer.subarray(0, count));
+    return true;
+  };
+  const onread = { buffer, callback };
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread });
   await once(socket, 'connect');
   socket.on('error', (error) => done(error));
   socket.on('close', () => done(new Error('The server closed the connection.')));
   return {
-    send(next, callback) {
+    // A callback: a promise would cost the load more CPU time.
+    send(/** @type {PreparedRequest} */ next, /** @type {typeof done} */ onReply) {
       request = next;
-      done = callback;
+      done = onReply;
       socket.write(next.bytes);
     },
     close: () => socket.destroy(),
@@ -138,46 +117,33 @@ export async function openConnection(port) {
  * @returns {(bytes: Buffer) => void} takes the bytes of one connection as they arrive
  */
 function replyReader(onReply) {
-  let status = 0;
+  let partOfHead = NOTHING;
   let isInBody = false;
-  let isChunked = false;
-  let bodyBytesLeft = 0;
-  let tail = '';
-  /** @type {Buffer | undefined} */
-  let partOfHead;
-
-  /** @param {Buffer} bytes */
-  function readHead(bytes) {
-    const all = partOfHead ? Buffer.concat([partOfHead, bytes]) : bytes;
-    const end = all.indexOf(END_OF_HEAD);
-    if (end < 0) {
-      partOfHead = Buffer.from(all); // a copy, since the socket reuses its buffer
-      return;
+  let status = 0;
+  let bytesLeft = 0; // of the body; NaN if it is chunked
+  let tail = ''; // of a chunked body
+  return (bytes) => {
+    let body = bytes;
+    if (!isInBody) {
+      const all = partOfHead.length > 0 ? Buffer.concat([partOfHead, bytes]) : bytes;
+      const end = all.indexOf(END_OF_HEAD);
+      partOfHead = end < 0 ? Buffer.from(all) : NOTHING; // a copy: the socket reuses its buffer
+      if (end < 0) return;
+      const head = all.toString('latin1', 0, end);
+      status = Number(head.slice(9, 12));
+      const isChunked = /\r\ntransfer-encoding: *chunked/i.test(head);
+      bytesLeft = isChunked ? NaN : Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
+      tail = '\r\n';
+      body = all.subarray(end + END_OF_HEAD.length);
+      isInBody = true;
     }
-    partOfHead = undefined;
-    const head = all.toString('latin1', 0, end);
-    status = Number(head.slice(9, 12));
-    const length = /\r\ncontent-length: *(\d+)/i.exec(head);
-    isChunked = !length && /\r\ntransfer-encoding: *chunked/i.test(head);
-    bodyBytesLeft = Number(length?.[1] ?? 0);
-    tail = '\r\n';
-    isInBody = true;
-    readBody(all.subarray(end + END_OF_HEAD.length));
-  }
-
-  /** @param {Buffer} bytes */
-  function readBody(bytes) {
-    if (isChunked) {
-      const last = bytes.toString('latin1', Math.max(0, bytes.length - END_OF_CHUNKS.length));
+    bytesLeft -= body.length;
+    if (Number.isNaN(bytesLeft)) {
+      const last = body.toString('latin1', Math.max(0, body.length - END_OF_CHUNKS.length));
       tail = (tail + last).slice(-END_OF_CHUNKS.length);
-      if (tail !== END_OF_CHUNKS) return;
-    } else {
-      bodyBytesLeft -= bytes.length;
-      if (bodyBytesLeft > 0) return;
     }
+    if (Number.isNaN(bytesLeft) ? tail !== END_OF_CHUNKS : bytesLeft > 0) return;
     isInBody = false;
     onReply(status);
-  }
-
-  return (bytes) => (isInBody ? readBody(bytes) : readHead(bytes));
+  };
 }

@@ -1,11 +1,9 @@
-// Loaded into a server: tells the longest turn of its event loop, in milliseconds of processor time
-// of the main thread. A turn that waits for the processor is no longer for it.
+// Preloaded into a server: answers with the longest turn of its event loop since the last question, in
+// milliseconds of CPU time of the main thread. Waiting for the CPU makes no turn longer.
 
 import { readFileSync } from 'node:fs';
 
-const LOOK_MS = 1;
 const thread = `/proc/self/task/${process.pid}/schedstat`;
-
 const used = () => Number(readFileSync(thread, 'utf8').split(' ')[0]) / 1e6;
 
 let longest = 0;
@@ -14,7 +12,7 @@ setInterval(() => {
   const now = used();
   longest = Math.max(longest, now - before);
   before = now;
-}, LOOK_MS).unref();
+}, 1).unref();
 
 process.on('message', () => {
   process.send?.(longest);

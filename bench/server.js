@@ -3,18 +3,24 @@
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { prepare, runLoad } from './load.js';
+
+/**
+ * @import { ChildProcess } from 'node:child_process'
+ * @import { Call, LoadOptions } from './load.js'
+ * @typedef {Awaited<ReturnType<typeof startServer>>} Server
+ */
 
 const SERVER_CORE = '0';
 const LOAD_CORE = '1';
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 3_000;
 
-/** @type {Set<import('node:child_process').ChildProcess>} */
+/** @type {Set<ChildProcess>} */
 const running = new Set();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -36,37 +42,45 @@ export function describeMachine() {
 
 /**
  * @param {(port: number) => string[]} command
- * @param {{ cwd: string, probe: import('./load.js').Call }} options
- *   the server has started once it answers the probe
+ * @param {{ cwd: string, probe: Call, preload?: string }} options
+ *   the server has started once it answers the probe; `preload` is a module that Node loads first
  */
-export async function startServer(command, { cwd, probe }) {
+export async function startServer(command, { cwd, probe, preload }) {
   const port = await freePort();
+  const [node = '', ...args] = command(port);
+  const words = [node, ...(preload ? ['--import', preload] : []), ...args];
   const spawnedAt = performance.now();
   // taskset replaces itself with the command, so the child's pid is the server's.
-  const child = spawn('taskset', ['-c', SERVER_CORE, ...command(port)], {
+  const child = spawn('taskset', ['-c', SERVER_CORE, ...words], {
     cwd,
     env: { PATH: process.env.PATH, HOME: cwd },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', ...(preload ? /** @type {const} */ (['ipc']) : [])],
   });
   running.add(child);
   let complaint = '';
-  child.stderr.on('data', (chunk) => {
+  child.stderr?.on('data', (chunk) => {
     complaint = `${complaint}${chunk}`.slice(-2_000);
   });
   try {
-    await firstReply(child, port, prepare(probe));
+    await firstReply(child, { port, requests: [prepare(probe)], connections: 1, limit: 1 });
   } catch (error) {
     await stop(child);
-    throw new Error(`${command(port).join(' ')} did not start: ${error}\n${complaint}`);
+    throw new Error(`${words.join(' ')} did not start: ${error}\n${complaint}`);
   }
-  const startMillis = performance.now() - spawnedAt;
+  const ms = performance.now() - spawnedAt;
   const pid = child.pid ?? 0;
   return {
     port,
-    startMillis,
+    start: { ms, startCpu: cpuSeconds(pid) * 1000, memory: megabytes(pid, 'VmRSS') },
     memory: () => megabytes(pid, 'VmRSS'),
     peakMemory: () => megabytes(pid, 'VmHWM'),
     cpuSeconds: () => cpuSeconds(pid),
+    /** Asks the preloaded module. */
+    ask: async () => {
+      child.send('ask');
+      const [answer] = await once(child, 'message');
+      return answer;
+    },
     stop: () => stop(child),
   };
 }
@@ -80,29 +94,20 @@ async function freePort() {
   return port;
 }
 
-/**
- * @param {import('node:child_process').ChildProcess} child
- * @param {number} port
- * @param {import('./load.js').PreparedRequest} request
- */
-async function firstReply(child, port, request) {
+/** @type {(child: ChildProcess, load: LoadOptions) => Promise<unknown>} */
+async function firstReply(child, load) {
   const deadline = performance.now() + START_TIMEOUT_MS;
-  /** @type {unknown} */
-  let failure = 'no reply';
-  while (performance.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(`it exited with ${child.exitCode}`);
+  for (;;) {
     try {
-      await runLoad({ port, requests: [request], connections: 1, limit: 1 });
-      return;
+      return await runLoad(load);
     } catch (error) {
-      failure = error;
+      if (child.exitCode !== null || performance.now() > deadline) throw error;
     }
     await sleep(1);
   }
-  throw new Error(`${failure} after ${START_TIMEOUT_MS} ms`);
 }
 
-/** @param {import('node:child_process').ChildProcess} child */
+/** @param {ChildProcess} child */
 async function stop(child) {
   if (child.exitCode === null && child.signalCode === null) {
     const exited = once(child, 'exit');
@@ -114,24 +119,16 @@ async function stop(child) {
   running.delete(child);
 }
 
-/**
- * User and system time of all threads.
- *
- * @param {number} pid
- */
-function cpuSeconds(pid) {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The second field is the command in parentheses and may contain spaces.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100; // USER_HZ is 100 on Linux
+/** User and system time of all threads, exact to a nanosecond. */
+function cpuSeconds(/** @type {number} */ pid) {
+  const times = readdirSync(`/proc/${pid}/task`).map((thread) => {
+    return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
+  });
+  return times.reduce((sum, nanoseconds) => sum + nanoseconds, 0) / 1e9;
 }
 
-/**
- * @param {number} pid
- * @param {'VmRSS' | 'VmHWM'} field
- */
+/** @type {(pid: number, field: 'VmRSS' | 'VmHWM') => number} */
 function megabytes(pid, field) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const kilobytes = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1];
-  return (Number(kilobytes) * 1024) / 1e6;
+  return (Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024) / 1e6;
 }

@@ -2,329 +2,216 @@
 
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import {
-  commandLane,
-  firstPage,
-  floorLane,
-  floorStartLane,
-  loadLane,
-  npxLane,
-  onceLane,
-  startLane,
-} from './lanes.js';
-import { difference, highest, median, ratio, typical } from './statistics.js';
-import { newAnimal } from './store-data.js';
-import { laterNode, ourCommand, project, subjects } from './subjects.js';
+import { createOne, drawn, getOne, list, mixed, patchOne, read, soldAfterCreate } from './calls.js';
+import { commandLane, loadLane, startLane } from './lanes.js';
+import { stallLanes } from './stalls.js';
+import { nodeOf, ourCommand, project, subjects } from './subjects.js';
 
 /**
- * @typedef {import('./load.js').Call} Call
- * @typedef {import('./lanes.js').Lane} Lane
- * @typedef {import('./lanes.js').Load} Load
- * @typedef {import('./subjects.js').Subject} Subject
- * @typedef {import('./statistics.js').Figures} Figures
- * @typedef {object} Target
- * @property {string} text
- * @property {(rounds: Figures[], base: Figures[]) => number} measure
- * @property {number} [atLeast]
- * @property {number} [atMost]
- * @property {string} unit
- * @property {string} [lane] the name of the lane; without, the second
+ * @import { Lane, Load } from './lanes.js'
+ * @import { Setup, Subject } from './subjects.js'
+ * @typedef {[text: string, measure: string, limit: string, lane?: string]} Target `measure` is a
+ *   summary and a figure; the lane is the second by default, or `all`
  * @typedef {object} Work
  * @property {string} name what `--only` takes
  * @property {Lane[]} lanes the first is the base of ratios and differences
  * @property {Target[]} targets
- * @property {number} [rounds] instead of the number given on the command line
+ * @property {number} [rounds] instead of the number given on the command line, without warm-up
  */
 
-const { ours, jsonServer, jsonServer1, prism } = subjects;
-
-/** So many different requests that no cache of the last few ids explains a figure. */
-const DISTINCT_REQUESTS = 20_000;
+const { floor, ours, jsonServer, jsonServer1, prism } = subjects;
+const peers = [jsonServer, jsonServer1, prism];
 const CREATES_PER_ROUND = 50_000;
 const SANDBOXES = 10_000;
 const CHANGES = 5;
-const MIX = ['list', 'list', 'get', 'list', 'list', 'create', 'list', 'get', 'list', 'list'];
 
 const thousand = { animals: 1000 };
 const million = { animals: 1_000_000 };
+const creates = { calls: drawn(createOne), setup: thousand };
+const lists = { calls: list, setup: thousand };
+const gets = { calls: drawn(getOne) };
+const sold = read('/v1/pets?limit=20&status=sold');
+const inventory = read('/v1/inventory');
+const oneList = { calls: list, setup: million, connections: 1 };
 
-/** @param {string} path */
-const read = (path) => () => [{ method: 'GET', path, status: 200 }];
-/** @param {Subject} subject */
-const list = (subject) => [firstPage(subject)];
-const shipped = read('/v1/pets?limit=20&status=sold');
-
-/**
- * @param {Subject} subject
- * @param {number} id
- */
-const getOne = ({ pets }, id) => ({ method: 'GET', path: `${pets}/${id}`, status: 200 });
-
-/**
- * @param {Subject} subject
- * @param {number} id
- */
-const createOne = ({ pets }, id) => ({
-  method: 'POST',
-  path: pets,
-  status: 201,
-  body: newAnimal(id),
-});
-
-/** @param {number} id */
-const patchOne = (id) => ({
-  method: 'PATCH',
-  path: `/v1/inventory/${id}`,
-  status: 200,
-  body: { quantity: id % 100 },
-});
-
-/**
- * Calls with ids from 1 to `animals`, the same sequence in every run.
- *
- * @param {number} animals
- * @param {(subject: Subject, id: number, index: number) => Call} call
- * @returns {(subject: Subject) => Call[]}
- */
-function drawn(animals, call) {
-  return (subject) => {
-    let state = 12345;
-    return Array.from({ length: DISTINCT_REQUESTS }, (_, index) => {
-      state = (Math.imul(state, 1103515245) + 12345) >>> 0;
-      return call(subject, 1 + Math.floor((state / 2 ** 32) * animals), index);
-    });
-  };
-}
-
-const creates = drawn(1000, createOne);
-
-/** @type {(subject: Subject, id: number, index: number) => Call} */
-function mixed(subject, id, index) {
-  const kind = MIX[index % MIX.length];
-  if (kind === 'list') return firstPage(subject);
-  return kind === 'get' ? getOne(subject, id) : createOne(subject, id);
-}
-
-/**
- * @param {string} name
- * @param {number} atLeast of the floor's throughput
- * @param {Load} load
- * @param {Subject[]} [others]
- * @returns {Work}
- */
-function besideFloor(name, atLeast, load, others = []) {
-  const lanes = [ours, ...others].map((subject) => loadLane(subject, load));
+/** @type {(name: string, atLeast: number, load: Load, ...others: Subject[]) => Work} */
+function besideFloor(name, atLeast, load, ...others) {
   return {
     name,
-    lanes: [floorLane(load), ...lanes],
+    lanes: [floor, ours, ...others].map((subject) => loadLane(subject, load)),
     targets: [
-      { text: 'throughput, of the floor’s', measure: ratio('perSecond'), atLeast, unit: '×' },
-      { text: 'p99, of the floor’s', measure: ratio('p99'), atMost: 1.3, unit: '×' },
+      ['throughput, of the floor’s', 'ratio perSecond', `at least ${atLeast}×`],
+      ['p99, of the floor’s', 'ratio p99', 'at most 1.3×'],
     ],
   };
 }
 
 /**
- * Our server with one load in two circumstances.
+ * Our server in several circumstances, compared with the first of them.
  *
- * @param {string} name
- * @param {number} atLeast of the first's throughput
- * @param {[string, Load][]} lanes
- * @returns {Work}
+ * @type {(name: string, atLeast: number, loads: Record<string, Load>) => Work}
  */
-function besideItself(name, atLeast, lanes) {
+function besideItself(name, atLeast, loads) {
+  const [first, ...others] = Object.keys(loads);
+  /** @type {(lane: string) => Target} */
+  const target = (lane) => {
+    return [`${lane}, of ${first}`, 'ratio perSecond', `at least ${atLeast}×`, lane];
+  };
+  const lanes = Object.entries(loads).map(([label, load]) => loadLane(ours, load, label));
+  return { name, lanes, targets: others.map(target) };
+}
+
+/** @type {(name: string, loadAt: (setup: { animals: number }) => Omit<Load, 'setup'>) => Work} */
+function bySize(name, loadAt) {
+  return besideItself(name, 0.92, {
+    'a thousand animals': { ...loadAt(thousand), setup: thousand },
+    'a million animals': { ...loadAt(million), setup: million },
+  });
+}
+
+/** @type {(major: '20' | '22' | '24', atMost: number, ...others: Lane[]) => Work} */
+function starts(major, atMost, ...others) {
+  const lanes = [floor, ours].map((subject) => startLane(subject, { node: nodeOf(major) }));
   return {
-    name,
-    lanes: lanes.map(([label, load]) => loadLane(ours, load, label)),
-    targets: lanes.slice(1).map(([label]) => ({
-      text: `throughput ${label}, of that ${lanes[0]?.[0]}`,
-      lane: label,
-      ...{ measure: ratio('perSecond'), atLeast, unit: '×' },
-    })),
+    name: `start-node-${major}`,
+    lanes: [...lanes, ...others],
+    targets: [['until the first 200, of the floor’s', 'ratio ms', `at most ${atMost}×`]],
   };
 }
 
-/**
- * @param {string} name
- * @param {number} atMost
- * @param {string} [node]
- * @param {Lane[]} [others]
- * @returns {Work}
- */
-function starts(name, atMost, node, others = []) {
-  const text = 'until the first 200, of the floor’s';
-  return {
-    name,
-    lanes: [floorStartLane(node), startLane('petstore-mock', ours, { node }), ...others],
-    targets: [{ text, measure: ratio('ms'), atMost, unit: '×' }],
-  };
-}
-
-/**
- * @param {(index: number) => string} nameOf the sandbox that a change goes to
- * @returns {() => Call[]}
- */
-const changesIn = (nameOf) => () =>
-  Array.from({ length: SANDBOXES * CHANGES }, (_, index) => {
-    const call = patchOne(1 + (index % CHANGES));
+/** @type {(nameOf: (index: number) => string) => Load} */
+function changesIn(nameOf) {
+  const calls = Array.from({ length: SANDBOXES * CHANGES }, (_, index) => {
+    const call = patchOne(ours, 1 + (index % CHANGES), index);
     return { ...call, path: `/~${nameOf(Math.floor(index / CHANGES))}${call.path}` };
   });
+  return { calls: () => calls, setup: thousand, once: true };
+}
 
-/**
- * Packs the package as it was built.
- *
- * @param {string} folder
- */
-function packed(folder) {
+/** Packs the package as it was built. */
+function packed(/** @type {string} */ folder) {
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
   const output = execFileSync('npm', args, { cwd: project, encoding: 'utf8' });
   return `file:${join(folder, JSON.parse(output)[0].filename)}`;
 }
 
+const flagged = (/** @type {string[]} */ ...flags) => ({ ...thousand, flags });
+const inOne = changesIn(() => 'one');
+const inEach = changesIn((index) => `s${index}`);
+/** @param {string[]} words of our command */
+const command = (...words) =>
+  commandLane(words.join(' '), [process.execPath, ourCommand, ...words]);
+
 /** @type {Work[]} */
 export const works = [
-  besideFloor('list', 0.92, { calls: list, setup: thousand }, [jsonServer, jsonServer1, prism]),
-  besideFloor('get', 0.92, { calls: drawn(1000, getOne), setup: thousand }, [
-    ...[jsonServer, jsonServer1, prism],
-  ]),
+  besideFloor('list', 0.92, lists, ...peers),
+  besideFloor('get', 0.92, { ...gets, setup: thousand }, ...peers),
   besideFloor('orders', 0.92, { calls: read('/v1/store/orders'), setup: thousand }),
-  besideFloor('inventory-64', 0.92, { calls: read('/v1/inventory') }),
-  besideFloor('inventory-1000', 0.92, { calls: read('/v1/inventory'), setup: thousand }),
-  besideFloor('create', 0.85, { calls: creates, setup: thousand, limit: CREATES_PER_ROUND }, [
-    ...[jsonServer, jsonServer1],
-  ]),
-  besideFloor('patch', 0.85, { calls: drawn(1000, (_, id) => patchOne(id)), setup: thousand }),
-  besideFloor('mix', 0.88, { calls: drawn(1000, mixed), setup: thousand }, [
-    ...[jsonServer, jsonServer1, prism],
-  ]),
-  besideItself('get-by-size', 0.92, [
-    ['at 1,000 animals', { calls: drawn(1000, getOne), setup: thousand }],
-    ['at 1,000,000 animals', { calls: drawn(1_000_000, getOne), setup: million }],
-  ]),
-  besideItself('status-by-size', 0.92, [
-    ['at 1,000 animals', { calls: shipped, setup: thousand }],
-    ['at 1,000,000 animals', { calls: shipped, setup: million }],
-  ]),
-  besideItself(
-    'status-after-write-by-size',
-    0.92,
-    [thousand, million].map((setup) => [
-      `at ${setup.animals.toLocaleString('en')} animals`,
-      {
-        calls: drawn(1000, (subject, id, index) =>
-          index % 2 ? (shipped()[0] ?? firstPage(subject)) : createOne(subject, id),
-        ),
-        ...{ setup, limit: CREATES_PER_ROUND },
-      },
-    ]),
-  ),
-  besideItself('list-beside-writes', 0.7, [
-    ['alone', { calls: list, setup: thousand }],
-    [
-      'beside 1,000 writes/s',
-      { calls: list, setup: thousand, beside: { calls: creates, perSecond: 1000 } },
-    ],
-  ]),
-  besideItself('circumstances', 0.9, [
-    ['as it starts', { calls: list, setup: thousand }],
-    ['without a journal', { calls: list, setup: { ...thousand, flags: ['--journal', '0'] } }],
-    ['with a scenario', { calls: list, setup: { ...thousand, flags: ['--scenario', 'sold-out'] } }],
-    ['in a sandbox', { calls: read('/~bench/v1/pets?limit=20'), setup: thousand }],
-  ]),
+  besideFloor('inventory-64', 0.92, { calls: inventory }),
+  besideFloor('inventory-1000', 0.92, { calls: inventory, setup: thousand }),
+  besideFloor('create', 0.85, { ...creates, limit: CREATES_PER_ROUND }, jsonServer, jsonServer1),
+  besideFloor('patch', 0.85, { calls: drawn(patchOne), setup: thousand }),
+  besideFloor('mix', 0.88, { calls: drawn(mixed), setup: thousand }, ...peers),
+  bySize('get-by-size', ({ animals }) => ({ calls: drawn(getOne, animals) })),
+  bySize('status-by-size', () => ({ calls: sold })),
+  bySize('status-after-write-by-size', () => {
+    return { calls: drawn(soldAfterCreate), limit: CREATES_PER_ROUND };
+  }),
+  besideItself('list-beside-writes', 0.7, {
+    alone: lists,
+    'beside 1000 writes/s': { ...lists, beside: { ...creates, perSecond: 1000 } },
+  }),
+  besideItself('circumstances', 0.9, {
+    'as it starts': lists,
+    'without a journal': { ...lists, setup: flagged('--journal', '0') },
+    'with a scenario': { ...lists, setup: flagged('--scenario', 'sold-out') },
+    'in a sandbox': { ...lists, calls: read('/~bench/v1/pets?limit=20') },
+  }),
   {
     name: 'streaming',
     lanes: [
-      loadLane(ours, { calls: list, setup: million, connections: 1 }, 'alone'),
+      loadLane(ours, oneList, 'alone'),
       loadLane(
         ours,
-        { calls: list, setup: million, connections: 1, beside: { calls: read('/v1/inventory') } },
-        'beside inventories of 1,000,000 entries',
+        { ...oneList, beside: { calls: inventory } },
+        'beside inventories of a million',
       ),
     ],
     targets: [
-      { text: 'slowest list (worst round)', measure: highest('max'), atMost: 50, unit: ' ms' },
-      {
-        text: 'growth of memory',
-        measure: (rounds) => median(rounds.map(({ peak = NaN, ready = NaN }) => peak - ready)),
-        ...{ atMost: 50, unit: ' MB' },
-      },
+      ['slowest list (worst round)', 'highest max', 'at most 50 ms'],
+      ['growth of memory', 'typical growth', 'at most 50 MB'],
+    ],
+  },
+  {
+    name: 'stalls',
+    rounds: 1,
+    lanes: stallLanes,
+    targets: [
+      ['longest turn of the server, in CPU time', 'highest turn', 'at most 50 ms', 'all'],
+      ['slowest read beside a request', 'highest besideMax', 'at most 50 ms', 'all'],
     ],
   },
   {
     name: 'durable',
     lanes: [
-      { name: jsonServer.name, subject: jsonServer, setup: thousand },
-      { name: '--db', subject: ours, setup: { ...thousand, flags: ['--db', 'kept.json'] } },
-    ].map(({ name, subject, setup }) =>
-      loadLane(subject, { calls: creates, setup, beside: { calls: drawn(1000, getOne) } }, name),
-    ),
+      loadLane(jsonServer, { ...creates, beside: gets }),
+      loadLane(ours, { ...creates, beside: gets, setup: flagged('--db', 'kept.json') }, '--db'),
+    ],
     targets: [
-      { text: 'changes, of json-server’s', measure: ratio('perSecond'), atLeast: 5, unit: '×' },
-      {
-        text: 'slowest read beside the changes (worst round)',
-        ...{ measure: highest('besideMax'), atMost: 100, unit: ' ms' },
-      },
+      ['changes, of json-server’s', 'ratio perSecond', 'at least 5×'],
+      ['slowest read beside the changes (worst round)', 'highest besideMax', 'at most 100 ms'],
     ],
   },
   {
     name: 'sandboxes',
-    lanes: [
-      onceLane('in one sandbox', { calls: changesIn(() => 'one'), setup: thousand }),
-      onceLane('in 10,000 sandboxes', { calls: changesIn((i) => `s${i}`), setup: thousand }),
-    ],
+    rounds: 3,
+    lanes: [loadLane(ours, inOne, 'one sandbox'), loadLane(ours, inEach, 'ten thousand sandboxes')],
     targets: [
-      {
-        text: 'more memory for 10,000 with 5 changes each than for one with as many',
-        ...{ measure: difference('memory'), atMost: 60, unit: ' MB' },
-      },
+      ['memory, more than that of one with as many changes', 'difference memory', 'at most 60 MB'],
     ],
   },
-  starts('start', 2.2, process.execPath, [
-    startLane('with 1,000 animals', ours, thousand),
-    startLane('with 1,000,000 animals', ours, million),
-    startLane('with shipped-orders', ours, { flags: ['--scenario', 'shipped-orders'] }),
-    ...[jsonServer, jsonServer1, prism].map((subject) => startLane(subject.name, subject)),
-  ]),
-  starts('start-later-node', 1.8, laterNode),
+  starts(
+    '20',
+    2.2,
+    startLane(ours, thousand, 'with a thousand animals'),
+    startLane(ours, million, 'with a million animals'),
+    startLane(ours, { flags: ['--scenario', 'shipped-orders'] }, 'with shipped-orders'),
+    ...peers.map((subject) => startLane(subject)),
+  ),
+  starts('22', 1.8),
+  starts('24', 1.8),
   {
     name: 'npx',
     rounds: 3,
     lanes: [
-      npxLane('json-server 0.17.4', {
-        args: () => ['json-server@0.17.4', '--port', '0', join(project, 'fixtures/default.json')],
-        ready: /Home|http:/,
-      }),
-      npxLane('petstore-mock', {
-        args: (folder) => [packed(folder), '--port', '0'],
-        ready: /^petstore-mock ready /,
-      }),
+      commandLane(
+        jsonServer.name,
+        ['npx', '-y', 'json-server@0.17.4', '--port', '0', join(project, 'fixtures/default.json')],
+        /Home|http:/,
+      ),
+      commandLane(
+        'petstore-mock',
+        (folder) => ['npx', '-y', packed(folder), '--port', '0'],
+        /^petstore-mock ready /,
+      ),
     ],
-    targets: [
-      {
-        text: 'npx with an empty cache until ready, of json-server 0.17.4’s',
-        ...{ measure: ratio('ms'), atMost: 0.4, unit: '×' },
-      },
-    ],
+    targets: [['empty cache until ready, of json-server’s', 'ratio ms', 'at most 0.4×']],
   },
   {
     name: 'exec',
     lanes: [
-      commandLane('node -e 0', [process.execPath, '-e', '0']),
-      commandLane('exec -- node -e 0', [
-        ...[process.execPath, ourCommand, 'exec', '--', process.execPath, '-e', '0'],
-      ]),
+      commandLane('node -e 0', ['node', '-e', '0']),
+      command('exec', '--', 'node', '-e', '0'),
     ],
-    targets: [{ text: 'longer by', measure: difference('ms'), atMost: 250, unit: ' ms' }],
+    targets: [['longer by', 'difference ms', 'at most 250 ms']],
   },
   {
     name: 'sweep',
     rounds: 1,
     lanes: [
       commandLane('sleep 1', ['sleep', '1']),
-      commandLane('sweep --all --jobs 2 -- sleep 1', [
-        ...[process.execPath, ourCommand, 'sweep', '--all', '--jobs', '2', '--', 'sleep', '1'],
-      ]),
+      command('sweep', '--all', '--jobs', '2', '--', 'sleep', '1'),
     ],
-    targets: [{ text: 'takes', measure: typical('ms'), atMost: 40_000, unit: ' ms' }],
+    targets: [['takes', 'typical ms', 'at most 40000 ms']],
   },
 ];

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { CHROMIUM_FLAGS } from './chromium.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const picture = join(root, 'docs/images/coverage.png');
@@ -27,13 +28,7 @@ try {
   mkdirSync(dirname(picture), { recursive: true });
   const flags = [
     '--headless',
-    '--no-sandbox', // in a container, as root
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
+    ...CHROMIUM_FLAGS,
     '--hide-scrollbars',
     `--user-data-dir=${join(folder, 'chromium')}`,
     `--window-size=${SIZE}`,

@@ -1,19 +1,10 @@
 import { type Browser, chromium, type Page } from '@playwright/test';
 import axe, { type AxeResults } from 'axe-core';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { CHROMIUM_FLAGS } from '../../scripts/chromium.mjs';
 import { findProgram } from './program.ts';
 
 const CHROMIUM = findProgram('chromium', 'chromium-browser', 'google-chrome');
-
-const FLAGS = [
-  '--no-sandbox', // in a container, as root
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 /** Tests with the Chromium of this machine; skipped if it has none. */
 export function describeInChromium(what: string, tests: (browser: () => Browser) => void): void {
@@ -21,7 +12,7 @@ export function describeInChromium(what: string, tests: (browser: () => Browser)
   describe.skipIf(CHROMIUM === undefined)(name, { timeout: 60_000 }, () => {
     let browser: Browser | undefined;
     beforeAll(async () => {
-      browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: FLAGS });
+      browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: CHROMIUM_FLAGS });
     }, 60_000);
     afterAll(() => browser?.close());
     tests(() => {
