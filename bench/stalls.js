@@ -10,6 +10,7 @@ const MOST_WRITES = 300_000;
 const WRITES_AT_ONCE = 30_000;
 const READ_SECONDS = 0.3;
 const SHIPPED = { status: 'shipped' };
+const generated = () => ({ scenario: { generate: { animals: RECORDS, orders: 1 } } });
 
 /** @type {[name: string, request: string, body?: () => object][]} `request` ends with the status */
 const REQUESTS = [
@@ -65,8 +66,6 @@ function store(/** @type {number} */ count, step = 1, more = {}) {
 const removal = (/** @type {number} */ count) => {
   return { animals: { remove: Array.from({ length: count }, (_, index) => index + 1) } };
 };
-
-const generated = () => ({ scenario: { generate: { animals: RECORDS, orders: 1 } } });
 
 /** @type {ReturnType<typeof start> | undefined} */
 let shared;
