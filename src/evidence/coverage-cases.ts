@@ -27,7 +27,7 @@ const CALL_FACTS = {
   'order-shipped': 1 << 25,
 } as const;
 
-/** The fact that makes a reply show a case. A forced reply counts as any other. */
+/** The fact with which a reply shows a case. Forced replies count too. */
 export const CASE_FACTS: Readonly<Record<CaseId, number>> = {
   ...CALL_FACTS,
   'page-empty': RECORD_FACTS.none,
@@ -113,7 +113,7 @@ function hasHeader(headers: readonly string[], name: string): boolean {
   return headers.some((text, index) => index % 2 === 0 && text.toLowerCase() === name);
 }
 
-/** None if the body is no animal. */
+/** None if the body is not an animal. */
 function creationFacts({ body }: Call, wanted: number): number {
   const value = jsonIn(body);
   if (!isObject(value)) return 0;
@@ -133,7 +133,7 @@ function cancelFacts({ pathId = '' }: Call, status: number, { store }: World): n
   if (status === 204) {
     return id !== undefined && isLarge(id) ? CALL_FACTS['cancelled-large-id'] : 0;
   }
-  // The mock's own store tells, since the document shows neither the body nor another conflict.
+  // Only the store tells: the document defines neither the body nor another conflict.
   const wasCancelled = id !== undefined && store.orders.get(id)?.status === 'cancelled';
   return wasCancelled ? 0 : CALL_FACTS['order-shipped'];
 }

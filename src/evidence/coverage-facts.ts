@@ -2,7 +2,7 @@ import { parseJson } from '../contract/json.ts';
 import { type Fields, isObject, RECORDS, type RecordName } from '../contract/records.ts';
 import type { Reply, ShownRecord } from '../service/reply.ts';
 
-/** What records show to whoever reads them, each a bit of a number. */
+/** What records show to a client, each one bit. */
 export const RECORD_FACTS = {
   none: 1 << 0,
   available: 1 << 1,
@@ -21,7 +21,7 @@ const STATUS_FACTS: ReadonlyMap<string, number> = new Map(
   (['available', 'pending', 'sold'] as const).map((status) => [status, RECORD_FACTS[status]]),
 );
 
-/** Records of a long list that are read: those behind them rarely show anything new. */
+/** Records read of a long list; later ones rarely show anything new. */
 const MOST_READ = 10_000;
 
 const LARGEST_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
@@ -31,7 +31,7 @@ export function isLarge(id: bigint): boolean {
   return id > LARGEST_EXACT || id < -LARGEST_EXACT;
 }
 
-/** The facts of lists and of their groups, which are the same objects as long as nothing changes. */
+/** The facts of lists and groups; these stay the same objects until a record changes. */
 const known = new WeakMap<object, number>();
 
 const ALL_FACTS = -1;
@@ -43,7 +43,7 @@ export function recordFacts({ records, body }: Reply, name: RecordName, wanted: 
   if (records === undefined) {
     return body.kind === 'json' ? factsOfText(body.text.toString(), fields) : 0;
   }
-  // A long list is drawn while it is read, so its facts are not those of an object.
+  // A long list is generated while it is read: no object stands for its facts.
   if (!Array.isArray(records) || records.length <= 1) return factsOfGroups(records, fields, wanted);
   let facts = known.get(records);
   if (facts === undefined) {
@@ -53,7 +53,7 @@ export function recordFacts({ records, body }: Reply, name: RecordName, wanted: 
   return facts;
 }
 
-/** Only a body that was forced has to be parsed: no record stands behind it. */
+/** Only forced bodies are parsed, since they are made of no records. */
 function factsOfText(text: string, fields: Fields): number {
   let value: unknown;
   try {

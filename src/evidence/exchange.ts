@@ -9,7 +9,7 @@ import type { World } from '../service/world.ts';
 import { cut } from '../words.ts';
 import type { Noted } from './finding-codes.ts';
 
-/** A request as the journal takes it. */
+/** A request as the journal records it. */
 export interface Seen {
   readonly method: string;
   /** The request's target, as the client wrote it. */
@@ -17,7 +17,7 @@ export interface Seen {
   readonly authorization: string | undefined;
   /** Names and values in turn, as the client sent them. */
   readonly headers: readonly string[];
-  /** Undefined where no operation was called: the service has no such path or method, say. */
+  /** Undefined if no operation was called, for example because no such path exists. */
   readonly call: Call | undefined;
   /** When the request was received, by `turnTime().steady`. */
   readonly receivedAt: number;
@@ -31,65 +31,65 @@ export interface Witnessed {
   readonly call: Call;
   /** Undefined if the client was sent none. */
   readonly reply: Reply | undefined;
-  /** How long the reply is held back, in milliseconds. */
+  /** The delay of the reply, in milliseconds. */
   readonly delay: number;
   readonly world: World;
 }
 
-/** Characters of a request's target that are kept. */
+/** Kept characters of a request's target. */
 export const KEPT_TARGET = 2048;
 
-/** Characters of a reply's body, and bytes of a request's body, that are kept. */
+/** Kept characters of a reply's body, and kept bytes of a request's body. */
 const KEPT_BODY = 4096;
 
-/** Characters of a request's headers that are kept. */
+/** Kept characters of a request's headers. */
 const KEPT_HEADERS = 4096;
 
-/** Characters of a key that anybody is shown. */
+/** Characters shown of a key. */
 const SHOWN_OF_KEY = 4;
 
-/** One exchange: what was asked, what was answered and why. A full journal takes old ones again. */
+/** A request, its reply and the reason for it. A full journal reuses its oldest exchange. */
 export class Exchange {
-  /** Counts the exchanges of a sandbox from 1, whatever was dropped since. */
+  /** Numbers the exchanges of a sandbox from 1; dropped ones count. */
   number = 0;
-  /** When the reply was decided on, by the sandbox's clock; milliseconds since 1970. */
+  /** When the reply was decided, by the sandbox's clock, in milliseconds since 1970. */
   at = 0;
   /** Milliseconds from the request to its reply, delay included; 0 if it was answered at once. */
   duration = 0;
   method = '';
   target = '';
   operation: OperationId | undefined;
-  /** Undefined where the client was sent none. */
+  /** Undefined if the client was sent none. */
   status: number | undefined;
   basis: Basis = NOTHING;
   fault: string | undefined;
-  /** How long the reply was held back, in milliseconds. */
+  /** The delay of the reply, in milliseconds. */
   delay = 0;
-  /** What this exchange shows that the client should not do. */
+  /** What the client did here that it should not do. */
   findings: readonly Noted[] = NO_FINDINGS;
   /** Names and values in turn. */
   #requestHeaders: readonly string[] = [];
-  /** Bytes as the characters of Latin-1, which is the smallest that keeps them. */
+  /** The bytes as Latin-1 characters: a string takes less memory than a Buffer. */
   #requestBody: string | undefined;
-  /** Whether there was more of the request's body than is kept. */
+  /** Whether the request's body was longer than what is kept. */
   requestCut = false;
   /** Names and values in turn. */
   replyHeaders: readonly string[] = [];
-  /** Undefined where there was none, or more than is kept. */
+  /** Undefined if there was none, or if it was too long to keep. */
   replyBody: string | Buffer | undefined;
-  /** Whether there was a reply's body that is not kept. */
+  /** Whether the reply had a body that is not kept. */
   replyCut = false;
   #authorization: string | undefined;
   #reason: string | undefined;
   #decision: Decision | undefined;
 
-  /** Takes an exchange in, in the place of what was here. */
+  /** Records another exchange in this object. */
   take(number: number, at: number, seen: Seen, outcome: Outcome): void {
     const { reply, decision } = outcome;
     this.number = number;
     this.at = at;
     this.method = seen.method;
-    // A text that is the same as before is not taken again, so that it does not outlive its request.
+    // An equal text is kept as it is: the new one can be freed with its request.
     if (this.target !== seen.target) this.target = cut(seen.target, KEPT_TARGET);
     this.operation = seen.call?.operation;
     this.status = isShown(outcome) ? reply?.status : undefined;
@@ -112,7 +112,7 @@ export class Exchange {
     this.#decision = decision;
   }
 
-  /** The API key's first characters; undefined where the request carried none. */
+  /** The API key's first characters; undefined if the request carried none. */
   get key(): string | undefined {
     const key = bearerToken(this.#authorization);
     return key === undefined || key === '' ? undefined : masked(key);
@@ -130,7 +130,7 @@ export class Exchange {
     });
   }
 
-  /** The first 4 KiB of it; undefined where the request had none. */
+  /** Its first 4 KiB; undefined if the request had none. */
   get requestBody(): Buffer | undefined {
     return this.#requestBody === undefined ? undefined : Buffer.from(this.#requestBody, 'latin1');
   }
@@ -147,7 +147,7 @@ export class Exchange {
     );
   }
 
-  /** Why it was answered so, in words, the nearest cause first. */
+  /** The reasons for the reply, nearest cause first. */
   get why(): string[] {
     const why: string[] = [];
     if (this.#decision !== undefined) why.push(tell(this.#decision));

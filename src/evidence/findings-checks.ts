@@ -7,15 +7,15 @@ import { cut } from '../words.ts';
 
 const PLACEHOLDER = /^Bearer +(undefined|null|\[object Object\])\s*$/i;
 
-/** The key, where it is what a program makes of a variable without a value. */
+/** The key if it is what a program writes for a variable without a value. */
 export function placeholderKey(authorization: string | undefined): string | undefined {
   return authorization === undefined ? undefined : PLACEHOLDER.exec(authorization)?.[1];
 }
 
-/** Characters of a name that are told. */
+/** Characters shown of a name. */
 const LONGEST_NAME = 100;
 
-/** What a call carries that the document does not name for it. */
+/** The query parameters and body fields of a call that the document does not name. */
 export function unknownInputs({ operation, query, body }: Call, world: World): string[] {
   const shape = operationShape(operation);
   const paging = world.choices['pets-paging'];
@@ -37,10 +37,10 @@ export function unknownInputs({ operation, query, body }: Call, world: World): s
   return [...unknown];
 }
 
-/** Doubles of int64 values are at most this far apart, shortened digits included. */
+/** The largest distance of an int64 from its double, shortened digits included. */
 const REACH = 2048n;
 
-/** The collection that the id in an operation's path is looked up in. */
+/** The collection in which an operation looks up the id in its path. */
 const LOOKED_UP: Readonly<Record<OperationId, 'animals' | 'orders' | undefined>> = {
   listPets: undefined,
   createPet: undefined,
@@ -51,7 +51,7 @@ const LOOKED_UP: Readonly<Record<OperationId, 'animals' | 'orders' | undefined>>
   cancelOrder: 'orders',
 };
 
-/** The id of a record that the call's unknown one could have been, before a double rounded it. */
+/** The id of a record that a double would round to the call's unknown id. */
 export function nearRoundedId({ operation, pathId }: Call, { store }: World): bigint | undefined {
   const collection = LOOKED_UP[operation];
   if (collection === undefined || pathId === undefined || !isRounded(pathId)) return undefined;
@@ -60,20 +60,20 @@ export function nearRoundedId({ operation, pathId }: Call, { store }: World): bi
   const middle = BigInt(double);
   for (const { id } of records.ascending(middle - REACH)) {
     if (id > middle + REACH) break;
-    // What exists under the very id that was sent was not found for another reason.
+    // A record with the id that was sent was refused for another reason.
     if (String(id) === pathId) return undefined;
     if (Number(id) === double && !Number.isSafeInteger(Number(id))) return id;
   }
   return undefined;
 }
 
-/** Whether a program writes a double so, one that cannot tell the integers around it apart. */
+/** Whether a text is how a program writes a double beyond 2^53. */
 function isRounded(text: string): boolean {
   if (!/^-?\d[\d.]*(?:[eE]\+?\d+)?$/.test(text)) return false;
   const double = Number(text);
   if (!Number.isInteger(double) || Number.isSafeInteger(double)) return false;
   if (Math.abs(double) > 2 ** 63) return false;
-  // With an exponent or a point it is no integer that was kept; else it has few digits, or all.
+  // An exponent or a point means a double. Otherwise it has the shortest digits, or all of them.
   if (/[.eE]/.test(text)) return true;
   return text === String(double) || text === String(BigInt(double));
 }

@@ -12,7 +12,7 @@ import { nearRoundedId, placeholderKey, unknownInputs } from './findings-checks.
 import type { Journal } from './journal.ts';
 import { isFinal, Retries } from './retries.ts';
 
-/** Something a client did that it should not do against the real service. */
+/** Something that a client did and should not do against the real service. */
 export interface Finding extends Noted {
   readonly sandbox: string;
   /** The number of the exchange that caused it. */
@@ -27,13 +27,13 @@ export interface Finding extends Noted {
 export interface FindingsReport {
   readonly total: number;
   readonly counts: Readonly<Partial<Record<FindingCode, number>>>;
-  /** The first ones; `total` counts those that are not kept too. */
+  /** The first ones; `total` also counts those that are not kept. */
   readonly findings: readonly Finding[];
 }
 
 /** Findings kept in each sandbox. */
 const MOST = 100;
-/** Findings told of many sandboxes together: there can be thousands of them. */
+/** Findings reported of many sandboxes together: there can be thousands. */
 export const MOST_TOGETHER = 1000;
 
 /** What every call of an operation is: these findings are kept once. */
@@ -58,14 +58,14 @@ function naturesOf(id: OperationId): Noted[] {
 /** Called for each finding when it is made. What a call is by nature is a finding once. */
 export type OnFinding = (finding: Finding) => void;
 
-/** Notes what the client of one sandbox should not do. */
+/** Collects the findings of one sandbox. */
 export class Findings {
   readonly sandbox: string;
-  // Made when they are wanted: most clients do nothing of the kind, and there can be many sandboxes.
+  // Created when needed: most clients cause no finding, and there can be many sandboxes.
   #kept: Finding[] | undefined;
   #counts: Map<FindingCode, { count: number }> | undefined;
   #retries: Retries | undefined;
-  /** The latest key that was no placeholder: clients send the same again and again. */
+  /** The latest key that is no placeholder: clients repeat theirs. */
   #checkedKey: string | undefined;
 
   readonly #journal: Pick<Journal, 'note'>;
@@ -87,7 +87,7 @@ export class Findings {
     if (OPERATIONS[call.operation].method === 'DELETE' && hasContent(call)) {
       this.#add('unexpected-body', 'A DELETE was sent with a body.', witnessed);
     }
-    // A success that is documented rests on nothing that was unknown.
+    // A documented success does not depend on unknown inputs.
     const isSuccess = reply !== undefined && reply.status < 400;
     if (!(isSuccess && reply.basis.kind === 'documented')) this.#checkInputs(witnessed);
     const isRefusal = reply !== undefined && !isSuccess;
@@ -188,13 +188,13 @@ export class Findings {
 
 const NO_COUNTS: Findings['counts'] = new Map();
 
-/** Whether a request says that content follows, if only of no known length. */
+/** Whether a request announces content, of a known length or not. */
 function hasContent({ headers }: Call): boolean {
   const length = headers['content-length'] ?? '0';
   return length !== '0' || headers['transfer-encoding'] !== undefined;
 }
 
-/** The findings of one or more sandboxes, together. */
+/** The findings of one or more sandboxes together. */
 export function findingsOf(all: Iterable<Pick<Findings, 'kept' | 'counts'>>): FindingsReport {
   const counts: Partial<Record<FindingCode, number>> = {};
   const findings: Finding[] = [];

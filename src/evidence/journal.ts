@@ -5,7 +5,7 @@ import type { Work } from '../store/work.ts';
 import { Exchange, type Seen } from './exchange.ts';
 import type { Noted } from './finding-codes.ts';
 
-/** Which exchanges are meant; every member given must hold. */
+/** Selects exchanges: each given member must match. */
 export interface ExchangeFilter {
   readonly operation?: OperationId | undefined;
   readonly status?: number | undefined;
@@ -28,27 +28,27 @@ export type ObservedExchange = Readonly<Omit<Exchange, 'take' | 'findings'>>;
 /** Called after each exchange, with the name of its sandbox. */
 export type Observer = (sandbox: string, exchange: ObservedExchange) => void;
 
-/** The exchanges that a sandbox has seen: the latest ones, and how many came before them. */
+/** The latest exchanges of a sandbox, and the number of earlier ones. */
 export class Journal {
   readonly #sandbox: string;
   readonly #capacity: number;
   readonly #observers: ReadonlySet<Observer>;
   /** A ring: the oldest is at `#taken % #capacity` once it is full. */
   #ring: Exchange[] = [];
-  /** Exchanges since the journal was made, and since it was emptied. */
+  /** Exchanges since the journal was created, and since it was cleared. */
   #number = 0;
   #taken = 0;
-  /** The latest instant of an exchange that is no longer kept. The clock can have been moved back. */
+  /** The latest instant of a dropped exchange. The clock may have been set back since. */
   #droppedUntil = Number.NEGATIVE_INFINITY;
 
-  /** @param capacity how many exchanges are kept; 0 keeps none */
+  /** @param capacity the number of exchanges to keep; may be 0 */
   constructor(sandbox: string, capacity: number, observers: ReadonlySet<Observer>) {
     this.#sandbox = sandbox;
     this.#capacity = capacity;
     this.#observers = observers;
   }
 
-  /** Exchanges that are no longer kept. */
+  /** The number of dropped exchanges. */
   get dropped(): number {
     return this.#taken - this.#ring.length;
   }
@@ -58,12 +58,12 @@ export class Journal {
     return this.#number;
   }
 
-  /** Exchanges that are kept. */
+  /** The number of kept exchanges. */
   get size(): number {
     return this.#ring.length;
   }
 
-  /** The exchange of a number, if it is still kept. */
+  /** The exchange with a number, if it is still kept. */
   at(number: number): Exchange | undefined {
     const index = this.#taken - 1 - (this.#number - number);
     const isKept = index >= this.dropped && index < this.#taken;
@@ -88,7 +88,7 @@ export class Journal {
     this.#taken += 1;
     exchange.take(this.#number, at, seen, outcome);
     if (this.#observers.size === 0) return;
-    // The ring uses its exchanges again.
+    // The ring reuses its exchanges.
     const copy = new Exchange();
     copy.take(this.#number, at, seen, outcome);
     Object.freeze(copy);
@@ -106,7 +106,7 @@ export class Journal {
     return exchange;
   }
 
-  /** The exchanges kept that a filter lets through, oldest first. */
+  /** The kept exchanges that match a filter, oldest first. */
   *select(filter: ExchangeFilter = {}): Generator<Exchange> {
     for (let number = this.#number - this.size + 1; number <= this.#number; number += 1) {
       const exchange = this.at(number);
@@ -115,8 +115,8 @@ export class Journal {
   }
 
   /**
-   * The numbers of the exchanges kept that a filter lets through, the latest first. Exchanges that
-   * are dropped in the meantime are left out.
+   * The numbers of the kept exchanges that match a filter, latest first. Exchanges that are dropped
+   * in the meantime are left out.
    */
   *numbers(filter: ExchangeFilter): Work<number[]> {
     const numbers: number[] = [];
@@ -128,12 +128,12 @@ export class Journal {
     }
   }
 
-  /** Whether no exchange that is no longer kept could pass a filter. */
+  /** Whether no dropped exchange could match a filter. */
   isComplete({ from = Number.NEGATIVE_INFINITY, after = 0 }: ExchangeFilter): boolean {
     return this.dropped === 0 || from > this.#droppedUntil || after >= this.#number - this.size;
   }
 
-  /** Forgets every exchange, those that were dropped too. */
+  /** Removes every exchange, and forgets that any were dropped. */
   clear(): void {
     this.#ring = [];
     this.#taken = 0;
@@ -141,7 +141,7 @@ export class Journal {
   }
 }
 
-/** Whether a filter lets an exchange through. */
+/** Whether an exchange matches a filter. */
 export function passes(exchange: ObservedExchange, filter: ExchangeFilter): boolean {
   const { operation, status, basis, method, key, from, to, after, before, text } = filter;
   return (

@@ -4,7 +4,7 @@ import { carrierOf } from './tls/secure-server.ts';
 
 export const LATEST = Symbol('latest response');
 
-/** A connection, with what the server knows of it: properties of the socket cost least to look up. */
+/** A connection with the server's notes. Properties of the socket are the fastest to look up. */
 export interface Connection extends Socket {
   /** The response to the latest request, while it is under way or if it is the last one. */
   [LATEST]?: ServerResponse | undefined;
@@ -89,7 +89,7 @@ export class Connections {
    */
   constructor(server: Server, idle: number) {
     this.#server = server;
-    // `close` calls this. Node's own version cuts off replies that a slow client is still reading.
+    // Called by `close`. Node's version cuts off replies that a slow client is still reading.
     server.closeIdleConnections = () => {};
     server.on('connection', this.#add);
     // From here on, only what TLS carries counts.

@@ -5,7 +5,7 @@ import type { World } from '../service/world.ts';
 import { endAfter } from './connections.ts';
 import { type Framing, send, type Wire, written } from './encode.ts';
 
-/** An Error that a request gets before anything looks at what it asks for. */
+/** An Error for a request that is refused before its target is read. */
 export type EdgeError = {
   readonly [C in ErrorCode]: {
     readonly code: C;
@@ -16,7 +16,7 @@ export type EdgeError = {
 
 const PLAIN_FRAMING: Framing = { head: false, crossOrigin: false };
 
-/** Writes the Errors of requests that do not get as far as a sandbox. */
+/** Writes the Errors of requests that do not reach a sandbox. */
 export class EdgeErrors {
   readonly #sandbox: { readonly world: World };
   readonly #wire: Wire;

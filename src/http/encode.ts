@@ -6,31 +6,31 @@ import type { Faults } from './faults/faults.ts';
 import type { Written } from './faults/written-reply.ts';
 import { stream } from './list-stream.ts';
 
-/** How replies are written besides what the world's assumptions say. */
+/** Settings of the writer beyond the assumptions. */
 export interface Wire {
-  /** Leaves out everything that tells the mock from the service. */
+  /** Leaves out everything that distinguishes the mock from the service. */
   readonly plain: boolean;
   readonly faults: Faults;
 }
 
-/** What the request asks of the form of its reply. */
+/** What a request requires of the form of its reply. */
 export interface Framing {
   /** A reply to HEAD has the headers of the one to GET and no content (RFC 9110, section 9.3.2). */
   readonly head: boolean;
-  /** Whether the request named an `Origin`, so that a browser will look for CORS headers. */
+  /** Whether the request has an `Origin`: a browser then needs CORS headers. */
   readonly crossOrigin: boolean;
 }
 
-/** Characters of an array that are gathered before it is streamed, and of each chunk of it then. */
+/** Characters of an array in each streamed chunk; a shorter array is sent at once. */
 const CHUNK = 64 * 1024;
 
-/** The same of one that waits behind other replies; by these Node sees that a client asks too much. */
+/** The same for a reply that waits behind others, which Node buffers up to its own limit. */
 const CHUNK_AHEAD = 4 * 1024;
 
 const EXPOSED = 'Link, X-Total-Count, Retry-After, Deprecation, Sunset, WWW-Authenticate';
 
 /**
- * Puts an outcome on the wire, after its delay. It is the only writer of service replies.
+ * Sends an outcome after its delay. Nothing else writes replies of the service.
  */
 export function send(
   response: ServerResponse,
@@ -92,7 +92,7 @@ function sendReply(
   }
 }
 
-/** A reply as it would be sent, for what sends it otherwise: without a length of its content. */
+/** A reply for a fault to send, without the length of its content. */
 export function written(reply: Reply, framing: Framing, world: World, wire: Wire): Written {
   const headers = headersOf(reply, framing, world, wire);
   return { status: reply.status, headers, body: textOf(reply.body) };
@@ -124,8 +124,8 @@ function sendText(
     return;
   }
   const { socket } = response;
-  // `end(text)` makes two writes of it, the second one empty, and Node gathers them with writev. One
-  // write of a string with its head costs 5 to 20 % less CPU time per request.
+  // `end(text)` writes twice, the second time nothing, so Node sends both with writev. A single
+  // write of a string with its head takes 5 to 20 % less CPU time per request.
   socket?.cork();
   // ASCII is the same bytes in Latin-1, which Node copies where it would encode UTF-8.
   response.write(text, bytes === text.length ? 'latin1' : 'utf8');
@@ -133,7 +133,7 @@ function sendText(
   response.end();
 }
 
-/** Yields a JSON array in chunks, the first of so many characters; returns the last one. */
+/** Yields a JSON array in chunks, the first with at least `first` characters; returns the last. */
 function* chunksOf(items: Iterable<string>, first: number): Generator<string, string> {
   let wanted = first;
   let open = '[';
@@ -189,7 +189,7 @@ function mediaTypeOf(body: Body): string | undefined {
 /**
  * The `Mock-Basis` of a reply, a structured field (RFC 9651).
  *
- * @param head the document knows no HEAD: what answers it is assumed, as HTTP asks for it
+ * @param head the document has no HEAD, so its replies are assumed
  */
 function basisHeader(basis: Basis, head = false): string {
   switch (basis.kind) {

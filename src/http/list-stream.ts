@@ -8,12 +8,12 @@ interface Stream {
   readonly rest: Generator<string, string>;
 }
 
-/** Those whose clients take more. Every server of the process is in the one queue for its thread. */
+/** Streams whose clients accept more. All servers of the process share this queue. */
 const ready: Stream[] = [];
 
 /**
- * Sends chunk after chunk, until the client leaves. In one turn of the event loop one chunk is made,
- * whosever it is: however many long replies there are, others wait for no more than that.
+ * Sends chunk after chunk until the client leaves. Each turn of the event loop makes one chunk of one
+ * stream, so that other requests never wait for more, however many long replies there are.
  */
 export function stream(
   response: ServerResponse,
@@ -23,7 +23,7 @@ export function stream(
   goOn({ response, rest }, response.write(first));
 }
 
-/** @param takesMore whether the client has taken what was written */
+/** @param takesMore whether the client accepts more */
 function goOn(sent: Stream, takesMore: boolean): void {
   const { response } = sent;
   if (!takesMore) response.once('drain', () => makeReady(sent));
@@ -45,7 +45,7 @@ function takeTurn(): void {
     if (done === true) response.end(value);
     else goOn(next, response.write(value));
   } catch (error) {
-    // The reply has begun: all that can be told is that it is not whole.
+    // The reply has begun, so the client can only be shown that it is incomplete.
     process.emitWarning(error instanceof Error ? error : new Error(String(error)));
     response.destroy();
   }

@@ -47,7 +47,7 @@ export interface ListenerOptions extends Wire {
   readonly service: ServiceHandler;
   /** Loads the app that answers everything but the service's paths, at its first request. */
   readonly loadApp: () => Promise<RequestListener>;
-  /** Whose assumptions shape the replies to what is not even a request. */
+  /** The sandbox whose assumptions apply to bytes that are not a request. */
   readonly sandbox: { readonly world: World };
   readonly timeouts?: Partial<Timeouts> | undefined;
   /** With one, the server speaks HTTPS. */

@@ -8,10 +8,10 @@ export interface ClientError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }
 
-/** Connections that have had an error: every further byte is another one. */
+/** Connections that have had an error: every further byte causes another one. */
 const refused = new WeakSet<Connection>();
 
-/** Answers what could not be read as a request, and closes the connection. */
+/** Answers bytes that are not a request, and closes the connection. */
 export function refuseUnreadable(error: ClientError, socket: Connection, errors: EdgeErrors): void {
   if (error.code === 'ECONNRESET' || isOfTls(error)) {
     socket.destroy();
@@ -28,8 +28,8 @@ export function refuseUnreadable(error: ClientError, socket: Connection, errors:
     }
     return;
   }
-  // A client that has sent nothing would take an Error for the reply to its first request, and one
-  // that has its reply for the reply to its next. Behind the last request nobody expects any.
+  // A client without an open request would take an Error for the reply to its next request. After
+  // the last request of a connection no client expects one.
   const answered = latest?.writableEnded === true && (isLast(latest) || !latest.req.complete);
   const silent = socket.bytesRead === 0 || answered;
   closeWith(socket, silent ? '' : errors.text(errorFor(error, errors.invalid())));
@@ -81,7 +81,7 @@ const HTTP2_PREFACE = 'PRI * HTTP/2.0';
 /** The alerts of clients that refuse a certificate (RFC 8446, section 6.2). */
 const UNTRUSTED = /_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)$/;
 
-/** What to do about a client that speaks another protocol; undefined if it is none that is known. */
+/** What to do about a client that speaks another protocol; undefined for unknown ones. */
 export function otherProtocol({ code, rawPacket }: ClientError): string | undefined {
   if (code === PLAIN_HTTP) {
     return 'a client sent plain HTTP, but this port speaks HTTPS: give the client a base URL with https:// instead of http://';
