@@ -36,17 +36,12 @@ export class RateLimiter {
     if (window === undefined || now - window.startedAt >= length || now < window.startedAt) {
       windows.delete(key);
       windows.set(key, { startedAt: now, count: 1 });
-      forgetOldest(windows);
+      const [oldest] = windows.keys();
+      if (windows.size > MOST_KEYS && oldest !== undefined) windows.delete(oldest);
       return undefined;
     }
     window.count += 1;
     if (window.count <= Number(most)) return undefined;
     return Math.max(1, Math.ceil((window.startedAt + length - now) / 1000));
   }
-}
-
-function forgetOldest(windows: Map<string, Window>): void {
-  if (windows.size <= MOST_KEYS) return;
-  const oldest = windows.keys().next();
-  if (!oldest.done) windows.delete(oldest.value);
 }

@@ -1,6 +1,3 @@
-import { sorting } from './in-order.ts';
-import { atOnce, type Work } from './work.ts';
-
 /**
  * The records that a collection starts from, by ascending id. They never change and all forks share
  * them. A base holds the records of a fixture, or makes each one on demand.
@@ -27,12 +24,7 @@ export interface Subset<R> {
 
 /** Makes a base of records in any order. Their ids must be unique. */
 export function baseOf<R>(records: readonly R[], idOf: (record: R) => bigint): Base<R> {
-  return atOnce(basing(records, idOf));
-}
-
-/** The work of `baseOf`. */
-export function* basing<R>(records: readonly R[], idOf: (record: R) => bigint): Work<Base<R>> {
-  const sorted = yield* sorting(records, idOf);
+  const sorted = records.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
   const at = (position: number): R => sorted[position] ?? nothingAt(position);
   return { size: sorted.length, at, idAt: (position) => idOf(at(position)) };
 }

@@ -1,5 +1,3 @@
-import type { Work } from './work.ts';
-
 /** Records by ascending id, some of which may be missing. */
 export interface Slots<R> {
   readonly size: number;
@@ -61,41 +59,4 @@ export function lowerBound(size: number, idAt: (position: number) => bigint, id:
     else high = middle;
   }
   return low;
-}
-
-/** Records that are sorted in one step. */
-const SORTED_AT_ONCE = 1024;
-
-/** Sorts records by their ids, which must be unique. */
-export function* sorting<R>(
-  records: readonly R[],
-  idOf: (record: R) => bigint,
-): Work<readonly R[]> {
-  let runs: (readonly R[])[] = [];
-  for (let start = 0; start < records.length; start += SORTED_AT_ONCE) {
-    const run = records.slice(start, start + SORTED_AT_ONCE);
-    runs.push(run.sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1)));
-    yield;
-  }
-  while (runs.length > 1) {
-    const merged: (readonly R[])[] = [];
-    for (let index = 0; index < runs.length; index += 2) {
-      merged.push(yield* mergeRuns(runs[index] ?? [], runs[index + 1] ?? [], idOf));
-    }
-    runs = merged;
-  }
-  return runs[0] ?? [];
-}
-
-function* mergeRuns<R>(
-  one: readonly R[],
-  other: readonly R[],
-  idOf: (record: R) => bigint,
-): Work<readonly R[]> {
-  const merged: R[] = [];
-  for (const record of inOrder(slotsOf(one, idOf), slotsOf(other, idOf), 1)) {
-    merged.push(record);
-    yield;
-  }
-  return merged;
 }

@@ -1,10 +1,8 @@
 import {
-  type Animal,
   COLLECTIONS,
   type CollectionName,
-  type InventoryEntry,
-  type Order,
   STORED_RECORDS,
+  type StoredRecord,
 } from '../contract/records.ts';
 import { type Each, RECORD_SHAPES } from '../shape/record-shapes.ts';
 import { type At, type Shape, type ShapeProblem, type Tell, tellInto } from '../shape/shapes.ts';
@@ -24,11 +22,9 @@ export interface CollectionChanges<R> {
   readonly set: readonly Partial<R>[];
 }
 
-export interface StoreChanges {
-  readonly animals: CollectionChanges<Animal>;
-  readonly inventory: CollectionChanges<InventoryEntry>;
-  readonly orders: CollectionChanges<Order>;
-}
+export type StoreChanges = {
+  readonly [Name in CollectionName]: CollectionChanges<StoredRecord[Name]>;
+};
 
 type AnyRecord = Readonly<Record<string, unknown>>;
 
@@ -96,7 +92,7 @@ export function* merging(
     { each, set }: CollectionChanges<R>,
   ): Work<void> {
     const eachAt = [...at, name, 'each'];
-    for (const { change } of each) tellMissingAnimal(draft, change.petId, eachAt, tell);
+    for (const { change } of each) tellMissingAnimal(draft.animals, change.petId, eachAt, tell);
     const layers = layersOf(collection.base, each);
     if (layers > MOST_LAYERS) tell({ at: eachAt, expected: FEW_LAYERS, found: `${layers}` });
     else changeEach(collection, STORED_RECORDS[name], each);
@@ -104,7 +100,8 @@ export function* merging(
       const place = [...at, name, 'set', index];
       const record = shape.read({ ...before(name, collection, members), ...members }, place, tell);
       if (record !== undefined) collection.set(record);
-      if ('petId' in members) tellMissingAnimal(draft, members.petId, [...place, 'petId'], tell);
+      if ('petId' in members)
+        tellMissingAnimal(draft.animals, members.petId, [...place, 'petId'], tell);
       yield;
     }
   }
@@ -176,8 +173,13 @@ function before<R extends object>(
   return typeof id === 'bigint' ? collection.get(id) : undefined;
 }
 
+/** Some ids, such as those of a `Collection`. */
+export interface Ids {
+  has(id: bigint): boolean;
+}
+
 /** Reports a petId that no animal has. */
-export function tellMissingAnimal({ animals }: Store, petId: unknown, at: At, tell: Tell): void {
+export function tellMissingAnimal(animals: Ids, petId: unknown, at: At, tell: Tell): void {
   if (typeof petId !== 'bigint' || animals.has(petId)) return;
   tell({ at, expected: 'the id of an animal', found: `${petId}, which no animal has` });
 }

@@ -1,21 +1,21 @@
-import type { Animal, InventoryEntry, Order } from '../contract/records.ts';
-import { type Base, basing } from './base.ts';
+import type {
+  Animal,
+  CollectionName,
+  InventoryEntry,
+  Order,
+  StoredRecord,
+} from '../contract/records.ts';
+import { type Base, baseOf } from './base.ts';
 import { Collection } from './collection.ts';
-import { atOnce, type Work } from './work.ts';
 
 /** A base for each collection. */
-export interface StoreBase {
-  readonly animals: Base<Animal>;
-  readonly inventory: Base<InventoryEntry>;
-  readonly orders: Base<Order>;
-}
+export type StoreBase = { readonly [Name in CollectionName]: Base<StoredRecord[Name]> };
 
 /** The records of a fixture, in any order. */
-export interface StoreRecords {
-  readonly animals: readonly Animal[];
-  readonly inventory: readonly InventoryEntry[];
-  readonly orders: readonly Order[];
-}
+export type StoreRecords = { readonly [Name in CollectionName]: readonly StoredRecord[Name][] };
+
+/** The state of the service. */
+export type Store = { readonly [Name in CollectionName]: Collection<StoredRecord[Name]> };
 
 /** The id of a record, by collection. */
 export const ID_OF = {
@@ -24,24 +24,12 @@ export const ID_OF = {
   orders: (order: Order): bigint => order.id,
 };
 
-/** The state of the service. */
-export interface Store {
-  readonly animals: Collection<Animal>;
-  readonly inventory: Collection<InventoryEntry>;
-  readonly orders: Collection<Order>;
-}
-
 /** Makes bases of the records of a store. */
-export function storeBaseOf(records: StoreRecords): StoreBase {
-  return atOnce(storeBasing(records));
-}
-
-/** The work of `storeBaseOf`. */
-export function* storeBasing(records: StoreRecords): Work<StoreBase> {
+export function storeBaseOf({ animals, inventory, orders }: StoreRecords): StoreBase {
   return {
-    animals: yield* basing(records.animals, ID_OF.animals),
-    inventory: yield* basing(records.inventory, ID_OF.inventory),
-    orders: yield* basing(records.orders, ID_OF.orders),
+    animals: baseOf(animals, ID_OF.animals),
+    inventory: baseOf(inventory, ID_OF.inventory),
+    orders: baseOf(orders, ID_OF.orders),
   };
 }
 

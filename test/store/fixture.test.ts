@@ -77,9 +77,7 @@ describe('a file that is not JSON is refused with line and column', () => {
 
   test('arrays in arrays without end, read exactly, are told as such', async () => {
     const text = `${'['.repeat(100_000)}9007199254740993${']'.repeat(100_000)}`;
-    expect(await refusal(text)).toBe(
-      'FILE: expected JSON, found JSON that is nested too deep to read',
-    );
+    expect(await refusal(text)).toBe('FILE: expected JSON, found JSON that is nested too deeply');
   });
 
   test('lines with Windows ends count as one', async () => {

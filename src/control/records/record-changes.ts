@@ -76,7 +76,7 @@ function write<R extends AnyRecord>(
   const reading = readAs(shape, value);
   if (!reading.ok) return refuseInput(reading.problems);
   const problems: ShapeProblem[] = [];
-  tellMissingAnimal(store, reading.value.petId, ['petId'], tellInto(problems));
+  tellMissingAnimal(store.animals, reading.value.petId, ['petId'], tellInto(problems));
   if (problems.length > 0) return refuseInput(problems);
   of(store).set(reading.value);
   return recordReply(reading.value, status, headers);

@@ -5,7 +5,7 @@ import { object, optional } from '../../shape/objects.ts';
 import { choice, list, named } from '../../shape/shapes.ts';
 import { readingStore, STORE } from '../../store/fixture/read-store.ts';
 import { mergeInTurns } from '../../store/merge.ts';
-import { recordText } from '../../store/record-text.ts';
+import { arrayText } from '../../store/record-text.ts';
 import { createStore, forkStore, restoreStore, type Store } from '../../store/store.ts';
 import { inTurns } from '../../store/work.ts';
 import { type ControlReply, DONE, type Listed, refuseInput, withBody } from '../endpoint.ts';
@@ -84,14 +84,9 @@ function stateReply(store: Store): ControlReply {
 function* stateText(store: Store): Generator<string> {
   let open = '{';
   for (const name of COLLECTIONS) {
-    yield `${open}"${name}":[`;
+    yield `${open}"${name}":`;
     open = ',';
-    let separator = '';
-    for (const record of store[name].ascending()) {
-      yield separator + recordText(record);
-      separator = ',';
-    }
-    yield ']';
+    yield* arrayText(store[name].ascending());
   }
   yield '}';
 }
