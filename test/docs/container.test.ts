@@ -53,6 +53,13 @@ describe('the Dockerfile', () => {
     expect(await check()).toBe(1);
   });
 
+  test('is healthy under HTTPS too', async () => {
+    const { ready, url, check, stop } = await startImage({ PETSTORE_MOCK_TLS: '1' });
+    expect(ready).toBe(`petstore-mock ready ${url.replace('http:', 'https:')}`);
+    expect(await check()).toBe(0);
+    expect(await stop()).toEqual([0, null]);
+  });
+
   test('is set by variables, and keeps its store on the volume', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'volume-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
