@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { documentedOnly } from '../../src/contract/documented-openapi.ts';
 import { serviceOpenApi } from '../../src/contract/service-openapi.ts';
 import { controlOpenApi } from '../../src/control/control-openapi.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
@@ -32,6 +33,10 @@ describe.each(['Redocly', 'Spectral'] as const)('%s', (linter) => {
 
   test('finds no error and no warning in the document of the service', async () => {
     expect(await problemsIn(service)).toEqual([]);
+  });
+
+  test('finds no error and no warning in the document without what is assumed', async () => {
+    expect(await problemsIn(documentedOnly(service))).toEqual([]);
   });
 
   test('finds no error and no warning in the document of the control API', async () => {
