@@ -35,7 +35,7 @@ export const STREAM_FILTER = object({
   ...MEMBERS,
   perSecond: optional(
     integer(1, MOST_PER_SECOND),
-    `Send at most this many exchanges per second, in bursts of up to ${MOST_BEHIND}; ${MOST_PER_SECOND} by default.`,
+    `Send at most this many exchanges per second and skip the others; ${MOST_PER_SECOND} by default.`,
   ),
 });
 

@@ -112,9 +112,9 @@ class Stream {
   readonly #filter: ExchangeFilter;
   /** The number of the latest exchange that was sent, skipped or did not match. */
   #last: number;
-  /** How many exchanges this look may send; grows with each look. */
-  #allowance = MOST_BEHIND;
-  readonly #perLook: number;
+  /** How many exchanges may be sent now. Grows with each look, up to those of a second. */
+  #allowance: number;
+  readonly #perSecond: number;
   #idle = 0;
 
   constructor(
@@ -125,7 +125,8 @@ class Stream {
     this.#response = response;
     this.#sandbox = sandbox;
     this.#filter = filter;
-    this.#perLook = (perSecond * INTERVAL) / 1000;
+    this.#allowance = perSecond;
+    this.#perSecond = perSecond;
     // A higher number is that of a journal before a restart.
     this.#last = after > sandbox.journal.number ? 0 : after;
     response.write(':\n\n');
@@ -137,7 +138,8 @@ class Stream {
     const first = journal.number - Math.min(journal.size, MOST_BEHIND);
     let dropped = Math.max(0, first - this.#last);
     this.#last += dropped;
-    this.#allowance = Math.min(MOST_BEHIND, this.#allowance + this.#perLook);
+    const more = (this.#perSecond * INTERVAL) / 1000;
+    this.#allowance = Math.min(this.#perSecond, this.#allowance + more);
     let text = '';
     while (this.#last < journal.number) {
       const exchange = journal.at(this.#last + 1);
