@@ -69,15 +69,15 @@ export function loadLane(subject, load, name = subject.name) {
  * @returns {Promise<Figures>}
  */
 async function underLoad(server, load, beside) {
-  const { port } = server;
+  const { port, tls } = server;
   const cpuBefore = server.cpuSeconds();
   let ended = false;
   const isOver = () => ended;
   const [main, second] = await Promise.all([
-    runLoad({ port, ...load }).finally(() => {
+    runLoad({ port, tls, ...load }).finally(() => {
       ended = true;
     }),
-    beside && runLoad({ port, connections: 1, ...beside, isOver }),
+    beside && runLoad({ port, tls, connections: 1, ...beside, isOver }),
   ]);
   const cpu = server.cpuSeconds() - cpuBefore;
   return {

@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createHistogram } from 'node:perf_hooks';
+import { connect as connectSecurely } from 'node:tls';
 
 const READ_BUFFER_BYTES = 64 * 1024;
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
@@ -16,6 +17,7 @@ const NOTHING = Buffer.alloc(0);
  * @typedef {{ bytes: Buffer, status: number }} PreparedRequest
  * @typedef {object} LoadOptions
  * @property {number} port
+ * @property {boolean} [tls] over TLS, with whatever certificate the server has
  * @property {PreparedRequest[]} requests sent in turn, from the first again after the last
  * @property {number} connections
  * @property {number} [seconds]
@@ -34,11 +36,13 @@ export function prepare({ method, path, status, body }) {
 
 /** Runs until the time is over or the limit is reached. Latencies are in milliseconds. */
 export async function runLoad(
-  /** @type {LoadOptions} */ { port, requests, connections, perSecond, ...bounds },
+  /** @type {LoadOptions} */ { port, tls = false, requests, connections, perSecond, ...bounds },
 ) {
   const { seconds = Infinity, limit = Infinity, isOver = () => false } = bounds;
   const latency = createHistogram({ lowest: 1, highest: 120_000_000, figures: 3 });
-  const lanes = await Promise.all(Array.from({ length: connections }, () => openConnection(port)));
+  const lanes = await Promise.all(
+    Array.from({ length: connections }, () => openConnection(port, tls)),
+  );
   const started = performance.now();
   let sent = 0;
 
@@ -76,10 +80,13 @@ export async function runLoad(
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof openConnection>>} Connection */
+/**
+ * @typedef {(next: PreparedRequest, onReply: (error?: Error) => void) => void} Send
+ * @typedef {Awaited<ReturnType<typeof openConnection>>} Connection
+ */
 
-/** @param {number} port */
-async function openConnection(port) {
+/** @type {(port: number, tls: boolean) => Promise<{ send: Send, close: () => void }>} */
+async function openConnection(port, tls) {
   /** @type {PreparedRequest | undefined} */
   let request;
   /** @type {(error?: Error) => void} */
@@ -95,13 +102,16 @@ async function openConnection(port) {
     return true;
   };
   const onread = { buffer, callback };
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread });
-  await once(socket, 'connect');
+  const options = { port, host: '127.0.0.1', noDelay: true, onread };
+  const socket = tls
+    ? connectSecurely({ ...options, rejectUnauthorized: false })
+    : connect(options);
+  await once(socket, tls ? 'secureConnect' : 'connect');
   socket.on('error', (error) => done(error));
   socket.on('close', () => done(new Error('The server closed the connection.')));
   return {
     // A callback: a promise would cost the load more CPU time.
-    send(/** @type {PreparedRequest} */ next, /** @type {typeof done} */ onReply) {
+    send(next, onReply) {
       request = next;
       done = onReply;
       socket.write(next.bytes);

@@ -48,6 +48,7 @@ export function describeMachine() {
 export async function startServer(command, { cwd, probe, preload }) {
   const port = await freePort();
   const [node = '', ...args] = command(port);
+  const tls = args.includes('--tls');
   const words = [node, ...(preload ? ['--import', preload] : []), ...args];
   const spawnedAt = performance.now();
   // taskset replaces itself with the command, so the child's pid is the server's.
@@ -62,7 +63,7 @@ export async function startServer(command, { cwd, probe, preload }) {
     complaint = `${complaint}${chunk}`.slice(-2_000);
   });
   try {
-    await firstReply(child, { port, requests: [prepare(probe)], connections: 1, limit: 1 });
+    await firstReply(child, { port, tls, requests: [prepare(probe)], connections: 1, limit: 1 });
   } catch (error) {
     await stop(child);
     throw new Error(`${words.join(' ')} did not start: ${error}\n${complaint}`);
@@ -71,6 +72,7 @@ export async function startServer(command, { cwd, probe, preload }) {
   const pid = child.pid ?? 0;
   return {
     port,
+    tls,
     start: { ms, startCpu: cpuSeconds(pid) * 1000, memory: megabytes(pid, 'VmRSS') },
     memory: () => megabytes(pid, 'VmRSS'),
     peakMemory: () => megabytes(pid, 'VmHWM'),

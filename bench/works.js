@@ -61,6 +61,14 @@ function besideItself(name, atLeast, loads) {
   return { name, lanes, targets: others.map(target) };
 }
 
+/** @type {(name: string, load: Load) => Work} */
+function overHttps(name, load) {
+  return besideItself(name, 0.6, {
+    'over HTTP': load,
+    'over HTTPS': { ...load, setup: flagged('--tls') },
+  });
+}
+
 /** @type {(name: string, loadAt: (setup: { animals: number }) => Omit<Load, 'setup'>) => Work} */
 function bySize(name, loadAt) {
   return besideItself(name, 0.92, {
@@ -127,6 +135,8 @@ export const works = [
     'with a scenario': { ...lists, setup: flagged('--scenario', 'sold-out') },
     'in a sandbox': { ...lists, calls: read('/~bench/v1/pets?limit=20') },
   }),
+  overHttps('list-https', lists),
+  overHttps('get-https', { ...gets, setup: thousand }),
   {
     name: 'streaming',
     lanes: [
