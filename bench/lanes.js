@@ -70,11 +70,14 @@ export function loadLane(subject, load, name = subject.name) {
  */
 async function underLoad(server, load, beside) {
   const { port, tls } = server;
-  const cpuBefore = server.cpuSeconds();
+  let cpuBefore = 0;
+  const onConnected = () => {
+    cpuBefore = server.cpuSeconds();
+  };
   let ended = false;
   const isOver = () => ended;
   const [main, second] = await Promise.all([
-    runLoad({ port, tls, ...load }).finally(() => {
+    runLoad({ port, tls, ...load, onConnected }).finally(() => {
       ended = true;
     }),
     beside && runLoad({ port, tls, connections: 1, ...beside, isOver }),

@@ -23,6 +23,7 @@ const NOTHING = Buffer.alloc(0);
  * @property {number} [seconds]
  * @property {number} [limit] of requests
  * @property {number} [perSecond] a fixed rate instead of as many as possible
+ * @property {() => void} [onConnected] called before the first request
  * @property {() => boolean} [isOver] ends the load before its time
  */
 
@@ -39,10 +40,12 @@ export async function runLoad(
   /** @type {LoadOptions} */ { port, tls = false, requests, connections, perSecond, ...bounds },
 ) {
   const { seconds = Infinity, limit = Infinity, isOver = () => false } = bounds;
+  const { onConnected = () => {} } = bounds;
   const latency = createHistogram({ lowest: 1, highest: 120_000_000, figures: 3 });
   const lanes = await Promise.all(
     Array.from({ length: connections }, () => openConnection(port, tls)),
   );
+  onConnected();
   const started = performance.now();
   let sent = 0;
 
