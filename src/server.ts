@@ -13,8 +13,9 @@ import {
   loadCertificate,
 } from './http/tls/certificate.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
+import type { Scenario } from './scenario/read-scenario.ts';
 import type { Start, StartSettings } from './scenario/sandbox-start.ts';
-import { type Scenario, ScenarioError } from './scenario/scenario.ts';
+import { ScenarioError } from './scenario/scenario-error.ts';
 import { loadStore, type StoreChoice, starterFrom } from './scenario/starter.ts';
 import { indexByStatus } from './store/animals-by-status.ts';
 import type { OpenStoreFile } from './store/file/store-file.ts';

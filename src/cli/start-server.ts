@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { codeOf } from '../error-code.ts';
 import { CertificateError } from '../http/tls/certificate.ts';
-import { ScenarioError } from '../scenario/scenario.ts';
+import { ScenarioError } from '../scenario/scenario-error.ts';
 import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server.ts';
 import { FixtureError } from '../store/fixture/parse-fixture.ts';
 import { Failure, UsageError } from './failures.ts';

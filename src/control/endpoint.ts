@@ -5,10 +5,10 @@ import { BASE_PATH } from '../contract/operations.ts';
 import type { Problem } from '../contract/records.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { errorBody, type Reply } from '../service/reply.ts';
-import { type Json, readAs, type Shape } from '../shape/shapes.ts';
+import { readAs, type Shape } from '../shape/shapes.ts';
 import { firstProblems, problemText } from '../words.ts';
 import type { ControlParts } from './parts.ts';
-import { parametersOf, readQueryAs } from './query-shape.ts';
+import { type Parameter, parametersOf, readQueryAs } from './query-shape.ts';
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -24,13 +24,6 @@ export const TAGS = {
   Journal: 'The exchanges of a sandbox, and what they show about the client.',
   Sandboxes: 'Isolated copies of the service on one server.',
 } as const;
-
-/** A parameter of a query. */
-export interface Parameter {
-  readonly name: string;
-  readonly description: string;
-  readonly schema: Json;
-}
 
 /** A documented reply of an endpoint. */
 export interface ReplyShape {

@@ -1,7 +1,13 @@
 import { isIntegerText } from '../contract/int64.ts';
 import { isObject, type Problem, type Reading } from '../contract/records.ts';
-import { readAs, type Shape } from '../shape/shapes.ts';
-import type { Parameter } from './endpoint.ts';
+import { type Json, readAs, type Shape } from '../shape/shapes.ts';
+
+/** A parameter of a query. */
+export interface Parameter {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: Json;
+}
 
 /** The parameters of a query, from the members of its shape. */
 export function parametersOf({ schema }: Shape<unknown>): readonly Parameter[] {

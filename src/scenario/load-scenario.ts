@@ -5,7 +5,8 @@ import { readText, SETTINGS_LIMIT, type TextReading } from '../read-text.ts';
 import { pathText } from '../shape/shapes.ts';
 import { shippedFixtures } from '../store/fixture/shipped-fixtures.ts';
 import { describe, listed, problemText, suggest } from '../words.ts';
-import { type Scenario, ScenarioError } from './scenario.ts';
+import type { Scenario } from './read-scenario.ts';
+import { ScenarioError } from './scenario-error.ts';
 
 const SHIPPED = join(packageRoot, 'scenarios');
 

@@ -2,6 +2,7 @@ import type { Reading } from '../contract/records.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import { having, mapOf, object, optional } from '../shape/objects.ts';
 import {
+  type At,
   choice,
   convert,
   either,
@@ -18,7 +19,6 @@ import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
 import { listed } from '../words.ts';
 import { ASSUME } from './assume-shape.ts';
 import { RULE_SHAPE } from './rule-shape.ts';
-import type { Scenario } from './scenario.ts';
 import { STATE, UNCHANGED } from './state-shape.ts';
 import { EXPIRY, INSTANT } from './time-shapes.ts';
 
@@ -115,6 +115,14 @@ export const SCENARIO = convert(
     return tell({ at: [...at, 'generate'], ofName: true, expected, found: 'both' });
   },
 );
+
+/** A valid scenario. The scenarios that it extends are not loaded yet. */
+export interface Scenario extends ReturnType<typeof scenarioOf> {
+  /** Its file; undefined if it came in a request. */
+  readonly file?: string | undefined;
+  /** The place of a value in the file, as `FILE:LINE:COLUMN`. */
+  readonly placeOf?: ((at: At) => string) | undefined;
+}
 
 /**
  * Reads a parsed JSON or YAML value as a scenario.

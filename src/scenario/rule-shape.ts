@@ -12,6 +12,7 @@ import {
   type Shape,
   scalar,
   text,
+  type ValueOf,
 } from '../shape/shapes.ts';
 import { describe, listed } from '../words.ts';
 import { LONGEST_DELAY } from './duration.ts';
@@ -190,3 +191,10 @@ export const RULE_SHAPE = convert(
     return right ? { on, where, calls, chance, delay, reply, fault, apply } : undefined;
   },
 );
+
+/** One line of a scenario: when an operation is called so, reply or fail so. */
+export interface Rule extends ValueOf<typeof RULE_SHAPE> {
+  /** The name of its scenario, and its number there, counted from 1. */
+  readonly scenario: string;
+  readonly number: number;
+}

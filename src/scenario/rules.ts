@@ -4,8 +4,7 @@ import { bearerToken } from '../service/bearer.ts';
 import type { Call } from '../service/input.ts';
 import { draw } from '../store/draw.ts';
 import { LONGEST_DELAY } from './duration.ts';
-import type { Delay } from './rule-shape.ts';
-import type { Rule } from './scenario.ts';
+import type { Delay, Rule } from './rule-shape.ts';
 import type { Condition } from './where-shape.ts';
 
 /** The decision of a rule, or of a header, about a call. */

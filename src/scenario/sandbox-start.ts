@@ -7,8 +7,10 @@ import { merging } from '../store/merge.ts';
 import { forkStore, type Store } from '../store/store.ts';
 import { atOnce, type Work } from '../store/work.ts';
 import { problemText } from '../words.ts';
+import type { Scenario } from './read-scenario.ts';
+import type { Rule } from './rule-shape.ts';
 import { type RuleBook, ruleBook } from './rules.ts';
-import { type Rule, type Scenario, ScenarioError } from './scenario.ts';
+import { ScenarioError } from './scenario-error.ts';
 
 /** What a sandbox starts from and a reset returns to. Shared, and never changed. */
 export interface Start {

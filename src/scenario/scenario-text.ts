@@ -10,12 +10,13 @@ import {
   type Node,
   parseDocument,
   type ScalarTag,
+  visit,
 } from 'yaml';
 import { numberOf, readJson } from '../contract/json.ts';
 import type { At } from '../shape/shapes.ts';
 import { describe, problemText } from '../words.ts';
+import type { Scenario } from './read-scenario.ts';
 import { readScenario } from './read-scenario.ts';
-import type { Scenario } from './scenario.ts';
 
 /** Deeper than any real scenario, and safe for recursion. */
 const MAX_DEPTH = 200;
@@ -68,12 +69,9 @@ export function parseScenario(file: string, format: 'json' | 'yaml', text: strin
   };
   const placeOf = (at: At, ofName = false): string =>
     document === undefined ? file : place(offsetOf(document, targets, at, ofName));
-  const problems: string[] = [];
-  for (const { code, pos } of document?.errors ?? []) {
-    if (code !== 'DUPLICATE_KEY') continue;
-    const [, name = ''] = /^["']?([^"':\s,{}]*)/.exec(source.slice(pos[0])) ?? [];
-    problems.push(`${place(pos[0])}: ${name}: expected each name once, found it again`);
-  }
+  const problems = repeatedNames(document).map(
+    (key) => `${place(startOf(key))}: ${nameOf(key)}: expected each name once, found it again`,
+  );
   if (format === 'json') {
     const reading = readJson(file, source);
     if (reading.ok) return { value: reading.value, problems, placeOf };
@@ -84,8 +82,7 @@ export function parseScenario(file: string, format: 'json' | 'yaml', text: strin
     return { problems: [`${file}: expected YAML, found ${found}`], placeOf };
   }
   // Later errors follow from the first.
-  const errors = document.errors.filter(({ code }) => code !== 'DUPLICATE_KEY');
-  const [error] = [...errors, ...document.warnings];
+  const [error] = [...document.errors, ...document.warnings];
   if (error !== undefined) {
     const multiple = error.code === 'MULTIPLE_DOCS';
     const message = multiple ? 'One document in a file' : error.message.replace(/\s+/g, ' ');
@@ -112,6 +109,8 @@ function documentOf(source: string, lineCounter: LineCounter): Document.Parsed |
     const document = parseDocument(source, {
       lineCounter,
       prettyErrors: false,
+      // The parser compares each name with all others of its map; `repeatedNames` takes linear time.
+      uniqueKeys: false,
       schema: 'core',
       customTags: (tags) => [EXACT_NUMBER, ...tags],
     });
@@ -121,6 +120,22 @@ function documentOf(source: string, lineCounter: LineCounter): Document.Parsed |
     if (error instanceof RangeError) return undefined;
     throw error;
   }
+}
+
+/** The names that occur again in the same map, in the order of the text. */
+function repeatedNames(document: Document.Parsed | undefined): Node[] {
+  const repeated: Node[] = [];
+  if (document === undefined) return repeated;
+  visit(document, {
+    Map(_, { items }) {
+      const names = new Set<string>();
+      for (const { key } of items) {
+        if (isScalar(key) && names.has(nameOf(key))) repeated.push(key);
+        names.add(nameOf(key));
+      }
+    },
+  });
+  return repeated;
 }
 
 /**

@@ -3,8 +3,8 @@ import { generateStore } from '../store/fixture/generate-store.ts';
 import { loadFixture } from '../store/fixture/load-fixture.ts';
 import { createStore, type Store } from '../store/store.ts';
 import { inTurns } from '../store/work.ts';
+import type { Scenario } from './read-scenario.ts';
 import { type Start, type StartSettings, starting } from './sandbox-start.ts';
-import type { Scenario } from './scenario.ts';
 
 /** The store before scenarios change it. */
 export interface StoreChoice {

@@ -40,6 +40,20 @@ describeBothWays('scenarios as text in the control API', (open) => {
     },
   );
 
+  test('a text that would take long to read is refused', async () => {
+    const { send } = await open();
+    const text = `rules: [${'{},'.repeat(6000)}]`;
+    const { json } = await send('POST', '/__mock/scenario/check', { body: { text } });
+    expect(json).toEqual({
+      problems: [
+        { line: 1, column: 1, message: expect.stringMatching(/at most 16384 characters/) },
+      ],
+    });
+    expect(await send('PUT', '/__mock/scenario', { body: { text } })).toMatchObject({
+      status: 400,
+    });
+  });
+
   test('a text cannot read files of the server', async () => {
     const { send } = await open();
     for (const text of ['extends: ./package.json', 'fixture: /etc/passwd']) {

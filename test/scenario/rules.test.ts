@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
+import type { Rule } from '../../src/scenario/rule-shape.ts';
 import { Rules, ruleBook } from '../../src/scenario/rules.ts';
-import type { Rule } from '../../src/scenario/scenario.ts';
 import type { Condition, WhereValue } from '../../src/scenario/where-shape.ts';
 import type { Call } from '../../src/service/input.ts';
 import { ReceivedBytes } from '../../src/service/received-body.ts';

@@ -9,7 +9,7 @@ import {
   shippedScenarios,
 } from '../../src/scenario/load-scenario.ts';
 import { readScenario } from '../../src/scenario/read-scenario.ts';
-import { ScenarioError } from '../../src/scenario/scenario.ts';
+import { ScenarioError } from '../../src/scenario/scenario-error.ts';
 import { validateFile } from '../../src/scenario/validate-file.ts';
 
 let folder = '';

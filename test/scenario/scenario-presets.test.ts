@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { loadScenarios, shippedScenarios } from '../../src/scenario/load-scenario.ts';
-import type { Rule, Scenario } from '../../src/scenario/scenario.ts';
+import type { Scenario } from '../../src/scenario/read-scenario.ts';
+import type { Rule } from '../../src/scenario/rule-shape.ts';
 import { SCENARIO_NAMES } from '../../src/scenario/scenario-names.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 import { mergeInto } from '../../src/store/merge.ts';

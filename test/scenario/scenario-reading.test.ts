@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { loadScenarios } from '../../src/scenario/load-scenario.ts';
+import type { Scenario } from '../../src/scenario/read-scenario.ts';
 import { readScenario } from '../../src/scenario/read-scenario.ts';
-import { type Scenario, ScenarioError } from '../../src/scenario/scenario.ts';
+import { ScenarioError } from '../../src/scenario/scenario-error.ts';
 import { BROKEN, BROKEN_FOR_THE_READER, WHOLE } from '../helpers/scenario-examples.ts';
 
 let folder = '';

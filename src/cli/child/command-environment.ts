@@ -1,6 +1,6 @@
 import { mockVariables, type ServerToTell, workingKey } from '../../library/mock-variables.ts';
+import type { Scenario } from '../../scenario/read-scenario.ts';
 import { over } from '../../scenario/sandbox-start.ts';
-import type { Scenario } from '../../scenario/scenario.ts';
 import type { ServerOptions } from '../../server.ts';
 import type { KeyLists } from '../../service/keyring.ts';
 

@@ -38,7 +38,7 @@ const MANY = 1000;
 const LATEST = 20;
 
 /** The actions in the order of the help. */
-export const ACTIONS = {
+const ACTIONS = {
   use: {
     takes: '[SCENARIO…]',
     words: [0, MANY],

@@ -10,11 +10,10 @@ import {
   type ControlReply,
   DONE,
   type Listed,
-  type Parameter,
   refuseInput,
   withBody,
 } from '../endpoint.ts';
-import { parametersOf } from '../query-shape.ts';
+import { type Parameter, parametersOf } from '../query-shape.ts';
 import { linkHeader, queryRecords } from './query.ts';
 import { SETTINGS } from './read-query.ts';
 import { create, patch, put } from './record-changes.ts';

@@ -1,8 +1,9 @@
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { loadForRequest, shippedScenarios } from '../../scenario/load-scenario.ts';
+import type { Scenario } from '../../scenario/read-scenario.ts';
 import { SCENARIO, scenarioOf } from '../../scenario/read-scenario.ts';
 import type { Start } from '../../scenario/sandbox-start.ts';
-import { type Scenario, ScenarioError } from '../../scenario/scenario.ts';
+import { ScenarioError } from '../../scenario/scenario-error.ts';
 import { scenarioFromText } from '../../scenario/scenario-from-text.ts';
 import { touchesStore } from '../../scenario/starter.ts';
 import { object, optional } from '../../shape/objects.ts';
