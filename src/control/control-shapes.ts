@@ -150,7 +150,7 @@ export const EXCHANGE = named(
     status: optional(COUNT, 'Left out if the client received none.'),
     fault: optional(ANY_TEXT, 'The fault that replaced or spoilt the reply.'),
     delay: required(MILLISECONDS, 'How long the reply was delayed, in milliseconds.'),
-    duration: required(MILLISECONDS, 'From the request to its reply, delay included.'),
+    duration: required(MILLISECONDS, 'Milliseconds from the request to its reply, delay included.'),
     basis: required(BASIS, 'What the reply rests on.'),
     by: required(list(ANY_TEXT), 'The assumptions or the rule that the basis names.'),
     why: required(list(ANY_TEXT), 'The reasons in words, the nearest first.'),

@@ -4,7 +4,6 @@ import type { Decision } from '../scenario/rules.ts';
 import { bearerToken } from '../service/bearer.ts';
 import type { Call } from '../service/input.ts';
 import type { Basis, Reply } from '../service/reply.ts';
-import { turnTime } from '../service/turn-time.ts';
 import type { World } from '../service/world.ts';
 import { cut } from '../words.ts';
 import type { Noted } from './finding-codes.ts';
@@ -54,7 +53,7 @@ export class Exchange {
   number = 0;
   /** When the reply was decided, by the sandbox's clock, in milliseconds since 1970. */
   at = 0;
-  /** Milliseconds from the request to its reply, delay included; 0 if it was answered at once. */
+  /** Milliseconds from the request to its reply, delay included; exact only for observers. */
   duration = 0;
   method = '';
   target = '';
@@ -84,7 +83,7 @@ export class Exchange {
   #decision: Decision | undefined;
 
   /** Records another exchange in this object. */
-  take(number: number, at: number, seen: Seen, outcome: Outcome): void {
+  take(number: number, at: number, duration: number, seen: Seen, outcome: Outcome): void {
     const { reply, decision } = outcome;
     this.number = number;
     this.at = at;
@@ -96,7 +95,7 @@ export class Exchange {
     this.basis = reply?.basis ?? forcedBy(decision);
     this.fault = outcome.kind === 'fault' ? outcome.fault.kind : undefined;
     this.delay = outcome.delay;
-    this.duration = turnTime().steady - seen.receivedAt + outcome.delay;
+    this.duration = duration;
     this.findings = NO_FINDINGS;
     this.#requestHeaders = keptHeaders(seen.headers);
     const body = seen.call?.body.kind === 'bytes' ? seen.call.body.bytes : undefined;

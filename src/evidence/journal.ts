@@ -1,6 +1,7 @@
 import type { OperationId } from '../contract/operations.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import type { Basis } from '../service/reply.ts';
+import { turnTime } from '../service/turn-time.ts';
 import type { Work } from '../store/work.ts';
 import { Exchange, type Seen } from './exchange.ts';
 import type { Noted } from './finding-codes.ts';
@@ -77,7 +78,13 @@ export class Journal {
     latest.findings = latest.findings.length > 0 ? [...latest.findings, ...findings] : findings;
   }
 
-  record(at: number, seen: Seen, outcome: Outcome): void {
+  /**
+   * Takes an exchange in.
+   *
+   * @param at by the sandbox's clock
+   * @param frozen whether that clock stands still: nothing takes time then
+   */
+  record(at: number, seen: Seen, outcome: Outcome, frozen = false): void {
     this.#number += 1;
     if (this.#capacity === 0) this.#droppedUntil = Math.max(this.#droppedUntil, at);
     if (this.#capacity === 0 && this.#observers.size === 0) {
@@ -86,13 +93,19 @@ export class Journal {
     }
     const exchange = this.#next();
     this.#taken += 1;
-    exchange.take(this.#number, at, seen, outcome);
+    const duration = outcome.delay + (frozen ? 0 : this.#now() - seen.receivedAt);
+    exchange.take(this.#number, at, duration, seen, outcome);
     if (this.#observers.size === 0) return;
     // The ring reuses its exchanges.
     const copy = new Exchange();
-    copy.take(this.#number, at, seen, outcome);
+    copy.take(this.#number, at, duration, seen, outcome);
     Object.freeze(copy);
     for (const observe of this.#observers) observe(this.#sandbox, copy);
+  }
+
+  /** Reading the time costs a request up to 3 %, so only observers, such as a log, get it exactly. */
+  #now(): number {
+    return this.#observers.size > 0 ? performance.now() : turnTime().steady;
   }
 
   #next(): Exchange {

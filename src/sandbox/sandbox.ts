@@ -7,7 +7,6 @@ import { isDelivered, isShown, type Outcome } from '../scenario/outcome.ts';
 import { type RuleBook, Rules } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { MovableClock } from '../service/clock.ts';
-import { turnTime } from '../service/turn-time.ts';
 import { createWorld, type World, withChoices } from '../service/world.ts';
 import { indexByStatus } from '../store/animals-by-status.ts';
 import { forkStore, restoreStore, type Store, versionOf } from '../store/store.ts';
@@ -133,9 +132,7 @@ export class Sandbox {
   /** Records an exchange: in the journal, and as evidence of what the client was shown and did. */
   take(seen: Seen, outcome: Outcome): void {
     const world = this.#world;
-    // While the clock stands still nothing takes time, so that every run gives the same bytes.
-    const timed = this.clock.frozen ? { ...seen, receivedAt: turnTime().steady } : seen;
-    this.journal.record(this.clock.now(), timed, outcome);
+    this.journal.record(this.clock.now(), seen, outcome, this.clock.frozen);
     const { call, method } = seen;
     const exchange = this.journal.number;
     const { delay } = outcome;

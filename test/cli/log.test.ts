@@ -200,7 +200,7 @@ function exchanged(number: number): Exchange {
     basis: { kind: 'documented' },
   } as const;
   const exchange = new Exchange();
-  exchange.take(number, 0, seen, { kind: 'reply', reply, delay: 0 });
+  exchange.take(number, 0, 0, seen, { kind: 'reply', reply, delay: 0 });
   return exchange;
 }
 
