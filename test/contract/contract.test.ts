@@ -54,7 +54,7 @@ cors: allowed, absent
   .split('\n');
 
 describe('the assumptions', () => {
-  test('are the 38 promised ones, their options in the promised order', () => {
+  test('are the 38 published ones, with their options in the published order', () => {
     expect(PROMISED).toHaveLength(38);
     expect(
       ASSUMPTION_IDS.map(
@@ -70,7 +70,7 @@ describe('the assumptions', () => {
     );
   });
 
-  test('can be chosen one by one', () => {
+  test('can be chosen individually', () => {
     expect(chooseOptions({ 'cancel-again': '204' })).toEqual({
       ...chooseOptions(),
       'cancel-again': '204',
@@ -93,7 +93,7 @@ describe('the assumptions', () => {
     expect(isAssumptionId(id)).toBe(false);
   });
 
-  test('know of every operation', () => {
+  test('list every operation', () => {
     expect(ASSUMPTIONS['invalid-input'].touches).toEqual(OPERATION_IDS);
   });
 });
@@ -139,7 +139,7 @@ describe('the error codes', () => {
     expect(spellCode('order_not_found', 404, spelling)).toBe(spelt);
   });
 
-  test('have a number of their own for each status', () => {
+  test('have a unique number for each status', () => {
     const numbers = Object.values(ERROR_CODES).flatMap(({ statuses, serial }) =>
       statuses.map((status) => `${status}${serial}`),
     );
@@ -147,7 +147,7 @@ describe('the error codes', () => {
     for (const number of numbers) expect(number).toMatch(/^[45]\d{4}$/);
   });
 
-  test('have one for every reply that an assumption adds', () => {
+  test('include one for every reply that an assumption adds', () => {
     const coded: readonly number[] = Object.values(ERROR_CODES).flatMap(({ statuses }) => statuses);
     for (const id of ASSUMPTION_IDS) {
       for (const option of ASSUMPTIONS[id].options) {

@@ -34,7 +34,7 @@ function readId(json: string): bigint | undefined {
 }
 
 describe('an int64', () => {
-  test('survives the way from digits to a value and back', () => {
+  test('survives parsing and writing', () => {
     fc.assert(
       fc.property(int64, (value) => {
         expect(parseInt64(value.toString())).toBe(value);
@@ -42,7 +42,7 @@ describe('an int64', () => {
     );
   });
 
-  test('survives the way through JSON', () => {
+  test('survives JSON', () => {
     fc.assert(
       fc.property(int64, (id) => {
         const text = writeJson({ id });
@@ -52,7 +52,7 @@ describe('an int64', () => {
     );
   });
 
-  test('is not what lies outside its range', () => {
+  test('is not a number outside its range', () => {
     fc.assert(
       fc.property(beyondInt64, (value) => {
         expect(parseInt64(value.toString())).toBeUndefined();
@@ -95,7 +95,7 @@ describe('an int64', () => {
     expect(readId(json)).toBeUndefined();
   });
 
-  test('may have a fraction of zeros or an exponent in JSON, as JSON Schema has it', () => {
+  test('can have a fraction of zeros or an exponent in JSON, as in JSON Schema', () => {
     expect(readId('1.0')).toBe(1n);
     expect(readId('9007199254740993.00')).toBe(2n ** 53n + 1n);
     expect(readId('1e3')).toBe(1000n);
@@ -160,7 +160,7 @@ describe('a number with an exponent', () => {
     return `${sign}${text.slice(0, cut)}${places > 0 ? `.${text.slice(cut)}` : ''}`;
   }
 
-  test('is the int64 that it says, or none, to the last digit', () => {
+  test('is read exactly, or not as an int64', () => {
     const digits = fc.oneof(int64, beyondInt64, fc.bigInt({ min: -9999n, max: 9999n }));
     const power = fc.integer({ min: -30, max: 30 });
     const letter = fc.constantFrom('e', 'E', 'e+');
@@ -204,7 +204,7 @@ describe('a number with an exponent', () => {
     ['9223372036854775808', '9223372036854775808'],
     ['9'.repeat(100), `${'9'.repeat(57)}…`],
     [`1e${'9'.repeat(1000)}`, `1e${'9'.repeat(55)}…`],
-  ])('%s is refused as it was written', (text, found) => {
+  ])('%s is refused with its original spelling', (text, found) => {
     const reading = readRecord(
       RECORDS.Animal,
       parseJson(`{"id":${text},"name":"a","categoryId":1}`),
@@ -212,7 +212,7 @@ describe('a number with an exponent', () => {
     expect(reading).toMatchObject({ problems: [{ path: '$.id', found }] });
   });
 
-  test('is written again as it was, where no value holds it', () => {
+  test('keeps its original spelling if no value can hold it', () => {
     const text = '{"a":[1e400,{"b":-1e-400}],"isLosslessNumber":true}';
     expect(writeJson([parseJson(text)])).toBe(`[${text}]`);
   });
@@ -228,7 +228,7 @@ describe('a number of a million digits', () => {
     ['a fraction', `1.${long}`],
     ['an exponent', `1e${long}`],
     ['a fraction of zeros', `1.${'0'.repeat(1_000_000)}`],
-  ])('is neither an int64 nor made a bigint, as %s', (_name, text) => {
+  ])('is not an int64 and does not become a bigint, as %s', (_name, text) => {
     const made = vi.spyOn(globalThis, 'BigInt');
     const value = parseJson(`[${text}, 9007199254740993]`);
     const [member]: unknown[] = Array.isArray(value) ? value : [];
@@ -240,7 +240,7 @@ describe('a number of a million digits', () => {
     expect(Math.max(...lengths)).toBe('9007199254740993'.length);
   });
 
-  test.each([`{"a":${long}.x}`, `{"a":-${long}ex}`])('is cut in what is told of it', (text) => {
+  test.each([`{"a":${long}.x}`, `{"a":-${long}ex}`])('is shortened in messages', (text) => {
     const reading = readJson('FILE', text);
     const problem = reading.ok ? '' : reading.problem;
     expect(problem).toMatch(
@@ -251,7 +251,7 @@ describe('a number of a million digits', () => {
   });
 });
 
-test('a long text is told by its start', () => {
+test('a message shows the start of a long text', () => {
   expect(tell(parseJson('-0'))).toBe('-0');
   expect(tell('x'.repeat(60))).toBe(`"${'x'.repeat(56)}…`);
   expect(tell('x'.repeat(58))).toBe(`"${'x'.repeat(58)}"`);
@@ -272,7 +272,7 @@ describe('parseJson', () => {
     ),
   })).value;
 
-  test('reads what a double holds as JSON.parse does, whichever way it takes', () => {
+  test('reads numbers that a double can hold like JSON.parse', () => {
     fc.assert(
       fc.property(safe, fc.constantFrom(0, 2), (value, indent) => {
         const text = JSON.stringify(value, undefined, indent);
@@ -303,17 +303,17 @@ describe('parseJson', () => {
     '[1234567890123456.]',
     '[.1234567890123456]',
     '["9007199254740993]',
-  ])('takes no number where none may stand: %s', (text) => {
+  ])('refuses a number in the wrong place: %s', (text) => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 
-  test('keeps a long number that is called __proto__ as a member', () => {
+  test('keeps a long number named __proto__ as a member', () => {
     const value = parseJson('{"__proto__":9007199254740993,"a":{"__proto__":1e400}}');
     expect(writeJson([value])).toBe('[{"__proto__":9007199254740993,"a":{"__proto__":1e400}}]');
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
   });
 
-  test('finds numbers only between strings, whatever these look like', () => {
+  test('finds numbers only outside strings', () => {
     const texts = fc.array(
       fc.oneof(
         fc.stringMatching(/^[\\"]{0,6}$/),
@@ -337,7 +337,7 @@ describe('parseJson', () => {
     );
   });
 
-  test('takes the last of two members with one name, also beside a long number', () => {
+  test('keeps the last of two members with one name, also with a long number', () => {
     expect(parseJson('{"a":1,"a":"x"}')).toEqual({ a: 'x' });
     expect(parseJson('{"a":1,"a":9007199254740993}')).toEqual({ a: 2n ** 53n + 1n });
   });
@@ -353,7 +353,7 @@ describe('readRecord', () => {
     });
   });
 
-  test.each(['1', '9007199254740993'])('ignores members of a __proto__ (beside %s)', (number) => {
+  test.each(['1', '9007199254740993'])('ignores members of a __proto__ (with %s)', (number) => {
     const value = parseJson(`{"__proto__":${animal},"other":${number}}`);
     expect(readRecord(RECORDS.Animal, value)).toMatchObject({
       ok: false,
@@ -366,7 +366,7 @@ describe('readRecord', () => {
     expect(Object.prototype).not.toHaveProperty('name');
   });
 
-  test('tells every field that is wrong, and what was found there', () => {
+  test('reports every wrong field, and what was found', () => {
     const value = parseJson('{"id":1.5,"name":"Rex","categoryId":"1","status":null}');
     expect(readRecord(RECORDS.Animal, value, '$.animals[3]')).toEqual({
       ok: false,

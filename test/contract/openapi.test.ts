@@ -97,7 +97,7 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  test('gives each operation only the replies and marks that the contract has for it', () => {
+  test('has only the replies and marks of the contract for each operation', () => {
     for (const id of OPERATION_IDS) {
       const documented = Object.keys(OPERATIONS[id].replies);
       for (const status of Object.keys(at([...operationPath(id), 'responses']))) {
@@ -119,7 +119,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('tells that the body of a 409 is assumed, though its status is documented', () => {
+  test('marks the body of a 409 as assumed, though its status is documented', () => {
     expect(replyAt('cancelOrder', 409).content).toMatchObject({
       'application/json': {
         schema: { $ref: '#/components/schemas/Error' },
@@ -163,7 +163,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('tells that getPet is deprecated until its sunset and updateInventory experimental', () => {
+  test('marks getPet as deprecated with its sunset, and updateInventory as experimental', () => {
     expect(at(operationPath('getPet'))).toMatchObject({
       deprecated: true,
       'x-sunset': '2030-12-05',
@@ -226,7 +226,7 @@ describe('the OpenAPI document', () => {
     expect(schemas).toEqual([limit, { type: 'string' }, int64, int64, int64]);
   });
 
-  test('asks for a bearer key everywhere', () => {
+  test('requires a bearer key everywhere', () => {
     expect(openapi).toHaveProperty('security', [{ apiKey: [] }]);
     expect(everywhere('security')).toHaveLength(1);
     expect(at(['components', 'securitySchemes', 'apiKey'])).toMatchObject({ scheme: 'bearer' });
@@ -237,7 +237,7 @@ describe('the OpenAPI document', () => {
     { given: 'http://pets:80/v1/', urls: ['http://pets:80/v1', 'http://pets:80/~staging/v1'] },
     { given: 'http://pets/~a/v1', urls: ['http://pets/~a/v1', 'http://pets/~staging/v1'] },
     { given: 'http://pets/~staging/v1', urls: ['http://pets/~staging/v1'] },
-  ])('names the server $given and the staging one beside it', ({ given, urls }) => {
+  ])('names the server $given and the staging server', ({ given, urls }) => {
     const document = serviceOpenApi({ version: '0.0.0', serverUrl: given });
     expect(document).toHaveProperty(
       'servers',
@@ -245,7 +245,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  test('is plain JSON, the interface version and the version of the mock in it', () => {
+  test('is plain JSON with the versions of the interface and of the mock', () => {
     expect(JSON.parse(JSON.stringify(openapi))).toEqual(openapi);
     expect(at(['info'])).toMatchObject({ version: '1.0.0', 'x-mock-version': '0.0.0' });
   });

@@ -101,12 +101,12 @@ async function expectEveryReply(client: Client, { send, basis }: Pick<Way, 'send
 }
 
 describeBothWays('every documented reply', (open) => {
-  test.each(Object.entries(WAYS))('comes by %s', async (_name, way) => {
+  test.each(Object.entries(WAYS))('results from %s', async (_name, way) => {
     await expectEveryReply(await way.open(open), way);
   });
 });
 
-test('every documented reply comes by a scenario file', async () => {
+test('a scenario file can force every documented reply', async () => {
   const server = await startServer({ port: 0, scenarios: [fixtureFile({ rules })] });
   onTestFinished(() => server.close());
   const { send } = WAYS['the control API'];

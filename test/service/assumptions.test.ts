@@ -713,7 +713,7 @@ describeBothWays('an option', (open) => {
     }
   });
 
-  test('may be any rate for rate-limit', async () => {
+  test('can be any rate for rate-limit', async () => {
     const { given } = TABLE['rate-limit'];
     const client = await open({ ...given?.(), assume: { 'rate-limit': '3/m' } });
     const by = 'rate-limit=3/m';
@@ -721,7 +721,7 @@ describeBothWays('an option', (open) => {
   });
 });
 
-test('no two options of an assumption show the same', () => {
+test('every option of an assumption has a distinct effect', () => {
   for (const id of ASSUMPTION_IDS) {
     const shown = Object.values(TABLE[id].shows).map((it) => JSON.stringify(it));
     expect(new Set(shown).size, id).toBe(ASSUMPTIONS[id].options.length);

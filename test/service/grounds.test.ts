@@ -174,7 +174,7 @@ function named({ basis }: Reply): string[] {
 }
 
 describe('the grounds of a reply', () => {
-  test('name an assumption exactly when another of its options gives another status', () => {
+  test('name an assumption if and only if another of its options leads to another status', () => {
     const counted = new Set(ASSUMPTION_IDS.filter((id) => !EXCEPT.includes(id)));
     const among = (ids: readonly string[]) =>
       [...counted].filter((id) => ids.includes(id)).toSorted();
@@ -189,7 +189,7 @@ describe('the grounds of a reply', () => {
     );
   });
 
-  test('name the option that each of them has', () => {
+  test('name the chosen option', () => {
     fc.assert(
       fc.property(request, now, (asked, instant) => {
         const choices: Readonly<Record<string, string>> = chooseOptions();
@@ -204,7 +204,7 @@ describe('the grounds of a reply', () => {
   });
 });
 
-describe('with the key and the input both bad', () => {
+describe('if both the key and the input are bad', () => {
   const REFUSED_INPUT: Request = {
     operation: 'createPet',
     pathId: undefined,
@@ -246,7 +246,7 @@ describe('with the key and the input both bad', () => {
     expect(second(choices)).toMatchObject({ status, basis: { kind: 'assumed', by } });
   });
 
-  test('an input that another option refuses decides, where it is looked at first', () => {
+  test('input that another option refuses decides, if it is checked first', () => {
     const choices = { 'check-order': 'input-first', 'read-only-keys': '403' } as const;
     const reply = second(choices, [['page', '2']], '{"name":"Rex","categoryId":7}');
     const by = ['read-only-keys=403', 'unknown-query=ignore'];
@@ -278,12 +278,12 @@ test.each([
   expect(reply).toMatchObject({ status, basis: { by: [`assigned-ids=${option}`] } });
 });
 
-describe('keys that are given', () => {
+describe('given keys', () => {
   test.each([
     [{ valid: ['mine'] }, ['mine'], []],
     [{ readOnly: ['mine'] }, ['demo-key'], ['mine']],
     [{}, ['demo-key'], ['demo-read-only-key']],
-  ])('%j leave only these', (lists, valid, readOnly) => {
+  ])('%j replace the default ones', (lists, valid, readOnly) => {
     const keys = keyring(lists);
     expect([[...keys.valid], [...keys.readOnly]]).toEqual([valid, readOnly]);
   });

@@ -17,7 +17,7 @@ function fixtureOf(id: string): string {
 }
 
 describeBothWays('an int64', (open) => {
-  test.each(EXACT)('%s goes through a fixture, a path and every reply unchanged', async (id) => {
+  test.each(EXACT)('%s is exact in a fixture, a path and every reply', async (id) => {
     const client = await open({ fixture: fixtureFile(fixtureOf(id)) });
     const animal = `{"id":${id},"name":"Rex","categoryId":${id},"status":"available"}`;
 
@@ -35,7 +35,7 @@ describeBothWays('an int64', (open) => {
     expect((await client.send('DELETE', `/v1/store/orders/${id}`)).status).toBe(204);
   });
 
-  test.each(EXACT)('%s in a body comes out as the same digits', async (categoryId) => {
+  test.each(EXACT)('%s in a body is returned with the same digits', async (categoryId) => {
     const client = await open();
     const body = `{"name":"Rex","categoryId":${categoryId}}`;
 
@@ -47,7 +47,7 @@ describeBothWays('an int64', (open) => {
     expect((await client.send('GET', '/v1/pets/65')).text).toBe(created.text);
   });
 
-  test.each(EXACT)('an Error repeats an unknown %s with all its digits', async (id) => {
+  test.each(EXACT)('an Error names an unknown %s with all digits', async (id) => {
     const client = await open();
 
     for (const [method, path] of [
@@ -83,7 +83,7 @@ describeBothWays('an int64', (open) => {
     expect((await client.send('GET', '/v1/pets/65')).status).toBe(404);
   });
 
-  test.each(REFUSED)('%s in a fixture keeps the mock from starting', async (id) => {
+  test.each(REFUSED)('%s in a fixture prevents the start', async (id) => {
     await expect(async () => open({ fixture: fixtureFile(fixtureOf(id)) })).rejects.toThrow(
       FixtureError,
     );
@@ -102,7 +102,7 @@ describeBothWays('an int64', (open) => {
     }
   });
 
-  test('no animal can be added once the highest id is used', async () => {
+  test('no animal can be added after the highest id is used', async () => {
     const client = await open({ fixture: fixtureFile(fixtureOf('9223372036854775807')) });
 
     const reply = await client.send('POST', '/v1/pets', { body: { name: 'Rex', categoryId: 1 } });
@@ -110,7 +110,7 @@ describeBothWays('an int64', (open) => {
     expect(reply.headers['mock-basis']).toBe('assumed;by="assigned-ids=next"');
   });
 
-  test('is drawn for a new animal even when the highest one is used', async () => {
+  test('is drawn for a new animal even if the highest one is used', async () => {
     const client = await open({
       fixture: fixtureFile(fixtureOf('9223372036854775807')),
       assume: { 'assigned-ids': 'int64' },

@@ -4,7 +4,7 @@ import { Kept } from '../../src/service/kept.ts';
 
 const MOST = 100;
 
-test('values stay within the bytes allowed, and the latest ones are kept', () => {
+test('a cache keeps the latest values within its limit', () => {
   const entry = fc.record({ isText: fc.boolean(), bytes: fc.integer({ min: 0, max: 2 * MOST }) });
   fc.assert(
     fc.property(fc.array(entry, { maxLength: 50 }), (entries) => {
@@ -27,7 +27,7 @@ test('values stay within the bytes allowed, and the latest ones are kept', () =>
   );
 });
 
-test('a value without a key is not kept', () => {
+test('a value without a key is not cached', () => {
   const kept = new Kept<{ readonly bytes: number }>(MOST);
   kept.keep(undefined, { bytes: 1 });
   expect(kept.get(undefined)).toBeUndefined();

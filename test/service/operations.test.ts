@@ -12,7 +12,7 @@ function ask(client: Client, operation: OperationId, status: number): Promise<Re
 const REX = { name: 'Rex', categoryId: 7 };
 
 describeBothWays('the service', (open) => {
-  test('adds an animal under a new id and finds it again', async () => {
+  test('adds an animal with a new id and returns it afterwards', async () => {
     const client = await open();
     const created = await client.send('POST', '/v1/pets', { body: { ...REX, status: 'sold' } });
 
@@ -21,7 +21,7 @@ describeBothWays('the service', (open) => {
     expect((await client.send('GET', '/v1/pets?limit=100')).json).toContainEqual(created.json);
   });
 
-  test('lists 20 animals unless asked for 1 to 100', async () => {
+  test('lists 20 animals by default, and 1 to 100 on request', async () => {
     const client = await open();
 
     for (const [query, length] of [
@@ -58,7 +58,7 @@ describeBothWays('the service', (open) => {
     { order: 'a shipped order', id: 2, status: 409, basis: 'documented' },
     { order: 'an order that does not exist', id: 15, status: 404, basis: 'documented' },
     { order: 'a cancelled order', id: 3, status: 409, basis: 'assumed;by="cancel-again=409"' },
-  ])('answers the cancelling of $order with $status', async ({ id, status, basis }) => {
+  ])('answers the cancellation of $order with $status', async ({ id, status, basis }) => {
     const client = await open();
     const reply = await client.send('DELETE', `/v1/store/orders/${id}`);
 
@@ -82,7 +82,7 @@ describeBothWays('the service', (open) => {
     expect((await client.send('GET', '/v1/store/orders')).text).toBe(before.text);
   });
 
-  test('answers HEAD as GET without the content, and says that it is assumed', async () => {
+  test('answers HEAD like GET without the content, as assumed', async () => {
     const client = await open();
 
     for (const path of ['/v1/pets', '/v1/pets/1', '/v1/inventory', '/v1/store/orders']) {
@@ -120,7 +120,7 @@ describeBothWays('a key', (open) => {
     }
   });
 
-  test('that is refused changes nothing', async () => {
+  test('changes nothing if it is refused', async () => {
     const client = await open();
     const paths = ['/v1/pets?limit=100', '/v1/inventory', '/v1/store/orders'];
     const state = async () =>
@@ -131,7 +131,7 @@ describeBothWays('a key', (open) => {
     expect(await state()).toEqual(before);
   });
 
-  test('is taken under any spelling of the scheme', async () => {
+  test('is accepted with any spelling of the scheme', async () => {
     const client = await open();
 
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
@@ -140,7 +140,7 @@ describeBothWays('a key', (open) => {
     }
   });
 
-  test('of any spelling works where every key is taken, but for those listed as invalid', async () => {
+  test('of any kind works if every key is accepted, unless it is listed as invalid', async () => {
     const client = await open({ keys: { any: true, invalid: ['old'] } });
 
     expect((await client.send('GET', '/v1/pets', { key: 'anything' })).status).toBe(200);
@@ -152,7 +152,7 @@ describeBothWays('a key', (open) => {
 describeBothWays('staging', (open) => {
   const STAGING: Sent = { key: 'staging-key' };
 
-  test('has the whole service under its own key', async () => {
+  test('offers the whole service with its own key', async () => {
     const client = await open();
     for (const { operation, status } of DOCUMENTED) {
       const { method, path, sent } = requestFor(operation, status);
@@ -162,7 +162,7 @@ describeBothWays('staging', (open) => {
     }
   });
 
-  test('and the first deployment refuse the key of one another', async () => {
+  test("and the default deployment refuse each other's keys", async () => {
     const client = await open();
 
     for (const reply of [
@@ -178,7 +178,7 @@ describeBothWays('staging', (open) => {
     }
   });
 
-  test('shares no state with the first deployment', async () => {
+  test('shares no state with the default deployment', async () => {
     const client = await open();
     const created = await client.send('POST', '/v1/pets', { body: REX });
     expect(created.json).toMatchObject({ id: 65 });
@@ -196,7 +196,7 @@ describeBothWays('staging', (open) => {
 });
 
 describeBothWays('plain replies', (open) => {
-  test('never carry Mock-Basis', async () => {
+  test('never have Mock-Basis', async () => {
     const client = await open({ plain: true });
     const replies: Received[] = [];
     for (const { operation, status } of DOCUMENTED) {
@@ -221,7 +221,7 @@ describeBothWays('plain replies', (open) => {
     }
   });
 
-  test('are the same as others in all the rest', async () => {
+  test('otherwise equal other replies', async () => {
     const frozen = { clock: Date.parse('2026-11-21T09:30:00Z'), frozen: true };
     const plain = await open({ ...frozen, plain: true });
     const told = await open(frozen);

@@ -159,7 +159,7 @@ describe('a collection', () => {
     fc.assert(check, { numRuns: 300 });
   });
 
-  test('keeps the highest id ever used when its record goes', () => {
+  test('keeps the highest id ever used after its record is removed', () => {
     const collection = new Collection(baseOf([{ id: 5n, text: '' }], idOf), idOf);
     collection.delete(5n);
     expect([collection.size, collection.highestId]).toEqual([0, 5n]);
@@ -169,7 +169,7 @@ describe('a collection', () => {
     expect(new Collection(baseOf([], idOf), idOf).highestId).toBeUndefined();
   });
 
-  test('reads only the records it is asked for', () => {
+  test('reads only the requested records', () => {
     let read = 0;
     const base: Base<Item> = {
       size: 1_000_000,
@@ -191,7 +191,7 @@ describe('a collection', () => {
 });
 
 describe('a copy of changes', () => {
-  test('shares every run that it does not change', () => {
+  test('shares unmodified runs', () => {
     const changes = noChanges<Item>(undefined);
     for (const run of [1, 2]) ownRun(changes, run).records.set(1n, { id: 1n, text: 'before' });
     const copy = copyOf(changes);
@@ -202,7 +202,7 @@ describe('a copy of changes', () => {
 });
 
 describe('a base', () => {
-  test('has its records in the order of their ids, however they came', () => {
+  test('orders its records by id', () => {
     const check = fc.property(someItems, (records) => {
       const base = baseOf(records, idOf);
       const ids = Array.from({ length: base.size }, (_, i) => base.idAt(i));
@@ -211,7 +211,7 @@ describe('a base', () => {
     fc.assert(check);
   });
 
-  test('has no record outside its size', () => {
+  test('throws for a position outside its size', () => {
     expect(() => baseOf([], idOf).at(0)).toThrow(RangeError);
   });
 });

@@ -17,7 +17,7 @@ beforeAll(() => {
 const all = <R extends object>(collection: Collection<R>): R[] => [...collection.ascending()];
 
 describe('the default fixture', () => {
-  test('has at least 60 animals, with names that differ', () => {
+  test('has at least 60 animals with unique names', () => {
     const names = all(store.animals).map(({ name }) => name);
     expect(names.length).toBeGreaterThanOrEqual(60);
     expect(new Set(names).size).toBe(names.length);
@@ -28,14 +28,14 @@ describe('the default fixture', () => {
     expect([...categories].toSorted()).toEqual([1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n]);
   });
 
-  test('has animals of each seen status, and some with none', () => {
+  test('has animals with each seen status, and without one', () => {
     const statuses = all(store.animals).map(({ status }) => status);
     for (const status of [...SEEN_ANIMAL_STATUSES, undefined]) {
       expect(statuses.filter((it) => it === status).length).toBeGreaterThanOrEqual(5);
     }
   });
 
-  test('has an inventory entry for each animal, sold where nothing is left', () => {
+  test('has an inventory entry for each animal, sold if the quantity is 0', () => {
     expect(all(store.inventory).map(({ petId }) => petId)).toEqual(
       all(store.animals).map(({ id }) => id),
     );
@@ -45,7 +45,7 @@ describe('the default fixture', () => {
     }
   });
 
-  test('has nothing left of an animal that is sold', () => {
+  test('has quantity 0 for each sold animal', () => {
     for (const { id } of all(store.animals).filter(({ status }) => status === 'sold')) {
       expect(store.inventory.get(id)?.quantity).toBe(0);
     }
@@ -57,7 +57,7 @@ describe('the default fixture', () => {
     expect(statuses).toEqual(['pending', 'shipped', 'cancelled', 'pending', 'pending']);
   });
 
-  test('has no pending order that ships before 2031, and one with no date', () => {
+  test('has pending orders that ship in 2031 or later, and one without a date', () => {
     const pending = all(store.orders).filter(({ status = 'pending' }) => status === 'pending');
     for (const { shipDate } of pending) {
       if (shipDate !== undefined) expect(Date.parse(shipDate)).toBeGreaterThan(Date.UTC(2031));
@@ -71,13 +71,13 @@ describe('the default fixture', () => {
     expect(dates.some((date) => /[+-]\d\d:\d\d$/.test(date))).toBe(true);
   });
 
-  test('has a complete order, which has shipped', () => {
+  test('has a complete order, and it is shipped', () => {
     const complete = all(store.orders).filter((order) => order.complete === true);
     expect(complete).not.toHaveLength(0);
     expect(complete.every(({ status }) => status === 'shipped')).toBe(true);
   });
 
-  test('has orders with few fields, one with its id alone', () => {
+  test('has orders with few fields, and one with only an id', () => {
     const fields = all(store.orders).map((order) => Object.keys(order).join());
     expect(fields).toContain('id');
     expect(fields).toContain('id,petId');

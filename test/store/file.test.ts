@@ -70,7 +70,7 @@ function add(store: Store, id: bigint): void {
 const HOLD = ['--import', 'tsx', join(packageRoot, 'test/helpers/hold-file.ts')];
 
 describe('the file of a store', () => {
-  test('is made at once, and holds every change when it is saved', async () => {
+  test('is created at once, and contains every change that was saved', async () => {
     const path = join(folder, 'db.json');
     const { store, saved, close } = await openFile(path);
     expect(idsIn(path)).toHaveLength(64);
@@ -87,7 +87,7 @@ describe('the file of a store', () => {
     expect(again.store.orders.has(1n)).toBe(false);
   });
 
-  test('holds what each has changed, also where records are changed when they are looked at', async () => {
+  test('contains the changes of `each`, even if they are applied on reading', async () => {
     const path = join(folder, 'db.json');
     const store = createStore(await generateStore({ animals: 0, orders: 5000, seed: 1 }));
     const nothing = { remove: [], each: [], set: [] };
@@ -101,7 +101,7 @@ describe('the file of a store', () => {
     for (const { status } of orders.ascending()) expect(status).toBe('shipped');
   });
 
-  test('is not written where nothing has changed', async () => {
+  test('is not written if nothing changed', async () => {
     const path = join(folder, 'db.json');
     const { saved } = await openFile(path);
     const { ino } = statSync(path);
@@ -109,7 +109,7 @@ describe('the file of a store', () => {
     expect(statSync(path).ino).toBe(ino);
   });
 
-  test('is written once for all changes that come together', async () => {
+  test('is written once for simultaneous changes', async () => {
     const path = join(folder, 'db.json');
     const { store, saved } = await openFile(path);
     const ends: Promise<void>[] = [];
@@ -122,7 +122,7 @@ describe('the file of a store', () => {
     expect(idsIn(path)).toHaveLength(164);
   });
 
-  test('is written once more for all changes that come while a write is under way', async () => {
+  test('is written once more for all changes during a write', async () => {
     const path = join(folder, 'db.json');
     const { store, saved } = await openFile(path);
     add(store, 1000n);
@@ -140,7 +140,7 @@ describe('the file of a store', () => {
     expect(idsIn(path)).toHaveLength(164);
   });
 
-  test('is replaced where a link leads, and the link stays', async () => {
+  test('is replaced behind a link, which stays', async () => {
     const path = join(folder, 'link.json');
     const target = join(folder, 'target.json');
     const { close } = await openFile(target);
@@ -153,7 +153,7 @@ describe('the file of a store', () => {
     expect(readdirSync(folder).sort()).toEqual(['link.json', 'target.json', 'target.json.lock']);
   });
 
-  test('that is broken stops the start, and is left as it is', async () => {
+  test('stops the start if it is broken, and stays as it is', async () => {
     const path = join(folder, 'db.json');
     writeFileSync(path, '{"animals": [{}]}');
     await expect(openStoreFile(path, initial())).rejects.toThrow(FixtureError);
@@ -161,7 +161,7 @@ describe('the file of a store', () => {
     expect(existsSync(`${path}.lock`)).toBe(false);
   });
 
-  test('leaves nothing behind that a killed server had half written', async () => {
+  test('is cleared of the drafts of killed servers', async () => {
     const path = join(folder, 'db.json');
     writeFileSync(`${path}.123.draft`, '{"anim');
     const [left, inUse] = [`${path}.lock.${crypto.randomUUID()}`, `${path}.lock.1a`];
@@ -174,7 +174,7 @@ describe('the file of a store', () => {
 });
 
 describe('a file that cannot be written', () => {
-  test('is told of with the reason', async () => {
+  test('is reported with the reason', async () => {
     const path = join(folder, 'nowhere', 'db.json');
     await expect(openStoreFile(path, initial())).rejects.toThrow(
       `${path}: its folder does not exist (ENOENT)`,
@@ -182,7 +182,7 @@ describe('a file that cannot be written', () => {
     await expect(openStoreFile(folder, initial())).rejects.toThrow();
   });
 
-  test('takes every unsaved change with it, and later ones are saved again', async () => {
+  test('undoes every unsaved change, and later changes are saved again', async () => {
     const inside = join(folder, 'inside');
     mkdirSync(inside);
     const path = join(inside, 'db.json');
@@ -205,7 +205,7 @@ describe('a file that cannot be written', () => {
     expect(idsIn(path).slice(-2)).toEqual([1000n, 1003n]);
   });
 
-  test('leaves store and file the same, whatever fails when', async () => {
+  test('leaves store and file equal after any failure', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ add: fc.integer({ min: 100, max: 120 }), fails: fc.boolean() }), {
@@ -244,7 +244,7 @@ describe('the lock', () => {
   const theirs = { ...CONTAINER, system: 'theirs' };
   const patience = 300;
 
-  test('keeps a second server from the same file, and says who has it', async () => {
+  test('refuses a second server and names the holder', async () => {
     const path = join(folder, 'db.json');
     const { close } = await openFile(path);
     await expect(openStoreFile(path, initial())).rejects.toThrow(
@@ -256,7 +256,7 @@ describe('the lock', () => {
     await openFile(path);
   });
 
-  test('keeps servers apart that have the same process id and host name', async () => {
+  test('refuses a second server with the same process id and host name', async () => {
     const path = join(folder, 'db.json');
     await openFile(path, { self: theirs, patience });
     await expect(openStoreFile(path, initial(), { self: ours, patience })).rejects.toThrow(
@@ -265,7 +265,7 @@ describe('the lock', () => {
   });
 
   test.runIf(process.platform === 'linux')(
-    'of a process of this machine counts while it runs',
+    'of a process on this machine is valid while it runs',
     async () => {
       const path = join(folder, 'db.json');
       const holder = spawn(process.execPath, [...HOLD, path, String(patience), 'here']);
@@ -279,7 +279,7 @@ describe('the lock', () => {
   );
 
   test.runIf(process.platform === 'linux')(
-    'of an ended process is taken though its id now belongs to another',
+    'of an ended process is taken over even if its id was reused',
     async () => {
       const path = join(folder, 'db.json');
       const lock = { ...thisProcess(), id: 'x', began: '1' };
@@ -291,13 +291,13 @@ describe('the lock', () => {
   test.each([
     ['of an older version', JSON.stringify({ pid: process.pid, host: hostname(), id: 'x' })],
     ['that cannot be read', 'broken'],
-  ])('%s is taken when it has shown no heartbeat', async (_whose, lock) => {
+  ])('%s is taken over without a heartbeat', async (_whose, lock) => {
     const path = join(folder, 'db.json');
     writeFileSync(`${path}.lock`, lock);
     await openFile(path, { patience });
   });
 
-  test('is made anew where its file was deleted, so that a second server is refused', async () => {
+  test('is created again after its file was deleted, and refuses a second server', async () => {
     const path = join(folder, 'db.json');
     const { store, saved } = await openFile(path, { self: theirs, patience });
     rmSync(`${path}.lock`);
@@ -308,7 +308,7 @@ describe('the lock', () => {
   });
 
   test.each(['still has the file', 'has released the file'])(
-    'is lost where its file was deleted and a second server %s',
+    'is lost if its file was deleted and a second server %s',
     async (state) => {
       const path = join(folder, 'db.json');
       const onNotice = vi.fn();
@@ -331,7 +331,7 @@ describe('the lock', () => {
     },
   );
 
-  test('of a paused server is taken, and the server that goes on saves nothing more', async () => {
+  test('of a paused server is taken over; after it resumes, that server saves nothing', async () => {
     const path = join(folder, 'db.json');
     const holder = spawn(process.execPath, [...HOLD, path, String(patience)]);
     const lines = createInterface(holder.stdout)[Symbol.asyncIterator]();
@@ -358,7 +358,7 @@ describe('the lock', () => {
     expect([1000n, 1001n, 1002n].map((id) => orders.has(id))).toEqual([true, true, false]);
   });
 
-  test('is of no use where a file has two names, which is refused', async () => {
+  test('refuses a file with two names', async () => {
     const [path, other] = [join(folder, 'db.json'), join(folder, 'other.json')];
     const { close } = await openFile(path);
     await close();

@@ -75,21 +75,21 @@ describe('a file that is not JSON is refused with line and column', () => {
     expect(await refusal(text)).toBe(message);
   });
 
-  test('arrays in arrays without end, read exactly, are told as such', async () => {
+  test('deeply nested arrays with an exact number', async () => {
     const text = `${'['.repeat(100_000)}9007199254740993${']'.repeat(100_000)}`;
     expect(await refusal(text)).toBe('FILE: expected JSON, found JSON that is nested too deeply');
   });
 
-  test('lines with Windows ends count as one', async () => {
+  test('lines with Windows line ends', async () => {
     expect(await refusal('{\r\n  "animals": [}\r\n}')).toMatch(/^FILE:2:15: expected JSON: /);
   });
 
-  test('beside a number that no double holds too', async () => {
+  test('also with a number that a double cannot hold', async () => {
     expect(await refusal('{"animals": [{"id": 9007199254740993,}]}')).toMatch(/^FILE:1:38: /);
   });
 });
 
-describe('a broken record is told with its path, what was expected and what was found', () => {
+describe('a broken record is reported with its path, the expectation and what was found', () => {
   test.each([
     [
       'an array on top',
@@ -199,7 +199,7 @@ describe('a broken record is told with its path, what was expected and what was 
     expect(await refusalByPath(text)).toBe(`FILE: ${message}`);
   });
 
-  test('every problem is told at once', async () => {
+  test('every problem is reported at once', async () => {
     expect(await refusalByPath('{"animals":[{"id":"1"}],"orders":[{"id":1.5}]}')).toBe(
       [
         `FILE: $.animals[0].id: expected ${INT64}, found "1"`,
@@ -210,14 +210,14 @@ describe('a broken record is told with its path, what was expected and what was 
     );
   });
 
-  test('twenty problems are told in full, and how many more there are', async () => {
+  test('the first 20 problems are reported, and the number of others', async () => {
     const lines = (await refusalByPath(JSON.stringify({ orders: Array(25).fill({}) }))).split('\n');
     expect(lines).toHaveLength(21);
     expect(lines[19]).toBe(`FILE: $.orders[19].id: expected ${INT64}, found nothing`);
     expect(lines[20]).toBe('and 5 more');
   });
 
-  test('a broken animal is told once, not again by each record that names it', async () => {
+  test('a broken animal is reported once, not for each record with its id', async () => {
     const text = '{"animals":[{"id":1,"name":"Rex"}],"orders":[{"id":1,"petId":1}]}';
     expect(await refusalByPath(text)).toBe(
       `FILE: $.animals[0].categoryId: expected ${INT64}, found nothing`,
@@ -225,7 +225,7 @@ describe('a broken record is told with its path, what was expected and what was 
   });
 });
 
-describe('a broken record is told with its line and column', () => {
+describe('a broken record is reported with its line and column', () => {
   const text = `{
   "animals": [
     ${REX},
@@ -235,7 +235,7 @@ describe('a broken record is told with its line and column', () => {
   "orders": [{ "id": 4 }, { "id": 5, "petId": 9 }]
 }`;
 
-  test('where the value begins, or what should hold one that is missing', async () => {
+  test('at the start of the value, or of the parent of a missing one', async () => {
     expect((await refusal(text)).split('\n')).toEqual([
       'FILE:5:15: $.animals[1].name: expected a string, found 7',
       `FILE:4:5: $.animals[1].categoryId: expected ${INT64}, found nothing`,
@@ -243,7 +243,7 @@ describe('a broken record is told with its line and column', () => {
     ]);
   });
 
-  test('of any value in any text of JSON', () => {
+  test('for any value in any JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), fc.nat(3), (value, indent) => {
         const json = JSON.stringify(value, undefined, indent);
@@ -278,14 +278,14 @@ describe('a broken record is told with its line and column', () => {
   }
 });
 
-describe('a file that is not there or cannot be read is refused', () => {
+describe('a file that does not exist or cannot be read is refused', () => {
   const expected = 'expected a fixture file, or the name of a shipped one: default; found';
 
-  test('a misspelt name, with the nearest right one', async () => {
+  test('a misspelled name, with a suggestion', async () => {
     expect(await refusalOf('defualt')).toBe(`FILE: ${expected} nothing (did you mean default?)`);
   });
 
-  test('a path that leads nowhere', async () => {
+  test('a path that does not exist', async () => {
     expect(await refusalOf(join(folder, 'nowhere.json'))).toBe(`FILE: ${expected} nothing`);
   });
 
@@ -331,26 +331,26 @@ describe('int64', () => {
 });
 
 describe('a fixture', () => {
-  test('may leave collections out, which are then empty', async () => {
+  test('can leave out collections, which are then empty', async () => {
     const base = await load('{}');
     expect([base.animals.size, base.inventory.size, base.orders.size]).toEqual([0, 0, 0]);
   });
 
-  test('may have its records in any order', async () => {
+  test('can have its records in any order', async () => {
     const base = await load('{"orders":[{"id":10},{"id":-3},{"id":2}]}');
     expect([...base.orders.ascending()].map(({ id }) => id)).toEqual([-3n, 2n, 10n]);
   });
 
-  test('gets nothing added: what a record leaves out stays absent', async () => {
+  test('gets no defaults: fields that a record leaves out stay absent', async () => {
     const base = await load('{"orders":[{"id":1}]}');
     expect(base.orders.get(1n)).toStrictEqual({ id: 1n });
   });
 
-  test('may begin with a byte order mark', async () => {
+  test('can start with a byte order mark', async () => {
     expect((await load('\uFEFF{"orders":[{"id":1}]}')).orders.size).toBe(1);
   });
 
-  test('is found by the name of a shipped one', async () => {
+  test('is found by the name of a shipped fixture', async () => {
     expect((await loadFixture('default')).animals.size).toBeGreaterThan(0);
   });
 });

@@ -29,7 +29,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('a generated store', () => {
-  test('is the same for the same seed, whatever is asked first', async () => {
+  test('depends only on the seed, not on the order of reads', async () => {
     const size = 9000; // more than are kept, so that some are drawn twice
     const asked = fc.record({
       collection: fc.constantFrom(...COLLECTIONS),
@@ -47,7 +47,7 @@ describe('a generated store', () => {
     await fc.assert(check, { numRuns: 50 });
   });
 
-  test('stays as it was in every version: these records never change', async () => {
+  test('is the same in every version', async () => {
     const base = await generateStore({ animals: 100, orders: 10, seed: 1 });
     expect(base.animals.at(0)).toEqual({
       id: 1n,
@@ -70,7 +70,7 @@ describe('a generated store', () => {
     expect(contents(createStore(one))).not.toEqual(contents(createStore(other)));
   });
 
-  test('gives the same object again for the same record', async () => {
+  test('returns the same object for the same record', async () => {
     const { animals } = await generateStore({ animals: 1_000_000, orders: 0, seed: 1 });
     const page = Array.from({ length: 100 }, (_, i) => animals.at(i));
     page.forEach((animal, position) => {
@@ -78,7 +78,7 @@ describe('a generated store', () => {
     });
   });
 
-  test('holds records that a fixture may hold, each naming an animal that exists', async () => {
+  test('is valid as a fixture', async () => {
     const sizes = fc.record({ animals: fc.nat(200), orders: fc.nat(200), seed: fc.integer() });
     const path = join(folder, 'checked.json');
     const check = fc.asyncProperty(sizes, async (options) => {
@@ -102,7 +102,7 @@ describe('a generated store', () => {
     );
   });
 
-  test('has every status, some animals without one, and orders with few fields', async () => {
+  test('has every status, animals without one, and orders with few fields', async () => {
     const { animals, orders } = await generateStore({ animals: 500, orders: 500, seed: 3 });
     expect(new Set(all(animals).map(({ status }) => status))).toEqual(
       new Set(['available', 'pending', 'sold', undefined]),
@@ -114,14 +114,14 @@ describe('a generated store', () => {
     }
   });
 
-  test('has nothing in stock exactly where the entry is sold', async () => {
+  test('has quantity 0 if and only if the entry is sold', async () => {
     const { inventory } = await generateStore({ animals: 500, orders: 0, seed: 3 });
     for (const { quantity, status } of all(inventory)) {
       expect(status).toBe(quantity === 0 ? 'sold' : 'available');
     }
   });
 
-  test('begins with a pending, a shipped and a cancelled order, for every seed', async () => {
+  test('starts with a pending, a shipped and a cancelled order for every seed', async () => {
     const check = fc.asyncProperty(fc.integer(), async (seed) => {
       const { orders } = await generateStore({ animals: 5, orders: 3, seed });
       expect(all(orders).map(({ status }) => status)).toEqual(['pending', 'shipped', 'cancelled']);
@@ -129,7 +129,7 @@ describe('a generated store', () => {
     await fc.assert(check, { numRuns: 50 });
   });
 
-  test('ships what is pending after 2030, and has shipped the rest by mid 2026', async () => {
+  test('ships pending orders after 2030, and shipped the others by mid 2026', async () => {
     const { orders } = await generateStore({ animals: 5, orders: 2000, seed: 4 });
     for (const { status = 'pending', shipDate } of all(orders)) {
       if (shipDate === undefined) continue;
@@ -138,13 +138,13 @@ describe('a generated store', () => {
     }
   });
 
-  test('without animals has orders that name none', async () => {
+  test('without animals has orders without a petId', async () => {
     const { animals, orders } = await generateStore({ animals: 0, orders: 50, seed: 1 });
     expect(animals.size).toBe(0);
     expect(all(orders).every(({ petId }) => petId === undefined)).toBe(true);
   });
 
-  test('of a million animals takes no time and no memory to speak of', async () => {
+  test('of a million animals takes little time and memory', async () => {
     const before = process.memoryUsage().heapUsed;
     const started = performance.now();
     const base = await generateStore({ animals: 1_000_000, orders: 1_000_000, seed: 1 });
@@ -163,7 +163,7 @@ describe('a generated store', () => {
     );
   });
 
-  test('has no record outside its size', async () => {
+  test('throws for a position outside its size', async () => {
     const { animals } = await generateStore({ animals: 3, orders: 0, seed: 1 });
     expect(() => animals.at(3)).toThrow(RangeError);
     expect(() => animals.at(-1)).toThrow(RangeError);
@@ -171,14 +171,14 @@ describe('a generated store', () => {
 });
 
 describe('a written fixture', () => {
-  test('loads as the same records', async () => {
+  test('loads with the same records', async () => {
     const base = createStore(await generateStore({ animals: 3000, orders: 1000, seed: 11 }));
     const path = join(folder, 'written.json');
     await writeFixture(base, path);
     expect(contents(loadFixtureSync(path))).toEqual(contents(base));
   });
 
-  test('has a line for each record, and every digit of an id', () => {
+  test('has a line for each record, and exact ids', () => {
     const id = 2n ** 63n - 1n;
     const base = storeBaseOf({
       animals: [{ id, name: 'Zoë "Z"', categoryId: -1n }],
@@ -198,7 +198,7 @@ describe('a written fixture', () => {
 `);
   });
 
-  test('that cannot be written is told by the file system', async () => {
+  test('that cannot be written throws the error of the file system', async () => {
     const store = createStore(await generateStore({ animals: 1, orders: 0, seed: 1 }));
     await expect(writeFixture(store, join(folder, 'no/such/folder.json'))).rejects.toThrow(
       'ENOENT',

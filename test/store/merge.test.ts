@@ -29,7 +29,7 @@ const aPetId = fc.option(fc.constantFrom(...ANIMALS), { nil: undefined });
 const withPetId = (id: bigint, petId: bigint | undefined): Order =>
   petId === undefined ? { id } : { id, petId };
 
-test('removing animals removes their orders and no others, whatever was changed before', async () => {
+test('removing animals removes their orders and no others, after any changes', async () => {
   const check = fc.asyncProperty(
     fc.array(aPetId, { maxLength: 12 }),
     fc.array(fc.record({ id: fc.bigInt({ min: 1n, max: 16n }), petId: aPetId }), { maxLength: 8 }),
@@ -52,7 +52,7 @@ test('removing animals removes their orders and no others, whatever was changed 
   await fc.assert(check, { numRuns: 300 });
 });
 
-test('removing animals reads each order at most twice, however many animals go', async () => {
+test('removing any number of animals reads each order at most twice', async () => {
   let read = 0;
   const size = 2000;
   const { animals, inventory, orders } = storeBaseOf({
@@ -77,7 +77,7 @@ test('removing animals reads each order at most twice, however many animals go',
   expect(read).toBeLessThan(10);
 });
 
-describe('at a large base', () => {
+describe('with a large base', () => {
   const SIZE = 300_000;
   const large = (): Store => {
     const { animals, inventory, orders } = storeBaseOf({
@@ -97,7 +97,7 @@ describe('at a large base', () => {
     });
   };
 
-  test('removing an animal lets other work go first', async () => {
+  test('removing an animal yields to other work', async () => {
     const store = large();
     const { result, turns } = await turnsBeside(removeAnimal(store, 1n));
     expect(result).toBe(true);
@@ -105,7 +105,7 @@ describe('at a large base', () => {
     expect(store.orders.size).toBe(SIZE);
   });
 
-  test('changes lose nothing that is written meanwhile', async () => {
+  test('a merge keeps changes that are made meanwhile', async () => {
     const store = large();
     const set = Array.from({ length: 5000 }, (_, index) => ({ id: BigInt(SIZE + index + 1) }));
     const changes = {
@@ -129,7 +129,7 @@ describe('at a large base', () => {
     expect(store.orders.size).toBe(SIZE + set.length);
   });
 
-  test('changes are made at once when others come in between again and again', async () => {
+  test('a merge that is overtaken repeatedly is made at once', async () => {
     const store = large();
     let id = 10n;
     const write = (): void => {
@@ -169,7 +169,7 @@ describe('each', () => {
     mergeInto(store, { ...UNCHANGED, orders: { ...NOTHING, ...orders } });
 
   // A small base is changed at once, a large one when its records are looked at.
-  test.each([10, 5000])('changes the records there are, not later ones, of %d', (size) => {
+  test.each([10, 5000])('changes existing records, not later ones, of %d', (size) => {
     const store = createStore(some(size));
     store.orders.set({ id: 3n, petId: 4n, status: 'shipped' });
     const fork = forkStore(store);
@@ -186,7 +186,7 @@ describe('each', () => {
     expect(fork.orders.get(1n)).toEqual({ id: 1n, petId: 1n, status: 'pending' });
   });
 
-  test.each([10, 5000])('sees what the changes before it have left, of %d', (size) => {
+  test.each([10, 5000])('applies after earlier changes, of %d', (size) => {
     const store = createStore(some(size));
     const each = [
       change({ status: 'cancelled', petId: null }, { status: ['pending'], id: [1n, 2n, 3n] }),
@@ -207,7 +207,7 @@ describe('each', () => {
     ['every order', {}],
     ['orders with a status', { status: ['shipped'] }],
     ['orders of an animal', { petId: [4n, 6n] }],
-  ])('that moves %s to another animal is seen when animals are removed', (_, where) => {
+  ])('that moves %s to another animal affects the removal of animals', (_, where) => {
     for (const size of [10, 5000]) {
       for (const petId of [1n, null]) {
         const store = createStore(some(size));
@@ -219,7 +219,7 @@ describe('each', () => {
     }
   });
 
-  test.each([10, 5000])('is seen by the filter by status, of %d animals', (size) => {
+  test.each([10, 5000])('affects the filter by status, of %d animals', (size) => {
     const store = createStore(some(size));
     const each = [
       change({ status: 'new' }),
@@ -237,7 +237,7 @@ describe('each', () => {
     expect(store.animals.get(3n)).toEqual(animal(3n));
   });
 
-  test('names an animal that exists, and is refused where it piles up', () => {
+  test('is refused for an unknown animal, and after too many changes', () => {
     const store = createStore(some(5000));
     expect(mergeOrders(store, { each: [change({ petId: 0n })] })).toMatchObject([
       { path: '$.orders.each', found: '0, which no animal has' },
