@@ -153,6 +153,11 @@ export function json<T extends object>(
 /** A reply without a body. */
 export const DONE: ControlReply = { status: 204, body: { kind: 'none' } };
 
+/** A redirect without a body: Express would write one in HTML, without a policy for browsers. */
+export function redirect(status: 302 | 308, location: string): ControlReply {
+  return { status, headers: { Location: location }, body: { kind: 'none' } };
+}
+
 /** An Error. The sandbox's assumptions do not change its code: this is not a reply of the service. */
 export function refuse<C extends ErrorCode>(
   code: C,

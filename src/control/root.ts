@@ -1,7 +1,7 @@
 import type { Request, Router } from 'express';
 import { BASE_PATH } from '../contract/operations.ts';
 import { packageVersion } from '../package.ts';
-import { json } from './endpoint.ts';
+import { json, redirect } from './endpoint.ts';
 import type { ControlParts } from './parts.ts';
 import { sendReply } from './send.ts';
 
@@ -13,7 +13,7 @@ export function serveRoot(router: Router, { enabled }: ControlParts): void {
   router.get(ROOT, (request, response) => {
     response.vary('Accept');
     const base = request.baseUrl + request.path.replace(/\/$/, '');
-    if (enabled && prefersHtml(request)) response.redirect(`${base}/__mock/`);
+    if (enabled && prefersHtml(request)) sendReply(response, redirect(302, `${base}/__mock/`));
     else sendReply(response, json(addresses(request, base, enabled)));
   });
 }

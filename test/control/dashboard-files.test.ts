@@ -23,6 +23,34 @@ describeBothWays('the files of the dashboard', (open) => {
     expect(reply.headers['cache-control']).toContain('immutable');
   });
 
+  test.each([
+    ['/__mock/docs/', '/__mock/docs'],
+    ['/__mock//', '/__mock/'],
+    ['/~new/__mock/docs/', '/~new/__mock/docs'],
+  ])('%s leads to %s, beside which the page finds its files', async (path, location) => {
+    const { send } = await open();
+    expect(await send('GET', path)).toMatchObject({ status: 308, headers: { location } });
+    expect(await send('GET', location)).toMatchObject({ status: 200 });
+  });
+
+  test('a name longer than a file system takes is unknown like any other', async () => {
+    const { send } = await open();
+    const reply = await send('GET', `/__mock/dashboard/${'a'.repeat(5_000)}.js`);
+    expect(reply).toMatchObject({ status: 404, json: { code: 'route_not_found' } });
+  });
+
+  test('no redirect to a page carries HTML, which would have no policy', async () => {
+    const { send } = await open();
+    for (const path of ['/', '/~new', '/__mock', '/~new/__mock']) {
+      const { headers, text } = await send('GET', path, { headers: { Accept: 'text/html' } });
+      expect([headers.location, headers['content-type'], text]).toEqual([
+        expect.stringMatching(/__mock\/$/),
+        undefined,
+        '',
+      ]);
+    }
+  });
+
   test('their policy lets a page load nothing from elsewhere and run nothing inline', async () => {
     const { send } = await open();
     const { headers } = await send('GET', '/__mock/');

@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
+import { MOST_STREAMS } from '../../src/control/journal/exchange-stream.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/index.ts';
+import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
 import { describeBothWays } from '../helpers/wire.ts';
 
 const FROZEN = { clock: Date.UTC(2030, 0), frozen: true };
@@ -284,6 +287,19 @@ test('a stream resumes where Last-Event-ID or `after` says', async () => {
   const url = `${origin}/__mock/requests/stream`;
   expect(await ids(await stream(`${url}?after=0`))).toEqual(['1', '2', '3']);
   expect(await ids(await stream(`${url}?after=0`, { 'Last-Event-ID': '2' }))).toEqual(['3']);
+});
+
+test('streams whose client leaves before their turn on a connection do not count', async () => {
+  const { origin, port } = await serve();
+  const { socket, send } = await openRaw(port);
+  send(rawRequest('GET', '/__mock/requests/stream').repeat(MOST_STREAMS));
+  await once(socket, 'data');
+  await fetch(`${origin}/__mock/coverage`);
+  closeRaw();
+  const url = `${origin}/__mock/requests/stream`;
+  const both = await Promise.all([stream(url), stream(url)]);
+  expect(both.map(({ response }) => response.statusCode)).toEqual([200, 200]);
+  for (const { leave } of both) leave();
 });
 
 test('a stream ends with its sandbox', async () => {

@@ -209,3 +209,10 @@ test('a server has at most 100 open streams', () => {
   response.emit('close');
   expect(ask()).toMatchObject({ status: 200, body: { kind: 'stream' } });
 });
+
+test('a stream that resumes before the first exchange has skipped none', () => {
+  const { sandboxes, read, sent, dropped } = slowStream({ after: -5 });
+  record(sandboxes.default, 3);
+  read();
+  expect([sent(), dropped()]).toEqual([[1, 2, 3], 0]);
+});

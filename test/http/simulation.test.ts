@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { statusesOf } from '../../src/contract/openapi-replies.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
@@ -242,6 +242,21 @@ describe('a delay', () => {
     await asker(server.port)('GET', '/pets');
     await server.close();
     expect((await answer).status).toBe(200);
+  });
+
+  test('of many pipelined calls puts no listener on their connection for each', async () => {
+    const warnings = vi.fn();
+    process.on('warning', warnings);
+    onTestFinished(() => {
+      process.off('warning', warnings);
+    });
+    const server = await start(withRules({ on: 'getPet', delay: 300_000 }));
+    const connection = await openRaw(server.port);
+    const behind = rawRequest('GET', '/v1/pets/1').repeat(50);
+    connection.send(rawRequest('GET', '/v1/pets') + behind);
+    await connection.reply();
+    await server.close();
+    expect(warnings).not.toHaveBeenCalled();
   });
 
   test('ends where the client leaves', async () => {

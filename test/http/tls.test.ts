@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -158,6 +159,19 @@ describe('the certificate', () => {
       () => ({ tls: true, tlsCert: fileOf('cert.pem'), tlsKey: fileOf('cert.pem') }),
     ],
     [
+      'key.pem: expected a file for the certificate alone, found the file of --tls-key',
+      () => ({
+        tls: true,
+        tlsCert: fileOf('cert.pem'),
+        tlsKey: fileOf('key.pem'),
+        tlsWrite: fileOf('key.pem'),
+      }),
+    ],
+    [
+      'pipe: expected a file that can be written, found ENXIO',
+      () => ({ tls: true, tlsWrite: pipeAt(fileOf('pipe')) }),
+    ],
+    [
       'nowhere/ca.pem: expected a file that can be written, found ENOENT',
       () => ({ tls: true, tlsWrite: fileOf('nowhere/ca.pem') }),
     ],
@@ -167,6 +181,28 @@ describe('the certificate', () => {
     expect(failure.message).toContain(message);
   });
 
+  test.runIf(findProgram('openssl'))(
+    'cannot be used with a key that TLS refuses as too weak',
+    async () => {
+      const pair = { tlsCert: fileOf('weak.pem'), tlsKey: fileOf('weak-key.pem') };
+      const files = ['-keyout', pair.tlsKey, '-out', pair.tlsCert];
+      const weak = [
+        'req',
+        '-x509',
+        '-newkey',
+        'rsa:512',
+        '-nodes',
+        '-subj',
+        '/CN=localhost',
+        ...files,
+      ];
+      execFileSync('openssl', weak, { stdio: 'ignore' });
+      await expect(loadCertificate({ tls: true, ...pair }, '127.0.0.1')).rejects.toThrow(
+        `${pair.tlsCert}: expected a certificate for TLS, found something else (ERR_SSL_EE_KEY_TOO_SMALL)`,
+      );
+    },
+  );
+
   test('cannot be used with the key of another', async () => {
     writeFileSync(fileOf('other.pem'), (await drawn('127.0.0.1')).key);
     const pair = { tlsCert: fileOf('cert.pem'), tlsKey: fileOf('other.pem') };
@@ -175,6 +211,12 @@ describe('the certificate', () => {
     );
   });
 });
+
+/** A named pipe that nobody reads. */
+function pipeAt(file: string): string {
+  execFileSync('mkfifo', [file]);
+  return file;
+}
 
 /** A reply to GET, from a server whose certificate is trusted. */
 async function fetched(url: URL): Promise<{ status: number; type: string; text: string }> {

@@ -59,6 +59,11 @@ class Streams {
    * @param options what to send
    */
   open(response: ServerResponse, sandbox: Sandbox, options: StreamOptions): void {
+    // Others may have opened while this one waited for its turn.
+    if (this.areFull) {
+      response.end();
+      return;
+    }
     const stream = new Stream(response, sandbox, options);
     this.#open.add(stream);
     this.#timer ??= setInterval(() => this.#look(), INTERVAL).unref();
@@ -128,7 +133,7 @@ class Stream {
     this.#allowance = perSecond;
     this.#perSecond = perSecond;
     // A higher number is that of a journal before a restart.
-    this.#last = after > sandbox.journal.number ? 0 : after;
+    this.#last = after < 0 || after > sandbox.journal.number ? 0 : after;
     response.write(':\n\n');
   }
 

@@ -1,5 +1,6 @@
 import { isIntegerText } from '../../contract/int64.ts';
 import type { ExchangeFilter, Journal } from '../../evidence/journal.ts';
+import { inTurn } from '../../http/faults/broken-connection.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { ANY_TEXT, type ValueOf } from '../../shape/shapes.ts';
 import { inTurns } from '../../store/work.ts';
@@ -85,7 +86,8 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
         body: {
           kind: 'stream',
           mediaType: 'text/event-stream',
-          open: (response) => streams.open(response, call.sandbox, options),
+          // A response that waits behind others would not hear that its client has left.
+          open: (response) => inTurn(response, () => streams.open(response, call.sandbox, options)),
         },
       };
     },

@@ -17,21 +17,16 @@ export class DrawnOut {
 
   /** Calls `act` after some milliseconds, unless the client leaves first. */
   delay(response: ServerResponse, milliseconds: number, act: () => void): void {
-    // A response that waits behind others does not hear that its client has left: the socket does.
+    // A response that waits behind others does not hear that its client has left. A listener on the
+    // socket for each of them would be too many.
     const { socket } = response.req;
-    let over = false;
-    const settle = (): void => {
-      over = true;
-      clearTimeout(timer);
-      socket.off('close', settle);
-    };
     const end = (): void => {
-      if (over) return;
-      settle();
-      act();
+      clearTimeout(timer);
+      this.#endings.delete(end);
+      if (!socket.destroyed) act();
     };
     const timer = setTimeout(end, milliseconds);
-    socket.once('close', settle);
+    response.once('close', () => clearTimeout(timer));
     this.add(response, end);
   }
 

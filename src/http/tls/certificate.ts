@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync, statSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { codeOf } from '../../error-code.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
@@ -44,7 +44,12 @@ export async function loadCertificate(
     return undefined;
   }
   const certificate = await certificateOf(tlsCert, tlsKey, host);
-  if (tlsWrite !== undefined) writeCertificate(tlsWrite, certificate.cert);
+  if (tlsWrite !== undefined) {
+    if (tlsKey !== undefined && isSameFile(tlsWrite, tlsKey)) {
+      refuse(tlsWrite, 'a file for the certificate alone', 'the file of --tls-key');
+    }
+    writeCertificate(tlsWrite, certificate.cert);
+  }
   return certificate;
 }
 
@@ -84,7 +89,12 @@ async function readPair(certFile: string, keyFile: string): Promise<Certificate>
     refuse(keyFile, `the private key of the certificate in ${certFile}`, 'another');
   }
   // The file may also hold the key, which nobody else may see.
-  return { cert: `${certificates.join('\n')}\n`, key };
+  const cert = `${certificates.join('\n')}\n`;
+  // What OpenSSL refuses besides, such as a key of too few bits.
+  parsed(certFile, 'a certificate for TLS', () =>
+    process.getBuiltinModule('node:tls').createSecureContext({ cert, key }),
+  );
+  return { cert, key };
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -102,9 +112,23 @@ function parsed<T>(file: string, expected: string, parse: () => T): T {
   }
 }
 
+function isSameFile(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
+  return a !== undefined && a.ino === b?.ino && a.dev === b.dev;
+}
+
+/** Without the last flag, opening a pipe blocks the process until another one reads from it. */
+const WRITE =
+  constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NONBLOCK ?? 0);
+
 function writeCertificate(file: string, cert: string): void {
   try {
-    writeFileSync(file, cert);
+    const descriptor = openSync(file, WRITE);
+    try {
+      writeFileSync(descriptor, cert);
+    } finally {
+      closeSync(descriptor);
+    }
   } catch (error) {
     refuse(file, 'a file that can be written', String(codeOf(error) ?? error));
   }
