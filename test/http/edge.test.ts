@@ -755,14 +755,16 @@ describe('Host', () => {
 });
 
 describe('a fault of the mock itself', () => {
-  /** A base whose record cannot be read. */
+  /** A store whose records can no longer be read once the sandboxes have started. */
   function brokenSandboxes(): Sandboxes {
+    let isBroken = false;
     const broken: StoreBase = {
       animals: {
         size: 1,
         idAt: () => 1n,
         at: () => {
-          throw new Error('the store is broken');
+          if (isBroken) throw new Error('the store is broken');
+          return { id: 1n, name: 'Rex', categoryId: 1n };
         },
       },
       inventory: {
@@ -774,7 +776,9 @@ describe('a fault of the mock itself', () => {
       },
       orders: baseOf([], ID_OF.orders),
     };
-    return new Sandboxes(startOf({}, createStore(broken), []));
+    const sandboxes = new Sandboxes(startOf({}, createStore(broken), []));
+    isBroken = true;
+    return sandboxes;
   }
 
   async function startBroken(loadApp?: () => Promise<never>): Promise<number> {
