@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type RunningServer, startServer } from '../../src/server.ts';
-import { describeInChromium } from '../helpers/browser.ts';
+import { axeViolations, describeInChromium } from '../helpers/browser.ts';
 import { openDashboard } from '../helpers/dashboard.ts';
 
 const MARKUP = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
@@ -88,6 +88,7 @@ describeInChromium('the page', (browser) => {
     await token.fill('wrong-token');
     await page.getByRole('button', { name: 'Use this token' }).click();
     await page.getByText('The server refused this token.').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
     await token.fill('right-token');
     await page.getByRole('button', { name: 'Use this token' }).click();
     await page.getByText('No exchange yet').waitFor();

@@ -10,14 +10,14 @@ const MOST_KEPT = 1_000;
 /** Exchanges that are loaded at the start. */
 const FIRST_LOADED = 200;
 
-/** More new exchanges than this at once are too many to read, so the page draws less often. */
+/** More exchanges than this a second are too many to read, so the page draws less often. */
 const MANY = 10;
 
 /** Milliseconds between two drawings while many exchanges come. */
-const UNHURRIED = 500;
+const UNHURRIED = 1_000;
 
 /** Exchanges per second that the server sends: more than a person reads, and little work for it. */
-const PER_SECOND = 200;
+const PER_SECOND = 100;
 
 /** Milliseconds until the page asks again for a stream that ended. */
 const RETRY_AFTER = 1_000;
@@ -37,6 +37,8 @@ export class ExchangeFeed {
   #new: RecordedExchange[] = [];
   #missed = 0;
   #drawn = 0;
+  /** How many exchanges the latest drawings showed, one soon after the other. */
+  #drawnCount = 0;
   #drawing = false;
   #connection = new AbortController();
 
@@ -127,15 +129,16 @@ export class ExchangeFeed {
   #drawSoon(): void {
     if (this.#drawing) return;
     this.#drawing = true;
-    const hurried = this.#new.length < MANY && performance.now() - this.#drawn > UNHURRIED / 4;
-    setTimeout(
-      () => requestAnimationFrame(() => this.#draw()),
-      hurried ? 0 : Math.max(0, this.#drawn + UNHURRIED - performance.now()),
-    );
+    const rest = this.#drawn + UNHURRIED - performance.now();
+    const recent = rest > 0 ? this.#drawnCount : 0;
+    const wait = this.#new.length + recent < MANY ? 0 : Math.max(0, rest);
+    setTimeout(() => requestAnimationFrame(() => this.#draw()), wait);
   }
 
   #draw(): void {
     this.#drawing = false;
+    if (performance.now() - this.#drawn > UNHURRIED) this.#drawnCount = 0;
+    this.#drawnCount += this.#new.length;
     this.#drawn = performance.now();
     this.waiting.value = this.#new.length;
     this.missed.value = this.#missed;

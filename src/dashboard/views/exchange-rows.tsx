@@ -54,7 +54,8 @@ function drawn(exchange: RecordedExchange): VNode {
 }
 
 function rowOf(exchange: RecordedExchange, opened: boolean): VNode {
-  const { number, at, method, target, status, fault, basis, duration, why, findings } = exchange;
+  const { number, at, method, target, status, fault, basis, by, duration, why, findings } =
+    exchange;
   const path = visible(target);
   return (
     <tr key={number} class={opened ? 'opened' : ''}>
@@ -78,7 +79,13 @@ function rowOf(exchange: RecordedExchange, opened: boolean): VNode {
         <StatusBadge status={status} fault={fault} />
       </td>
       <td>
-        <BasisBadge basis={basis} />
+        {basis === 'assumed' ? (
+          <a href={hrefOf('assumptions', by[0]?.split('=', 1)[0])}>
+            <BasisBadge basis={basis} />
+          </a>
+        ) : (
+          <BasisBadge basis={basis} />
+        )}
       </td>
       <td class="number">{milliseconds(duration)}</td>
       <td class="why">
