@@ -53,6 +53,16 @@ describeInChromium('a tester', (browser) => {
     expect(page.url()).toContain('#/exchanges?status=404&text=998');
   });
 
+  test('misses none of the latest exchanges after a flood of them', async () => {
+    const { page, service } = await open();
+    await page.getByText('No exchange yet').waitFor();
+    await Promise.all(Array.from({ length: 600 }, () => service('GET', '/inventory')));
+    await page.getByText('Show more of 200 exchanges').waitFor();
+    await page.getByRole('link', { name: 'Exchange 600', exact: true }).waitFor();
+    await page.getByText('came too fast to show').waitFor({ state: 'detached' });
+    expect(await page.getByRole('link', { name: /^Exchange 5[89]\d$/ }).count()).toBe(20);
+  });
+
   test('switches scenarios on and off, in an order', async () => {
     const { page, service } = await open('scenarios');
     await page.getByRole('checkbox', { name: 'outage' }).click();

@@ -120,6 +120,8 @@ class Stream {
   /** How many exchanges may be sent now. Grows with each look, up to those of a second. */
   #allowance: number;
   readonly #perSecond: number;
+  /** Whether the allowance ran out: the stream waits until half of it is back. */
+  #resting = false;
   #idle = 0;
 
   constructor(
@@ -140,24 +142,27 @@ class Stream {
   send(events: Events): void {
     const { journal } = this.#sandbox;
     if (this.#response.writableLength > MOST_WAITING) return;
-    const first = journal.number - Math.min(journal.size, MOST_BEHIND);
-    let dropped = Math.max(0, first - this.#last);
-    this.#last += dropped;
     const more = (this.#perSecond * INTERVAL) / 1000;
     this.#allowance = Math.min(this.#perSecond, this.#allowance + more);
-    let text = '';
+    // A batch now and then costs both sides less than a few exchanges at each look.
+    if (this.#resting && this.#allowance < this.#perSecond / 2) return;
+    const behind = this.#resting ? Math.min(MOST_BEHIND, this.#perSecond) : MOST_BEHIND;
+    const first = journal.number - Math.min(journal.size, behind);
+    const dropped = Math.max(0, first - this.#last);
+    this.#last += dropped;
+    this.#resting = false;
+    let text = dropped > 0 ? `event: dropped\ndata: {"count":${dropped}}\n\n` : '';
     while (this.#last < journal.number) {
       const exchange = journal.at(this.#last + 1);
       if (exchange !== undefined && passes(exchange, this.#filter)) {
-        const event = this.#allowance < 1 ? '' : events.of(exchange);
+        this.#resting = this.#allowance < 1;
+        const event = this.#resting ? undefined : events.of(exchange);
         if (event === undefined) break;
-        if (event === '') dropped += 1;
-        else this.#allowance -= 1;
+        this.#allowance -= 1;
         text += event;
       }
       this.#last += 1;
     }
-    if (dropped > 0) text += `event: dropped\ndata: {"count":${dropped}}\n\n`;
     this.#idle = text === '' ? this.#idle + 1 : 0;
     if (this.#idle >= MOST_IDLE) {
       text = ':\n\n';

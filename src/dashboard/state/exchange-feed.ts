@@ -19,6 +19,12 @@ const UNHURRIED = 1_000;
 /** Exchanges per second that the server sends: more than a person reads, and little work for it. */
 const PER_SECOND = 100;
 
+/** The same while more come than the server sends. */
+const FLOODED = 2_000;
+
+/** Milliseconds without a dropped exchange after which the flood is over. */
+const CALM = 1_500;
+
 /** Milliseconds until the page asks again for a stream that ended. */
 const RETRY_AFTER = 1_000;
 
@@ -41,10 +47,11 @@ export class ExchangeFeed {
   #drawnCount = 0;
   #drawing = false;
   #connection = new AbortController();
+  #catchingUp: ReturnType<typeof setTimeout> | undefined;
 
   /** @param filter a query of the control API, such as `status=409&basis=assumed` */
   constructor(filter: string) {
-    this.#filter = filter;
+    this.#filter = filter === '' ? '' : `&${filter}`;
     document.addEventListener('visibilitychange', this.#onVisibility);
     if (!document.hidden) void this.#connect();
   }
@@ -80,20 +87,17 @@ export class ExchangeFeed {
   async #connect(): Promise<void> {
     const { signal: ended } = this.#connection;
     try {
-      const query = this.#filter === '' ? '' : `&${this.#filter}`;
-      const stream = await open('GET', `/requests/stream?perSecond=${PER_SECOND}${query}`, {
+      const stream = await open('GET', `/requests/stream?perSecond=${PER_SECOND}${this.#filter}`, {
         signal: ended,
       });
-      const { exchanges } = await call<{ exchanges: readonly RecordedExchange[] }>(
-        'GET',
-        `/requests?order=desc&limit=${FIRST_LOADED}${query}`,
-        { signal: ended },
-      );
-      this.#restart(exchanges);
+      this.#restart(await this.#load(ended));
       if (stream.body === null) return;
       for await (const { type, data } of eventsOf(stream.body)) {
         if (type === 'exchange') this.#take(parseExact<RecordedExchange>(data));
-        if (type === 'dropped') this.#missed += parseExact<{ count: number }>(data).count;
+        if (type === 'dropped') {
+          this.#missed += parseExact<{ count: number }>(data).count;
+          this.#catchUpLater(ended);
+        }
         this.#drawSoon();
       }
       if (!ended.aborted) this.#retry(ended);
@@ -109,6 +113,27 @@ export class ExchangeFeed {
     setTimeout(() => {
       if (!ended.aborted) void this.#connect();
     }, RETRY_AFTER);
+  }
+
+  async #load(ended: AbortSignal): Promise<readonly RecordedExchange[]> {
+    const path = `/requests?order=desc&limit=${FIRST_LOADED}${this.#filter}`;
+    const reply = await call<{ exchanges: readonly RecordedExchange[] }>('GET', path, {
+      signal: ended,
+    });
+    return reply.exchanges;
+  }
+
+  /** Loads the latest exchanges when no more are dropped, so that nothing of them is missing. */
+  #catchUpLater(ended: AbortSignal): void {
+    clearTimeout(this.#catchingUp);
+    this.#catchingUp = setTimeout(async () => {
+      if (ended.aborted || this.paused.value) return;
+      const exchanges = await this.#load(ended).catch(() => undefined);
+      if (exchanges === undefined || ended.aborted) return;
+      this.#missed = 0;
+      this.missed.value = 0;
+      this.#restart(exchanges);
+    }, CALM);
   }
 
   #restart(exchanges: readonly RecordedExchange[]): void {
@@ -129,7 +154,8 @@ export class ExchangeFeed {
   #drawSoon(): void {
     if (this.#drawing) return;
     this.#drawing = true;
-    const rest = this.#drawn + UNHURRIED - performance.now();
+    const pace = this.#missed > this.missed.value ? FLOODED : UNHURRIED;
+    const rest = this.#drawn + pace - performance.now();
     const recent = rest > 0 ? this.#drawnCount : 0;
     const wait = this.#new.length + recent < MANY ? 0 : Math.max(0, rest);
     setTimeout(() => requestAnimationFrame(() => this.#draw()), wait);
@@ -137,7 +163,7 @@ export class ExchangeFeed {
 
   #draw(): void {
     this.#drawing = false;
-    if (performance.now() - this.#drawn > UNHURRIED) this.#drawnCount = 0;
+    if (performance.now() - this.#drawn > FLOODED) this.#drawnCount = 0;
     this.#drawnCount += this.#new.length;
     this.#drawn = performance.now();
     this.waiting.value = this.#new.length;

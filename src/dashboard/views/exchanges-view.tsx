@@ -11,7 +11,7 @@ import { ExchangeFilters, filterIn } from './exchange-filters.tsx';
 import { ExchangeRows } from './exchange-rows.tsx';
 
 /** Rows that are drawn at first; more on request. */
-const FIRST_ROWS = 50;
+const FIRST_ROWS = 30;
 const MORE_ROWS = 250;
 
 /** The exchanges of the sandbox, as they happen. */
