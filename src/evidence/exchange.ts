@@ -8,6 +8,17 @@ import type { World } from '../service/world.ts';
 import { cut } from '../words.ts';
 import type { Noted } from './finding-codes.ts';
 
+export const OPENED = Symbol('opened');
+
+/** A connection as far as evidence looks at it: a socket is one. */
+export interface Carrier {
+  /**
+   * How many milliseconds the server had idled when it accepted the connection; undefined if another
+   * server accepted it.
+   */
+  readonly [OPENED]?: number;
+}
+
 /** A request as the journal records it. */
 export interface Seen {
   readonly method: string;
@@ -18,6 +29,7 @@ export interface Seen {
   readonly headers: readonly string[];
   /** Undefined if no operation was called, for example because no such path exists. */
   readonly call: Call | undefined;
+  readonly connection: Carrier;
   /** When the request was received, by `turnTime().steady`. */
   readonly receivedAt: number;
 }

@@ -1,6 +1,7 @@
 import type { Reply } from '../service/reply.ts';
+import { turnTime } from '../service/turn-time.ts';
 import { versionOf } from '../store/store.ts';
-import type { Witnessed } from './exchange.ts';
+import { type Carrier, OPENED, type Seen, type Witnessed } from './exchange.ts';
 import { retryAfter } from './findings-checks.ts';
 
 /** How long a refusal is remembered, in milliseconds of real time. */
@@ -15,9 +16,14 @@ export function isFinal({ status, basis }: Reply): boolean {
   return status >= 400 && status < 500 && !TEMPORARY.has(status) && basis.kind !== 'forced';
 }
 
-/** When a reply left, by `performance.now()`; infinity until then. */
-interface Leaving {
-  at: number;
+/** A reply that a client may have got, on one connection or several. */
+interface Sent {
+  /** When it left for the first time, by `turnTime().steady`. */
+  readonly leftAt: number;
+  /** How long the server had idled by then, in milliseconds. */
+  readonly idle: number;
+  /** When it left on each connection, by `turnTime().steady`. */
+  readonly on: WeakMap<Carrier, number>;
 }
 
 /** A refusal that the same call would get again. */
@@ -26,9 +32,8 @@ interface Refusal {
   readonly status: number;
   readonly version: number;
   readonly world: object;
-  /** The first time that the call got it. */
-  readonly first: Leaving;
-  /** The latest time, by `performance.now()`. */
+  readonly sent: Sent;
+  /** When it was sent for the latest time, by `performance.now()`. */
   readonly latest: number;
 }
 
@@ -37,7 +42,7 @@ interface Pause {
   /** By the sandbox's clock. */
   readonly until: number;
   readonly seconds: number;
-  readonly sent: Leaving;
+  readonly sent: Sent;
 }
 
 /** What one sandbox's client was refused or asked to wait for, and whether it heeds that. */
@@ -54,8 +59,11 @@ export class Retries {
   take(witnessed: Witnessed): { pointless: boolean; early: Pause['seconds'] | undefined } {
     const { reply, world, delay, seen } = witnessed;
     const mark = markOf(witnessed);
-    const sent = leaving(delay);
     const before = this.#sameRefusal(witnessed, mark);
+    const pointless = before !== undefined && isKnown(before.sent, seen);
+    const early = this.#checkPause(witnessed, mark);
+    const sent = before?.sent ?? leaving(delay);
+    sent.on.set(seen.connection, turnTime().steady + delay);
     this.#refused =
       reply !== undefined && isFinal(reply)
         ? {
@@ -63,12 +71,13 @@ export class Retries {
             status: reply.status,
             version: versionOf(world.store),
             world,
-            first: before?.first ?? sent,
+            sent,
             latest: performance.now(),
           }
         : undefined;
-    const pointless = before !== undefined && seen.receivedAt >= before.first.at;
-    return { pointless, early: this.#checkPause(witnessed, mark, sent) };
+    const seconds = retryAfter(reply, world.clock.now());
+    if (seconds !== undefined) this.#pause(mark, seconds, sent, world.clock.now());
+    return { pointless, early };
   }
 
   /** The refusal that the same call got before, from the same state. */
@@ -84,48 +93,44 @@ export class Retries {
   }
 
   /** @returns the seconds that were asked for, if the call did not wait for them */
-  #checkPause(
-    { seen, reply, world }: Witnessed,
-    mark: string,
-    sent: Leaving,
-  ): Pause['seconds'] | undefined {
-    const clock = world.clock.now();
+  #checkPause({ seen, world }: Witnessed, mark: string): Pause['seconds'] | undefined {
     const pause = this.#pauses.get(mark);
     this.#pauses.delete(mark);
-    const seconds = retryAfter(reply, clock);
-    if (seconds !== undefined) this.#pause(mark, { until: clock + seconds * 1000, seconds, sent });
-    if (pause === undefined || seen.receivedAt < pause.sent.at) return undefined;
+    if (pause === undefined || !isKnown(pause.sent, seen)) return undefined;
     // Whoever waited by either clock has waited.
     const waited =
-      clock >= pause.until || performance.now() >= pause.sent.at + pause.seconds * 1000;
+      world.clock.now() >= pause.until ||
+      performance.now() >= pause.sent.leftAt + pause.seconds * 1000;
     return waited ? undefined : pause.seconds;
   }
 
-  #pause(mark: string, pause: Pause): void {
+  #pause(mark: string, seconds: number, sent: Sent, now: number): void {
     if (this.#pauses.size >= MOST_PAUSES) {
       const [oldest = ''] = this.#pauses.keys();
       this.#pauses.delete(oldest);
     }
-    this.#pauses.set(mark, pause);
+    this.#pauses.set(mark, { until: now + seconds * 1000, seconds, sent });
   }
 }
 
+/** Milliseconds of idling that tell a new connection from one that waited in the system's queue. */
+const IDLE = 0.05;
+
 /**
- * When a reply that is about to be sent will have left. A call that is received later was made with
- * the reply at hand, whichever connection it takes; one received earlier was made at the same time.
- *
- * What reached the server before the reply left is read in this turn of the event loop or in the
- * next one, so the reply counts as sent after both.
+ * Whether a client that makes a call can know a reply. On a connection that carried the reply it does,
+ * unless it sent the call ahead. Any other connection must have been opened after the reply left:
+ * calls made at once are on connections that wait to be accepted, so the server does not idle between.
  */
-function leaving(delay: number): Leaving {
-  if (delay > 0) return { at: performance.now() + delay };
-  const sent = { at: Number.POSITIVE_INFINITY };
-  setImmediate(() =>
-    setImmediate(() => {
-      sent.at = performance.now();
-    }),
-  );
-  return sent;
+function isKnown({ leftAt, idle, on }: Sent, { connection, receivedAt }: Seen): boolean {
+  const sentHere = on.get(connection);
+  if (sentHere !== undefined) return receivedAt > sentHere;
+  return receivedAt >= leftAt && (connection[OPENED] ?? 0) > idle + IDLE;
+}
+
+/** A reply that is about to be sent. */
+function leaving(delay: number): Sent {
+  const leftAt = turnTime().steady + delay;
+  return { leftAt, idle: performance.nodeTiming.idleTime, on: new WeakMap() };
 }
 
 /** Tells two calls apart, in a few characters however long they are. */

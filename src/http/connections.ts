@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { OPENED } from '../evidence/exchange.ts';
 import { carrierOf } from './tls/secure-server.ts';
 
 export const LATEST = Symbol('latest response');
@@ -8,6 +9,7 @@ export const LATEST = Symbol('latest response');
 export interface Connection extends Socket {
   /** The response to the latest request, while it is under way or if it is the last one. */
   [LATEST]?: ServerResponse | undefined;
+  [OPENED]?: number;
 }
 
 /** A request on such a connection. */
@@ -102,6 +104,7 @@ export class Connections {
   }
 
   readonly #add = (socket: Connection): void => {
+    socket[OPENED] = performance.nodeTiming.idleTime;
     this.#open.set(socket, -1);
     socket.once('close', () => this.#open.delete(socket));
   };

@@ -11,6 +11,7 @@ import type { ReceivedBody } from '../service/received-body.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { turnTime } from '../service/turn-time.ts';
 import type { World } from '../service/world.ts';
+import type { ConnectionRequest } from './connections.ts';
 import { decodeTarget, type Route, receiveBody, type Target } from './decode.ts';
 import { failed } from './edge-errors.ts';
 import { type Framing, send, type Wire } from './encode.ts';
@@ -35,7 +36,7 @@ interface ServiceRequest extends Seen, Framing {
 
 /** Creates the handler that the listener and the Express app share. */
 export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): ServiceHandler {
-  return (request, response) => {
+  return (request: ConnectionRequest, response) => {
     const target = decodeTarget(request.url ?? '/');
     const { headers, method = 'GET' } = request;
     const { sandbox, authorization, refusal } = locate(sandboxes, target.sandbox, headers);
@@ -50,6 +51,7 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
       authorization,
       headers: request.rawHeaders,
       call: undefined,
+      connection: request.socket,
       receivedAt: turnTime().steady,
       head: method === 'HEAD',
       crossOrigin: headers.origin !== undefined,

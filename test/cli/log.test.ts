@@ -191,6 +191,7 @@ function exchanged(number: number): Exchange {
     authorization: undefined,
     call: undefined,
     headers: [],
+    connection: {},
     receivedAt: 0,
   };
   const reply = {

@@ -157,6 +157,7 @@ describe('thousands of sandboxes', () => {
       authorization: call.authorization,
       call,
       headers: [],
+      connection: {},
       receivedAt: 0,
     };
     sandbox.take(seen, { kind: 'reply', reply: SERVICE.getPet(sandbox.world, call), delay: 0 });

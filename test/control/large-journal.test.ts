@@ -13,6 +13,7 @@ const SEEN = {
   authorization: undefined,
   headers: [],
   call: callOf('listPets'),
+  connection: {},
   receivedAt: 0,
 } as const;
 

@@ -67,6 +67,7 @@ const SEEN = {
   authorization: undefined,
   headers: [],
   call: callOf('listPets'),
+  connection: {},
   receivedAt: 0,
 } as const;
 

@@ -187,17 +187,6 @@ describe('of what a client does is found', () => {
     ]);
   });
 
-  test('a refused call repeated on another connection that was open all along', async () => {
-    const { counts, findings } = await withServer({}, async (server) => {
-      const pool = [oneConnection(), oneConnection()];
-      for (const agent of pool) await send(server, step('GET /inventory'), agent);
-      for (const agent of pool) await send(server, step('GET /pets?limit=0'), agent);
-      return server.findings();
-    });
-    expect(counts).toEqual({ 'pointless-retry': 1 });
-    expect(findings).toMatchObject([{ code: 'pointless-retry', exchange: 4 }]);
-  });
-
   test('what an operation is by nature once, with how often it was called', async () => {
     const { total, findings } = await findingsAfter([1, 2, 3].map((id) => step(`GET /pets/${id}`)));
     expect([total, findings.map(({ exchange }) => exchange)]).toEqual([3, [1]]);

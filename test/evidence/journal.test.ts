@@ -11,6 +11,7 @@ const SEEN: Seen = {
   authorization: 'Bearer demo-key',
   call: callOf('listPets'),
   headers: [],
+  connection: {},
   receivedAt: 0,
 };
 

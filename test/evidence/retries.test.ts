@@ -1,8 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { type Carrier, OPENED } from '../../src/evidence/exchange.ts';
 import { markOf, Retries } from '../../src/evidence/retries.ts';
 import { SERVICE } from '../../src/service/implementations.ts';
 import { ReceivedBytes } from '../../src/service/received-body.ts';
+import { turnTime } from '../../src/service/turn-time.ts';
 import { createWorld } from '../../src/service/world.ts';
 import { createStore, storeBaseOf } from '../../src/store/store.ts';
 import { callOf } from '../helpers/call.ts';
@@ -24,6 +26,7 @@ function mark({ method = 'POST', target = '/v1/pets', key = 'a', body }: Sent): 
     authorization,
     call,
     headers: [],
+    connection: {},
     receivedAt: 0,
   };
   return markOf({ seen, call });
@@ -61,22 +64,30 @@ test('thousands of calls that differ by a character each have a mark of their ow
   expect(marks.size).toBe(20_000);
 });
 
-/** Makes the same refused call once for each instant at which a call is received. */
-async function retries(...received: readonly (() => Promise<number>)[]): Promise<boolean[]> {
+/** How a repeated call reaches the server. */
+interface Arrival {
+  readonly connection: Carrier;
+  /** Waits, and returns when the call is received. */
+  readonly received: () => Promise<number>;
+}
+
+/** Makes the same refused call once for each arrival. */
+async function retries(...arrivals: readonly Arrival[]): Promise<boolean[]> {
   const store = createStore(storeBaseOf({ animals: [], inventory: [], orders: [] }));
   const world = createWorld({ store, clock: { now: () => 0, real: false } });
   const call = { ...callOf('getPet'), pathId: '1', authorization: 'Bearer demo-key' };
   const reply = SERVICE.getPet(world, call);
   const known = new Retries();
   const found: boolean[] = [];
-  for (const [index, receivedAt] of received.entries()) {
+  for (const [index, { connection, received }] of arrivals.entries()) {
     const seen = {
       method: 'GET',
       target: '/v1/pets/1',
       authorization: call.authorization,
       call,
       headers: [],
-      receivedAt: await receivedAt(),
+      connection,
+      receivedAt: await received(),
     };
     const { pointless } = known.take({ exchange: index + 1, seen, call, reply, delay: 0, world });
     found.push(pointless);
@@ -84,24 +95,37 @@ async function retries(...received: readonly (() => Promise<number>)[]): Promise
   return found;
 }
 
-/** A call that a client makes after it has got the reply before. */
-const afterReply = async (): Promise<number> => {
+const inSameTurn = async (): Promise<number> => turnTime().steady;
+const inNextTurn = async (): Promise<number> => {
   await setImmediate();
-  await setImmediate();
-  return performance.now();
+  return turnTime().steady;
 };
 
-test('each repetition of a refused call is a retry if the client had the reply', async () => {
-  expect(await retries(afterReply, afterReply, afterReply)).toEqual([false, true, true]);
+/** A connection, by how many milliseconds the server had idled when it accepted it. */
+const opened = (idle: number): Carrier => ({ [OPENED]: idle });
+
+/** The server has not idled as long by the end of this test. */
+const LATER = Number.MAX_VALUE;
+
+test('a call repeated on the connection of its refusal is a retry, however fast', async () => {
+  const again = { connection: opened(0), received: inNextTurn };
+  expect(await retries(again, again, again)).toEqual([false, true, true]);
 });
 
-test('calls that were all received before the first reply left are no retries', async () => {
-  const start = performance.now();
-  const atOnce = async (): Promise<number> => start;
-  expect(await retries(atOnce, atOnce, atOnce)).toEqual([false, false, false]);
+test('a call sent ahead on the connection of its refusal is no retry', async () => {
+  const ahead = { connection: opened(0), received: inSameTurn };
+  expect(await retries(ahead, ahead)).toEqual([false, false]);
 });
 
-test('a call read in the turn of the event loop that sent the refusal is no retry', async () => {
-  const inSameTurn = async (): Promise<number> => performance.now();
-  expect(await retries(inSameTurn, inSameTurn, afterReply)).toEqual([false, false, true]);
+test('a call repeated on a connection opened after the refusal is a retry', async () => {
+  const later = () => ({ connection: opened(LATER), received: inNextTurn });
+  const first = { connection: opened(0), received: inNextTurn };
+  expect(await retries(first, later(), later())).toEqual([false, true, true]);
+});
+
+test('calls on connections that were open or waited to be accepted are no retries', async () => {
+  const { idleTime } = performance.nodeTiming;
+  const atOnce = () => ({ connection: opened(idleTime), received: inNextTurn });
+  const accepted = { connection: {}, received: inNextTurn };
+  expect(await retries(atOnce(), atOnce(), accepted)).toEqual([false, false, false]);
 });
