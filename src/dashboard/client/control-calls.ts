@@ -66,7 +66,10 @@ export async function open(
     throw error;
   }
   if (response.ok) return response;
-  if (response.status === 401) connection.value = token === undefined ? 'no-token' : 'wrong-token';
+  // A late reply to a call with the token before says nothing of this one.
+  if (response.status === 401 && token === controlToken()) {
+    connection.value = token === undefined ? 'no-token' : 'wrong-token';
+  }
   throw new Refusal(response.status, await messageOf(response));
 }
 
