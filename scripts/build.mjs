@@ -4,9 +4,9 @@
 // what only other commands and requests need is in files of their own, loaded when first needed.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { tsImport } from 'tsx/esm/api';
@@ -146,8 +146,12 @@ function bundledPackages() {
     .flatMap(([file, { code }]) => (code ? [file] : []));
   const onPage = Object.values(dashboard.outputs).flatMap(({ inputs }) => Object.keys(inputs));
   const files = [...inOutput, ...onPage];
+  // The folder can be a link.
+  const modules = realpathSync(join(root, 'node_modules'));
   const folders = files.flatMap((file) => {
-    return file.replace(root, '').match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/) ?? [];
+    const path = resolve(root, file);
+    const inside = path.startsWith(modules) ? `node_modules${path.slice(modules.length)}` : '';
+    return inside.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/) ?? [];
   });
   folders.push('node_modules/@faker-js/faker'); // dist/names.js
   return [...new Set(folders)].sort();

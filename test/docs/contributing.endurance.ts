@@ -55,7 +55,7 @@ const PLANTS: Readonly<Record<string, readonly Plant[]>> = {
       file: 'src/control/state/clock-endpoints.ts',
       before: "  {\n    id: 'getClock'",
       text: `  {
-        id: 'getPlanted', method: 'get', path: '/planted', tag: 'Clock', summary: 'Planted',
+        id: 'getPlanted', route: ['get', '/planted'], summary: 'Planted',
         replies: REPLIES,
         handle: ({ sandbox }) => clockReply(sandbox.clock),
       },\n`,
