@@ -5,7 +5,8 @@ import { clientOf } from '../../library/connect.ts';
 import { type ControlClient, ControlError, queryOf } from '../../library/control-client.ts';
 import { baseOf } from '../../library/mock-sandbox.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
-import { actionOf, actionShape, filtersOf } from '../ctl/actions.ts';
+import { actionOf, actionShape } from '../ctl/actions.ts';
+import { assignmentsOf } from '../ctl/assignments.ts';
 import { exchangeLine } from '../ctl/exchange-lines.ts';
 import { Failure, UsageError } from '../failures.ts';
 import type { FlagName } from '../flags.ts';
@@ -54,7 +55,7 @@ async function follow(
   { output }: Terminal,
   json = false,
 ): Promise<number> {
-  const path = `/requests/stream${queryOf(filtersOf(words))}`;
+  const path = `/requests/stream${queryOf(Object.fromEntries(assignmentsOf(words)))}`;
   for await (const { name, data } of client.events<RecordedExchange>(path)) {
     if (name === 'exchange') output.write(json ? `${writeJson(data)}\n` : exchangeLine(data));
   }

@@ -9,10 +9,11 @@ import type {
   Snapshot,
 } from '../../control/control-shapes.ts';
 import { type ControlClient, queryOf } from '../../library/control-client.ts';
-import { counted, describe } from '../../words.ts';
+import { counted } from '../../words.ts';
 import { UsageError } from '../failures.ts';
 import type { FlagName, Flags } from '../flags.ts';
 import { oneOf, refusal } from '../input/given.ts';
+import { assignmentsOf } from './assignments.ts';
 import { exchangeTable } from './exchange-lines.ts';
 import { changeRecord, getRecords, idOf, setFields } from './record-actions.ts';
 import { done, type Result, tableOf } from './result.ts';
@@ -97,7 +98,7 @@ const ACTIONS = {
     words: [0, MANY],
     summary: 'Choose options of assumptions, or list those that differ from the default.',
     async run(client, words) {
-      const options = Object.fromEntries(words.map(optionOf));
+      const options = Object.fromEntries(assignmentsOf(words));
       const all =
         words.length === 0
           ? await client.call<readonly AssumptionState[]>('GET', '/assumptions')
@@ -135,7 +136,7 @@ const ACTIONS = {
     flags: ['follow'],
     summary: 'Print the latest exchanges, or follow them with --follow.',
     async run(client, words) {
-      const path = `/requests${queryOf({ limit: LATEST, ...filtersOf(words) })}`;
+      const path = `/requests${queryOf({ limit: LATEST, ...Object.fromEntries(assignmentsOf(words)) })}`;
       interface Journal {
         readonly exchanges: readonly RecordedExchange[];
       }
@@ -247,15 +248,4 @@ export function actionOf([name, ...words]: readonly string[]): {
   if (words.length >= bounds[0] && words.length <= bounds[1]) return { name: found, words };
   const expected = takes === '' ? 'nothing more' : takes;
   throw refusal(`ctl ${found}`, expected, counted(words.length, 'word'));
-}
-
-/** Filters of the journal, such as `operation=cancelOrder`. */
-export function filtersOf(words: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(words.map(optionOf));
-}
-
-function optionOf(word: string): [name: string, value: string] {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
-  if (name !== undefined && value !== undefined) return [name, value];
-  throw new UsageError(`ctl: expected NAME=VALUE, found ${describe(word)}`);
 }

@@ -3,8 +3,8 @@ import { parseJson } from '../../contract/json.ts';
 import { COLLECTIONS, type Fields, STORED_RECORDS } from '../../contract/records.ts';
 import { type ControlClient, queryOf } from '../../library/control-client.ts';
 import { describe } from '../../words.ts';
-import { UsageError } from '../failures.ts';
 import { oneOf, refusal } from '../input/given.ts';
+import { assignmentsOf } from './assignments.ts';
 import { type Result, recordTable } from './result.ts';
 
 /** Records that a table shows unless `_limit` says otherwise: a store can have a million. */
@@ -22,7 +22,7 @@ export async function getRecords(
     const record = await client.call<object>('GET', `${path}/${idOf(id)}`);
     return recordTable([record], record);
   }
-  const query = { _limit: SHOWN, ...Object.fromEntries(words.map(assignment)) };
+  const query = { _limit: SHOWN, ...Object.fromEntries(assignmentsOf(words)) };
   const records = await client.call<readonly object[]>('GET', path + queryOf(query));
   const total = await client.count(path + queryOf({ ...query, _limit: 0 }));
   const { value, text } = recordTable(records);
@@ -37,10 +37,9 @@ export async function setFields(
 ): Promise<Result> {
   const collection = oneOf(COLLECTIONS, name, 'ctl set');
   const fields = STORED_RECORDS[collection];
-  const changes = words.map((word) => {
-    const [field, text] = assignment(word);
-    return [field, fieldValue(fields, field, text)] as const;
-  });
+  const changes = assignmentsOf(words).map(
+    ([field, text]) => [field, fieldValue(fields, field, text)] as const,
+  );
   return changeRecord(client, `/${collection}/${idOf(id)}`, Object.fromEntries(changes));
 }
 
@@ -59,12 +58,6 @@ export function idOf(word: string): bigint {
   const id = parseInt64(word);
   if (id === undefined) throw refusal('ctl', 'the id of a record', describe(word));
   return id;
-}
-
-function assignment(word: string): [name: string, text: string] {
-  const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
-  if (name !== undefined && text !== undefined) return [name, text];
-  throw new UsageError(`ctl: expected NAME=VALUE, found ${describe(word)}`);
 }
 
 /** A field's value from its text. The server refuses what the field cannot have. */
