@@ -38,9 +38,9 @@ function fullJournal() {
 test('a journal is searched in turns, and written as its client reads', async () => {
   const { list, record } = fullJournal();
   const written = vi.spyOn(Exchange.prototype, 'requestHeaders', 'get');
-  const { result, turns } = await turnsBeside(list('text=nowhere'));
+  const { result, turns } = await turnsBeside(() => list('text=nowhere'));
   expect(result).toBe(`{"exchanges":[],"dropped":0,"total":0}`);
-  expect(turns).toBeGreaterThan(2);
+  expect(turns).toBeGreaterThan(10_000);
   expect(written).not.toHaveBeenCalled();
   const reading = list('limit=2');
   record('/v1/inventory');

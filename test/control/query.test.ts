@@ -321,11 +321,11 @@ describe('a large collection', () => {
   test.each(['_sort=id&_order=desc&_limit=3', 'q=7&_limit=3', 'name_like=z&_limit=3'])(
     'lets other work go first: %s',
     async (query) => {
-      const { result: answer, turns } = await turnsBeside(
+      const { result: answer, turns } = await turnsBeside(() =>
         queryRecords(STORED_RECORDS.animals, source, new URLSearchParams(query)),
       );
       expect(answer.ok && answer.records.length).toBe(query.startsWith('name') ? 0 : 3);
-      expect(turns).toBeGreaterThan(10);
+      expect(turns).toBeGreaterThan(10_000);
     },
   );
 

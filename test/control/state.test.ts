@@ -52,14 +52,9 @@ describeBothWays('the state in the control API', (open) => {
     const orders = Array.from({ length: 15_000 }, (_, id) => `{"id":${id},"petId":999}`);
     const body = `{"orders":[${orders}]}`;
     for (const method of ['PUT', 'PATCH'] as const) {
-      // Receiving the body takes turns too.
-      const received = await turnsBeside(send(method, '/__mock/state', { body: `${body}}` }));
-      expect(received.result.json).toMatchObject({
-        message: expect.stringMatching(/is not JSON/),
-      });
-      const read = await turnsBeside(send(method, '/__mock/state', { body }));
-      expect(read.result.json).toMatchObject({ message: expect.stringMatching(/no animal has/) });
-      expect(read.turns).toBeGreaterThan(received.turns + 5);
+      const { result, turns } = await turnsBeside(() => send(method, '/__mock/state', { body }));
+      expect(result.json).toMatchObject({ message: expect.stringMatching(/no animal has/) });
+      expect(turns).toBeGreaterThan(1000);
     }
   });
 

@@ -1,13 +1,27 @@
-/** Waits for a promise and counts the turns of the event loop that others had meanwhile. */
+import { vi } from 'vitest';
+
+/**
+ * Counts the turns of the event loop that others have during some work. A millisecond passes at each
+ * look at the clock, so the number of steps decides how many turns they take, not the machine's speed.
+ */
 export async function turnsBeside<T>(
-  promise: Promise<T>,
+  work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly turns: number }> {
+  let now = performance.now();
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+    now += 1;
+    return now;
+  });
   let turns = 0;
   const count = (): void => {
     turns += 1;
     next = setImmediate(count);
   };
   let next = setImmediate(count);
-  const result = await promise.finally(() => clearImmediate(next));
-  return { result, turns };
+  try {
+    return { result: await work(), turns };
+  } finally {
+    clearImmediate(next);
+    clock.mockRestore();
+  }
 }

@@ -99,9 +99,9 @@ describe('with a large base', () => {
 
   test('removing an animal yields to other work', async () => {
     const store = large();
-    const { result, turns } = await turnsBeside(removeAnimal(store, 1n));
+    const { result, turns } = await turnsBeside(() => removeAnimal(store, 1n));
     expect(result).toBe(true);
-    expect(turns).toBeGreaterThan(3);
+    expect(turns).toBeGreaterThan(100);
     expect(store.orders.size).toBe(SIZE);
   });
 
@@ -114,7 +114,7 @@ describe('with a large base', () => {
       orders: { ...NOTHING, set },
     };
     const written: bigint[] = [];
-    const merging = mergeInTurns(store, changes);
+    const merging = turnsBeside(() => mergeInTurns(store, changes));
     const write = (): void => {
       // Fewer than it takes to make every attempt fail.
       written.push(BigInt(written.length + 10));
@@ -122,8 +122,8 @@ describe('with a large base', () => {
       if (written.length < 2) setImmediate(write);
     };
     setImmediate(write);
-    expect(await merging).toEqual([]);
-    expect(written.length).toBeGreaterThan(0);
+    expect((await merging).result).toEqual([]);
+    expect(written).toHaveLength(2);
     for (const id of written) expect(store.animals.has(id)).toBe(true);
     expect(store.animals.has(1n)).toBe(false);
     expect(store.orders.size).toBe(SIZE + set.length);
@@ -140,7 +140,7 @@ describe('with a large base', () => {
     let next = setImmediate(write);
     const set = Array.from({ length: 5000 }, (_, index) => ({ id: BigInt(SIZE + index + 1) }));
     const changes = { animals: NOTHING, inventory: NOTHING, orders: { ...NOTHING, set } };
-    expect(await mergeInTurns(store, changes)).toEqual([]);
+    expect((await turnsBeside(() => mergeInTurns(store, changes))).result).toEqual([]);
     clearImmediate(next);
     expect(store.orders.size).toBe(SIZE + set.length);
     expect(store.animals.size).toBe(2 + Number(id - 10n));
