@@ -6,14 +6,15 @@ import { terminalOf } from './output/terminal.ts';
 
 /** Prints what went wrong and returns the exit code for it. */
 function explain(error: unknown): number {
-  // The reader of our output has left, as `head` does.
+  // The reader closed the pipe, as `head` does.
   if (codeOf(error) === 'EPIPE') return 0;
   const { text, code } = whatWentWrong(error);
   process.stderr.write(text);
   return code;
 }
 
-// A server keeps serving when nobody reads what it prints. Commands that print more notice it themselves.
+// A server keeps running if nobody reads its output. Commands that print more check for it
+// themselves.
 process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 
@@ -22,7 +23,7 @@ const terminal = terminalOf(process.stdout, process.stderr, process.env);
 void run(process.argv.slice(2), process.env, terminal)
   .catch(explain)
   .then((exitCode) => {
-    // Whatever is still open, such as a connection that a second signal gave up on, must not delay the exit.
+    // Open handles, such as a connection that a second signal gave up on, must not delay the exit.
     process.stdout.write('', () => {
       const { errored } = process.stdout;
       process.exit(exitCode === 0 && errored !== null ? explain(errored) : exitCode);

@@ -23,7 +23,7 @@ export function start(
 }
 
 /**
- * Loads what `start` starts from.
+ * Loads the files that `start` starts from.
  *
  * @throws UsageError with what to do about it
  */
@@ -31,7 +31,7 @@ export function load(settings: ServeSettings, given: Settings): Promise<LoadedFi
   return loadFiles(settings).catch((error) => explain(error, settings, given));
 }
 
-/** Throws the error for whoever started the server, with what to do about it. */
+/** Rethrows an error of the start with what to do about it. */
 async function explain(error: unknown, settings: ServeSettings, given: Settings): Promise<never> {
   if (error instanceof ScenarioError || error instanceof FixtureError) {
     const what =

@@ -1,8 +1,10 @@
-// Imported first: libraries ask for the working directory when they are loaded.
+// Imported first: libraries read the working directory when they are loaded.
 
 try {
   process.cwd();
 } catch {
-  process.stderr.write('petstore-mock: the working directory is gone: change to one that exists\n');
+  process.stderr.write(
+    'petstore-mock: the working directory no longer exists: change to another one\n',
+  );
   process.exit(1);
 }

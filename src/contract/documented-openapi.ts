@@ -1,12 +1,12 @@
 import type { Json } from './openapi-schemas.ts';
 import { isObject } from './records.ts';
 
-/** What tells the mock from the service, besides its assumptions. */
+/** What distinguishes the mock from the service, besides its assumptions. */
 const OF_THE_MOCK = /^(?:x-mock-.*|Mock-?Basis)$/;
 
 /**
- * An OpenAPI document without what is only assumed, and without what only the mock has: what the
- * interface document itself prescribes, for those who generate a client of the real service.
+ * An OpenAPI document without what is assumed or specific to the mock: only what the interface
+ * document prescribes. For generating a client of the real service.
  */
 export function documentedOnly(document: Json): Json {
   const isAssumed = (part: unknown): boolean => {
@@ -27,10 +27,10 @@ export function documentedOnly(document: Json): Json {
   return { ...rest, info: { ...info, description: 'The pet store service.' } };
 }
 
-/** Members that are left out where nothing is left in them. */
+/** Members to leave out once they are empty. */
 const CONTAINERS = new Set(['content', 'headers']);
 
-/** What a reference leads to; undefined if the part is none. */
+/** The target of a reference; undefined if the part is not a reference. */
 function targetOf({ $ref }: Json, document: Json): unknown {
   if (typeof $ref !== 'string') return undefined;
   return $ref

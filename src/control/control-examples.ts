@@ -13,12 +13,12 @@ const ORDER = { petId: 1, quantity: 2, shipDate: '2031-01-15T09:30:00Z', complet
 
 const SNAPSHOT = 'before';
 const SANDBOX = 'my-test';
-/** An animal that is not in the default fixture, where each has its inventory entry. */
+/** An animal that is not in the default fixture, whose animals all have an inventory entry. */
 const NEW_ANIMAL = 1000;
 
 /**
- * Example requests by the id of the endpoint. They name what is in the default fixture, or what the
- * example of a POST before them creates, and `requests/1` is there once a client has called.
+ * Example requests by endpoint id. They refer to the default fixture, or to what an earlier POST
+ * example creates; `requests/1` exists once a client has called.
  */
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   replaceState: {

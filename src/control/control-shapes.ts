@@ -50,7 +50,7 @@ export type Snapshot = ValueOf<typeof SNAPSHOT>;
 
 const SCENARIO_MEMBERS = {
   name: required(ANY_TEXT, 'Its name.'),
-  description: required(ANY_TEXT, 'What a client meets under it.'),
+  description: required(ANY_TEXT, 'What a client sees under it.'),
 };
 
 export const SCENARIO_SUMMARY = named(
@@ -88,7 +88,7 @@ export type ActiveScenarios = ValueOf<typeof ACTIVE_SCENARIOS>;
 
 const OPTION = object({
   name: required(ANY_TEXT, 'Its name.'),
-  meaning: required(ANY_TEXT, 'What the mock does under it.'),
+  meaning: required(ANY_TEXT, 'What the mock does if it is chosen.'),
 });
 
 export const ASSUMPTION = named(
@@ -109,12 +109,12 @@ export type AssumptionState = ValueOf<typeof ASSUMPTION>;
 export const CLOCK = named(
   'Clock',
   object({
-    now: required(INSTANT_TEXT, 'The time that it shows.'),
-    frozen: required(FLAG, 'Whether it stands still.'),
-    real: required(FLAG, "Whether it shows the machine's own time."),
+    now: required(INSTANT_TEXT, 'The current time.'),
+    frozen: required(FLAG, 'Whether it is frozen.'),
+    real: required(FLAG, 'Whether it follows the system time.'),
   }),
 );
-/** What a sandbox's clock shows. */
+/** The state of a sandbox's clock. */
 export type ClockState = ValueOf<typeof CLOCK>;
 
 const HEADERS = convert(

@@ -22,7 +22,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
 };
 
-/** The page shows what strangers send, so it may load and send nothing but to this server. */
+/** The page shows untrusted input, so it may only load from and send to this server. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -40,7 +40,7 @@ const POLICY = [
  */
 export function serveDashboard(api: Router): void {
   const files = new DashboardFiles();
-  // A page loads its files relative to its own address, so it has only one.
+  // Each page has one address only, since it loads its files relative to it.
   const serve = (path: string, page: string): void => {
     api.get(path, async (request, response) => {
       const { baseUrl, originalUrl } = request;
@@ -60,7 +60,7 @@ export function serveDashboard(api: Router): void {
 }
 
 class DashboardFiles {
-  /** Compressed, by name. */
+  /** The compressed files, by name. */
   readonly #read = new Map<string, Promise<Buffer>>();
 
   async send(request: Request, response: Response, name: string): Promise<void> {
@@ -95,16 +95,16 @@ class DashboardFiles {
     if (file === undefined) {
       file = readFile(join(FOLDER, `${name}.gz`));
       this.#read.set(name, file);
-      // The next request may come after a build.
+      // A later request may find the files built.
       file.catch(() => this.#read.delete(name));
     }
     return file;
   }
 }
 
-/** In a thread of its own: the largest file takes some 15 ms. */
+/** Off the main thread: the largest file takes some 15 ms. */
 function uncompressed(bytes: Buffer): Promise<Buffer> {
-  // Imported late: few clients need it, and a static import would slow every start.
+  // Imported on demand: few clients need it, and a static import would slow every start.
   const { gunzip } = process.getBuiltinModule('node:zlib');
   return new Promise((resolve, reject) => {
     gunzip(bytes, (error, body) => (error === null ? resolve(body) : reject(error)));

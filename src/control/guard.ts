@@ -10,8 +10,9 @@ import { sendReply } from './send.ts';
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="petstore-mock control API"' };
 
 /**
- * Refuses calls from other machines without a token, and from pages of other websites. Never allows
- * another origin by CORS: such a page can neither read a reply nor send what needs a preflight.
+ * Refuses calls from other machines without a token, and calls from pages of other websites. Never
+ * allows another origin by CORS, so such a page can neither read a reply nor send a request that
+ * needs a preflight.
  */
 export function guard(options: GuardOptions): RequestHandler {
   const refusalOf = createGuard(options);
@@ -51,7 +52,7 @@ function wrongHost(header: string | undefined, own: string | undefined): string 
 /** A host with or without a port; brackets around an IPv6 address. */
 const HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::\d{0,5})?$/i;
 
-/** The name or address in a `Host` header, in lower case; undefined where it is malformed. */
+/** The name or address in a `Host` header, in lower case; undefined if it is malformed. */
 function nameIn(header: string): string | undefined {
   const [, address, name] = HOST.exec(header) ?? [];
   return (address ?? name)?.toLowerCase();
@@ -96,7 +97,7 @@ function digestOf(token: string): Buffer {
   return crypto().createHash('sha256').update(token).digest();
 }
 
-/** Imported late: not needed on loopback, and a static import would slow every start. */
+/** Imported on demand: not needed on loopback, and a static import would slow every start. */
 function crypto() {
   return process.getBuiltinModule('node:crypto');
 }

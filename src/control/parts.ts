@@ -30,7 +30,7 @@ export interface ControlParts {
   readonly guard: GuardOptions;
   /** The certificate that clients may trust, in PEM; undefined without TLS. */
   readonly certificate?: string | undefined;
-  /** Whether nothing outside `/__mock` may tell the mock from the service. */
+  /** Whether nothing outside `/__mock` may distinguish the mock from the service. */
   readonly plain?: boolean | undefined;
   /** If false, only what needs no token is available. */
   readonly enabled: boolean;

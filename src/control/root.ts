@@ -8,7 +8,7 @@ import { sendReply } from './send.ts';
 /** The root of the default sandbox, or of a named one, with or without its slash. */
 const ROOT = /^(?:\/~[\w.-]{1,64})?\/?$/;
 
-/** Leads browsers from a root to the dashboard, and tells other clients what is where. */
+/** Redirects browsers from a root to the dashboard, and gives other clients a list of addresses. */
 export function serveRoot(router: Router, { enabled }: ControlParts): void {
   router.get(ROOT, (request, response) => {
     response.vary('Accept');
@@ -18,7 +18,7 @@ export function serveRoot(router: Router, { enabled }: ControlParts): void {
   });
 }
 
-/** curl takes anything, and gets JSON. */
+/** curl accepts any type and gets JSON. */
 function prefersHtml(request: Request): boolean {
   return request.accepts(['json', 'html']) === 'html';
 }

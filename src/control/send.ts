@@ -14,7 +14,7 @@ export function sendReply(
   clock?: Clock,
 ): void {
   response.statusCode = status;
-  // A cache does not see the changes in a sandbox.
+  // A cache would miss changes in the sandbox.
   response.setHeader('Cache-Control', 'no-store');
   if (clock?.real === false) response.setHeader('Date', new Date(clock.now()).toUTCString());
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
@@ -55,7 +55,7 @@ function sendWhole(response: ServerResponse, text: string): void {
   response.end(text);
 }
 
-/** Joins pieces to chunks. Returns the last one. */
+/** Joins pieces into chunks. Returns the last one. */
 function* chunksOf(pieces: Iterable<string>): Generator<string, string> {
   let chunk = '';
   for (const piece of pieces) {

@@ -1,7 +1,7 @@
 import type { Plugin } from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import { parseExact, writeExact } from './client/exact-json.ts';
 
-/** Shows JSON replies with the digits that came: Swagger UI itself rounds integers beyond 2^53. */
+/** Shows JSON replies with their exact digits: Swagger UI rounds integers beyond 2^53. */
 export const exactReplies: Plugin = {
   wrapComponents: {
     responseBody: (original, { React, getComponent }) => {

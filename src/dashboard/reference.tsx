@@ -55,7 +55,7 @@ function Reference() {
   );
 }
 
-/** The operations of the document, each ready to be tried. */
+/** The operations of the document, each with a form to try it. */
 function Operations() {
   const { document: path, scheme, key } = APIS[shown];
   const document = useResource(path, (signal) => call<object>('GET', path, { signal }));
@@ -81,7 +81,7 @@ function Operations() {
   return spec === undefined ? <Loading resource={document} /> : <div ref={place} />;
 }
 
-/** The bounds of int64, which Swagger UI would round; the format of a schema says them too. */
+/** Drops the bounds of int64, which Swagger UI would round; the format implies them. */
 function withoutBigints(spec: object): object {
   const text = JSON.stringify(spec, (_name, value: unknown) =>
     typeof value === 'bigint' ? undefined : value,
@@ -89,7 +89,7 @@ function withoutBigints(spec: object): object {
   return JSON.parse(text);
 }
 
-/** Swagger UI has its dark colours under a class. */
+/** A class turns on Swagger UI's dark colours. */
 function followColorScheme(): void {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);

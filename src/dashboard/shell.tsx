@@ -33,7 +33,9 @@ const COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
   sandboxes: SandboxesView,
 };
 
-/** The frame around every view: where one is, what else there is, and whether the server answers. */
+/**
+ * The frame around every view: the current place, the other views, and the state of the connection.
+ */
 export function Shell() {
   const { view } = place.value;
   const asksForToken = connection.value === 'no-token' || connection.value === 'wrong-token';

@@ -57,7 +57,7 @@ export const CASE_FACTS: Readonly<Record<CaseId, number>> = {
   'order-large-id': RECORD_FACTS['large-id'],
 };
 
-/** The facts of a documented reply and its call; of those not in `wanted`, perhaps none. */
+/** The facts that a documented reply and its call show. May leave out those not in `wanted`. */
 export function callFacts(
   call: Call,
   { status, headers }: Reply,
@@ -133,7 +133,7 @@ function cancelFacts({ pathId = '' }: Call, status: number, { store }: World): n
   if (status === 204) {
     return id !== undefined && isLarge(id) ? CALL_FACTS['cancelled-large-id'] : 0;
   }
-  // Only the store tells: the document defines neither the body nor another conflict.
+  // Only the store can tell: the document shows no body and defines no other conflict.
   const wasCancelled = id !== undefined && store.orders.get(id)?.status === 'cancelled';
   return wasCancelled ? 0 : CALL_FACTS['order-shipped'];
 }

@@ -2,7 +2,7 @@ import { parseJson } from '../contract/json.ts';
 import { type Fields, isObject, RECORDS, type RecordName } from '../contract/records.ts';
 import type { Reply, ShownRecord } from '../service/reply.ts';
 
-/** What records show to a client, each one bit. */
+/** What records can show a client, one bit each. */
 export const RECORD_FACTS = {
   none: 1 << 0,
   available: 1 << 1,
@@ -37,7 +37,7 @@ const known = new WeakMap<object, number>();
 const ALL_FACTS = -1;
 const FIELD_FACTS = RECORD_FACTS['all-fields'] | RECORD_FACTS['absent-fields'];
 
-/** The facts that a reply with records of one kind shows; of those not in `wanted`, perhaps none. */
+/** The facts that a reply with records of one kind shows. May leave out those not in `wanted`. */
 export function recordFacts({ records, body }: Reply, name: RecordName, wanted: number): number {
   const fields = RECORDS[name];
   if (records === undefined) {
@@ -53,7 +53,7 @@ export function recordFacts({ records, body }: Reply, name: RecordName, wanted: 
   return facts;
 }
 
-/** Only forced bodies are parsed, since they are made of no records. */
+/** Only forced bodies are parsed: they come without records. */
 function factsOfText(text: string, fields: Fields): number {
   let value: unknown;
   try {

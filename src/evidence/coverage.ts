@@ -22,7 +22,7 @@ export interface Shown {
 }
 
 export type ReplyCoverage = KnownReply & Shown;
-/** A case is looked for until it is first shown: its count is 0 or 1 for each sandbox. */
+/** A case is checked only until it is first shown: its count is 0 or 1 for each sandbox. */
 type CaseCoverage = DocumentedCase & Shown;
 
 /** How many there are, and how many of them were shown. */
@@ -196,7 +196,7 @@ export function coverageOf(all: Iterable<Pick<Coverage, 'at'>>): CoverageReport 
   return { totals, documented, cases, assumed };
 }
 
-/** What several sandboxes were shown of one thing. */
+/** Sums up what several sandboxes were shown of one thing. */
 export function together(all: readonly Shown[]): Shown {
   const count = all.reduce((sum, it) => sum + it.count, 0);
   const first = all.find((it) => it.first !== undefined)?.first;

@@ -10,7 +10,7 @@ import type { Noted } from './finding-codes.ts';
 
 export const OPENED = Symbol('opened');
 
-/** A connection as far as evidence looks at it: a socket is one. */
+/** A connection as evidence sees it. Sockets are connections. */
 export interface Carrier {
   /**
    * How many milliseconds the server had idled when it accepted the connection; undefined if another
@@ -76,7 +76,7 @@ export class Exchange {
   fault: string | undefined;
   /** The delay of the reply, in milliseconds. */
   delay = 0;
-  /** What the client did here that it should not do. */
+  /** What the client should not have done. */
   findings: readonly Noted[] = NO_FINDINGS;
   /** Names and values in turn. */
   #requestHeaders: readonly string[] = [];
@@ -100,7 +100,7 @@ export class Exchange {
     this.number = number;
     this.at = at;
     this.method = seen.method;
-    // An equal text is kept as it is: the new one can be freed with its request.
+    // Keeps the old string if it is equal: the new one can be freed with its request.
     if (this.target !== seen.target) this.target = cut(seen.target, KEPT_TARGET);
     this.operation = seen.call?.operation;
     this.status = isShown(outcome) ? reply?.status : undefined;
@@ -166,7 +166,7 @@ export class Exchange {
     if (this.#reason !== undefined) why.push(this.#reason);
     if (why.length === 0) {
       why.push(
-        this.basis.kind === 'documented' ? 'as the document prescribes' : 'as HTTP asks for',
+        this.basis.kind === 'documented' ? 'as the document prescribes' : 'as HTTP requires',
       );
     }
     return why;

@@ -1,13 +1,13 @@
 /** What each code of a finding means to a client, and what to do about it. */
 export const FINDING_CODES = {
-  deprecated: 'The operation is to be sunset; move away from it before then.',
-  experimental: 'The operation can change without notice; be ready to adapt, or do without it.',
+  deprecated: 'The operation will be sunset; migrate before then.',
+  experimental: 'The operation can change without notice; be ready to adapt, or avoid it.',
   'rounded-id': 'A double cannot hold this id exactly; read and write ids as 64-bit integers.',
-  'placeholder-key': 'A variable without a value was sent as the key; check where it is set.',
-  'unknown-input': 'The document does not name it, so the service may refuse it; leave it out.',
-  'pointless-retry': 'The reply cannot change by asking again; retry only what may be temporary.',
-  'early-retry': 'The service asked for a longer pause; wait as long as Retry-After says.',
-  'unexpected-body': 'A DELETE takes no body and the service may refuse one; send none.',
+  'placeholder-key': 'An unset variable was sent as the key; check where it is set.',
+  'unknown-input': 'The document does not define it, so the service may reject it; remove it.',
+  'pointless-retry': 'A retry cannot change this reply; retry only temporary failures.',
+  'early-retry': 'The service asked for a longer pause; wait for as long as Retry-After says.',
+  'unexpected-body': 'DELETE takes no body, and the service may reject one; send none.',
 } as const satisfies Record<string, string>;
 
 export type FindingCode = keyof typeof FINDING_CODES;

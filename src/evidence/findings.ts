@@ -12,7 +12,7 @@ import { nearRoundedId, placeholderKey, unknownInputs } from './findings-checks.
 import type { Journal } from './journal.ts';
 import { isFinal, Retries } from './retries.ts';
 
-/** Something that a client did and should not do against the real service. */
+/** Something a client did that it should not do against the real service. */
 export interface Finding extends Noted {
   readonly sandbox: string;
   /** The number of the exchange that caused it. */
@@ -33,10 +33,10 @@ export interface FindingsReport {
 
 /** Findings kept in each sandbox. */
 const MOST = 100;
-/** Findings reported of many sandboxes together: there can be thousands. */
+/** Findings reported for many sandboxes together: there can be thousands. */
 export const MOST_TOGETHER = 1000;
 
-/** What every call of an operation is: these findings are kept once. */
+/** Findings that every call of an operation causes; each is kept once. */
 const NATURES: ReadonlyMap<OperationId, readonly Noted[]> = new Map(
   OPERATION_IDS.map((id) => [id, naturesOf(id)] as const).filter(([, it]) => it.length > 0),
 );
@@ -45,7 +45,7 @@ function naturesOf(id: OperationId): Noted[] {
   const { sunset, stability } = operationShape(id);
   const natures: Noted[] = [];
   if (sunset !== undefined) {
-    const message = `${id} is deprecated, to be sunset on ${sunset}.`;
+    const message = `${id} is deprecated and will be sunset on ${sunset}.`;
     natures.push({ code: 'deprecated', message, advice: FINDING_CODES.deprecated });
   }
   if (stability !== undefined) {
@@ -55,7 +55,7 @@ function naturesOf(id: OperationId): Noted[] {
   return natures;
 }
 
-/** Called for each finding when it is made. What a call is by nature is a finding once. */
+/** Called for each new finding. One that every call of an operation causes is reported once. */
 export type OnFinding = (finding: Finding) => void;
 
 /** Collects the findings of one sandbox. */
@@ -124,11 +124,11 @@ export class Findings {
     const { pointless, early } = this.#retries.take(witnessed);
     if (pointless) {
       const status = witnessed.reply?.status;
-      const message = `The same call was repeated after a ${status}, which it gets again.`;
+      const message = `The same call was repeated after a ${status} that cannot change.`;
       this.#add('pointless-retry', message, witnessed);
     }
     if (early !== undefined) {
-      const message = `The call was repeated before the ${early} s of Retry-After were over.`;
+      const message = `The call was repeated before Retry-After (${early} s) had passed.`;
       this.#add('early-retry', message, witnessed);
     }
     if (this.#retries.isEmpty) this.#retries = undefined;
@@ -139,7 +139,7 @@ export class Findings {
     if (reply?.status === 401 || reply?.status === 403) return;
     const near = nearRoundedId(call, world);
     if (near === undefined) return;
-    const message = `${call.pathId} is unknown; ${near}, which exists, is the same double.`;
+    const message = `${call.pathId} is unknown; ${near} exists and rounds to the same double.`;
     this.#add('rounded-id', message, witnessed);
   }
 

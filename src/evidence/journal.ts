@@ -79,10 +79,10 @@ export class Journal {
   }
 
   /**
-   * Takes an exchange in.
+   * Records an exchange.
    *
    * @param at by the sandbox's clock
-   * @param frozen whether that clock stands still: nothing takes time then
+   * @param frozen whether that clock is frozen: all durations are 0 then
    */
   record(at: number, seen: Seen, outcome: Outcome, frozen = false): void {
     this.#number += 1;

@@ -8,7 +8,7 @@ import { retryAfter } from './findings-checks.ts';
 const RETRY_WITHIN = 60_000;
 const MOST_PAUSES = 16;
 
-/** Client errors that can pass by themselves. */
+/** Client errors that can be temporary. */
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /** Whether asking again would get the same reply. */
@@ -18,11 +18,11 @@ export function isFinal({ status, basis }: Reply): boolean {
 
 /** A reply that a client may have got, on one connection or several. */
 interface Sent {
-  /** When it left for the first time, by `turnTime().steady`. */
+  /** When it was first sent, by `turnTime().steady`. */
   readonly leftAt: number;
   /** How long the server had idled by then, in milliseconds. */
   readonly idle: number;
-  /** When it left on each connection, by `turnTime().steady`. */
+  /** When it was sent on each connection, by `turnTime().steady`. */
   readonly on: WeakMap<Carrier, number>;
 }
 
@@ -33,7 +33,7 @@ interface Refusal {
   readonly version: number;
   readonly world: object;
   readonly sent: Sent;
-  /** When it was sent for the latest time, by `performance.now()`. */
+  /** When it was last sent, by `performance.now()`. */
   readonly latest: number;
 }
 
@@ -45,17 +45,19 @@ interface Pause {
   readonly sent: Sent;
 }
 
-/** What one sandbox's client was refused or asked to wait for, and whether it heeds that. */
+/**
+ * Remembers the refusals and the requested pauses of one sandbox, to find retries that ignore them.
+ */
 export class Retries {
   #refused: Refusal | undefined;
   readonly #pauses = new Map<string, Pause>();
 
-  /** Whether there is nothing that a call could be a retry of. */
+  /** Whether no call can be a retry yet. */
   get isEmpty(): boolean {
     return this.#refused === undefined && this.#pauses.size === 0;
   }
 
-  /** Takes in a call and its reply, which says whether the same call may follow. */
+  /** Records a call and its reply. */
   take(witnessed: Witnessed): { pointless: boolean; early: Pause['seconds'] | undefined } {
     const { reply, world, delay, seen } = witnessed;
     const mark = markOf(witnessed);
@@ -97,7 +99,7 @@ export class Retries {
     const pause = this.#pauses.get(mark);
     this.#pauses.delete(mark);
     if (pause === undefined || !isKnown(pause.sent, seen)) return undefined;
-    // Whoever waited by either clock has waited.
+    // Waiting by either clock is enough.
     const waited =
       world.clock.now() >= pause.until ||
       performance.now() >= pause.sent.leftAt + pause.seconds * 1000;
@@ -117,9 +119,10 @@ export class Retries {
 const IDLE = 0.05;
 
 /**
- * Whether a client that makes a call can know a reply. On a connection that carried the reply it does,
- * unless it sent the call ahead. Any other connection must have been opened after the reply left:
- * calls made at once are on connections that wait to be accepted, so the server does not idle between.
+ * Whether a client could have read a reply before it made a call. It could on the connection that
+ * carried the reply, unless it pipelined the call. Any other connection must have been opened after
+ * the reply was sent: connections of parallel calls wait to be accepted, so the server does not
+ * idle between them.
  */
 function isKnown({ leftAt, idle, on }: Sent, { connection, receivedAt }: Seen): boolean {
   const sentHere = on.get(connection);
@@ -133,10 +136,10 @@ function leaving(delay: number): Sent {
   return { leftAt, idle: performance.nodeTiming.idleTime, on: new WeakMap() };
 }
 
-/** Tells two calls apart, in a few characters however long they are. */
+/** A hash that identifies a call: short, however long the call is. */
 export function markOf({ seen, call }: Pick<Witnessed, 'seen' | 'call'>): string {
   const { authorization = '', body } = call;
-  // Loaded for the first refusal: most servers start without it.
+  // Loaded at the first refusal, to keep the start fast.
   const { createHash } = process.getBuiltinModule('node:crypto');
   const hash = createHash('sha1');
   hash.update(`${seen.method} ${seen.target}\n${authorization}\n${body.kind}\n`);

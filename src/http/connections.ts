@@ -5,7 +5,7 @@ import { carrierOf } from './tls/secure-server.ts';
 
 export const LATEST = Symbol('latest response');
 
-/** A connection with the server's notes. Properties of the socket are the fastest to look up. */
+/** A connection with the server's own properties: those of a socket are the fastest to look up. */
 export interface Connection extends Socket {
   /** The response to the latest request, while it is under way or if it is the last one. */
   [LATEST]?: ServerResponse | undefined;
@@ -31,7 +31,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
-/** Whether a reply has begun, or waits for the one before it, and is not finished. */
+/** Whether a reply is under way, or queued behind an earlier one. */
 export function isReplying(latest: ServerResponse | undefined): boolean {
   if (latest === undefined || latest.writableFinished) return false;
   return latest.socket === null || latest.req.complete || latest.headersSent;
@@ -42,7 +42,10 @@ export function isLast(latest: ServerResponse | undefined): boolean {
   return latest !== undefined && !latest.shouldKeepAlive;
 }
 
-/** Makes a response the last one on its connection. It says so unless its headers are out. */
+/**
+ * Makes a response the last one on its connection. It announces that unless its headers are already
+ * sent.
+ */
 export function endAfter(response: ServerResponse): void {
   const { socket } = response.req;
   response.shouldKeepAlive = false;
@@ -55,8 +58,8 @@ export function endAfter(response: ServerResponse): void {
 const LINGER = 1_000;
 
 /**
- * Ends a connection, and reads what the client still sends for a while: otherwise a reset can
- * overtake the reply (RFC 9112, section 9.6).
+ * Ends a connection, and goes on reading for a while: otherwise a reset can overtake the reply (RFC
+ * 9112, section 9.6).
  */
 export function closeWith(socket: Socket, text: string, linger = LINGER): void {
   if (socket.writableEnded) return;
@@ -65,7 +68,7 @@ export function closeWith(socket: Socket, text: string, linger = LINGER): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** How often connections at rest are closed while a server stops, in milliseconds. */
+/** How often idle connections are closed while a server stops, in milliseconds. */
 const SWEEP_EVERY = 20;
 
 /** How long stopping may take, however slowly a client reads, in milliseconds. */
@@ -74,15 +77,15 @@ const LONGEST = 30_000;
 /** How long the rest of a body may take while a server stops, in milliseconds. */
 const UNSENT = 1_000;
 
-/** How long a connection at rest may take to close its side; it has no reply to lose. */
+/** How long an idle connection may take to close its side; it has no reply to lose. */
 const BRIEF_LINGER = 100;
 
 /** The open connections of a server. */
 export class Connections {
-  /** Whether the server stops, so that each request is the last on its connection. */
+  /** Whether the server is stopping, so that each request is the last on its connection. */
   stopping = false;
   readonly #server: Server;
-  /** Each with how many bytes it had sent at the latest check; -1 while it had a reply to come. */
+  /** The number of bytes that each had sent at the last check; -1 while a reply was due. */
   readonly #open = new Map<Connection, number>();
 
   /**
@@ -132,7 +135,7 @@ export class Connections {
         clearTimeout(end);
         resolve();
       });
-      // Once everything that has arrived by now is read.
+      // After everything that has arrived so far is read.
       setImmediate(() => setImmediate(sweep));
     });
   }
@@ -146,9 +149,9 @@ export class Connections {
   }
 
   /**
-   * Closes the connections on which nobody waits for a reply or is sending a body.
+   * Closes the connections that have no reply due and no body on its way.
    *
-   * @param late whether those still sending a body have had their time
+   * @param late whether the time for sending a body is over
    */
   #closeResting(late: boolean): void {
     for (const socket of this.#open.keys()) {

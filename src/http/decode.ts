@@ -17,7 +17,7 @@ export interface Route {
 
 /** The parts of a request target (RFC 9112, section 3.2). */
 export interface Target {
-  /** The whole of it, as the client wrote it. */
+  /** The whole target, as the client wrote it. */
   readonly url: string;
   /** The sandbox in the path, or undefined for the default one. */
   readonly sandbox: string | undefined;
@@ -30,7 +30,7 @@ export interface Target {
   readonly pathId: string | undefined;
 }
 
-/** By path; for one that ends in a parameter, by what stands before it, which ends in a slash. */
+/** Keyed by path; a path that ends in a parameter is keyed by its prefix, slash included. */
 const routes = new Map<string, Route>();
 
 for (const id of OPERATION_IDS) {
@@ -44,10 +44,10 @@ for (const id of OPERATION_IDS) {
 }
 
 const AUTHORITY = /^https?:\/\/[^/?#]*/i;
-/** A sandbox in a path, well-formed or not. */
+/** A sandbox in a path, valid or not. */
 const SANDBOX = /^\/~([^/]*)(?=\/)/;
 
-/** Targets with a query that were split before: clients repeat these, and URLSearchParams is slow. */
+/** Caches split targets with a query: clients repeat them, and URLSearchParams is slow. */
 const targets = new Map<string, Target>();
 const MOST_TARGETS = 1024;
 const LONGEST_TARGET = 256;
@@ -89,7 +89,7 @@ function findRoute(written: string): Pick<Target, 'route' | 'pathId'> {
   return { route: routes.get(path.slice(0, slash)), pathId };
 }
 
-/** Leaves an invalid encoding, or one of a separator, as it is. */
+/** Leaves invalid encodings and encoded separators unchanged. */
 function decodeSegment(segment: string): string {
   try {
     const decoded = decodeURIComponent(segment);

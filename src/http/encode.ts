@@ -13,7 +13,7 @@ export interface Wire {
   readonly faults: Faults;
 }
 
-/** What a request requires of the form of its reply. */
+/** How a request determines the form of its reply. */
 export interface Framing {
   /** A reply to HEAD has the headers of the one to GET and no content (RFC 9110, section 9.3.2). */
   readonly head: boolean;
@@ -24,7 +24,7 @@ export interface Framing {
 /** Characters of an array in each streamed chunk; a shorter array is sent at once. */
 const CHUNK = 64 * 1024;
 
-/** The same for a reply that waits behind others, which Node buffers up to its own limit. */
+/** The same for a reply queued behind others, which Node buffers up to its own limit. */
 const CHUNK_AHEAD = 4 * 1024;
 
 const EXPOSED = 'Link, X-Total-Count, Retry-After, Deprecation, Sunset, WWW-Authenticate';

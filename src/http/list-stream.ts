@@ -4,16 +4,17 @@ import { inTurn } from './faults/broken-connection.ts';
 /** A reply that is sent chunk by chunk. */
 interface Stream {
   readonly response: ServerResponse;
-  /** What is still to be sent; the last chunk is what it returns. */
+  /** The remaining chunks; the last one is the return value. */
   readonly rest: Generator<string, string>;
 }
 
-/** Streams whose clients accept more. All servers of the process share this queue. */
+/** Streams whose clients accept more data. All servers of the process share this queue. */
 const ready: Stream[] = [];
 
 /**
- * Sends chunk after chunk until the client leaves. Each turn of the event loop makes one chunk of one
- * stream, so that other requests never wait for more, however many long replies there are.
+ * Sends chunk after chunk until the client disconnects. Each turn of the event loop writes one
+ * chunk of one stream, so other requests wait for one chunk at most, however many long replies are
+ * under way.
  */
 export function stream(
   response: ServerResponse,
@@ -23,7 +24,7 @@ export function stream(
   goOn({ response, rest }, response.write(first));
 }
 
-/** @param takesMore whether the client accepts more */
+/** @param takesMore whether the client accepts more data */
 function goOn(sent: Stream, takesMore: boolean): void {
   const { response } = sent;
   if (!takesMore) response.once('drain', () => makeReady(sent));
@@ -45,7 +46,7 @@ function takeTurn(): void {
     if (done === true) response.end(value);
     else goOn(next, response.write(value));
   } catch (error) {
-    // The reply has begun, so the client can only be shown that it is incomplete.
+    // The reply has begun: closing the connection tells the client that it is incomplete.
     process.emitWarning(error instanceof Error ? error : new Error(String(error)));
     response.destroy();
   }

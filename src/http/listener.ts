@@ -31,7 +31,7 @@ export interface Timeouts {
   readonly checkEvery: number;
   /** Between two requests on a connection, roughly; longer than clients keep one themselves. */
   readonly idle: number;
-  /** Without progress in what is in flight when the server stops; up to twice that. */
+  /** Without progress on requests in flight while the server stops; up to twice that. */
   readonly stop: number;
 }
 
@@ -89,7 +89,7 @@ export function createListener(options: ListenerOptions): Listener {
   const answer = (request: ConnectionRequest, response: ServerResponse): void => {
     const { socket } = request;
     if (isLast(socket[LATEST]) || (connections.stopping && socket.writableEnded)) {
-      // The client was told that the reply before is the last.
+      // The client was told that the previous reply is the last.
       request.resume();
       return;
     }
@@ -105,7 +105,7 @@ export function createListener(options: ListenerOptions): Listener {
   const reported = new Set<string>();
   server.on('clientError', (error: ClientError, socket: Connection) => {
     const notice = otherProtocol(error);
-    // Each once: a client that retries would fill the log.
+    // Each notice once: a client that retries would fill the log.
     if (notice !== undefined && !reported.has(notice)) {
       reported.add(notice);
       options.onNotice?.(notice);
@@ -115,7 +115,7 @@ export function createListener(options: ListenerOptions): Listener {
   return { server, close: () => connections.close(timeouts.stop) };
 }
 
-/** Makes what answers a request: an Error, the service's handler, or the app. */
+/** Creates the request handler: it answers with an Error, the service's handler, or the app. */
 function responder({ service, loadApp }: ListenerOptions, errors: EdgeErrors): RequestListener {
   let app: Promise<RequestListener> | undefined;
   return (request, response) => {
@@ -150,7 +150,7 @@ function isServicePath(url: string): boolean {
   return next === '/' || next === '?' || next === undefined;
 }
 
-/** Answers CONNECT, or closes the connection where other replies are still due on it. */
+/** Answers CONNECT, or closes the connection if earlier replies are still due on it. */
 function refuseConnect(socket: Connection, errors: EdgeErrors): void {
   // Node no longer handles the socket's errors and data.
   socket.on('error', () => socket.destroy()).resume();

@@ -22,10 +22,10 @@ export interface ServiceOptions extends Wire {
   readonly sandboxes: Sandboxes;
 }
 
-/** Answers a request for a path of the service, and any other with 404. */
+/** Answers requests for the service's paths, and all others with 404. */
 export type ServiceHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A request on its way to its reply, as the journal and the encoder read it. */
+/** A request that is being answered, as the journal and the encoder read it. */
 interface ServiceRequest extends Seen, Framing {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

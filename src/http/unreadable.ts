@@ -2,13 +2,13 @@ import { type Connection, closeWith, endAfter, isLast, isReplying, LATEST } from
 import type { EdgeError, EdgeErrors } from './edge-errors.ts';
 import { PLAIN_HTTP } from './tls/secure-server.ts';
 
-/** What Node reports of bytes that are not a request. */
+/** Node's error for bytes that are not a request. */
 export interface ClientError extends NodeJS.ErrnoException {
   /** The bytes that were read last. */
   readonly rawPacket?: Buffer;
 }
 
-/** Connections that have had an error: every further byte causes another one. */
+/** Connections that have failed: every further byte causes another error. */
 const refused = new WeakSet<Connection>();
 
 /** Answers bytes that are not a request, and closes the connection. */
@@ -28,14 +28,14 @@ export function refuseUnreadable(error: ClientError, socket: Connection, errors:
     }
     return;
   }
-  // A client without an open request would take an Error for the reply to its next request. After
-  // the last request of a connection no client expects one.
+  // A client with no open request would take an Error for the reply to its next request. After the
+  // last request on a connection, no client expects a reply.
   const answered = latest?.writableEnded === true && (isLast(latest) || !latest.req.complete);
   const silent = socket.bytesRead === 0 || answered;
   closeWith(socket, silent ? '' : errors.text(errorFor(error, errors.invalid())));
 }
 
-/** An error in TLS itself, after which nothing can be said to the client. */
+/** An error in TLS itself: no reply can be sent. */
 function isOfTls({ code = '' }: ClientError): boolean {
   return code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO';
 }
@@ -87,7 +87,7 @@ export function otherProtocol({ code, rawPacket }: ClientError): string | undefi
     return 'a client sent plain HTTP, but this port speaks HTTPS: give the client a base URL with https:// instead of http://';
   }
   if (code !== undefined && UNTRUSTED.test(code)) {
-    return 'a client does not trust the certificate: --tls-write FILE and /__mock/certificate.pem hand it out';
+    return 'a client does not trust the certificate: get it with --tls-write FILE or from /__mock/certificate.pem';
   }
   if (rawPacket === undefined) return undefined;
   // A handshake record of TLS (RFC 8446, section 5.1).

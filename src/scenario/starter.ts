@@ -47,7 +47,7 @@ export async function loadStore(
   return createStore(await generateStore({ animals, orders, seed }));
 }
 
-/** Whether a scenario says anything of records, so that the store has to be made anew for it. */
+/** Whether a scenario affects records, so that its store must be built for it. */
 export function touchesStore({ fixture, generate, state }: Scenario): boolean {
   if (fixture !== undefined || generate !== undefined) return true;
   return Object.values(state).some((it) => it.set.length + it.each.length + it.remove.length > 0);

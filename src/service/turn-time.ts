@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers';
 
-/** The time, as of the first look at it in a turn of the event loop. */
+/** The time when it was first read in a turn of the event loop. */
 export interface TurnTime {
   /** In milliseconds since 1970. */
   readonly wall: number;
@@ -12,7 +12,7 @@ let current: TurnTime | undefined;
 
 /**
  * The time in this turn of the event loop. All requests that are read in one turn share it: on a
- * virtual machine each look at the time can cost 0.6 µs, and a request took up to four.
+ * virtual machine, each reading of the clock can cost 0.6 µs, and a request would need up to four.
  */
 export function turnTime(): TurnTime {
   if (current === undefined) {

@@ -90,7 +90,7 @@ function isWhole<M extends Members>(
 /** The schema of an object that has these members, whatever their values. */
 export function having(names: readonly string[], values: Json = {}): Json {
   const properties = Object.fromEntries(names.map((name) => [name, {}]));
-  // A linter of OpenAPI asks for the properties of required names.
+  // OpenAPI linters expect required names among the properties.
   return { type: 'object', required: names, properties: { ...properties, ...values } };
 }
 
@@ -109,7 +109,7 @@ function objectSchema(members: Members): Json {
   };
 }
 
-/** Tells names that no member has. Returns whether there were none. */
+/** Reports unknown names. Returns whether there were none. */
 function tellUnknown(
   value: Readonly<Record<string, unknown>>,
   members: Members,
@@ -134,7 +134,7 @@ function tellUnknown(
 function foundName(name: string, members: Members, value: object): string {
   // YAML reads `{ calls: 2,4 }` as two members.
   if (/^\d+-?\d*$/.test(name)) {
-    return `${describe(name)} (what has a comma needs quotes in braces)`;
+    return `${describe(name)} (inside braces, quote a value that contains a comma)`;
   }
   const entries = Object.entries(members);
   const missing = entries.filter(([it, { required }]) => required && !Object.hasOwn(value, it));

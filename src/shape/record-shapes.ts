@@ -22,7 +22,9 @@ const STRICTER: Partial<Record<Field['type'], object>> = {
 
 /** A change of every record of a collection that matches. */
 export interface Each {
-  /** For members by name, the values of which a record must have one; null stands for none. */
+  /**
+   * The values to match, by member. A record must have one of them; null matches an absent member.
+   */
   readonly where: ReadonlyMap<string, ReadonlySet<unknown>>;
   /** Members with their new values; null removes one. */
   readonly change: Readonly<Record<string, unknown>>;
@@ -55,7 +57,7 @@ export const RECORD_SHAPES = {
   orders: recordShape(STORED_RECORDS.orders),
 } as const;
 
-/** Members of a record, of which only those in `required` must be there. */
+/** Members of a record. Only those in `required` are required. */
 export function membersShape<const F extends Fields>(
   fields: F,
   required: readonly (keyof F)[],
@@ -73,8 +75,8 @@ export function changesShape(fields: Fields): Shape<Readonly<Record<string, unkn
 }
 
 /**
- * A change of every record, with the members that change beside `where`, which the records to change
- * must match: in each member it names, they have one of its values. null stands for no value.
+ * A change of every record that `where` matches. `where` lists values by member, of which a record
+ * must have one; null matches an absent member. The members beside `where` are the changes.
  *
  * @param id the member that is the id, which stays
  */

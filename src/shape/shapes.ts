@@ -44,7 +44,7 @@ export interface Shape<T> {
   /** How well a value matches this alternative of several: 0 if its JSON type differs. */
   readonly likeness: (value: unknown) => number;
   /**
-   * The value, or undefined after a misfit was told.
+   * The value, or undefined after a misfit was reported.
    *
    * @param at the place of the value. Readers share this array and change it: `readAs` copies it.
    */
@@ -87,7 +87,7 @@ function typeOf(value: unknown): string {
  * A value without members.
  *
  * @param schema names its `type`
- * @param words that a misspelt one may have been meant for
+ * @param words to suggest in place of a misspelt one
  */
 export function scalar<T>(
   expected: string,
@@ -107,9 +107,9 @@ export function scalar<T>(
   };
 }
 
-/** What was found, with the nearest of the right words if there is one. */
+/** What was found, with the nearest valid word if there is one. */
 export function foundWord(value: unknown, words: readonly string[] = []): string {
-  // A word of two letters is within reach of any other.
+  // A word of two letters is close to any other.
   const hint = typeof value === 'string' && value.length > 2 ? suggest(value, words) : '';
   return `${describe(value)}${hint}`;
 }

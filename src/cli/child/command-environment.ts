@@ -12,7 +12,7 @@ export function commandEnvironment(
   inherited: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | undefined> {
   const lists = scenarios.reduce<KeyLists>((earlier, it) => over(earlier, it.keys), keys);
-  // If scenarios refuse every key, the command gets the one that it would otherwise get.
+  // If scenarios refuse every key, the command still gets the one it would otherwise get.
   const key = workingKey(lists) ?? lists.valid?.[0] ?? 'demo-key';
   return { ...inherited, ...mockVariables(server, key, inherited, noControl) };
 }

@@ -4,7 +4,7 @@ import { renderAssumption, renderAssumptions } from '../output/render-assumption
 import { jsonText } from '../output/write-report.ts';
 import type { Command } from './command.ts';
 
-/** Lists the assumptions with what is chosen, or explains one. */
+/** Lists the assumptions and the chosen options, or explains one. */
 export const assumptions: Command = ({ flags, positionals: [name], terminal }) => {
   const { assume = {}, json = false } = flags;
   const { output, style } = terminal;

@@ -11,7 +11,8 @@ import type { Command } from './command.ts';
 export const serve: Command = async ({ terminal, ...given }) => {
   const settings = serveSettings(given);
   const writeCoverage = await coverageWriter(given);
-  // Before the start, which can take long: process 1 of a container ignores signals it does not handle.
+  // Before the start, which can be slow: process 1 of a container ignores signals that it does not
+  // handle.
   const signals = new Signals(['SIGTERM', 'SIGINT']);
   const format = logFormatFor(terminal, given.flags.log);
   const log = openLog(terminal, format);

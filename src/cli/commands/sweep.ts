@@ -139,7 +139,7 @@ async function runAll(
   const entries = variants.entries();
   let done = 0;
   const worker = async (): Promise<void> => {
-    // All workers share one iterator: each takes what is next.
+    // All workers share one iterator: each takes the next variant.
     for (const [index, variant] of entries) {
       progress(`${done} of ${variants.length} options, now ${nameOf(variant)}`);
       results[index] = await run(variant);

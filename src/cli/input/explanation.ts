@@ -6,7 +6,7 @@ import { completionsOf } from './completed-words.ts';
 import { variableOf } from './environment.ts';
 import { ASKED_BY, PARSER, spelledOut } from './spelling.ts';
 
-const ABOUT = 'A local stand-in for the pet store service, for people who write its clients.';
+const ABOUT = 'A local mock server for the pet store service, for developers of its clients.';
 
 const CONFIGURED_ELSEWHERE = `Each flag can also be an environment variable (--read-only-key is ${variableOf('read-only-key')}; commas separate repeated values, 1 and 0 turn a switch on and off) or a member of the JSON object in the --config file. A flag wins over a variable, and a variable over the file.`;
 

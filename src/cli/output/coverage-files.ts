@@ -8,7 +8,7 @@ import { refusal, type Settings } from '../input/given.ts';
 const ENDINGS = Object.keys(coverageFormats);
 
 /**
- * Checks the files of `--coverage` before a run: after a long one, it would be too late.
+ * Checks the files of `--coverage` before the run: after a long one, it would be too late.
  *
  * @throws UsageError for an unknown extension, or a file that cannot be written
  * @returns writes every file that can be written, and returns what is wrong with the others

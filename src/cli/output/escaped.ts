@@ -12,7 +12,7 @@ export function escaped(text: string): string {
   return text.replace(UNSAFE, escapeOf);
 }
 
-/** The same for text whose line breaks are ours. */
+/** The same for text that keeps its line breaks. */
 export function escapedLines(text: string): string {
   return text.split('\n').map(escaped).join('\n');
 }

@@ -32,7 +32,7 @@ export function tellFound({ count, example }: Found): string {
   return count === 1 ? escaped(example) : `${escaped(example)} (and ${count - 1} more)`;
 }
 
-/** What a command was shown of the service, and what it should not have done. */
+/** What a command was shown of the service, and what it did wrong. */
 export function renderEvidence(
   { coverage, findings }: ReportData,
   { calls, assumptions }: Touched,

@@ -9,13 +9,13 @@ import { exchangeText } from './exchange-text.ts';
 /** The most streams that a server has open at a time. */
 export const MOST_STREAMS = 100;
 
-/** Milliseconds between two looks at the journals. */
+/** Milliseconds between two polls of the journals. */
 const INTERVAL = 50;
 
-/** The most exchanges written at one look, for all streams together: about 2 ms. */
+/** The most exchanges written at one poll, for all streams together: about 2 ms. */
 const MOST_AT_ONCE = (MOST_PER_SECOND * INTERVAL) / 1000;
 
-/** Looks without an exchange after which a comment keeps the connection open: 15 s. */
+/** Polls without an exchange after which a comment keeps the connection open: 15 s. */
 const MOST_IDLE = 15_000 / INTERVAL;
 
 /** Bytes buffered for a slow client. */
@@ -36,7 +36,7 @@ export function streamsOf(sandboxes: Sandboxes): Streams {
 /** What a stream sends. */
 interface StreamOptions {
   readonly filter: ExchangeFilter;
-  /** The number of the exchange that the client has read last; by default the latest. */
+  /** The last exchange that the client has read; by default the latest one. */
   readonly after?: number | undefined;
   readonly perSecond?: number | undefined;
 }
@@ -54,12 +54,12 @@ class Streams {
   }
 
   /**
-   * Opens a stream, which ends when the client leaves or the sandbox is deleted.
+   * Opens a stream, which ends when the client disconnects or the sandbox is deleted.
    *
    * @param options what to send
    */
   open(response: ServerResponse, sandbox: Sandbox, options: StreamOptions): void {
-    // Others may have opened while this one waited for its turn.
+    // Others may have opened while this one was waiting.
     if (this.areFull) {
       response.end();
       return;
@@ -73,7 +73,7 @@ class Streams {
       clearInterval(this.#timer);
       this.#timer = undefined;
     };
-    // A new sandbox may get the same name before a slow client has read the end.
+    // A new sandbox of the same name may exist before a slow client has read the end.
     const forget = sandbox.onEnd(() => {
       stream.send(new Events());
       close();
@@ -88,7 +88,7 @@ class Streams {
   #look(): void {
     const events = new Events();
     for (const stream of this.#open) stream.send(events);
-    // Each goes first in its turn: the last ones may get nothing.
+    // The first one rotates, since the last ones may get nothing.
     const [first] = this.#open;
     if (first === undefined) return;
     this.#open.delete(first);
@@ -96,11 +96,11 @@ class Streams {
   }
 }
 
-/** The events of one look. Streams of the same sandbox share them. */
+/** The events of one poll. Streams of the same sandbox share them. */
 class Events {
   readonly #texts = new Map<Exchange, string>();
 
-  /** Undefined if this look has written enough. */
+  /** Undefined if this poll has written enough. */
   of(exchange: Exchange): string | undefined {
     const known = this.#texts.get(exchange);
     if (known !== undefined || this.#texts.size >= MOST_AT_ONCE) return known;
@@ -117,7 +117,7 @@ class Stream {
   readonly #filter: ExchangeFilter;
   /** The number of the latest exchange that was sent, skipped or did not match. */
   #last: number;
-  /** How many exchanges may be sent now. Grows with each look, up to those of a second. */
+  /** How many exchanges may be sent now. Grows with each poll, up to those of a second. */
   #allowance: number;
   readonly #perSecond: number;
   /** Whether the allowance ran out: the stream waits until half of it is back. */
@@ -134,7 +134,7 @@ class Stream {
     this.#filter = filter;
     this.#allowance = perSecond;
     this.#perSecond = perSecond;
-    // A higher number is that of a journal before a restart.
+    // A higher number comes from a journal before a restart.
     this.#last = after < 0 || after > sandbox.journal.number ? 0 : after;
     response.write(':\n\n');
   }
@@ -144,7 +144,7 @@ class Stream {
     if (this.#response.writableLength > MOST_WAITING) return;
     const more = (this.#perSecond * INTERVAL) / 1000;
     this.#allowance = Math.min(this.#perSecond, this.#allowance + more);
-    // A batch now and then costs both sides less than a few exchanges at each look.
+    // An occasional batch costs both sides less than a few exchanges at each poll.
     if (this.#resting && this.#allowance < this.#perSecond / 2) return;
     const behind = this.#resting ? Math.min(MOST_BEHIND, this.#perSecond) : MOST_BEHIND;
     const first = journal.number - Math.min(journal.size, behind);

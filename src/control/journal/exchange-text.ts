@@ -30,7 +30,9 @@ export function exchangeText(exchange: Exchange): string {
   return `${JSON.stringify(head).slice(0, -1)},"request":${request},"reply":${reply}}`;
 }
 
-/** Shows a body as JSON, or else as text. `cut` says that the journal kept only a part. */
+/**
+ * Shows a body as JSON if it is JSON, else as text. `cut` says that the journal kept only a part.
+ */
 function messageText(
   headers: readonly string[],
   bytes: string | Buffer | undefined,

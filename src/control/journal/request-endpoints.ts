@@ -34,7 +34,7 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
     id: 'listRequests',
     route: ['get', '/requests'],
     summary: 'List exchanges, by default the newest last',
-    description: `Returns the latest exchanges that match, at most ${MOST_EXCHANGES} without \`limit\`. For the page before, set \`before\` to the lowest number of this one.`,
+    description: `Returns the latest exchanges that match, at most ${MOST_EXCHANGES} without \`limit\`. For the previous page, set \`before\` to the lowest number of this one.`,
     replies: { 200: { description: 'The journal.', shape: JOURNAL } },
     handle: ({ sandbox, query }) => listRequests(sandbox, query),
   }),
@@ -86,7 +86,7 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
         body: {
           kind: 'stream',
           mediaType: 'text/event-stream',
-          // A response that waits behind others would not hear that its client has left.
+          // A response queued behind others would get no event when its client disconnects.
           open: (response) => inTurn(response, () => streams.open(response, call.sandbox, options)),
         },
       };
@@ -98,7 +98,7 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
     summary: 'Read an exchange',
     replies: {
       200: { description: 'The exchange.', shape: EXCHANGE },
-      404: { description: 'The journal does not have it, or no longer.', shape: ERROR },
+      404: { description: 'The journal does not have it, or has dropped it.', shape: ERROR },
     },
     handle: ({ sandbox, params: { number = '' } }) => getRequest(sandbox, number),
   },
@@ -117,7 +117,7 @@ async function listRequests(
   return { status: 200, body: { kind: 'pieces', pieces } };
 }
 
-/** Leaves out exchanges that the journal drops before the client has read so far. */
+/** Leaves out exchanges that the journal drops before the client reads them. */
 function* journalText(
   journal: Journal,
   numbers: readonly number[],
@@ -146,7 +146,7 @@ function getRequest({ journal }: Sandbox, text: string): ControlReply {
   return refuse('not_found', 404, `the journal has no exchange ${describe(text)}; ${kept}`);
 }
 
-/** The exchange that a client has read last, if it says so. */
+/** The last exchange that the client has read, if it says so. */
 function lastRead({ headers, query: { after } }: StreamCall): number | undefined {
   const id = String(headers['last-event-id'] ?? '');
   return isIntegerText(id) ? Number(id) : after;

@@ -4,7 +4,7 @@ import { compilePatterns } from './patterns.ts';
 import { type Filter, isNumeric, readQuery, type Slice, type SortKey } from './read-query.ts';
 import type { AnyRecord } from './record-kind.ts';
 
-/** The most records that a reply to a query holds. A sorted list ends after as many. */
+/** The most records that a reply to a query holds. A sorted list ends there. */
 const MOST_RECORDS = 100_000;
 
 /** How many records are gathered before they are sorted into the earlier ones. */
@@ -32,11 +32,12 @@ export type QueryAnswer<R> =
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /**
- * Answers a query of a list in the control API, in turns with other requests. `source` must not
- * change in the meantime: pass a fork of a collection. Holds no more records than the answer has.
+ * Answers a list query of the control API, in turns with other requests. `source` must not change
+ * in the meantime: pass a fork of a collection. Never holds more records than the answer has.
  *
  * @param fields of the records
- * @example await queryRecords(STORED_RECORDS.animals, animals.fork(), new URLSearchParams('status=sold'))
+ * @example await queryRecords(STORED_RECORDS.animals, animals.fork(), new
+ * URLSearchParams('status=sold'))
  */
 export async function queryRecords<R extends AnyRecord>(
   fields: Fields,
@@ -94,7 +95,7 @@ function* take<R extends AnyRecord>(
   const records: R[] = [];
   let sorted = 0;
   const sortIn = (): void => {
-    // Stable, and fast on what is sorted already.
+    // Stable, and fast on sorted input.
     records.sort(compare);
     records.length = sorted = Math.min(records.length, end, MOST_RECORDS);
   };
@@ -104,7 +105,7 @@ function* take<R extends AnyRecord>(
     if (!filters.every((passes) => passes(record))) continue;
     if (isSorted || (total >= start && total < end)) records.push(record);
     total += 1;
-    // The rest is not even read.
+    // The rest is never read.
     if (isWhole && (total >= end || start >= size)) return { records, total: size };
     if (isSorted && records.length >= sorted + SORTED_AT_ONCE) sortIn();
     else if (!isSorted && records.length > MOST_RECORDS) return undefined;

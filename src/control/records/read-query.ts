@@ -19,7 +19,7 @@ import type { AnyRecord } from './record-kind.ts';
 
 export type Filter = (record: AnyRecord) => boolean;
 
-/** A field and the patterns of which one must match its text. `name` is the parameter's. */
+/** A field whose text must match one of the patterns. `name` is that of the parameter. */
 export interface Like {
   readonly name: string;
   readonly field: string;

@@ -143,7 +143,7 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
 
 function filterParameter(name: string): Parameter {
   const others = ['_ne', '_gte', '_lte', '_like'].map((operator) => `\`${name}${operator}\``);
-  const description = `Records with this value. ${listed(others, 'and')} compare otherwise.`;
+  const description = `Records with this value. ${listed(others, 'and')} compare in other ways.`;
   return { name, description, schema: { type: 'string' } };
 }
 

@@ -69,7 +69,7 @@ export const CLOCK_ENDPOINTS: readonly Listed[] = [
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
         const expected = 'a duration that leads to a time from 1970 to 9999';
-        return refuseInput([{ path: '$.by', expected, found: 'one that leads outside' }]);
+        return refuseInput([{ path: '$.by', expected, found: 'one that leads out of that range' }]);
       }
       return clockReply(clock);
     },

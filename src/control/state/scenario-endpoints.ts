@@ -27,7 +27,7 @@ const ACTIVE = { description: 'The active scenarios.', shape: ACTIVE_SCENARIOS }
 const CHOICE = object(
   {
     scenarios: optional(
-      list(ANY_TEXT, { expected: 'an array of names of scenarios' }),
+      list(ANY_TEXT, { expected: 'an array of scenario names' }),
       'Names in `GET scenarios`. A later one wins over an earlier one.',
     ),
     scenario: optional(

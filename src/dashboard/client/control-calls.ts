@@ -66,7 +66,7 @@ export async function open(
     throw error;
   }
   if (response.ok) return response;
-  // A late reply to a call with the token before says nothing of this one.
+  // A late reply to a call with the previous token says nothing about this one.
   if (response.status === 401 && token === controlToken()) {
     connection.value = token === undefined ? 'no-token' : 'wrong-token';
   }
@@ -83,7 +83,7 @@ async function messageOf(response: Response): Promise<string> {
   }
 }
 
-/** Says that the server is lost, and asks for it until it is back. */
+/** Marks the server as lost, and polls it until it is back. */
 export function lost(): void {
   if (connection.value === 'lost') return;
   connection.value = 'lost';

@@ -1,4 +1,6 @@
-/** Marks a long integer while it is a string. Drawn for each page, so that no client can write it. */
+/**
+ * Marks a long integer while it is a string. Random for each page, so that no client can forge it.
+ */
 const MARK = `${Math.random().toString(36).slice(2)} `;
 
 /** The shortest run of digits that a double may round. */

@@ -25,7 +25,7 @@ export interface EditorOptions {
   readonly onApply: () => void;
 }
 
-/** Milliseconds without a key before the text is checked. */
+/** Milliseconds without a keystroke before the text is checked. */
 const CHECK_AFTER = 300;
 
 const COLOURS = HighlightStyle.define([
@@ -58,9 +58,9 @@ const THEME = EditorView.theme({
 });
 
 /**
- * Opens an editor with completion, and with errors where they are.
+ * Opens an editor with completion and inline errors.
  *
- * @returns what closes it
+ * @returns a function that closes it
  */
 export function openEditor({ parent, text, schema, ...options }: EditorOptions): () => void {
   // In a shadow tree, CodeMirror adopts its style sheets. Elsewhere it writes a <style> element,

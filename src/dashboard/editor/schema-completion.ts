@@ -15,7 +15,7 @@ interface Schema {
   readonly additionalProperties?: Schema | boolean;
 }
 
-/** Completes names and values as a schema has them. */
+/** Completes names and values from a schema. */
 export function completeFrom(
   schema: Schema,
 ): (context: CompletionContext) => CompletionResult | null {
@@ -33,13 +33,13 @@ export function completeFrom(
   };
 }
 
-/** A schema and all that it may stand for. */
+/** A schema and all of its alternatives. */
 function alternatives(schema: Schema): readonly Schema[] {
   const others = [...(schema.anyOf ?? []), ...(schema.allOf ?? [])];
   return [schema, ...others.flatMap(alternatives)];
 }
 
-/** The schemas of what a step leads to. */
+/** The schemas at the end of a step. */
 function stepped(schemas: readonly Schema[], step: Step): readonly Schema[] {
   return schemas.flatMap(({ items, properties = {}, additionalProperties }) => {
     if (step === undefined) return items === undefined ? [] : alternatives(items);

@@ -5,7 +5,7 @@ export type Step = string | undefined;
 export interface TextContext {
   /** Leads from the whole document to the object or list around the cursor. */
   readonly path: readonly Step[];
-  /** The name whose value is being written; undefined while a name is. */
+  /** The name whose value is being written; undefined while a name is being written. */
   readonly key: string | undefined;
 }
 
@@ -26,8 +26,8 @@ interface Line {
 const KEY = /^(?:"([^"]*)"|'([^']*)'|([^\s#,{}[\]"':]+))\s*:(?:\s|$)/;
 
 /**
- * Finds out what is being written at the end of a text: by the indentation of the lines before it,
- * then by the brackets in its last line.
+ * Finds out what is being written at the end of a text, from the indentation of earlier lines and
+ * the brackets in the last one.
  */
 export function contextAfter(text: string): TextContext {
   const lines = text.split('\n');

@@ -3,12 +3,12 @@ import { useEffect, useRef } from 'preact/hooks';
 
 interface Confirmed {
   readonly label: string;
-  /** What it does to what, for screen readers, where the label alone does not say. */
+  /** The full action for screen readers, if the label alone is ambiguous. */
   readonly name?: string;
   readonly onConfirm: () => void;
 }
 
-/** A button that asks for a second press before what cannot be undone. */
+/** A button that asks for a second press before an action that cannot be undone. */
 export function ConfirmButton({ label, name = label, onConfirm }: Confirmed) {
   const asking = useSignal(false);
   const button = useRef<HTMLButtonElement>(null);

@@ -7,7 +7,7 @@ interface Copy {
   readonly text: () => string;
 }
 
-/** Copies a text. Where the browser does not let the page, shows it selected instead. */
+/** Copies a text. If the browser does not allow that, shows it selected instead. */
 export function CopyButton({ label, text }: Copy) {
   const shown = useSignal<string | undefined>(undefined);
   const area = useRef<HTMLTextAreaElement>(null);

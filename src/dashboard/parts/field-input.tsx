@@ -7,7 +7,7 @@ interface InputProps {
   readonly onText: (text: string) => void;
   /** For the label beside it. */
   readonly id?: string;
-  /** For a field that has none. */
+  /** For a field without a visible label. */
   readonly label?: string;
 }
 

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 interface NameFormProps {
   readonly label: string;
   readonly action: string;
-  /** Returns whether the name is done with. */
+  /** Returns whether the name was accepted. */
   readonly onName: (name: string) => Promise<boolean>;
 }
 

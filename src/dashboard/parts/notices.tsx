@@ -3,7 +3,7 @@ import { place } from '../state/place.ts';
 import { notice } from '../state/session.ts';
 import { visible } from './visible-text.ts';
 
-/** What the last action led to: told to screen readers, and shown until the next one. */
+/** The result of the last action: announced to screen readers, and shown until the next one. */
 export function Notices() {
   const { view } = place.value;
   useEffect(() => {

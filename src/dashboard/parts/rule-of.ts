@@ -40,7 +40,7 @@ export function ruleFor(operation: Operation, status: number): string {
   ].join('\n');
 }
 
-/** What tells the request from others of its operation: its path, its query and its body. */
+/** What distinguishes the request from others of its operation: its path, query and body. */
 function whereOf({ target, request }: RecordedExchange, operation: Operation): string[] {
   const { pathname, searchParams } = new URL(target, location.origin);
   const values = new Map<string, string>();

@@ -6,7 +6,7 @@ import { controlPath, DEFAULT_SANDBOX, sandbox } from '../state/session.ts';
 /** The others are on the page of sandboxes. */
 const MOST_OFFERED = 200;
 
-/** Leads to the same view of another sandbox. */
+/** Links to the same view of another sandbox. */
 export function SandboxPicker() {
   const { value = [] } = useResource('', (signal) =>
     call<readonly SandboxSummary[]>('GET', '/sandboxes', { signal, of: DEFAULT_SANDBOX }),

@@ -1,4 +1,4 @@
-/** Saves a text as a file of the user. */
+/** Downloads a text as a file. */
 export function save(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
   const link = document.createElement('a');

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { connection, enterToken } from '../state/session.ts';
 
-/** Asks for the control token, which the server wants of callers from other machines. */
+/** Asks for the control token, which the server requires of callers from other machines. */
 export function TokenForm() {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);

@@ -32,7 +32,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-/** A duration, with the digits that mean something: the server reads its clock once a turn. */
+/** A duration with its significant digits: the server reads its clock once a turn. */
 export function milliseconds(duration: number): string {
   if (duration < 1) return '< 1 ms';
   return `${duration < 10 ? duration.toFixed(1) : Math.round(duration).toLocaleString('en')} ms`;

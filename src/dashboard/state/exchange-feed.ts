@@ -10,31 +10,31 @@ const MOST_KEPT = 1_000;
 /** Exchanges that are loaded at the start. */
 const FIRST_LOADED = 200;
 
-/** More exchanges than this a second are too many to read, so the page draws less often. */
+/** Exchanges per second above which the page draws less often: nobody can read that many. */
 const MANY = 10;
 
-/** Milliseconds between two drawings while many exchanges come. */
+/** Milliseconds between two drawings during a flood. */
 const UNHURRIED = 1_000;
 
-/** Exchanges per second that the server sends: more than a person reads, and little work for it. */
+/** Exchanges per second that the server sends: more than a person can read, and cheap to send. */
 const PER_SECOND = 100;
 
-/** The same while more come than the server sends. */
+/** The same during a flood. */
 const FLOODED = 2_000;
 
 /** Milliseconds without a dropped exchange after which the flood is over. */
 const CALM = 1_500;
 
-/** Milliseconds until the page asks again for a stream that ended. */
+/** Milliseconds until the page reopens a stream that ended. */
 const RETRY_AFTER = 1_000;
 
-/** The latest exchanges that pass a filter, as they come. */
+/** The latest exchanges that match a filter, as they arrive. */
 export class ExchangeFeed {
   /** The newest first. */
   readonly shown = signal<readonly RecordedExchange[]>([]);
-  /** How many came since the feed was paused. */
+  /** How many arrived since the feed was paused. */
   readonly waiting = signal(0);
-  /** How many were too many to be sent. */
+  /** How many the server skipped. */
   readonly missed = signal(0);
   readonly loaded = signal(false);
   readonly paused = signal(false);
@@ -43,7 +43,7 @@ export class ExchangeFeed {
   #new: RecordedExchange[] = [];
   #missed = 0;
   #drawn = 0;
-  /** How many exchanges the latest drawings showed, one soon after the other. */
+  /** How many exchanges the latest drawings in close succession showed. */
   #drawnCount = 0;
   #drawing = false;
   #connection = new AbortController();
@@ -67,7 +67,7 @@ export class ExchangeFeed {
     if (!paused) this.#draw();
   }
 
-  /** Forgets every exchange, as the journal has. */
+  /** Removes every exchange, after the journal was cleared. */
   clear(): void {
     this.#new = [];
     this.#missed = 0;
@@ -76,7 +76,7 @@ export class ExchangeFeed {
     this.missed.value = 0;
   }
 
-  /** A browser opens few connections to a server, so a hidden page gives its own back. */
+  /** A browser limits connections to a server, so a hidden page closes its own. */
   readonly #onVisibility = (): void => {
     this.#connection.abort();
     if (document.hidden) return;
@@ -123,7 +123,7 @@ export class ExchangeFeed {
     return reply.exchanges;
   }
 
-  /** Loads the latest exchanges when no more are dropped, so that nothing of them is missing. */
+  /** Reloads the latest exchanges after a flood, to fill the gaps. */
   #catchUpLater(ended: AbortSignal): void {
     clearTimeout(this.#catchingUp);
     this.#catchingUp = setTimeout(async () => {
@@ -144,13 +144,13 @@ export class ExchangeFeed {
 
   #take(exchange: RecordedExchange): void {
     const latest = this.#new.at(-1) ?? this.shown.value[0];
-    // The list has what the stream sent before it.
+    // The list includes what the stream sent before it.
     if (latest !== undefined && exchange.number <= latest.number) return;
     this.#new.push(exchange);
     if (this.#new.length > MOST_KEPT) this.#new.shift();
   }
 
-  /** Draws what came before the next frame; only now and then if much comes. */
+  /** Draws what has arrived, in the next frame; less often during a flood. */
   #drawSoon(): void {
     if (this.#drawing) return;
     this.#drawing = true;

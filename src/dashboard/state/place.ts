@@ -11,7 +11,7 @@ export const VIEWS = [
 ] as const;
 export type ViewName = (typeof VIEWS)[number];
 
-/** What the page shows, as its address says after `#`: `#/exchanges/17?status=409`. */
+/** What the page shows, from its address after `#`: `#/exchanges/17?status=409`. */
 export interface Place {
   readonly view: ViewName;
   /** What the view shows in detail, such as the number of an exchange. */
@@ -56,7 +56,9 @@ export function go(view: ViewName, item?: string, query?: URLSearchParams): void
   location.hash = hrefOf(view, item, query);
 }
 
-/** Changes members of the query in place: typing in a filter leaves no trail in the history. */
+/**
+ * Changes members of the query without a history entry: typing in a filter should leave no trail.
+ */
 export function refine(changes: Readonly<Record<string, string>>): void {
   const { view, item } = place.value;
   const query = new URLSearchParams(place.value.query);

@@ -5,7 +5,7 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface FieldInfo {
   readonly name: string;
   readonly type: 'integer' | 'text' | 'boolean';
-  /** Values that one is likely to want. */
+  /** Values to suggest. */
   readonly values?: readonly string[];
 }
 
@@ -64,7 +64,7 @@ export function textOf(value: unknown): string {
   return value === undefined ? '' : String(value);
 }
 
-/** What a person typed; the server says what is wrong with what is not a value of the field. */
+/** The value that a person typed. The server reports what is wrong with it. */
 export function typedValue({ type }: FieldInfo, text: string): unknown {
   if (type === 'integer' && /^-?\d+$/.test(text)) return parseExact(BigInt(text).toString());
   if (type === 'boolean' && /^(?:true|false)$/.test(text)) return text === 'true';

@@ -3,19 +3,20 @@ import { useEffect } from 'preact/hooks';
 import { Refusal } from '../client/control-calls.ts';
 import { connection, epoch, notice } from './session.ts';
 
-/** A value of the server, as far as it is loaded. */
+/** A value from the server, once it is loaded. */
 export interface Resource<T> {
   readonly value: T | undefined;
-  /** Why the last try to load it failed. */
+  /** Why the last attempt to load it failed. */
   readonly error: string | undefined;
   readonly reload: () => void;
 }
 
-/** How often a view that shows what clients change loads again, in milliseconds. */
+/** How often a view of data that clients change reloads, in milliseconds. */
 export const OFTEN = 2_000;
 
 /**
- * Loads a value while the component is shown, and again when `key` changes or the server is back.
+ * Loads a value while the component is shown, and reloads it when `key` changes or the server is
+ * back.
  *
  * @param every milliseconds until it is loaded again; 0 for never
  */
@@ -58,9 +59,9 @@ export function useResource<T>(
 }
 
 /**
- * Performs what the user asked for, and says what came of it.
+ * Performs an action of the user and shows its result.
  *
- * @param done what to say after it
+ * @param done the notice after a success
  * @returns whether it succeeded
  */
 export async function perform(done: string, action: () => Promise<unknown>): Promise<boolean> {

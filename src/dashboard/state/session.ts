@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** Where this page is: below which prefix, and in which sandbox. */
+/** The prefix and the sandbox of this page's address. */
 const [, root = '', encoded] =
   /^(.*?)(?:\/~([^/]*))?\/__mock(?:\/|$)/.exec(location.pathname) ?? [];
 
@@ -19,12 +19,12 @@ export type Connection = 'ok' | 'lost' | 'no-token' | 'wrong-token';
 /** Whether the control API answers this page. */
 export const connection = signal<Connection>('ok');
 
-/** Grows when the server is back, so that every view loads again. */
+/** Incremented when the server is back, so that every view reloads. */
 export const epoch = signal(0);
 
 const TOKEN = 'petstore-mock control token';
 
-/** The control token, which the browser forgets with the tab. */
+/** The control token, which lives as long as the tab. */
 export function controlToken(): string | undefined {
   return sessionStorage.getItem(TOKEN) ?? undefined;
 }
@@ -34,7 +34,7 @@ export function enterToken(token: string): void {
   reconnected();
 }
 
-/** Loads everything again. */
+/** Reloads everything. */
 export function reconnected(): void {
   connection.value = 'ok';
   epoch.value += 1;
@@ -45,5 +45,5 @@ export interface Notice {
   readonly text: string;
 }
 
-/** What the last action led to. */
+/** The result of the last action. */
 export const notice = signal<Notice | undefined>(undefined);

@@ -6,7 +6,7 @@ import { Prose } from '../parts/prose.tsx';
 import { place, refine } from '../state/place.ts';
 import { perform, useResource } from '../state/resource.ts';
 
-/** The open questions of the document, and what the sandbox does about each. */
+/** The open questions of the document, and the option that the sandbox uses for each. */
 export function AssumptionsView() {
   const { item, query } = place.value;
   const list = useResource('', (signal) =>

@@ -6,16 +6,16 @@ import { Loading } from '../parts/loading.tsx';
 import { hrefOf } from '../state/place.ts';
 import { OFTEN, perform, useResource } from '../state/resource.ts';
 
-/** The first instant at which the document promises getPet no more. */
+/** The first instant at which the document no longer promises getPet. */
 const AFTER_SUNSET = '2030-12-06T00:00:00Z';
 
 const MOVES = [
-  ['One hour on', 'PT1H'],
-  ['One day on', 'P1D'],
+  ['One hour forward', 'PT1H'],
+  ['One day forward', 'P1D'],
   ['One day back', '-P1D'],
 ] as const;
 
-/** The clock of the sandbox, and ways to move it. */
+/** The clock of the sandbox, and controls to move it. */
 export function ClockView() {
   const clock = useResource('', (signal) => call<ClockState>('GET', '/clock', { signal }), OFTEN);
   const state = clock.value;
@@ -25,7 +25,7 @@ export function ClockView() {
     clock.reload();
   };
   const advance = async (by: string) => {
-    await perform('The clock is moved.', () => call('POST', '/clock/advance', { body: { by } }));
+    await perform('Clock moved.', () => call('POST', '/clock/advance', { body: { by } }));
     clock.reload();
   };
   return (
@@ -40,17 +40,14 @@ export function ClockView() {
             {label}
           </button>
         ))}
-        <button
-          type="button"
-          onClick={() => set('The clock is moved.', { now: monthAfter(state.now) })}
-        >
-          One month on
+        <button type="button" onClick={() => set('Clock moved.', { now: monthAfter(state.now) })}>
+          One month forward
         </button>
       </div>
       <div class="bar">
         <button
           type="button"
-          onClick={() => set('The clock is past the sunset.', { now: AFTER_SUNSET })}
+          onClick={() => set('Clock set past the sunset.', { now: AFTER_SUNSET })}
         >
           Jump past the sunset of getPet
         </button>
@@ -58,22 +55,22 @@ export function ClockView() {
           type="button"
           aria-pressed={state.frozen}
           onClick={() =>
-            set(state.frozen ? 'The clock runs.' : 'The clock is frozen.', {
+            set(state.frozen ? 'Clock running.' : 'Clock frozen.', {
               frozen: !state.frozen,
             })
           }
         >
-          {state.frozen ? 'Let it run' : 'Freeze'}
+          {state.frozen ? 'Resume' : 'Freeze'}
         </button>
         <button
           type="button"
           disabled={state.real}
-          onClick={() => set('The clock shows the time of the machine.', { real: true })}
+          onClick={() => set('Clock back to real time.', { real: true })}
         >
           Back to real time
         </button>
       </div>
-      <SetForm onSet={(now) => set('The clock is set.', { now })} />
+      <SetForm onSet={(now) => set('Clock set.', { now })} />
       <p class="quiet">
         Only this sandbox has this time, in UTC. It decides dates, the expiry of keys and rate
         limits, and whether getPet is past its sunset. What getPet answers then is an open question:{' '}
@@ -92,7 +89,7 @@ function monthAfter(now: string): string {
   return date.toISOString();
 }
 
-/** The time, which goes on between two replies of the server. */
+/** The time, which keeps running between two replies of the server. */
 function Ticking({ state: { now, frozen } }: { readonly state: ClockState }) {
   const shown = useSignal(now);
   useEffect(() => {

@@ -11,7 +11,7 @@ import { FindingList } from './finding-list.tsx';
 type ReplyCoverage = Coverage['documented'][number];
 type CaseCoverage = Coverage['cases'][number];
 
-/** What the client was shown of the service, what it was not, and what it did wrong. */
+/** What the client was shown of the service, what it was never shown, and what it did wrong. */
 export function CoverageView() {
   const coverage = useResource(
     '',

@@ -12,7 +12,7 @@ interface DraftProps {
   readonly onApply: (text: string) => Promise<boolean>;
 }
 
-/** The editor for a scenario of one's own, loaded when it is opened. */
+/** The editor for the user's own scenario, loaded when it is opened. */
 export function DraftSection({ onApply }: DraftProps) {
   const place = useRef<HTMLDivElement>(null);
   const text = useRef(draft.value);
@@ -65,7 +65,7 @@ export function DraftSection({ onApply }: DraftProps) {
           type="button"
           onClick={() => {
             save('scenario.yaml', text.current);
-            notice.value = { kind: 'done', text: 'scenario.yaml is saved.' };
+            notice.value = { kind: 'done', text: 'Saved scenario.yaml.' };
           }}
         >
           Save as a file
@@ -83,7 +83,7 @@ interface Listeners {
   readonly onApply: () => void;
 }
 
-/** Opens the editor and returns what closes it. */
+/** Opens the editor, and returns a function that closes it. */
 async function open(parent: HTMLElement, text: string, listeners: Listeners): Promise<() => void> {
   const { openEditor } = await import('../editor/scenario-editor.ts');
   const schema = await call<object>('GET', '/scenario-schema');

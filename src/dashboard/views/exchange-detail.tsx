@@ -130,7 +130,7 @@ function Facts({ exchange }: { readonly exchange: RecordedExchange }) {
     ['Operation', operation],
     ['API key', key],
     ['Sandbox', sandbox],
-    ['Duration', `${milliseconds(duration)}${delay > 0 ? `, of these ${delay} ms delay` : ''}`],
+    ['Duration', `${milliseconds(duration)}${delay > 0 ? `, including ${delay} ms of delay` : ''}`],
   ];
   return (
     <dl>
@@ -182,7 +182,7 @@ function Headers({ headers }: { readonly headers: Readonly<Record<string, string
 
 interface MessageProps {
   readonly of: RecordedMessage;
-  /** Of the file that a long body is saved as. */
+  /** Names the file that a long body is saved as. */
   readonly name: string;
 }
 

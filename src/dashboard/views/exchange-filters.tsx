@@ -22,7 +22,7 @@ export function filterIn(query: URLSearchParams): string {
   return filter.toString();
 }
 
-/** The filters, which stand in the page's address. */
+/** The filters, kept in the page's address. */
 export function ExchangeFilters() {
   return (
     <search class="filters">

@@ -41,7 +41,7 @@ export function ExchangeRows({ exchanges, most, opened }: Rows) {
   );
 }
 
-/** Rows as they were drawn: Preact skips what it has seen, however fast exchanges come. */
+/** Caches drawn rows: Preact skips those it has seen, however fast exchanges come. */
 const rows = new WeakMap<RecordedExchange, VNode>();
 
 function drawn(exchange: RecordedExchange): VNode {
@@ -98,7 +98,7 @@ function rowOf(exchange: RecordedExchange, opened: boolean): VNode {
   );
 }
 
-/** The link is drawn once, and the filters change. */
+/** The link is drawn only once, but the filters can change. */
 function keepFilters(event: MouseEvent & { readonly currentTarget: HTMLAnchorElement }): void {
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();

@@ -65,8 +65,7 @@ function FeedControls({ feed }: { readonly feed: ExchangeFeed }) {
       <button
         type="button"
         onClick={async () => {
-          if (await perform('The journal is empty.', () => call('DELETE', '/requests')))
-            feed.clear();
+          if (await perform('Journal cleared.', () => call('DELETE', '/requests'))) feed.clear();
         }}
       >
         Clear
@@ -85,8 +84,8 @@ function Nothing({ filtered }: { readonly filtered: boolean }) {
   return (
     <p class="empty">
       {filtered
-        ? 'No exchange that is kept passes these filters.'
-        : 'No exchange yet. Send a request to the service, and it appears here.'}
+        ? 'No exchanges match these filters.'
+        : 'No exchanges yet. Send a request to the service, and it appears here.'}
     </p>
   );
 }

@@ -8,7 +8,7 @@ interface FormProps {
   readonly onSave: (record: Row) => void;
 }
 
-/** A form for a new record. What is left empty is left out. */
+/** A form for a new record. Empty fields are left out. */
 export function RecordForm({ table: { fields, id, noun }, onSave }: FormProps) {
   const texts = useSignal<Readonly<Record<string, string>>>({});
   const form = useId();

@@ -52,8 +52,8 @@ export function RecordRow({ name, row, onChange }: RowProps) {
     onChange();
   };
   const remove = async () => {
-    const isDone = await perform(`The ${what} is deleted.`, () => call('DELETE', path));
-    // The row goes, and the focus with it.
+    const isDone = await perform(`Deleted ${what}.`, () => call('DELETE', path));
+    // The row disappears, and the focus with it.
     if (isDone) document.getElementById('main')?.focus();
     onChange();
   };
@@ -61,7 +61,7 @@ export function RecordRow({ name, row, onChange }: RowProps) {
     return (
       <EditedRow
         {...{ name, row, what }}
-        onSave={(changes) => change(`The ${what} is saved.`, changes)}
+        onSave={(changes) => change(`Saved ${what}.`, changes)}
         onCancel={() => {
           editing.value = false;
         }}
@@ -82,7 +82,7 @@ export function RecordRow({ name, row, onChange }: RowProps) {
               key={index} // the button that was pressed keeps the focus when it becomes another
               type="button"
               aria-label={`${label} ${what}`}
-              onClick={() => change(`${label}: ${what} is changed.`, changes)}
+              onClick={() => change(`${label}: changed ${what}.`, changes)}
             >
               {label}
             </button>

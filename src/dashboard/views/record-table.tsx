@@ -10,7 +10,7 @@ import { RecordRow } from './record-row.tsx';
 
 const PAGE_SIZE = 25;
 
-/** What the page's address says of the table. */
+/** The state of the table in the page's address. */
 interface TableQuery {
   readonly q: string;
   /** A field, after a minus if it is descending. */
@@ -28,12 +28,12 @@ export function RecordTable({ name }: { readonly name: TableName }) {
     page: Math.max(1, Math.trunc(Number(query.get('page') ?? 1)) || 1),
   };
   const path = `/${name}?${parametersOf(asked)}`;
-  // Only the first pages without a search are cheap enough to ask for again and again.
+  // Only the first pages without a search are cheap enough to poll.
   const isCheap = asked.q === '' && asked.sort === '' && asked.page < 10;
   const list = useResource(path, (signal) => callPage<Row>(path, signal), isCheap ? OFTEN : 0);
   const adding = useSignal(false);
   const add = async (record: Row) => {
-    const done = `The ${table.noun} is added.`;
+    const done = `Added the ${table.noun}.`;
     if (await perform(done, () => call('POST', `/${name}`, { body: record }))) adding.value = false;
     list.reload();
   };

@@ -10,10 +10,10 @@ import { controlPath, DEFAULT_SANDBOX, sandbox } from '../state/session.ts';
 
 const OF_DEFAULT = { of: DEFAULT_SANDBOX } as const;
 
-/** These two are there from the start and stay. */
+/** These two always exist. */
 const LASTING = [DEFAULT_SANDBOX, 'staging'];
 
-/** Rows that are drawn; a name finds the others. */
+/** Rows drawn at most; searching by name finds the others. */
 const MOST_SHOWN = 200;
 
 /** Every sandbox of the server. */
@@ -24,13 +24,13 @@ export function SandboxesView() {
     OFTEN,
   );
   const remove = async (name: string) => {
-    await perform(`The sandbox ${name} is deleted.`, () =>
+    await perform(`Deleted sandbox ${name}.`, () =>
       call('DELETE', `/sandboxes/${name}`, OF_DEFAULT),
     );
     list.reload();
   };
   const create = async (name: string) => {
-    const isDone = await perform(`The sandbox ${name} is created.`, () =>
+    const isDone = await perform(`Created sandbox ${name}.`, () =>
       call('POST', '/sandboxes', { body: { name }, ...OF_DEFAULT }),
     );
     list.reload();

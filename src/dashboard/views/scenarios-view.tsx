@@ -12,7 +12,7 @@ import { DraftSection } from './draft-section.tsx';
 /** The name of the scenario that a request contains. */
 const WRITTEN = 'request';
 
-/** Scenarios, switched on and off, and an editor for one's own. */
+/** Switches for the scenarios, and an editor for the user's own. */
 export function ScenariosView() {
   const isEditing = place.value.item === 'edit';
   const list = useResource(
@@ -22,7 +22,7 @@ export function ScenariosView() {
   );
   const switched = useRef('');
   useEffect(() => {
-    // A scenario that is switched goes to the other list, and takes the focus along.
+    // A switched scenario moves to the other list, and the focus with it.
     document.getElementById(`scenario-${switched.current}`)?.focus();
     switched.current = '';
   }, [list.value]);
@@ -38,10 +38,10 @@ export function ScenariosView() {
     list.reload();
     return isDone;
   };
-  const turnOn = (name: string) => use(`${name} is on.`, { scenarios: [...names, name] }, name);
+  const turnOn = (name: string) => use(`Turned on ${name}.`, { scenarios: [...names, name] }, name);
   const turnOff = (name: string) =>
-    use(`${name} is off.`, { scenarios: names.filter((it) => it !== name) }, name);
-  const moveUp = (name: string) => use(`${name} is moved.`, { scenarios: movedUp(names, name) });
+    use(`Turned off ${name}.`, { scenarios: names.filter((it) => it !== name) }, name);
+  const moveUp = (name: string) => use(`Moved ${name}.`, { scenarios: movedUp(names, name) });
   return (
     <div class={isEditing ? 'split' : ''}>
       <div>
@@ -82,7 +82,10 @@ export function ScenariosView() {
       {isEditing && (
         <DraftSection
           onApply={(text) =>
-            use('Your scenario is on.', { scenarios: names.filter((it) => it !== WRITTEN), text })
+            use('Turned on your scenario.', {
+              scenarios: names.filter((it) => it !== WRITTEN),
+              text,
+            })
           }
         />
       )}
@@ -104,7 +107,7 @@ interface RowProps {
 function ScenarioRow({ of, onSwitch, children }: RowProps) {
   const { name, description, shipped, active } = of;
   const copy = () =>
-    perform(`${name} is copied into the editor.`, async () => {
+    perform(`Copied ${name} into the editor.`, async () => {
       openDraft((await call<{ text: string }>('GET', `/scenarios/${name}`)).text);
       go('scenarios', 'edit');
     });

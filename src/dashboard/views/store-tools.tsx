@@ -5,10 +5,10 @@ import { NameForm } from '../parts/name-form.tsx';
 import { plural } from '../parts/visible-text.ts';
 import { perform, useResource } from '../state/resource.ts';
 
-/** Everything that a reset of the store alone leaves as it is. */
+/** What a reset of the store alone keeps. */
 const BUT_THE_STORE = { keep: ['scenario', 'assumptions', 'clock', 'journal'] };
 
-/** Ways back: the start of the sandbox, and snapshots. */
+/** Resets and snapshots. */
 export function StoreTools({ onChange }: { readonly onChange: () => void }) {
   const list = useResource('', (signal) =>
     call<readonly Snapshot[]>('GET', '/snapshots', { signal }),
@@ -28,7 +28,7 @@ export function StoreTools({ onChange }: { readonly onChange: () => void }) {
           label="Name of a new snapshot"
           action="Keep"
           onName={(name) =>
-            act(`The snapshot ${name} is kept.`, 'POST', '/snapshots', { body: { name } })
+            act(`Saved snapshot ${name}.`, 'POST', '/snapshots', { body: { name } })
           }
         />
         <ul class="rows">
@@ -41,14 +41,14 @@ export function StoreTools({ onChange }: { readonly onChange: () => void }) {
               <button
                 type="button"
                 aria-label={`Restore ${name}`}
-                onClick={() => act(`${name} is restored.`, 'POST', `/snapshots/${name}/restore`)}
+                onClick={() => act(`Restored ${name}.`, 'POST', `/snapshots/${name}/restore`)}
               >
                 Restore
               </button>
               <ConfirmButton
                 label="Delete"
                 name={`Delete ${name}`}
-                onConfirm={() => act(`${name} is deleted.`, 'DELETE', `/snapshots/${name}`)}
+                onConfirm={() => act(`Deleted ${name}.`, 'DELETE', `/snapshots/${name}`)}
               />
             </li>
           ))}
@@ -59,13 +59,11 @@ export function StoreTools({ onChange }: { readonly onChange: () => void }) {
         <div class="bar">
           <ConfirmButton
             label="Reset the store"
-            onConfirm={() =>
-              act('The store is as at the start.', 'POST', '/reset', { body: BUT_THE_STORE })
-            }
+            onConfirm={() => act('Store reset.', 'POST', '/reset', { body: BUT_THE_STORE })}
           />
           <ConfirmButton
             label="Reset everything"
-            onConfirm={() => act('The sandbox is as at its start.', 'POST', '/reset', { body: {} })}
+            onConfirm={() => act('Sandbox reset.', 'POST', '/reset', { body: {} })}
           />
         </div>
         <p class="quiet">

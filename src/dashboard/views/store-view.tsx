@@ -4,7 +4,7 @@ import { TABLE_NAMES, TABLES } from '../state/record-tables.ts';
 import { RecordTable } from './record-table.tsx';
 import { StoreTools } from './store-tools.tsx';
 
-/** The records of the sandbox: three tables, snapshots of them, and a way back. */
+/** The records of the sandbox: three tables, snapshots and resets. */
 export function StoreView() {
   const { item } = place.value;
   const opened = TABLE_NAMES.find((name) => name === item) ?? 'animals';

@@ -7,8 +7,8 @@ import { hasContent, type Written } from './written-reply.ts';
 const BAD_SIZE = 'xyz';
 
 /**
- * A chunked body whose second chunk size is not a number, then the connection closes. A reply that
- * cannot have chunks, to HTTP/1.0 or without content, is truncated instead.
+ * Sends a chunked body whose second chunk size is not a number, then closes the connection. A reply
+ * that cannot have chunks, to HTTP/1.0 or without content, is truncated instead.
  */
 export function badChunk(response: ServerResponse, written: Written): void {
   if (response.req.httpVersion === '1.0' || !hasContent(response, written)) {
@@ -20,7 +20,7 @@ export function badChunk(response: ServerResponse, written: Written): void {
     const half = bytes.length >> 1;
     response.writeHead(written.status, [...written.headers, 'Transfer-Encoding', 'chunked']);
     response.flushHeaders();
-    // Past Node, which writes every chunk correctly.
+    // Bypasses Node, which writes every chunk correctly.
     if (half > 0) writeChunk(socket, half.toString(16), bytes.subarray(0, half));
     writeChunk(socket, BAD_SIZE, bytes.subarray(half));
     endConnection(response, socket);

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { closeWith } from '../connections.ts';
 
 /**
- * Calls `act` with the connection once the replies to earlier requests on it are out; never if the
- * client leaves first.
+ * Calls `act` with the connection once all earlier replies on it are sent; never if the client
+ * disconnects first.
  */
 export function inTurn(response: ServerResponse, act: (socket: Socket) => void): void {
   const unlessGone = (socket: Socket): void => {
@@ -14,11 +14,11 @@ export function inTurn(response: ServerResponse, act: (socket: Socket) => void):
     unlessGone(response.socket);
     return;
   }
-  // Node emits this in the middle of handing the socket over.
+  // Node emits this while it is still handing the socket over.
   response.once('socket', (socket: Socket) => process.nextTick(unlessGone, socket));
 }
 
-/** Closes the connection with a FIN, not a reset, once everything written is out. */
+/** Closes the connection with a FIN, not a reset, once everything written is sent. */
 export function endConnection({ req }: ServerResponse, socket: Socket): void {
   if (req.complete) {
     socket.destroySoon();

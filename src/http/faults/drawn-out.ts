@@ -5,7 +5,7 @@ export class DrawnOut {
   readonly #endings = new Set<() => void>();
   #over = false;
 
-  /** Adds one that has begun, with what ends it early, until its response is finished. */
+  /** Tracks one, and how to end it early, until its response is finished. */
   add(response: ServerResponse, end: () => void): void {
     if (this.#over) {
       end();
@@ -15,10 +15,10 @@ export class DrawnOut {
     response.once('close', () => this.#endings.delete(end));
   }
 
-  /** Calls `act` after some milliseconds, unless the client leaves first. */
+  /** Calls `act` after some milliseconds, unless the client disconnects first. */
   delay(response: ServerResponse, milliseconds: number, act: () => void): void {
-    // A response that waits behind others does not hear that its client has left. A listener on the
-    // socket for each of them would be too many.
+    // A response queued behind others gets no event when its client disconnects, and a socket
+    // listener for each of them would be too many.
     const { socket } = response.req;
     const end = (): void => {
       clearTimeout(timer);
@@ -30,7 +30,7 @@ export class DrawnOut {
     this.add(response, end);
   }
 
-  /** Ends all of them, and from now on each one as it begins, so that a server can close. */
+  /** Ends all of them, and each later one as soon as it begins, so that the server can close. */
   endAll(): void {
     this.#over = true;
     for (const end of this.#endings) end();

@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import { carrierOf } from '../tls/secure-server.ts';
 import { inTurn } from './broken-connection.ts';
 
-/** How long earlier replies may travel before a reset, which could overtake them; milliseconds. */
+/** Milliseconds between the last reply and the reset, which could overtake it. */
 const HEAD_START = 25;
 
-/** A TCP reset. Sends nothing, and leaves unread what the client still sends. */
+/** A TCP reset. Sends nothing, and ignores what the client still sends. */
 export function reset(response: ServerResponse): void {
   const waits = response.socket === null;
   inTurn(response, (socket) => {

@@ -3,14 +3,14 @@ import { inTurn } from './broken-connection.ts';
 import type { DrawnOut } from './drawn-out.ts';
 import { hasContent, type Written, writeHead } from './written-reply.ts';
 
-/** How a body is spread. */
+/** How a body is spread over time. */
 export interface Pace {
   readonly chunks: number;
   /** Milliseconds from the head to the last piece. */
   readonly over: number;
 }
 
-/** The head at once, then the body in evenly spread pieces, the last one at the end. */
+/** Sends the head at once, then the body in evenly spaced pieces. */
 export function slowBody(
   response: ServerResponse,
   written: Written,
@@ -41,12 +41,12 @@ function sendSlowly(
 
   const sendRest = (): void => {
     clearTimeout(timer);
-    // The last piece may be written already, and still be on its way to a slow client.
+    // The last piece may be written and still be on its way to a slow client.
     if (!response.writableEnded) response.end(body.subarray(sent));
   };
   const sendDue = (): void => {
     const elapsed = performance.now() - start;
-    // By the clock, not by counting timers: their delays add up.
+    // Paced by the clock: the delays of timers add up.
     const due = Math.floor((elapsed * chunks) / over);
     if (elapsed >= over || due >= chunks) {
       sendRest();

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 
-/** A reply in the form in which it goes on the wire. */
+/** A reply as it goes on the wire. */
 export interface Written {
   readonly status: number;
   /** Names and values in turn, without `Content-Length` and `Transfer-Encoding`. */
   readonly headers: readonly string[];
-  /** What a GET would get, also in a reply to HEAD. */
+  /** The content that GET would get, also in a reply to HEAD. */
   readonly body: string | Buffer;
 }
 
@@ -14,7 +14,7 @@ export function hasContent(response: ServerResponse, { status }: Written): boole
   return response.req.method !== 'HEAD' && mayHaveContent(status);
 }
 
-/** Writes a head that promises `length` bytes of content, if the status may have content. */
+/** Writes a head that announces `length` bytes of content, if the status may have content. */
 export function writeHead(response: ServerResponse, written: Written, length: number): void {
   const { status, headers } = written;
   const promise = mayHaveContent(status) ? ['Content-Length', String(length)] : [];

@@ -22,7 +22,8 @@ function certificateFile(certificate: string, others: string | undefined): strin
 /**
  * The variables by which programs, and Node itself, find a certificate to trust.
  *
- * @param inherited what the programs would see otherwise: they go on to trust what they trusted
+ * @param inherited the variables that the programs would get otherwise; what those trust stays
+ * trusted
  */
 export function certificateVariables(
   certificate: string | undefined,
@@ -37,6 +38,6 @@ function textOf(file: string | undefined): string {
   try {
     return file ? readFileSync(file, 'utf8') : '';
   } catch {
-    return ''; // Node itself only warns of it
+    return ''; // Node itself only warns about it
   }
 }

@@ -7,7 +7,9 @@ import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 export interface CertificateOptions {
   /** Whether the server speaks HTTPS. */
   readonly tls?: boolean | undefined;
-  /** A file with the certificate in PEM; by default one is made for the names of this server. */
+  /**
+   * A file with the certificate in PEM; by default one is generated for the names of this server.
+   */
   readonly tlsCert?: string | undefined;
   /** A file with the private key of `tlsCert` in PEM. */
   readonly tlsKey?: string | undefined;
@@ -15,7 +17,7 @@ export interface CertificateOptions {
   readonly tlsWrite?: string | undefined;
 }
 
-/** A certificate, perhaps with those that sign it, and its private key, both in PEM. */
+/** A certificate, with its chain if there is one, and its private key, both in PEM. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
@@ -27,7 +29,7 @@ export class CertificateError extends Error {
 }
 
 /**
- * Reads or makes the certificate of a server, and writes it where `tlsWrite` says.
+ * Reads or generates the certificate of a server, and writes it where `tlsWrite` says.
  *
  * @param host the name or address that the server listens on
  * @returns undefined without `tls`
@@ -88,9 +90,9 @@ async function readPair(certFile: string, keyFile: string): Promise<Certificate>
   if (!leaf.checkPrivateKey(privateKey)) {
     refuse(keyFile, `the private key of the certificate in ${certFile}`, 'another');
   }
-  // The file may also hold the key, which nobody else may see.
+  // The file may also contain the private key, which must stay secret.
   const cert = `${certificates.join('\n')}\n`;
-  // What OpenSSL refuses besides, such as a key of too few bits.
+  // Catches what else OpenSSL refuses, such as a key that is too short.
   parsed(certFile, 'a certificate for TLS', () =>
     process.getBuiltinModule('node:tls').createSecureContext({ cert, key }),
   );

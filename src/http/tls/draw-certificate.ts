@@ -1,4 +1,4 @@
-// In a file of its own in dist/, loaded only for a server that makes its certificate.
+// A separate file in dist/, loaded only if the server generates its certificate.
 
 import 'reflect-metadata';
 import { KeyObject } from 'node:crypto';
@@ -17,11 +17,11 @@ import {
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
 
-/** Clients refuse a certificate from the future, and the clock of a container can be behind. */
+/** Clients reject a certificate from the future, and the clock of a container can run behind. */
 const CLOCK_SKEW = 60 * 60 * 1000;
 
 /**
- * Makes a key and a certificate that it signs itself, both as PEM.
+ * Generates a key and a self-signed certificate, both in PEM.
  *
  * @param names the names and addresses of the server; the first is the subject
  */
@@ -40,11 +40,11 @@ export async function drawCertificate(
     signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
     extensions: [
       new SubjectAlternativeNameExtension([...names]),
-      // Not a CA: whoever trusts it trusts this server and nothing that its key may sign.
+      // Not a CA: trusting it must not extend to certificates that its key signs.
       new BasicConstraintsExtension(false, undefined, true),
       new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
       new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
-      // Strict verifiers, such as that of Python 3.13, ask for both.
+      // Strict verifiers, such as that of Python 3.13, require both.
       await SubjectKeyIdentifierExtension.create(keys.publicKey),
       await AuthorityKeyIdentifierExtension.create(keys.publicKey),
     ],

@@ -26,9 +26,9 @@ export function createSecureServer(
     key,
     minVersion: 'TLSv1.2',
     handshakeTimeout: patience,
-    allowHalfOpen: true, // as a server of plain HTTP has it
+    allowHalfOpen: true, // as for plain HTTP
   });
-  // What Node itself does with a new connection: the handshake.
+  // Node's own handler for a new connection: the handshake.
   const shakeHands = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
