@@ -99,7 +99,7 @@ export const OPERATIONS = {
     path: '/pets/{petId}',
     tag: 'Animals',
     summary: 'Read one animal',
-    description: 'Deprecated, to be sunset on 2030-12-05.',
+    description: 'Deprecated; will be sunset on 2030-12-05.',
     parameters: [PET_ID],
     replies: {
       200: { description: 'One animal.', body: { record: 'Animal' } },

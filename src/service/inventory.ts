@@ -47,7 +47,7 @@ function updateStock(world: World, { petId, quantity }: StockUpdate, grounds: Gr
     if (!store.animals.has(petId)) return unknownPet(world, petId, grounds);
     grounds.decidedBy('inventory-missing-entry');
     if (choices['inventory-missing-entry'] === '404') {
-      const message = `the animal ${petId} has no inventory entry`;
+      const message = `animal ${petId} has no inventory entry`;
       return errorReply(grounds, 'inventory_entry_not_found', 404, message);
     }
   }

@@ -59,7 +59,7 @@ export const cancelOrder = operation(
         cancel(world, order);
         return reply(grounds, 204);
       case 'shipped':
-        return conflict(grounds, 'order_already_shipped', `the order ${orderId} has shipped`);
+        return conflict(grounds, 'order_already_shipped', `order ${orderId} has shipped`);
       case 'cancelled':
         return cancelAgain(world, orderId, grounds);
     }
@@ -77,7 +77,7 @@ function cancel(world: World, order: Order): void {
 
 function cancelAgain(world: World, orderId: bigint, grounds: Grounds): Reply {
   grounds.decidedBy('cancel-again');
-  const message = `the order ${orderId} is cancelled already`;
+  const message = `order ${orderId} is already cancelled`;
   switch (world.choices['cancel-again']) {
     case '409':
       return conflict(grounds, 'order_already_cancelled', message);

@@ -116,7 +116,7 @@ export function foundWord(value: unknown, words: readonly string[] = []): string
 
 /** A string that matches a pattern. */
 export function text(
-  expected = 'a string that is not empty',
+  expected = 'a non-empty string',
   pattern = /./,
   schema: Json = { minLength: 1 },
 ): Shape<string> {
@@ -180,7 +180,7 @@ interface ListOptions {
 }
 
 export function list<T>(of: Shape<T>, options: ListOptions = {}): Shape<readonly T[]> {
-  const { min = 0, expected = 'an array' } = options;
+  const { min = 0, expected = min > 0 ? 'a non-empty array' : 'an array' } = options;
   return {
     schema: { type: 'array', items: of.schema, ...(min > 0 && { minItems: min }) },
     expected,
@@ -188,7 +188,7 @@ export function list<T>(of: Shape<T>, options: ListOptions = {}): Shape<readonly
     read(value, at, tell) {
       if (!Array.isArray(value) || value.length < min) {
         const found = Array.isArray(value) ? 'an empty array' : describe(value);
-        return tell({ at, expected: `${expected}${min > 0 ? ' that is not empty' : ''}`, found });
+        return tell({ at, expected, found });
       }
       const items: T[] = [];
       for (const [index, element] of value.entries()) {

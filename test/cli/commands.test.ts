@@ -49,7 +49,7 @@ test('a missing working directory is reported', async () => {
   const run = promisify(execFile)('sh', ['-c', script, '', gone, process.execPath, main]);
   await expect(run).rejects.toMatchObject({
     code: 1,
-    stderr: 'petstore-mock: the working directory is gone: change to one that exists\n',
+    stderr: 'petstore-mock: the working directory no longer exists: change to another one\n',
   });
 });
 

@@ -24,7 +24,7 @@ describeBothWays('the journal in the control API', (open) => {
       operation: 'cancelOrder',
       key: 'demo…',
       delay: 0,
-      why: expect.arrayContaining(['the order 2 has shipped']),
+      why: expect.arrayContaining(['order 2 has shipped']),
     });
     expect(second).toMatchObject({
       status: 201,

@@ -66,7 +66,7 @@ describeBothWays('scenarios in the control API', (open) => {
 
   test.each([
     [{}, 'expected scenarios, scenario or text'],
-    [{ scenarios: 'slow' }, 'an array of names'],
+    [{ scenarios: 'slow' }, 'an array of scenario names'],
     [{ scenario: [] }, 'the parts of a scenario'],
     [{ scenaros: ['slow'] }, 'did you mean scenarios?'],
     [{ scenarios: ['slwo'] }, 'did you mean slow?'],

@@ -12,7 +12,7 @@ const VIEWS = [
   ['store/animals?page=3', 'Edit animal 64'],
   ['store/orders', 'Ship order 1'],
   ['assumptions?text=cancel', 'Only changed'],
-  ['clock', 'One day on'],
+  ['clock', 'One day forward'],
   ['coverage', 'Force it once'],
   ['sandboxes', 'Create'],
 ] as const;

@@ -18,7 +18,7 @@ describeInChromium('a tester', (browser) => {
     await service('DELETE', '/store/orders/2', { headers: { 'X-Trace': 'one' } });
     await page.getByRole('link', { name: 'Exchange 1' }).click();
     const detail = page.getByRole('article');
-    await detail.getByText('the order 2 has shipped', { exact: true }).waitFor();
+    await detail.getByText('order 2 has shipped', { exact: true }).waitFor();
     const text = await detail.textContent();
     for (const part of [
       '409',
@@ -66,13 +66,13 @@ describeInChromium('a tester', (browser) => {
   test('switches scenarios on and off, in an order', async () => {
     const { page, service } = await open('scenarios');
     await page.getByRole('checkbox', { name: 'outage' }).click();
-    await page.getByText('outage is on.').waitFor();
+    await page.getByText('Turned on outage.').waitFor();
     expect((await service('GET', '/pets')).status).toBe(503);
     await page.getByRole('checkbox', { name: 'invalid-keys' }).click();
     await page.getByRole('button', { name: 'Move invalid-keys up' }).click();
-    await page.getByText('invalid-keys is moved.').waitFor();
+    await page.getByText('Moved invalid-keys.').waitFor();
     await page.getByRole('checkbox', { name: 'outage' }).click();
-    await page.getByText('outage is off.').waitFor();
+    await page.getByText('Turned off outage.').waitFor();
     expect((await service('GET', '/pets')).status).toBe(401);
   });
 
@@ -127,10 +127,10 @@ describeInChromium('a tester', (browser) => {
     await page.getByText('Page 2 of 3, 64 records').waitFor();
     await page.getByLabel('Name of a new snapshot').fill('before');
     await press('Keep');
-    await page.getByText('The snapshot before is kept.').waitFor();
+    await page.getByText('Saved snapshot before.').waitFor();
     await control('PATCH', '/state', { body: { animals: { remove: 'all' } } });
     await press('Restore before');
-    await page.getByText('before is restored.').waitFor();
+    await page.getByText('Restored before.').waitFor();
     expect((await control('GET', '/animals?_limit=1')).headers['x-total-count']).toBe('64');
   });
 
@@ -144,7 +144,7 @@ describeInChromium('a tester', (browser) => {
     await editor.press('Control+End');
     await editor.pressSequentially('  - { on: listPets, reply: { status: 418 } }');
     await press('Apply');
-    await page.getByText('Your scenario is on.').waitFor();
+    await page.getByText('Turned on your scenario.').waitFor();
     expect((await service('GET', '/pets')).status).toBe(418);
     expect((await service('GET', '/pets/1')).status).toBe(200);
     const download = page.waitForEvent('download');
@@ -171,14 +171,14 @@ describeInChromium('a tester', (browser) => {
     const { page, service, press } = await open('clock');
     await press('Jump past the sunset of getPet');
     await page.getByText('2030-12-06').waitFor();
-    await press('One month on');
+    await press('One month forward');
     await page.getByText('2031-01-06').waitFor();
     await press('Freeze');
     await page.getByText('frozen', { exact: true }).waitFor();
     await press('Back to real time');
     await page.getByText('real time', { exact: true }).waitFor();
     await press('Jump past the sunset of getPet');
-    await page.getByText('The clock is past the sunset.').waitFor();
+    await page.getByText('Clock set past the sunset.').waitFor();
     await page.getByRole('link', { name: 'after-sunset' }).click();
     await page.getByRole('radio', { name: /^410/ }).click();
     await page.getByText('after-sunset is 410.').waitFor();
@@ -206,7 +206,7 @@ describeInChromium('a tester', (browser) => {
     await row.getByRole('button', { name: 'Force it once' }).click();
     await page.getByRole('textbox', { name: 'Scenario in YAML' }).waitFor();
     await press('Apply');
-    await page.getByText('Your scenario is on.').waitFor();
+    await page.getByText('Turned on your scenario.').waitFor();
     const statuses = [];
     for (let call = 0; call < 2; call += 1) {
       statuses.push((await service('DELETE', '/store/orders/1')).status);
@@ -224,7 +224,7 @@ describeInChromium('a tester', (browser) => {
     await page.getByRole('link', { name: 'Sandboxes' }).click();
     await press('Delete mine');
     await press('Confirm: Delete mine');
-    await page.getByText('The sandbox mine is deleted.').waitFor();
+    await page.getByText('Deleted sandbox mine.').waitFor();
   });
 
   test('follows a link to an exchange of a sandbox', async () => {

@@ -101,14 +101,14 @@ describe('the journal', () => {
   test('says why in words', () => {
     const journal = new Journal('default', 10, new Set());
     const by = ['cancel-again=409'];
-    const reason = 'the order 3 is cancelled already';
+    const reason = 'order 3 is already cancelled';
     journal.record(1, SEEN, replied());
     journal.record(2, SEEN, replied({ status: 409, basis: { kind: 'assumed', by }, reason }));
     journal.record(3, SEEN, replied({ status: 204, basis: { kind: 'assumed', by: [] } }));
     expect([...journal.select()].map(({ why }) => why)).toEqual([
       ['as the document prescribes'],
       ['assumption cancel-again=409', reason],
-      ['as HTTP asks for'],
+      ['as HTTP requires'],
     ]);
   });
 

@@ -13,7 +13,7 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
   [
     'no operation',
     'rules:\n  - { on: [], delay: 1 }',
-    'FILE:2:11: $.rules[0].on: expected an array that is not empty, found an empty array',
+    'FILE:2:11: $.rules[0].on: expected a non-empty array, found an empty array',
   ],
   [
     'a rule without operation',
@@ -162,7 +162,7 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
   [
     'calls with a comma, without quotes in braces',
     'rules:\n  - { on: getPet, delay: 1, calls: 2,4 }',
-    'FILE:2:38: $.rules[0]["4"]: expected on, where, calls, chance, delay, reply, fault or apply, found "4" (what has a comma needs quotes in braces)',
+    'FILE:2:38: $.rules[0]["4"]: expected on, where, calls, chance, delay, reply, fault or apply, found "4" (inside braces, quote a value that contains a comma)',
   ],
   [
     'a chance of 0',

@@ -278,7 +278,7 @@ describe('the port', () => {
     // OpenSSL tells the server; Node's own client only leaves.
     await runProgram(curl, ['--silent', server.url]);
     expect(await notice).toBe(
-      'a client does not trust the certificate: --tls-write FILE and /__mock/certificate.pem hand it out',
+      'a client does not trust the certificate: get it with --tls-write FILE or from /__mock/certificate.pem',
     );
   });
 

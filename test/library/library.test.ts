@@ -227,7 +227,7 @@ test('the journal can be listed, counted and cleared', async () => {
     method: 'DELETE',
     status: 409,
     basis: 'documented',
-    why: ['the order 2 has shipped'],
+    why: ['order 2 has shipped'],
     key: 'demo…',
   });
   expect(await requests.count({ status: 409 })).toBe(1);

@@ -52,7 +52,7 @@ function several<T>(of: Shape<T>): Shape<readonly T[]> {
 export const one = <T>(shape: Shape<T>, value: string, ...rest: Rest) =>
   flag('text', shape, value, ...rest);
 
-/** Any text that is not empty. */
+/** Any non-empty text. */
 export const TEXT = textShape();
 
 export const text = (value: string, ...rest: Rest) => one(TEXT, value, ...rest);

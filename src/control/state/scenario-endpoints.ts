@@ -61,7 +61,7 @@ export const SCENARIO_ENDPOINTS: readonly Listed[] = [
     id: 'setScenario',
     route: ['put', '/scenario'],
     summary: 'Replace the active scenarios',
-    description: `Takes names in \`scenarios\`, and a whole scenario in \`scenario\`. Empty \`scenarios\` leave none active. Starts the sandbox again from them. Keeps changed records, unless the old or the new scenarios define records.`,
+    description: `Takes names in \`scenarios\`, and a whole scenario in \`scenario\`. An empty list deactivates all. Restarts the sandbox from them, but keeps changed records, unless the old or the new scenarios define records.`,
     body: { shape: CHOICE },
     replies: { 200: ACTIVE },
     handle: ({ parts, sandbox, body }) => setScenario(parts, sandbox, body),
