@@ -22,6 +22,7 @@ export const parts = [
   'sandbox',
   'http',
   'control',
+  'deployment',
   'report',
   'dashboard',
   'watch.ts',

@@ -1,0 +1,223 @@
+import http, { type IncomingMessage, type RequestOptions } from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { connect, rootCertificates } from 'node:tls';
+import { codeOf } from '../error-code.ts';
+import { Pace, type Time } from './pace.ts';
+import { hostOf, openTunnel, proxyAuthorization, proxyFor } from './proxy.ts';
+
+/** How to reach a deployment. */
+export interface DeploymentOptions {
+  /** The base URL, as `baseUrlOf` reads it. */
+  readonly url: URL;
+  readonly key?: string | undefined;
+  /** Milliseconds until a reply must be complete. */
+  readonly timeout?: number | undefined;
+  /** The most requests that start in a second. */
+  readonly rate?: number | undefined;
+  /** A certificate to trust besides those that Node trusts, in PEM. */
+  readonly ca?: string | undefined;
+  /** The most bytes of a reply's body. */
+  readonly mostBytes?: number | undefined;
+  /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up. */
+  readonly variables?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly time?: Time | undefined;
+}
+
+export const DEPLOYMENT_DEFAULTS = {
+  timeout: 10_000,
+  rate: 5,
+  mostBytes: 256 * 1024 * 1024,
+} as const;
+
+export interface DeploymentRequest {
+  readonly method: string;
+  /** What follows the base URL, such as `/pets?limit=1`. */
+  readonly path: string;
+  /** The key to send; by default that of the deployment, none if null. */
+  readonly key?: string | null | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | undefined;
+}
+
+export interface DeploymentReply {
+  readonly status: number;
+  /** Names and values alternate, as they arrived. */
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+}
+
+/** A deployment gave no whole reply. The message never has a key. */
+export class DeploymentError extends Error {
+  override readonly name = 'DeploymentError';
+}
+
+/** Replies with 429 to one request that are waited out, and the longest wait in seconds. */
+const MOST_WAITS = 3;
+const LONGEST_WAIT = 60;
+
+/** Methods that change nothing (RFC 9110, section 9.2.1). */
+export const SAFE = /^(?:GET|HEAD|OPTIONS)$/;
+
+/**
+ * Reads a base URL: http or https, without a trailing slash, a query or a user.
+ *
+ * @returns undefined if the text is not one
+ */
+export function baseUrlOf(text: string): URL | undefined {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if (url.username !== '' || url.search !== '' || url.hash !== '') return undefined;
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  return url;
+}
+
+/**
+ * A client of a deployment: one request at a time is sent and answered. Follows no redirect, verifies
+ * certificates and keeps to the rate.
+ */
+export class DeploymentClient {
+  readonly url: URL;
+  readonly #options: DeploymentOptions;
+  readonly #pace: Pace;
+  readonly #proxy: URL | undefined;
+  readonly #agent: http.Agent;
+
+  constructor(options: DeploymentOptions) {
+    const { url, rate = DEPLOYMENT_DEFAULTS.rate, time, variables = {}, ca } = options;
+    this.url = url;
+    this.#options = options;
+    this.#pace = new Pace(rate, time);
+    this.#proxy = proxyFor(url, variables);
+    const { Agent } = this.#overTls ? https : http;
+    this.#agent = new Agent({ keepAlive: true, ca: trusting(ca) });
+  }
+
+  /**
+   * Sends a request and receives its whole reply. Waits and tries again after a 429.
+   *
+   * @param patient whether to wait after a 429
+   * @throws DeploymentError if no whole reply arrives in time
+   */
+  async send(request: DeploymentRequest, patient = true): Promise<DeploymentReply> {
+    for (let waits = 0; ; waits += 1) {
+      await this.#pace.turn();
+      const reply = await this.#sendOnce(request);
+      if (reply.status !== 429 || !patient || waits === MOST_WAITS) return reply;
+      const wait = Number(headerOf(reply, 'retry-after') ?? 1);
+      if (!(wait >= 0 && wait <= LONGEST_WAIT)) return reply;
+      this.#pace.rest(wait * 1000);
+    }
+  }
+
+  /** Closes the connections that are kept open. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  get #overTls(): boolean {
+    return this.url.protocol === 'https:';
+  }
+
+  async #sendOnce(request: DeploymentRequest): Promise<DeploymentReply> {
+    const { timeout = DEPLOYMENT_DEFAULTS.timeout, mostBytes = DEPLOYMENT_DEFAULTS.mostBytes } =
+      this.#options;
+    const signal = AbortSignal.timeout(timeout);
+    try {
+      const message = await this.#exchange(request, signal);
+      const { statusCode: status = 0, rawHeaders: headers } = message;
+      return { status, headers, body: await bodyOf(message, mostBytes) };
+    } catch (error) {
+      const asked = `${request.method} ${this.url.href}${request.path}`;
+      const why = signal.aborted ? `no reply within ${timeout} ms` : reasonOf(error);
+      throw new DeploymentError(`${asked}: ${why}`, { cause: error });
+    }
+  }
+
+  async #exchange(request: DeploymentRequest, signal: AbortSignal): Promise<IncomingMessage> {
+    const { method, body } = request;
+    const options = {
+      method,
+      signal,
+      headers: this.#headersOf(request),
+      ...(await this.#way(request, signal)),
+    };
+    return new Promise((resolve, reject) => {
+      const { request: start } = this.#overTls ? https : http;
+      const sent = start(options, resolve);
+      sent.on('error', (error) => {
+        // The server closed a kept connection just before it was used again.
+        const stale = sent.reusedSocket && codeOf(error) === 'ECONNRESET' && SAFE.test(method);
+        if (stale) this.#exchange(request, signal).then(resolve, reject);
+        else reject(error);
+      });
+      sent.end(body);
+    });
+  }
+
+  /** Where the request goes: to the server, to a proxy, or to the server through a proxy. */
+  async #way({ path }: DeploymentRequest, signal: AbortSignal): Promise<RequestOptions> {
+    const { url } = this;
+    const [host, port] = [hostOf(url), url.port || (this.#overTls ? 443 : 80)];
+    const target = url.pathname.replace(/^\/$/, '') + path;
+    const proxy = this.#proxy;
+    if (proxy === undefined) return { host, port, path: target, agent: this.#agent };
+    if (!this.#overTls) {
+      const proxied = { host: hostOf(proxy), port: proxy.port || 80 };
+      return { ...proxied, path: url.origin + target, agent: this.#agent };
+    }
+    const socket = await openTunnel(proxy, url, signal);
+    return { host, port, path: target, createConnection: () => this.#secured(socket, host) };
+  }
+
+  #secured(socket: Socket, servername: string) {
+    return connect({ socket, servername, ca: trusting(this.#options.ca) });
+  }
+
+  #headersOf({ key = this.#options.key, headers, body }: DeploymentRequest) {
+    const ofProxy =
+      this.#proxy !== undefined && !this.#overTls ? proxyAuthorization(this.#proxy) : {};
+    return {
+      Host: this.url.host,
+      Accept: 'application/json',
+      'Accept-Encoding': 'identity',
+      ...(key == null ? {} : { Authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...(body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
+      ...ofProxy,
+      ...headers,
+    };
+  }
+}
+
+/** The first value of a header; `name` in lower case. */
+export function headerOf({ headers }: DeploymentReply, name: string): string | undefined {
+  return headers.find((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === name);
+}
+
+function trusting(ca: string | undefined): string[] | undefined {
+  return ca === undefined ? undefined : [...rootCertificates, ca];
+}
+
+async function bodyOf(message: IncomingMessage, most: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of message) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    size += chunk.length;
+    if (size > most) throw new Error(`the reply is larger than ${most} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+/** Errors of a certificate that Node cannot verify. */
+const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|CERT_UNTRUSTED/;
+
+function reasonOf(error: unknown): string {
+  const code = codeOf(error) ?? '';
+  if (UNTRUSTED.test(code))
+    return `its certificate is not trusted (${code}); --cacert names one to trust`;
+  const message = error instanceof Error ? error.message : String(error);
+  return message.includes(code) ? message : `${message} (${code})`;
+}

@@ -1,0 +1,65 @@
+import http from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { isLoopbackName } from '../control/loopback.ts';
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The proxy for a URL, by `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` in either case; undefined to
+ * connect directly, as always to this machine.
+ */
+export function proxyFor(url: URL, variables: Variables): URL | undefined {
+  const host = hostOf(url);
+  if (isLoopbackName(host) || isExcepted(url, read(variables, 'no_proxy'))) return undefined;
+  const proxy = read(variables, url.protocol === 'https:' ? 'https_proxy' : 'http_proxy');
+  if (proxy === '') return undefined;
+  const full = proxy.includes('://') ? proxy : `http://${proxy}`;
+  return URL.canParse(full) ? new URL(full) : undefined;
+}
+
+/** The host of a URL, an IPv6 address without brackets. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+/** The lower-case variable wins, as in curl. */
+function read(variables: Variables, name: string): string {
+  return variables[name] || variables[name.toUpperCase()] || '';
+}
+
+/** Whether `NO_PROXY` names the host, a domain that it is in, or all hosts. */
+function isExcepted(url: URL, list: string): boolean {
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  const host = hostOf(url).toLowerCase();
+  return list.split(/[\s,]+/).some((entry) => {
+    if (entry === '*') return true;
+    const [, name = '', only] = /^(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
+    if (name === '' || (only !== undefined && only !== port)) return false;
+    const domain = name.replace(/^\*?\./, '');
+    return host === domain || host.endsWith(`.${domain}`);
+  });
+}
+
+/** The value of `Proxy-Authorization` for the user in a proxy's URL. */
+export function proxyAuthorization({ username, password }: URL): Record<string, string> {
+  if (username === '') return {};
+  const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { 'Proxy-Authorization': `Basic ${Buffer.from(user).toString('base64')}` };
+}
+
+/** Asks a proxy for a connection to a server, which TLS then runs over (RFC 9110, section 9.3.6). */
+export function openTunnel(proxy: URL, url: URL, signal: AbortSignal): Promise<Socket> {
+  const { request } = proxy.protocol === 'https:' ? https : http;
+  const authority = `${url.hostname}:${url.port || 443}`;
+  const headers = { Host: authority, ...proxyAuthorization(proxy) };
+  return new Promise((resolve, reject) => {
+    request(proxy, { method: 'CONNECT', path: authority, headers, agent: false, signal })
+      .on('connect', ({ statusCode }, socket) => {
+        if (statusCode === 200) resolve(socket);
+        else reject(new Error(`the proxy ${proxy.host} answered ${statusCode} to CONNECT`));
+      })
+      .on('error', reject)
+      .end();
+  });
+}

@@ -1,0 +1,122 @@
+import http from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  baseUrlOf,
+  DeploymentClient,
+  type DeploymentOptions,
+  headerOf,
+} from '../../src/deployment/deployment-client.ts';
+import { Pace } from '../../src/deployment/pace.ts';
+import { proxyFor } from '../../src/deployment/proxy.ts';
+
+/** A clock that jumps instead of waiting. */
+function jumping() {
+  let now = 0;
+  return { now: () => now, wait: async (milliseconds: number) => (now += milliseconds) };
+}
+
+async function listen(handler: http.RequestListener): Promise<string> {
+  const server = http.createServer(handler);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/v1`;
+}
+
+function clientOf(url: string, options: Omit<DeploymentOptions, 'url'> = {}): DeploymentClient {
+  const client = new DeploymentClient({ url: baseUrlOf(url)!, time: jumping(), ...options });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+test('a request carries the key and its own headers, and the reply arrives byte for byte', async () => {
+  const url = await listen((request, response) => {
+    response.writeHead(201, ['X-Twice', 'a', 'X-Twice', 'b']);
+    response.end(`${request.method} ${request.url} ${request.headers.authorization}`);
+  });
+  const client = clientOf(url, { key: 'secret' });
+  const reply = await client.send({ method: 'POST', path: '/pets?a=%2F', body: '{}' });
+  expect(reply.status).toBe(201);
+  expect(reply.headers.slice(0, 4)).toEqual(['X-Twice', 'a', 'X-Twice', 'b']);
+  expect(reply.body.toString()).toBe('POST /v1/pets?a=%2F Bearer secret');
+  const without = await client.send({ method: 'GET', path: '/pets', key: null });
+  expect(without.body.toString()).toBe('GET /v1/pets undefined');
+});
+
+test('no more requests start in a second than the rate allows', async () => {
+  const time = jumping();
+  const pace = new Pace(4, time);
+  const starts: number[] = [];
+  for (let turn = 0; turn < 9; turn += 1) {
+    await pace.turn();
+    starts.push(time.now());
+  }
+  expect(starts).toEqual([0, 250, 500, 750, 1000, 1250, 1500, 1750, 2000]);
+});
+
+test('a request is sent again after a 429, no sooner than Retry-After allows', async () => {
+  const times: number[] = [];
+  const time = jumping();
+  const url = await listen((_request, response) => {
+    times.push(time.now());
+    response.writeHead(times.length === 1 ? 429 : 200, ['Retry-After', '7']).end();
+  });
+  const client = clientOf(url, { time });
+  expect((await client.send({ method: 'GET', path: '/pets' })).status).toBe(200);
+  expect(times).toEqual([0, 7000]);
+});
+
+test('a redirect is a reply and is not followed', async () => {
+  const url = await listen((_request, response) => {
+    response.writeHead(302, { Location: 'http://elsewhere.example/v1/pets' }).end();
+  });
+  const reply = await clientOf(url).send({ method: 'GET', path: '/pets' });
+  expect([reply.status, headerOf(reply, 'location')]).toEqual([
+    302,
+    'http://elsewhere.example/v1/pets',
+  ]);
+});
+
+test('a reply that is too large, incomplete or late is an error without the key', async () => {
+  const url = await listen((request, response) => {
+    if (request.url === '/v1/large') response.end('x'.repeat(100));
+    if (request.url === '/v1/half') {
+      response.writeHead(200, { 'Content-Length': '10' }).write('half');
+      setImmediate(() => response.destroy());
+    }
+  });
+  const client = clientOf(url, { key: 'secret', mostBytes: 99, timeout: 200 });
+  const failure = (path: string) =>
+    client.send({ method: 'GET', path }).then(String, (error: Error) => error.message);
+  const messages = [await failure('/large'), await failure('/half'), await failure('/late')];
+  expect(messages).toEqual([
+    `GET ${url}/large: the reply is larger than 99 bytes`,
+    `GET ${url}/half: aborted (ECONNRESET)`,
+    `GET ${url}/late: no reply within 200 ms`,
+  ]);
+});
+
+test('HTTP_PROXY carries requests to every host but this machine and those in NO_PROXY', async () => {
+  const variables = { HTTP_PROXY: 'proxy.example:3128', NO_PROXY: '.internal, exact.example:8080' };
+  const proxied = (url: string) => proxyFor(new URL(url), variables)?.href;
+  expect(proxied('http://staging.example/v1')).toBe('http://proxy.example:3128/');
+  expect(proxied('http://exact.example/v1')).toBe('http://proxy.example:3128/');
+  for (const direct of ['http://a.internal/', 'http://exact.example:8080/', 'http://127.0.0.1/']) {
+    expect(proxied(direct)).toBeUndefined();
+  }
+  expect(proxied('https://staging.example/v1')).toBeUndefined();
+  const url = await listen((request, response) => response.end(request.url));
+  const { port } = new URL(url);
+  const behind = clientOf('http://staging.example/v1', {
+    variables: { http_proxy: `http://127.0.0.1:${port}` },
+  });
+  const reply = await behind.send({ method: 'GET', path: '/pets' });
+  expect(reply.body.toString()).toBe('http://staging.example/v1/pets');
+});
+
+test('a base URL is http or https, and has no user, query or trailing slash', () => {
+  expect(baseUrlOf('https://staging.example/v1/')?.href).toBe('https://staging.example/v1');
+  for (const wrong of ['staging.example/v1', 'ftp://a/v1', 'http://u:p@a/v1', 'http://a/v1?b=1']) {
+    expect(baseUrlOf(wrong)).toBeUndefined();
+  }
+});
