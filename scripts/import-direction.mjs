@@ -13,6 +13,7 @@ export const parts = [
   'words.ts',
   'error-code.ts',
   'read-text.ts',
+  'work.ts',
   'contract',
   'shape',
   'store',

@@ -54,10 +54,14 @@ export function cut(text: string, most: number): string {
 /** The most problems that a message lists. */
 const MOST_LISTED = 20;
 
-/** The first 20 problems, and a line that counts the rest. */
-export function firstProblems(problems: readonly string[]): readonly string[] {
+/** The text of the first 20 problems, and a line that counts the rest. */
+export function firstProblems<P>(
+  problems: readonly P[],
+  textOf: (problem: P) => string,
+): readonly string[] {
   const more = problems.length - MOST_LISTED;
-  return more > 0 ? [...problems.slice(0, MOST_LISTED), `and ${more} more`] : problems;
+  const first = problems.slice(0, MOST_LISTED).map(textOf);
+  return more > 0 ? [...first, `and ${more} more`] : first;
 }
 
 interface Told {

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { parseJson } from '../contract/json.ts';
+import { parsingJson } from '../contract/json.ts';
 import { receiveBody } from '../http/decode.ts';
 import type { ReceivedBody } from '../service/received-body.ts';
+import { inTurns, type Work } from '../work.ts';
 import { type ControlReply, type Endpoint, refuse } from './endpoint.ts';
 
-/** In bytes. JSON.parse takes up to 25 ms for as much, and cannot yield to other requests. */
+/** In bytes. JSON.parse takes up to 25 ms for as many of records, and cannot yield to others. */
 const MOST_BYTES = 1024 ** 2;
 
 /** A body of more bytes is parsed in a turn of its own. */
@@ -46,7 +47,7 @@ export async function readBody(
       return refused('body_too_large', 413, instead ? `${message}: ${instead}` : message);
     }
     case 'bytes': {
-      const reading = parse(body.bytes);
+      const reading = await inTurns(parsing(body.bytes));
       if (body.bytes.length > OWN_TURN) await setImmediate();
       return reading;
     }
@@ -55,10 +56,10 @@ export async function readBody(
 
 const NOTHING: BodyReading = { ok: true, value: undefined };
 
-function parse(bytes: Buffer): BodyReading {
+function* parsing(bytes: Buffer): Work<BodyReading> {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { ok: true, value: parseJson(text) };
+    return { ok: true, value: yield* parsingJson(text) };
   } catch (error) {
     return refused('invalid_input', 400, `the body is not JSON: ${whyNot(error)}`);
   }

@@ -4,7 +4,7 @@ import type { Request, Response, Router } from 'express';
 import { codeOf } from '../error-code.ts';
 import { packageRoot } from '../package.ts';
 import { redirect, refuse } from './endpoint.ts';
-import { sendReply } from './send.ts';
+import { refuseMethod, sendReply } from './send.ts';
 
 /** Written by scripts/build-dashboard.mjs, each file compressed. */
 const FOLDER = join(packageRoot, 'dist/dashboard');
@@ -49,6 +49,7 @@ export function serveDashboard(api: Router): void {
       if (asked.endsWith(address)) await files.send(request, response, page);
       else sendReply(response, redirect(308, address));
     });
+    api.all(path, refuseMethod('GET, HEAD'));
   };
   serve('/', PAGE);
   serve('/docs', REFERENCE);

@@ -5,8 +5,10 @@ import { BASE_PATH } from '../contract/operations.ts';
 import type { Problem } from '../contract/records.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { errorBody, type Reply } from '../service/reply.ts';
-import { readAs, type Shape } from '../shape/shapes.ts';
+import { readingAs } from '../shape/read-as.ts';
+import type { Shape } from '../shape/shapes.ts';
 import { firstProblems, problemText } from '../words.ts';
+import { inTurns } from '../work.ts';
 import type { ControlParts } from './parts.ts';
 import { type Parameter, parametersOf, readQueryAs } from './query-shape.ts';
 
@@ -100,9 +102,9 @@ type Read<T, Name extends string> = Omit<Listed, 'handle'> & {
 export function withBody<T>(endpoint: Read<T, 'body'> & { readonly body: Body<T> }): Listed {
   return {
     ...endpoint,
-    handle(call) {
+    async handle(call) {
       const { body = {} } = call;
-      const reading = readAs(endpoint.body.shape, body);
+      const reading = await inTurns(readingAs(endpoint.body.shape, body));
       if (!reading.ok) return refuseInput(reading.problems);
       return endpoint.handle({ ...call, body: reading.value });
     },
@@ -170,7 +172,7 @@ export function refuse<C extends ErrorCode>(
 
 /** The refusal of a body or a query, with its problems. */
 export function refuseInput(problems: readonly Problem[]): ControlReply {
-  return refuse('invalid_input', 400, firstProblems(problems.map(problemText)).join('; '));
+  return refuse('invalid_input', 400, firstProblems(problems, problemText).join('; '));
 }
 
 /** A refusal that the service would answer with. */

@@ -1,6 +1,7 @@
 import { isIntegerText } from '../contract/int64.ts';
 import { isObject, type Problem, type Reading } from '../contract/records.ts';
-import { type Json, readAs, type Shape } from '../shape/shapes.ts';
+import { readAs } from '../shape/read-as.ts';
+import type { Json, Shape } from '../shape/shapes.ts';
 
 /** A parameter of a query. */
 export interface Parameter {

@@ -10,7 +10,7 @@ import { ENDPOINTS } from './endpoints.ts';
 import { guard } from './guard.ts';
 import type { ControlCall, ControlParts } from './parts.ts';
 import { serveRoot } from './root.ts';
-import { sendReply } from './send.ts';
+import { refuseMethod, sendReply } from './send.ts';
 
 /** Where the control API of the default sandbox, or of another one, is. */
 const MOUNT = /^(?:\/~[^/]*)?\/__mock(?=\/|$)/;
@@ -61,11 +61,7 @@ function addRoutes(
     const route = api.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
     for (const endpoint of endpoints) route[endpoint.method](handlerOf(endpoint, parts));
     const methods = endpoints.map(({ method }) => (method === 'get' ? 'get, head' : method));
-    const allow = methods.join(', ').toUpperCase();
-    route.all((request, response) => {
-      const message = `${request.method} is not allowed here; ${allow} are`;
-      sendReply(response, refuse('method_not_allowed', 405, message, { Allow: allow }));
-    });
+    route.all(refuseMethod(methods.join(', ').toUpperCase()));
   }
 }
 

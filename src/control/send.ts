@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
+import type { RequestHandler } from 'express';
 import { writeJson } from '../contract/json.ts';
 import { stream } from '../http/list-stream.ts';
 import type { Clock } from '../service/clock.ts';
-import type { ControlReply } from './endpoint.ts';
+import { type ControlReply, refuse } from './endpoint.ts';
 
 /** In characters. A longer reply is sent in chunks of this size, in turns with other requests. */
 const CHUNK = 64 * 1024;
@@ -34,6 +35,14 @@ export function sendReply(
       if (response.req.method === 'HEAD') response.end();
       else body.open(response);
   }
+}
+
+/** Answers 405 to what none of the `allow` methods has answered. */
+export function refuseMethod(allow: string): RequestHandler {
+  return ({ method }, response) => {
+    const message = `${method} is not allowed here; ${allow} are`;
+    sendReply(response, refuse('method_not_allowed', 405, message, { Allow: allow }));
+  };
 }
 
 function sendPieces(response: ServerResponse, pieces: Iterable<string>): void {

@@ -2,7 +2,7 @@ import type { OperationId } from '../contract/operations.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import type { Basis } from '../service/reply.ts';
 import { turnTime } from '../service/turn-time.ts';
-import type { Work } from '../store/work.ts';
+import type { Work } from '../work.ts';
 import { Exchange, type Seen } from './exchange.ts';
 import type { Noted } from './finding-codes.ts';
 

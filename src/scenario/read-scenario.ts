@@ -1,6 +1,7 @@
 import type { Reading } from '../contract/records.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import { having, mapOf, object, optional } from '../shape/objects.ts';
+import { readAs } from '../shape/read-as.ts';
 import {
   type At,
   choice,
@@ -10,7 +11,6 @@ import {
   integer,
   list,
   oneOrMore,
-  readAs,
   type ShapeProblem,
   text,
   type ValueOf,

@@ -7,7 +7,7 @@ export class ScenarioError extends Error {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    super(firstProblems(problems).join('\n'));
+    super(firstProblems(problems, String).join('\n'));
     this.problems = problems;
   }
 }

@@ -2,7 +2,7 @@ import { DEFAULTS } from '../defaults.ts';
 import { generateStore } from '../store/fixture/generate-store.ts';
 import { loadFixture } from '../store/fixture/load-fixture.ts';
 import { createStore, type Store } from '../store/store.ts';
-import { inTurns } from '../store/work.ts';
+import { inTurns } from '../work.ts';
 import type { Scenario } from './read-scenario.ts';
 import { type Start, type StartSettings, starting } from './sandbox-start.ts';
 

@@ -109,6 +109,9 @@ function objectSchema(members: Members): Json {
   };
 }
 
+/** Unknown names of an object that are reported: the search for each right name takes time. */
+const MOST_UNKNOWN = 100;
+
 /** Reports unknown names. Returns whether there were none. */
 function tellUnknown(
   value: Readonly<Record<string, unknown>>,
@@ -117,10 +120,11 @@ function tellUnknown(
   at: At,
   tell: Tell,
 ): boolean {
-  let known = true;
+  let told = 0;
   for (const name in value) {
     if (Object.hasOwn(members, name)) continue;
-    known = false;
+    told += 1;
+    if (told > MOST_UNKNOWN) break;
     tell({
       at: [...at, name],
       ofName: true,
@@ -128,7 +132,7 @@ function tellUnknown(
       found: foundName(name, members, value),
     });
   }
-  return known;
+  return told === 0;
 }
 
 function foundName(name: string, members: Members, value: object): string {

@@ -1,6 +1,7 @@
 import { isLosslessNumber } from 'lossless-json';
-import { isObject, type Problem, type Reading } from '../contract/records.ts';
+import { isObject, type Problem } from '../contract/records.ts';
 import { describe, listed, suggest } from '../words.ts';
+import { atOnce, type Work } from '../work.ts';
 
 /** A JSON Schema, or a part of one. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -28,7 +29,14 @@ interface Misfit {
 }
 
 /** Reports a misfit. Returns undefined, which is what a reader then returns. */
-export type Tell = (misfit: Misfit) => undefined;
+export interface Tell {
+  (misfit: Misfit): undefined;
+  /** Takes the work of reading a long array. The whole value is read again when that is done. */
+  readonly later?: (read: Later) => void;
+}
+
+/** Reads a long array, with each element as a step. */
+export type Later = (tell: Tell) => Work<void>;
 
 /** A misfit with its place as text. */
 export interface ShapeProblem extends Problem, Misfit {}
@@ -53,23 +61,6 @@ export interface Shape<T> {
 
 /** The type of the values that a shape reads. */
 export type ValueOf<S> = S extends Shape<infer T> ? T : never;
-
-/** Reads a parsed JSON or YAML value, and reports every misfit. */
-export function readAs<T>(shape: Shape<T>, value: unknown): Reading<T, ShapeProblem> {
-  const problems: ShapeProblem[] = [];
-  const read = shape.read(value, [], tellInto(problems));
-  return read === undefined || problems.length > 0
-    ? { ok: false, problems }
-    : { ok: true, value: read };
-}
-
-/** Adds each misfit that is reported to a list. */
-export function tellInto(problems: ShapeProblem[]): Tell {
-  return (misfit) => {
-    const at = [...misfit.at];
-    problems.push({ ...misfit, at, path: pathText(at) });
-  };
-}
 
 /** The same shape with a name, under which an OpenAPI document lists its schema. */
 export function named<T>(name: string, shape: Shape<T>): Shape<T> {
@@ -181,6 +172,7 @@ interface ListOptions {
 
 export function list<T>(of: Shape<T>, options: ListOptions = {}): Shape<readonly T[]> {
   const { min = 0, expected = min > 0 ? 'a non-empty array' : 'an array' } = options;
+  const done = new WeakMap<readonly unknown[], readonly T[] | undefined>();
   return {
     schema: { type: 'array', items: of.schema, ...(min > 0 && { minItems: min }) },
     expected,
@@ -190,16 +182,41 @@ export function list<T>(of: Shape<T>, options: ListOptions = {}): Shape<readonly
         const found = Array.isArray(value) ? 'an empty array' : describe(value);
         return tell({ at, expected, found });
       }
-      const items: T[] = [];
-      for (const [index, element] of value.entries()) {
-        at.push(index);
-        const item = of.read(element, at, tell);
-        at.pop();
-        if (item !== undefined) items.push(item);
+      if (done.has(value)) {
+        const items = done.get(value);
+        done.delete(value);
+        return items;
       }
-      return items.length === value.length ? items : undefined;
+      if (tell.later === undefined || value.length < LONG_ARRAY) {
+        return atOnce(readingList(of, value, at, tell));
+      }
+      const place = [...at];
+      tell.later(function* (toAll) {
+        done.set(value, yield* readingList(of, value, place, toAll));
+      });
+      return [];
     },
   };
+}
+
+/** The least number of elements that are read in steps. */
+const LONG_ARRAY = 64;
+
+function* readingList<T>(
+  of: Shape<T>,
+  elements: readonly unknown[],
+  at: (string | number)[],
+  tell: Tell,
+): Work<readonly T[] | undefined> {
+  const items: T[] = [];
+  for (const [index, element] of elements.entries()) {
+    at.push(index);
+    const item = of.read(element, at, tell);
+    at.pop();
+    if (item !== undefined) items.push(item);
+    yield;
+  }
+  return items.length === elements.length ? items : undefined;
 }
 
 /** A value alone, or several in an array. */

@@ -1,7 +1,7 @@
 import type { Animal } from '../contract/records.ts';
+import { atOnce, inTurns } from '../work.ts';
 import type { Base, Subset } from './base.ts';
 import { baseIndex } from './base-index.ts';
-import { atOnce, inTurns } from './work.ts';
 
 /** Positions of a base's animals by status, ascending: 8 bytes an animal. */
 const indexing = baseIndex((base: Base<Animal>) => {

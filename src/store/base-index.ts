@@ -1,5 +1,5 @@
+import type { Work } from '../work.ts';
 import type { Base } from './base.ts';
-import type { Work } from './work.ts';
 
 /** An index under construction. */
 interface Draft<I> {

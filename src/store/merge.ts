@@ -4,14 +4,15 @@ import {
   STORED_RECORDS,
   type StoredRecord,
 } from '../contract/records.ts';
+import { tellInto } from '../shape/read-as.ts';
 import { type Each, RECORD_SHAPES } from '../shape/record-shapes.ts';
-import { type At, type Shape, type ShapeProblem, type Tell, tellInto } from '../shape/shapes.ts';
+import type { At, Shape, ShapeProblem, Tell } from '../shape/shapes.ts';
+import { atOnce, inTurns, type Work } from '../work.ts';
 import { indexByStatus } from './animals-by-status.ts';
 import { changeEach, layersOf } from './change-each.ts';
 import type { Collection } from './collection.ts';
 import { findingOrders, indexByAnimal } from './orders-by-animal.ts';
 import { forkStore, restoreStore, type Store, versionOf } from './store.ts';
-import { atOnce, inTurns, type Work } from './work.ts';
 
 /** Changes to one collection, in the order in which they are applied. */
 export interface CollectionChanges<R> {

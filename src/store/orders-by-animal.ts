@@ -1,8 +1,8 @@
 import type { Order } from '../contract/records.ts';
+import { inTurns, type Work } from '../work.ts';
 import type { Base } from './base.ts';
 import { baseIndex } from './base-index.ts';
 import type { Collection } from './collection.ts';
-import { inTurns, type Work } from './work.ts';
 
 /** Positions of orders in chains, one for each bucket of animal ids: 8 to 12 bytes an order. */
 interface BaseIndex {

@@ -18,6 +18,13 @@ describeBothWays('every path of the control API', (open) => {
     }
   });
 
+  test.each(['/__mock/', '/__mock/docs'])('%s, a page, does so too', async (path) => {
+    const { send } = await open();
+    const reply = await send('POST', path);
+    expect(reply).toMatchObject({ status: 405, json: { code: 'method_not_allowed' } });
+    expect(reply.headers.allow).toBe('GET, HEAD');
+  });
+
   test.each(
     ENDPOINTS.filter(({ method, path }) => method === 'get' && !path.includes('{')).map(
       ({ path }) => path,

@@ -1,5 +1,8 @@
 import { vi } from 'vitest';
 
+/** The most steps in a turn of 5 ms while `turnsBeside` counts. */
+export const STEPS_A_TURN = 5;
+
 /**
  * Counts the turns of the event loop that others have during some work. A millisecond passes at each
  * look at the clock, so the number of steps decides how many turns they take, not the machine's speed.

@@ -7,7 +7,8 @@ import { parseJson } from '../../src/contract/json.ts';
 import { isObject } from '../../src/contract/records.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
 import { SCENARIO } from '../../src/scenario/read-scenario.ts';
-import { readAs, type Shape } from '../../src/shape/shapes.ts';
+import { readAs } from '../../src/shape/read-as.ts';
+import type { Shape } from '../../src/shape/shapes.ts';
 import { STORE } from '../../src/store/fixture/read-store.ts';
 
 const SHAPES: readonly (readonly [string, Shape<unknown>])[] = [

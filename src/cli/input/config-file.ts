@@ -4,7 +4,7 @@ import { isObject } from '../../contract/records.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import { object } from '../../shape/objects.ts';
 import { placesIn } from '../../shape/places.ts';
-import { readAs } from '../../shape/shapes.ts';
+import { readAs } from '../../shape/read-as.ts';
 import { firstProblems, problemText } from '../../words.ts';
 import { UsageError } from '../failures.ts';
 import { type FlagName, flagShape, flagsFrom } from '../flags.ts';
@@ -32,10 +32,10 @@ export async function fromConfigFile(file: string, origin: string): Promise<Laye
   if (!reading.ok) {
     const paths = reading.problems.map(({ path }) => path);
     const places = placesIn(read.text, paths);
-    const lines = reading.problems.map((it) =>
+    const lines = firstProblems(reading.problems, (it) =>
       problemText({ ...it, place: `config file ${file}:${places.get(it.path)}` }),
     );
-    throw new UsageError(firstProblems(lines).join('\n'));
+    throw new UsageError(lines.join('\n'));
   }
   const values = isObject(parsed.value) ? parsed.value : {};
   return new Map(

@@ -1,4 +1,5 @@
-import { readAs, type ShapeProblem } from '../../shape/shapes.ts';
+import { readAs } from '../../shape/read-as.ts';
+import type { ShapeProblem } from '../../shape/shapes.ts';
 import { describe, listed, suggest } from '../../words.ts';
 import type { CommandName } from '../command-table.ts';
 import { UsageError } from '../failures.ts';

@@ -3,8 +3,8 @@ import type { ExchangeFilter, Journal } from '../../evidence/journal.ts';
 import { inTurn } from '../../http/faults/broken-connection.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { ANY_TEXT, type ValueOf } from '../../shape/shapes.ts';
-import { inTurns } from '../../store/work.ts';
 import { describe } from '../../words.ts';
+import { inTurns } from '../../work.ts';
 import { ERROR, EXCHANGE, EXCHANGE_COUNT, JOURNAL } from '../control-shapes.ts';
 import {
   type ControlCall,

@@ -1,5 +1,5 @@
 import type { Fields, Problem } from '../../contract/records.ts';
-import { inTurns, type Work } from '../../store/work.ts';
+import { inTurns, type Work } from '../../work.ts';
 import { compilePatterns } from './patterns.ts';
 import { type Filter, isNumeric, readQuery, type Slice, type SortKey } from './read-query.ts';
 import type { AnyRecord } from './record-kind.ts';

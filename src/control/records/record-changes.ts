@@ -1,6 +1,7 @@
 import { INT64_MAX } from '../../contract/int64.ts';
+import { readAs, tellInto } from '../../shape/read-as.ts';
 import { changedRecord } from '../../shape/record-shapes.ts';
-import { readAs, type ShapeProblem, tellInto } from '../../shape/shapes.ts';
+import type { ShapeProblem } from '../../shape/shapes.ts';
 import { ID_NAME, tellMissingAnimal } from '../../store/merge.ts';
 import type { Store } from '../../store/store.ts';
 import { type ControlCall, type ControlReply, refuse, refuseInput } from '../endpoint.ts';

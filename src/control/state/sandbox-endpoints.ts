@@ -5,6 +5,7 @@ import { Sandbox } from '../../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { list } from '../../shape/shapes.ts';
+import { arrayText } from '../../store/record-text.ts';
 import { describe } from '../../words.ts';
 import { ERROR, NAME, SANDBOX, type SandboxSummary } from '../control-shapes.ts';
 import {
@@ -30,8 +31,10 @@ export const SANDBOX_ENDPOINTS: readonly Listed[] = [
       },
     },
     defaultOnly: true,
-    handle: ({ parts, mount }) =>
-      json([...parts.sandboxes].map((sandbox) => sandboxView(sandbox, mount))),
+    handle: ({ parts, mount }) => {
+      const pieces = arrayText(sandboxViews(parts.sandboxes, mount));
+      return { status: 200, body: { kind: 'pieces', pieces } };
+    },
   },
   withBody({
     id: 'createSandbox',
@@ -86,6 +89,10 @@ function createSandbox(
   if (!(sandbox instanceof Sandbox)) return ofService(sandbox);
   const summary = sandboxView(sandbox, mount);
   return json(summary, 201, { Location: summary.control });
+}
+
+function* sandboxViews(sandboxes: Iterable<Sandbox>, mount: string): Generator<SandboxSummary> {
+  for (const sandbox of sandboxes) yield sandboxView(sandbox, mount);
 }
 
 function sandboxView({ name, world, journal, findings }: Sandbox, mount: string): SandboxSummary {

@@ -75,10 +75,11 @@ async function setScenario(
 ): Promise<ControlReply> {
   const reading = text === undefined ? undefined : await scenarioFromText(WRITTEN, text);
   if (reading?.ok === false) {
-    const lines = reading.problems.map(
+    const lines = firstProblems(
+      reading.problems,
       ({ line, column, message }) => `line ${line}, column ${column}: ${message}`,
     );
-    return refuse('invalid_input', 400, firstProblems(lines).join('; '));
+    return refuse('invalid_input', 400, lines.join('; '));
   }
   const written = reading?.scenario ?? (scenario && scenarioOf(scenario, WRITTEN));
   let start: Start;

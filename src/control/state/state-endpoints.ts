@@ -7,7 +7,7 @@ import { readingStore, STORE } from '../../store/fixture/read-store.ts';
 import { mergeInTurns } from '../../store/merge.ts';
 import { arrayText } from '../../store/record-text.ts';
 import { createStore, forkStore, restoreStore, type Store } from '../../store/store.ts';
-import { inTurns } from '../../store/work.ts';
+import { inTurns } from '../../work.ts';
 import { type ControlReply, DONE, type Listed, refuseInput, withBody } from '../endpoint.ts';
 
 const RESET = object({
