@@ -8,7 +8,7 @@ import {
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import type { RecordName } from '../contract/records.ts';
 import type { Call } from '../service/input.ts';
-import type { Reply } from '../service/reply.ts';
+import type { Basis, Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import { CASE_FACTS, callFacts } from './coverage-cases.ts';
 import { recordFacts } from './coverage-facts.ts';
@@ -108,6 +108,15 @@ interface Count {
   by: Set<string> | undefined;
 }
 
+/** A reply that a client was shown, as another server counts it. */
+export interface CountedReply {
+  readonly operation: OperationId;
+  readonly status: number;
+  readonly basis: Basis;
+  /** The facts that were new. */
+  readonly facts: number;
+}
+
 /** Counts which replies the client of one sandbox was shown. */
 export class Coverage {
   readonly sandbox: string;
@@ -124,16 +133,40 @@ export class Coverage {
   record(exchange: number, call: Call, reply: Reply, world: World): void {
     const place = PLACES.get(call.operation)?.get(reply.status);
     if (place === undefined) return;
-    const { basis } = reply;
+    const count = this.#countReply(place, reply.basis, exchange);
+    if (count === undefined) return;
+    const unseen = place.facts & ~count.facts;
+    if (unseen !== 0) {
+      this.#countCases(place, count, factsShown(place, call, reply, world, unseen), exchange);
+    }
+  }
+
+  /** The facts of a reply that are not counted yet. Counts nothing. */
+  newFacts(call: Call, reply: Reply, world: World): number {
+    const place = PLACES.get(call.operation)?.get(reply.status);
+    if (place?.documentedSlot === undefined || reply.basis.kind === 'assumed') return 0;
+    const unseen = place.facts & ~(this.#counts.get(place.documentedSlot)?.facts ?? 0);
+    return unseen === 0 ? 0 : unseen & factsShown(place, call, reply, world, unseen);
+  }
+
+  /** Counts a reply by the facts that were new when it was given. */
+  count(exchange: number, reply: CountedReply): void {
+    const place = PLACES.get(reply.operation)?.get(reply.status);
+    if (place === undefined) return;
+    const count = this.#countReply(place, reply.basis, exchange);
+    if (count !== undefined) this.#countCases(place, count, reply.facts, exchange);
+  }
+
+  /** Returns the count of the reply if cases of it are counted too. */
+  #countReply(place: Place, basis: Basis, exchange: number): Count | undefined {
     if (basis.kind === 'assumed') {
       const count = this.#add(place.assumedSlot, exchange);
       count.by ??= new Set();
       for (const ground of basis.by) count.by.add(ground);
-    } else if (place.documentedSlot !== undefined) {
-      const count = this.#add(place.documentedSlot, exchange);
-      const unseen = place.facts & ~count.facts;
-      if (unseen !== 0) this.#noteCases(place, count, unseen, exchange, call, reply, world);
+      return undefined;
     }
+    const { documentedSlot } = place;
+    return documentedSlot === undefined ? undefined : this.#add(documentedSlot, exchange);
   }
 
   #add(slot: number, exchange: number): Count {
@@ -146,11 +179,8 @@ export class Coverage {
     return count;
   }
 
-  #noteCases(place: Place, count: Count, unseen: number, ...shown: Exchanged): void {
-    const [exchange, call, reply, world] = shown;
-    const { cases, record } = place;
-    const ofRecords = record === undefined ? 0 : recordFacts(reply, record, unseen);
-    const fresh = unseen & (ofRecords | callFacts(call, reply, world, unseen));
+  #countCases({ cases, facts }: Place, count: Count, shown: number, exchange: number): void {
+    const fresh = facts & ~count.facts & shown;
     if (fresh === 0) return;
     count.facts |= fresh;
     for (const { slot, fact } of cases) if ((fresh & fact) !== 0) this.#add(slot, exchange);
@@ -170,7 +200,17 @@ export class Coverage {
   }
 }
 
-type Exchanged = Parameters<Coverage['record']>;
+/** The facts that a reply shows; of those not in `wanted`, perhaps none. */
+function factsShown(
+  { record }: Place,
+  call: Call,
+  reply: Reply,
+  world: World,
+  wanted: number,
+): number {
+  const ofRecords = record === undefined ? 0 : recordFacts(reply, record, wanted);
+  return ofRecords | callFacts(call, reply, world, wanted);
+}
 
 /** What one or more sandboxes' clients were shown, together. */
 export function coverageOf(all: Iterable<Pick<Coverage, 'at'>>): CoverageReport {

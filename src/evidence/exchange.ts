@@ -38,6 +38,8 @@ export interface Seen {
 export interface Witnessed {
   /** The number of its exchange in the journal. */
   readonly exchange: number;
+  /** When the reply was decided, by the sandbox's clock. */
+  readonly at: number;
   readonly seen: Seen;
   readonly call: Call;
   /** Undefined if the client was sent none. */

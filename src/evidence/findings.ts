@@ -5,12 +5,13 @@ import {
   operationShape,
 } from '../contract/operations.ts';
 import type { Call } from '../service/input.ts';
+import { turnTime } from '../service/turn-time.ts';
 import { cut } from '../words.ts';
 import { KEPT_TARGET, type Witnessed } from './exchange.ts';
 import { FINDING_CODES, type FindingCode, type Noted } from './finding-codes.ts';
 import { nearRoundedId, placeholderKey, unknownInputs } from './findings-checks.ts';
 import type { Journal } from './journal.ts';
-import { isFinal, Retries } from './retries.ts';
+import { type CheckedAttempt, isFinal, Retries } from './retries.ts';
 
 /** Something a client did that it should not do against the real service. */
 export interface Finding extends Noted {
@@ -55,6 +56,18 @@ function naturesOf(id: OperationId): Noted[] {
   return natures;
 }
 
+const NATURE_CODES: ReadonlySet<FindingCode> = new Set(
+  [...NATURES.values()].flat().map(({ code }) => code),
+);
+
+const NONE: readonly Noted[] = [];
+
+/** The exchange that caused findings. */
+interface FindingSource extends Pick<Witnessed, 'exchange' | 'at'> {
+  readonly seen: Pick<Witnessed['seen'], 'method' | 'target'>;
+  readonly call: Pick<Call, 'operation'>;
+}
+
 /** Called for each new finding. One that every call of an operation causes is reported once. */
 export type OnFinding = (finding: Finding) => void;
 
@@ -80,90 +93,87 @@ export class Findings {
 
   /** A plain call that succeeds costs a handful of comparisons. */
   record(witnessed: Witnessed): void {
-    const { call, reply } = witnessed;
-    const natures = NATURES.get(call.operation);
-    if (natures !== undefined) this.#takeNatures(natures, witnessed);
-    if (call.authorization !== this.#checkedKey) this.#checkKey(witnessed);
-    if (OPERATIONS[call.operation].method === 'DELETE' && hasContent(call)) {
-      this.#add('unexpected-body', 'A DELETE was sent with a body.', witnessed);
-    }
-    // A documented success does not depend on unknown inputs.
-    const isSuccess = reply !== undefined && reply.status < 400;
-    if (!(isSuccess && reply.basis.kind === 'documented')) this.#checkInputs(witnessed);
-    const isRefusal = reply !== undefined && !isSuccess;
-    if (isRefusal || this.#retries !== undefined) this.#checkRetry(witnessed);
-    if (isRefusal && isFinal(reply)) this.#checkId(witnessed);
+    const attempt = this.attempt(witnessed);
+    const made = this.findings(witnessed, attempt);
+    if (made.length > 0) this.count(made, witnessed);
+    if (attempt === undefined) return;
+    const { at, world, seen, delay } = witnessed;
+    const leftAt = turnTime().steady + delay;
+    this.noteAttempt(attempt, at, world, { leftAt, connection: seen.connection });
   }
 
-  #takeNatures(natures: readonly Noted[], witnessed: Witnessed): void {
-    this.#journal.note(natures);
-    for (const { code, message } of natures) {
-      const told = this.#counts?.get(code);
-      if (told === undefined) this.#keep(code, message, witnessed);
-      else told.count += 1;
-    }
+  /** The call as an attempt, if it can be a retry or be retried. Changes nothing. */
+  attempt(witnessed: Witnessed): CheckedAttempt | undefined {
+    const { reply } = witnessed;
+    const isRefusal = reply !== undefined && reply.status >= 400;
+    return isRefusal || this.#retries !== undefined
+      ? (this.#retries ?? NO_RETRIES).check(witnessed)
+      : undefined;
   }
 
-  #checkKey(witnessed: Witnessed): void {
-    const { authorization } = witnessed.call;
-    const key = placeholderKey(authorization);
-    if (key === undefined) this.#checkedKey = authorization;
-    else this.#add('placeholder-key', `The key is literally \`${key}\`.`, witnessed);
-  }
-
-  #checkInputs(witnessed: Witnessed): void {
-    const { call, world } = witnessed;
-    if (call.query.length === 0 && call.body.kind !== 'bytes') return;
-    for (const name of unknownInputs(call, world)) {
-      this.#add('unknown-input', `${name} is unknown to ${call.operation}.`, witnessed);
-    }
-  }
-
-  #checkRetry(witnessed: Witnessed): void {
+  /** Remembers an attempt for the calls after it. */
+  noteAttempt(...attempt: Parameters<Retries['note']>): void {
     this.#retries ??= new Retries();
-    const { pointless, early } = this.#retries.take(witnessed);
-    if (pointless) {
-      const status = witnessed.reply?.status;
-      const message = `The same call was repeated after a ${status} that cannot change.`;
-      this.#add('pointless-retry', message, witnessed);
-    }
-    if (early !== undefined) {
-      const message = `The call was repeated before Retry-After (${early} s) had passed.`;
-      this.#add('early-retry', message, witnessed);
-    }
+    this.#retries.note(...attempt);
     if (this.#retries.isEmpty) this.#retries = undefined;
   }
 
-  #checkId(witnessed: Witnessed): void {
-    const { call, reply, world } = witnessed;
-    if (reply?.status === 401 || reply?.status === 403) return;
-    const near = nearRoundedId(call, world);
-    if (near === undefined) return;
-    const message = `${call.pathId} is unknown; ${near} exists and rounds to the same double.`;
-    this.#add('rounded-id', message, witnessed);
+  /** The findings of a call. Counts nothing. */
+  findings(witnessed: Witnessed, attempt: CheckedAttempt | undefined): readonly Noted[] {
+    const { call, reply } = witnessed;
+    let found = NATURES.get(call.operation) ?? NONE;
+    if (call.authorization !== this.#checkedKey) {
+      found = plus(found, 'placeholder-key', this.#keyMessage(call));
+    }
+    if (OPERATIONS[call.operation].method === 'DELETE' && hasContent(call)) {
+      found = plus(found, 'unexpected-body', 'A DELETE was sent with a body.');
+    }
+    // A documented success does not depend on unknown inputs.
+    const isSuccess = reply !== undefined && reply.status < 400;
+    if (!(isSuccess && reply.basis.kind === 'documented')) {
+      found = plusInputs(found, witnessed);
+    }
+    if (attempt !== undefined) {
+      found = plus(found, 'pointless-retry', pointlessMessage(attempt));
+      found = plus(found, 'early-retry', earlyMessage(attempt));
+    }
+    const isFinalRefusal = reply !== undefined && !isSuccess && isFinal(reply);
+    return isFinalRefusal ? plus(found, 'rounded-id', idMessage(witnessed)) : found;
   }
 
-  #add(code: FindingCode, message: string, witnessed: Witnessed): void {
-    this.#journal.note([{ code, message, advice: FINDING_CODES[code] }]);
-    this.#keep(code, message, witnessed);
+  #keyMessage({ authorization }: Call): string | undefined {
+    const key = placeholderKey(authorization);
+    if (key !== undefined) return `The key is literally \`${key}\`.`;
+    this.#checkedKey = authorization;
+    return undefined;
   }
 
-  #keep(code: FindingCode, message: string, witnessed: Witnessed): void {
-    const { exchange, seen, call, world } = witnessed;
+  /** Counts the findings of a call. What a call is by nature is kept once. */
+  count(findings: readonly Noted[], source: FindingSource): void {
+    this.#journal.note(findings);
     this.#counts ??= new Map();
-    const told = this.#counts.get(code);
-    if (told === undefined) this.#counts.set(code, { count: 1 });
-    else told.count += 1;
+    for (const noted of findings) {
+      const told = this.#counts.get(noted.code);
+      if (told === undefined) this.#counts.set(noted.code, { count: 1 });
+      else {
+        told.count += 1;
+        if (NATURE_CODES.has(noted.code)) continue;
+      }
+      this.#keep(noted, source);
+    }
+  }
+
+  #keep(noted: Noted, { exchange, at, seen, call }: FindingSource): void {
     const finding: Finding = {
-      code,
+      code: noted.code,
       sandbox: this.sandbox,
       exchange,
       operation: call.operation,
       method: seen.method,
       target: cut(seen.target, KEPT_TARGET),
-      at: new Date(world.clock.now()).toISOString(),
-      message,
-      advice: FINDING_CODES[code],
+      at: new Date(at).toISOString(),
+      message: noted.message,
+      advice: noted.advice,
     };
     this.#kept ??= [];
     if (this.#kept.length < MOST) this.#kept.push(finding);
@@ -186,7 +196,45 @@ export class Findings {
   }
 }
 
+/** Remembers nothing, so that nothing is a retry. */
+const NO_RETRIES = new Retries();
+
 const NO_COUNTS: Findings['counts'] = new Map();
+
+/** Adds a finding, if there is a message for it. */
+function plus(
+  found: readonly Noted[],
+  code: FindingCode,
+  message: string | undefined,
+): readonly Noted[] {
+  if (message === undefined) return found;
+  return [...found, { code, message, advice: FINDING_CODES[code] }];
+}
+
+function plusInputs(found: readonly Noted[], { call, world }: Witnessed): readonly Noted[] {
+  if (call.query.length === 0 && call.body.kind !== 'bytes') return found;
+  return unknownInputs(call, world).reduce(
+    (all, name) => plus(all, 'unknown-input', `${name} is unknown to ${call.operation}.`),
+    found,
+  );
+}
+
+function pointlessMessage({ pointless, status }: CheckedAttempt): string | undefined {
+  if (!pointless) return undefined;
+  return `The same call was repeated after a ${status} that cannot change.`;
+}
+
+function earlyMessage({ early }: CheckedAttempt): string | undefined {
+  if (early === undefined) return undefined;
+  return `The call was repeated before Retry-After (${early} s) had passed.`;
+}
+
+function idMessage({ call, reply, world }: Witnessed): string | undefined {
+  if (reply?.status === 401 || reply?.status === 403) return undefined;
+  const near = nearRoundedId(call, world);
+  if (near === undefined) return undefined;
+  return `${call.pathId} is unknown; ${near} exists and rounds to the same double.`;
+}
 
 /** Whether a request announces content, of a known length or not. */
 function hasContent({ headers }: Call): boolean {

@@ -1,5 +1,5 @@
 import type { Reply } from '../service/reply.ts';
-import { turnTime } from '../service/turn-time.ts';
+import type { World } from '../service/world.ts';
 import { versionOf } from '../store/store.ts';
 import { type Carrier, OPENED, type Seen, type Witnessed } from './exchange.ts';
 import { retryAfter } from './findings-checks.ts';
@@ -20,10 +20,37 @@ export function isFinal({ status, basis }: Reply): boolean {
 interface Sent {
   /** When it was first sent, by `turnTime().steady`. */
   readonly leftAt: number;
-  /** How long the server had idled by then, in milliseconds. */
-  readonly idle: number;
+  /** How long this server had idled by then, in milliseconds; undefined if another one sent it. */
+  readonly idle: number | undefined;
   /** When it was sent on each connection, by `turnTime().steady`. */
   readonly on: WeakMap<Carrier, number>;
+}
+
+/** A call that may be a retry, and what its reply says of the same call after it. */
+export interface Attempt {
+  /** Equal for equal calls. */
+  readonly mark: string;
+  /** The status of the reply; undefined if the client was sent none. */
+  readonly status: number | undefined;
+  /** Whether asking again would get the same reply. */
+  readonly final: boolean;
+  /** The seconds that the reply asks to wait for. */
+  readonly wait: number | undefined;
+}
+
+/** An attempt, and what it did wrong. */
+export interface CheckedAttempt extends Attempt {
+  readonly pointless: boolean;
+  /** The seconds that the client was asked to wait for and did not. */
+  readonly early: number | undefined;
+}
+
+/** When and where the reply to an attempt left. */
+export interface Leaving {
+  /** By `turnTime().steady`. */
+  readonly leftAt: number;
+  /** Undefined if another server sent it. */
+  readonly connection: Carrier | undefined;
 }
 
 /** A refusal that the same call would get again. */
@@ -57,37 +84,42 @@ export class Retries {
     return this.#refused === undefined && this.#pauses.size === 0;
   }
 
-  /** Records a call and its reply. */
-  take(witnessed: Witnessed): { pointless: boolean; early: Pause['seconds'] | undefined } {
-    const { reply, world, delay, seen } = witnessed;
+  /** Checks a call against the replies before it. Changes nothing. */
+  check(witnessed: Witnessed): CheckedAttempt {
+    const { reply, world, seen, at } = witnessed;
     const mark = markOf(witnessed);
-    const before = this.#sameRefusal(witnessed, mark);
-    const pointless = before !== undefined && isKnown(before.sent, seen);
-    const early = this.#checkPause(witnessed, mark);
-    const sent = before?.sent ?? leaving(delay);
-    sent.on.set(seen.connection, turnTime().steady + delay);
+    const before = this.#sameRefusal(mark, reply?.status, world);
+    return {
+      mark,
+      status: reply?.status,
+      final: reply !== undefined && isFinal(reply),
+      wait: retryAfter(reply, at),
+      pointless: before !== undefined && isKnown(before.sent, seen),
+      early: this.#unheeded(mark, witnessed),
+    };
+  }
+
+  /** Remembers the reply to a call. `at` is the time by the sandbox's clock. */
+  note({ mark, status, final, wait }: Attempt, at: number, world: World, leaving: Leaving): void {
+    const { leftAt, connection } = leaving;
+    const before = this.#sameRefusal(mark, status, world);
+    const sent = before?.sent ?? sentAt(leaving);
+    if (connection !== undefined) sent.on.set(connection, leftAt);
+    const version = versionOf(world.store);
     this.#refused =
-      reply !== undefined && isFinal(reply)
-        ? {
-            mark,
-            status: reply.status,
-            version: versionOf(world.store),
-            world,
-            sent,
-            latest: performance.now(),
-          }
+      final && status !== undefined
+        ? { mark, status, version, world, sent, latest: performance.now() }
         : undefined;
-    const seconds = retryAfter(reply, world.clock.now());
-    if (seconds !== undefined) this.#pause(mark, seconds, sent, world.clock.now());
-    return { pointless, early };
+    this.#pauses.delete(mark);
+    if (wait !== undefined) this.#pause(mark, wait, sent, at);
   }
 
   /** The refusal that the same call got before, from the same state. */
-  #sameRefusal({ reply, world }: Witnessed, mark: string): Refusal | undefined {
+  #sameRefusal(mark: string, status: number | undefined, world: World): Refusal | undefined {
     const refused = this.#refused;
     const isSame =
       refused?.mark === mark &&
-      refused.status === reply?.status &&
+      refused.status === status &&
       refused.version === versionOf(world.store) &&
       refused.world === world &&
       performance.now() - refused.latest < RETRY_WITHIN;
@@ -95,14 +127,12 @@ export class Retries {
   }
 
   /** @returns the seconds that were asked for, if the call did not wait for them */
-  #checkPause({ seen, world }: Witnessed, mark: string): Pause['seconds'] | undefined {
+  #unheeded(mark: string, { seen, at }: Witnessed): Pause['seconds'] | undefined {
     const pause = this.#pauses.get(mark);
-    this.#pauses.delete(mark);
     if (pause === undefined || !isKnown(pause.sent, seen)) return undefined;
     // Waiting by either clock is enough.
     const waited =
-      world.clock.now() >= pause.until ||
-      performance.now() >= pause.sent.leftAt + pause.seconds * 1000;
+      at >= pause.until || performance.now() >= pause.sent.leftAt + pause.seconds * 1000;
     return waited ? undefined : pause.seconds;
   }
 
@@ -122,18 +152,18 @@ const IDLE = 0.05;
  * Whether a client could have read a reply before it made a call. It could on the connection that
  * carried the reply, unless it pipelined the call. Any other connection must have been opened after
  * the reply was sent: connections of parallel calls wait to be accepted, so the server does not
- * idle between them.
+ * idle between them. For a reply of another server, only the time is known.
  */
 function isKnown({ leftAt, idle, on }: Sent, { connection, receivedAt }: Seen): boolean {
   const sentHere = on.get(connection);
   if (sentHere !== undefined) return receivedAt > sentHere;
-  return receivedAt >= leftAt && (connection[OPENED] ?? 0) > idle + IDLE;
+  if (receivedAt < leftAt) return false;
+  return idle === undefined || (connection[OPENED] ?? 0) > idle + IDLE;
 }
 
-/** A reply that is about to be sent. */
-function leaving(delay: number): Sent {
-  const leftAt = turnTime().steady + delay;
-  return { leftAt, idle: performance.nodeTiming.idleTime, on: new WeakMap() };
+function sentAt({ leftAt, connection }: Leaving): Sent {
+  const idle = connection === undefined ? undefined : performance.nodeTiming.idleTime;
+  return { leftAt, idle, on: new WeakMap() };
 }
 
 /** A hash that identifies a call: short, however long the call is. */

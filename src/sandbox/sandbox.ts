@@ -132,7 +132,8 @@ export class Sandbox {
   /** Records an exchange: in the journal, and as evidence of what the client was shown and did. */
   take(seen: Seen, outcome: Outcome): void {
     const world = this.#world;
-    this.journal.record(this.clock.now(), seen, outcome, this.clock.frozen);
+    const at = this.clock.now();
+    this.journal.record(at, seen, outcome, this.clock.frozen);
     const { call, method } = seen;
     const exchange = this.journal.number;
     const { delay } = outcome;
@@ -142,7 +143,7 @@ export class Sandbox {
       if (reply !== undefined && isDelivered(outcome) && method !== 'HEAD') {
         this.coverage.record(exchange, call, reply, world);
       }
-      this.findings.record({ exchange, seen, call, reply, delay, world });
+      this.findings.record({ exchange, at, seen, call, reply, delay, world });
     }
     if (this.#passing) this.#share.forgotten(this);
   }

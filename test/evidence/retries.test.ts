@@ -89,8 +89,10 @@ async function retries(...arrivals: readonly Arrival[]): Promise<boolean[]> {
       connection,
       receivedAt: await received(),
     };
-    const { pointless } = known.take({ exchange: index + 1, seen, call, reply, delay: 0, world });
-    found.push(pointless);
+    const exchange = index + 1;
+    const attempt = known.check({ exchange, at: 0, seen, call, reply, delay: 0, world });
+    found.push(attempt.pointless);
+    known.note(attempt, 0, world, { leftAt: turnTime().steady, connection });
   }
   return found;
 }
