@@ -135,7 +135,7 @@ export async function startServer(
     loaded = await loadFiles(options, loaded);
     const next = await starter(loaded.scenarios);
     await indexByStatus(next.store.animals.base);
-    sandboxes.restart(next);
+    await sandboxes.restart(next);
     return loaded.scenarios;
   };
   const watching =

@@ -94,7 +94,7 @@ function sandboxFor(
   return found instanceof Sandbox ? found : ofService(found);
 }
 
-/** Runs an endpoint. A change of the store is saved before it is acknowledged. */
+/** Runs an endpoint on the current state of the sandbox. */
 async function perform(
   { handle }: Endpoint,
   request: Called,
@@ -102,14 +102,12 @@ async function perform(
   sandbox: Sandbox,
   body: unknown,
 ): Promise<ControlReply> {
-  const { version } = sandbox;
   const { baseUrl: mount, params, headers } = request;
   const url = `${request.protocol}://${headers.host ?? 'localhost'}${mount}`;
   const query = new URLSearchParams(/\?(.*)$/s.exec(request.url)?.[1]);
   try {
-    const reply = await handle({ parts, sandbox, params, query, body, mount, url, headers });
-    await sandbox.saved(version);
-    return reply;
+    await sandbox.current();
+    return await handle({ parts, sandbox, params, query, body, mount, url, headers });
   } catch (error) {
     if (error instanceof NotSavedError) return refuse('not_saved', 503, error.message);
     throw error;

@@ -93,41 +93,34 @@ function runPreferred(asked: ServiceRequest, call: Call, prefer: string): void {
   );
 }
 
-/** Runs an operation, and answers once its changes are saved. */
+/** Runs an operation, and answers once its changes are kept. */
 function run(asked: ServiceRequest, call: Call, preferred?: Preferred): void {
   const { sandbox } = asked;
-  const { version } = sandbox;
-  let outcome: Outcome;
-  try {
-    outcome = simulate(sandbox, call, preferred);
-  } catch (error) {
-    answer(asked, failed(sandbox.world, error));
-    return;
-  }
-  const saved = sandbox.saved(version);
-  if (saved === undefined) finish(asked, outcome);
-  else {
-    saved.then(
-      () => finish(asked, outcome),
-      (error: unknown) => answer(asked, notSaved(sandbox.world, error)),
-    );
-  }
+  const perform = (): Outcome => {
+    try {
+      return simulate(sandbox, call, preferred);
+    } catch (error) {
+      return outcomeOf(failed(sandbox.world, error));
+    }
+  };
+  sandbox.answer(asked, perform, finish, refused);
 }
 
 /** Answers without an operation. */
 function answer(asked: ServiceRequest, reply: Reply): void {
-  finish(asked, { kind: 'reply', reply, delay: 0 });
+  asked.sandbox.answer(asked, () => outcomeOf(reply), finish, refused);
 }
 
 function finish(asked: ServiceRequest, outcome: Outcome): void {
-  const { sandbox } = asked;
-  sandbox.take(asked, outcome);
-  send(asked.response, outcome, asked, sandbox.world, asked.wire);
+  send(asked.response, outcome, asked, asked.sandbox.world, asked.wire);
 }
 
-function notSaved({ choices }: World, error: unknown): Reply {
-  const message = error instanceof Error ? error.message : String(error);
-  return errorReply(new Grounds(choices), 'not_saved', 503, message);
+function refused({ sandbox }: ServiceRequest, { message }: Error): Outcome {
+  return outcomeOf(errorReply(new Grounds(sandbox.world.choices), 'not_saved', 503, message));
+}
+
+function outcomeOf(reply: Reply): Outcome {
+  return { kind: 'reply', reply, delay: 0 };
 }
 
 /** Where an Express app has mounted the handler; Express removes it from the target. */

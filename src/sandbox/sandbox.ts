@@ -43,9 +43,7 @@ export const KEEPABLE = ['store', 'scenario', 'assumptions', 'clock', 'journal']
 
 export type Kept = (typeof KEEPABLE)[number];
 
-type Keep = ReadonlySet<Kept>;
-
-const KEEP_NOTHING: Keep = new Set();
+const KEEP_NOTHING: ReadonlySet<Kept> = new Set();
 
 /** One isolated universe: a world, the rules around it, and the evidence of its exchanges. */
 export class Sandbox {
@@ -68,7 +66,9 @@ export class Sandbox {
   #preferred: Map<string, Rules> | undefined;
   #endings: Set<() => void> | undefined;
   /** The version of the store that was saved last. */
-  #saved: number | undefined;
+  #savedVersion: number | undefined;
+  /** What the change that is made now does to the evidence, once it is kept. */
+  #whenKept: (() => void)[] = [];
 
   /**
    * @param passing answers one request and is dropped; its evidence is kept as if it were deleted
@@ -130,7 +130,7 @@ export class Sandbox {
   }
 
   /** Records an exchange: in the journal, and as evidence of what the client was shown and did. */
-  take(seen: Seen, outcome: Outcome): void {
+  #take(seen: Seen, outcome: Outcome): void {
     const world = this.#world;
     const at = this.clock.now();
     this.journal.record(at, seen, outcome, this.clock.frozen);
@@ -148,29 +148,89 @@ export class Sandbox {
     if (this.#passing) this.#share.forgotten(this);
   }
 
-  /** Identifies the current content of the store, for `saved`. */
-  get version(): number {
-    return this.file === undefined ? 0 : versionOf(this.#world.store);
+  /**
+   * Changes the sandbox. The only way to do so, except for `answer`.
+   *
+   * @param work changes it at once. May run again, from a state that other changes have led to.
+   * @returns what `work` returned, once the change is kept
+   * @throws NotSavedError if it cannot be kept; it is then undone
+   */
+  async change<T>(work: () => T): Promise<T> {
+    const version = versionOf(this.#world.store);
+    const undo = this.#undo();
+    this.#whenKept = [];
+    const result = work();
+    const effects = this.#whenKept;
+    try {
+      await this.#saved(version);
+    } catch (error) {
+      undo();
+      throw error;
+    }
+    for (const effect of effects) effect();
+    return result;
   }
 
   /**
-   * Saves the changes made to the store since `version`. A change must be saved before it is
-   * acknowledged.
+   * Answers a request: performs it, and sends its outcome once what it changed is kept. Records the
+   * exchange before. Without a log, all of that happens at once.
    *
-   * @returns undefined if there is nothing to save; rejects with a NotSavedError if saving fails,
-   *   after the store was restored
+   * @param perform may run again, from a state that other changes have led to
+   * @param refuse makes the outcome for the error if the change cannot be kept; it is then undone
    */
-  saved(version: number): Promise<void> | undefined {
-    const changed = this.version;
-    if (changed === version || changed === this.#saved) return undefined;
-    return this.file?.saved().then(
-      () => {
-        this.#saved = changed;
-      },
-      (error: unknown) => {
-        throw new NotSavedError(error);
-      },
+  answer<Asked extends Seen>(
+    asked: Asked,
+    perform: () => Outcome,
+    send: (asked: Asked, outcome: Outcome) => void,
+    refuse: (asked: Asked, error: NotSavedError) => Outcome,
+  ): void {
+    if (this.file === undefined) {
+      const outcome = perform();
+      this.#take(asked, outcome);
+      send(asked, outcome);
+      return;
+    }
+    const version = versionOf(this.#world.store);
+    const finish = (outcome: Outcome): void => {
+      this.#take(asked, outcome);
+      send(asked, outcome);
+    };
+    const outcome = perform();
+    this.#saved(version).then(
+      () => finish(outcome),
+      (error: NotSavedError) => finish(refuse(asked, error)),
     );
+  }
+
+  /**
+   * Resolves when memory holds what is kept, and all of it. Undefined if it does now. Whoever reads the
+   * sandbox outside of `change` and `answer` waits for this before.
+   */
+  current(): Promise<void> | undefined {
+    return undefined;
+  }
+
+  async #saved(version: number): Promise<void> {
+    const changed = versionOf(this.#world.store);
+    if (changed === version || changed === this.#savedVersion) return;
+    try {
+      await this.file?.saved();
+    } catch (error) {
+      throw new NotSavedError(error);
+    }
+    this.#savedVersion = changed;
+  }
+
+  /** Returns what undoes the changes of settings from now on. */
+  #undo(): () => void {
+    const { state } = this.clock;
+    const [world, rules, start, origin] = [this.#world, this.#rules, this.#start, this.#origin];
+    const [preferred, snapshots] = [this.#preferred, this.#snapshots && new Map(this.#snapshots)];
+    return () => {
+      this.clock.restore(state);
+      [this.#world, this.#rules, this.#start, this.#origin] = [world, rules, start, origin];
+      [this.#preferred, this.#snapshots] = [preferred, snapshots];
+    };
   }
 
   /** Changes the options of assumptions. */
@@ -178,21 +238,22 @@ export class Sandbox {
     this.#world = withChoices(this.#world, choices);
   }
 
-  /**
-   * Restores the records that the sandbox started with. Call `reset` after that is saved.
-   *
-   * @param keep what the reset does not change
-   */
-  resetStore(keep: Keep = KEEP_NOTHING): void {
-    if (!keep.has('store')) restoreStore(this.#world.store, this.#startFor(keep).store);
+  /** Resets everything except what `keep` names. */
+  reset(keep: ReadonlySet<Kept> = KEEP_NOTHING): void {
+    const start = keep.has('scenario') ? this.#start : this.#origin;
+    const { choices, store } = this.#world;
+    if (!keep.has('store')) restoreStore(store, start.store);
+    this.use(start, keep.has('clock'));
+    if (keep.has('assumptions')) this.assume(choices);
+    if (!keep.has('journal')) this.#whenKept.push(() => this.#forget());
   }
 
-  /** Resets everything except the records. */
-  reset(keep: Keep = KEEP_NOTHING): void {
-    const { choices } = this.#world;
-    this.use(this.#startFor(keep), keep.has('clock'));
-    if (keep.has('assumptions')) this.assume(choices);
-    if (keep.has('journal')) return;
+  /** Removes every exchange from the journal. */
+  clearJournal(): void {
+    this.#whenKept.push(() => this.journal.clear());
+  }
+
+  #forget(): void {
     this.journal.clear();
     this.#share.forgotten(this);
     this.coverage.clear();
@@ -213,10 +274,6 @@ export class Sandbox {
     this.#world = this.#worldFrom(start, this.#world.store);
     this.#rules = new Rules(start.rules, start.seed);
     this.#preferred = undefined;
-  }
-
-  #startFor(keep: Keep): Start {
-    return keep.has('scenario') ? this.#start : this.#origin;
   }
 
   /**

@@ -126,11 +126,12 @@ export class Sandboxes {
   }
 
   /** Restarts every sandbox after the files of the start changed. */
-  restart(start: Start): void {
+  async restart(start: Start): Promise<void> {
     this.#start = start;
     for (const sandbox of this) {
       // Changes in a `--db` file were acknowledged, so they stay.
-      sandbox.restart(this.startOf(sandbox.name), sandbox.file !== undefined);
+      const keepStore = sandbox.file !== undefined;
+      await sandbox.change(() => sandbox.restart(this.startOf(sandbox.name), keepStore));
     }
   }
 

@@ -14,6 +14,14 @@ export interface ClockSetting {
   readonly frozen?: boolean | undefined;
 }
 
+/** The state of a clock. */
+export interface ClockState {
+  /** Milliseconds ahead of the system time. */
+  readonly ahead: number;
+  /** The time at which it stands still. */
+  readonly frozenAt: number | undefined;
+}
+
 /** The last instant with a four-digit year. */
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
@@ -30,6 +38,16 @@ export class MovableClock implements Clock {
   reset({ now, frozen = false }: ClockSetting): void {
     this.#ahead = now === undefined ? 0 : now - turnTime().wall;
     this.#frozenAt = frozen ? (now ?? turnTime().wall) : undefined;
+  }
+
+  get state(): ClockState {
+    return { ahead: this.#ahead, frozenAt: this.#frozenAt };
+  }
+
+  /** Puts the clock in a state that it or another clock had. */
+  restore({ ahead, frozenAt }: ClockState): void {
+    this.#ahead = ahead;
+    this.#frozenAt = frozenAt;
   }
 
   get real(): boolean {

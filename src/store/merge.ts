@@ -53,10 +53,15 @@ export function mergeInto(store: Store, changes: StoreChanges): readonly ShapePr
 /** The number of overtaken attempts before a merge is made at once. */
 const MOST_OVERTAKEN = 3;
 
-/** `mergeInto` in turns with other requests, which may change the store meanwhile. */
+/**
+ * `mergeInto` in turns with other requests, which may change the store meanwhile.
+ *
+ * @param change makes a change of the store at once
+ */
 export async function mergeInTurns(
   store: Store,
   changes: StoreChanges,
+  change: <T>(work: () => T) => Promise<T>,
 ): Promise<readonly ShapeProblem[]> {
   for (let overtaken = 0; overtaken < MOST_OVERTAKEN; overtaken += 1) {
     const version = versionOf(store);
@@ -64,11 +69,14 @@ export async function mergeInTurns(
     const problems = await inTurns(merging(draft, changes));
     // A change of every animal made a new base.
     if (problems.length === 0) await indexByStatus(draft.animals.base);
-    if (versionOf(store) !== version) continue;
-    if (problems.length === 0) restoreStore(store, draft);
-    return problems;
+    const merged = await change(() => {
+      if (versionOf(store) !== version) return false;
+      if (problems.length === 0) restoreStore(store, draft);
+      return true;
+    });
+    if (merged) return problems;
   }
-  return mergeInto(store, changes);
+  return change(() => mergeInto(store, changes));
 }
 
 /** The work of `mergeInto`. The store must not change meanwhile. */
@@ -136,17 +144,20 @@ function* removing<R extends object>(
   collection.deleteAll(some);
 }
 
-/**
- * Removes an animal with its inventory entry and its orders. Indexes the orders of a new base in turns
- * with other requests.
- *
- * @returns whether the animal existed
- */
-export async function removeAnimal(store: Store, id: bigint): Promise<boolean> {
+/** Prepares `removeAnimal` in turns with other requests: indexes the orders of a new base. */
+export async function prepareRemoval(store: Store, id: bigint): Promise<void> {
   for (let base: unknown; store.animals.has(id) && base !== store.orders.base; ) {
     base = store.orders.base;
     await indexByAnimal(store.orders.base);
   }
+}
+
+/**
+ * Removes an animal with its inventory entry and its orders.
+ *
+ * @returns whether the animal existed
+ */
+export function removeAnimal(store: Store, id: bigint): boolean {
   if (!store.animals.has(id)) return false;
   atOnce(removingAnimals(store, [id]));
   return true;

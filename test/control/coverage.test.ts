@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { CoverageReport } from '../../src/evidence/coverage.ts';
 import type { FindingsReport } from '../../src/evidence/findings.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
+import type { Outcome } from '../../src/scenario/outcome.ts';
 import { loadStore, starterFrom } from '../../src/scenario/starter.ts';
 import { startServer } from '../../src/server.ts';
 import { SERVICE } from '../../src/service/implementations.ts';
@@ -160,7 +161,14 @@ describe('thousands of sandboxes', () => {
       connection: {},
       receivedAt: 0,
     };
-    sandbox.take(seen, { kind: 'reply', reply: SERVICE.getPet(sandbox.world, call), delay: 0 });
+    const reply = SERVICE.getPet(sandbox.world, call);
+    const outcome: Outcome = { kind: 'reply', reply, delay: 0 };
+    sandbox.answer(
+      seen,
+      () => outcome,
+      () => {},
+      () => outcome,
+    );
   }
 
   test('that are deleted leave their counts and at most 1,000 findings', async () => {

@@ -43,10 +43,11 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
     route: ['delete', '/requests'],
     summary: 'Clear the journal',
     replies: { 204: { description: 'Cleared.' } },
-    handle: ({ sandbox }) => {
-      sandbox.journal.clear();
-      return DONE;
-    },
+    handle: ({ sandbox }) =>
+      sandbox.change(() => {
+        sandbox.clearJournal();
+        return DONE;
+      }),
   },
   withBody({
     id: 'countRequests',

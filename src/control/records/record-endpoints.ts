@@ -1,7 +1,7 @@
 import { STORED_RECORDS } from '../../contract/records.ts';
 import { changesShape, membersShape, RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import { list, named, type Shape } from '../../shape/shapes.ts';
-import { ID_NAME, removeAnimal } from '../../store/merge.ts';
+import { ID_NAME, prepareRemoval, removeAnimal } from '../../store/merge.ts';
 import { arrayText } from '../../store/record-text.ts';
 import { listed } from '../../words.ts';
 import { ERROR } from '../control-shapes.ts';
@@ -28,6 +28,7 @@ export const RECORD_ENDPOINTS: readonly Listed[] = [
     noun: 'an animal',
     notFound: 'pet_not_found',
     of: (store) => store.animals,
+    prepareRemoval,
     remove: removeAnimal,
   }),
   ...endpointsOf({
@@ -93,7 +94,7 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
         409: { description: 'A record with this id exists.', shape: ERROR },
         ...(assignsId && { 507: { description: 'No id is left.', shape: ERROR } }),
       },
-      handle: ({ body, ...call }) => create(kind, call, body),
+      handle: ({ body, ...call }) => call.sandbox.change(() => create(kind, call, body)),
     }),
     {
       id: `get${record}`,
@@ -114,7 +115,9 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
         200: { description: 'Replaced.', shape },
         201: { description: 'Created.', shape },
       },
-      handle: withId(({ sandbox, body }, id) => put(kind, sandbox.world.store, id, body)),
+      handle: withId(({ sandbox, body }, id) =>
+        sandbox.change(() => put(kind, sandbox.world.store, id, body)),
+      ),
     }),
     withBody({
       id: `patch${record}`,
@@ -124,7 +127,9 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
         'Fields that the body leaves out keep their values; null removes an optional one.',
       body: { shape: named(`${record}Changes`, changesShape(fields)) },
       replies: { 200: { description: 'Updated.', shape }, 404: missing },
-      handle: withId(({ sandbox, body }, id) => patch(kind, sandbox.world.store, id, body)),
+      handle: withId(({ sandbox, body }, id) =>
+        sandbox.change(() => patch(kind, sandbox.world.store, id, body)),
+      ),
     }),
     {
       id: `delete${record}`,
@@ -134,9 +139,11 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
         description: "Also removes the animal's inventory entry and its orders.",
       }),
       replies: { 204: { description: 'Removed.' }, 404: missing },
-      handle: withId(async ({ sandbox }, id) =>
-        (await kind.remove(sandbox.world.store, id)) ? DONE : notFound(kind, id),
-      ),
+      handle: withId(async ({ sandbox }, id) => {
+        const { store } = sandbox.world;
+        await kind.prepareRemoval?.(store, id);
+        return sandbox.change(() => (kind.remove(store, id) ? DONE : notFound(kind, id)));
+      }),
     },
   ];
 }

@@ -23,7 +23,9 @@ export interface Kind<R extends AnyRecord> {
   readonly noun: string;
   readonly notFound: NotFound;
   readonly of: (store: Store) => Collection<R>;
-  readonly remove: (store: Store, id: bigint) => boolean | Promise<boolean>;
+  /** Prepares `remove` in turns with other requests. */
+  readonly prepareRemoval?: (store: Store, id: bigint) => Promise<void>;
+  readonly remove: (store: Store, id: bigint) => boolean;
 }
 
 /** Replies with one record. */

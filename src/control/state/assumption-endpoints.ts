@@ -22,10 +22,11 @@ export const ASSUMPTION_ENDPOINTS: readonly Listed[] = [
     description: 'Takes an option for each assumption to change. Changes all of them, or none.',
     body: { shape: ASSUME },
     replies: REPLIES,
-    handle: ({ sandbox, body }) => {
-      sandbox.assume({ ...sandbox.world.choices, ...body });
-      return assumptionsReply(sandbox);
-    },
+    handle: ({ sandbox, body }) =>
+      sandbox.change(() => {
+        sandbox.assume({ ...sandbox.world.choices, ...body });
+        return assumptionsReply(sandbox);
+      }),
   }),
 ];
 

@@ -50,11 +50,13 @@ export const CLOCK_ENDPOINTS: readonly Listed[] = [
       'Members that the body leaves out keep their values. `{"real": true}` returns to the system time.',
     body: { shape: CLOCK_SETTING },
     replies: REPLIES,
-    handle: ({ sandbox: { clock }, body: { now, frozen, real } }) => {
-      if (real === true) clock.reset({});
-      else clock.set({ now, frozen });
-      return clockReply(clock);
-    },
+    handle: ({ sandbox, body: { now, frozen, real } }) =>
+      sandbox.change(() => {
+        const { clock } = sandbox;
+        if (real === true) clock.reset({});
+        else clock.set({ now, frozen });
+        return clockReply(clock);
+      }),
   }),
   withBody({
     id: 'advanceClock',
@@ -63,18 +65,20 @@ export const CLOCK_ENDPOINTS: readonly Listed[] = [
     description: 'Takes an ISO 8601 duration such as `P30D`; `-P30D` moves the clock back.',
     body: { shape: MOVE },
     replies: REPLIES,
-    handle: ({ sandbox: { clock }, body: { by } }) => {
-      try {
-        clock.advance(by);
-      } catch (error) {
-        if (!(error instanceof RangeError)) throw error;
-        const expected = 'a duration that leads to a time from 1970 to 9999';
-        return refuseInput([{ path: '$.by', expected, found: 'one that leads out of that range' }]);
-      }
-      return clockReply(clock);
-    },
+    handle: ({ sandbox, body: { by } }) => sandbox.change(() => advance(sandbox.clock, by)),
   }),
 ];
+
+function advance(clock: MovableClock, by: number): ControlReply {
+  try {
+    clock.advance(by);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const expected = 'a duration that leads to a time from 1970 to 9999';
+    return refuseInput([{ path: '$.by', expected, found: 'one that leads out of that range' }]);
+  }
+  return clockReply(clock);
+}
 
 function clockReply(clock: MovableClock): ControlReply {
   const { frozen, real } = clock;

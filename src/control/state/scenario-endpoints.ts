@@ -91,13 +91,13 @@ async function setScenario(
     return refuse('invalid_input', 400, error.message.replaceAll('\n', '; '));
   }
   await indexByStatus(start.store.animals.base);
-  const { version, world } = sandbox;
-  const changed = [...sandbox.start.scenarios, ...start.scenarios].some(touchesStore);
-  if (changed) restoreStore(world.store, start.store);
-  await sandbox.saved(version);
-  // A later reset of the records returns to the store that the sandbox started with.
-  sandbox.use(changed ? start : { ...start, store: sandbox.start.store });
-  return json(activeView(sandbox));
+  return sandbox.change(() => {
+    const changed = [...sandbox.start.scenarios, ...start.scenarios].some(touchesStore);
+    if (changed) restoreStore(sandbox.world.store, start.store);
+    // A later reset of the records returns to the store that the sandbox started with.
+    sandbox.use(changed ? start : { ...start, store: sandbox.start.store });
+    return json(activeView(sandbox));
+  });
 }
 
 /** The scenarios that a sandbox knows besides those that ship, by name. */

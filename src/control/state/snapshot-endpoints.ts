@@ -1,3 +1,4 @@
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { object, required } from '../../shape/objects.ts';
 import { list } from '../../shape/shapes.ts';
 import { forkStore, restoreStore, type Store } from '../../store/store.ts';
@@ -35,17 +36,7 @@ export const SNAPSHOT_ENDPOINTS: readonly Listed[] = [
       201: { description: 'Taken.', shape: SNAPSHOT },
       409: { description: 'The sandbox has too many snapshots.', shape: ERROR },
     },
-    handle: ({ sandbox, body: { name } }) => {
-      const { snapshots, world } = sandbox;
-      const known = snapshots.has(name);
-      if (!known && snapshots.size >= MOST_SNAPSHOTS) {
-        const message = `snapshot limit (${MOST_SNAPSHOTS}) reached; delete a snapshot first`;
-        return refuse('too_many_snapshots', 409, message);
-      }
-      const store = forkStore(world.store);
-      snapshots.set(name, store);
-      return json(snapshotView(name, store), known ? 200 : 201);
-    },
+    handle: ({ sandbox, body: { name } }) => sandbox.change(() => take(sandbox, name)),
   }),
   {
     id: 'restoreSnapshot',
@@ -53,12 +44,13 @@ export const SNAPSHOT_ENDPOINTS: readonly Listed[] = [
     summary: 'Restore a snapshot',
     description: 'Restores the store only. Rules, assumptions, clock and journal do not change.',
     replies: { 204: { description: 'Restored.' }, 404: MISSING },
-    handle: ({ sandbox, params: { name = '' } }) => {
-      const store = sandbox.snapshots.get(name);
-      if (store === undefined) return notFound(name);
-      restoreStore(sandbox.world.store, store);
-      return DONE;
-    },
+    handle: ({ sandbox, params: { name = '' } }) =>
+      sandbox.change(() => {
+        const store = sandbox.snapshots.get(name);
+        if (store === undefined) return notFound(name);
+        restoreStore(sandbox.world.store, store);
+        return DONE;
+      }),
   },
   {
     id: 'deleteSnapshot',
@@ -66,9 +58,20 @@ export const SNAPSHOT_ENDPOINTS: readonly Listed[] = [
     summary: 'Delete a snapshot',
     replies: { 204: { description: 'Deleted.' }, 404: MISSING },
     handle: ({ sandbox, params: { name = '' } }) =>
-      sandbox.snapshots.delete(name) ? DONE : notFound(name),
+      sandbox.change(() => (sandbox.snapshots.delete(name) ? DONE : notFound(name))),
   },
 ];
+
+function take({ snapshots, world }: Sandbox, name: string): ControlReply {
+  const known = snapshots.has(name);
+  if (!known && snapshots.size >= MOST_SNAPSHOTS) {
+    const message = `snapshot limit (${MOST_SNAPSHOTS}) reached; delete a snapshot first`;
+    return refuse('too_many_snapshots', 409, message);
+  }
+  const store = forkStore(world.store);
+  snapshots.set(name, store);
+  return json(snapshotView(name, store), known ? 200 : 201);
+}
 
 function snapshotView(name: string, { animals, inventory, orders }: Store): Snapshot {
   return { name, animals: animals.size, inventory: inventory.size, orders: orders.size };

@@ -40,8 +40,10 @@ export const STATE_ENDPOINTS: readonly Listed[] = [
     handle: async ({ sandbox, body }) => {
       const reading = await inTurns(readingStore(body));
       if (!reading.ok) return refuseInput(reading.problems);
-      restoreStore(sandbox.world.store, createStore(reading.value));
-      return stateReply(sandbox.world.store);
+      return sandbox.change(() => {
+        restoreStore(sandbox.world.store, createStore(reading.value));
+        return stateReply(sandbox.world.store);
+      });
     },
   },
   withBody({
@@ -53,8 +55,9 @@ export const STATE_ENDPOINTS: readonly Listed[] = [
     body: { shape: STATE_CHANGES },
     replies: { 200: { description: 'The new store.', shape: STATE } },
     handle: async ({ sandbox, body }) => {
-      const problems = await mergeInTurns(sandbox.world.store, body);
-      return problems.length > 0 ? refuseInput(problems) : stateReply(sandbox.world.store);
+      const { store } = sandbox.world;
+      const problems = await mergeInTurns(store, body, (work) => sandbox.change(work));
+      return problems.length > 0 ? refuseInput(problems) : stateReply(store);
     },
   }),
   withBody({
@@ -65,14 +68,11 @@ export const STATE_ENDPOINTS: readonly Listed[] = [
       'Resets the store, the scenarios and the call counts of their rules, the assumptions, the clock, the journal, coverage and findings, except for what `keep` names; `journal` includes coverage and findings. Keeps snapshots.',
     body: { shape: RESET, optional: true },
     replies: { 204: { description: 'Reset.' } },
-    handle: async ({ sandbox, body }) => {
-      const keep = new Set(body.keep);
-      const { version } = sandbox;
-      sandbox.resetStore(keep);
-      await sandbox.saved(version);
-      sandbox.reset(keep);
-      return DONE;
-    },
+    handle: ({ sandbox, body }) =>
+      sandbox.change(() => {
+        sandbox.reset(new Set(body.keep));
+        return DONE;
+      }),
   }),
 ];
 

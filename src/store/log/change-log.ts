@@ -1,0 +1,38 @@
+/** The number of entries that a log has ever taken. */
+export type Position = number;
+
+/** What a log has taken after a position. */
+export interface Missed<Entry, Snapshot> {
+  /** Replaces the state before the entries: some entries after the position are only in here. */
+  readonly snapshot?: Snapshot | undefined;
+  readonly entries: readonly Entry[];
+  /** The position after the last of them. */
+  readonly position: Position;
+}
+
+/** The result of an append. */
+export type Appended<Entry, Snapshot> =
+  | { readonly kept: true; readonly position: Position }
+  /** The log has taken other entries since the position, and took none of these. */
+  | { readonly kept: false; readonly missed: Missed<Entry, Snapshot> };
+
+/** The changes of one state in order. Whoever holds the state appends to it, and follows it. */
+export interface ChangeLog<Entry, Snapshot> {
+  /**
+   * Appends entries, unless the log has taken others after the position. Resolves when they are kept.
+   * Keeps all of them or none.
+   *
+   * @throws if the log cannot take them
+   */
+  append(after: Position, entries: readonly Entry[]): Promise<Appended<Entry, Snapshot>>;
+  /** Reads what the log has taken after a position. Costs nothing if the log has no other writers. */
+  read(after: Position): Promise<Missed<Entry, Snapshot>>;
+  /** Whether the log has taken so many entries since its last snapshot that a fold pays. */
+  readonly isFoldDue: boolean;
+  /**
+   * Replaces the entries up to a position by the state at that position, while appends continue. After
+   * a failure, the log still has the entries.
+   */
+  fold(at: Position, snapshot: Snapshot): Promise<void>;
+  close(): Promise<void>;
+}
