@@ -6,7 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { tsImport } from 'tsx/esm/api';
@@ -19,6 +19,7 @@ const { imports, peerDependencies } = readJson('package.json');
 /** What has a file of its own, which package.json names in `imports`. */
 const CERTIFICATE = 'src/http/tls/draw-certificate.ts'; // makes the certificate of `--tls`
 const EXPRESS = 'node_modules/express/index.js';
+const REDIS = 'src/store/log/redis-client.ts'; // for `--shared`
 const RE2JS = 'node_modules/re2js/build/index.js';
 const YAML = 'node_modules/yaml/browser/index.js'; // the only build of yaml in ES modules
 
@@ -38,8 +39,11 @@ const replaced = {
     if (isEntry) return null;
     if (/^(?:express|re2js|yaml)$/.test(source)) return { id: `#${source}`, external: true };
     if (source === './draw-certificate.ts') return { id: '#certificate', external: true };
-    // The coloured debug output and the body parsers of express: nothing here uses them.
-    return /^(?:supports-color|body-parser)$/.test(source) ? `\0empty:${source}` : null;
+    if (source === './redis-client.ts') return { id: '#redis', external: true };
+    // The coloured debug output and the body parsers of express, and what the client of Redis can do
+    // with packages that nobody has installed: nothing here uses them.
+    const unused = /^(?:supports-color|body-parser|@opentelemetry\/api|@node-rs\/xxhash)$/;
+    return unused.test(source) ? `\0empty:${source}` : null;
   },
   load(id) {
     if (id.startsWith('\0empty:')) return '';
@@ -101,7 +105,7 @@ const chunks = [
     },
     startFinder,
   ),
-  await bundle({ certificate: CERTIFICATE, re2js: RE2JS, yaml: YAML }, {}),
+  await bundle({ certificate: CERTIFICATE, re2js: RE2JS, redis: REDIS, yaml: YAML }, {}),
   await bundle({ express: EXPRESS }, { format: 'cjs', entryFileNames: '[name].cjs' }),
   await bundle(
     {
@@ -162,6 +166,8 @@ function licences(folders) {
   const sections = folders.map((folder) => {
     const { name, version, license } = readJson(join(folder, 'package.json'));
     const files = readdirSync(join(root, folder)).filter((entry) => LICENCE.test(entry));
+    // The package leaves out the licence of its repository.
+    if (name === '@redis/client') files.push(relative(folder, 'scripts/redis-client-licence.txt'));
     if (!files[0]) throw new Error(`${name}@${version} is bundled and has no licence file`);
     const texts = files.map((file) => readFileSync(join(root, folder, file), 'utf8').trim());
     const text = texts.join('\n\n');

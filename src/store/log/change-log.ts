@@ -5,6 +5,8 @@ export type Position = number;
 export interface Missed<Entry, Snapshot> {
   /** Replaces the state before the entries: some entries after the position are only in here. */
   readonly snapshot?: Snapshot | undefined;
+  /** The latest entries before the snapshot, as far as the log still has them. */
+  readonly earlier?: readonly Entry[] | undefined;
   readonly entries: readonly Entry[];
   /** The position after the last of them. */
   readonly position: Position;

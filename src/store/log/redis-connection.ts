@@ -1,0 +1,175 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RedisAddress } from './redis-address.ts';
+import { isRefusal, openClient, type RedisClient } from './redis-client.ts';
+import type { RedisScript } from './redis-scripts.ts';
+
+/** How long a command waits for a Redis that does not answer, in milliseconds. */
+const PATIENCE = 5000;
+
+/** After so long without a reply to what was sent, the connection counts as lost; in milliseconds. */
+const SILENCE = 2000;
+
+/** Pauses between attempts to connect, in milliseconds; the last one repeats. */
+const PAUSES = [0, 50, 100, 200, 400];
+
+/** Replies of a Redis that is starting or failing over: the command was not run, and may be soon. */
+const PASSING = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|READONLY)\b/;
+
+/** Redis refused a command or could not be reached. */
+export class RedisError extends Error {
+  override readonly name = 'RedisError';
+  /** Whether the command may have been run. */
+  readonly maybeDone: boolean;
+
+  constructor(message: string, maybeDone = false) {
+    super(message);
+    this.maybeDone = maybeDone;
+  }
+}
+
+/** One connection to Redis, made again whenever it is lost. All commands share it. */
+export class RedisConnection {
+  readonly address: RedisAddress;
+  #client: RedisClient | undefined;
+  #closed = false;
+  #problem = 'not connected yet';
+  #downSince = performance.now();
+  #waiting = new Set<() => void>();
+  #unanswered = 0;
+  #heardAt = 0;
+  readonly #watch: NodeJS.Timeout;
+
+  constructor(address: RedisAddress) {
+    this.address = address;
+    this.#watch = setInterval(() => this.#dropIfSilent(), SILENCE / 4);
+    void this.#stayConnected();
+  }
+
+  /** Why Redis cannot be reached; undefined while it can. */
+  get problem(): string | undefined {
+    return this.#client === undefined ? this.#problem : undefined;
+  }
+
+  /**
+   * Runs a command. Repeats it on a new connection if the old one is lost, so it must be one that may
+   * be repeated.
+   *
+   * @throws RedisError if Redis refuses it, or cannot be reached for some seconds
+   */
+  async run(...args: readonly string[]): Promise<unknown> {
+    const until = this.#patienceEnds();
+    for (let maybeDone = false; ; ) {
+      const client = this.#client ?? (await this.#connected(until));
+      if (client === undefined) throw this.#unreachable(maybeDone);
+      try {
+        return await this.#send(client, args);
+      } catch (error) {
+        if (!isRefusal(error)) maybeDone = true;
+        else if (!PASSING.test(error.message)) throw this.#refused(error);
+        else if (performance.now() > until) throw this.#refused(error);
+        else await delay(PAUSES.at(-1));
+      }
+    }
+  }
+
+  /** Runs a script, as `run` does. */
+  async eval(
+    { text, sha1 }: RedisScript,
+    keys: readonly string[],
+    args: readonly string[],
+  ): Promise<unknown> {
+    const rest = [String(keys.length), ...keys, ...args];
+    try {
+      return await this.run('EVALSHA', sha1, ...rest);
+    } catch (error) {
+      if (!(error instanceof RedisError && error.message.includes('NOSCRIPT'))) throw error;
+      return await this.run('EVAL', text, ...rest);
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#watch);
+    this.#client?.destroy();
+    this.#client = undefined;
+    this.#wake();
+  }
+
+  async #send(client: RedisClient, args: readonly string[]): Promise<unknown> {
+    if (this.#unanswered === 0) this.#heardAt = performance.now();
+    this.#unanswered += 1;
+    try {
+      return await client.sendCommand(args);
+    } finally {
+      this.#unanswered -= 1;
+      this.#heardAt = performance.now();
+    }
+  }
+
+  /** A peer that was paused or cut off keeps its connection open. */
+  #dropIfSilent(): void {
+    if (this.#unanswered > 0 && performance.now() - this.#heardAt > SILENCE) {
+      this.#client?.destroy();
+    }
+  }
+
+  /** Commands that come long after Redis was lost do not wait for it again. */
+  #patienceEnds(): number {
+    return (this.#client === undefined ? this.#downSince : performance.now()) + PATIENCE;
+  }
+
+  /** Waits for a connection; undefined if there is none in time. */
+  async #connected(until: number): Promise<RedisClient | undefined> {
+    const left = until - performance.now();
+    if (left > 0 && !this.#closed) {
+      await new Promise<void>((resolve) => {
+        const done = () => {
+          clearTimeout(timer);
+          this.#waiting.delete(done);
+          resolve();
+        };
+        const timer = setTimeout(done, left);
+        this.#waiting.add(done);
+      });
+    }
+    return this.#client;
+  }
+
+  #wake(): void {
+    for (const resume of this.#waiting) resume();
+  }
+
+  async #stayConnected(): Promise<void> {
+    for (let failures = 0; !this.#closed; failures += 1) {
+      await delay(PAUSES[failures] ?? PAUSES.at(-1), undefined, { ref: false });
+      try {
+        const client = await openClient(this.address, SILENCE);
+        if (this.#closed) return client.destroy();
+        this.#client = client;
+        failures = 0;
+        this.#wake();
+        this.#problem = reasonOf(await client.lost);
+      } catch (error) {
+        this.#problem = reasonOf(error);
+      }
+      if (this.#client !== undefined) this.#downSince = performance.now();
+      this.#client = undefined;
+    }
+  }
+
+  #unreachable(maybeDone: boolean): RedisError {
+    const unknown = maybeDone ? '; whether it has the change is not known' : '';
+    return new RedisError(
+      `${this.address.shown} cannot be reached (${this.#problem})${unknown}`,
+      maybeDone,
+    );
+  }
+
+  #refused({ message }: Error): RedisError {
+    return new RedisError(`${this.address.shown} answers ${message}`);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error && error.message !== '' ? error.message : String(error);
+}

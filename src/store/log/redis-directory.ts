@@ -1,0 +1,58 @@
+import type { RedisConnection } from './redis-connection.ts';
+import { ENTER, LEAVE } from './redis-scripts.ts';
+
+const SANDBOXES = 'petstore-mock:{directory}:sandboxes';
+const START = 'petstore-mock:{directory}:start';
+
+/**
+ * The sandboxes of a fleet: the incarnation of each name. A sandbox that is deleted and used again is
+ * another incarnation, with a log of its own.
+ */
+export class RedisDirectory {
+  readonly #redis: RedisConnection;
+  /** How many names there may be, and those that do not count. */
+  readonly #most: number;
+  readonly #uncounted: readonly string[];
+
+  constructor(redis: RedisConnection, most: number, uncounted: readonly string[]) {
+    this.#redis = redis;
+    this.#most = most;
+    this.#uncounted = uncounted;
+  }
+
+  /** The incarnation of a name; undefined if there is no such sandbox. */
+  async find(name: string): Promise<string | undefined> {
+    const found = await this.#redis.run('HGET', SANDBOXES, name);
+    return typeof found === 'string' ? found : undefined;
+  }
+
+  /**
+   * Enters a name, unless it is known.
+   *
+   * @param lost an incarnation whose log is gone, to be replaced
+   * @returns the incarnation that the name has now; undefined if there are too many
+   */
+  async enter(name: string, incarnation: string, lost = ''): Promise<string | undefined> {
+    const most = this.#uncounted.includes(name) ? -1 : this.#most;
+    const args = [name, incarnation, lost, String(most), ...this.#uncounted];
+    const entered = await this.#redis.eval(ENTER, [SANDBOXES], args);
+    return typeof entered === 'string' ? entered : undefined;
+  }
+
+  /** Removes a name, unless it has become another incarnation. */
+  async leave(name: string, incarnation: string): Promise<void> {
+    await this.#redis.eval(LEAVE, [SANDBOXES], [name, incarnation]);
+  }
+
+  /** All names. */
+  async names(): Promise<readonly string[]> {
+    const names = await this.#redis.run('HKEYS', SANDBOXES);
+    return Array.isArray(names) ? names.map(String) : [];
+  }
+
+  /** Notes what the first server started from. Returns what was noted, by whichever server. */
+  async join(start: string): Promise<string> {
+    await this.#redis.run('SET', START, start, 'NX');
+    return String(await this.#redis.run('GET', START));
+  }
+}

@@ -1,0 +1,157 @@
+import type { Appended, ChangeLog, Missed, Position } from './change-log.ts';
+import type { RedisConnection } from './redis-connection.ts';
+import { type AppendReply, type Message, readAppendReply } from './redis-replies.ts';
+import { APPEND, CREATE, FOLD, REMOVE } from './redis-scripts.ts';
+
+/** How many messages a reply holds at most. */
+const PAGE = 500;
+
+/** Seconds that a new log lives unless it is read. */
+const UNREAD = '60';
+
+/** How the entries and snapshots of a log are written. */
+export interface LogTexts<Entry, Snapshot> {
+  readonly writeEntry: (entry: Entry) => string;
+  readonly readEntry: (text: string) => Entry;
+  readonly writeSnapshot: (snapshot: Snapshot) => string;
+  readonly readSnapshot: (text: string) => Snapshot;
+}
+
+/** The log was removed, or Redis has lost it. */
+export class LogGoneError extends Error {
+  override readonly name = 'LogGoneError';
+}
+
+/** A log in Redis. Any number of servers append to it. */
+export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
+  readonly #redis: RedisConnection;
+  readonly #keys: readonly string[];
+  readonly #texts: LogTexts<Entry, Snapshot>;
+  readonly #keep: number;
+  /** The latest position that this server knows, and the token of the append that led to it. */
+  #position: Position = 0;
+  #token = '';
+  #isFoldDue = false;
+
+  /**
+   * @param name no other log has it, or will ever have it
+   * @param keep how many entries before a snapshot stay readable
+   */
+  constructor(
+    redis: RedisConnection,
+    name: string,
+    texts: LogTexts<Entry, Snapshot>,
+    keep: number,
+  ) {
+    this.#redis = redis;
+    // The part in braces decides on the node of a cluster.
+    this.#keys = ['head', 'entries', 'snapshot'].map((part) => `petstore-mock:{${name}}:${part}`);
+    this.#texts = texts;
+    this.#keep = keep;
+  }
+
+  get isFoldDue(): boolean {
+    return this.#isFoldDue;
+  }
+
+  /** Creates the log with its first snapshot. It expires if it is not read within a minute. */
+  async create(snapshot: Snapshot): Promise<void> {
+    const text = this.#texts.writeSnapshot(snapshot);
+    await this.#redis.eval(CREATE, this.#keys, [newToken(), text, UNREAD]);
+  }
+
+  /** @throws RedisError, or LogGoneError if there is no such log */
+  async append(after: Position, entries: readonly Entry[]): Promise<Appended<Entry, Snapshot>> {
+    const token = newToken();
+    const reply = await this.#ask(after, token, entries.map(this.#texts.writeEntry));
+    if (reply.kind === 'kept') {
+      this.#isFoldDue ||= reply.isFull;
+      if (entries.length > 0) this.#know(reply.position, token);
+      return { kept: true, position: reply.position };
+    }
+    // An attempt succeeded although its connection was lost. Others have appended since.
+    const own = reply.messages.findLast((message) => message.token === token);
+    if (own !== undefined) {
+      this.#know(own.position, token);
+      return { kept: true, position: own.position };
+    }
+    return { kept: false, missed: await this.#missed(reply) };
+  }
+
+  /** @throws RedisError, or LogGoneError if there is no such log */
+  async read(after: Position): Promise<Missed<Entry, Snapshot>> {
+    const reply = await this.#ask(after, newToken(), []);
+    return reply.kind === 'kept' ? { entries: [], position: after } : await this.#missed(reply);
+  }
+
+  async fold(at: Position, snapshot: Snapshot): Promise<void> {
+    this.#isFoldDue = false;
+    const token = at === this.#position ? this.#token : '';
+    const args = [String(at), token, this.#texts.writeSnapshot(snapshot), String(this.#keep)];
+    await this.#redis.eval(FOLD, this.#keys, args);
+  }
+
+  /** Removes the log, for every server. */
+  async remove(): Promise<void> {
+    await this.#redis.eval(REMOVE, this.#keys, []);
+  }
+
+  /** Leaves the connection open: other logs share it. */
+  async close(): Promise<void> {}
+
+  async #ask(
+    after: Position,
+    token: string,
+    entries: readonly string[],
+  ): Promise<Exclude<AppendReply, { readonly kind: 'gone' }>> {
+    const known = after === this.#position ? this.#token : '';
+    const args = [String(after), known, token, String(PAGE), ...entries];
+    const reply = readAppendReply(await this.#redis.eval(APPEND, this.#keys, args));
+    if (reply.kind === 'gone') throw new LogGoneError('the log is gone');
+    return reply;
+  }
+
+  /** Reads the pages that follow a first one. */
+  async #missed(
+    first: Exclude<AppendReply, { readonly kind: 'gone' | 'kept' }>,
+  ): Promise<Missed<Entry, Snapshot>> {
+    const messages: Message[] = [...first.messages];
+    const folded = first.kind === 'reset' ? first.folded : 0;
+    this.#know(messages.at(-1)?.position ?? folded, messages.at(-1)?.token ?? '');
+    for (let page = messages.length; page === PAGE; ) {
+      const reply = await this.#ask(this.#position, newToken(), []);
+      if (reply.kind === 'kept') break;
+      // It was trimmed meanwhile.
+      if (reply.kind === 'reset') return this.#missed(reply);
+      messages.push(...reply.messages);
+      page = reply.messages.length;
+      this.#know(messages.at(-1)?.position ?? 0, messages.at(-1)?.token ?? '');
+    }
+    const entriesOf = (some: readonly Message[]): Entry[] =>
+      some.flatMap(({ entries }) => entries.map(this.#texts.readEntry));
+    return {
+      ...(first.kind === 'reset' && {
+        snapshot: this.#texts.readSnapshot(first.snapshot),
+        earlier: entriesOf(messages.filter(({ position }) => position <= folded)),
+      }),
+      entries: entriesOf(messages.filter(({ position }) => position > folded)),
+      position: this.#position,
+    };
+  }
+
+  #know(position: Position, token: string): void {
+    this.#position = position;
+    this.#token = token;
+  }
+}
+
+/** Distinguishes this server from all others. */
+const SERVER = Buffer.from(crypto.getRandomValues(new Uint8Array(9))).toString('base64url');
+
+let tokens = 0;
+
+/** Names an append, among those of all servers. */
+function newToken(): string {
+  tokens += 1;
+  return `${SERVER}-${tokens}`;
+}

@@ -1,0 +1,103 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { readRedisAddress } from '../../../src/store/log/redis-address.ts';
+import { RedisConnection } from '../../../src/store/log/redis-connection.ts';
+import { LogGoneError, type LogTexts, RedisLog } from '../../../src/store/log/redis-log.ts';
+import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
+
+const TEXTS: LogTexts<string, string> = {
+  writeEntry: String,
+  readEntry: String,
+  writeSnapshot: String,
+  readSnapshot: String,
+};
+
+/** A log with `keep` 2, and a second server's view of it. */
+let logs = 0;
+
+describeWithRedis('a log in Redis', () => {
+  let redis: RedisServer;
+  const connections: RedisConnection[] = [];
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+  });
+  afterEach(() => {
+    for (const connection of connections.splice(0)) connection.close();
+  });
+  afterAll(() => redis.end());
+
+  function connect(): RedisConnection {
+    const address = readRedisAddress(redis.url);
+    if (address === undefined) throw new Error('not an address');
+    const connection = new RedisConnection(address);
+    connections.push(connection);
+    return connection;
+  }
+
+  async function twoServers(): Promise<[RedisLog<string, string>, RedisLog<string, string>]> {
+    logs += 1;
+    const name = `log-${logs}`;
+    const one = new RedisLog(connect(), name, TEXTS, 2);
+    await one.create('start');
+    return [one, new RedisLog(connect(), name, TEXTS, 2)];
+  }
+
+  test('takes an append only from a server that knows all others', async () => {
+    const [one, two] = await twoServers();
+    expect(await one.append(0, ['a', 'b'])).toEqual({ kept: true, position: 2 });
+    expect(await two.append(0, ['c'])).toEqual({
+      kept: false,
+      missed: { entries: ['a', 'b'], position: 2 },
+    });
+    expect(await two.append(2, ['c'])).toEqual({ kept: true, position: 3 });
+    expect(await one.read(2)).toEqual({ entries: ['c'], position: 3 });
+    expect(await one.read(3)).toEqual({ entries: [], position: 3 });
+  });
+
+  test('gives a snapshot and what follows to a server whose position is trimmed', async () => {
+    const [one, two] = await twoServers();
+    const entries = ['a', 'b', 'c', 'd', 'e'];
+    for (const [index, entry] of entries.entries()) await one.append(index, [entry]);
+    await one.fold(4, 'abcd').catch(() => {});
+    await one.fold(5, 'abcde');
+    await one.append(5, ['f']);
+    const missed = { snapshot: 'abcde', earlier: ['d', 'e'], entries: ['f'], position: 6 };
+    expect(await two.append(1, ['x'])).toEqual({ kept: false, missed });
+    expect(await two.append(6, ['x'])).toEqual({ kept: true, position: 7 });
+  });
+
+  test('reads more than fits in one reply', async () => {
+    const [one, two] = await twoServers();
+    const entries = Array.from({ length: 1200 }, (_, index) => `${index}`);
+    for (const [index, entry] of entries.entries()) await one.append(index, [entry]);
+    await one.append(1200, ['x', ...entries]);
+    const all = [...entries, 'x', ...entries];
+    expect(await two.read(0)).toEqual({ entries: all, position: all.length });
+    expect((await two.append(all.length, ['y'])).kept).toBe(true);
+  });
+
+  test('notices that Redis has lost what it had taken', async () => {
+    const [one, two] = await twoServers();
+    await one.append(0, ['a']);
+    await one.append(1, ['lost']);
+    // As after a failover to a replica that was behind: another history of the same length.
+    const client = connect();
+    const stem = `petstore-mock:{log-${logs}}`;
+    await client.run('XDEL', `${stem}:entries`, '2-0');
+    await client.run('XADD', `${stem}:entries`, '3-0', 'by', 'other', 'e', 'b', 'e', 'c');
+    await client.run('HSET', `${stem}:head`, 'at', '3', 'by', 'other');
+    expect(await one.append(2, ['x'])).toEqual({
+      kept: false,
+      missed: { snapshot: 'start', earlier: [], entries: ['a', 'b', 'c'], position: 3 },
+    });
+    expect(await two.read(0)).toEqual({ entries: ['a', 'b', 'c'], position: 3 });
+  });
+
+  test('takes nothing more after it was removed', async () => {
+    const [one, two] = await twoServers();
+    await one.append(0, ['a']);
+    await two.remove();
+    await expect(one.append(1, ['b'])).rejects.toThrow(LogGoneError);
+    await expect(one.fold(1, 'a')).resolves.toBeUndefined();
+    expect(await connect().run('KEYS', `*{log-${logs}}*`)).toEqual([]);
+  });
+});
