@@ -1,0 +1,23 @@
+import { createHmac } from 'node:crypto';
+import type { Animal } from '../../contract/records.ts';
+import { forkStore, type Store } from '../../store/store.ts';
+
+/** Hexadecimal digits that tell names apart: 48 bits. */
+const DIGITS = 12;
+
+/**
+ * A copy of a store with other names for its animals: the same for the same name, also in a later
+ * recording with the same secret. Without the secret, nobody can find a name by trying all names.
+ */
+export function anonymised(store: Store, secret: string): Store {
+  const copy = forkStore(store);
+  for (const animal of store.animals.ascending()) {
+    copy.animals.set({ ...animal, name: pseudonym(animal, secret) });
+  }
+  return copy;
+}
+
+function pseudonym({ name }: Animal, secret: string): string {
+  const digest = createHmac('sha256', secret).update(name).digest('hex');
+  return `Animal ${digest.slice(0, DIGITS)}`;
+}

@@ -1,0 +1,112 @@
+import { parseJson } from '../../contract/json.ts';
+import {
+  type Fields,
+  isObject,
+  type Problem,
+  RECORDS,
+  type RecordOf,
+  readRecord,
+} from '../../contract/records.ts';
+import { cut, describe, firstProblems, problemText } from '../../words.ts';
+import type { DeploymentReply } from '../deployment-client.ts';
+
+/** A deployment gave a reply that cannot be recorded. The message names the request. */
+export class RecordError extends Error {
+  override readonly name = 'RecordError';
+}
+
+/** A record, and all members that the deployment showed of it. */
+export interface ShownRecord<R> {
+  readonly record: R;
+  readonly members: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Reads the list of records in a reply.
+ *
+ * @throws RecordError for another status than 200, and for any other body
+ */
+export function readList<const F extends Fields>(
+  fields: F,
+  path: string,
+  reply: DeploymentReply,
+): ShownRecord<RecordOf<F>>[] {
+  const values = bodyOf(path, reply);
+  if (!Array.isArray(values)) {
+    throw new RecordError(`GET ${path}: expected an array, found ${describe(values)}`);
+  }
+  const problems: Problem[] = [];
+  const read = values.flatMap((value: unknown, index) => {
+    return readShown(fields, value, `$[${index}]`, problems) ?? [];
+  });
+  if (problems.length > 0) throw wrongRecords(path, problems);
+  return read;
+}
+
+/** Reads the one record in a reply, as `readList` does. */
+export function readOne<const F extends Fields>(
+  fields: F,
+  path: string,
+  reply: DeploymentReply,
+): ShownRecord<RecordOf<F>> {
+  const problems: Problem[] = [];
+  const read = readShown(fields, bodyOf(path, reply), '$', problems);
+  if (read === undefined) throw wrongRecords(path, problems);
+  return read;
+}
+
+function readShown<const F extends Fields>(
+  fields: F,
+  value: unknown,
+  place: string,
+  problems: Problem[],
+): ShownRecord<RecordOf<F>> | undefined {
+  const members = isObject(value) ? withoutNulls(fields, value) : {};
+  const reading = readRecord(fields, isObject(value) ? members : value, place);
+  if (reading.ok) return { record: reading.value, members };
+  problems.push(...reading.problems);
+  return undefined;
+}
+
+/** Problems with the body of a reply, each with its place. */
+export function wrongRecords(path: string, problems: readonly Problem[]): RecordError {
+  const texts = problems.map((it) => problemText({ ...it, place: `GET ${path}` }));
+  return new RecordError(firstProblems(texts).join('\n'));
+}
+
+/** Some deployments write null for an optional field without a value. */
+function withoutNulls(
+  fields: Fields,
+  value: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const isAbsent = (name: string, member: unknown) =>
+    member === null && fields[name]?.required !== true;
+  return Object.fromEntries(Object.entries(value).filter((member) => !isAbsent(...member)));
+}
+
+function bodyOf(path: string, { status, body }: DeploymentReply): unknown {
+  const text = body.toString();
+  if (status !== 200) {
+    throw new RecordError(`GET ${path}: expected 200, found ${status}${reasonIn(text)}`);
+  }
+  const value = jsonIn(text);
+  if (value !== undefined) return value;
+  throw new RecordError(`GET ${path}: expected JSON, found ${describe(text)}`);
+}
+
+/** Characters of an Error's code and message that are repeated. */
+const LONGEST_REASON = 200;
+
+function reasonIn(text: string): string {
+  const error = readRecord(RECORDS.Error, jsonIn(text));
+  if (error.ok) return `: ${cut(`${error.value.code}: ${error.value.message}`, LONGEST_REASON)}`;
+  return text === '' ? '' : `: ${describe(text)}`;
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
