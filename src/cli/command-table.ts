@@ -1,10 +1,11 @@
 interface CommandShape {
   readonly aliases?: readonly string[];
-  /** What can follow the name besides flags: one optional word, or any number of words. */
+  /** What can follow the name besides flags: one word, or any number of words. */
   readonly positional?: {
     readonly name: string;
     readonly description: string;
     readonly many?: boolean;
+    readonly required?: true;
   };
   /** Whether it runs the command that follows `--`. */
   readonly runs?: true;
@@ -73,6 +74,20 @@ const COMMANDS = {
     summary: 'Write a fixture of any size.',
     examples: [['generate --animals 500 --output store.json', 'write 500 animals to a file']],
   },
+  record: {
+    positional: { name: 'url', description: 'Base URL of the deployment.', required: true },
+    summary: 'Write a fixture of what a deployment of the service holds. Sends only GET requests.',
+    examples: [
+      [
+        'record https://staging.example/v1 --key KEY --output staging.json --yes',
+        'start from the data of staging',
+      ],
+      [
+        'record https://staging.example/v1 --key KEY --output staging.json --yes --diff',
+        'record it again and show what changed',
+      ],
+    ],
+  },
   health: {
     summary: 'Exit with 0 if a server is up, else with 1.',
     examples: [['health --port 8080', 'check a server on this machine']],
@@ -114,5 +129,6 @@ export function usageOf(name: CommandName): string {
   if (runs) return `${name} -- CMD…`;
   if (positional === undefined) return name;
   const word = positional.name.toUpperCase();
-  return positional.many ? `${name} ${word}…` : `${name} [${word}]`;
+  if (positional.many) return `${name} ${word}…`;
+  return positional.required ? `${name} ${word}` : `${name} [${word}]`;
 }

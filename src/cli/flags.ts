@@ -12,6 +12,7 @@ const FLAGS = {
   ...FLAG_GROUPS.Answers,
   ...FLAG_GROUPS.Keys,
   ...FLAG_GROUPS['Control API'],
+  ...FLAG_GROUPS.Deployment,
   ...FLAG_GROUPS.Output,
   ...FLAG_GROUPS.Evidence,
   ...FLAG_GROUPS.Control,

@@ -7,7 +7,7 @@ export const SEEN_ANIMAL_STATUSES = ['available', 'pending', 'sold'] as const;
 const SEEN_INVENTORY_STATUSES = ['available', 'sold'] as const;
 
 /** The states of the cancel rule. The document's order has no such field. */
-const ORDER_STATUSES = ['pending', 'shipped', 'cancelled'] as const;
+export const ORDER_STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 /** An RFC 3339 instant: a full date, `T`, a time, and `Z` or an offset. */

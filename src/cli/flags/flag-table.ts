@@ -1,5 +1,7 @@
 import { DEFAULT_URL } from '../../contract/default-url.ts';
+import { ORDER_STATUSES } from '../../contract/records.ts';
 import { DEFAULTS } from '../../defaults.ts';
+import { DEPLOYMENT_DEFAULTS } from '../../deployment/deployment-client.ts';
 import { KEEPABLE } from '../../sandbox/sandbox.ts';
 import { LONGEST_DELAY } from '../../scenario/duration.ts';
 import { INSTANT } from '../../scenario/time-shapes.ts';
@@ -13,8 +15,14 @@ import * as values from './flag-values.ts';
 /** Milliseconds that `health` waits for the reply. */
 export const DEFAULT_TIMEOUT = 3000;
 
+/** The status that `record` gives orders that do not show theirs. */
+export const DEFAULT_UNKNOWN_STATUS = 'pending';
+
 /** The commands that start a server. */
 const SERVERS = ['serve', 'exec', 'sweep'] as const;
+
+/** The commands that send requests to a deployment. */
+const CALLERS = ['record'] as const;
 
 /** The flags under the headings of the help. */
 export const FLAG_GROUPS = {
@@ -59,11 +67,12 @@ export const FLAG_GROUPS = {
     timeout: integer(
       'N',
       [1, 600_000],
-      ['health', 'exec', 'sweep'],
+      ['health', 'exec', 'sweep', ...CALLERS],
       'Milliseconds to wait for the reply.',
       {
         default: DEFAULT_TIMEOUT,
         helpOn: {
+          record: `Milliseconds to wait for each reply; by default ${DEPLOYMENT_DEFAULTS.timeout}.`,
           exec: 'End the command after this many seconds.',
           sweep: 'End a run after this many seconds; it counts as failed.',
         },
@@ -157,7 +166,13 @@ export const FLAG_GROUPS = {
     ),
   },
   Keys: {
-    key: list(values.KEY, 'KEY', SERVERS, 'Accept this API key instead of demo-key. Repeatable.'),
+    key: list(
+      values.KEY,
+      'KEY',
+      [...SERVERS, ...CALLERS],
+      'Accept this API key instead of demo-key. Repeatable.',
+      { helpOn: { record: 'API key of the deployment.' } },
+    ),
     'read-only-key': list(
       values.KEY,
       'KEY',
@@ -184,6 +199,22 @@ export const FLAG_GROUPS = {
       'Turn the control API off, except for its health check and the certificate of --tls.',
     ),
   },
+  Deployment: {
+    cacert: text('FILE', CALLERS, 'Also trust this certificate, in PEM.'),
+    rate: integer('N', [1, 10_000], CALLERS, 'Send at most this many requests a second.', {
+      default: DEPLOYMENT_DEFAULTS.rate,
+    }),
+    yes: toggle(CALLERS, 'Send requests to a host other than this machine without asking.'),
+    'unknown-status': one(
+      choice(ORDER_STATUSES),
+      'STATUS',
+      ['record'],
+      `Status of orders that do not show theirs: ${listed(ORDER_STATUSES, 'or')}.`,
+      { default: DEFAULT_UNKNOWN_STATUS },
+    ),
+    anonymise: toggle(['record'], 'Replace names of animals, each by the same other name.'),
+    diff: toggle(['record'], 'Show what changed since the file was recorded, and overwrite it.'),
+  },
   Output: {
     log: one(
       choice(['pretty', 'json', 'off']),
@@ -193,7 +224,7 @@ export const FLAG_GROUPS = {
       { helpOn: { exec: 'Log to standard error, as pretty or json.' } },
     ),
     json: toggle(
-      ['assumptions', 'responses', 'scenarios', 'validate', 'sweep', 'ctl'],
+      ['assumptions', 'responses', 'scenarios', 'validate', 'sweep', 'ctl', 'record'],
       'Print JSON instead of a table.',
     ),
     curl: toggle(['responses'], 'Print curl commands to copy.'),
@@ -214,8 +245,10 @@ export const FLAG_GROUPS = {
       ['openapi'],
       'Leave out what is assumed, to generate a client of the real service.',
     ),
-    output: text('FILE', ['generate'], 'Write to this file instead of standard output.'),
-    force: toggle(['generate'], 'Overwrite an existing file.'),
+    output: text('FILE', ['generate', 'record'], 'Write to this file instead of standard output.', {
+      helpOn: { record: 'Fixture to write.' },
+    }),
+    force: toggle(['generate', 'record'], 'Overwrite an existing file.'),
   },
   Evidence: {
     coverage: list(

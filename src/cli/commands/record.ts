@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type DeploymentClient, DeploymentError } from '../../deployment/deployment-client.ts';
+import { anonymised } from '../../deployment/record/anonymise.ts';
+import { compareStores } from '../../deployment/record/compare-stores.ts';
+import type { Get } from '../../deployment/record/list-animals.ts';
+import { RecordError } from '../../deployment/record/read-records.ts';
+import { type Recording, recordDeployment } from '../../deployment/record/record-deployment.ts';
+import { loadFixture } from '../../store/fixture/load-fixture.ts';
+import { FixtureError } from '../../store/fixture/parse-fixture.ts';
+import type { Store } from '../../store/store.ts';
+import { connect, keyOf } from '../deployment/connection.ts';
+import { askConsent } from '../deployment/consent.ts';
+import { Failure, UsageError } from '../failures.ts';
+import { DEFAULT_UNKNOWN_STATUS } from '../flags/flag-table.ts';
+import { refusal, type Settings } from '../input/given.ts';
+import { notice } from '../output/escaped.ts';
+import { recordingJson, renderRecording } from '../output/render-recording.ts';
+import { requireNew, requireWritable, writeStore } from '../output/write-store.ts';
+import type { Command } from './command.ts';
+
+/** Writes a fixture of what a deployment holds. */
+export const record: Command = async ({ positionals: [url], terminal, ...settings }) => {
+  const { output: file, diff, force, yes, anonymise, json } = settings.flags;
+  if (file === undefined) throw refusal('--output', 'a file to write', 'nothing');
+  const earlier = diff && existsSync(file) ? await earlierIn(file) : undefined;
+  if (!diff && !force) requireNew(file);
+  requireWritable(file);
+  const client = await connect(url, settings);
+  const key = keyOf(settings);
+  await askConsent(
+    client.url,
+    'at least 3 GET requests, one more for each further page, filter or animal',
+    yes,
+    terminal,
+  );
+  const tell = (text: string) => void terminal.notices.write(notice(text));
+  const { store: exact, gaps } = await recordFrom(client, settings, tell);
+  const store = anonymise ? anonymised(exact, key) : exact;
+  await writeStore(store, file);
+  const changes = earlier && compareStores(earlier, store);
+  const write = json ? recordingJson : renderRecording;
+  terminal.output.write(write({ file, store, gaps, changes }));
+  return 0;
+};
+
+/** The earlier recording in a file. A path, even if it looks like the name of a shipped fixture. */
+async function earlierIn(file: string): Promise<Store> {
+  try {
+    return await loadFixture(resolve(file));
+  } catch (error) {
+    if (!(error instanceof FixtureError)) throw error;
+    const why = `--diff: ${file} is no earlier recording\n${error.message}`;
+    throw new UsageError(why, { cause: error });
+  }
+}
+
+/** Requests between two notices. */
+const BETWEEN_NOTICES = 50;
+
+async function recordFrom(
+  client: DeploymentClient,
+  settings: Settings,
+  tell: (text: string) => void,
+): Promise<Recording> {
+  let requests = 0;
+  const get: Get = (path) => {
+    requests += 1;
+    if (requests % BETWEEN_NOTICES === 0) tell(`${requests} requests so far`);
+    return client.send({ method: 'GET', path });
+  };
+  try {
+    return await recordDeployment(get, settings.flags['unknown-status'] ?? DEFAULT_UNKNOWN_STATUS);
+  } catch (error) {
+    if (!(error instanceof RecordError || error instanceof DeploymentError)) throw error;
+    // The deployment may repeat the key in an Error.
+    const why = error.message.replaceAll(keyOf(settings), 'KEY');
+    throw new Failure(`nothing was recorded\n${why}`, { cause: error });
+  } finally {
+    client.close();
+  }
+}
