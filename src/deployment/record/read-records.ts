@@ -70,8 +70,8 @@ function readShown<const F extends Fields>(
 
 /** Problems with the body of a reply, each with its place. */
 export function wrongRecords(path: string, problems: readonly Problem[]): RecordError {
-  const texts = problems.map((it) => problemText({ ...it, place: `GET ${path}` }));
-  return new RecordError(firstProblems(texts).join('\n'));
+  const textOf = (it: Problem) => problemText({ ...it, place: `GET ${path}` });
+  return new RecordError(firstProblems(problems, textOf).join('\n'));
 }
 
 /** Some deployments write null for an optional field without a value. */

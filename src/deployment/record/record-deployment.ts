@@ -8,8 +8,8 @@ import {
 } from '../../contract/records.ts';
 import { readingStore } from '../../store/fixture/read-store.ts';
 import { createStore, type Store } from '../../store/store.ts';
-import { atOnce } from '../../store/work.ts';
 import { firstProblems, listed, problemText } from '../../words.ts';
+import { atOnce } from '../../work.ts';
 import { AnimalSearch, type Get } from './list-animals.ts';
 import { RecordError, readList } from './read-records.ts';
 import { recordOrders } from './record-orders.ts';
@@ -49,7 +49,7 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
 function storeOf(records: object): Store {
   const reading = atOnce(readingStore(records));
   if (reading.ok) return createStore(reading.value);
-  throw new RecordError(firstProblems(reading.problems.map(problemText)).join('\n'));
+  throw new RecordError(firstProblems(reading.problems, problemText).join('\n'));
 }
 
 function withoutLost(order: Order, lost: ReadonlySet<bigint>): Order {
