@@ -26,8 +26,7 @@ const BASIS: Shape<Basis> = convert(
   },
 );
 
-/** A basis as `BASIS` reads it. */
-export function basisValue(basis: Basis): object {
+function basisValue(basis: Basis): object {
   return 'by' in basis ? { ...basis, by: [basis.by].flat() } : basis;
 }
 
@@ -79,6 +78,15 @@ export const EXCHANGE_EVIDENCE = object({
 });
 
 export type ExchangeEvidence = ValueOf<typeof EXCHANGE_EVIDENCE>;
+
+/** The JSON value that `EXCHANGE_EVIDENCE` reads. */
+export function evidenceValue({ exchange, findings, ...rest }: ExchangeEvidence): object {
+  return {
+    exchange: { ...exchange, basis: basisValue(exchange.basis) },
+    findings: findings?.map(({ code, message }) => ({ code, message })),
+    ...rest,
+  };
+}
 
 const JOURNAL_STATE = object({
   number: given(ANY_NUMBER),

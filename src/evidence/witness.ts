@@ -64,14 +64,14 @@ export function witnessExchange(
   if (call === undefined) return { exchange: exchange.value };
   const reply = isShown(outcome) ? outcome.reply : undefined;
   const witnessed = { exchange: journal.number + 1, at, seen, call, reply, delay, world };
-  const attempt = findings.attempt(witnessed);
-  const isShownWhole = countsAsShown(seen, outcome, reply);
-  return {
-    exchange: exchange.value,
-    facts: isShownWhole ? coverage.newFacts(call, reply, world) : undefined,
-    findings: findings.find(witnessed, attempt),
-    attempt,
-  };
+  const checked = findings.attempt(witnessed);
+  const found = findings.find(witnessed, checked);
+  const facts = countsAsShown(seen, outcome, reply)
+    ? coverage.newFacts(call, reply, world)
+    : undefined;
+  if (checked === undefined) return { exchange: exchange.value, facts, findings: found };
+  const { pointless: _pointless, early: _early, ...attempt } = checked;
+  return { exchange: exchange.value, facts, findings: found, attempt };
 }
 
 /**
