@@ -31,7 +31,7 @@ const OPERATION = choice(OPERATION_IDS);
 const MILLISECONDS = number(0, Number.MAX_VALUE, 'milliseconds');
 const INSTANT_TEXT = text(FIELD_TYPES.dateTime.expected, DATE_TIME, FIELD_TYPES.dateTime.schema);
 
-export const BASIS = choice(['documented', 'assumed', 'forced']);
+export const BASIS = choice(['documented', 'assumed', 'forced', 'upstream']);
 
 export const ERROR = named('Error', recordShape(RECORDS.Error));
 
