@@ -117,6 +117,16 @@ export const CLOCK = named(
 /** The state of a sandbox's clock. */
 export type ClockState = ValueOf<typeof CLOCK>;
 
+export const UPSTREAM = named(
+  'Upstream',
+  object({
+    url: optional(ANY_TEXT, 'The base URL of the deployment; left out if the mock answers.'),
+    ownKey: required(FLAG, "Whether the deployment gets a key in place of the client's."),
+  }),
+);
+/** Which deployment answers in a sandbox. */
+export type UpstreamState = ValueOf<typeof UPSTREAM>;
+
 const HEADERS = convert(
   mapOf(ANY_TEXT, { expected: 'headers by name', name: /^/, expectedName: 'a name' }),
   (headers): Readonly<Record<string, string>> => Object.fromEntries(headers),

@@ -195,7 +195,8 @@ export function headerOf({ headers }: DeploymentReply, name: string): string | u
   return headers.find((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === name);
 }
 
-function trusting(ca: string | undefined): string[] | undefined {
+/** The certificates to trust: that one besides those that Node trusts. */
+export function trusting(ca: string | undefined): string[] | undefined {
   return ca === undefined ? undefined : [...rootCertificates, ca];
 }
 
@@ -214,7 +215,8 @@ async function bodyOf(message: IncomingMessage, most: number): Promise<Buffer> {
 /** Errors of a certificate that Node cannot verify. */
 const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|CERT_UNTRUSTED/;
 
-function reasonOf(error: unknown): string {
+/** Why a request failed, in words. */
+export function reasonOf(error: unknown): string {
   const code = codeOf(error) ?? '';
   if (UNTRUSTED.test(code))
     return `its certificate is not trusted (${code}); --cacert names one to trust`;

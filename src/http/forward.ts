@@ -23,7 +23,7 @@ export function forward(
   body: ReceivedBody,
   finish: (asked: ServiceRequest, outcome: Outcome) => void,
 ): void {
-  outcomeOf(asked, below, body)
+  void outcomeOf(asked, below, body)
     .catch((error: unknown): Outcome => {
       return { kind: 'reply', reply: failed(asked.sandbox.world, error), delay: 0 };
     })

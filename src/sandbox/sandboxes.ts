@@ -20,8 +20,6 @@ export interface SandboxLimits {
   readonly sandboxRequired?: boolean | undefined;
   /** Called for each finding when it is made. */
   readonly onFinding?: OnFinding | undefined;
-  /** The deployment that answers in place of the mock. */
-  readonly upstream?: Upstream | undefined;
 }
 
 /** All sandboxes of a server, each created at its first use. */
@@ -36,7 +34,10 @@ export class Sandboxes {
   readonly #named = new Map<string, Sandbox>();
   #start: Start;
 
-  /** @param file where the default sandbox's store is kept, with its initial content */
+  /**
+   * @param file where the default sandbox's store is kept, with its initial content
+   * @param upstream the deployment that answers in place of the mock
+   */
   constructor(
     start: Start,
     {
@@ -44,9 +45,9 @@ export class Sandboxes {
       maxSandboxes = DEFAULTS.maxSandboxes,
       sandboxRequired = false,
       onFinding,
-      upstream,
     }: SandboxLimits = {},
     file?: SandboxFile,
+    upstream?: Upstream,
   ) {
     this.required = sandboxRequired;
     this.most = maxSandboxes;

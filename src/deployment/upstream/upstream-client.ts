@@ -10,19 +10,9 @@ import {
 } from '../../sandbox/upstream.ts';
 import { reasonOf, SAFE, trusting } from '../deployment-client.ts';
 import { hostOf } from '../proxy.ts';
+import type { UpstreamSettings } from './upstreams.ts';
 
-export interface UpstreamSettings {
-  /** The base URL, as `baseUrlOf` reads it. */
-  readonly url: URL;
-  /** Replaces the keys of clients. */
-  readonly key?: string | undefined;
-  /** A certificate to trust besides those that Node trusts, in PEM. */
-  readonly ca?: string | undefined;
-  /** Milliseconds until a reply begins, and between its parts. */
-  readonly timeout?: number | undefined;
-}
-
-export const UPSTREAM_TIMEOUT = 30_000;
+const TIMEOUT = 30_000;
 
 /** Passes requests on to a deployment over connections that are kept. Follows no redirect. */
 export class UpstreamClient implements Upstream {
@@ -34,14 +24,16 @@ export class UpstreamClient implements Upstream {
   readonly #agent: http.Agent;
   readonly #authority: string;
 
-  constructor({ url, key, ca, timeout = UPSTREAM_TIMEOUT }: UpstreamSettings) {
+  /** @param url as `baseUrlOf` reads it */
+  constructor(url: URL, key: string | undefined, { ca, timeout = TIMEOUT }: UpstreamSettings) {
     const { Agent, request } = url.protocol === 'https:' ? https : http;
     this.url = url.href.replace(/\/$/, '');
     this.key = key;
     this.#start = request;
     this.#base = url.pathname.replace(/\/$/, '');
     this.#authority = url.host;
-    this.#agent = new Agent({ keepAlive: true, ca: trusting(ca), rejectUnauthorized: true });
+    const trust = { ca: trusting(ca), rejectUnauthorized: true };
+    this.#agent = new Agent({ keepAlive: true, timeout, ...trust });
     this.#way = { host: hostOf(url), port: url.port || null, agent: this.#agent, timeout };
   }
 
