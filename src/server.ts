@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { BASE_URL_FORM, baseUrlOf } from './contract/base-url.ts';
 import { BASE_PATH } from './contract/operations.ts';
 import { isLoopbackName } from './control/loopback.ts';
 import { DEFAULTS } from './defaults.ts';
@@ -15,7 +16,7 @@ import {
   readCertificates,
 } from './http/tls/certificate.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
-import { BASE_URL_FORM, type Upstream } from './sandbox/upstream.ts';
+import type { Upstream } from './sandbox/upstream.ts';
 import type { Scenario } from './scenario/read-scenario.ts';
 import type { Start, StartSettings } from './scenario/sandbox-start.ts';
 import { ScenarioError } from './scenario/scenario-error.ts';
@@ -37,7 +38,7 @@ export interface ServerOptions extends StartSettings, StoreChoice, MockOptions, 
   /** A file that keeps the default sandbox's store through restarts. */
   readonly db?: string | undefined;
   /** The base URL of a deployment that answers in place of the mock. */
-  readonly upstream?: string | undefined;
+  readonly upstream?: string | URL | undefined;
   /** The key that the deployment gets in place of the client's. */
   readonly upstreamKey?: string | undefined;
   /** Milliseconds that the deployment may be silent; 30 seconds by default. */
@@ -183,9 +184,9 @@ async function openUpstream(
   { upstream: url, upstreamKey }: ServerOptions,
 ): Promise<Upstream | undefined> {
   if (url === undefined) return undefined;
-  const upstream = await upstreams.open(url, upstreamKey);
-  if (upstream === undefined) throw new TypeError(`upstream: expected ${BASE_URL_FORM}`);
-  return upstream;
+  const baseUrl = baseUrlOf(String(url));
+  if (baseUrl === undefined) throw new TypeError(`upstream: expected ${BASE_URL_FORM}`);
+  return upstreams.open(baseUrl, upstreamKey);
 }
 
 /** Watches the files of the start, including those of scenarios added later. */

@@ -2,9 +2,10 @@ import http, { type IncomingMessage, type RequestOptions } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { connect, rootCertificates } from 'node:tls';
+import { hostOf } from '../contract/base-url.ts';
 import { codeOf } from '../error-code.ts';
 import { Pace, type Time } from './pace.ts';
-import { hostOf, openTunnel, proxyAuthorization, proxyFor } from './proxy.ts';
+import { openTunnel, proxyAuthorization, proxyFor } from './proxy.ts';
 
 /** How to reach a deployment. */
 export interface DeploymentOptions {
@@ -58,19 +59,6 @@ const LONGEST_WAIT = 60;
 
 /** Methods that change nothing (RFC 9110, section 9.2.1). */
 export const SAFE = /^(?:GET|HEAD|OPTIONS)$/;
-
-/**
- * Reads a base URL: http or https, without a trailing slash, a query or a user.
- *
- * @returns undefined if the text is not one
- */
-export function baseUrlOf(text: string): URL | undefined {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  if (url.username !== '' || url.search !== '' || url.hash !== '') return undefined;
-  url.pathname = url.pathname.replace(/\/+$/, '');
-  return url;
-}
 
 /**
  * A client of a deployment: one request at a time is sent and answered. Follows no redirect, verifies

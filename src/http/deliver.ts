@@ -10,42 +10,41 @@ export function deliver(asked: ServiceRequest, outcome: Outcome, body: StreamedB
   const { request, response, sandbox, wire } = asked;
   const { from } = body;
   let recorded = false;
-  const record = (content: Body, problem?: string): void => {
+  /** Records the exchange, and goes on once that is kept. */
+  const record = (content: Body, problem: string | undefined, then: () => void): void => {
     if (recorded) return;
     recorded = true;
-    sandbox.take(asked, withBody(outcome, content, problem));
+    const seen = withBody(outcome, content, problem);
+    const perform = (): Outcome => seen;
+    sandbox.answer(asked, perform, then, perform);
   };
   const sendAs = (content: Body): void =>
     send(response, withBody(outcome, content), asked, sandbox.world, wire);
+  const breakOff = (problem: string): void => record(body, problem, () => response.destroy());
 
   const stop = whenLeft(request.socket, () => {
-    record(body, 'the client left before it had the reply');
+    breakOff('the client left before it had the reply');
     discard(from);
   });
   response.once('close', stop);
   if (outcome.kind === 'reply') {
-    sendAs({ ...body, onEnd: (bytes, problem) => record(contentOf(body, bytes), problem) });
+    const onEnd = (bytes: Buffer | undefined, end: () => void): void =>
+      record(contentOf(body, bytes), undefined, end);
+    sendAs({ ...body, onEnd, onBreak: breakOff });
     return;
   }
   const { effect } = FAULTS[outcome.fault.kind];
   if (effect === 'replaces') {
     discard(from);
-    record(NO_BODY);
-    sendAs(NO_BODY);
+    record(NO_BODY, undefined, () => sendAs(NO_BODY));
     return;
   }
-  hold(
-    from,
-    (bytes, whole) => {
-      if (effect === 'spoils') discard(from);
-      record(contentOf(body, whole ? bytes : undefined));
-      sendAs({ ...body, held: { bytes, whole: whole || effect === 'spoils' } });
-    },
-    ({ message }) => {
-      record(body, `the upstream broke the body off: ${message}`);
-      response.destroy();
-    },
-  );
+  const onHeld = (bytes: Buffer, whole: boolean): void => {
+    if (effect === 'spoils') discard(from);
+    const held = { bytes, whole: whole || effect === 'spoils' };
+    record(contentOf(body, whole ? bytes : undefined), undefined, () => sendAs({ ...body, held }));
+  };
+  hold(from, onHeld, breakOff);
 }
 
 const NO_BODY: Body = { kind: 'none' };

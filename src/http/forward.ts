@@ -15,43 +15,42 @@ import type { ServiceRequest } from './service-request.ts';
  * Passes a request on to the upstream of its sandbox, and the reply back, as the sandbox's rules say.
  *
  * @param below what the target asks of the service, as `belowBase` tells it
- * @param finish sends and records a reply that is not the upstream's
+ * @param settle records and sends an outcome without a reply of the upstream
  */
-export function forward(
+export async function forward(
   asked: ServiceRequest,
   below: string,
   body: ReceivedBody,
-  finish: (asked: ServiceRequest, outcome: Outcome) => void,
-): void {
-  void outcomeOf(asked, below, body)
-    .catch((error: unknown): Outcome => {
-      return { kind: 'reply', reply: failed(asked.sandbox.world, error), delay: 0 };
-    })
-    .then((outcome) => {
-      const body = outcome.reply?.body;
-      if (body?.kind === 'stream') deliver(asked, outcome, body);
-      else finish(asked, outcome);
-    });
-}
-
-async function outcomeOf(
-  asked: ServiceRequest,
-  below: string,
-  body: ReceivedBody,
-): Promise<Outcome> {
-  const { sandbox, call } = asked;
+  settle: (asked: ServiceRequest, outcome: Outcome) => void,
+): Promise<void> {
+  const { request, response, sandbox } = asked;
   let answer: Reply | undefined;
   const ask = async (): Promise<Reply> => {
     answer = await replyOf(asked, below, body);
     return answer;
   };
-  if (call === undefined) return { kind: 'reply', reply: await ask(), delay: 0 };
-  const outcome = await simulateUpstream(sandbox, call, await preferredBy(asked), ask);
-  // A rule can want the call made and another reply sent.
-  if (answer?.body.kind === 'stream' && outcome.reply?.body !== answer.body) {
-    discard(answer.body.from);
+  try {
+    const outcome = await outcomeOf(asked, ask);
+    if (answer === undefined) request.resume();
+    const theirs = answer?.body.kind === 'stream' ? answer.body : undefined;
+    if (theirs !== undefined && outcome.reply?.body === theirs) {
+      deliver(asked, outcome, theirs);
+      return;
+    }
+    // A rule can want the call made and another reply sent.
+    if (theirs !== undefined) discard(theirs.from);
+    settle(asked, outcome);
+  } catch (error) {
+    const reply = failed(sandbox.world, error);
+    if (response.headersSent) response.destroy();
+    else settle(asked, { kind: 'reply', reply, delay: 0 });
   }
-  return outcome;
+}
+
+async function outcomeOf(asked: ServiceRequest, ask: () => Promise<Reply>): Promise<Outcome> {
+  const { sandbox, call } = asked;
+  if (call === undefined) return { kind: 'reply', reply: await ask(), delay: 0 };
+  return simulateUpstream(sandbox, call, await preferredBy(asked), ask);
 }
 
 async function preferredBy(asked: ServiceRequest): Promise<Preferred | undefined> {
@@ -75,6 +74,7 @@ async function replyOf(asked: ServiceRequest, below: string, body: ReceivedBody)
       headers: passedOn(theirs, asked.wire.plain ? NONE : OF_MOCK),
       body: { kind: 'stream', phrase, from },
       basis: { kind: 'upstream' },
+      reason: `answered by ${upstream.url}`,
     };
   } catch (error) {
     if (error instanceof UpstreamError) return gatewayError(sandbox.world, error);

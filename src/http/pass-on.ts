@@ -11,39 +11,40 @@ export function passOn(
   response: ServerResponse,
   status: number,
   headers: string[],
-  { from, phrase, onEnd }: StreamedBody,
+  { from, phrase, onEnd, onBreak }: StreamedBody,
 ): void {
-  const length = contentLength(headers);
-  let size = 0;
-  let held: Buffer[] | undefined = [];
-  let ended = false;
-  const end = (): void => {
-    if (!ended) onEnd?.(held && Buffer.concat(held));
-    ended = true;
-  };
-  response.sendDate = false; // the deployment's, or none
   const { req } = response;
+  const length = contentLength(headers);
   const bare = req.method === 'HEAD' || status === 204 || status === 304;
   const chunked = length === undefined && req.httpVersion === '1.1' && !bare;
+  response.sendDate = false; // the deployment's, or none
   response.writeHead(status, phrase, chunked ? headers : without(headers, TRAILER));
+
+  let size = 0;
+  let held: Buffer[] | undefined = [];
+  let last: Buffer | undefined;
   from.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size > MOST_HELD) held = undefined;
     held?.push(chunk);
     // With these bytes the client has all of it.
-    if (size === length) end();
-    if (response.write(chunk)) return;
-    from.pause();
-    response.once('drain', () => from.resume());
+    if (size === length) last = chunk;
+    else if (!response.write(chunk)) {
+      from.pause();
+      response.once('drain', () => from.resume());
+    }
   });
-  from.once('end', () => {
-    end();
-    const { rawTrailers } = from;
-    if (rawTrailers.length > 0) response.addTrailers(pairsOf(rawTrailers));
+  const end = (): void => {
+    if (last !== undefined) response.write(last);
+    if (from.rawTrailers.length > 0) response.addTrailers(pairsOf(from.rawTrailers));
     response.end();
+  };
+  from.once('end', () => {
+    if (onEnd === undefined) end();
+    else onEnd(held && Buffer.concat(held), end);
   });
   from.once('error', ({ message }) => {
-    onEnd?.(undefined, `the upstream broke the body off after ${size} bytes: ${message}`);
+    onBreak?.(`the upstream broke the body off after ${size} bytes: ${message}`);
     response.destroy();
   });
   // The body can be slow to begin.
@@ -74,12 +75,12 @@ function pairsOf(headers: readonly string[]): [string, string][] {
 export function hold(
   from: DeploymentBody,
   then: (bytes: Buffer, whole: boolean) => void,
-  broken: (error: Error) => void,
+  broken: (problem: string) => void,
 ): void {
   const chunks: Buffer[] = [];
   let size = 0;
   const settle = (whole: boolean): void => {
-    from.off('data', onData).off('end', onEnd).off('error', broken);
+    from.off('data', onData).off('end', onEnd).off('error', onError);
     then(Buffer.concat(chunks, Math.min(size, MOST_HELD)), whole);
   };
   const onData = (chunk: Buffer): void => {
@@ -91,7 +92,9 @@ export function hold(
     settle(false);
   };
   const onEnd = (): void => settle(true);
-  from.on('data', onData).on('end', onEnd).on('error', broken);
+  const onError = ({ message }: Error): void =>
+    broken(`the upstream broke the body off: ${message}`);
+  from.on('data', onData).on('end', onEnd).on('error', onError);
 }
 
 /** Takes no more of a body. Its connection is kept if all of it has arrived. */

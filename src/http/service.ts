@@ -54,7 +54,7 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
     if (below !== undefined && refusal === undefined) {
       const toUpstream = (body: ReceivedBody): void => {
         if (id !== undefined) asked.call = callOf(asked, id, target, mount, body);
-        forward(asked, below, body, finish);
+        void forward(asked, below, body, settle);
       };
       receiveBody(request, MOST_HELD, toUpstream, true);
       return;
@@ -119,7 +119,11 @@ function run(asked: ServiceRequest, call: Call, preferred?: Preferred): void {
 
 /** Answers without an operation. */
 function answer(asked: ServiceRequest, reply: Reply): void {
-  asked.sandbox.answer(asked, () => outcomeOf(reply), finish, refused);
+  settle(asked, outcomeOf(reply));
+}
+
+function settle(asked: ServiceRequest, outcome: Outcome): void {
+  asked.sandbox.answer(asked, () => outcome, finish, refused);
 }
 
 function finish(asked: ServiceRequest, outcome: Outcome): void {

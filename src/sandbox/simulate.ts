@@ -32,7 +32,7 @@ export async function simulateUpstream(
 ): Promise<Outcome> {
   const demanded = preferred && demandedOutcome(sandbox.world, call, preferred);
   if (demanded !== undefined) return demanded;
-  const decision = decide(sandbox, call, preferred);
+  const decision = await sandbox.change(() => decide(sandbox, call, preferred));
   const reply = asksService(decision) ? await ask() : undefined;
   return heeded(outcomeOf(sandbox.world, call, decision, reply), preferred);
 }

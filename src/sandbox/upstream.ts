@@ -33,17 +33,13 @@ export interface Upstream {
   close(): void;
 }
 
-/** What a base URL is, in words. */
-export const BASE_URL_FORM =
-  'a base URL such as https://staging.example.com/v1, without a user, a query or a fragment';
-
 /**
  * Opens a deployment.
  *
+ * @param url its base URL, as `baseUrlOf` reads it
  * @param key sent in place of the client's
- * @returns undefined if the URL is not a base URL
  */
-export type OpenUpstream = (url: string, key?: string) => Promise<Upstream | undefined>;
+export type OpenUpstream = (url: URL, key?: string) => Promise<Upstream>;
 
 /** A deployment that did not answer. */
 export class UpstreamError extends Error {

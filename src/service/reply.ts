@@ -40,12 +40,14 @@ export interface StreamedBody {
   /** What was read of it before, and whether that is the whole of it. */
   readonly held?: { readonly bytes: Buffer; readonly whole: boolean };
   /**
-   * Called once, before the client can have all of it.
+   * Called before the client can have all of it.
    *
-   * @param content the whole of it; undefined if it is too large to be held, or broken off
-   * @param problem why it was broken off
+   * @param content the whole of it; undefined if it is too large to be held
+   * @param send sends the end of it
    */
-  readonly onEnd?: (content: Buffer | undefined, problem?: string) => void;
+  readonly onEnd?: (content: Buffer | undefined, send: () => void) => void;
+  /** Called instead if it breaks off. */
+  readonly onBreak?: (problem: string) => void;
 }
 
 /** The body of a deployment's reply as it arrives. */

@@ -5,6 +5,7 @@ import { DEPLOYMENT_DEFAULTS } from '../../deployment/deployment-client.ts';
 import { KEEPABLE } from '../../sandbox/sandbox.ts';
 import { LONGEST_DELAY } from '../../scenario/duration.ts';
 import { INSTANT } from '../../scenario/time-shapes.ts';
+import { BASE_URL, KEY } from '../../shape/deployment-shapes.ts';
 import { choice } from '../../shape/shapes.ts';
 import { MOST_RECORDS } from '../../store/fixture/generate-store.ts';
 import { listed } from '../../words.ts';
@@ -23,6 +24,9 @@ const SERVERS = ['serve', 'exec', 'sweep'] as const;
 
 /** The commands that send requests to a deployment. */
 const CALLERS = ['record'] as const;
+
+/** The commands that start a server that can stand in front of a deployment. */
+const FRONTS = ['serve', 'exec'] as const;
 
 /** The flags under the headings of the help. */
 export const FLAG_GROUPS = {
@@ -167,20 +171,20 @@ export const FLAG_GROUPS = {
   },
   Keys: {
     key: list(
-      values.KEY,
+      KEY,
       'KEY',
       [...SERVERS, ...CALLERS],
       'Accept this API key instead of demo-key. Repeatable.',
       { helpOn: { record: 'API key of the deployment.' } },
     ),
     'read-only-key': list(
-      values.KEY,
+      KEY,
       'KEY',
       SERVERS,
       'Accept this read-only key instead of demo-read-only-key. Repeatable.',
     ),
     'invalid-key': list(
-      values.KEY,
+      KEY,
       'KEY',
       SERVERS,
       'Refuse this key, even if another flag accepts it. Repeatable.',
@@ -200,11 +204,33 @@ export const FLAG_GROUPS = {
     ),
   },
   Deployment: {
-    cacert: text('FILE', CALLERS, 'Also trust this certificate, in PEM.'),
+    upstream: one(
+      BASE_URL,
+      'URL',
+      FRONTS,
+      'Pass requests on to the deployment with this base URL, and its replies back.',
+    ),
+    'upstream-key': one(
+      KEY,
+      'KEY',
+      FRONTS,
+      "Send this API key to the deployment in place of the client's.",
+    ),
+    'upstream-timeout': integer(
+      'MS',
+      [1, 600_000],
+      FRONTS,
+      'Milliseconds that the deployment may be silent before the client gets 504.',
+      { default: DEFAULTS.upstreamTimeout },
+    ),
+    cacert: text('FILE', [...FRONTS, ...CALLERS], 'Also trust this certificate, in PEM.'),
     rate: integer('N', [1, 10_000], CALLERS, 'Send at most this many requests a second.', {
       default: DEPLOYMENT_DEFAULTS.rate,
     }),
-    yes: toggle(CALLERS, 'Send requests to a host other than this machine without asking.'),
+    yes: toggle(
+      [...FRONTS, ...CALLERS],
+      'Send requests to a host other than this machine without asking.',
+    ),
     'unknown-status': one(
       choice(ORDER_STATUSES),
       'STATUS',

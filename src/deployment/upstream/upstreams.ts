@@ -1,14 +1,7 @@
 import type { OpenUpstream, Upstream } from '../../sandbox/upstream.ts';
+import type { UpstreamSettings } from './upstream-client.ts';
 
-/** What all upstreams of a server share. */
-export interface UpstreamSettings {
-  /** A certificate to trust besides those that Node trusts, in PEM. */
-  readonly ca?: string | undefined;
-  /** Milliseconds until a reply begins, and between its parts; 30 seconds by default. */
-  readonly timeout?: number | undefined;
-}
-
-/** The upstreams of one server. */
+/** The upstreams of one server. Loads their client with the first one. */
 export class Upstreams {
   readonly #settings: UpstreamSettings;
   readonly #opened: Upstream[] = [];
@@ -17,14 +10,8 @@ export class Upstreams {
     this.#settings = settings;
   }
 
-  readonly open: OpenUpstream = async (text, key) => {
-    // Few servers have one.
-    const [{ baseUrlOf }, { UpstreamClient }] = await Promise.all([
-      import('../deployment-client.ts'),
-      import('./upstream-client.ts'),
-    ]);
-    const url = baseUrlOf(text);
-    if (url === undefined) return undefined;
+  readonly open: OpenUpstream = async (url, key) => {
+    const { UpstreamClient } = await import('./upstream-client.ts');
     const upstream = new UpstreamClient(url, key, this.#settings);
     this.#opened.push(upstream);
     return upstream;
