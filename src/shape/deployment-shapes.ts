@@ -1,11 +1,11 @@
 import { BASE_URL_FORM, baseUrlOf } from '../contract/base-url.ts';
 import { scalar, text } from './shapes.ts';
 
+const HTTP = /^https?:\/\/[^\s/?#@\\]+(?:\/[\w.~!$&'()*+,;=:@%-]*)*$/;
+
 /** The base URL of a deployment. */
-export const BASE_URL = scalar(
-  BASE_URL_FORM,
-  { type: 'string', format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://[^?#@]+$' },
-  (value) => (typeof value === 'string' ? baseUrlOf(value) : undefined),
+export const BASE_URL = scalar(BASE_URL_FORM, { type: 'string', pattern: HTTP.source }, (value) =>
+  typeof value === 'string' && HTTP.test(value) ? baseUrlOf(value) : undefined,
 );
 
 /** Characters that a header can have between spaces. */

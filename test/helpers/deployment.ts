@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { type ServerOptions, startServer } from '../../src/server.ts';
+
+/** A deployment that writes bytes as it is told. */
+export interface RawDeployment {
+  /** Its base URL. */
+  readonly url: string;
+  /** Everything that arrived, in order. */
+  received(): string;
+  readonly sockets: readonly Socket[];
+}
+
+/**
+ * Starts a deployment that calls `answer` for each request whose head has arrived.
+ *
+ * @param answer writes what it likes to the connection, or text to write
+ */
+export async function rawDeployment(
+  answer: string | ((socket: Socket, head: string) => void),
+): Promise<RawDeployment> {
+  const sockets: Socket[] = [];
+  let all = '';
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    let pending = '';
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      const text = bytes.toString('latin1');
+      all += text;
+      pending += text;
+      const end = pending.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      const head = pending.slice(0, end);
+      pending = '';
+      if (typeof answer === 'string') socket.write(answer);
+      else answer(socket, head);
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  return { url: `http://127.0.0.1:${port}/base/v1`, received: () => all, sockets };
+}
+
+/** Starts a server for one test. */
+export async function serverFor(options: ServerOptions = {}) {
+  const server = await startServer({ port: 0, ...options });
+  onTestFinished(() => server.close());
+  return server;
+}
