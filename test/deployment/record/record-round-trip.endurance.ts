@@ -10,8 +10,9 @@ import {
   isOption,
   optionNames,
 } from '../../../src/contract/assumption-table.ts';
+import { baseUrlOf } from '../../../src/contract/base-url.ts';
 import { writeJson } from '../../../src/contract/json.ts';
-import { baseUrlOf, DeploymentClient } from '../../../src/deployment/deployment-client.ts';
+import { DeploymentClient } from '../../../src/deployment/deployment-client.ts';
 import { recordDeployment } from '../../../src/deployment/record/record-deployment.ts';
 import { startServer } from '../../../src/server.ts';
 import { writeFixture } from '../../../src/store/fixture/load-fixture.ts';
