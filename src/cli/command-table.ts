@@ -74,6 +74,21 @@ const COMMANDS = {
     summary: 'Write a fixture of any size.',
     examples: [['generate --animals 500 --output store.json', 'write 500 animals to a file']],
   },
+  check: {
+    positional: { name: 'url', description: 'Base URL of the deployment.', required: true },
+    summary: 'Ask a deployment what the document leaves open, and whether it keeps to the rest.',
+    examples: [
+      ['check https://staging.example/v1 --key KEY --save staging.json', 'take on its answers'],
+      [
+        'check https://staging.example/v1 --key KEY --writes --cancel 17 --shipped 4',
+        'also create animals and cancel order 17',
+      ],
+      [
+        'check https://staging.example/v1 --key KEY --yes --against staging.json',
+        'fail if they have changed',
+      ],
+    ],
+  },
   record: {
     positional: { name: 'url', description: 'Base URL of the deployment.', required: true },
     summary: 'Write a fixture of what a deployment of the service holds. Sends only GET requests.',

@@ -23,6 +23,7 @@ const LOAD = {
   validate: async () => (await import('./commands/validate.ts')).validate,
   openapi: async () => (await import('./commands/openapi.ts')).openapi,
   generate: async () => (await import('./commands/generate.ts')).generate,
+  check: async () => (await import('./commands/check.ts')).check,
   record: async () => (await import('./commands/record.ts')).record,
   health: async () => (await import('./commands/health.ts')).health,
   ctl: async () => (await import('./commands/ctl.ts')).ctl,

@@ -2,10 +2,10 @@ import http, { type IncomingMessage, type RequestOptions } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { connect, rootCertificates } from 'node:tls';
-import { hostOf } from '../contract/base-url.ts';
 import { codeOf } from '../error-code.ts';
+import { DEPLOYMENT_DEFAULTS } from './deployment-defaults.ts';
 import { Pace, type Time } from './pace.ts';
-import { openTunnel, proxyAuthorization, proxyFor } from './proxy.ts';
+import { hostOf, openTunnel, proxyAuthorization, proxyFor } from './proxy.ts';
 
 /** How to reach a deployment. */
 export interface DeploymentOptions {
@@ -24,12 +24,6 @@ export interface DeploymentOptions {
   readonly variables?: Readonly<Record<string, string | undefined>> | undefined;
   readonly time?: Time | undefined;
 }
-
-export const DEPLOYMENT_DEFAULTS = {
-  timeout: 10_000,
-  rate: 5,
-  mostBytes: 256 * 1024 * 1024,
-} as const;
 
 export interface DeploymentRequest {
   readonly method: string;
@@ -59,6 +53,19 @@ const LONGEST_WAIT = 60;
 
 /** Methods that change nothing (RFC 9110, section 9.2.1). */
 export const SAFE = /^(?:GET|HEAD|OPTIONS)$/;
+
+/**
+ * Reads a base URL: http or https, without a trailing slash, a query or a user.
+ *
+ * @returns undefined if the text is not one
+ */
+export function baseUrlOf(text: string): URL | undefined {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if (url.username !== '' || url.search !== '' || url.hash !== '') return undefined;
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  return url;
+}
 
 /**
  * A client of a deployment: one request at a time is sent and answered. Follows no redirect, verifies
@@ -96,6 +103,11 @@ export class DeploymentClient {
       if (!(wait >= 0 && wait <= LONGEST_WAIT)) return reply;
       this.#pace.rest(wait * 1000);
     }
+  }
+
+  /** Lets no request start for so many milliseconds. */
+  rest(milliseconds: number): void {
+    this.#pace.rest(milliseconds);
   }
 
   /** Closes the connections that are kept open. */
@@ -183,8 +195,7 @@ export function headerOf({ headers }: DeploymentReply, name: string): string | u
   return headers.find((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === name);
 }
 
-/** The certificates to trust: that one besides those that Node trusts. */
-export function trusting(ca: string | undefined): string[] | undefined {
+function trusting(ca: string | undefined): string[] | undefined {
   return ca === undefined ? undefined : [...rootCertificates, ca];
 }
 
@@ -203,8 +214,7 @@ async function bodyOf(message: IncomingMessage, most: number): Promise<Buffer> {
 /** Errors of a certificate that Node cannot verify. */
 const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|CERT_UNTRUSTED/;
 
-/** Why a request failed, in words. */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   const code = codeOf(error) ?? '';
   if (UNTRUSTED.test(code))
     return `its certificate is not trusted (${code}); --cacert names one to trust`;

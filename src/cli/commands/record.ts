@@ -12,7 +12,7 @@ import type { Store } from '../../store/store.ts';
 import { connect, keyOf } from '../deployment/connection.ts';
 import { askConsent } from '../deployment/consent.ts';
 import { Failure, UsageError } from '../failures.ts';
-import { DEFAULT_UNKNOWN_STATUS } from '../flags/flag-table.ts';
+import { DEFAULT_UNKNOWN_STATUS } from '../flags/deployment-flags.ts';
 import { refusal, type Settings } from '../input/given.ts';
 import { notice } from '../output/escaped.ts';
 import { recordingJson, renderRecording } from '../output/render-recording.ts';

@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import type { Writable } from 'node:stream';
 import {
   ASSUMPTION_IDS,
   type AssumptionId,
@@ -15,6 +14,7 @@ import type { Flags } from '../flags.ts';
 import { notice } from '../output/escaped.ts';
 import { foundIn, NEVER_CALLED } from '../output/evidence.ts';
 import { renderNotice } from '../output/log.ts';
+import { progressOn } from '../output/progress.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { jsonText, writeReport } from '../output/write-report.ts';
 import { sweepDocument, sweepJunit, sweepPage } from '../sweep/render-files.ts';
@@ -51,7 +51,7 @@ interface Swept extends Omit<FinishedRun, 'server'> {
 export const sweep: Command = async ({ flags, originOf, positionals: command, terminal }) => {
   const { notices } = terminal;
   const runner = new Runner('sweep', command, { flags, originOf }, (_, child) => child.stop());
-  const progress = progressOn(notices);
+  const progress = progressOn(notices, 'sweep');
   const run = running(runner, flags.timeout, (message) => {
     progress('');
     notices.write(renderNotice(message, 'pretty'));
@@ -182,12 +182,4 @@ function write(report: SweepReport, { json, junit, html }: Flags, terminal: Term
 function tellBroken({ ending, output }: Swept): string {
   const lines = indented(output.lines(Number.POSITIVE_INFINITY));
   return `petstore-mock: sweep stopped because the command fails under the chosen options: it ${tellEnding(ending)}\n${lines}`;
-}
-
-const CLEAR_LINE = '\r\u001B[K';
-
-/** Shows progress on the current line of a terminal, and nowhere else; an empty text clears it. */
-function progressOn(notices: Writable): (text: string) => void {
-  if (!('isTTY' in notices) || notices.isTTY !== true) return () => {};
-  return (text) => notices.write(`${CLEAR_LINE}${text === '' ? '' : `sweep: ${text}`}`);
 }

@@ -1,32 +1,25 @@
 import { DEFAULT_URL } from '../../contract/default-url.ts';
-import { ORDER_STATUSES } from '../../contract/records.ts';
 import { DEFAULTS } from '../../defaults.ts';
-import { DEPLOYMENT_DEFAULTS } from '../../deployment/deployment-client.ts';
+import { DEPLOYMENT_DEFAULTS } from '../../deployment/deployment-defaults.ts';
 import { KEEPABLE } from '../../sandbox/sandbox.ts';
 import { LONGEST_DELAY } from '../../scenario/duration.ts';
 import { INSTANT } from '../../scenario/time-shapes.ts';
-import { BASE_URL, KEY } from '../../shape/deployment-shapes.ts';
 import { choice } from '../../shape/shapes.ts';
 import { MOST_RECORDS } from '../../store/fixture/generate-store.ts';
 import { listed } from '../../words.ts';
 import { COMMAND_NAMES } from '../command-table.ts';
+import { CALLERS, DEPLOYMENT_FLAGS } from './deployment-flags.ts';
 import { type FlagShape, integer, list, one, TEXT, text, toggle, words } from './flag-shape.ts';
 import * as values from './flag-values.ts';
 
 /** Milliseconds that `health` waits for the reply. */
 export const DEFAULT_TIMEOUT = 3000;
 
-/** The status that `record` gives orders that do not show theirs. */
-export const DEFAULT_UNKNOWN_STATUS = 'pending';
+/** What `--timeout` is to commands that call a deployment. */
+const REPLY_TIMEOUT = `Milliseconds to wait for each reply; by default ${DEPLOYMENT_DEFAULTS.timeout}.`;
 
 /** The commands that start a server. */
 const SERVERS = ['serve', 'exec', 'sweep'] as const;
-
-/** The commands that send requests to a deployment. */
-const CALLERS = ['record'] as const;
-
-/** The commands that start a server that can stand in front of a deployment. */
-const FRONTS = ['serve', 'exec'] as const;
 
 /** The flags under the headings of the help. */
 export const FLAG_GROUPS = {
@@ -76,7 +69,8 @@ export const FLAG_GROUPS = {
       {
         default: DEFAULT_TIMEOUT,
         helpOn: {
-          record: `Milliseconds to wait for each reply; by default ${DEPLOYMENT_DEFAULTS.timeout}.`,
+          check: REPLY_TIMEOUT,
+          record: REPLY_TIMEOUT,
           exec: 'End the command after this many seconds.',
           sweep: 'End a run after this many seconds; it counts as failed.',
         },
@@ -171,23 +165,30 @@ export const FLAG_GROUPS = {
   },
   Keys: {
     key: list(
-      KEY,
+      values.KEY,
       'KEY',
       [...SERVERS, ...CALLERS],
       'Accept this API key instead of demo-key. Repeatable.',
-      { helpOn: { record: 'API key of the deployment.' } },
+      {
+        helpOn: {
+          check: 'API key of the deployment.',
+          record: 'API key of the deployment.',
+        },
+      },
     ),
     'read-only-key': list(
-      KEY,
+      values.KEY,
       'KEY',
-      SERVERS,
+      [...SERVERS, 'check'],
       'Accept this read-only key instead of demo-read-only-key. Repeatable.',
+      { helpOn: { check: 'Read-only key of the deployment.' } },
     ),
     'invalid-key': list(
-      KEY,
+      values.KEY,
       'KEY',
-      SERVERS,
+      [...SERVERS, 'check'],
       'Refuse this key, even if another flag accepts it. Repeatable.',
+      { helpOn: { check: 'Key that the deployment refuses.' } },
     ),
     'any-key': toggle(SERVERS, 'Accept every key that is not listed as invalid.'),
   },
@@ -203,44 +204,7 @@ export const FLAG_GROUPS = {
       'Turn the control API off, except for its health check and the certificate of --tls.',
     ),
   },
-  Deployment: {
-    upstream: one(
-      BASE_URL,
-      'URL',
-      FRONTS,
-      'Pass requests on to the deployment with this base URL, and its replies back.',
-    ),
-    'upstream-key': one(
-      KEY,
-      'KEY',
-      FRONTS,
-      "Send this API key to the deployment in place of the client's.",
-    ),
-    'upstream-timeout': integer(
-      'MS',
-      [1, 600_000],
-      FRONTS,
-      'Milliseconds that the deployment may be silent before the client gets 504.',
-      { default: DEFAULTS.upstreamTimeout },
-    ),
-    cacert: text('FILE', [...FRONTS, ...CALLERS], 'Also trust this certificate, in PEM.'),
-    rate: integer('N', [1, 10_000], CALLERS, 'Send at most this many requests a second.', {
-      default: DEPLOYMENT_DEFAULTS.rate,
-    }),
-    yes: toggle(
-      [...FRONTS, ...CALLERS],
-      'Send requests to a host other than this machine without asking.',
-    ),
-    'unknown-status': one(
-      choice(ORDER_STATUSES),
-      'STATUS',
-      ['record'],
-      `Status of orders that do not show theirs: ${listed(ORDER_STATUSES, 'or')}.`,
-      { default: DEFAULT_UNKNOWN_STATUS },
-    ),
-    anonymise: toggle(['record'], 'Replace names of animals, each by the same other name.'),
-    diff: toggle(['record'], 'Show what changed since the file was recorded, and overwrite it.'),
-  },
+  Deployment: DEPLOYMENT_FLAGS,
   Output: {
     log: one(
       choice(['pretty', 'json', 'off']),
@@ -250,7 +214,7 @@ export const FLAG_GROUPS = {
       { helpOn: { exec: 'Log to standard error, as pretty or json.' } },
     ),
     json: toggle(
-      ['assumptions', 'responses', 'scenarios', 'validate', 'sweep', 'ctl', 'record'],
+      ['assumptions', 'responses', 'scenarios', 'validate', 'sweep', 'ctl', 'check', 'record'],
       'Print JSON instead of a table.',
     ),
     curl: toggle(['responses'], 'Print curl commands to copy.'),
@@ -308,8 +272,8 @@ export const FLAG_GROUPS = {
       ['sweep'],
       'Expected failure, as ID=OPTION; does not affect the exit code. Repeatable.',
     ),
-    junit: text('FILE', ['sweep'], 'Also write the result as JUnit XML.'),
-    html: text('FILE', ['sweep'], 'Also write the result as a web page.'),
+    junit: text('FILE', ['sweep', 'check'], 'Also write the result as JUnit XML.'),
+    html: text('FILE', ['sweep', 'check'], 'Also write the result as a web page.'),
   },
   Control: {
     none: toggle(['ctl'], 'Deactivate all scenarios (use).'),

@@ -2,7 +2,6 @@ import type { ControlCall } from '../../control/parts.ts';
 import type { Finding } from '../../evidence/findings.ts';
 import type { ObservedExchange } from '../../evidence/journal.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
-import { decidersOf } from '../../service/reply.ts';
 import { counted, cut } from '../../words.ts';
 import type { Flags } from '../flags.ts';
 import { escaped, escapedLines, escapeOf } from './escaped.ts';
@@ -50,7 +49,7 @@ export function renderJson(sandbox: string, exchange: Logged): string {
   line += `,"duration":${rounded(exchange.duration)}`;
   if (delay > 0) line += `,"delay":${delay}`;
   line += `,"basis":"${basis.kind}"`;
-  const by = decidersOf(basis);
+  const by = basis.kind === 'documented' ? [] : [basis.by].flat();
   if (by.length > 0) line += `,"by":[${by.map(quoted).join()}]`;
   line += `,"why":[${exchange.why.map(quoted).join()}]`;
   if (key !== undefined) line += `,"key":${quotedKey(key)}`;

@@ -1,5 +1,4 @@
 import type { Exchange } from '../../evidence/exchange.ts';
-import { decidersOf } from '../../service/reply.ts';
 import type { RecordedExchange } from '../control-shapes.ts';
 
 /**
@@ -21,7 +20,7 @@ export function exchangeText(exchange: Exchange): string {
     delay,
     duration: Math.round(duration * 1000) / 1000,
     basis: basis.kind,
-    by: decidersOf(basis),
+    by: basis.kind === 'documented' ? [] : [basis.by].flat(),
     why,
     findings,
   };

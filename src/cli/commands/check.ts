@@ -1,0 +1,117 @@
+import { readJson } from '../../contract/json.ts';
+import { type CheckOptions, planCheck, runCheck } from '../../deployment/check.ts';
+import { type CheckReport, checkReport, isBroken } from '../../deployment/check-report.ts';
+import {
+  type DeploymentClient,
+  DeploymentError,
+  SAFE,
+} from '../../deployment/deployment-client.ts';
+import { DEPLOYMENT_DEFAULTS } from '../../deployment/deployment-defaults.ts';
+import {
+  type CheckChange,
+  changesSince,
+  earlierCheck,
+  savedConfig,
+} from '../../deployment/saved-check.ts';
+import type { Seen } from '../../deployment/seen.ts';
+import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
+import { counted } from '../../words.ts';
+import { connect, keyOf } from '../deployment/connection.ts';
+import { askConsent } from '../deployment/consent.ts';
+import { Failure, UsageError } from '../failures.ts';
+import type { Flags } from '../flags.ts';
+import { refusal } from '../input/given.ts';
+import { type CheckOutput, checkJunit, checkPage } from '../output/check-files.ts';
+import { notice } from '../output/escaped.ts';
+import { progressOn } from '../output/progress.ts';
+import { changeText, renderCheck, renderPlan } from '../output/render-check.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { jsonText, writeReport } from '../output/write-report.ts';
+import type { Command } from './command.ts';
+
+/** Exit code if the deployment breaks the document or has changed. */
+const DIFFERENT = 3;
+
+/** Checks a deployment: what the document leaves open, and what it prescribes. */
+export const check: Command = async ({ positionals: [url], terminal, ...settings }) => {
+  const { flags } = settings;
+  const { output, style } = terminal;
+  const client = await connect(url, settings);
+  const options = optionsOf(flags);
+  const plan = planCheck(options);
+  if (flags['dry-run']) {
+    output.write(flags.json ? jsonText(plan) : renderPlan(plan, style));
+    return 0;
+  }
+  const compare = flags.against === undefined ? undefined : await comparison(flags.against);
+  const requests = plan.reduce((sum, { times }) => sum + times, 0);
+  const writing = plan.filter(({ method }) => !SAFE.test(method)).length;
+  const changing = writing === 0 ? 'all of which only read' : `${writing} of which write`;
+  const told = `up to ${counted(requests, 'request')}, ${changing}`;
+  await askConsent(client.url, told, flags.yes, terminal);
+  const keys = [
+    keyOf(settings),
+    ...(flags['read-only-key'] ?? []),
+    ...(flags['invalid-key'] ?? []),
+  ];
+  const seen = await run(client, options, keys, terminal);
+  const report = checkReport(seen, keys);
+  const changes = compare?.(report);
+  output.write(flags.json ? jsonText(report) : renderCheck(report, changes, style));
+  if (flags.json) for (const it of changes ?? []) terminal.notices.write(notice(changeText(it)));
+  write({ url: client.url.href, report, changes }, seen, flags);
+  return isBroken(report) || (changes?.length ?? 0) > 0 ? DIFFERENT : 0;
+};
+
+function optionsOf(flags: Flags): CheckOptions {
+  const { writes = false, cancel = [], shipped = [], cancelled = [] } = flags;
+  const [needed] = (['cancel', 'shipped', 'cancelled'] as const).filter((it) => flags[it]?.length);
+  if (needed !== undefined && !writes) {
+    throw new UsageError(`--${needed} needs --writes, since it sends DELETE`);
+  }
+  return {
+    writes,
+    orders: { cancel, shipped, cancelled },
+    readOnlyKey: flags['read-only-key']?.[0],
+    invalidKey: flags['invalid-key']?.[0],
+    rate: flags.rate ?? DEPLOYMENT_DEFAULTS.rate,
+  };
+}
+
+function write(checked: CheckOutput, seen: Seen, { junit, html, save }: Flags): void {
+  if (junit !== undefined) writeReport('--junit', junit, checkJunit(checked));
+  if (html !== undefined) writeReport('--html', html, checkPage(checked));
+  if (save !== undefined) writeReport('--save', save, jsonText(savedConfig(checked.report, seen)));
+}
+
+async function run(
+  client: DeploymentClient,
+  options: CheckOptions,
+  keys: readonly string[],
+  { notices }: Terminal,
+): Promise<Seen> {
+  const progress = progressOn(notices, 'check');
+  try {
+    return await runCheck(client, options, (ask, share) =>
+      progress(`${Math.floor(share * 100)}% ${ask.why}`),
+    );
+  } catch (error) {
+    if (!(error instanceof DeploymentError)) throw error;
+    const why = keys.reduce((text, key) => text.replaceAll(key, 'KEY'), error.message);
+    throw new Failure(why, { cause: error });
+  } finally {
+    progress('');
+    client.close();
+  }
+}
+
+/** Reads an earlier check, and returns what compares a later one with it. */
+async function comparison(file: string): Promise<(report: CheckReport) => readonly CheckChange[]> {
+  const read = await readText(file, SETTINGS_LIMIT);
+  if (!read.ok) throw refusal('--against', `a JSON file at ${file}`, read.found);
+  const parsed = readJson(file, read.text);
+  if (!parsed.ok) throw new UsageError(`--against: ${parsed.problem}`);
+  const earlier = earlierCheck(parsed.value);
+  if (earlier !== undefined) return (report) => changesSince(earlier, report);
+  throw refusal('--against', `a file that check wrote with --save or --json at ${file}`, 'another');
+}

@@ -1,0 +1,54 @@
+import { ORDER_STATUSES } from '../../contract/records.ts';
+import { DEPLOYMENT_DEFAULTS } from '../../deployment/deployment-defaults.ts';
+import { choice } from '../../shape/shapes.ts';
+import { listed } from '../../words.ts';
+import { integer, list, one, text, toggle } from './flag-shape.ts';
+import { ORDER_ID } from './flag-values.ts';
+
+/** The commands that send requests to a deployment. */
+export const CALLERS = ['check', 'record'] as const;
+
+/** The status that `record` gives orders that do not show theirs. */
+export const DEFAULT_UNKNOWN_STATUS = 'pending';
+
+/** The flags of those commands alone. */
+export const DEPLOYMENT_FLAGS = {
+  cacert: text('FILE', CALLERS, 'Also trust this certificate, in PEM.'),
+  rate: integer('N', [1, 10_000], CALLERS, 'Send at most this many requests a second.', {
+    default: DEPLOYMENT_DEFAULTS.rate,
+  }),
+  yes: toggle(CALLERS, 'Send requests to a host other than this machine without asking.'),
+  writes: toggle(
+    ['check'],
+    'Also send POST, PATCH and DELETE: create animals and set their stock.',
+  ),
+  cancel: list(ORDER_ID, 'ID', ['check'], 'Pending order to cancel, with --writes. Repeatable.'),
+  shipped: list(
+    ORDER_ID,
+    'ID',
+    ['check'],
+    'Shipped order, to be refused cancellation, with --writes. Repeatable.',
+  ),
+  cancelled: list(
+    ORDER_ID,
+    'ID',
+    ['check'],
+    'Cancelled order, to be cancelled again, with --writes. Repeatable.',
+  ),
+  'dry-run': toggle(['check'], 'Print the requests, each with what it is for, and send none.'),
+  save: text('FILE', ['check'], 'Write a config file with which the mock answers the same.'),
+  against: text(
+    'FILE',
+    ['check'],
+    'Compare with an earlier --save or --json file; exit with 3 if something has changed.',
+  ),
+  'unknown-status': one(
+    choice(ORDER_STATUSES),
+    'STATUS',
+    ['record'],
+    `Status of orders that do not show theirs: ${listed(ORDER_STATUSES, 'or')}.`,
+    { default: DEFAULT_UNKNOWN_STATUS },
+  ),
+  anonymise: toggle(['record'], 'Replace names of animals, each by the same other name.'),
+  diff: toggle(['record'], 'Show what changed since the file was recorded, and overwrite it.'),
+};

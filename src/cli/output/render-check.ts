@@ -1,0 +1,120 @@
+import { ASSUMPTION_IDS, topicOf } from '../../contract/assumption-table.ts';
+import { OPERATION_IDS } from '../../contract/operations.ts';
+import type { AssumptionVerdict } from '../../deployment/assumption-verdicts.ts';
+import type { PlannedRequest } from '../../deployment/check.ts';
+import type { CheckReport } from '../../deployment/check-report.ts';
+import type { Difference } from '../../deployment/reply-differences.ts';
+import type { ReplyVerdict } from '../../deployment/reply-verdicts.ts';
+import type { CheckChange } from '../../deployment/saved-check.ts';
+import { counted, cut } from '../../words.ts';
+import { escaped } from './escaped.ts';
+import { renderTable } from './table.ts';
+import { bold, type Colour, paint, type Style } from './terminal.ts';
+
+const ID_COLUMN = Math.max(...ASSUMPTION_IDS.map((id) => id.length));
+const VERDICT_COLUMN = 19;
+const REPLY_COLUMN = Math.max(...OPERATION_IDS.map((id) => id.length)) + ' 200'.length;
+
+/** Characters of a reason in a table. */
+const LONGEST_REASON = 240;
+
+/** The report of a check for a person. */
+export function renderCheck(
+  report: CheckReport,
+  changes: readonly CheckChange[] | undefined,
+  style: Style,
+): string {
+  const { assumptions, replies } = report;
+  const topics = [...new Set(assumptions.map(({ id }) => topicOf(id)))];
+  const parts = topics.map((topic) => {
+    const rows = assumptions.filter(({ id }) => topicOf(id) === topic).map(assumptionRow);
+    return `${bold(topic, style)}\n${tableOf(rows, ID_COLUMN, style)}`;
+  });
+  parts.push(
+    `${bold('Documented replies', style)}\n${tableOf(replies.map(replyRow), REPLY_COLUMN, style)}`,
+  );
+  if (changes !== undefined) {
+    const lines = changes.map((it) => `  ${escaped(changeText(it))}\n`);
+    parts.push(`${bold('Changes', style)}\n${lines.join('') || '  none\n'}`);
+  }
+  return `${parts.join('\n')}\n${summaryOf(report)}\n`;
+}
+
+/** A change in words. */
+export function changeText({ subject, before, after }: CheckChange): string {
+  return `${subject}: ${before} before, ${after} now`;
+}
+
+/** A verdict in words. */
+export function verdictText({ verdict, option }: AssumptionVerdict): string {
+  return option ?? (verdict === 'open' ? 'open' : 'none of the options');
+}
+
+/** Verdicts of replies, in words. */
+export const REPLY_VERDICTS: Readonly<Record<ReplyVerdict['verdict'], string>> = {
+  'as-documented': 'as documented',
+  different: 'different',
+  'not-tried': 'not tried',
+};
+
+const COLOURS: Readonly<Record<string, Colour>> = {
+  open: 'grey',
+  'not tried': 'grey',
+  'none of the options': 'yellow',
+  different: 'red',
+};
+
+function assumptionRow(verdict: AssumptionVerdict): string[] {
+  return [verdict.id, verdictText(verdict), cut(verdict.why ?? '', LONGEST_REASON)];
+}
+
+function replyRow({ operation, status, verdict, differences = [] }: ReplyVerdict): string[] {
+  const told = differences.map((it) => cut(differenceText(it), LONGEST_REASON));
+  return [`${operation} ${status}`, REPLY_VERDICTS[verdict], told.join('; ')];
+}
+
+/** A difference in words. */
+export function differenceText({ where, at, expected, found, exchange }: Difference): string {
+  const place = at === undefined ? where : `${where} ${at}`;
+  return `${exchange}: ${place}: expected ${expected}, found ${found}`;
+}
+
+function tableOf(rows: readonly (readonly string[])[], first: number, style: Style): string {
+  const layout = { width: style.width, columns: [first, VERDICT_COLUMN] };
+  const lines = rows.map(([name = '', verdict = '', why = '']) => {
+    const row = renderTable([[name, verdict, escaped(why)]], layout);
+    const colour = COLOURS[verdict];
+    return colour === undefined ? row : row.replace(verdict, paint(verdict, colour, style));
+  });
+  return lines.join('');
+}
+
+/** The report in one line. */
+export function summaryOf({ assumptions, replies }: CheckReport): string {
+  const count = (list: readonly { verdict: string }[], wanted: string) =>
+    list.filter(({ verdict }) => verdict === wanted).length;
+  return [
+    `${counted(assumptions.length, 'assumption')}: ${count(assumptions, 'settled')} settled, ${count(assumptions, 'none-of-the-options')} none of the options, ${count(assumptions, 'open')} open`,
+    `${counted(replies.length, 'reply', 'replies')}: ${count(replies, 'as-documented')} as documented, ${count(replies, 'different')} different, ${count(replies, 'not-tried')} not tried`,
+  ].join('\n');
+}
+
+/** Characters of a body in a plan. */
+const LONGEST_BODY = 80;
+
+/** The requests of a check, in order. */
+export function renderPlan(plan: readonly PlannedRequest[], { width }: Style): string {
+  const left = String(plan.length).length;
+  const rows = plan.map(({ method, path, body, key, times, why, purposes }, at) => {
+    const sent = [
+      `${method} ${path}`,
+      ...(body === undefined
+        ? []
+        : [body.trim().length > LONGEST_BODY ? `${cut(body, LONGEST_BODY)}…` : body.trim()]),
+      ...(key === undefined ? [] : [key === 'none' ? 'without a key' : `with the ${key} key`]),
+      ...(times > 1 ? [`${times} times at once`] : []),
+    ];
+    return [String(at + 1), sent.join(' '), `${why}: ${purposes.join(', ') || 'ids to ask for'}`];
+  });
+  return renderTable(rows, { width, columns: [left, 46] });
+}

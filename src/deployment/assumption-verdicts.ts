@@ -1,0 +1,46 @@
+import { ASSUMPTION_IDS, type AssumptionId } from '../contract/assumption-table.ts';
+import { listed } from '../words.ts';
+import type { AskName } from './asks.ts';
+import { probeOf } from './probe-table.ts';
+import type { Seen } from './seen.ts';
+
+/** What a check found out about an assumption. */
+export interface AssumptionVerdict {
+  readonly id: AssumptionId;
+  readonly verdict: 'settled' | 'none-of-the-options' | 'open';
+  /** Defined if it is settled. */
+  readonly option?: string;
+  /** The exchanges that show it, what was seen instead, or what is needed. */
+  readonly why?: string;
+}
+
+/** Judges every assumption by what was seen. */
+export function assumptionVerdicts(seen: Seen): AssumptionVerdict[] {
+  return ASSUMPTION_IDS.map((id) => ({ id, ...judged(id, seen) }));
+}
+
+function judged(id: AssumptionId, seen: Seen): Omit<AssumptionVerdict, 'id'> {
+  const probe = probeOf(id);
+  if ('impossible' in probe) return { verdict: 'open', why: probe.impossible };
+  const { asks, any, also = [], obstacle, options, other, saw } = probe;
+  const unanswered = asks.filter((name) => seen.get(name) === undefined);
+  const isMissing = any ? unanswered.length === asks.length : unanswered.length > 0;
+  if (isMissing) return { verdict: 'open', why: whyUnanswered(unanswered, seen) };
+  const why = obstacle?.(seen);
+  if (why !== undefined) return { verdict: 'open', why };
+  const names = Object.keys(options).filter((name) => options[name]?.(seen));
+  const [option = other?.(seen), second] = names;
+  const exchanges = seen.all(...asks, ...also).map(String);
+  const shown = saw?.(seen) ?? [...new Set(exchanges)].join('; ');
+  if (option === undefined) return { verdict: 'none-of-the-options', why: shown };
+  if (second === undefined)
+    return { verdict: 'settled', option, why: [...new Set(exchanges)].join('; ') };
+  return { verdict: 'open', why: `${listed(names, 'and')} would both answer so: ${shown}` };
+}
+
+function whyUnanswered(names: readonly AskName[], seen: Seen): string {
+  const failures = names.flatMap((name) => seen.failureOf(name) ?? []);
+  if (failures.length > 0) return failures.join('; ');
+  const needs = names.flatMap((name) => seen.needOf(name) ?? []);
+  return `it needs ${listed([...new Set(needs)], 'and')}`;
+}

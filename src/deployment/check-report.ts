@@ -1,0 +1,38 @@
+import { type AssumptionVerdict, assumptionVerdicts } from './assumption-verdicts.ts';
+import { isBreak } from './reply-differences.ts';
+import { type ReplyVerdict, replyVerdicts } from './reply-verdicts.ts';
+import type { Seen } from './seen.ts';
+
+/** What a check found out. */
+export interface CheckReport {
+  readonly assumptions: readonly AssumptionVerdict[];
+  readonly replies: readonly ReplyVerdict[];
+}
+
+/**
+ * Judges what was seen.
+ *
+ * @param keys what must not appear, although a deployment may repeat it
+ */
+export function checkReport(seen: Seen, keys: readonly string[]): CheckReport {
+  const hide = (text: string) => keys.reduce((hidden, key) => hidden.replaceAll(key, 'KEY'), text);
+  const assumptions = assumptionVerdicts(seen).map(({ why, ...verdict }) =>
+    why === undefined ? verdict : { ...verdict, why: hide(why) },
+  );
+  const replies = replyVerdicts(seen).map(({ differences, ...verdict }) => {
+    if (differences === undefined) return verdict;
+    const hidden = differences.map((it) => ({
+      ...it,
+      expected: hide(it.expected),
+      found: hide(it.found),
+      exchange: hide(it.exchange),
+    }));
+    return { ...verdict, differences: hidden };
+  });
+  return { assumptions, replies };
+}
+
+/** Whether the deployment breaks the document. */
+export function isBroken({ replies }: CheckReport): boolean {
+  return replies.some(({ differences = [] }) => differences.some(isBreak));
+}

@@ -1,0 +1,198 @@
+import { parseJson } from '../contract/json.ts';
+import { OPERATIONS, type OperationId } from '../contract/operations.ts';
+import { isObject, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
+import { describe } from '../words.ts';
+import { ASKS, type AskName } from './asks.ts';
+import type { Difference } from './reply-differences.ts';
+import { idIn, type JsonRecord, type Seen, withId } from './seen.ts';
+
+type Broken = Omit<Difference, 'exchange'>;
+
+/** What the document prescribes of a reply beyond its status and its records. */
+interface Rule {
+  readonly reply: readonly [OperationId, status: number];
+  /** The requests that show it. */
+  readonly asks: readonly AskName[];
+  /** What is wrong with the reply to one of them. */
+  readonly broken: (seen: Seen, name: AskName) => readonly Broken[];
+}
+
+const [LIMIT] = OPERATIONS.listPets.parameters;
+
+/** The rules of the document that its records cannot say. */
+const RULES: readonly Rule[] = [
+  {
+    reply: ['listPets', 200],
+    asks: ['pets', 'pets1', 'pets2', 'pets100'],
+    broken: (seen, name) => {
+      const limit = Number(/limit=(\d+)/.exec(ASKS[name].path)?.[1] ?? LIMIT.default);
+      const [found, known] = [seen.list(name), seen.list('pets100')];
+      if (found === undefined || known === undefined) return [];
+      const wanted = Math.min(limit, Math.max(known.length, found.length));
+      return found.length === wanted
+        ? []
+        : [wrong('$', `${wanted} animals with limit ${limit}`, `${found.length}`)];
+    },
+  },
+  {
+    reply: ['listPets', 200],
+    asks: ['unlistedPet'],
+    broken: (seen, name) => {
+      const found = seen.get(name);
+      if (found?.status !== 200) return [];
+      const count = seen.list('pets100')?.length;
+      return [wrong('$', `animal ${idIn(found.record)} with limit 100`, `${count} others`)];
+    },
+  },
+  {
+    reply: ['listPets', 200],
+    asks: ['available', 'pending', 'sold'],
+    broken: (seen, name) => {
+      const status = SEEN_ANIMAL_STATUSES.find((it) => it === name);
+      const found = seen.list(name);
+      if (found === undefined) return [];
+      const other = found.find((animal) => animal.status !== status);
+      if (other !== undefined) {
+        return [wrong('$[].status', `only ${status}`, describe(other.status))];
+      }
+      const all = seen.list('pets100') ?? [];
+      const missing = all.find((it) => it.status === status && !withId(found, idIn(it)));
+      return missing === undefined
+        ? []
+        : [wrong('$', `animal ${idIn(missing)}, which is ${status}`, 'nothing')];
+    },
+  },
+  unique(['listPets', 200], ['pets100', 'pets'], 'id'),
+  unique(['listInventory', 200], ['inventory'], 'petId'),
+  unique(['listOrders', 200], ['orders'], 'id'),
+  {
+    reply: ['getPet', 200],
+    asks: ['pet', 'largePet'],
+    broken: (seen, name) => {
+      const found = seen.get(name)?.record;
+      const id = BigInt(/\d+$/.exec(seen.get(name)?.request.path ?? '')?.[0] ?? 0);
+      return found === undefined ? [] : unlike(found, withId(seen.list('pets100'), id));
+    },
+  },
+  {
+    reply: ['getPet', 200],
+    asks: ['created'],
+    broken: (seen, name) => {
+      const found = seen.get(name)?.record;
+      return found === undefined ? [] : unlike(found, seen.get('create')?.record);
+    },
+  },
+  {
+    reply: ['getPet', 200],
+    asks: ['pet', 'created'],
+    broken: (seen, name) => {
+      const sunset = seen.get(name)?.header('sunset');
+      if (sunset === undefined || isDay(sunset, OPERATIONS.getPet.sunset)) return [];
+      const expected = new Date(OPERATIONS.getPet.sunset).toUTCString();
+      return [{ where: 'header', at: 'Sunset', expected, found: describe(sunset) }];
+    },
+  },
+  {
+    reply: ['createPet', 201],
+    asks: ['create', 'createPending'],
+    broken: (seen, name) => {
+      const found = seen.get(name)?.record;
+      return found === undefined ? [] : unlike(found, sentBy(name), Object.keys(sentBy(name)));
+    },
+  },
+  refuses(['createPet', 201], 'createNoCategory', '$.categoryId'),
+  refuses(['updateInventory', 200], 'stockNothing', '$.quantity'),
+  refuses(['updateInventory', 200], 'stockText', '$.quantity'),
+  {
+    reply: ['updateInventory', 200],
+    asks: ['stock5', 'stock0', 'stock3'],
+    broken: (seen, name) => {
+      const found = seen.get(name)?.record;
+      const petId = idIn(seen.get('createPending')?.record);
+      return found === undefined ? [] : unlike(found, { petId, ...sentBy(name) });
+    },
+  },
+  {
+    reply: ['listInventory', 200],
+    asks: ['inventoryKept'],
+    broken: (seen, name) => {
+      if (!seen.get('stock3')?.accepted || seen.list(name) === undefined) return [];
+      const petId = idIn(seen.get('createPending')?.record);
+      const found = withId(seen.list(name), petId, 'petId');
+      return found === undefined
+        ? [wrong('$', `an entry for animal ${petId}`, 'nothing')]
+        : unlike(found, sentBy('stock3'), ['quantity'], '$[]');
+    },
+  },
+  {
+    reply: ['listOrders', 200],
+    asks: ['ordersPage'],
+    broken: (seen, name) => {
+      const [found, all] = [seen.list(name), seen.list('orders')];
+      if (found === undefined || all === undefined || found.length === all.length) return [];
+      return [wrong('$', `all ${all.length} orders`, `${found.length}`)];
+    },
+  },
+];
+
+/** What breaks the rules for a reply. */
+export function ruleDifferences(seen: Seen, operation: OperationId, status: number): Difference[] {
+  return RULES.filter(({ reply }) => reply[0] === operation && reply[1] === status).flatMap(
+    ({ asks, broken }) =>
+      asks.flatMap((name) =>
+        broken(seen, name).map((it) => ({ ...it, exchange: `${seen.get(name)}` })),
+      ),
+  );
+}
+
+function wrong(at: string, expected: string, found: string): Broken {
+  return { where: 'value', at, expected, found };
+}
+
+/** No two records of a list have the same id. */
+function unique(reply: Rule['reply'], asks: readonly AskName[], field: string): Rule {
+  const broken = (seen: Seen, name: AskName) => {
+    const ids = (seen.list(name) ?? []).flatMap((it) => idIn(it, field) ?? []);
+    const twice = ids.find((id, at) => ids.indexOf(id) !== at);
+    return twice === undefined ? [] : [wrong(`$[].${field}`, 'each once', `${twice} twice`)];
+  };
+  return { reply, asks, broken };
+}
+
+/** A body without a required field, or with one of another type, is not accepted. */
+function refuses(reply: Rule['reply'], name: AskName, at: string): Rule {
+  const broken = (seen: Seen): Broken[] => {
+    if (!seen.get(name)?.accepted) return [];
+    return [
+      {
+        where: 'field',
+        at,
+        expected: 'a refusal',
+        found: `${seen.status(name)} for ${ASKS[name].why}`,
+      },
+    ];
+  };
+  return { reply, asks: [name], broken };
+}
+
+/** The fields of a record that differ from another one. */
+function unlike(
+  found: JsonRecord,
+  expected: JsonRecord | undefined,
+  fields = Object.keys(expected ?? {}),
+  at = '$',
+): Broken[] {
+  return fields
+    .filter((field) => String(found[field] ?? '') !== String(expected?.[field] ?? ''))
+    .map((field) => wrong(`${at}.${field}`, describe(expected?.[field]), describe(found[field])));
+}
+
+function sentBy(name: AskName): JsonRecord {
+  const sent: unknown = parseJson(ASKS[name].body ?? '{}');
+  return isObject(sent) ? sent : {};
+}
+
+function isDay(date: string, day: string): boolean {
+  const time = Date.parse(date);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
+}

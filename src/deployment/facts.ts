@@ -1,0 +1,111 @@
+import { type FactName, SENT_ID } from './asks.ts';
+import { idIn, type JsonRecord, type Seen, withId } from './seen.ts';
+
+/** What the user told about orders, besides the deployment itself. */
+export interface NamedOrders {
+  readonly cancel: readonly bigint[];
+  readonly shipped: readonly bigint[];
+  readonly cancelled: readonly bigint[];
+}
+
+interface Fact {
+  /** What a path shows in its place before it is known. */
+  readonly description: string;
+  readonly find: (seen: Seen, named: NamedOrders, base: URL) => string | undefined;
+}
+
+const LARGEST_DOUBLE = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** How each fact follows from what was seen so far. */
+export const FACTS: Readonly<Record<FactName, Fact>> = {
+  pet: {
+    description: 'an animal in the list',
+    find: (seen) => text(idIn(seen.list('pets100')?.[0])),
+  },
+  largePet: {
+    description: 'an animal in the list with an id beyond 2^53',
+    find: (seen) => text(idsOf(seen.list('pets100')).find(isLarge)),
+  },
+  unlistedPet: {
+    description: 'an animal in the inventory that a short list leaves out',
+    find: (seen) => {
+      const pets = seen.list('pets100');
+      if (pets === undefined || pets.length >= 100) return undefined;
+      const stocked = idsOf(seen.list('inventory'), 'petId');
+      return text(stocked.find((id) => withId(pets, id) === undefined));
+    },
+  },
+  unknownPet: {
+    description: 'an id that no animal has',
+    find: (seen) => {
+      const used = [...idsOf(seen.list('pets100')), ...idsOf(seen.list('inventory'), 'petId')];
+      return text(unused(used));
+    },
+  },
+  nextPage: {
+    description: 'a link or offset to a next page',
+    find: (seen, _named, base) => nextPage(seen, base),
+  },
+  created: {
+    description: 'a created animal',
+    find: (seen) => createdBy(seen, 'create'),
+  },
+  stocked: {
+    description: 'a created animal',
+    find: (seen) => createdBy(seen, 'createPending'),
+  },
+  unknownOrder: {
+    description: 'an id that no order has',
+    find: (seen, { cancel, shipped, cancelled }) =>
+      text(unused([...idsOf(seen.list('orders')), ...cancel, ...shipped, ...cancelled])),
+  },
+  inputFirst: {
+    description: 'a deployment that checks the input before the key',
+    find: (seen) =>
+      seen.refused('limitTextNoKey') && seen.status('createNoKey') === 401 ? 'yes' : undefined,
+  },
+  cancelledNow: {
+    description: 'an order that was cancelled',
+    find: (seen) => text(seen.all('cancel').find((it) => it.accepted)?.order),
+  },
+};
+
+function text(id: bigint | undefined): string | undefined {
+  return id?.toString();
+}
+
+function idsOf(records: readonly JsonRecord[] | undefined, field?: string): bigint[] {
+  return (records ?? []).flatMap((record) => idIn(record, field) ?? []);
+}
+
+function isLarge(id: bigint): boolean {
+  return id > LARGEST_DOUBLE || id < -LARGEST_DOUBLE;
+}
+
+function unused(used: readonly bigint[]): bigint {
+  let id = SENT_ID + 1n;
+  while (used.includes(id)) id += 1n;
+  return id;
+}
+
+function createdBy(seen: Seen, name: 'create' | 'createPending'): string | undefined {
+  return text(idIn(seen.get(name)?.record));
+}
+
+/** The target of `Link: <…>; rel="next"`. */
+const NEXT = /<([^>]*)>\s*;[^,]*\brel="?next"?/;
+
+/** The path of the second page, unless its link leads to another host or another service. */
+function nextPage(seen: Seen, base: URL): string | undefined {
+  const first = seen.get('pets1');
+  const [, link] = NEXT.exec(first?.header('link') ?? '') ?? [];
+  if (link === undefined) {
+    return first?.header('x-total-count') === undefined ? undefined : '/pets?limit=1&offset=1';
+  }
+  const here = `${base.href}/pets`;
+  if (!URL.canParse(link, here)) return undefined;
+  const { origin, pathname, search } = new URL(link, here);
+  const inside = pathname.startsWith(base.pathname.replace(/\/$/, ''));
+  if (origin !== base.origin || !inside) return undefined;
+  return pathname.slice(base.pathname.replace(/\/$/, '').length) + search;
+}

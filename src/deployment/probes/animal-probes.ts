@@ -1,0 +1,177 @@
+import type { ANIMALS } from '../../contract/assumptions/animal-assumptions.ts';
+import { OPERATIONS } from '../../contract/operations.ts';
+import { type Exchange, idIn, type Seen } from '../seen.ts';
+import type { Probes } from './probe-shape.ts';
+
+/** So few animals can be in order by chance. */
+const FEWEST_IN_ORDER = 5;
+
+/** What settles each assumption about animals. */
+export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
+  'unknown-pet': {
+    asks: ['unknownPet'],
+    obstacle: (seen) =>
+      hasPassedSunset(seen) && seen.status('pet') !== 200
+        ? 'the operation is past its sunset'
+        : undefined,
+    options: {
+      404: (seen) => seen.status('unknownPet') === 404,
+      400: (seen) => seen.status('unknownPet') === 400,
+    },
+  },
+  'pets-order': {
+    asks: ['petsAgain', 'petsStill'],
+    obstacle: (seen) => {
+      const ids = idsOf(seen.get('petsAgain'));
+      if (ids === undefined) return 'GET /pets lists no ids';
+      const isSorted = isAscending(ids) || isAscending(ids.toReversed());
+      return isSorted && ids.length < FEWEST_IN_ORDER
+        ? `it needs at least ${FEWEST_IN_ORDER} animals, and ${ids.length} can be in order by chance`
+        : undefined;
+    },
+    options: {
+      id: (seen) => isAscending(idsOf(seen.get('petsAgain')) ?? []),
+      newest: (seen) => isAscending(idsOf(seen.get('petsAgain'))?.toReversed() ?? []),
+      shuffled: (seen) => {
+        const ids = idsOf(seen.get('petsAgain')) ?? [];
+        const isSorted = isAscending(ids) || isAscending(ids.toReversed());
+        return !isSorted && String(ids) === String(idsOf(seen.get('petsStill')));
+      },
+    },
+    saw: (seen) => {
+      const ids = idsOf(seen.get('petsAgain')) ?? [];
+      const again = String(ids) === String(idsOf(seen.get('petsStill')));
+      return `GET /pets?limit=100: ids ${ids.slice(0, 4).join(', ')}, …, ${again ? 'the same again' : 'others at the second call'}`;
+    },
+  },
+  'pets-paging': {
+    asks: ['pets1'],
+    also: ['nextPage'],
+    obstacle: (seen) =>
+      (seen.list('pets100')?.length ?? 0) < 2 && !hasTotal(seen)
+        ? 'it needs at least 2 animals'
+        : undefined,
+    options: {
+      none: (seen) => !hasNext(seen) && !hasTotal(seen),
+      cursor: (seen) => hasNext(seen) && /[?&]cursor=/.test(link(seen)) && isFurther(seen),
+      offset: (seen) => !hasNext(seen) && hasTotal(seen) && isFurther(seen),
+    },
+    saw: (seen) => {
+      const total = seen.get('pets1')?.header('x-total-count');
+      const page = seen.get('nextPage');
+      const headers = [`Link ${link(seen) || 'absent'}`, `X-Total-Count ${total ?? 'absent'}`];
+      return `GET /pets?limit=1: ${headers.join(', ')}${page === undefined ? '' : `; ${page}`}`;
+    },
+  },
+  'created-status': {
+    asks: ['create'],
+    obstacle: notCreated,
+    options: {
+      absent: (seen) => seen.get('create')?.record?.status == null,
+      available: (seen) => seen.get('create')?.record?.status === 'available',
+    },
+    saw: (seen) => `POST /pets: status ${JSON.stringify(seen.get('create')?.record?.status)}`,
+  },
+  'assigned-ids': {
+    asks: ['create', 'createPending'],
+    also: ['created'],
+    obstacle: (seen) => {
+      const [first, second] = createdIds(seen);
+      if (first === undefined || second === undefined) return 'no two animals could be created';
+      return idIn(seen.get('created')?.record) === first || hasPassedSunset(seen)
+        ? undefined
+        : 'the created animal cannot be read under its id';
+    },
+    options: {
+      next: (seen) => {
+        const [first = 0n, second = 0n] = createdIds(seen);
+        return second - first === 1n;
+      },
+      int64: (seen) => {
+        const [first = 0n, second = 0n] = createdIds(seen);
+        return second - first !== 1n && first > BEYOND_DOUBLES && second > BEYOND_DOUBLES;
+      },
+    },
+    saw: (seen) => `POST /pets twice: ids ${createdIds(seen).join(' and ')}`,
+  },
+  'deprecation-headers': {
+    asks: ['pet', 'unknownPet'],
+    any: true,
+    options: {
+      sent: (seen) => announced(seen).length === DEPRECATION.length,
+      absent: (seen) => announced(seen).length === 0,
+    },
+    saw: (seen) => `GET /pets/{petId}: only ${announced(seen).join(' and ')}`,
+  },
+  'after-sunset': {
+    asks: ['pet'],
+    obstacle: (seen) =>
+      hasPassedSunset(seen)
+        ? undefined
+        : `it needs a deployment whose clock is past ${OPERATIONS.getPet.sunset}`,
+    options: {
+      unchanged: (seen) => seen.status('pet') === 200,
+      410: (seen) => seen.status('pet') === 410,
+      404: (seen) => seen.status('pet') === 404,
+    },
+  },
+};
+
+const BEYOND_DOUBLES = 2n ** 53n;
+
+const SUNSET_ENDS = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;
+
+/** Whether the deployment's clock is past the sunset of `GET /pets/{petId}`. */
+export function hasPassedSunset(seen: Seen): boolean {
+  return (clockOf(seen) ?? Date.now()) >= SUNSET_ENDS;
+}
+
+/** The time of a deployment by its `Date` headers, in milliseconds since 1970. */
+export function clockOf(seen: Seen): number | undefined {
+  const date = Date.parse(seen.get('pets100')?.header('date') ?? '');
+  return Number.isNaN(date) ? undefined : date;
+}
+
+export function notCreated(seen: Seen): string | undefined {
+  return seen.get('create')?.record === undefined ? 'no animal could be created' : undefined;
+}
+
+function idsOf(exchange: Exchange | undefined): bigint[] | undefined {
+  return exchange?.records?.flatMap((record) => idIn(record) ?? []);
+}
+
+function isAscending(ids: readonly bigint[]): boolean {
+  return ids.every((id, at) => at === 0 || id > (ids[at - 1] ?? id));
+}
+
+function createdIds(seen: Seen): bigint[] {
+  return seen.all('create', 'createPending').flatMap((it) => idIn(it.record) ?? []);
+}
+
+function link(seen: Seen): string {
+  return seen.get('pets1')?.header('link') ?? '';
+}
+
+function hasNext(seen: Seen): boolean {
+  return /\brel="?next\b/.test(link(seen));
+}
+
+function hasTotal(seen: Seen): boolean {
+  return /^\d+$/.test(seen.get('pets1')?.header('x-total-count') ?? '');
+}
+
+/** Whether the next page has an animal, and another one than the first page. */
+function isFurther(seen: Seen): boolean {
+  const [first] = idsOf(seen.get('pets1')) ?? [];
+  const [next] = idsOf(seen.get('nextPage')) ?? [];
+  const isOnly = (seen.list('pets100')?.length ?? 0) < 2;
+  return next === undefined ? isOnly : next !== first;
+}
+
+const DEPRECATION = ['deprecation', 'sunset', 'link'] as const;
+
+/** The headers of the deprecation that `GET /pets/{petId}` has. */
+function announced(seen: Seen): string[] {
+  const reply = seen.get('pet') ?? seen.get('unknownPet');
+  return DEPRECATION.filter((name) => reply?.header(name) !== undefined);
+}

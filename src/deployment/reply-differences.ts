@@ -1,0 +1,145 @@
+import { type DocumentedReply, type OperationId, operationShape } from '../contract/operations.ts';
+import {
+  FIELD_TYPES,
+  type Fields,
+  isObject,
+  RECORDS,
+  type RecordName,
+} from '../contract/records.ts';
+import { describe } from '../words.ts';
+import { UNSEEN } from './asks.ts';
+import type { Exchange, JsonRecord } from './seen.ts';
+
+/** Something about a reply that differs from the document. */
+export interface Difference {
+  /** `new value`: the document has not seen it, and does not exclude it. */
+  readonly where: 'status' | 'header' | 'body' | 'field' | 'type' | 'value' | 'new value';
+  /** A header, or a place in the body: `$[].id` is the id of any record of a list. */
+  readonly at?: string;
+  readonly expected: string;
+  readonly found: string;
+  /** The request that got it, and its status. */
+  readonly exchange: string;
+}
+
+type Found = Omit<Difference, 'exchange'>;
+
+/** Whether a difference breaks the document. */
+export function isBreak({ where }: Difference): boolean {
+  return where !== 'new value';
+}
+
+/** Compares a reply with what the document says of its status, or of errors. */
+export function replyDifferences(exchange: Exchange, operation: OperationId): Difference[] {
+  const { status, reply } = exchange;
+  const replies: Readonly<Record<number, DocumentedReply>> = operationShape(operation).replies;
+  const documented = replies[status] ?? (status >= 400 ? UNDOCUMENTED_ERROR : undefined);
+  if (documented === undefined || documented.bodyNotShown) return [];
+  const isEmpty = reply.body.length === 0;
+  if (documented === UNDOCUMENTED_ERROR && isEmpty) return [];
+  const found = bodyDifferences(exchange, documented, isEmpty);
+  return withoutRepeats(found).map((it) => ({ ...it, exchange: String(exchange) }));
+}
+
+/** Part 7 of the document: errors that carry a body use the Error object. */
+const UNDOCUMENTED_ERROR: DocumentedReply = { description: '', body: { record: 'Error' } };
+
+const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
+
+function bodyDifferences(exchange: Exchange, { body }: DocumentedReply, isEmpty: boolean): Found[] {
+  const { reply, json, status } = exchange;
+  if (body === undefined) {
+    return isEmpty ? [] : [{ where: 'body', expected: 'no body', found: bytes(reply.body) }];
+  }
+  if (isEmpty) return [{ where: 'body', expected: expectedBody(body), found: 'no body' }];
+  const found: Found[] = [];
+  const mediaType = exchange.header('content-type');
+  if (mediaType === undefined || !JSON_TYPE.test(mediaType)) {
+    const [at, expected] = ['Content-Type', 'application/json'];
+    found.push({ where: 'header', at, expected, found: describe(mediaType) });
+  }
+  if (json === undefined) {
+    return [...found, { where: 'body', expected: 'JSON', found: bytes(reply.body) }];
+  }
+  const isList = body.list === true;
+  if (isList !== Array.isArray(json)) {
+    return [
+      ...found,
+      { where: 'type', at: '$', expected: expectedBody(body), found: describe(json) },
+    ];
+  }
+  const values: readonly unknown[] = Array.isArray(json) ? json : [json];
+  const at = isList ? '$[]' : '$';
+  found.push(...values.flatMap((value) => recordDifferences(body.record, value, at)));
+  if (body.record === 'Error' && isObject(json)) found.push(...errorDifferences(json, status));
+  return found;
+}
+
+function expectedBody({ record, list }: NonNullable<DocumentedReply['body']>): string {
+  return list ? `an array of ${record} objects` : `one ${record} object`;
+}
+
+function bytes({ length }: Buffer): string {
+  return `${length} bytes`;
+}
+
+function errorDifferences({ status }: JsonRecord, expected: number): Found[] {
+  if (typeof status !== 'number' || status === expected) return [];
+  return [{ where: 'value', at: '$.status', expected: String(expected), found: String(status) }];
+}
+
+/** Members beside the fields of the document that an assumption adds to a record. */
+const ASSUMED_MEMBERS: Partial<Record<RecordName, Fields>> = {
+  Order: {
+    status: {
+      type: 'string',
+      required: false,
+      description: '',
+      seen: ['pending', 'shipped', 'cancelled'],
+    },
+  },
+};
+
+function recordDifferences(name: RecordName, value: unknown, at: string): Found[] {
+  if (!isObject(value)) {
+    return [{ where: 'type', at, expected: `one ${name} object`, found: describe(value) }];
+  }
+  const documented: Fields = RECORDS[name];
+  const fields: Fields = { ...documented, ...ASSUMED_MEMBERS[name] };
+  const found: Found[] = [];
+  for (const [field, { type, required, seen }] of Object.entries(fields)) {
+    const { expected, read } = FIELD_TYPES[type];
+    const place = { at: `${at}.${field}`, expected };
+    const member = value[field];
+    if (member === undefined) {
+      if (required) found.push({ where: 'field', ...place, found: 'nothing' });
+    } else if (member === null) {
+      if (required) found.push({ where: 'type', ...place, found: 'null' });
+    } else if (read(member) === undefined) {
+      found.push({ where: 'type', ...place, found: describe(member) });
+    } else if (seen !== undefined && typeof member === 'string' && isNew(member, seen)) {
+      const expected = `one of ${seen.join(', ')}`;
+      found.push({ where: 'new value', at: place.at, expected, found: describe(member) });
+    }
+  }
+  for (const field of Object.keys(value).filter((it) => !Object.hasOwn(fields, it))) {
+    const expected = `only ${Object.keys(documented).join(', ')}`;
+    found.push({ where: 'field', at, expected, found: describe(field) });
+  }
+  return found;
+}
+
+/** Whether nobody has seen a value, not even in what a check sends. */
+function isNew(value: string, seen: readonly string[]): boolean {
+  return value !== UNSEEN && !seen.includes(value);
+}
+
+/** Keeps the first of several differences of the same kind. */
+function withoutRepeats(found: readonly Found[]): Found[] {
+  const kept = new Map<string, Found>();
+  for (const it of found) {
+    const kind = `${it.where} ${it.at} ${it.expected} ${it.where === 'field' || it.where === 'new value' ? it.found : ''}`;
+    if (!kept.has(kind)) kept.set(kind, it);
+  }
+  return [...kept.values()];
+}

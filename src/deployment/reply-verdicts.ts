@@ -1,0 +1,99 @@
+import { DOCUMENTED_REPLIES } from '../contract/cases.ts';
+import type { OperationId } from '../contract/operations.ts';
+import { ASKS, type AskName } from './asks.ts';
+import { ruleDifferences } from './document-rules.ts';
+import { asksFor } from './probe-table.ts';
+import { hasPassedSunset } from './probes/animal-probes.ts';
+import { isDue } from './probes/order-probes.ts';
+import { type Difference, isBreak, replyDifferences } from './reply-differences.ts';
+import type { Exchange, Seen } from './seen.ts';
+
+/** Whether a deployment keeps what the document says of a reply. */
+export interface ReplyVerdict {
+  readonly operation: OperationId;
+  readonly status: number;
+  readonly verdict: 'as-documented' | 'different' | 'not-tried';
+  /** How it differs, and values that the document has not seen. */
+  readonly differences?: readonly Difference[];
+}
+
+/** Judges every documented reply, and the Errors with other statuses that break the document. */
+export function replyVerdicts(seen: Seen): ReplyVerdict[] {
+  const documented = DOCUMENTED_REPLIES.map(({ operation, status }) =>
+    verdictOf(seen, operation, status),
+  );
+  return [...documented, ...otherErrors(seen)];
+}
+
+function verdictOf(seen: Seen, operation: OperationId, status: number): ReplyVerdict {
+  const replies = repliesOf(seen, operation).filter((it) => it.status === status);
+  const differences = distinct([
+    ...asksFor(operation, status).flatMap((name) => misses(seen, name, status)),
+    ...replies.flatMap((it) => replyDifferences(it, operation)),
+    ...ruleDifferences(seen, operation, status),
+  ]);
+  const told = differences.length > 0 ? { differences } : {};
+  if (differences.some(isBreak)) return { operation, status, verdict: 'different', ...told };
+  const verdict = replies.length > 0 ? 'as-documented' : 'not-tried';
+  return { operation, status, verdict, ...told };
+}
+
+function repliesOf(seen: Seen, operation: OperationId): readonly Exchange[] {
+  return seen.everything.filter(({ name }) => ASKS[name].operation === operation);
+}
+
+/** The requests that got another status than the document prescribes, or no reply. */
+function misses(seen: Seen, name: AskName, status: number): Difference[] {
+  const expected = String(status);
+  const failure = seen.failureOf(name);
+  if (failure !== undefined) {
+    return [{ where: 'status', expected, found: 'no reply', exchange: failure }];
+  }
+  return seen
+    .all(name)
+    .filter((it) => it.status !== status && it.status !== 429 && !isExcused(seen, it))
+    .map((it) => ({ where: 'status', expected, found: `${it.status}`, exchange: String(it) }));
+}
+
+/** Whether an assumption explains another status than the document prescribes. */
+function isExcused(seen: Seen, { name, status, order }: Exchange): boolean {
+  switch (ASKS[name].operation) {
+    case 'getPet':
+      return (status === 410 || status === 404) && hasPassedSunset(seen);
+    case 'updateInventory':
+      return status === 404;
+    case 'cancelOrder':
+      return name === 'cancel' && ((status === 409 && isDue(seen, order)) || status === 404);
+    default:
+      return false;
+  }
+}
+
+/** Errors with a status that the document does not show. Those have its Error object all the same. */
+function otherErrors(seen: Seen): ReplyVerdict[] {
+  const isDocumented = (operation: OperationId, status: number) =>
+    DOCUMENTED_REPLIES.some((it) => it.operation === operation && it.status === status);
+  const found = new Map<string, ReplyVerdict & { differences: Difference[] }>();
+  for (const exchange of seen.everything) {
+    const { operation } = ASKS[exchange.name];
+    const { status } = exchange;
+    if (operation === undefined || isDocumented(operation, status)) continue;
+    const differences = replyDifferences(exchange, operation);
+    if (differences.length === 0) continue;
+    const key = `${operation} ${status}`;
+    const known = found.get(key) ?? { operation, status, verdict: 'different', differences: [] };
+    known.differences.push(...differences);
+    found.set(key, known);
+  }
+  return [...found.values()].map((it) => ({ ...it, differences: distinct(it.differences) }));
+}
+
+/** The first of those that differ only in the request. */
+function distinct(differences: readonly Difference[]): Difference[] {
+  const kept = new Map<string, Difference>();
+  for (const it of differences) {
+    const kind = `${it.where} ${it.at} ${it.expected} ${it.where === 'type' ? '' : it.found}`;
+    if (!kept.has(kind)) kept.set(kind, it);
+  }
+  return [...kept.values()];
+}

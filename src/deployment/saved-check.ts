@@ -1,0 +1,79 @@
+import { isAssumptionId } from '../contract/assumption-table.ts';
+import { isObject } from '../contract/records.ts';
+import type { CheckReport } from './check-report.ts';
+import { clockOf } from './probes/animal-probes.ts';
+import type { Seen } from './seen.ts';
+
+/** The flags with which a mock answers as a deployment does. */
+export interface SavedConfig {
+  readonly assume: Readonly<Record<string, string>>;
+  /** Present where the deployment's replies carry no `Mock-Basis`. */
+  readonly plain?: true;
+  /** The deployment's time, where it is not the real one. */
+  readonly clock?: string;
+}
+
+/** Clocks of two machines that differ by less, in milliseconds, tell the same time. */
+const SAME_TIME = 10 * 60 * 1000;
+
+/** The config file for what was settled. */
+export function savedConfig(
+  { assumptions }: CheckReport,
+  seen: Seen,
+  now = Date.now(),
+): SavedConfig {
+  const settled = assumptions.flatMap(({ id, option }) =>
+    option === undefined ? [] : [[id, option] as const],
+  );
+  const isMock = seen.get('pets100')?.header('mock-basis') !== undefined;
+  const clock = clockOf(seen) ?? now;
+  return {
+    assume: Object.fromEntries(settled),
+    ...(isMock ? {} : { plain: true }),
+    ...(Math.abs(clock - now) < SAME_TIME ? {} : { clock: new Date(clock).toISOString() }),
+  };
+}
+
+/** What changed about a deployment since an earlier check. */
+export interface CheckChange {
+  /** An assumption, or an operation with a status. */
+  readonly subject: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** Compares a check with an earlier one. What only one of them could tell has not changed. */
+export function changesSince(earlier: EarlierCheck, report: CheckReport): CheckChange[] {
+  const now = earlierCheck(report);
+  return [...earlier].flatMap(([subject, before]) => {
+    const after = now?.get(subject);
+    return after === undefined || after === before ? [] : [{ subject, before, after }];
+  });
+}
+
+/** The verdicts of a check that say something, by subject. */
+type EarlierCheck = ReadonlyMap<string, string>;
+
+/**
+ * Reads the verdicts in a saved config or in a report.
+ *
+ * @returns undefined if a value is neither
+ */
+export function earlierCheck(saved: unknown): EarlierCheck | undefined {
+  if (!isObject(saved)) return undefined;
+  if (isObject(saved.assume)) {
+    return new Map(Object.entries(saved.assume).map(([id, option]) => [id, String(option)]));
+  }
+  const { assumptions, replies } = saved;
+  if (!Array.isArray(assumptions) || !Array.isArray(replies)) return undefined;
+  const verdicts = new Map<string, string>();
+  for (const it of assumptions.filter(isObject)) {
+    if (typeof it.id !== 'string' || !isAssumptionId(it.id) || it.verdict === 'open') continue;
+    verdicts.set(it.id, it.verdict === 'settled' ? String(it.option) : 'none of the options');
+  }
+  for (const it of replies.filter(isObject)) {
+    if (it.verdict === 'not-tried') continue;
+    verdicts.set(`${it.operation} ${it.status}`, String(it.verdict));
+  }
+  return verdicts;
+}

@@ -1,0 +1,166 @@
+import { toInt64 } from '../contract/int64.ts';
+import { parseJson } from '../contract/json.ts';
+import { isObject } from '../contract/records.ts';
+import { ASKS, type AskName } from './asks.ts';
+import { type DeploymentReply, type DeploymentRequest, headerOf } from './deployment-client.ts';
+
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+/** A request that was sent, and its reply. */
+export class Exchange {
+  readonly name: AskName;
+  readonly request: DeploymentRequest;
+  readonly reply: DeploymentReply;
+  /** The order that it names. */
+  readonly order: bigint | undefined;
+  /** Its body; undefined if it has none or that is not JSON. */
+  readonly json: unknown;
+
+  constructor(
+    name: AskName,
+    request: DeploymentRequest,
+    reply: DeploymentReply,
+    order: bigint | undefined,
+  ) {
+    this.name = name;
+    this.request = request;
+    this.reply = reply;
+    this.order = order;
+    this.json = jsonOf(reply.body);
+  }
+
+  get status(): number {
+    return this.reply.status;
+  }
+
+  /** A header by its name in lower case. */
+  header(name: string): string | undefined {
+    return headerOf(this.reply, name);
+  }
+
+  /** The records of a list with status 200. */
+  get records(): readonly JsonRecord[] | undefined {
+    const { json } = this;
+    return this.status === 200 && Array.isArray(json) ? json.filter(isObject) : undefined;
+  }
+
+  /** The record of a reply that has one. */
+  get record(): JsonRecord | undefined {
+    return this.accepted && isObject(this.json) ? this.json : undefined;
+  }
+
+  get accepted(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
+  /** Whether the input was refused as invalid. */
+  get refused(): boolean {
+    return this.status === 400 || this.status === 422;
+  }
+
+  /** `GET /pets?limit=0: 400`. */
+  toString(): string {
+    return `${asked(this)}: ${this.status}`;
+  }
+}
+
+/** A request as messages name it. */
+function asked({ name, request }: Exchange): string {
+  const { key, headers, body, why } = ASKS[name];
+  return [
+    `${request.method} ${request.path}`,
+    ...(body === undefined ? [] : [`with ${why}`]),
+    ...(key === undefined || body !== undefined ? [] : [KEYS[key]]),
+    ...(headers?.Origin === undefined ? [] : ['from another origin']),
+  ].join(' ');
+}
+
+const KEYS = {
+  none: 'without a key',
+  unknown: 'with an unknown key',
+  invalid: 'with the invalid key',
+  'read-only': 'with the read-only key',
+} as const;
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return parseJson(body.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** Everything that a check has sent and received so far. */
+export class Seen {
+  readonly #exchanges = new Map<AskName, Exchange[]>();
+  readonly #unsent = new Map<AskName, string>();
+  readonly #failed = new Map<AskName, string>();
+
+  add(exchange: Exchange): void {
+    const known = this.#exchanges.get(exchange.name);
+    if (known === undefined) this.#exchanges.set(exchange.name, [exchange]);
+    else known.push(exchange);
+  }
+
+  /** @param need what would have to be given or known, such as `--writes` */
+  skip(name: AskName, need: string): void {
+    this.#unsent.set(name, need);
+  }
+
+  /** @param why there was no reply */
+  fail(name: AskName, why: string): void {
+    this.#failed.set(name, why);
+  }
+
+  /** What kept a request from being sent. */
+  needOf(name: AskName): string | undefined {
+    return this.#unsent.get(name);
+  }
+
+  /** Why a request got no reply. */
+  failureOf(name: AskName): string | undefined {
+    return this.#failed.get(name);
+  }
+
+  /** The first exchange of a name. */
+  get(name: AskName): Exchange | undefined {
+    return this.#exchanges.get(name)?.[0];
+  }
+
+  all(...names: readonly AskName[]): readonly Exchange[] {
+    return names.flatMap((name) => this.#exchanges.get(name) ?? []);
+  }
+
+  get everything(): readonly Exchange[] {
+    return [...this.#exchanges.values()].flat();
+  }
+
+  status(name: AskName): number | undefined {
+    return this.get(name)?.status;
+  }
+
+  /** The records of a list. */
+  list(name: AskName): readonly JsonRecord[] | undefined {
+    return this.get(name)?.records;
+  }
+
+  /** Whether a request was sent and its input refused. */
+  refused(name: AskName): boolean {
+    return this.get(name)?.refused === true;
+  }
+}
+
+/** The id in a field, also of a deployment that writes it as a string. */
+export function idIn(record: JsonRecord | undefined, field = 'id'): bigint | undefined {
+  const value = record?.[field];
+  return toInt64(typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : value);
+}
+
+/** The record of a list with this id. */
+export function withId(
+  records: readonly JsonRecord[] | undefined,
+  id: bigint | undefined,
+  field = 'id',
+): JsonRecord | undefined {
+  return id === undefined ? undefined : records?.find((it) => idIn(it, field) === id);
+}
