@@ -14,7 +14,8 @@ import { buildDashboard } from './build-dashboard.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
-const { imports, peerDependencies } = readJson('package.json');
+const { exports, imports, peerDependenciesMeta } = readJson('package.json');
+const peers = Object.keys(peerDependenciesMeta);
 
 /** What has a file of its own, which package.json names in `imports`. */
 const CERTIFICATE = 'src/http/tls/draw-certificate.ts'; // makes the certificate of `--tls`
@@ -77,7 +78,7 @@ async function bundle(input, output, ...plugins) {
     cwd: root,
     input,
     platform: 'node',
-    external: (id) => id.startsWith('#') || Object.keys(peerDependencies).includes(id),
+    external: (id) => id.startsWith('#') || peers.includes(id),
     plugins: [replaced, ...plugins],
     preserveEntrySignatures: 'allow-extension',
     transform: { target: 'node20.19' },
@@ -124,17 +125,30 @@ writeFileSync(join(dist, 'names.js'), names);
 const dashboard = await buildDashboard();
 checkImports();
 chmodSync(join(dist, 'cli/main.js'), 0o755);
-const tsc = join(root, 'node_modules/typescript/bin/tsc');
-execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
+writeTypes();
 writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licences(bundledPackages()));
+
+/** Writes the types of the exports, and of what they name: each file costs time when npx unpacks it. */
+function writeTypes() {
+  tsc('-p', 'tsconfig.build.json');
+  const entries = Object.values(exports).flatMap(({ types }) => types ?? []);
+  const named = tsc('--listFilesOnly', '--ignoreConfig', '--module', 'nodenext', ...entries);
+  const needed = new Set(named.split('\n').map((file) => resolve(root, file)));
+  for (const file of readdirSync(join(dist, 'types'), { recursive: true, withFileTypes: true })) {
+    const path = join(file.parentPath, file.name);
+    if (file.isFile() && !needed.has(path)) rmSync(path);
+  }
+}
+
+/** @param {string[]} args */
+function tsc(...args) {
+  const command = [join(root, 'node_modules/typescript/bin/tsc'), ...args];
+  return execFileSync(process.execPath, command, { cwd: root, encoding: 'utf8' });
+}
 
 /** Fails where the output imports what a user would have to install. */
 function checkImports() {
-  const known = [
-    ...chunks.map(({ fileName }) => fileName),
-    ...Object.keys(imports),
-    ...Object.keys(peerDependencies),
-  ];
+  const known = [...chunks.map(({ fileName }) => fileName), ...Object.keys(imports), ...peers];
   const missing = chunks.flatMap(({ fileName, imports: eager, dynamicImports: lazy }) =>
     [...eager, ...lazy]
       .filter((path) => !isBuiltin(path) && !known.includes(path))

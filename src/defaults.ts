@@ -7,4 +7,6 @@ export const DEFAULTS = {
   /** Exchanges kept in each sandbox. */
   journal: 1000,
   maxSandboxes: 10_000,
+  /** Milliseconds. */
+  upstreamTimeout: 30_000,
 } as const;

@@ -1,9 +1,11 @@
 import type { ControlCall, ControlParts, GuardOptions } from './control/parts.ts';
+import { Upstreams } from './deployment/upstream/upstreams.ts';
 import type { Observer } from './evidence/journal.ts';
 import { Faults } from './http/faults/faults.ts';
 import { createServiceHandler, type ServiceHandler } from './http/service.ts';
 import type { SandboxFile } from './sandbox/sandbox.ts';
 import { Sandboxes, type SandboxLimits } from './sandbox/sandboxes.ts';
+import type { Upstream } from './sandbox/upstream.ts';
 import type { Start } from './scenario/sandbox-start.ts';
 import type { Starter } from './scenario/starter.ts';
 
@@ -21,6 +23,7 @@ export interface MockOptions extends SandboxLimits {
 
 /** A mock without a listener. */
 export interface Mock {
+  readonly upstreams: Upstreams;
   readonly sandboxes: Sandboxes;
   readonly service: ServiceHandler;
   readonly control: ControlParts;
@@ -33,17 +36,20 @@ export interface MockParts {
   readonly starter: Starter;
   readonly guard: GuardOptions;
   readonly file?: SandboxFile | undefined;
+  readonly upstreams?: Upstreams | undefined;
+  /** The deployment that answers in place of the mock. */
+  readonly upstream?: Upstream | undefined;
   /** The certificate of the server, in PEM. */
   readonly certificate?: string | undefined;
 }
 
 /** Assembles a mock. */
 export function assembleMock(
-  { start, starter, guard, file, certificate }: MockParts,
+  { start, starter, guard, file, certificate, upstream, upstreams = new Upstreams() }: MockParts,
   options: MockOptions,
 ): Mock {
   const { plain = false, noControl = false, observe, onControlCall } = options;
-  const sandboxes = new Sandboxes(start, options, file);
+  const sandboxes = new Sandboxes(start, options, file, upstream);
   if (observe !== undefined) sandboxes.observers.add(observe);
   const faults = new Faults();
   const service = createServiceHandler({ sandboxes, plain, faults });
@@ -54,7 +60,8 @@ export function assembleMock(
     certificate,
     plain,
     enabled: !noControl,
+    openUpstream: upstreams.open,
     onCall: onControlCall,
   };
-  return { sandboxes, service, control, faults };
+  return { sandboxes, service, control, faults, upstreams };
 }

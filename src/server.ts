@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { BASE_URL_FORM, baseUrlOf } from './contract/base-url.ts';
 import { BASE_PATH } from './contract/operations.ts';
 import { isLoopbackName } from './control/loopback.ts';
 import { DEFAULTS } from './defaults.ts';
+import { Upstreams } from './deployment/upstream/upstreams.ts';
 import type { CoverageReport } from './evidence/coverage.ts';
 import type { FindingsReport } from './evidence/findings.ts';
 import { createListener, type Timeouts } from './http/listener.ts';
@@ -11,8 +13,10 @@ import {
   type Certificate,
   type CertificateOptions,
   loadCertificate,
+  readCertificates,
 } from './http/tls/certificate.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
+import type { Upstream } from './sandbox/upstream.ts';
 import type { Scenario } from './scenario/read-scenario.ts';
 import type { Start, StartSettings } from './scenario/sandbox-start.ts';
 import { ScenarioError } from './scenario/scenario-error.ts';
@@ -33,6 +37,14 @@ export interface ServerOptions extends StartSettings, StoreChoice, MockOptions, 
   readonly scenarios?: readonly string[] | undefined;
   /** A file that keeps the default sandbox's store through restarts. */
   readonly db?: string | undefined;
+  /** The base URL of a deployment that answers in place of the mock. */
+  readonly upstream?: string | URL | undefined;
+  /** The key that the deployment gets in place of the client's. */
+  readonly upstreamKey?: string | undefined;
+  /** Milliseconds that the deployment may be silent; 30 seconds by default. */
+  readonly upstreamTimeout?: number | undefined;
+  /** A file with a certificate to trust besides those that Node trusts, in PEM. */
+  readonly cacert?: string | undefined;
   /** The token that the control API requires on a host other than loopback; random by default. */
   readonly controlToken?: string | undefined;
   /** Whether every sandbox restarts when a file that it started from changes. */
@@ -65,6 +77,8 @@ export interface LoadedFiles {
   readonly store: Store;
   readonly scenarios: readonly Scenario[];
   readonly certificate: Certificate | undefined;
+  /** What `cacert` names. */
+  readonly ca: string | undefined;
 }
 
 /**
@@ -76,11 +90,14 @@ export async function loadFiles(
   former?: LoadedFiles,
 ): Promise<LoadedFiles> {
   const { host = DEFAULTS.host } = options;
-  const { certificate } = former ?? { certificate: await loadCertificate(options, host) };
+  const { certificate, ca } = former ?? {
+    certificate: await loadCertificate(options, host),
+    ca: options.cacert && (await readCertificates(options.cacert)),
+  };
   const store = await loadStore(options, options.seed);
   const scenarios = await loadScenarios(options.scenarios ?? []);
   if (options.watch === true) refusePipes(options, scenarios);
-  return { store, scenarios, certificate };
+  return { store, scenarios, certificate, ca };
 }
 
 /**
@@ -102,9 +119,11 @@ export async function startServer(
   const loopback = isLoopbackName(host);
   const controlToken = loopback ? undefined : (options.controlToken ?? drawToken());
   const guard = { loopback, token: controlToken, host };
-  const { certificate } = loaded;
+  const { certificate, ca } = loaded;
+  const upstreams = new Upstreams({ ca, timeout: options.upstreamTimeout });
+  const upstream = await openUpstream(upstreams, options);
   const mock = assembleMock(
-    { start, starter, guard, file, certificate: certificate?.cert },
+    { start, starter, guard, file, certificate: certificate?.cert, upstreams, upstream },
     options,
   );
   const { service, control, sandboxes, faults } = mock;
@@ -147,6 +166,7 @@ export async function startServer(
     faults.endAll();
     sandboxes.end();
     await closed;
+    upstreams.close();
     await file?.close();
   };
   return {
@@ -157,6 +177,16 @@ export async function startServer(
     findings: () => sandboxes.findings(),
     close,
   };
+}
+
+async function openUpstream(
+  upstreams: Upstreams,
+  { upstream: url, upstreamKey }: ServerOptions,
+): Promise<Upstream | undefined> {
+  if (url === undefined) return undefined;
+  const baseUrl = baseUrlOf(String(url));
+  if (baseUrl === undefined) throw new TypeError(`upstream: expected ${BASE_URL_FORM}`);
+  return upstreams.open(baseUrl, upstreamKey);
 }
 
 /** Watches the files of the start, including those of scenarios added later. */

@@ -12,9 +12,11 @@ import { links, readPage } from './helpers/page.ts';
 const run = promisify(execFile);
 const MINUTE = 60_000;
 
-const manifest: { imports: Record<string, string>; dependencies?: unknown } = JSON.parse(
-  readPage('package.json'),
-);
+const manifest: {
+  imports: Record<string, string>;
+  dependencies?: unknown;
+  peerDependencies?: unknown;
+} = JSON.parse(readPage('package.json'));
 
 /** npm sets variables for its scripts, which would change the npm that the tests start. */
 const ENVIRONMENT = Object.fromEntries(
@@ -60,8 +62,9 @@ test('the tarball contains nothing that only development needs', () => {
   expect(packed.filter((path) => /(^|\/)(node_modules|\.env)/.test(path))).toEqual([]);
 });
 
-test('the package has no dependencies to install', () => {
+test('npx has no dependency to install, and no peer dependency whose metadata it would fetch', () => {
   expect(manifest.dependencies).toBeUndefined();
+  expect(manifest.peerDependencies).toBeUndefined();
 });
 
 /** Whether the tarball contains a file or folder. */

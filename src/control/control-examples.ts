@@ -56,6 +56,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   advanceClock: { body: { by: 'P30D' } },
   countRequests: { body: { operation: 'cancelOrder' } },
   getRequest: { path: 1 },
+  setUpstream: { body: { url: 'http://127.0.0.1:4011/v1', key: 'staging-key' } },
   createSandbox: { body: { name: SANDBOX } },
   deleteSandbox: { path: SANDBOX },
 };

@@ -31,7 +31,7 @@ const OPERATION = choice(OPERATION_IDS);
 const MILLISECONDS = number(0, Number.MAX_VALUE, 'milliseconds');
 const INSTANT_TEXT = text(FIELD_TYPES.dateTime.expected, DATE_TIME, FIELD_TYPES.dateTime.schema);
 
-export const BASIS = choice(['documented', 'assumed', 'forced']);
+export const BASIS = choice(['documented', 'assumed', 'forced', 'upstream']);
 
 export const ERROR = named('Error', recordShape(RECORDS.Error));
 
@@ -116,6 +116,16 @@ export const CLOCK = named(
 );
 /** The state of a sandbox's clock. */
 export type ClockState = ValueOf<typeof CLOCK>;
+
+export const UPSTREAM = named(
+  'Upstream',
+  object({
+    url: optional(ANY_TEXT, 'The base URL of the deployment; left out if the mock answers.'),
+    ownKey: required(FLAG, "Whether the deployment gets a key in place of the client's."),
+  }),
+);
+/** Which deployment answers in a sandbox. */
+export type UpstreamState = ValueOf<typeof UPSTREAM>;
 
 const HEADERS = convert(
   mapOf(ANY_TEXT, { expected: 'headers by name', name: /^/, expectedName: 'a name' }),

@@ -25,6 +25,7 @@ export const TAGS = {
   Clock: 'The clock of a sandbox.',
   Journal: 'The exchanges of a sandbox, and what they show about the client.',
   Sandboxes: 'Isolated copies of the service on one server.',
+  Upstream: 'The deployment that answers in place of the mock.',
 } as const;
 
 /** A documented reply of an endpoint. */

@@ -15,6 +15,7 @@ import { SCENARIO_ENDPOINTS } from './state/scenario-endpoints.ts';
 import { SCENARIO_TEXT_ENDPOINTS } from './state/scenario-text-endpoints.ts';
 import { SNAPSHOT_ENDPOINTS } from './state/snapshot-endpoints.ts';
 import { STATE_ENDPOINTS } from './state/state-endpoints.ts';
+import { UPSTREAM_ENDPOINTS } from './state/upstream-endpoints.ts';
 
 const HEALTH = object({
   status: required(choice(['ok']), 'Always `ok`: a server that is not ready does not answer.'),
@@ -85,6 +86,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...tagged('Clock', CLOCK_ENDPOINTS),
   ...tagged('Journal', [...REQUEST_ENDPOINTS, ...COVERAGE_ENDPOINTS]),
   ...tagged('Sandboxes', SANDBOX_ENDPOINTS),
+  ...tagged('Upstream', UPSTREAM_ENDPOINTS),
 ];
 
 function tagged(tag: Tag, endpoints: readonly Listed[]): Endpoint[] {

@@ -1,4 +1,5 @@
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
+import type { OpenUpstream } from '../sandbox/upstream.ts';
 import type { Starter } from '../scenario/starter.ts';
 
 /** A finished call of the control API. */
@@ -32,6 +33,8 @@ export interface ControlParts {
   readonly certificate?: string | undefined;
   /** Whether nothing outside `/__mock` may distinguish the mock from the service. */
   readonly plain?: boolean | undefined;
+  /** Opens the deployment that is to answer in a sandbox. */
+  readonly openUpstream: OpenUpstream;
   /** If false, only what needs no token is available. */
   readonly enabled: boolean;
   /** Called for each call except `health`. */

@@ -2,10 +2,11 @@ import http, { type IncomingMessage, type RequestOptions } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { connect, rootCertificates } from 'node:tls';
+import { hostOf } from '../contract/base-url.ts';
 import { codeOf } from '../error-code.ts';
 import { DEPLOYMENT_DEFAULTS } from './deployment-defaults.ts';
 import { Pace, type Time } from './pace.ts';
-import { hostOf, openTunnel, proxyAuthorization, proxyFor } from './proxy.ts';
+import { openTunnel, proxyAuthorization, proxyFor } from './proxy.ts';
 
 /** How to reach a deployment. */
 export interface DeploymentOptions {
@@ -53,19 +54,6 @@ const LONGEST_WAIT = 60;
 
 /** Methods that change nothing (RFC 9110, section 9.2.1). */
 export const SAFE = /^(?:GET|HEAD|OPTIONS)$/;
-
-/**
- * Reads a base URL: http or https, without a trailing slash, a query or a user.
- *
- * @returns undefined if the text is not one
- */
-export function baseUrlOf(text: string): URL | undefined {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  if (url.username !== '' || url.search !== '' || url.hash !== '') return undefined;
-  url.pathname = url.pathname.replace(/\/+$/, '');
-  return url;
-}
 
 /**
  * A client of a deployment: one request at a time is sent and answered. Follows no redirect, verifies
@@ -195,7 +183,8 @@ export function headerOf({ headers }: DeploymentReply, name: string): string | u
   return headers.find((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === name);
 }
 
-function trusting(ca: string | undefined): string[] | undefined {
+/** The certificates to trust: that one besides those that Node trusts. */
+export function trusting(ca: string | undefined): string[] | undefined {
   return ca === undefined ? undefined : [...rootCertificates, ca];
 }
 
@@ -214,7 +203,8 @@ async function bodyOf(message: IncomingMessage, most: number): Promise<Buffer> {
 /** Errors of a certificate that Node cannot verify. */
 const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|CERT_UNTRUSTED/;
 
-function reasonOf(error: unknown): string {
+/** Why a request failed, in words. */
+export function reasonOf(error: unknown): string {
   const code = codeOf(error) ?? '';
   if (UNTRUSTED.test(code))
     return `its certificate is not trusted (${code}); --cacert names one to trust`;

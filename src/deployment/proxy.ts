@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { hostOf } from '../contract/base-url.ts';
 import { isLoopbackName } from '../control/loopback.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -16,11 +17,6 @@ export function proxyFor(url: URL, variables: Variables): URL | undefined {
   if (proxy === '') return undefined;
   const full = proxy.includes('://') ? proxy : `http://${proxy}`;
   return URL.canParse(full) ? new URL(full) : undefined;
-}
-
-/** The host of a URL, an IPv6 address without brackets. */
-export function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, '');
 }
 
 /** The lower-case variable wins, as in curl. */

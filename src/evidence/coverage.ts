@@ -12,6 +12,7 @@ import type { Basis, Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import { CASE_FACTS, callFacts } from './coverage-cases.ts';
 import { recordFacts } from './coverage-facts.ts';
+import type { CoverageState } from './evidence-shapes.ts';
 
 /** How often something was shown to the client, and by which exchange first. */
 export interface Shown {
@@ -193,6 +194,21 @@ export class Coverage {
     const { count, exchange, by } = found;
     const first = { sandbox: this.sandbox, exchange };
     return by === undefined ? { count, first } : { count, first, by: [...by] };
+  }
+
+  get state(): CoverageState {
+    return [...this.#counts].map(([slot, { by, ...count }]) => ({
+      slot,
+      ...count,
+      ...(by && { by: [...by] }),
+    }));
+  }
+
+  restore(state: CoverageState): void {
+    this.#counts.clear();
+    for (const { slot, by, ...count } of state) {
+      this.#counts.set(slot, { ...count, by: by && new Set(by) });
+    }
   }
 
   clear(): void {

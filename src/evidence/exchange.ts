@@ -6,6 +6,7 @@ import type { Call } from '../service/input.ts';
 import type { Basis, Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import { cut } from '../words.ts';
+import type { ExchangeValue } from './evidence-shapes.ts';
 import type { Noted } from './finding-codes.ts';
 
 export const OPENED = Symbol('opened');
@@ -95,6 +96,8 @@ export class Exchange {
   #authorization: string | undefined;
   #reason: string | undefined;
   #decision: Decision | undefined;
+  /** The reasons, if they came with a value. */
+  #why: readonly string[] | undefined;
 
   /** Records another exchange in this object. */
   take(number: number, at: number, duration: number, seen: Seen, outcome: Outcome): void {
@@ -123,6 +126,42 @@ export class Exchange {
     if (this.#authorization !== seen.authorization) this.#authorization = seen.authorization;
     this.#reason = reply?.reason;
     this.#decision = decision;
+    this.#why = undefined;
+  }
+
+  /** Everything but its number and findings. */
+  get value(): ExchangeValue {
+    const { at, duration, delay, method, target, operation, status, basis, fault, why } = this;
+    const { requestCut, replyHeaders, replyCut } = this;
+    const requestHeaders = this.#requestHeaders;
+    const [requestBody, replyBody] = [this.#requestBody, this.replyBody?.toString()];
+    const reply = { status, basis, fault, why, replyHeaders, replyBody, replyCut };
+    const request = { method, target, operation, authorization: this.#authorization };
+    const received = { requestHeaders, requestBody, requestCut };
+    return { at, duration, delay, ...request, ...received, ...reply };
+  }
+
+  /** Records the value of another exchange in this object. */
+  put(number: number, value: ExchangeValue): void {
+    this.number = number;
+    this.at = value.at;
+    this.duration = value.duration;
+    this.delay = value.delay;
+    this.method = value.method;
+    this.target = value.target;
+    this.operation = value.operation;
+    this.status = value.status;
+    this.basis = value.basis;
+    this.fault = value.fault;
+    this.findings = NO_FINDINGS;
+    this.#requestHeaders = keptHeaders(value.requestHeaders);
+    this.#requestBody = value.requestBody;
+    this.requestCut = value.requestCut;
+    this.replyHeaders = value.replyHeaders;
+    this.replyBody = value.replyBody;
+    this.replyCut = value.replyCut;
+    this.#authorization = value.authorization;
+    this.#why = value.why;
   }
 
   /** The API key's first characters; undefined if the request carried none. */
@@ -161,7 +200,8 @@ export class Exchange {
   }
 
   /** The reasons for the reply, nearest cause first. */
-  get why(): string[] {
+  get why(): readonly string[] {
+    if (this.#why !== undefined) return this.#why;
     const why: string[] = [];
     if (this.#decision !== undefined) why.push(tell(this.#decision));
     if (this.basis.kind === 'assumed') why.push(...this.basis.by.map((by) => `assumption ${by}`));

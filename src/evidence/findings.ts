@@ -6,7 +6,9 @@ import {
 } from '../contract/operations.ts';
 import type { Call } from '../service/input.ts';
 import { turnTime } from '../service/turn-time.ts';
+import type { World } from '../service/world.ts';
 import { cut } from '../words.ts';
+import type { FindingsState } from './evidence-shapes.ts';
 import { KEPT_TARGET, type Witnessed } from './exchange.ts';
 import { FINDING_CODES, type FindingCode, type Noted } from './finding-codes.ts';
 import { nearRoundedId, placeholderKey, unknownInputs } from './findings-checks.ts';
@@ -94,12 +96,12 @@ export class Findings {
   /** A plain call that succeeds costs a handful of comparisons. */
   record(witnessed: Witnessed): void {
     const attempt = this.attempt(witnessed);
-    const made = this.findings(witnessed, attempt);
-    if (made.length > 0) this.count(made, witnessed);
+    const found = this.find(witnessed, attempt);
+    if (found.length > 0) this.count(found, witnessed);
     if (attempt === undefined) return;
-    const { at, world, seen, delay } = witnessed;
+    const { world, seen, delay } = witnessed;
     const leftAt = turnTime().steady + delay;
-    this.noteAttempt(attempt, at, world, { leftAt, connection: seen.connection });
+    this.noteAttempt(attempt, world, { leftAt, connection: seen.connection });
   }
 
   /** The call as an attempt, if it can be a retry or be retried. Changes nothing. */
@@ -111,7 +113,7 @@ export class Findings {
       : undefined;
   }
 
-  /** Remembers an attempt for the calls after it. */
+  /** Remembers an attempt, for the calls after it. */
   noteAttempt(...attempt: Parameters<Retries['note']>): void {
     this.#retries ??= new Retries();
     this.#retries.note(...attempt);
@@ -119,7 +121,7 @@ export class Findings {
   }
 
   /** The findings of a call. Counts nothing. */
-  findings(witnessed: Witnessed, attempt: CheckedAttempt | undefined): readonly Noted[] {
+  find(witnessed: Witnessed, attempt: CheckedAttempt | undefined): readonly Noted[] {
     const { call, reply } = witnessed;
     let found = NATURES.get(call.operation) ?? NONE;
     if (call.authorization !== this.#checkedKey) {
@@ -186,6 +188,22 @@ export class Findings {
 
   get counts(): ReadonlyMap<FindingCode, { readonly count: number }> {
     return this.#counts ?? NO_COUNTS;
+  }
+
+  /** The state, for a copy of the sandbox in the same world. */
+  state(world: World): FindingsState {
+    const counts = [...this.counts].map(([code, { count }]) => ({ code, count }));
+    const findings = this.kept.map(({ advice: _, sandbox: _own, ...finding }) => finding);
+    return { counts, findings, attempts: this.#retries?.attempts(world) ?? [] };
+  }
+
+  restore({ counts, findings, attempts }: FindingsState, world: World): void {
+    this.clear();
+    if (counts.length > 0)
+      this.#counts = new Map(counts.map(({ code, count }) => [code, { count }]));
+    const { sandbox } = this;
+    this.#kept = findings.map((it) => ({ ...it, sandbox, advice: FINDING_CODES[it.code] }));
+    for (const attempt of attempts) this.noteAttempt(attempt, world);
   }
 
   clear(): void {

@@ -3,6 +3,7 @@ import type { Outcome } from '../scenario/outcome.ts';
 import type { Basis } from '../service/reply.ts';
 import { turnTime } from '../service/turn-time.ts';
 import type { Work } from '../work.ts';
+import type { ExchangeEvidence, ExchangeValue, JournalState } from './evidence-shapes.ts';
 import { Exchange, type Seen } from './exchange.ts';
 import type { Noted } from './finding-codes.ts';
 
@@ -34,11 +35,13 @@ export class Journal {
   readonly #sandbox: string;
   readonly #capacity: number;
   readonly #observers: ReadonlySet<Observer>;
-  /** A ring: the oldest is at `#taken % #capacity` once it is full. */
+  /** A ring: the next exchange is at `(#taken - #skipped) % #capacity`. */
   #ring: Exchange[] = [];
   /** Exchanges since the journal was created, and since it was cleared. */
   #number = 0;
   #taken = 0;
+  /** Exchanges that were dropped before the ring had its first. */
+  #skipped = 0;
   /** The latest instant of a dropped exchange. The clock may have been set back since. */
   #droppedUntil = Number.NEGATIVE_INFINITY;
 
@@ -68,7 +71,7 @@ export class Journal {
   at(number: number): Exchange | undefined {
     const index = this.#taken - 1 - (this.#number - number);
     const isKept = index >= this.dropped && index < this.#taken;
-    return isKept ? this.#ring[index % this.#capacity] : undefined;
+    return isKept ? this.#ring[(index - this.#skipped) % this.#capacity] : undefined;
   }
 
   /** Adds findings to the latest exchange. */
@@ -92,15 +95,54 @@ export class Journal {
       return;
     }
     const exchange = this.#next();
-    this.#taken += 1;
     const duration = outcome.delay + (frozen ? 0 : this.#now() - seen.receivedAt);
     exchange.take(this.#number, at, duration, seen, outcome);
     if (this.#observers.size === 0) return;
     // The ring reuses its exchanges.
     const copy = new Exchange();
     copy.take(this.#number, at, duration, seen, outcome);
-    Object.freeze(copy);
-    for (const observe of this.#observers) observe(this.#sandbox, copy);
+    this.#show(copy);
+  }
+
+  /**
+   * Records an exchange that is a value.
+   *
+   * @param duration shows it to observers, with this duration
+   */
+  put(value: ExchangeValue, duration?: number): void {
+    this.#number += 1;
+    if (this.#capacity === 0) this.#droppedUntil = Math.max(this.#droppedUntil, value.at);
+    this.#next().put(this.#number, value);
+    if (duration === undefined || this.#observers.size === 0) return;
+    const copy = new Exchange();
+    copy.put(this.#number, { ...value, duration });
+    this.#show(copy);
+  }
+
+  /** The state without the exchanges. */
+  get state(): JournalState {
+    const [number, taken, until] = [this.#number, this.#taken, this.#droppedUntil];
+    return { number, taken, ...(Number.isFinite(until) && { droppedUntil: until }) };
+  }
+
+  /** @param latest the latest exchanges up to that state, as many as are known */
+  restore(state: JournalState, latest: readonly ExchangeEvidence[]): void {
+    const most = Math.min(this.#capacity, state.taken);
+    const kept = latest.slice(Math.max(0, latest.length - most));
+    this.clear();
+    this.#number = state.number - kept.length;
+    for (const { exchange, findings = [] } of kept) {
+      this.put(exchange);
+      this.note(findings);
+    }
+    this.#taken = state.taken;
+    this.#skipped = state.taken - kept.length;
+    this.#droppedUntil = state.droppedUntil ?? Number.NEGATIVE_INFINITY;
+  }
+
+  #show(exchange: Exchange): void {
+    Object.freeze(exchange);
+    for (const observe of this.#observers) observe(this.#sandbox, exchange);
   }
 
   /** Reading the time costs a request up to 3 %, so only observers, such as a log, get it exactly. */
@@ -109,7 +151,9 @@ export class Journal {
   }
 
   #next(): Exchange {
-    const oldest = this.#ring[this.#capacity === 0 ? 0 : this.#taken % this.#capacity];
+    const position = this.#capacity === 0 ? 0 : (this.#taken - this.#skipped) % this.#capacity;
+    this.#taken += 1;
+    const oldest = this.#ring[position];
     if (oldest !== undefined) {
       this.#droppedUntil = Math.max(this.#droppedUntil, oldest.at);
       return oldest;
@@ -149,7 +193,7 @@ export class Journal {
   /** Removes every exchange, and forgets that any were dropped. */
   clear(): void {
     this.#ring = [];
-    this.#taken = 0;
+    this.#taken = this.#skipped = 0;
     this.#droppedUntil = Number.NEGATIVE_INFINITY;
   }
 }

@@ -1,4 +1,5 @@
 import type { Reply } from '../service/reply.ts';
+import { turnTime } from '../service/turn-time.ts';
 import type { World } from '../service/world.ts';
 import { versionOf } from '../store/store.ts';
 import { type Carrier, OPENED, type Seen, type Witnessed } from './exchange.ts';
@@ -31,11 +32,15 @@ export interface Attempt {
   /** Equal for equal calls. */
   readonly mark: string;
   /** The status of the reply; undefined if the client was sent none. */
-  readonly status: number | undefined;
+  readonly status?: number | undefined;
   /** Whether asking again would get the same reply. */
   readonly final: boolean;
   /** The seconds that the reply asks to wait for. */
-  readonly wait: number | undefined;
+  readonly wait?: number | undefined;
+  /** When the reply was decided, by the sandbox's clock. */
+  readonly at: number;
+  /** When the reply left, in milliseconds since 1970. */
+  readonly leftAt: number;
 }
 
 /** An attempt, and what it did wrong. */
@@ -46,28 +51,26 @@ export interface CheckedAttempt extends Attempt {
 }
 
 /** When and where the reply to an attempt left. */
-export interface Leaving {
+interface Leaving {
   /** By `turnTime().steady`. */
   readonly leftAt: number;
   /** Undefined if another server sent it. */
-  readonly connection: Carrier | undefined;
+  readonly connection?: Carrier | undefined;
 }
 
 /** A refusal that the same call would get again. */
 interface Refusal {
-  readonly mark: string;
-  readonly status: number;
+  readonly attempt: Attempt;
   readonly version: number;
   readonly world: object;
   readonly sent: Sent;
-  /** When it was last sent, by `performance.now()`. */
+  /** When it was last sent, by `turnTime().steady`. */
   readonly latest: number;
 }
 
 /** How long a call was asked to wait. */
 interface Pause {
-  /** By the sandbox's clock. */
-  readonly until: number;
+  readonly attempt: Attempt;
   readonly seconds: number;
   readonly sent: Sent;
 }
@@ -86,7 +89,7 @@ export class Retries {
 
   /** Checks a call against the replies before it. Changes nothing. */
   check(witnessed: Witnessed): CheckedAttempt {
-    const { reply, world, seen, at } = witnessed;
+    const { reply, world, seen, at, delay } = witnessed;
     const mark = markOf(witnessed);
     const before = this.#sameRefusal(mark, reply?.status, world);
     return {
@@ -94,32 +97,41 @@ export class Retries {
       status: reply?.status,
       final: reply !== undefined && isFinal(reply),
       wait: retryAfter(reply, at),
+      at,
+      leftAt: turnTime().wall + delay,
       pointless: before !== undefined && isKnown(before.sent, seen),
       early: this.#unheeded(mark, witnessed),
     };
   }
 
-  /** Remembers the reply to a call. `at` is the time by the sandbox's clock. */
-  note({ mark, status, final, wait }: Attempt, at: number, world: World, leaving: Leaving): void {
-    const { leftAt, connection } = leaving;
-    const before = this.#sameRefusal(mark, status, world);
-    const sent = before?.sent ?? sentAt(leaving);
-    if (connection !== undefined) sent.on.set(connection, leftAt);
+  /** Remembers a call and its reply. */
+  note(attempt: Attempt, world: World, leaving: Leaving = elsewhere(attempt)): void {
+    const { mark, status, final, wait } = attempt;
+    const { leftAt: latest, connection } = leaving;
+    const sent = this.#sameRefusal(mark, status, world)?.sent ?? sentAt(leaving);
+    if (connection !== undefined) sent.on.set(connection, latest);
     const version = versionOf(world.store);
-    this.#refused =
-      final && status !== undefined
-        ? { mark, status, version, world, sent, latest: performance.now() }
-        : undefined;
+    this.#refused = final ? { attempt, version, world, sent, latest } : undefined;
     this.#pauses.delete(mark);
-    if (wait !== undefined) this.#pause(mark, wait, sent, at);
+    if (wait !== undefined) this.#pause({ attempt, seconds: wait, sent });
+  }
+
+  /** The attempts that `note` can restore this from, in a world that the last one was made in. */
+  attempts(world: World): readonly Attempt[] {
+    const refused = this.#refused?.attempt;
+    const pauses = [...this.#pauses.values()]
+      .filter(({ attempt }) => attempt !== refused)
+      .map(({ attempt }) => ({ ...attempt, final: false }));
+    const isCurrent = refused && this.#sameRefusal(refused.mark, refused.status, world);
+    return refused && isCurrent ? [...pauses, refused] : pauses;
   }
 
   /** The refusal that the same call got before, from the same state. */
   #sameRefusal(mark: string, status: number | undefined, world: World): Refusal | undefined {
     const refused = this.#refused;
     const isSame =
-      refused?.mark === mark &&
-      refused.status === status &&
+      refused?.attempt.mark === mark &&
+      refused.attempt.status === status &&
       refused.version === versionOf(world.store) &&
       refused.world === world &&
       performance.now() - refused.latest < RETRY_WITHIN;
@@ -130,19 +142,26 @@ export class Retries {
   #unheeded(mark: string, { seen, at }: Witnessed): Pause['seconds'] | undefined {
     const pause = this.#pauses.get(mark);
     if (pause === undefined || !isKnown(pause.sent, seen)) return undefined;
+    const { attempt, seconds, sent } = pause;
     // Waiting by either clock is enough.
     const waited =
-      at >= pause.until || performance.now() >= pause.sent.leftAt + pause.seconds * 1000;
-    return waited ? undefined : pause.seconds;
+      at >= attempt.at + seconds * 1000 || performance.now() >= sent.leftAt + seconds * 1000;
+    return waited ? undefined : seconds;
   }
 
-  #pause(mark: string, seconds: number, sent: Sent, now: number): void {
+  #pause(pause: Pause): void {
     if (this.#pauses.size >= MOST_PAUSES) {
       const [oldest = ''] = this.#pauses.keys();
       this.#pauses.delete(oldest);
     }
-    this.#pauses.set(mark, { until: now + seconds * 1000, seconds, sent });
+    this.#pauses.set(pause.attempt.mark, pause);
   }
+}
+
+/** When an attempt left another server, by the clocks of this one. */
+function elsewhere({ leftAt }: Attempt): Leaving {
+  const { wall, steady } = turnTime();
+  return { leftAt: steady + leftAt - wall };
 }
 
 /** Milliseconds of idling that tell a new connection from one that waited in the system's queue. */

@@ -47,6 +47,9 @@ const AUTHORITY = /^https?:\/\/[^/?#]*/i;
 /** A sandbox in a path, valid or not. */
 const SANDBOX = /^\/~([^/]*)(?=\/)/;
 
+/** The base path, in a sandbox or not. */
+const OF_SERVICE = new RegExp(`^(?:/~[^/]*)?${BASE_PATH}(?=[/?]|$)`);
+
 /** Caches split targets with a query: clients repeat them, and URLSearchParams is slow. */
 const targets = new Map<string, Target>();
 const MOST_TARGETS = 1024;
@@ -89,6 +92,15 @@ function findRoute(written: string): Pick<Target, 'route' | 'pathId'> {
   return { route: routes.get(path.slice(0, slash)), pathId };
 }
 
+/**
+ * What a target asks of the service: the path below its base path, and the query, as the client wrote
+ * them. Undefined for a path outside.
+ */
+export function belowBase({ url }: Target): string | undefined {
+  const target = url.replace(AUTHORITY, '');
+  return OF_SERVICE.test(target) ? target.replace(OF_SERVICE, '') : undefined;
+}
+
 /** Leaves invalid encodings and encoded separators unchanged. */
 function decodeSegment(segment: string): string {
   try {
@@ -103,24 +115,27 @@ function decodeSegment(segment: string): string {
  * Receives a request's body, up to `limit` bytes.
  *
  * @param received never called if the client leaves before the body is complete
+ * @param streamed whether a larger body is left in the request, to be read from its start; else it is
+ *   dropped
  * @throws Error if a body parser of the embedding app has rounded a number
  */
 export function receiveBody(
   request: IncomingMessage,
   limit: number,
   received: (body: ReceivedBody) => void,
+  streamed = false,
 ): void {
   const length = Number(request.headers['content-length'] ?? 0);
   if (length === 0 && request.headers['transfer-encoding'] === undefined) {
     received({ kind: 'none' });
     return;
   }
-  if (length > limit) {
-    received({ kind: 'too-large', limit });
+  if (request.readableEnded && (streamed || length <= limit)) {
+    received(readBefore(request, streamed ? Number.POSITIVE_INFINITY : limit));
     return;
   }
-  if (request.readableEnded) {
-    received(readBefore(request, limit));
+  if (length > limit) {
+    received({ kind: 'too-large', limit });
     return;
   }
   const chunks: Buffer[] = [];
@@ -131,7 +146,9 @@ export function receiveBody(
       chunks.push(chunk);
       return;
     }
-    request.off('data', onData).off('end', onEnd).resume();
+    request.off('data', onData).off('end', onEnd);
+    if (streamed) request.pause().unshift(Buffer.concat([...chunks, chunk]));
+    else request.resume();
     received({ kind: 'too-large', limit });
   };
   const onEnd = (): void => {

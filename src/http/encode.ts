@@ -1,10 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { Outcome } from '../scenario/outcome.ts';
-import type { Basis, Body, Reply } from '../service/reply.ts';
+import type { Basis, Body, Reply, StreamedBody } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import type { Faults } from './faults/faults.ts';
 import type { Written } from './faults/written-reply.ts';
+import { without } from './hop-headers.ts';
 import { stream } from './list-stream.ts';
+import { passOn } from './pass-on.ts';
 
 /** Settings of the writer beyond the assumptions. */
 export interface Wire {
@@ -88,17 +90,32 @@ function sendReply(
         if (framing.head) response.end();
         else stream(response, first, chunks);
       }
+      return;
     }
+    case 'stream':
+      passOn(response, status, headers, body);
   }
 }
 
 /** A reply for a fault to send, without the length of its content. */
 export function written(reply: Reply, framing: Framing, world: World, wire: Wire): Written {
+  const { status, body } = reply;
   const headers = headersOf(reply, framing, world, wire);
-  return { status: reply.status, headers, body: textOf(reply.body) };
+  if (body.kind !== 'stream') return { status, headers, body: textOf(body) };
+  const { held, from } = body;
+  const unframed = without(headers, FRAMING);
+  return {
+    status,
+    headers: unframed,
+    body: held?.bytes ?? '',
+    rest: held?.whole ? undefined : from,
+  };
 }
 
-function textOf(body: Body): string | Buffer {
+/** The headers that a fault writes itself. */
+const FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
+
+function textOf(body: Exclude<Body, StreamedBody>): string | Buffer {
   switch (body.kind) {
     case 'none':
       return '';
@@ -159,6 +176,7 @@ function headersOf(
   world: World,
   wire: Wire,
 ): string[] {
+  if (reply.body.kind === 'stream') return streamedHeaders(reply, wire);
   const headers: string[] = [];
   const mediaType = mediaTypeOf(reply.body);
   if (mediaType !== undefined) {
@@ -175,7 +193,12 @@ function headersOf(
   return headers;
 }
 
-function mediaTypeOf(body: Body): string | undefined {
+/** A deployment's headers, and nothing of ours but the basis. */
+function streamedHeaders({ headers, basis }: Reply, { plain }: Wire): string[] {
+  return plain ? [...headers] : [...headers, 'Mock-Basis', basisHeader(basis)];
+}
+
+function mediaTypeOf(body: Exclude<Body, StreamedBody>): string | undefined {
   switch (body.kind) {
     case 'none':
       return undefined;
@@ -199,5 +222,7 @@ function basisHeader(basis: Basis, head = false): string {
       return basis.by.length === 0 ? 'assumed' : `assumed;by="${basis.by.join(', ')}"`;
     case 'forced':
       return `forced;by="${basis.by}"`;
+    case 'upstream':
+      return 'upstream';
   }
 }

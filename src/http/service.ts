@@ -1,8 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { operationShape } from '../contract/operations.ts';
-import type { Seen } from '../evidence/exchange.ts';
+import { type OperationId, operationShape } from '../contract/operations.ts';
 import { type Preferred, readPrefer } from '../sandbox/preference.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { simulate } from '../sandbox/simulate.ts';
 import type { Outcome } from '../scenario/outcome.ts';
@@ -12,11 +10,14 @@ import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { turnTime } from '../service/turn-time.ts';
 import type { World } from '../service/world.ts';
 import type { ConnectionRequest } from './connections.ts';
-import { decodeTarget, type Route, receiveBody, type Target } from './decode.ts';
+import { belowBase, decodeTarget, type Route, receiveBody, type Target } from './decode.ts';
 import { failed } from './edge-errors.ts';
-import { type Framing, send, type Wire } from './encode.ts';
+import { send, type Wire } from './encode.ts';
+import { forward } from './forward.ts';
 import { locate } from './locate.ts';
 import { meantPath } from './meant-path.ts';
+import { MOST_HELD } from './pass-on.ts';
+import type { ServiceRequest } from './service-request.ts';
 
 export interface ServiceOptions extends Wire {
   readonly sandboxes: Sandboxes;
@@ -24,15 +25,6 @@ export interface ServiceOptions extends Wire {
 
 /** Answers requests for the service's paths, and all others with 404. */
 export type ServiceHandler = (request: IncomingMessage, response: ServerResponse) => void;
-
-/** A request that is being answered, as the journal and the encoder read it. */
-interface ServiceRequest extends Seen, Framing {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly sandbox: Sandbox;
-  readonly wire: Wire;
-  call: Call | undefined;
-}
 
 /** Creates the handler that the listener and the Express app share. */
 export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): ServiceHandler {
@@ -58,28 +50,47 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
     };
     const { route } = target;
     const id = route?.operations.get(asked.head ? 'GET' : method);
+    const below = sandbox.upstream && belowBase(target);
+    if (below !== undefined && refusal === undefined) {
+      const toUpstream = (body: ReceivedBody): void => {
+        if (id !== undefined) asked.call = callOf(asked, id, target, mount, body);
+        void forward(asked, below, body, settle);
+      };
+      receiveBody(request, MOST_HELD, toUpstream, true);
+      return;
+    }
     if (refusal !== undefined || route === undefined || id === undefined) {
       answer(asked, refusal ?? withoutOperation(asked, target));
       return;
     }
     const perform = (body: ReceivedBody): void => {
-      asked.call = {
-        operation: id,
-        path: mount + target.path,
-        pathId: target.pathId,
-        query: target.query,
-        headers,
-        authorization,
-        contentType: headers['content-type'],
-        contentEncoding: headers['content-encoding'],
-        body,
-      };
+      asked.call = callOf(asked, id, target, mount, body);
       const { prefer } = headers;
       if (prefer === undefined || wire.plain) run(asked, asked.call);
       else runPreferred(asked, asked.call, String(prefer));
     };
     if (operationShape(id).body === undefined) perform(NO_BODY);
     else receiveBody(request, BODY_LIMITS[sandbox.world.choices['body-limit']], perform);
+  };
+}
+
+function callOf(
+  { request: { headers }, authorization }: ServiceRequest,
+  operation: OperationId,
+  target: Target,
+  mount: string,
+  body: ReceivedBody,
+): Call {
+  return {
+    operation,
+    path: mount + target.path,
+    pathId: target.pathId,
+    query: target.query,
+    headers,
+    authorization,
+    contentType: headers['content-type'],
+    contentEncoding: headers['content-encoding'],
+    body,
   };
 }
 
@@ -108,7 +119,11 @@ function run(asked: ServiceRequest, call: Call, preferred?: Preferred): void {
 
 /** Answers without an operation. */
 function answer(asked: ServiceRequest, reply: Reply): void {
-  asked.sandbox.answer(asked, () => outcomeOf(reply), finish, refused);
+  settle(asked, outcomeOf(reply));
+}
+
+function settle(asked: ServiceRequest, outcome: Outcome): void {
+  asked.sandbox.answer(asked, () => outcome, finish, refused);
 }
 
 function finish(asked: ServiceRequest, outcome: Outcome): void {

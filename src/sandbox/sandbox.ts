@@ -10,6 +10,7 @@ import { MovableClock } from '../service/clock.ts';
 import { createWorld, type World, withChoices } from '../service/world.ts';
 import { indexByStatus } from '../store/animals-by-status.ts';
 import { forkStore, restoreStore, type Store, versionOf } from '../store/store.ts';
+import type { Upstream } from './upstream.ts';
 
 /** What all sandboxes of a server share. */
 export interface SandboxShare {
@@ -17,6 +18,8 @@ export interface SandboxShare {
   readonly journal: number;
   readonly observers: ReadonlySet<Observer>;
   readonly onFinding: OnFinding | undefined;
+  /** The deployment that answers in each sandbox at first; undefined if the mock does. */
+  readonly upstream: Upstream | undefined;
   /** Called before a sandbox forgets its evidence. */
   readonly forgotten: (sandbox: Sandbox) => void;
 }
@@ -54,6 +57,8 @@ export class Sandbox {
   readonly findings: Findings;
   /** The file that keeps every change before it is acknowledged, if there is one. */
   readonly file: SandboxFile | undefined;
+  /** The deployment that answers; undefined if the mock does. */
+  upstream: Upstream | undefined;
   readonly #share: SandboxShare;
   readonly #passing: boolean;
   #origin: Start;
@@ -82,6 +87,7 @@ export class Sandbox {
   ) {
     this.name = name;
     this.file = file;
+    this.upstream = share.upstream;
     this.#passing = passing;
     this.#origin = start;
     this.clock = new MovableClock(start.clock);
@@ -244,6 +250,7 @@ export class Sandbox {
     const { choices, store } = this.#world;
     if (!keep.has('store')) restoreStore(store, start.store);
     this.use(start, keep.has('clock'));
+    this.upstream = this.#share.upstream;
     if (keep.has('assumptions')) this.assume(choices);
     if (!keep.has('journal')) this.#whenKept.push(() => this.#forget());
   }

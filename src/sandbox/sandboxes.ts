@@ -9,6 +9,7 @@ import { forkStore } from '../store/store.ts';
 import { Past } from './past.ts';
 import { Sandbox, type SandboxFile, type SandboxShare } from './sandbox.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
+import type { Upstream } from './upstream.ts';
 
 export interface SandboxLimits {
   /** How many exchanges each sandbox keeps; 1,000 by default, 0 keeps none. */
@@ -33,7 +34,10 @@ export class Sandboxes {
   readonly #named = new Map<string, Sandbox>();
   #start: Start;
 
-  /** @param file where the default sandbox's store is kept, with its initial content */
+  /**
+   * @param file where the default sandbox's store is kept, with its initial content
+   * @param upstream the deployment that answers in place of the mock
+   */
   constructor(
     start: Start,
     {
@@ -43,6 +47,7 @@ export class Sandboxes {
       onFinding,
     }: SandboxLimits = {},
     file?: SandboxFile,
+    upstream?: Upstream,
   ) {
     this.required = sandboxRequired;
     this.most = maxSandboxes;
@@ -50,6 +55,7 @@ export class Sandboxes {
       journal,
       observers: this.observers,
       onFinding,
+      upstream,
       forgotten: (sandbox) => this.#past.add(sandbox),
     };
     this.#start = file === undefined ? start : { ...start, store: forkStore(file.store) };
@@ -84,7 +90,9 @@ export class Sandboxes {
     const start = this.startOf(name);
     const clock = new MovableClock(start.clock);
     const check = checkKey(start.keys, authorization, { clock, startedAt: clock.now() });
-    return check.ok ? this.find(name) : new Sandbox(name, start, this.#share, undefined, true);
+    // Which keys are valid, only the deployment knows.
+    const isIn = check.ok || this.#share.upstream !== undefined;
+    return isIn ? this.find(name) : new Sandbox(name, start, this.#share, undefined, true);
   }
 
   /** Every sandbox, the default one and staging first. */

@@ -15,11 +15,30 @@ import type { Sandbox } from './sandbox.ts';
  * the service does.
  */
 export function simulate(sandbox: Sandbox, call: Call, preferred?: Preferred): Outcome {
-  if (preferred !== undefined) return simulatePreferred(sandbox, call, preferred);
-  return outcomeOf(sandbox.world, call, sandbox.rules.decide(call));
+  const { world } = sandbox;
+  const demanded = preferred && demandedOutcome(world, call, preferred);
+  if (demanded !== undefined) return demanded;
+  const decision = decide(sandbox, call, preferred);
+  const reply = asksService(decision) ? SERVICE[call.operation](world, call) : undefined;
+  return heeded(outcomeOf(world, call, decision, reply), preferred);
 }
 
-function simulatePreferred({ world, rules }: Sandbox, call: Call, preferred: Preferred): Outcome {
+/** The same, with what a deployment answers in place of the service's reply. */
+export async function simulateUpstream(
+  sandbox: Sandbox,
+  call: Call,
+  preferred: Preferred | undefined,
+  ask: () => Promise<Reply>,
+): Promise<Outcome> {
+  const demanded = preferred && demandedOutcome(sandbox.world, call, preferred);
+  if (demanded !== undefined) return demanded;
+  const decision = await sandbox.change(() => decide(sandbox, call, preferred));
+  const reply = asksService(decision) ? await ask() : undefined;
+  return heeded(outcomeOf(sandbox.world, call, decision, reply), preferred);
+}
+
+/** The outcome that a preference alone decides. */
+function demandedOutcome(world: World, call: Call, preferred: Preferred): Outcome | undefined {
   if ('status' in preferred) {
     const { status } = preferred;
     const decision = { by: `Prefer: code=${status}`, rule: undefined, call: 1, delay: 0 };
@@ -31,8 +50,21 @@ function simulatePreferred({ world, rules }: Sandbox, call: Call, preferred: Pre
     const reply = errorReply(new Grounds(world.choices), 'invalid_input', 400, preferred.wrong);
     return { kind: 'reply', reply, delay: 0 };
   }
-  const theirs = 'rules' in preferred ? preferred.rules.decide(call) : undefined;
-  const outcome = outcomeOf(world, call, theirs ?? rules.decide(call));
+  return undefined;
+}
+
+function decide(
+  { rules }: Sandbox,
+  call: Call,
+  preferred: Preferred | undefined,
+): Decision | undefined {
+  if (preferred === undefined || !('rules' in preferred)) return rules.decide(call);
+  return preferred.rules.decide(call) ?? rules.decide(call);
+}
+
+/** Tells the client, or whoever reads the journal, what became of its preference. */
+function heeded(outcome: Outcome, preferred: Preferred | undefined): Outcome {
+  if (preferred === undefined || 'status' in preferred) return outcome;
   if (outcome.reply === undefined) return outcome;
   const reply =
     'wrong' in preferred
@@ -51,24 +83,37 @@ function noted(reply: Reply, remark: string): Reply {
   return { ...reply, reason: reply.reason === undefined ? remark : `${reply.reason}; ${remark}` };
 }
 
-function outcomeOf(world: World, call: Call, decision: Decision | undefined): Outcome {
-  const operation = SERVICE[call.operation];
-  if (decision?.rule === undefined) {
-    return { kind: 'reply', reply: operation(world, call), delay: 0, decision };
-  }
+/** Whether a decision wants the service's own reply, or at least its effect. */
+function asksService(decision: Decision | undefined): boolean {
+  if (decision?.rule === undefined) return true;
+  const { reply, fault, apply } = decision.rule;
+  if (apply) return true;
+  return reply === undefined && (fault === undefined || FAULTS[fault.kind].effect !== 'replaces');
+}
+
+/** @param own the service's reply; undefined if the decision did not want it */
+function outcomeOf(
+  world: World,
+  call: Call,
+  decision: Decision | undefined,
+  own: Reply | undefined,
+): Outcome {
+  if (decision?.rule === undefined) return answered(own, 0, decision);
   const { rule, by, delay } = decision;
-  const { reply: forced, fault, apply } = rule;
+  const { reply: forced, fault } = rule;
   const basis: Basis = { kind: 'forced', by };
-  if (forced !== undefined) {
-    if (apply) operation(world, call);
-    const reply = { ...forcedReply(world, call, forced), basis };
-    if (fault === undefined) return { kind: 'reply', reply, delay, decision };
-    return { kind: 'fault', fault, reply, delay, decision };
-  }
-  if (fault === undefined) return { kind: 'reply', reply: operation(world, call), delay, decision };
-  const runs = apply || FAULTS[fault.kind].effect !== 'replaces';
-  const reply = runs ? { ...operation(world, call), basis } : undefined;
-  return { kind: 'fault', fault, reply, delay, decision };
+  const reply = forced === undefined ? own : { ...forcedReply(world, call, forced), basis };
+  if (fault === undefined) return answered(reply, delay, decision);
+  return { kind: 'fault', fault, reply: reply && { ...reply, basis }, delay, decision };
+}
+
+function answered(
+  reply: Reply | undefined,
+  delay: number,
+  decision: Decision | undefined,
+): Outcome {
+  if (reply === undefined) throw new Error('A reply is wanted, but the service was not asked.');
+  return { kind: 'reply', reply, delay, decision };
 }
 
 function forcedReply(world: World, call: Call, forced: RuleReply): Omit<Reply, 'basis'> {

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { AssumptionId, Choices } from '../contract/assumption-table.ts';
 import { type ErrorCode, type StatusOf, spellCode } from '../contract/error-codes.ts';
 import type { ErrorBody } from '../contract/records.ts';
@@ -9,18 +10,53 @@ import type { ErrorBody } from '../contract/records.ts';
  * - `assumed`: the document does not, or another option of the assumptions in `by` would have led to
  *   another status. `by` is empty for the statuses of HTTP itself.
  * - `forced`: a rule of a scenario or the request itself asked for it; `by` names which.
+ * - `upstream`: a deployment gave it.
  */
 export type Basis =
   | { readonly kind: 'documented' }
   | { readonly kind: 'assumed'; readonly by: readonly string[] }
-  | { readonly kind: 'forced'; readonly by: string };
+  | { readonly kind: 'forced'; readonly by: string }
+  | { readonly kind: 'upstream' };
+
+/** What decided a reply: assumptions, or a rule. */
+export function decidersOf(basis: Basis): readonly string[] {
+  return 'by' in basis ? [basis.by].flat() : [];
+}
 
 export type Body =
   | { readonly kind: 'none' }
   /** Complete JSON. */
   | { readonly kind: 'json'; readonly text: string | Buffer; readonly mediaType?: string }
   /** The items of a JSON array, written one by one so that a long array needs little memory. */
-  | { readonly kind: 'array'; readonly items: Iterable<string> };
+  | { readonly kind: 'array'; readonly items: Iterable<string> }
+  | StreamedBody;
+
+/** What a deployment sends, passed on while it arrives. */
+export interface StreamedBody {
+  readonly kind: 'stream';
+  /** The reason phrase of the status line. */
+  readonly phrase: string;
+  readonly from: DeploymentBody;
+  /** What was read of it before, and whether that is the whole of it. */
+  readonly held?: { readonly bytes: Buffer; readonly whole: boolean };
+  /**
+   * Called before the client can have all of it.
+   *
+   * @param content the whole of it; undefined if it is too large to be held
+   * @param send sends the end of it
+   */
+  readonly onEnd?: (content: Buffer | undefined, send: () => void) => void;
+  /** Called instead if it breaks off. */
+  readonly onBreak?: (problem: string) => void;
+}
+
+/** The body of a deployment's reply as it arrives. */
+export interface DeploymentBody extends Readable {
+  /** Whether the whole message has arrived. */
+  readonly complete: boolean;
+  /** Names and values alternate. */
+  readonly rawTrailers: string[];
+}
 
 /** A record of the store in a reply. */
 export type ShownRecord = Readonly<Record<string, unknown>>;

@@ -17,6 +17,12 @@ export function required<T>(shape: Shape<T>, description: string): Member<T, tru
   return { shape, required: true, description };
 }
 
+/** Members of values that only servers read: no document describes them. */
+export const internal = {
+  given: <T>(shape: Shape<T>): Member<T, true> => required(shape, ''),
+  maybe: <T>(shape: Shape<T>): Member<T, false> => optional(shape, ''),
+};
+
 type Members = Readonly<Record<string, Member<unknown>>>;
 
 /** The values that members read. */

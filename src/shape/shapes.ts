@@ -119,6 +119,11 @@ export function text(
 /** Any string. */
 export const ANY_TEXT = text('a string', /^/, {});
 
+/** Any number. */
+export const ANY_NUMBER = scalar('a number', { type: 'number' }, (value) =>
+  typeof value === 'number' ? value : undefined,
+);
+
 /** Any JSON value. */
 export const ANY: Shape<unknown> = {
   schema: {},

@@ -76,7 +76,9 @@ test('orders that hide their status get that of --unknown-status, unless they we
   const { url } = await serve({});
   const file = join(folder, 'hidden.json');
   const { stdout } = await record(url, file, '--unknown-status', 'cancelled');
-  expect(stdout).toMatch(/orders: \d+ orders of 14 recorded as cancelled \(--unknown-status\)/);
+  expect(stdout).toMatch(
+    /orders: \d+ orders of 14 recorded as cancelled \(--unknown-status\); .* nothing\n/,
+  );
   const { orders } = storeIn(file);
   const { orders: shipped } = storeIn(join(packageRoot, 'fixtures/default.json'));
   for (const [index, { complete, status }] of orders.entries()) {
@@ -197,8 +199,10 @@ test('an existing file, a missing folder and a missing --output are refused befo
   expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('--output') });
 });
 
-test('a host other than this machine needs --yes where nobody can be asked', async () => {
-  const { code, stderr } = await record('https://staging.example/v1', join(folder, 'no.json'));
+test('a host other than this machine needs --yes where nobody can be asked, and an environment variable can have the key', async () => {
+  const words = ['record', 'https://staging.example/v1', '--output', join(folder, 'no.json')];
+  const { code, stderr } = await runInProcess(words, { PETSTORE_MOCK_KEY: 'secret' });
   expect(code).toBe(2);
   expect(stderr).toContain('--yes is required to send requests to staging.example');
+  expect(stderr).not.toContain('secret');
 });

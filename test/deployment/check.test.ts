@@ -9,7 +9,7 @@ import { planCheck, runCheck } from '../../src/deployment/check.ts';
 import { checkReport, isBroken } from '../../src/deployment/check-report.ts';
 import { SAFE } from '../../src/deployment/deployment-client.ts';
 import type { Seen } from '../../src/deployment/seen.ts';
-import { checked, deploy, WHOLE_CHECK } from '../helpers/deployment.ts';
+import { checked, deploy, WHOLE_CHECK } from '../helpers/checked-deployment.ts';
 
 function settledIn(seen: Seen): Record<string, string> {
   const { assumptions } = checkReport(seen, []);

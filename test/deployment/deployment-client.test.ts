@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
+import { baseUrlOf } from '../../src/contract/base-url.ts';
 import {
-  baseUrlOf,
   DeploymentClient,
   type DeploymentOptions,
   headerOf,

@@ -92,7 +92,7 @@ async function retries(...arrivals: readonly Arrival[]): Promise<boolean[]> {
     const exchange = index + 1;
     const attempt = known.check({ exchange, at: 0, seen, call, reply, delay: 0, world });
     found.push(attempt.pointless);
-    known.note(attempt, 0, world, { leftAt: turnTime().steady, connection });
+    known.note(attempt, world, { leftAt: turnTime().steady, connection });
   }
   return found;
 }

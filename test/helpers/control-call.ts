@@ -8,6 +8,7 @@ export function controlCall(sandboxes: Sandboxes, query = ''): ControlCall {
       sandboxes,
       starter: () => Promise.reject(new Error('not asked for')),
       guard: { loopback: true, token: undefined },
+      openUpstream: () => Promise.reject(new Error('not asked for')),
       enabled: true,
     },
     sandbox: sandboxes.default,

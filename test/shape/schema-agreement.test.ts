@@ -29,6 +29,7 @@ const BEYOND_THE_SCHEMA: readonly RegExp[] = [
   /^an input of /,
   /^headers or key, since /,
   /^one Content-Type$/,
+  /^a base URL such as /,
   /^a `body` beside Content-Type$/,
   /^a header that does not frame the message/,
 ];

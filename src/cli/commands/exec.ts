@@ -9,7 +9,7 @@ import { openLog } from '../output/log-output.ts';
 import { noticesTerminal } from '../output/terminal.ts';
 import { Touched } from '../sweep/touched.ts';
 import type { Command } from './command.ts';
-import { tellReload } from './serve.ts';
+import { askToForward, tellReload } from './serve.ts';
 
 /** Exit code of a command that succeeded but failed a gate. */
 const HELD_BACK = 3;
@@ -21,6 +21,7 @@ export const exec: Command = async ({ flags, originOf, positionals: words, termi
     // The command got Ctrl-C from the terminal already.
     else if (signal === 'SIGHUP' || !onTerminal()) command.send(signal);
   });
+  await askToForward({ flags, originOf }, terminal);
   const writeCoverage = coverageWriter({ flags, originOf });
   const { notices, style } = noticesTerminal(terminal);
   const log = openLog({ ...terminal, output: notices, style }, flags.log ?? 'off');

@@ -4,12 +4,14 @@ import { serveSettings } from '../input/settings.ts';
 import { renderBanner } from '../output/banner.ts';
 import { renderNotice } from '../output/log.ts';
 import { logFormatFor, openLog } from '../output/log-output.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { start } from '../start-server.ts';
 import type { Command } from './command.ts';
 
 /** Runs a server until a signal stops it. */
 export const serve: Command = async ({ terminal, ...given }) => {
   const settings = serveSettings(given);
+  await askToForward(given, terminal);
   const writeCoverage = await coverageWriter(given);
   // Before the start, which can be slow: process 1 of a container ignores signals that it does not
   // handle.
@@ -45,6 +47,14 @@ export const serve: Command = async ({ terminal, ...given }) => {
   problems.forEach(tell);
   return exitCode === 0 && problems.length > 0 ? 1 : exitCode;
 };
+
+/** Asks before clients' requests go to another machine. */
+export async function askToForward({ flags }: Settings, terminal: Terminal): Promise<void> {
+  const { upstream, yes } = flags;
+  if (upstream === undefined) return;
+  const { askConsent } = await import('../deployment/consent.ts');
+  await askConsent(upstream, "every request of this server's clients", yes, terminal);
+}
 
 /** Loads the report formats only if coverage is to be written. */
 async function coverageWriter(given: Settings) {

@@ -1,4 +1,5 @@
-import { baseUrlOf, DeploymentClient } from '../../deployment/deployment-client.ts';
+import { baseUrlOf } from '../../contract/base-url.ts';
+import { DeploymentClient } from '../../deployment/deployment-client.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import { describe } from '../../words.ts';
 import { UsageError } from '../failures.ts';

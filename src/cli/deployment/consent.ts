@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable } from 'node:stream';
+import { hostOf } from '../../contract/base-url.ts';
 import { isLoopbackName } from '../../control/loopback.ts';
-import { hostOf } from '../../deployment/proxy.ts';
 import { UsageError } from '../failures.ts';
 import { notice } from '../output/escaped.ts';
 import type { Terminal } from '../output/terminal.ts';

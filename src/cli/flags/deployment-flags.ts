@@ -1,5 +1,7 @@
 import { ORDER_STATUSES } from '../../contract/records.ts';
+import { DEFAULTS } from '../../defaults.ts';
 import { DEPLOYMENT_DEFAULTS } from '../../deployment/deployment-defaults.ts';
+import { BASE_URL, KEY } from '../../shape/deployment-shapes.ts';
 import { choice } from '../../shape/shapes.ts';
 import { listed } from '../../words.ts';
 import { integer, list, one, text, toggle } from './flag-shape.ts';
@@ -8,16 +10,41 @@ import { ORDER_ID } from './flag-values.ts';
 /** The commands that send requests to a deployment. */
 export const CALLERS = ['check', 'record'] as const;
 
+/** The commands that start a server that can stand in front of a deployment. */
+const FRONTS = ['serve', 'exec'] as const;
+
 /** The status that `record` gives orders that do not show theirs. */
 export const DEFAULT_UNKNOWN_STATUS = 'pending';
 
 /** The flags of those commands alone. */
 export const DEPLOYMENT_FLAGS = {
-  cacert: text('FILE', CALLERS, 'Also trust this certificate, in PEM.'),
+  upstream: one(
+    BASE_URL,
+    'URL',
+    FRONTS,
+    'Pass requests on to the deployment with this base URL, and its replies back.',
+  ),
+  'upstream-key': one(
+    KEY,
+    'KEY',
+    FRONTS,
+    "Send this API key to the deployment in place of the client's.",
+  ),
+  'upstream-timeout': integer(
+    'MS',
+    [1, 600_000],
+    FRONTS,
+    'Milliseconds that the deployment may be silent before the client gets 504.',
+    { default: DEFAULTS.upstreamTimeout },
+  ),
+  cacert: text('FILE', [...FRONTS, ...CALLERS], 'Also trust this certificate, in PEM.'),
   rate: integer('N', [1, 10_000], CALLERS, 'Send at most this many requests a second.', {
     default: DEPLOYMENT_DEFAULTS.rate,
   }),
-  yes: toggle(CALLERS, 'Send requests to a host other than this machine without asking.'),
+  yes: toggle(
+    [...FRONTS, ...CALLERS],
+    'Send requests to a host other than this machine without asking.',
+  ),
   writes: toggle(
     ['check'],
     'Also send POST, PATCH and DELETE: create animals and set their stock.',

@@ -4,6 +4,7 @@ import { DEPLOYMENT_DEFAULTS } from '../../deployment/deployment-defaults.ts';
 import { KEEPABLE } from '../../sandbox/sandbox.ts';
 import { LONGEST_DELAY } from '../../scenario/duration.ts';
 import { INSTANT } from '../../scenario/time-shapes.ts';
+import { KEY } from '../../shape/deployment-shapes.ts';
 import { choice } from '../../shape/shapes.ts';
 import { MOST_RECORDS } from '../../store/fixture/generate-store.ts';
 import { listed } from '../../words.ts';
@@ -165,7 +166,7 @@ export const FLAG_GROUPS = {
   },
   Keys: {
     key: list(
-      values.KEY,
+      KEY,
       'KEY',
       [...SERVERS, ...CALLERS],
       'Accept this API key instead of demo-key. Repeatable.',
@@ -177,14 +178,14 @@ export const FLAG_GROUPS = {
       },
     ),
     'read-only-key': list(
-      values.KEY,
+      KEY,
       'KEY',
       [...SERVERS, 'check'],
       'Accept this read-only key instead of demo-read-only-key. Repeatable.',
       { helpOn: { check: 'Read-only key of the deployment.' } },
     ),
     'invalid-key': list(
-      values.KEY,
+      KEY,
       'KEY',
       [...SERVERS, 'check'],
       'Refuse this key, even if another flag accepts it. Repeatable.',

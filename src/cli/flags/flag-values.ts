@@ -6,6 +6,7 @@ import { FINDING_CODE_NAMES } from '../../evidence/finding-codes.ts';
 import { KEEPABLE } from '../../sandbox/sandbox.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../../sandbox/sandbox-names.ts';
 import { ASSUME } from '../../scenario/assume-shape.ts';
+import { VISIBLE } from '../../shape/deployment-shapes.ts';
 import {
   ANY_TEXT,
   type At,
@@ -24,11 +25,6 @@ import { describe } from '../../words.ts';
 export const FAILING_KINDS = ['assumed', ...FINDING_CODE_NAMES] as const;
 
 export const FAIL_ON = list(choice(FAILING_KINDS));
-
-/** Characters that a header can have between spaces. */
-const VISIBLE = /^[\x21-\x7e]+$/;
-
-export const KEY = text('a key of visible ASCII characters', VISIBLE, { pattern: VISIBLE.source });
 
 /** The id of an order: an int64 as text. */
 export const ORDER_ID = convert(text(), (value, at, tell) => {

@@ -39,6 +39,8 @@ export function serveSettings({ flags, originOf }: Settings): ServeSettings {
     scenarios: flags.scenario,
     sandboxRequired: flags['sandbox-required'],
     maxSandboxes: flags['max-sandboxes'],
+    upstreamKey: flags['upstream-key'],
+    upstreamTimeout: flags['upstream-timeout'],
     controlToken: flags['control-token'],
     noControl: flags['no-control'],
   };

@@ -2,6 +2,7 @@ import type { ControlCall } from '../../control/parts.ts';
 import type { Finding } from '../../evidence/findings.ts';
 import type { ObservedExchange } from '../../evidence/journal.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
+import { decidersOf } from '../../service/reply.ts';
 import { counted, cut } from '../../words.ts';
 import type { Flags } from '../flags.ts';
 import { escaped, escapedLines, escapeOf } from './escaped.ts';
@@ -49,7 +50,7 @@ export function renderJson(sandbox: string, exchange: Logged): string {
   line += `,"duration":${rounded(exchange.duration)}`;
   if (delay > 0) line += `,"delay":${delay}`;
   line += `,"basis":"${basis.kind}"`;
-  const by = basis.kind === 'documented' ? [] : [basis.by].flat();
+  const by = decidersOf(basis);
   if (by.length > 0) line += `,"by":[${by.map(quoted).join()}]`;
   line += `,"why":[${exchange.why.map(quoted).join()}]`;
   if (key !== undefined) line += `,"key":${quotedKey(key)}`;

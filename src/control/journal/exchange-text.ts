@@ -1,4 +1,5 @@
 import type { Exchange } from '../../evidence/exchange.ts';
+import { decidersOf } from '../../service/reply.ts';
 import type { RecordedExchange } from '../control-shapes.ts';
 
 /**
@@ -20,7 +21,7 @@ export function exchangeText(exchange: Exchange): string {
     delay,
     duration: Math.round(duration * 1000) / 1000,
     basis: basis.kind,
-    by: basis.kind === 'documented' ? [] : [basis.by].flat(),
+    by: decidersOf(basis),
     why,
     findings,
   };

@@ -9,7 +9,7 @@ const OPERATIONS = [
   'listOrders',
   'cancelOrder',
 ];
-const BASES = ['documented', 'assumed', 'forced'];
+const BASES = ['documented', 'assumed', 'forced', 'upstream'];
 const FILTERS = ['operation', 'status', 'basis', 'key', 'text'];
 
 /** The part of the page's address that filters exchanges, as a query of the control API. */

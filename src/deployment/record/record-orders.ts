@@ -5,7 +5,7 @@ import {
   type RECORDS,
   type RecordOf,
 } from '../../contract/records.ts';
-import { counted } from '../../words.ts';
+import { counted, describe, listed } from '../../words.ts';
 import type { ShownRecord } from './read-records.ts';
 
 type ShownOrder = ShownRecord<RecordOf<typeof RECORDS.Order>>;
@@ -21,22 +21,23 @@ export function recordOrders(
   unknownStatus: OrderStatus,
 ): RecordedOrders {
   const orders: Order[] = [];
-  let unknown = 0;
-  for (const {
-    record: { id, ...rest },
-    members,
-  } of shown) {
+  /** What orders of unknown status show in its place. */
+  const unknown: unknown[] = [];
+  for (const { record, members } of shown) {
+    const { id, ...rest } = record;
     if (id === undefined) continue;
     const status = statusIn(members);
-    if (status === undefined) unknown += 1;
+    if (status === undefined) unknown.push(members.status);
     orders.push({ id, ...rest, status: status ?? unknownStatus });
   }
   const gaps: string[] = [];
   const withoutId = shown.length - orders.length;
   if (withoutId > 0) gaps.push(`orders: ${counted(withoutId, 'order')} without an id left out`);
-  if (unknown > 0) {
+  if (unknown.length > 0) {
+    const count = `${counted(unknown.length, 'order')} of ${orders.length}`;
+    const instead = listed([...new Set(unknown)].map(describe), 'or');
     gaps.push(
-      `orders: ${counted(unknown, 'order')} of ${orders.length} recorded as ${unknownStatus} (--unknown-status), since nothing shows the status`,
+      `orders: ${count} recorded as ${unknownStatus} (--unknown-status); the status shown is ${instead}`,
     );
   }
   if (orders.every(({ status }) => status !== 'cancelled')) {
@@ -48,9 +49,7 @@ export function recordOrders(
 }
 
 /** The status that an order shows. One that was fulfilled has shipped. */
-function statusIn({
-  status,
-  complete,
-}: Readonly<Record<string, unknown>>): OrderStatus | undefined {
+function statusIn(members: Readonly<Record<string, unknown>>): OrderStatus | undefined {
+  const { status, complete } = members;
   return FIELD_TYPES.orderStatus.read(status) ?? (complete === true ? 'shipped' : undefined);
 }

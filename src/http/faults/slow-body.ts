@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { pipeline, type Readable } from 'node:stream';
 import { inTurn } from './broken-connection.ts';
 import type { DrawnOut } from './drawn-out.ts';
 import { hasContent, type Written, writeHead } from './written-reply.ts';
@@ -25,13 +26,14 @@ export function slowBody(
       return;
     }
     response.flushHeaders();
-    sendSlowly(response, body, pace, drawnOut);
+    sendSlowly(response, body, written.rest, pace, drawnOut);
   });
 }
 
 function sendSlowly(
   response: ServerResponse,
   body: Buffer,
+  rest: Readable | undefined,
   { chunks, over }: Pace,
   drawnOut: DrawnOut,
 ): void {
@@ -42,7 +44,12 @@ function sendSlowly(
   const sendRest = (): void => {
     clearTimeout(timer);
     // The last piece may be written and still be on its way to a slow client.
-    if (!response.writableEnded) response.end(body.subarray(sent));
+    if (response.writableEnded) return;
+    if (rest === undefined) response.end(body.subarray(sent));
+    else {
+      response.write(body.subarray(sent));
+      pipeline(rest, response, () => {});
+    }
   };
   const sendDue = (): void => {
     const elapsed = performance.now() - start;

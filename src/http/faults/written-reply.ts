@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 
 /** A reply as it goes on the wire. */
 export interface Written {
@@ -7,6 +8,8 @@ export interface Written {
   readonly headers: readonly string[];
   /** The content that GET would get, also in a reply to HEAD. */
   readonly body: string | Buffer;
+  /** What follows the body, of a deployment's reply that is too large to be held. */
+  readonly rest?: Readable | undefined;
 }
 
 /** Whether the reply comes with content (RFC 9110, section 6.4.1). */
@@ -14,10 +17,14 @@ export function hasContent(response: ServerResponse, { status }: Written): boole
   return response.req.method !== 'HEAD' && mayHaveContent(status);
 }
 
-/** Writes a head that announces `length` bytes of content, if the status may have content. */
+/**
+ * Writes a head that announces `length` bytes of content, if the status may have content. A rest adds
+ * an unknown number.
+ */
 export function writeHead(response: ServerResponse, written: Written, length: number): void {
-  const { status, headers } = written;
-  const promise = mayHaveContent(status) ? ['Content-Length', String(length)] : [];
+  const { status, headers, rest } = written;
+  const promise =
+    mayHaveContent(status) && rest === undefined ? ['Content-Length', String(length)] : [];
   response.writeHead(status, [...headers, ...promise]);
 }
 

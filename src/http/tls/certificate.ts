@@ -99,6 +99,17 @@ async function readPair(certFile: string, keyFile: string): Promise<Certificate>
   return { cert, key };
 }
 
+/**
+ * Reads certificates that are to be trusted.
+ *
+ * @throws CertificateError with the file and the reason
+ */
+export async function readCertificates(file: string): Promise<string> {
+  const certificates = (await read(file)).match(CERTIFICATE) ?? [];
+  if (certificates.length === 0) refuse(file, 'a certificate in PEM', 'none');
+  return certificates.join('\n');
+}
+
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 async function read(file: string): Promise<string> {

@@ -187,7 +187,7 @@ describe('orders', () => {
     ]);
     expect(gaps).toEqual([
       'orders: 1 order without an id left out',
-      'orders: 2 orders of 6 recorded as shipped (--unknown-status), since nothing shows the status',
+      'orders: 2 orders of 6 recorded as shipped (--unknown-status); the status shown is "returned" or nothing',
     ]);
   });
 });

@@ -1,0 +1,21 @@
+/** What a base URL is, in words. */
+export const BASE_URL_FORM =
+  'a base URL such as https://staging.example.com/v1, without a user, a query or a fragment';
+
+/**
+ * Reads a base URL: http or https, without a trailing slash, a query or a user.
+ *
+ * @returns undefined if the text is not one
+ */
+export function baseUrlOf(text: string): URL | undefined {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if (url.username !== '' || url.search !== '' || url.hash !== '') return undefined;
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  return url;
+}
+
+/** The host of a URL, an IPv6 address without brackets. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}

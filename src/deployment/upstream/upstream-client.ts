@@ -1,0 +1,109 @@
+import http, { type ClientRequest, type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import type { Readable } from 'node:stream';
+import { hostOf } from '../../contract/base-url.ts';
+import { DEFAULTS } from '../../defaults.ts';
+import { codeOf } from '../../error-code.ts';
+import {
+  type Upstream,
+  UpstreamError,
+  type UpstreamReply,
+  type UpstreamRequest,
+} from '../../sandbox/upstream.ts';
+import { reasonOf, SAFE, trusting } from '../deployment-client.ts';
+
+/** What all upstreams of a server share. */
+export interface UpstreamSettings {
+  /** A certificate to trust besides those that Node trusts, in PEM. */
+  readonly ca?: string | undefined;
+  /** Milliseconds until a reply begins, and between its parts; 30 seconds by default. */
+  readonly timeout?: number | undefined;
+}
+
+/** Passes requests on to a deployment over connections that are kept. Follows no redirect. */
+export class UpstreamClient implements Upstream {
+  readonly url: string;
+  readonly key: string | undefined;
+  readonly #start: typeof http.request;
+  readonly #way: http.RequestOptions;
+  readonly #base: string;
+  readonly #agent: http.Agent;
+  readonly #authority: string;
+
+  /** @param url as `baseUrlOf` reads it */
+  constructor(
+    url: URL,
+    key: string | undefined,
+    { ca, timeout = DEFAULTS.upstreamTimeout }: UpstreamSettings,
+  ) {
+    const { Agent, request } = url.protocol === 'https:' ? https : http;
+    this.url = url.href.replace(/\/$/, '');
+    this.key = key;
+    this.#start = request;
+    this.#base = url.pathname.replace(/\/$/, '');
+    this.#authority = url.host;
+    const trust = { ca: trusting(ca), rejectUnauthorized: true };
+    this.#agent = new Agent({ keepAlive: true, timeout, ...trust });
+    this.#way = { host: hostOf(url), port: url.port || null, agent: this.#agent, timeout };
+  }
+
+  send(request: UpstreamRequest): Promise<UpstreamReply> {
+    return new Promise((resolve, reject) => this.#send(request, resolve, reject));
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #send(
+    request: UpstreamRequest,
+    resolve: (reply: UpstreamReply) => void,
+    reject: (error: UpstreamError) => void,
+  ): void {
+    const { method, target } = request;
+    const headers = ['Host', this.#authority, ...request.headers];
+    const path = this.#base + target;
+    const sent = this.#start({ ...this.#way, method, path, headers });
+    sent.maxHeadersCount = 0; // Node would drop the rest; their size is limited
+    let body: IncomingMessage | undefined;
+    sent.on('response', (reply) => {
+      const { statusCode: status = 0, statusMessage: phrase = '', rawHeaders: headers } = reply;
+      if (status < 200) sent.destroy(new Error(`its status is ${status}`));
+      else {
+        body = reply;
+        resolve({ status, phrase, headers, body });
+      }
+    });
+    sent.on('timeout', () => {
+      // A client that reads slowly pauses the body.
+      if (body?.isPaused()) return;
+      const why = `the upstream ${this.url} sent nothing for ${this.#way.timeout} ms`;
+      const late = new UpstreamError(why, true);
+      reject(late);
+      (body ?? sent).destroy(late);
+    });
+    sent.on('error', (error) => {
+      // The deployment closed a kept connection just before it was used again.
+      const stale = sent.reusedSocket && codeOf(error) === 'ECONNRESET' && body === undefined;
+      if (stale && SAFE.test(method) && !isStream(request.body))
+        this.#send(request, resolve, reject);
+      else reject(new UpstreamError(`the upstream ${this.url} failed: ${reasonOf(error)}`));
+    });
+    if (isStream(request.body)) pump(request.body, sent);
+    else sent.end(request.body);
+  }
+}
+
+function isStream(body: UpstreamRequest['body']): body is Readable {
+  return body !== undefined && !Buffer.isBuffer(body);
+}
+
+/** Sends a body while it arrives. A client that leaves in the middle ends the request. */
+function pump(body: Readable, sent: ClientRequest): void {
+  sent.once('close', () => body.unpipe(sent).resume());
+  body.once('close', () => {
+    if (!body.readableEnded)
+      sent.destroy(new Error('the client left before its request was complete'));
+  });
+  body.pipe(sent);
+}

@@ -1,0 +1,122 @@
+import { type Preferred, readPrefer } from '../sandbox/preference.ts';
+import { simulateUpstream } from '../sandbox/simulate.ts';
+import { type Upstream, UpstreamError } from '../sandbox/upstream.ts';
+import type { Outcome } from '../scenario/outcome.ts';
+import type { ReceivedBody } from '../service/received-body.ts';
+import { errorReply, Grounds, type Reply } from '../service/reply.ts';
+import type { World } from '../service/world.ts';
+import { deliver } from './deliver.ts';
+import { failed } from './edge-errors.ts';
+import { passedOn } from './hop-headers.ts';
+import { discard } from './pass-on.ts';
+import type { ServiceRequest } from './service-request.ts';
+
+/**
+ * Passes a request on to the upstream of its sandbox, and the reply back, as the sandbox's rules say.
+ *
+ * @param below what the target asks of the service, as `belowBase` tells it
+ * @param settle records and sends an outcome without a reply of the upstream
+ */
+export async function forward(
+  asked: ServiceRequest,
+  below: string,
+  body: ReceivedBody,
+  settle: (asked: ServiceRequest, outcome: Outcome) => void,
+): Promise<void> {
+  const { request, response, sandbox } = asked;
+  let answer: Reply | undefined;
+  const ask = async (): Promise<Reply> => {
+    answer = await replyOf(asked, below, body);
+    return answer;
+  };
+  try {
+    const outcome = await outcomeOf(asked, ask);
+    if (answer === undefined) request.resume();
+    const theirs = answer?.body.kind === 'stream' ? answer.body : undefined;
+    if (theirs !== undefined && outcome.reply?.body === theirs) {
+      deliver(asked, outcome, theirs);
+      return;
+    }
+    // A rule can want the call made and another reply sent.
+    if (theirs !== undefined) discard(theirs.from);
+    settle(asked, outcome);
+  } catch (error) {
+    const reply = failed(sandbox.world, error);
+    if (response.headersSent) response.destroy();
+    else settle(asked, { kind: 'reply', reply, delay: 0 });
+  }
+}
+
+async function outcomeOf(asked: ServiceRequest, ask: () => Promise<Reply>): Promise<Outcome> {
+  const { sandbox, call } = asked;
+  if (call === undefined) return { kind: 'reply', reply: await ask(), delay: 0 };
+  return simulateUpstream(sandbox, call, await preferredBy(asked), ask);
+}
+
+async function preferredBy(asked: ServiceRequest): Promise<Preferred | undefined> {
+  const { prefer } = asked.request.headers;
+  if (prefer === undefined || asked.wire.plain) return undefined;
+  return readPrefer(String(prefer), asked.sandbox);
+}
+
+/** The upstream's reply, or an Error if there is none. */
+async function replyOf(asked: ServiceRequest, below: string, body: ReceivedBody): Promise<Reply> {
+  const { sandbox, request, method } = asked;
+  const { upstream } = sandbox;
+  if (upstream === undefined) throw new Error('The upstream was removed.');
+  const content = body.kind === 'bytes' ? body.bytes : body.kind === 'none' ? undefined : request;
+  const headers = requestHeaders(asked, upstream, body);
+  try {
+    const sent = { method, target: below, headers, body: content };
+    const { status, phrase, headers: theirs, body: from } = await upstream.send(sent);
+    return {
+      status,
+      headers: passedOn(theirs, asked.wire.plain ? NONE : OF_MOCK),
+      body: { kind: 'stream', phrase, from },
+      basis: { kind: 'upstream' },
+      reason: `answered by ${upstream.url}`,
+    };
+  } catch (error) {
+    if (error instanceof UpstreamError) return gatewayError(sandbox.world, error);
+    throw error;
+  }
+}
+
+function gatewayError({ choices }: World, { late, message }: UpstreamError): Reply {
+  const grounds = new Grounds(choices);
+  return late
+    ? errorReply(grounds, 'gateway_timeout', 504, message)
+    : errorReply(grounds, 'bad_gateway', 502, message);
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** An upstream can be a mock. */
+const OF_MOCK: ReadonlySet<string> = new Set(['mock-basis']);
+
+/** What is for the mock, what concerns the framing that is made anew, and the deployment's name. */
+const NOT_FORWARDED: ReadonlySet<string> = new Set([
+  'content-length',
+  'expect',
+  'host',
+  'mock-control-token',
+  'mock-sandbox',
+  'trailer',
+]);
+
+function requestHeaders(
+  { headers, authorization, request }: ServiceRequest,
+  { key }: Upstream,
+  body: ReceivedBody,
+): string[] {
+  const kept = passedOn(headers, NOT_FORWARDED);
+  for (let at = 0; at < kept.length; at += 2) {
+    // Without the sandbox name that a token can carry.
+    const token = key === undefined ? authorization : `Bearer ${key}`;
+    if (kept[at]?.toLowerCase() === 'authorization') kept[at + 1] = token ?? '';
+  }
+  const length = body.kind === 'bytes' ? body.bytes.length : request.headers['content-length'];
+  if (length !== undefined) kept.push('Content-Length', String(length));
+  else if (body.kind !== 'none') kept.push('Transfer-Encoding', 'chunked');
+  return kept;
+}

@@ -1,0 +1,128 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { DeploymentBody, StreamedBody } from '../service/reply.ts';
+import { without } from './hop-headers.ts';
+
+/** The most that is held of any body on its way to an upstream or back, in bytes. */
+export const MOST_HELD = 64 * 1024;
+
+/** Sends a deployment's reply while it arrives, no faster than the client reads. */
+export function passOn(
+  response: ServerResponse,
+  status: number,
+  headers: string[],
+  { from, phrase, onEnd, onBreak }: StreamedBody,
+): void {
+  const { req } = response;
+  const length = contentLength(headers);
+  const bare = req.method === 'HEAD' || status === 204 || status === 304;
+  const chunked = length === undefined && req.httpVersion === '1.1' && !bare;
+  response.sendDate = false; // the deployment's, or none
+  response.writeHead(status, phrase, chunked ? headers : without(headers, TRAILER));
+
+  let size = 0;
+  let held: Buffer[] | undefined = [];
+  let last: Buffer | undefined;
+  from.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > MOST_HELD) held = undefined;
+    held?.push(chunk);
+    // With these bytes the client has all of it.
+    if (size === length) last = chunk;
+    else if (!response.write(chunk)) {
+      from.pause();
+      response.once('drain', () => from.resume());
+    }
+  });
+  const end = (): void => {
+    if (last !== undefined) response.write(last);
+    if (from.rawTrailers.length > 0) response.addTrailers(pairsOf(from.rawTrailers));
+    response.end();
+  };
+  from.once('end', () => {
+    if (onEnd === undefined) end();
+    else onEnd(held && Buffer.concat(held), end);
+  });
+  from.once('error', ({ message }) => {
+    onBreak?.(`the upstream broke the body off after ${size} bytes: ${message}`);
+    response.destroy();
+  });
+  // The body can be slow to begin.
+  if (from.readableLength === 0 && !from.complete) response.flushHeaders();
+}
+
+function contentLength(headers: readonly string[]): number | undefined {
+  const at = headers.findIndex((name, index) => index % 2 === 0 && LENGTH.test(name));
+  return at < 0 ? undefined : Number(headers[at + 1]);
+}
+
+const LENGTH = /^content-length$/i;
+
+/** Only chunks can have trailers. */
+const TRAILER: ReadonlySet<string> = new Set(['trailer']);
+
+function pairsOf(headers: readonly string[]): [string, string][] {
+  return headers.flatMap((name, at): [string, string][] =>
+    at % 2 === 0 ? [[name, headers[at + 1] ?? '']] : [],
+  );
+}
+
+/**
+ * Reads a body up to what may be held. The rest stays in it.
+ *
+ * @param broken called instead if it breaks off
+ */
+export function hold(
+  from: DeploymentBody,
+  then: (bytes: Buffer, whole: boolean) => void,
+  broken: (problem: string) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const settle = (whole: boolean): void => {
+    from.off('data', onData).off('end', onEnd).off('error', onError);
+    then(Buffer.concat(chunks, Math.min(size, MOST_HELD)), whole);
+  };
+  const onData = (chunk: Buffer): void => {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size <= MOST_HELD) return;
+    from.pause();
+    from.unshift(chunk.subarray(chunk.length - (size - MOST_HELD)));
+    settle(false);
+  };
+  const onEnd = (): void => settle(true);
+  const onError = ({ message }: Error): void =>
+    broken(`the upstream broke the body off: ${message}`);
+  from.on('data', onData).on('end', onEnd).on('error', onError);
+}
+
+/** Takes no more of a body. Its connection is kept if all of it has arrived. */
+export function discard(from: DeploymentBody): void {
+  from.on('error', () => {});
+  if (from.complete) from.resume();
+  else from.destroy();
+}
+
+/** What the end of each connection ends. One listener serves all replies on a connection. */
+const leaving = new WeakMap<Socket, Set<() => void>>();
+
+/**
+ * Calls back if the client leaves.
+ *
+ * @returns cancels the callback
+ */
+export function whenLeft(socket: Socket, act: () => void): () => void {
+  let acts = leaving.get(socket);
+  if (acts === undefined) {
+    const all = new Set<() => void>();
+    acts = all;
+    leaving.set(socket, all);
+    socket.once('close', () => {
+      for (const each of all) each();
+    });
+  }
+  acts.add(act);
+  if (socket.destroyed) act();
+  return () => acts.delete(act);
+}

@@ -1,0 +1,54 @@
+import type { Readable } from 'node:stream';
+import type { DeploymentBody } from '../service/reply.ts';
+
+/** A request for a deployment. */
+export interface UpstreamRequest {
+  readonly method: string;
+  /** The path below the base URL with its query, as the client wrote them. */
+  readonly target: string;
+  /** Names and values alternate; without `Host`. */
+  readonly headers: readonly string[];
+  readonly body: Buffer | Readable | undefined;
+}
+
+/** The head of a deployment's reply. Its body follows. */
+export interface UpstreamReply {
+  readonly status: number;
+  /** The reason phrase of the status line. */
+  readonly phrase: string;
+  /** Names and values alternate, as the deployment wrote them. */
+  readonly headers: readonly string[];
+  readonly body: DeploymentBody;
+}
+
+/** A deployment that answers the calls of a sandbox. */
+export interface Upstream {
+  /** Its base URL. */
+  readonly url: string;
+  /** The key that it gets in place of the client's. */
+  readonly key: string | undefined;
+  /** Rejects with an UpstreamError if no reply begins. */
+  send(request: UpstreamRequest): Promise<UpstreamReply>;
+  /** Closes its connections. */
+  close(): void;
+}
+
+/**
+ * Opens a deployment.
+ *
+ * @param url its base URL, as `baseUrlOf` reads it
+ * @param key sent in place of the client's
+ */
+export type OpenUpstream = (url: URL, key?: string) => Promise<Upstream>;
+
+/** A deployment that did not answer. */
+export class UpstreamError extends Error {
+  override readonly name = 'UpstreamError';
+  /** Whether it took too long. */
+  readonly late: boolean;
+
+  constructor(message: string, late = false, options?: ErrorOptions) {
+    super(message, options);
+    this.late = late;
+  }
+}

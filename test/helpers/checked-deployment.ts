@@ -1,0 +1,94 @@
+import { createServer } from 'node:http';
+import { type Choices, chooseOptions } from '../../src/contract/assumption-table.ts';
+import { baseUrlOf } from '../../src/contract/base-url.ts';
+import { type CheckOptions, runCheck } from '../../src/deployment/check.ts';
+import { DeploymentClient } from '../../src/deployment/deployment-client.ts';
+import type { Seen } from '../../src/deployment/seen.ts';
+import { assembleMock } from '../../src/mock.ts';
+import { startOf } from '../../src/scenario/sandbox-start.ts';
+import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
+import { forkStore, type Store } from '../../src/store/store.ts';
+
+/** A deployment of the service with options of its own. Its clock moves only when a client waits. */
+export interface TestDeployment {
+  readonly url: URL;
+  readonly client: DeploymentClient;
+  close(): void;
+}
+
+export const DEPLOYED_AT = Date.UTC(2026, 10, 22, 9, 0, 0);
+
+/** An order that is pending past its ship date, beside those of the fixture. */
+export const OVERDUE = 20n;
+
+let fixture: Store | undefined;
+
+export async function deploymentStore(): Promise<Store> {
+  fixture ??= await loadFixture('default');
+  const store = forkStore(fixture);
+  store.orders.set({
+    id: OVERDUE,
+    petId: 5n,
+    quantity: 2,
+    shipDate: '2026-03-01T09:00:00Z',
+    status: 'pending',
+  });
+  return store;
+}
+
+export async function deploy(
+  assume: Partial<Choices>,
+  { now = DEPLOYED_AT, plain = true, store }: { now?: number; plain?: boolean; store?: Store } = {},
+): Promise<TestDeployment> {
+  const start = startOf(
+    { assume: chooseOptions(assume), clock: now, frozen: true },
+    store ?? (await deploymentStore()),
+    [],
+  );
+  const guard = { loopback: true, token: undefined, host: '127.0.0.1' };
+  const starter = async () => start;
+  const { service, sandboxes } = assembleMock({ start, starter, guard }, { plain });
+  const server = createServer(service);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const url = baseUrlOf(`http://127.0.0.1:${port}/v1`)!;
+  let passed = 0;
+  const wait = async (milliseconds: number): Promise<void> => {
+    passed += milliseconds;
+    sandboxes.default.clock.advance(milliseconds);
+  };
+  const time = { now: () => passed, wait };
+  const client = new DeploymentClient({ url, key: 'demo-key', rate: 1e6, time });
+  return {
+    url,
+    client,
+    close: () => {
+      client.close();
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Everything that a check can be told about the fixture's orders and keys. */
+export const WHOLE_CHECK: CheckOptions = {
+  writes: true,
+  orders: { cancel: [1n, OVERDUE], shipped: [2n], cancelled: [3n] },
+  readOnlyKey: 'demo-read-only-key',
+  invalidKey: 'some-invalid-key',
+  rate: 1e6,
+};
+
+/** Checks a deployment with these options. */
+export async function checked(
+  assume: Partial<Choices>,
+  more: { now?: number; options?: Partial<CheckOptions> } = {},
+): Promise<Seen> {
+  const deployment = await deploy(assume, more);
+  try {
+    return await runCheck(deployment.client, { ...WHOLE_CHECK, ...more.options });
+  } finally {
+    deployment.close();
+  }
+}
