@@ -17,6 +17,7 @@ import { EdgeErrors } from './edge-errors.ts';
 import type { Wire } from './encode.ts';
 import { requestError } from './request-check.ts';
 import type { ServiceHandler } from './service.ts';
+import { keepTickShape } from './tick-shape.ts';
 import type { Certificate } from './tls/certificate.ts';
 import { createSecureServer } from './tls/secure-server.ts';
 import { type ClientError, otherProtocol, refuseUnreadable } from './unreadable.ts';
@@ -68,6 +69,7 @@ export interface Listener {
  * the Express app, since Express slows down every request that passes through it.
  */
 export function createListener(options: ListenerOptions): Listener {
+  keepTickShape();
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const settings = {
     headersTimeout: timeouts.headers,
