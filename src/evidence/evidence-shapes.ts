@@ -19,10 +19,13 @@ const OPERATION = choice(OPERATION_IDS);
 const CODE = choice(FINDING_CODE_NAMES);
 
 const BASIS: Shape<Basis> = convert(
-  object({ kind: given(choice(['documented', 'assumed', 'forced'])), by: maybe(TEXTS) }),
+  object({
+    kind: given(choice(['documented', 'assumed', 'forced', 'upstream'])),
+    by: maybe(TEXTS),
+  }),
   ({ kind, by = [] }) => {
-    if (kind === 'documented') return { kind };
-    return kind === 'assumed' ? { kind, by } : { kind, by: by[0] ?? '' };
+    if (kind === 'assumed') return { kind, by };
+    return kind === 'forced' ? { kind, by: by[0] ?? '' } : { kind };
   },
 );
 

@@ -1,4 +1,5 @@
 import { isDelivered, isShown, type Outcome } from '../scenario/outcome.ts';
+import type { MovableClock } from '../service/clock.ts';
 import type { Reply } from '../service/reply.ts';
 import { turnTime } from '../service/turn-time.ts';
 import type { World } from '../service/world.ts';
@@ -8,30 +9,23 @@ import { Exchange, type Seen } from './exchange.ts';
 import type { Findings } from './findings.ts';
 import type { Journal } from './journal.ts';
 
-/** The evidence of a sandbox. */
-export interface Evidence {
+/** A sandbox as evidence sees it. */
+export interface Witness {
+  readonly world: World;
+  readonly clock: MovableClock;
   readonly journal: Journal;
   readonly coverage: Coverage;
   readonly findings: Findings;
 }
 
-/** What an exchange happened in. */
-export interface Scene {
-  readonly world: World;
-  /** By the sandbox's clock. */
-  readonly at: number;
-  /** Whether that clock is frozen. */
-  readonly frozen: boolean;
-}
-
 /** Records an exchange: in the journal, and as evidence of what the client was shown and did. */
 export function recordExchange(
-  { journal, coverage, findings }: Evidence,
-  { world, at, frozen }: Scene,
+  { world, clock, journal, coverage, findings }: Witness,
   seen: Seen,
   outcome: Outcome,
 ): void {
-  journal.record(at, seen, outcome, frozen);
+  const at = clock.now();
+  journal.record(at, seen, outcome, clock.frozen);
   const { call } = seen;
   if (call === undefined) return;
   const exchange = journal.number;
@@ -52,15 +46,16 @@ function countsAsShown(
 
 /** What `recordExchange` would record, as a value for `putExchange`. Records nothing. */
 export function witnessExchange(
-  { journal, coverage, findings }: Evidence,
-  { world, at, frozen }: Scene,
+  { world, clock, journal, coverage, findings }: Witness,
   seen: Seen,
   outcome: Outcome,
 ): ExchangeEvidence {
   const { call } = seen;
   const { delay } = outcome;
+  const at = clock.now();
   const exchange = new Exchange();
-  exchange.take(0, at, delay + (frozen ? 0 : turnTime().steady - seen.receivedAt), seen, outcome);
+  const duration = delay + (clock.frozen ? 0 : turnTime().steady - seen.receivedAt);
+  exchange.take(0, at, duration, seen, outcome);
   if (call === undefined) return { exchange: exchange.value };
   const reply = isShown(outcome) ? outcome.reply : undefined;
   const witnessed = { exchange: journal.number + 1, at, seen, call, reply, delay, world };
@@ -80,8 +75,7 @@ export function witnessExchange(
  * @param seen the request, if this server answered it
  */
 export function putExchange(
-  { journal, coverage, findings }: Evidence,
-  world: World,
+  { world, journal, coverage, findings }: Witness,
   { exchange, facts, findings: found = [], attempt }: ExchangeEvidence,
   seen?: Seen,
 ): void {
@@ -109,17 +103,13 @@ function exactDuration(
 }
 
 /** The evidence as a value, without the exchanges that the journal keeps. */
-export function evidenceState(
-  { journal, coverage, findings }: Evidence,
-  world: World,
-): EvidenceState {
+export function evidenceState({ world, journal, coverage, findings }: Witness): EvidenceState {
   return { journal: journal.state, coverage: coverage.state, findings: findings.state(world) };
 }
 
 /** @param latest the latest exchanges up to the state, as many as are known */
 export function restoreEvidence(
-  { journal, coverage, findings }: Evidence,
-  world: World,
+  { world, journal, coverage, findings }: Witness,
   state: EvidenceState,
   latest: readonly ExchangeEvidence[] = [],
 ): void {

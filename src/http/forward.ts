@@ -56,7 +56,7 @@ async function outcomeOf(asked: ServiceRequest, ask: () => Promise<Reply>): Prom
 async function preferredBy(asked: ServiceRequest): Promise<Preferred | undefined> {
   const { prefer } = asked.request.headers;
   if (prefer === undefined || asked.wire.plain) return undefined;
-  return readPrefer(String(prefer), asked.sandbox);
+  return readPrefer(String(prefer));
 }
 
 /** The upstream's reply, or an Error if there is none. */

@@ -98,7 +98,7 @@ const NO_BODY: ReceivedBody = { kind: 'none' };
 
 /** Runs an operation as the request's `Prefer` header asks. */
 function runPreferred(asked: ServiceRequest, call: Call, prefer: string): void {
-  readPrefer(prefer, asked.sandbox).then(
+  readPrefer(prefer).then(
     (preferred) => run(asked, call, preferred),
     (error: unknown) => answer(asked, failed(asked.sandbox.world, error)),
   );

@@ -1,13 +1,12 @@
-import { type RuleBook, type Rules, ruleBook } from '../scenario/rules.ts';
+import { type RuleBook, ruleBook } from '../scenario/rules.ts';
 import { describe, suggest } from '../words.ts';
-import type { Sandbox } from './sandbox.ts';
 
 /** What a request asks of the mock with `Prefer` (RFC 7240). */
 export type Preferred =
   /** The status of the reply. */
   | { readonly status: number }
   /** Rules to try before the sandbox's own, and the name of their scenario. */
-  | { readonly rules: Rules; readonly scenario: string }
+  | { readonly book: RuleBook; readonly scenario: string }
   /** Why a preference cannot be used; if `strict`, it fails the request (RFC 7240, section 4.4). */
   | { readonly wrong: string; readonly strict: boolean };
 
@@ -20,7 +19,7 @@ const STATUS = /^[2-5]\d\d$/;
 const BOOKS = new Map<string, Promise<RuleBook>>();
 
 /** Reads a `Prefer` header. Other preferences are ignored, as HTTP requires. */
-export async function readPrefer(header: string, sandbox: Sandbox): Promise<Preferred | undefined> {
+export async function readPrefer(header: string): Promise<Preferred | undefined> {
   const given = new Map<string, string>();
   for (const [, name = '', quoted, plain] of header.matchAll(PREFERENCE)) {
     const known = name.toLowerCase();
@@ -50,5 +49,5 @@ export async function readPrefer(header: string, sandbox: Sandbox): Promise<Pref
     );
     BOOKS.set(scenario, book);
   }
-  return { scenario, rules: sandbox.preferredRules(scenario, await book) };
+  return { scenario, book: await book };
 }

@@ -3,13 +3,15 @@ import { Coverage } from '../evidence/coverage.ts';
 import type { Seen } from '../evidence/exchange.ts';
 import { Findings, type OnFinding } from '../evidence/findings.ts';
 import { Journal, type Observer } from '../evidence/journal.ts';
-import { isDelivered, isShown, type Outcome } from '../scenario/outcome.ts';
+import { recordExchange } from '../evidence/witness.ts';
+import type { Outcome } from '../scenario/outcome.ts';
 import { type RuleBook, Rules } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { MovableClock } from '../service/clock.ts';
-import { createWorld, type World, withChoices } from '../service/world.ts';
-import { indexByStatus } from '../store/animals-by-status.ts';
+import { type CountNote, Counts } from '../service/counts.ts';
+import { type World, withChoices } from '../service/world.ts';
 import { forkStore, restoreStore, type Store, versionOf } from '../store/store.ts';
+import { firstSetup, type Setup, setupFrom } from './setup.ts';
 import type { Upstream } from './upstream.ts';
 
 /** What all sandboxes of a server share. */
@@ -61,15 +63,11 @@ export class Sandbox {
   upstream: Upstream | undefined;
   readonly #share: SandboxShare;
   readonly #passing: boolean;
-  #origin: Start;
-  #start: Start;
-  #world: World;
-  #rules: Rules;
-  // Created on first use: there can be many sandboxes, and most have none of these.
-  #snapshots: Map<string, Store> | undefined;
-  /** Rules of scenarios that single requests asked for. */
-  #preferred: Map<string, Rules> | undefined;
+  #setup: Setup;
+  // Created on first use: there can be many sandboxes, and most have none.
   #endings: Set<() => void> | undefined;
+  /** Notes what rules and rates count; undefined if nobody wants to know. */
+  notes: CountNote[] | undefined;
   /** The version of the store that was saved last. */
   #savedVersion: number | undefined;
   /** What the change that is made now does to the evidence, once it is kept. */
@@ -89,68 +87,69 @@ export class Sandbox {
     this.file = file;
     this.upstream = share.upstream;
     this.#passing = passing;
-    this.#origin = start;
     this.clock = new MovableClock(start.clock);
     this.journal = new Journal(name, share.journal, share.observers);
     this.coverage = new Coverage(name);
     this.findings = new Findings(name, this.journal, share.onFinding);
     this.#share = share;
-    this.#start = start;
-    this.#world = this.#worldFrom(start, file?.store ?? forkStore(start.store));
-    this.#rules = new Rules(start.rules, start.seed);
+    const store = file?.store ?? forkStore(start.store);
+    this.#setup = firstSetup(start, store, this.clock, this);
   }
 
   /** What operations see. Replaced when the assumptions or the scenarios change. */
   get world(): World {
-    return this.#world;
+    return this.#setup.world;
   }
 
   get rules(): Rules {
-    return this.#rules;
+    return this.#setup.rules;
   }
 
-  /** The rules of a scenario that single requests ask for. Counts calls in this sandbox. */
-  preferredRules(scenario: string, book: RuleBook): Rules {
-    this.#preferred ??= new Map();
-    let rules = this.#preferred.get(scenario);
-    if (rules === undefined) {
-      rules = new Rules(book, this.#start.seed);
-      this.#preferred.set(scenario, rules);
-    }
-    return rules;
+  /** All settings but the clock. */
+  get setup(): Setup {
+    return this.#setup;
+  }
+
+  set setup(setup) {
+    this.#setup = setup;
+  }
+
+  /** The rules of a scenario that a single request asks for. Counts calls in this sandbox. */
+  preferredRules({ scenario, book }: { scenario: string; book: RuleBook }): Rules {
+    return new Rules(book, this.start.seed, this.preferredCounts(scenario));
+  }
+
+  /** The calls that the rules of such a scenario have counted. */
+  preferredCounts(scenario: string): Counts<number> {
+    const { preferred } = this.#setup;
+    const known = preferred.get(scenario);
+    if (known !== undefined) return known;
+    const counts = new Counts<number>(this);
+    this.#setup = { ...this.#setup, preferred: new Map(preferred).set(scenario, counts) };
+    return counts;
   }
 
   /** Saved stores, by name. */
-  get snapshots(): Map<string, Store> {
-    this.#snapshots ??= new Map();
-    return this.#snapshots;
+  get snapshots(): ReadonlyMap<string, Store> {
+    return this.#setup.snapshots;
+  }
+
+  set snapshots(snapshots) {
+    this.#setup = { ...this.#setup, snapshots };
   }
 
   get start(): Start {
-    return this.#start;
+    return this.#setup.start;
   }
 
   /** What a reset returns to. */
   get origin(): Start {
-    return this.#origin;
+    return this.#setup.origin;
   }
 
   /** Records an exchange: in the journal, and as evidence of what the client was shown and did. */
   #take(seen: Seen, outcome: Outcome): void {
-    const world = this.#world;
-    const at = this.clock.now();
-    this.journal.record(at, seen, outcome, this.clock.frozen);
-    const { call, method } = seen;
-    const exchange = this.journal.number;
-    const { delay } = outcome;
-    if (call !== undefined) {
-      const reply = isShown(outcome) ? outcome.reply : undefined;
-      // The document knows no HEAD, and a spoilt reply is not the documented one.
-      if (reply !== undefined && isDelivered(outcome) && method !== 'HEAD') {
-        this.coverage.record(exchange, call, reply, world);
-      }
-      this.findings.record({ exchange, at, seen, call, reply, delay, world });
-    }
+    recordExchange(this, seen, outcome);
     if (this.#passing) this.#share.forgotten(this);
   }
 
@@ -162,7 +161,7 @@ export class Sandbox {
    * @throws NotSavedError if it cannot be kept; it is then undone
    */
   async change<T>(work: () => T): Promise<T> {
-    const version = versionOf(this.#world.store);
+    const version = versionOf(this.world.store);
     const undo = this.#undo();
     this.#whenKept = [];
     const result = work();
@@ -196,7 +195,7 @@ export class Sandbox {
       send(asked, outcome);
       return;
     }
-    const version = versionOf(this.#world.store);
+    const version = versionOf(this.world.store);
     const finish = (outcome: Outcome): void => {
       this.#take(asked, outcome);
       send(asked, outcome);
@@ -217,7 +216,7 @@ export class Sandbox {
   }
 
   async #saved(version: number): Promise<void> {
-    const changed = versionOf(this.#world.store);
+    const changed = versionOf(this.world.store);
     if (changed === version || changed === this.#savedVersion) return;
     try {
       await this.file?.saved();
@@ -230,24 +229,22 @@ export class Sandbox {
   /** Returns what undoes the changes of settings from now on. */
   #undo(): () => void {
     const { state } = this.clock;
-    const [world, rules, start, origin] = [this.#world, this.#rules, this.#start, this.#origin];
-    const [preferred, snapshots] = [this.#preferred, this.#snapshots && new Map(this.#snapshots)];
+    const setup = this.#setup;
     return () => {
       this.clock.restore(state);
-      [this.#world, this.#rules, this.#start, this.#origin] = [world, rules, start, origin];
-      [this.#preferred, this.#snapshots] = [preferred, snapshots];
+      this.#setup = setup;
     };
   }
 
   /** Changes the options of assumptions. */
   assume(choices: Choices): void {
-    this.#world = withChoices(this.#world, choices);
+    this.#setup = { ...this.#setup, world: withChoices(this.world, choices) };
   }
 
   /** Resets everything except what `keep` names. */
   reset(keep: ReadonlySet<Kept> = KEEP_NOTHING): void {
-    const start = keep.has('scenario') ? this.#start : this.#origin;
-    const { choices, store } = this.#world;
+    const start = keep.has('scenario') ? this.start : this.origin;
+    const { choices, store } = this.world;
     if (!keep.has('store')) restoreStore(store, start.store);
     this.use(start, keep.has('clock'));
     this.upstream = this.#share.upstream;
@@ -269,18 +266,15 @@ export class Sandbox {
 
   /** Restarts from another start, which is also what a reset returns to. */
   restart(start: Start, keepStore = false): void {
-    if (!keepStore) restoreStore(this.#world.store, start.store);
-    this.#origin = start;
+    if (!keepStore) restoreStore(this.world.store, start.store);
+    this.#setup = { ...this.#setup, origin: start };
     this.use(start);
   }
 
   /** Continues from another start until a reset. Leaves the records to the caller. */
   use(start: Start, keepClock = false): void {
     if (!keepClock) this.clock.reset(start.clock);
-    this.#start = start;
-    this.#world = this.#worldFrom(start, this.#world.store);
-    this.#rules = new Rules(start.rules, start.seed);
-    this.#preferred = undefined;
+    this.#setup = setupFrom(this.#setup, start, this.clock, this);
   }
 
   /**
@@ -297,11 +291,5 @@ export class Sandbox {
   end(): void {
     for (const ending of this.#endings ?? []) ending();
     this.#endings = undefined;
-  }
-
-  #worldFrom({ choices, keys, seed }: Start, store: Store): World {
-    // In the background, so that a large store starts at once.
-    void indexByStatus(store.animals.base);
-    return createWorld({ store, clock: this.clock, choices, keys, seed });
   }
 }

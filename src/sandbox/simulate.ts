@@ -54,12 +54,13 @@ function demandedOutcome(world: World, call: Call, preferred: Preferred): Outcom
 }
 
 function decide(
-  { rules }: Sandbox,
+  sandbox: Sandbox,
   call: Call,
   preferred: Preferred | undefined,
 ): Decision | undefined {
-  if (preferred === undefined || !('rules' in preferred)) return rules.decide(call);
-  return preferred.rules.decide(call) ?? rules.decide(call);
+  const { rules } = sandbox;
+  if (preferred === undefined || !('book' in preferred)) return rules.decide(call);
+  return sandbox.preferredRules(preferred).decide(call) ?? rules.decide(call);
 }
 
 /** Tells the client, or whoever reads the journal, what became of its preference. */

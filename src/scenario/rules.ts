@@ -1,6 +1,7 @@
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import { bearerToken } from '../service/bearer.ts';
+import { Counts } from '../service/counts.ts';
 import type { Call } from '../service/input.ts';
 import { draw } from '../store/draw.ts';
 import { LONGEST_DELAY } from './duration.ts';
@@ -34,7 +35,6 @@ type Check = (call: Call) => boolean;
 
 /** Rules by operation, in the order in which they are tried. Sandboxes share it. */
 export interface RuleBook {
-  readonly size: number;
   readonly of: ReadonlyMap<OperationId, readonly BoundRule[]>;
 }
 
@@ -46,7 +46,7 @@ export interface RuleBook {
 export function ruleBook(rules: readonly Rule[]): RuleBook {
   const of = (id: OperationId): BoundRule[] =>
     rules.flatMap((rule, index) => (rule.on.includes(id) ? [boundRule(rule, index, id)] : []));
-  return { size: rules.length, of: new Map(OPERATION_IDS.map((id) => [id, of(id)])) };
+  return { of: new Map(OPERATION_IDS.map((id) => [id, of(id)])) };
 }
 
 function boundRule(rule: Rule, index: number, id: OperationId): BoundRule {
@@ -61,11 +61,13 @@ const FIELD = { chance: 0x60, delay: 0x61, delayAngle: 0x62 } as const;
 /** The rules of one sandbox, with their call counts. */
 export class Rules {
   readonly book: RuleBook;
+  /** By the index of a rule in the book. */
+  readonly counts: Counts<number>;
   readonly #seed: number;
-  #counts: Uint32Array | undefined;
 
-  constructor(book: RuleBook, seed: number) {
+  constructor(book: RuleBook, seed: number, counts: Counts<number> = new Counts()) {
     this.book = book;
+    this.counts = counts;
     this.#seed = seed;
   }
 
@@ -89,13 +91,12 @@ export class Rules {
   /** The number of calls that a rule has matched; undefined if it does not count them. */
   callsOf(rule: Rule): number | undefined {
     const bound = [...this.book.of.values()].flat().find((it) => it.rule === rule);
-    return bound?.counted === true ? (this.#counts?.[bound.index] ?? 0) : undefined;
+    return bound?.counted === true ? (this.counts.get(bound.index) ?? 0) : undefined;
   }
 
   #count(index: number): number {
-    this.#counts ??= new Uint32Array(this.book.size);
-    const count = (this.#counts[index] ?? 0) + 1;
-    this.#counts[index] = count;
+    const count = (this.counts.get(index) ?? 0) + 1;
+    this.counts.set(index, count);
     return count;
   }
 

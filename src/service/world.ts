@@ -2,6 +2,7 @@ import { type Choices, chooseOptions } from '../contract/assumption-table.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from './clock.ts';
+import type { CountNotes } from './counts.ts';
 import { type Keyring, keyring } from './keyring.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { type Representation, representationFor } from './representation.ts';
@@ -26,6 +27,8 @@ export interface WorldOptions {
   readonly choices?: Choices;
   readonly keys?: Keyring;
   readonly seed?: number;
+  /** Notes what the rate limit counts. */
+  readonly noting?: CountNotes;
 }
 
 /** Makes a world. By default, with the default keys, options and seed. */
@@ -38,7 +41,7 @@ export function createWorld(options: WorldOptions): World {
     clock,
     startedAt: clock.now(),
     seed,
-    rates: new RateLimiter(clock),
+    rates: new RateLimiter(clock, options.noting),
     represent: representationFor(choices),
   };
 }

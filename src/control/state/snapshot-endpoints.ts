@@ -58,18 +58,24 @@ export const SNAPSHOT_ENDPOINTS: readonly Listed[] = [
     summary: 'Delete a snapshot',
     replies: { 204: { description: 'Deleted.' }, 404: MISSING },
     handle: ({ sandbox, params: { name = '' } }) =>
-      sandbox.change(() => (sandbox.snapshots.delete(name) ? DONE : notFound(name))),
+      sandbox.change(() => {
+        const snapshots = new Map(sandbox.snapshots);
+        if (!snapshots.delete(name)) return notFound(name);
+        sandbox.snapshots = snapshots;
+        return DONE;
+      }),
   },
 ];
 
-function take({ snapshots, world }: Sandbox, name: string): ControlReply {
+function take(sandbox: Sandbox, name: string): ControlReply {
+  const { snapshots, world } = sandbox;
   const known = snapshots.has(name);
   if (!known && snapshots.size >= MOST_SNAPSHOTS) {
     const message = `snapshot limit (${MOST_SNAPSHOTS}) reached; delete a snapshot first`;
     return refuse('too_many_snapshots', 409, message);
   }
   const store = forkStore(world.store);
-  snapshots.set(name, store);
+  sandbox.snapshots = new Map(snapshots).set(name, store);
   return json(snapshotView(name, store), known ? 200 : 201);
 }
 
