@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { BASE_URL_FORM, baseUrlOf } from './contract/base-url.ts';
 import { BASE_PATH } from './contract/operations.ts';
 import { isLoopbackName } from './control/loopback.ts';
@@ -157,6 +157,8 @@ export async function startServer(
     await sandboxes.restart(next);
     return loaded.scenarios;
   };
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('the server has no port');
   const watching =
     options.watch === true ? await watch(options, loaded.scenarios, reload) : undefined;
   const close = async (): Promise<void> => {
@@ -170,7 +172,8 @@ export async function startServer(
     await file?.close();
   };
   return {
-    ...addressOf(server, host, certificate === undefined ? 'http' : 'https'),
+    url: urlOf(certificate === undefined ? 'http' : 'https', host, bound),
+    port: bound.port,
     controlToken,
     certificate: certificate?.cert,
     coverage: () => sandboxes.coverage(),
@@ -252,11 +255,14 @@ function drawToken(): string {
 
 const EVERY_ADDRESS = /^(?:0\.0\.0\.0|::|::ffff:(?:0\.0\.0\.0|0:0))$/;
 
-function addressOf(server: Server, host: string, scheme: string): { url: string; port: number } {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+/**
+ * The service's base URL on a server.
+ *
+ * @param host the name or address that the server was told to listen on
+ * @param bound where it listens
+ */
+export function urlOf(scheme: string, host: string, { address, port }: AddressInfo): string {
   // Clients cannot connect to the wildcard address.
-  const name = EVERY_ADDRESS.test(address.address) ? 'localhost' : host;
-  const authority = name.includes(':') ? `[${name}]` : name;
-  return { url: `${scheme}://${authority}:${address.port}${BASE_PATH}`, port: address.port };
+  const name = EVERY_ADDRESS.test(address) ? 'localhost' : host;
+  return `${scheme}://${name.includes(':') ? `[${name}]` : name}:${port}${BASE_PATH}`;
 }

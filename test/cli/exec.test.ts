@@ -12,6 +12,7 @@ import { terminalOf } from '../../src/cli/output/terminal.ts';
 import { packageRoot } from '../../src/package.ts';
 import { startServer } from '../../src/server.ts';
 import { type Environment, type Finished, runCommand, spawnCommand } from '../helpers/command.ts';
+import { TOKEN_HOST } from '../helpers/host.ts';
 import { invocationOf } from '../helpers/invocation.ts';
 
 let folder = '';
@@ -89,7 +90,7 @@ describe.concurrent('the command', () => {
       const headers = { Authorization: 'Bearer ' + token };
       console.log((await fetch(url + '/state', { headers })).status);
     `;
-    expect((await exec(['--host', '0.0.0.0'], script)).stdout).toBe('200\n');
+    expect((await exec(['--host', TOKEN_HOST], script)).stdout).toBe('200\n');
   });
 
   test('can start another petstore-mock, which ignores these variables', async () => {

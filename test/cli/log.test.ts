@@ -13,6 +13,7 @@ import { logFormatFor, openLog } from '../../src/cli/output/log-output.ts';
 import { Exchange } from '../../src/evidence/exchange.ts';
 import type { Finding } from '../../src/evidence/findings.ts';
 import { runCommand, startCommand } from '../helpers/command.ts';
+import { TOKEN_HOST } from '../helpers/host.ts';
 
 const PLAIN = { width: 80, colour: false };
 const COLOURED = { width: 80, colour: true };
@@ -323,7 +324,7 @@ describe('a server', () => {
 });
 
 test('with --log json every line but the ready line is JSON: exchanges, findings, control calls and notices', async () => {
-  const server = await startCommand(['--port', '0', '--host', '0.0.0.0', '--log', 'json']);
+  const server = await startCommand(['--port', '0', '--host', TOKEN_HOST, '--log', 'json']);
   const headers = { Authorization: 'Bearer demo-key' };
   await fetch(`${server.url}/pets?colour=red`, { headers });
   await fetch(new URL('/__mock/health', server.url));

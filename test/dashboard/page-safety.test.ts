@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { axeViolations, describeInChromium } from '../helpers/browser.ts';
 import { openDashboard } from '../helpers/dashboard.ts';
+import { TOKEN_HOST } from '../helpers/host.ts';
 
 const MARKUP = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
 const BIDI = 'safe\u202egnp.exe\u0007';
@@ -81,7 +82,7 @@ describeInChromium('the page', (browser) => {
   });
 
   test('asks for the token of a server beyond this machine, and forgets it with the tab', async () => {
-    const far = await startServer({ port: 0, host: '0.0.0.0', controlToken: 'right-token' });
+    const far = await startServer({ port: 0, host: TOKEN_HOST, controlToken: 'right-token' });
     onTestFinished(() => far.close());
     const { page } = await openDashboard(browser(), far);
     const token = page.getByLabel('Token', { exact: true });
@@ -91,7 +92,7 @@ describeInChromium('the page', (browser) => {
     expect(await axeViolations(page)).toEqual([]);
     await token.fill('right-token');
     await page.getByRole('button', { name: 'Use this token' }).click();
-    await page.getByText('No exchange yet').waitFor();
+    await page.getByText('No exchanges yet').waitFor();
     await fetch(
       `${far.url.replace('/v1', new URL(page.url()).pathname.slice(0, -'/__mock/'.length))}/v1/pets`,
     );
@@ -107,7 +108,7 @@ describeInChromium('the page', (browser) => {
   test('says that the server is lost, and finds it again', async () => {
     const first = await startServer({ port: 0 });
     const { page } = await openDashboard(browser(), first);
-    await page.getByText('No exchange yet').waitFor();
+    await page.getByText('No exchanges yet').waitFor();
     await first.close();
     await page.getByText('The server does not answer.').waitFor();
     const second = await startServer({ port: Number(new URL(first.url).port) });
@@ -120,7 +121,7 @@ describeInChromium('the page', (browser) => {
 
   test('loads at most 80 kB at first view, compressed and without the editor', async () => {
     const { page } = await open();
-    await page.getByText('No exchange yet').waitFor();
+    await page.getByText('No exchanges yet').waitFor();
     const loaded = await page.evaluate<[string, number][]>(
       `performance.getEntries()
         .filter(({ name, encodedBodySize }) => encodedBodySize > 0 && /__mock\\/(?:#|$|dashboard\\/)/.test(name))

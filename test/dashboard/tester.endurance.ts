@@ -14,7 +14,7 @@ describeInChromium('a tester', (browser) => {
 
   test('sees a call fail as it happens, and why', async () => {
     const { page, service } = await open();
-    await page.getByText('No exchange yet').waitFor();
+    await page.getByText('No exchanges yet').waitFor();
     await service('DELETE', '/store/orders/2', { headers: { 'X-Trace': 'one' } });
     await page.getByRole('link', { name: 'Exchange 1' }).click();
     const detail = page.getByRole('article');
@@ -55,7 +55,7 @@ describeInChromium('a tester', (browser) => {
 
   test('misses none of the latest exchanges after a flood of them', async () => {
     const { page, service } = await open();
-    await page.getByText('No exchange yet').waitFor();
+    await page.getByText('No exchanges yet').waitFor();
     await Promise.all(Array.from({ length: 600 }, () => service('GET', '/inventory')));
     await page.getByText('Show more of 200 exchanges').waitFor();
     await page.getByRole('link', { name: 'Exchange 600', exact: true }).waitFor();

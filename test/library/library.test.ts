@@ -12,6 +12,7 @@ import {
   startServer,
 } from '../../src/index.ts';
 import { tellExchanges } from '../../src/library/for-tests.ts';
+import { TOKEN_HOST } from '../helpers/host.ts';
 import { serve } from './serve.ts';
 
 let server: PetstoreMock;
@@ -374,7 +375,7 @@ describe('a refused call throws', () => {
 describe('a server', () => {
   test('on another host is controlled with its token', async () => {
     const { port, close } = await startServer({
-      host: '0.0.0.0',
+      host: TOKEN_HOST,
       port: 0,
       controlToken: 'secret',
       keys: { valid: ['other-key'] },
