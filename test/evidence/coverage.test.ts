@@ -469,12 +469,12 @@ const find = <It extends { operation: string; status: number }>(all: readonly It
   all.filter(({ operation, status }) => operation === of.operation && status === of.status);
 
 describe('the cases within documented replies', () => {
-  test('all have a row here, and are told apart by their names', () => {
+  test('all have a row here with a unique name', () => {
     expect(Object.keys(ROWS).sort()).toEqual(CASES.map(({ name }) => name).sort());
     expect(new Set(CASES.map(({ name }) => name)).size).toBe(CASES.length);
   });
 
-  test.each(CASES)('$name is noticed where it is shown, and nowhere near', async (named) => {
+  test.each(CASES)('$name is counted when shown, and not by a near miss', async (named) => {
     const { shown = [], near = [] } = ROWS[named.name] ?? {};
     expect([shown.length, near.length]).not.toContain(0);
     for (const sequence of shown) {
@@ -527,7 +527,7 @@ describe('the cases within documented replies', () => {
       ],
       shown: ['listInventory entry-unseen-status'],
     },
-  ])('are seen in what comes after $name', async ({ sequence, shown }) => {
+  ])('are counted in the replies after $name', async ({ sequence, shown }) => {
     const { cases } = await coverageAfter(sequence);
     const names = cases
       .filter(({ count }) => count > 0)
@@ -535,7 +535,7 @@ describe('the cases within documented replies', () => {
     expect(names).toEqual(expect.arrayContaining([...shown]));
   });
 
-  test('that a reply shows together are all counted, each by its first exchange', async () => {
+  test('shown by one reply are all counted, each with its first exchange', async () => {
     const { cases } = await coverageAfter(['GET /pets?limit=1', 'GET /pets?limit=2', 'GET /pets']);
     const first = Object.fromEntries(
       cases.filter(({ count }) => count > 0).map(({ id, first }) => [id, first?.exchange]),
@@ -571,23 +571,26 @@ describe('replies', () => {
     return reply.status;
   }
 
-  test.each(known)('$operation $status ($kind) counts if forced only if documented', async (it) => {
-    const { operation, status, kind } = it;
-    const listed = LISTED.find((one) => one.operation === operation && one.status === status);
-    if (listed === undefined) throw new Error('There is no way to it.');
-    const sandbox = `forced-${operation}-${status}`;
-    const [step] = stepsOf(listed, 'prefer', sandbox);
-    if (step === undefined) throw new Error('There is no request.');
-    expect(await send(step)).toBe(status);
-    expect(await send(step)).toBe(status);
-    const report = await coverageIn(`~${sandbox}`);
-    const shown = [...report.documented, ...report.assumed].filter(({ count }) => count > 0);
-    const counted = { operation, status, count: 2, first: { sandbox, exchange: 1 } };
-    expect(shown).toEqual(kind === 'documented' ? [expect.objectContaining(counted)] : []);
-    expect(report.totals.documented.shown).toBe(shown.length);
-  });
+  test.each(known)(
+    'a forced $operation $status ($kind) counts only if it is documented',
+    async (it) => {
+      const { operation, status, kind } = it;
+      const listed = LISTED.find((one) => one.operation === operation && one.status === status);
+      if (listed === undefined) throw new Error('There is no way to it.');
+      const sandbox = `forced-${operation}-${status}`;
+      const [step] = stepsOf(listed, 'prefer', sandbox);
+      if (step === undefined) throw new Error('There is no request.');
+      expect(await send(step)).toBe(status);
+      expect(await send(step)).toBe(status);
+      const report = await coverageIn(`~${sandbox}`);
+      const shown = [...report.documented, ...report.assumed].filter(({ count }) => count > 0);
+      const counted = { operation, status, count: 2, first: { sandbox, exchange: 1 } };
+      expect(shown).toEqual(kind === 'documented' ? [expect.objectContaining(counted)] : []);
+      expect(report.totals.documented.shown).toBe(shown.length);
+    },
+  );
 
-  test('that rest on an assumption are assumed, also with a documented status', async () => {
+  test('that rest on an assumption count as assumed, even with a documented status', async () => {
     const { documented, assumed, cases, totals } = await coverageAfter([
       'DELETE /store/orders/3',
       'GET /pets?limits=1',
@@ -602,7 +605,7 @@ describe('replies', () => {
   });
 
   const inEarnest = LISTED.filter(({ ground }) => ground === 'documented');
-  test.each(inEarnest)('$operation $status is counted where it is earned', async (listed) => {
+  test.each(inEarnest)('$operation $status is counted without being forced', async (listed) => {
     const { operation, status } = listed;
     const sandbox = `real-${operation}-${status}`;
     await coverageIn(`~${sandbox}`);
@@ -613,7 +616,7 @@ describe('replies', () => {
     ]);
   });
 
-  test('that are neither documented nor assumed, or of no operation, are not counted', async () => {
+  test('that are neither documented nor assumed, or belong to no operation, are not counted', async () => {
     const { totals } = await coverageAfter([
       ['GET /pets', prefer(503)],
       ['GET /pets', prefer(204)],
@@ -627,7 +630,7 @@ describe('replies', () => {
     });
   });
 
-  test('to HEAD are not counted: the document knows none', async () => {
+  test('to HEAD are not counted: the document has no HEAD', async () => {
     const { totals } = await coverageAfter(['HEAD /pets', 'HEAD /store/orders']);
     expect(totals).toMatchObject({ documented: { shown: 0 }, cases: { shown: 0 } });
   });
@@ -636,7 +639,7 @@ describe('replies', () => {
   test.each([
     ...SPOILT.map((fault) => ({ fault, shown: 0 })),
     { fault: { kind: 'slow-body', chunks: 2, over: 1 }, shown: 2 },
-  ])('with the fault $fault count only where they arrive whole', async ({ fault, shown }) => {
+  ])('with the fault $fault count only if they arrive complete', async ({ fault, shown }) => {
     const name = `fault-${typeof fault === 'string' ? fault : fault.kind}`;
     const origin = `http://127.0.0.1:${server.port}/~${name}`;
     const rules = ['listPets', 'cancelOrder'].map((on) => ({ on, apply: true, fault }));
@@ -681,7 +684,7 @@ describe('a long list', () => {
       .cases.filter(({ count }) => count > 0)
       .map(({ id }) => id);
 
-  test('shows what a change adds, also in a fork', () => {
+  test('shows what a change adds, even in a fork', () => {
     const { world, store, clock } = worldOf(200);
     const coverage = new Coverage('a');
     list(coverage, 1, world);
@@ -696,7 +699,7 @@ describe('a long list', () => {
     expect(casesIn(another)).toEqual(['order-absent-fields', 'order-complete']);
   });
 
-  test('is walked again where another assumption lists other orders', () => {
+  test('is read again when another assumption lists other orders', () => {
     const { world, store, clock } = worldOf(1);
     store.orders.set({ id: 2n, complete: true, status: 'cancelled' });
     const choices = { ...chooseOptions(), 'cancelled-orders': 'removed' } as const;
@@ -708,7 +711,7 @@ describe('a long list', () => {
   });
 });
 
-test('a report survives JSON', () => {
+test('a report can be written and read as JSON', () => {
   const report = server.coverage();
   expect(parseJson(JSON.stringify(report))).toEqual(report);
 });

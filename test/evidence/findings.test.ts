@@ -118,7 +118,7 @@ const FOUND: Readonly<Record<string, readonly Case[]>> = {
     },
   ],
   'rounded-id': [
-    ['as JavaScript writes it', 'DELETE /store/orders/9223372036854776000'],
+    ['as JavaScript prints it', 'DELETE /store/orders/9223372036854776000'],
     ['with every digit of the double', 'DELETE /store/orders/9223372036854775808'],
     ['with an exponent', 'DELETE /store/orders/9.223372036854776E18'],
   ].map(([how, text = '']) => ({
@@ -163,12 +163,12 @@ const CASES = Object.entries(FOUND).flatMap(([code, cases]) =>
   cases.map((it) => [code, it.does, it] as const),
 );
 
-describe('of what a client does is found', () => {
-  test('every kind, here', () => {
+describe('findings report', () => {
+  test('every kind has a case here', () => {
     expect(Object.keys(FOUND).sort()).toEqual(FINDING_CODE_NAMES.toSorted());
   });
 
-  test.each(CASES)('%s, where it %s', async (code, _does, { steps, with: options, message }) => {
+  test.each(CASES)('%s if a client %s', async (code, _does, { steps, with: options, message }) => {
     const { total, counts, findings } = await findingsAfter(steps, options);
     expect({ total, counts }).toEqual({ total: 1, counts: { [code]: 1 } });
     const last = steps.at(-1);
@@ -187,12 +187,12 @@ describe('of what a client does is found', () => {
     ]);
   });
 
-  test('what an operation is by nature once, with how often it was called', async () => {
+  test('deprecated and experimental operations once, with the number of calls', async () => {
     const { total, findings } = await findingsAfter([1, 2, 3].map((id) => step(`GET /pets/${id}`)));
     expect([total, findings.map(({ exchange }) => exchange)]).toEqual([3, [1]]);
   });
 
-  test('the first hundred, and how many there were', async () => {
+  test('the first hundred, and the total', async () => {
     const steps = Array.from({ length: 130 }, () => step('GET /store/orders?page=1'));
     const { total, findings } = await findingsAfter(steps);
     expect([total, findings.length]).toEqual([130, 100]);
@@ -201,14 +201,14 @@ describe('of what a client does is found', () => {
 
 /** What only looks like something that should not be done. */
 const INNOCENT: [does: string, steps: readonly Step[], options?: ServerOptions][] = [
-  ['asks again for what was not refused', [step('GET /pets'), step('GET /pets')]],
+  ['repeats a call that was not refused', [step('GET /pets'), step('GET /pets')]],
   [
-    'asks again after it has changed what it asks for',
+    'repeats a call after changing its target',
     [step('DELETE /store/orders/99'), step('DELETE /store/orders/98')],
   ],
-  ['asks again with another key', [step('GET /pets', { key: 'old' }), step('GET /pets')]],
+  ['repeats a call with another key', [step('GET /pets', { key: 'old' }), step('GET /pets')]],
   [
-    'asks again after a change that could have helped',
+    'repeats a call after a change that could have helped',
     [
       step('POST /pets {"name":1}'),
       step('POST /pets {"name":"Rex","categoryId":1}'),
@@ -216,26 +216,26 @@ const INNOCENT: [does: string, steps: readonly Step[], options?: ServerOptions][
     ],
   ],
   [
-    'repeats what a rule refused, which may be lifted',
+    'repeats a call that a rule refused',
     [step('DELETE /store/orders/1'), step('DELETE /store/orders/1')],
     { scenarios: ['conflict-without-body'] },
   ],
   [
-    'asks for an id that no double is written as, beside one that exists',
+    'asks for an unknown id that no double prints as',
     [step('DELETE /store/orders/9223372036854775806')],
     { scenarios: ['int64-ids'] },
   ],
-  ['asks for the highest id there can be', [step('DELETE /store/orders/9223372036854775807')]],
+  ['asks for the highest possible id', [step('DELETE /store/orders/9223372036854775807')]],
   ['sends a key that begins like a placeholder', [step('GET /pets', { key: 'nullable' })]],
   [
-    'pages as the assumption lets it',
+    'pages as the assumption allows',
     [step('GET /pets?offset=20')],
     { assume: { 'pets-paging': 'offset' } },
   ],
-  ['asks for a page with every parameter there is', [step('GET /pets?limit=5&status=sold')]],
+  ['asks for a page with every parameter', [step('GET /pets?limit=5&status=sold')]],
 ];
 
-describe('nothing is found where a client', () => {
+describe('there is no finding if a client', () => {
   test.each(INNOCENT.map(([does, ...asked]) => [does, asked] as const))(
     '%s',
     async (_does, asked) => {
@@ -246,7 +246,7 @@ describe('nothing is found where a client', () => {
   test.each<[what: string, call: Step, options: ServerOptions]>([
     ['were refused', step('GET /pets?limit=0'), {}],
     ['were too many', step('GET /pets'), { assume: { 'rate-limit': '1/m' } }],
-  ])('makes equal calls at once, which %s', async (_what, call, options) => {
+  ])('makes equal calls in parallel, which %s', async (_what, call, options) => {
     const { total } = await withServer(options, async (server) => {
       const agents = Array.from({ length: 8 }, oneConnection);
       // Every connection is open before the calls are made.
@@ -257,7 +257,7 @@ describe('nothing is found where a client', () => {
     expect(total).toBe(0);
   });
 
-  test('is correct in 1,000 calls of all kinds', async () => {
+  test('makes 1,000 correct calls of all kinds', async () => {
     const { findings, replies } = await withServer({}, async (server) => {
       const agent = oneConnection();
       const statuses = new Map<number, number>();
@@ -294,7 +294,7 @@ describe('each sandbox', () => {
 
   afterAll(() => server.close());
 
-  test('has findings of its own, and the server those of all', async () => {
+  test('has its own findings, and the server has all of them', async () => {
     const agent = oneConnection();
     const origin = server.url.replace(/\/v1$/, '');
     for (const name of ['one', 'two']) {

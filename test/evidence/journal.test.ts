@@ -39,7 +39,7 @@ function journalOf(capacity: number, count: number): Journal {
 const numbers = (journal: Journal): number[] => [...journal.select()].map(({ number }) => number);
 
 describe('the journal', () => {
-  test('keeps the latest exchanges, oldest first, and says how many it has dropped', () => {
+  test('keeps the latest exchanges, oldest first, and counts those it dropped', () => {
     const journal = journalOf(3, 5);
     expect(numbers(journal)).toEqual([3, 4, 5]);
     expect(journal.dropped).toBe(2);
@@ -50,7 +50,7 @@ describe('the journal', () => {
     expect(numbers(journal)).toEqual([]);
   });
 
-  test('goes on counting after it was emptied, and has dropped nothing then', () => {
+  test('keeps numbering after it is cleared, with nothing dropped', () => {
     const journal = journalOf(3, 5);
     journal.clear();
     expect(journal.dropped).toBe(0);
@@ -58,7 +58,7 @@ describe('the journal', () => {
     expect(numbers(journal)).toEqual([6]);
   });
 
-  test('says that a count is not complete where a dropped exchange could be one of them', () => {
+  test('marks a count as incomplete if a dropped exchange could match', () => {
     const journal = journalOf(3, 5);
     expect(journal.isComplete({})).toBe(false);
     expect(journal.isComplete({ from: 2 })).toBe(false);
@@ -76,7 +76,7 @@ describe('the journal', () => {
     expect(JSON.stringify([...journal.select()])).not.toMatch(/demo-key|abcd/);
   });
 
-  test('is searched by operation, status, basis, method, key and time', () => {
+  test('can be searched by operation, status, basis, method, key and time', () => {
     const journal = new Journal('default', 10, new Set());
     journal.record(1, SEEN, replied());
     const assumed = { kind: 'assumed', by: ['unknown-pet=404'] } as const;
@@ -98,7 +98,7 @@ describe('the journal', () => {
     expect(found({ to: 1 })).toEqual([1]);
   });
 
-  test('says why in words', () => {
+  test('gives the reasons in words', () => {
     const journal = new Journal('default', 10, new Set());
     const by = ['cancel-again=409'];
     const reason = 'order 3 is already cancelled';
@@ -112,7 +112,7 @@ describe('the journal', () => {
     ]);
   });
 
-  test('keeps no more of a long target and a long body than it needs, and no part of the socket', () => {
+  test('truncates long targets and bodies, and keeps no part of the socket', () => {
     const journal = new Journal('default', 1, new Set());
     const wide = Buffer.alloc(1 << 20, 'x');
     journal.record(
@@ -141,7 +141,7 @@ describe('the journal', () => {
     expect(seen.every((exchange) => Object.isFrozen(exchange))).toBe(true);
   });
 
-  test('tells its observers of every exchange, also where it keeps none', () => {
+  test('notifies observers of every exchange, even with a capacity of 0', () => {
     const seen: string[] = [];
     const observers = new Set([
       (sandbox: string, { target }: { target: string }) => {

@@ -34,12 +34,12 @@ function mark({ method = 'POST', target = '/v1/pets', key = 'a', body }: Sent): 
 
 const LONG = Buffer.alloc(1_000_000, 'y');
 
-test('a call is remembered by a few characters, however long it is', () => {
+test('a call is remembered as a short hash, however long it is', () => {
   const longest = mark({ target: `/v1/${'x'.repeat(16_000)}`, key: 'k'.repeat(8000), body: LONG });
   expect(longest.length).toBeLessThan(32);
 });
 
-test('a call is told from another by any byte of what it is', () => {
+test('any byte of a call distinguishes it from another', () => {
   const changed = Buffer.from(LONG);
   changed[999_999] = 'z'.charCodeAt(0);
   const sent: Sent[] = [
@@ -58,7 +58,7 @@ test('a call is told from another by any byte of what it is', () => {
   expect(mark({ body: Buffer.from(LONG) })).toBe(mark({ body: LONG }));
 });
 
-test('thousands of calls that differ by a character each have a mark of their own', () => {
+test('thousands of calls that differ by one character all have different hashes', () => {
   const marks = new Set<string>();
   for (let id = 0; id < 20_000; id += 1) marks.add(mark({ target: `/v1/pets/${id}` }));
   expect(marks.size).toBe(20_000);
@@ -114,7 +114,7 @@ test('a call repeated on the connection of its refusal is a retry, however fast'
   expect(await retries(again, again, again)).toEqual([false, true, true]);
 });
 
-test('a call sent ahead on the connection of its refusal is no retry', async () => {
+test('a call pipelined on the connection of its refusal is not a retry', async () => {
   const ahead = { connection: opened(0), received: inSameTurn };
   expect(await retries(ahead, ahead)).toEqual([false, false]);
 });
@@ -125,7 +125,7 @@ test('a call repeated on a connection opened after the refusal is a retry', asyn
   expect(await retries(first, later(), later())).toEqual([false, true, true]);
 });
 
-test('calls on connections that were open or waited to be accepted are no retries', async () => {
+test('calls on connections that were open or waiting to be accepted are not retries', async () => {
   const { idleTime } = performance.nodeTiming;
   const atOnce = () => ({ connection: opened(idleTime), received: inNextTurn });
   const accepted = { connection: {}, received: inNextTurn };

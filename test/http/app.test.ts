@@ -5,7 +5,7 @@ import { createApp } from '../../src/index.ts';
 
 const KEY = { Authorization: 'Bearer demo-key' };
 
-test('createApp answers supertest without a port of its own', async () => {
+test('createApp works with supertest and without a port', async () => {
   const app = createApp();
   await request(app).get('/v1/pets/1').set(KEY).expect(200).expect('Mock-Basis', 'documented');
   await request(app).get('/v1/pets/1').expect(401);
@@ -19,7 +19,7 @@ test('two apps share no state', async () => {
   await request(other).delete('/v1/store/orders/1').set(KEY).expect(204);
 });
 
-test('an app that is mounted in another keeps the mount path in its links', async () => {
+test('a mounted app keeps the mount path in its links', async () => {
   const outer = express();
   outer.use('/mock', createApp({ assume: { 'pets-paging': 'cursor' } }));
 
@@ -34,7 +34,7 @@ test('an app that is mounted in another keeps the mount path in its links', asyn
   expect(document.body.servers[0].url).toMatch(/\/mock\/v1$/);
 });
 
-test('middleware of the app around it applies to the service', async () => {
+test('middleware of the embedding app applies to the service', async () => {
   const outer = express();
   outer.use((_request, response, next) => {
     response.set('X-Outer', 'yes');
@@ -61,7 +61,7 @@ describe('behind a body parser', () => {
     ['JSON', express.json()],
     ['bytes', express.raw({ type: '*/*' })],
     ['text', express.text({ type: '*/*' })],
-  ])('that made %s of it, a body is still read', async (_what, parser) => {
+  ])('that turned it into %s, a body is still read', async (_what, parser) => {
     const outer = express();
     outer.use(parser, createApp());
     const reply = await request(outer).post('/v1/pets').set(KEY).send(animal).expect(201);
@@ -69,7 +69,7 @@ describe('behind a body parser', () => {
     await request(outer).put('/__mock/clock').send({ frozen: true }).expect(200);
   });
 
-  test('that rounds an integer, a request fails instead of keeping another number', async () => {
+  test('that rounds an integer, a request fails instead of storing a wrong number', async () => {
     const outer = express();
     outer.use(express.json(), createApp());
     const body = '{"name":"Rex","categoryId":9007199254740993}';
@@ -78,7 +78,7 @@ describe('behind a body parser', () => {
   });
 
   test.each(['9007199254740993', '1e400'])(
-    'that rounds %s, the Error is spelt as chosen',
+    'that rounds %s, the Error follows the assumptions',
     async (number) => {
       const outer = express();
       outer.use(express.json(), createApp({ assume: { 'error-codes': 'UPPER_CASE' } }));
@@ -88,7 +88,7 @@ describe('behind a body parser', () => {
     },
   );
 
-  test('that took more than the limit in chunks, the body is too large', async () => {
+  test('that read more than the limit in chunks, the body is too large', async () => {
     const outer = express();
     outer.use(express.json({ limit: '5mb' }), createApp());
     const sent = request(outer).post('/v1/pets').set(KEY).type('json');

@@ -185,7 +185,7 @@ describe('paths and methods', () => {
     ['/v1/customers', undefined],
     ['/v1/1', undefined],
     [`/v1/${'pet'.repeat(2_000)}`, undefined],
-  ])('the 404 of %s suggests %s', async (target, meant) => {
+  ])('the 404 for %s suggests %s', async (target, meant) => {
     const { body } = await askAlone({}, 'GET', target);
     const { message } = JSON.parse(body);
     const [, suggested] = /\(did you mean (.*)\?\)$/.exec(message) ?? [];
@@ -234,7 +234,7 @@ describe('paths and methods', () => {
     expect(await connection.rest()).toBe('');
   });
 
-  test('CONNECT behind a reply that is still due closes the connection', async () => {
+  test('CONNECT behind a pending reply closes the connection', async () => {
     const { port } = await start({ animals: 100_000 });
     const connection = await openRaw(port);
     const connect = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n';
@@ -264,7 +264,7 @@ describe('paths and methods', () => {
 });
 
 describe('bodies', () => {
-  test('a Content-Length over the limit is refused before the body comes', async () => {
+  test('a Content-Length over the limit is refused before the body arrives', async () => {
     const reply = await askAlone({}, 'POST', '/v1/pets', {
       'Content-Type': 'application/json',
       'Content-Length': String(MIB + 1),
@@ -363,14 +363,17 @@ describe('Expect: 100-continue', () => {
   });
 });
 
-describe('what is not HTTP', () => {
+describe('anything but HTTP', () => {
   test.each<[string, string]>([
     ['words', 'hello there\r\n\r\n'],
-    ['a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
     ['a header without a colon', 'GET /v1/pets HTTP/1.1\r\nHost localhost\r\n\r\n'],
-    ['two lengths', 'POST /v1/pets HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
     [
-      'a length and chunks',
+      'two Content-Length headers',
+      'POST /v1/pets HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+    ],
+    [
+      'Content-Length and chunks',
       'POST /v1/pets HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
     ],
     ['no such method', 'FETCH /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n'],
@@ -475,7 +478,7 @@ describe('another protocol', () => {
       'http:// instead of https://',
     ],
     ['an HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'turn HTTP/2 off'],
-  ])('%s is reported once, with what to do', async (_name, bytes, cure) => {
+  ])('%s is reported once, with the remedy', async (_name, bytes, cure) => {
     const notices: string[] = [];
     const { port } = await start({ onNotice: (message) => notices.push(message) });
     for (const _attempt of [1, 2]) {
@@ -603,10 +606,10 @@ describe('connections', () => {
   });
 
   test.each<[string, string, number]>([
-    ['was asked to be', rawRequest('GET', '/v1/pets/1', { Connection: 'close' }), 200],
-    ['was asked to be, by HTTP/1.0,', 'GET /v1/pets/1 HTTP/1.0\r\n\r\n', 401],
-    ['had to be', 'GET /v1/pets/1 HTTP/1.1\r\n\r\n', 400],
-  ])('behind a reply that %s the last nothing is done', async (_how, last, status) => {
+    ['the client asked to be', rawRequest('GET', '/v1/pets/1', { Connection: 'close' }), 200],
+    ['an HTTP/1.0 client asked to be', 'GET /v1/pets/1 HTTP/1.0\r\n\r\n', 401],
+    ['an error made', 'GET /v1/pets/1 HTTP/1.1\r\n\r\n', 400],
+  ])('after a reply that %s the last, further requests are ignored', async (_how, last, status) => {
     const server = await start();
     const cancel = rawRequest('DELETE', '/v1/store/orders/1');
     for (const behind of [cancel, 'garbage\r\n\r\n', cancel + cancel]) {
@@ -631,7 +634,7 @@ describe('connections', () => {
     expect(await connection.rest()).toBe('');
   });
 
-  test('long lists in a row show what was there when each was asked for', async () => {
+  test('consecutive long lists show the store as of each request', async () => {
     const { port } = await start({ animals: 20_000 });
     const connection = await openRaw(port);
     const body = '{"quantity":987654}';
@@ -650,7 +653,7 @@ describe('connections', () => {
     ]);
   });
 
-  test('a long list that waits behind another is not generated ahead', async () => {
+  test('a long list queued behind another is not generated early', async () => {
     const { port } = await start({ animals: 20_000 });
     const connection = await openRaw(port);
     const last = rawRequest('GET', '/v1/inventory', { Connection: 'close' });
@@ -707,7 +710,7 @@ describe('connections', () => {
         await once(socket, 'close');
       },
     ],
-  ])('the server survives a client that leaves in the middle of %s', async (_name, leave) => {
+  ])('the server survives a client that disconnects in the middle of %s', async (_name, leave) => {
     const { port } = await start({ animals: 100_000 });
     await Promise.all([leave(port), leave(port), leave(port)]);
     await expectWell(port);
@@ -754,7 +757,7 @@ describe('Host', () => {
   );
 });
 
-describe('a fault of the mock itself', () => {
+describe('an internal error', () => {
   /** A store whose records can no longer be read once the sandboxes have started. */
   function brokenSandboxes(): Sandboxes {
     let isBroken = false;

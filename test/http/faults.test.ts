@@ -193,7 +193,7 @@ describe('clients of each kind', () => {
   test.each<[string, Fault]>([
     ['truncate', { kind: 'truncate' }],
     ['bad-chunk', { kind: 'bad-chunk' }],
-  ])('fail on %s also where the reply has no content', async (_kind, fault) => {
+  ])('fail on %s even if the reply has no content', async (_kind, fault) => {
     const { url } = await serve(fault, NO_CONTENT);
     expect((await curl(`${url}/fault`)).exit).toBe(52);
     await expect(fetchFailure(`${url}/fault`)).resolves.toBe('SocketError UND_ERR_SOCKET');
@@ -201,7 +201,7 @@ describe('clients of each kind', () => {
     await expect(get(`${url}/fault`, undefined, 'HEAD')).rejects.toThrow();
   });
 
-  test('get a whole body that is not JSON', async () => {
+  test('get a complete body that is not JSON', async () => {
     const { url } = await serve({ kind: 'malformed-json' });
     const curled = await curl(`${url}/fault`);
     const fetched = await fetch(`${url}/fault`);
@@ -224,7 +224,7 @@ describe('clients of each kind', () => {
     expect(got.headers).not.toHaveProperty('mock-basis');
   });
 
-  test('get the whole body in the end, however slowly', async () => {
+  test('get the complete body in the end, however slowly', async () => {
     const { url } = await serve(slow(5, 30));
     expect(await curl(`${url}/fault`)).toEqual({ exit: 0, stdout: PETS });
     expect(await (await fetch(`${url}/fault`)).text()).toBe(PETS);
@@ -240,7 +240,7 @@ describe('clients of each kind', () => {
 });
 
 describe('reset', () => {
-  test('is a TCP reset at once, with nothing sent', async () => {
+  test('resets the TCP connection at once and sends nothing', async () => {
     const { port } = await serve({ kind: 'reset' });
     // No timer fires.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -250,13 +250,13 @@ describe('reset', () => {
     });
   });
 
-  test('comes also where the rest of a body is on its way', async () => {
+  test('works even while the rest of a body is arriving', async () => {
     const { port } = await serve({ kind: 'reset' });
     const half = rawRequest('POST', '/fault', { 'Content-Length': '1000' }, '{"name": ');
     expect(await ask(port, half)).toEqual({ bytes: '', error: 'ECONNRESET' });
   });
 
-  test('gives the replies before it a head start, which long ones need', async () => {
+  test('waits so that long earlier replies arrive', async () => {
     const long = 'x'.repeat(512 * 1024);
     const { port } = await serve({ kind: 'reset' }, REPLY, long);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -271,7 +271,7 @@ describe('reset', () => {
     expect(await connection.ending()).toEqual({ bytes: '', error: 'ECONNRESET' });
   });
 
-  test('is a plain end where the server listens on what is not TCP', async () => {
+  test('only closes the connection if the server does not listen on TCP', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'socket');
@@ -289,12 +289,12 @@ describe('reset', () => {
 });
 
 describe('close', () => {
-  test('ends the connection in good order, without a byte', async () => {
+  test('ends the connection cleanly without sending a byte', async () => {
     const { port } = await serve({ kind: 'close' });
     expect(await ask(port)).toEqual({ bytes: '', error: undefined });
   });
 
-  test('ends it in good order also where the rest of a body is on its way', async () => {
+  test('ends it cleanly even while the rest of a body is arriving', async () => {
     const { port, server } = await serve({ kind: 'close' });
     const closed = once(server, 'connection').then(([socket]) => once(socket, 'close'));
     const connection = await open(port);
@@ -307,7 +307,7 @@ describe('close', () => {
 });
 
 describe('truncate', () => {
-  test('sends half of what Content-Length promises, then closes in good order', async () => {
+  test('sends half of what Content-Length announces, then closes cleanly', async () => {
     const { port } = await serve({ kind: 'truncate' });
     const { bytes, error } = await ask(port);
     const [head, body] = parts(bytes);
@@ -325,7 +325,7 @@ describe('truncate', () => {
     expect(parts(bytes)[1]).toHaveLength(body.length / 2);
   });
 
-  test('promises one byte of an empty body', async () => {
+  test('announces an empty body as one byte', async () => {
     const { port } = await serve({ kind: 'truncate' }, { ...REPLY, body: '' });
     const [head, body] = parts((await ask(port)).bytes);
     expect(head).toMatch(/\r\nContent-Length: 1(\r\n|$)/);
@@ -341,7 +341,7 @@ describe('truncate', () => {
     expect(end).toEqual({ bytes: 'HTTP/1.1 2', error: undefined });
   });
 
-  test('keeps what is pipelined behind it from filling the promise', async () => {
+  test('keeps pipelined replies from completing the body', async () => {
     const { port } = await serve({ kind: 'truncate' });
     const both = rawRequest('GET', '/1') + rawRequest('GET', '/fault') + rawRequest('GET', '/2');
     const connection = await open(port);
@@ -353,7 +353,7 @@ describe('truncate', () => {
 });
 
 describe('malformed-json', () => {
-  test('is never JSON, whatever the body, and leaves the connection as it was', async () => {
+  test('is never JSON, whatever the body, and keeps the connection open', async () => {
     let body = '';
     const { url } = await serve({ kind: 'malformed-json' }, () => ({ ...REPLY, body }));
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -375,7 +375,7 @@ describe('malformed-json', () => {
     agent.destroy();
   });
 
-  test('leaves a reply that has no content as it is', async () => {
+  test('does not change a reply without content', async () => {
     const { port } = await serve({ kind: 'malformed-json' }, NO_CONTENT);
     const connection = await open(port);
     connection.send(rawRequest('GET', '/fault') + rawRequest('GET', '/1'));
@@ -385,7 +385,7 @@ describe('malformed-json', () => {
     expect(second?.body).toBe(PETS);
   });
 
-  test('promises to HEAD what GET would get', async () => {
+  test('announces to HEAD what GET would get', async () => {
     const { port } = await serve({ kind: 'malformed-json' });
     const connection = await open(port);
     connection.send(rawRequest('GET', '/fault') + rawRequest('HEAD', '/fault'));
@@ -411,7 +411,7 @@ describe('html', () => {
 });
 
 describe('bad-chunk', () => {
-  test('sends one good chunk and one whose size is no number, then closes', async () => {
+  test('sends one valid chunk and one whose size is not a number, then closes', async () => {
     const { port } = await serve({ kind: 'bad-chunk' });
     const { bytes, error } = await ask(port);
     const [head, body = ''] = parts(bytes);
@@ -425,12 +425,12 @@ describe('bad-chunk', () => {
     expect(badSize).toMatch(/^[^0-9a-fA-F]/);
   });
 
-  test('has only the bad chunk where the body is empty', async () => {
+  test('has only the bad chunk if the body is empty', async () => {
     const { port } = await serve({ kind: 'bad-chunk' }, { ...REPLY, body: '' });
     expect(parts((await ask(port)).bytes)[1]).toMatch(/^[^0-9a-fA-F]/);
   });
 
-  test.each(['HTTP/1.0', 'HTTP/1.1'])('suits %s', async (version) => {
+  test.each(['HTTP/1.0', 'HTTP/1.1'])('works with %s', async (version) => {
     const { port } = await serve({ kind: 'bad-chunk' });
     const request = rawRequest('GET', '/fault').replace('HTTP/1.1', version);
     const [head] = parts((await ask(port, request)).bytes);
@@ -439,7 +439,7 @@ describe('bad-chunk', () => {
 });
 
 describe('slow-body', () => {
-  test('sends the head at once and the pieces evenly, the last at the end', async () => {
+  test('sends the head at once, then evenly spaced pieces', async () => {
     const { port, server } = await serve(slow(4, 1_000), { ...REPLY, body: '0123456789' });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const connection = await open(port);
@@ -464,7 +464,7 @@ describe('slow-body', () => {
     expect((await connection.reply()).body).toBe(PETS);
   });
 
-  test('begins when its turn comes, and what is behind it waits', async () => {
+  test('starts after earlier replies, and later ones wait', async () => {
     const { port } = await serve(slow(3, 10));
     const connection = await open(port);
     const [a, b] = [rawRequest('GET', '/1'), rawRequest('GET', '/fault')];
@@ -479,7 +479,7 @@ describe('slow-body', () => {
     ['one piece', slow(1, 5), REPLY],
     ['an empty body', slow(3, 60_000), { ...REPLY, body: '' }],
     ['a body in bytes', slow(3, 5), { ...REPLY, body: Buffer.from(PETS) }],
-  ])('manages %s', async (_what, fault, written) => {
+  ])('supports %s', async (_what, fault, written) => {
     const { url } = await serve(fault, written);
     expect((await get(`${url}/fault`)).body).toBe(written.body.toString());
   });
@@ -487,14 +487,14 @@ describe('slow-body', () => {
   test.each([
     ['204', 'GET', NO_CONTENT],
     ['HEAD', 'HEAD', REPLY],
-  ])('answers at once where %s lets no content come', async (_what, method, written) => {
+  ])('answers at once if %s allows no content', async (_what, method, written) => {
     const { port } = await serve(slow(3, 60_000), written);
     const connection = await open(port);
     connection.send(rawRequest(method, '/fault'));
     expect((await connection.reply(method)).status).toBe(written.status);
   });
 
-  test('is sent whole when the server closes', async () => {
+  test('is sent completely when the server closes', async () => {
     const { port, server, faults } = await serve(slow(2, 600_000));
     const connection = await open(port);
     connection.send(rawRequest('GET', '/fault', { Connection: 'close' }));
@@ -531,7 +531,7 @@ describe('hang', () => {
     return [connection, response];
   }
 
-  test.each(['end', 'destroy'] as const)('is over when the client leaves (%s)', async (leave) => {
+  test.each(['end', 'destroy'] as const)('ends when the client disconnects (%s)', async (leave) => {
     const mock = await serve({ kind: 'hang' });
     const [{ socket }, response] = await hanging(mock);
     const closed = once(response, 'close');
@@ -539,7 +539,7 @@ describe('hang', () => {
     await closed;
   });
 
-  test('takes 5 minutes at most', async () => {
+  test('lasts 5 minutes at most', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const mock = await serve({ kind: 'hang' });
     const [connection, response] = await hanging(mock);
@@ -550,7 +550,7 @@ describe('hang', () => {
     expect(await connection.ending()).toEqual({ bytes: '', error: undefined });
   });
 
-  test('does not keep a server from closing, nor does one that begins then', async () => {
+  test('does not keep the server from closing, even if it begins during the stop', async () => {
     const mock = await serve({ kind: 'hang' });
     const [first] = await hanging(mock);
     const second = await open(mock.port);
@@ -563,7 +563,7 @@ describe('hang', () => {
     await closed;
   });
 
-  test('keeps what is pipelined behind it waiting, without a warning', async () => {
+  test('blocks pipelined requests behind it, without a warning', async () => {
     const warned: Error[] = [];
     const note = (warning: Error): void => {
       warned.push(warning);

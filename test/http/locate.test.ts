@@ -17,36 +17,36 @@ function located(sandboxes: Sandboxes, token: string, inPath?: string, inHeader?
   return [sandbox.name, authorization];
 }
 
-describe('a key with a name', () => {
+describe('a key with a sandbox name', () => {
   test.each([
     ['key~mine', 'mine', 'Bearer key'],
     ['a~b~mine', 'mine', 'Bearer a~b'],
-  ])('%s leads to %s', (token, name, authorization) => {
+  ])('%s selects %s', (token, name, authorization) => {
     expect(located(new Sandboxes(startWith('key')), token)).toEqual([name, authorization]);
   });
 
-  test('names the sandbox where a header names another, and not where the path does', () => {
+  test('wins over the header, but not over the path', () => {
     const sandboxes = new Sandboxes(startWith('key'));
     expect(located(sandboxes, 'key~mine', undefined, 'other')).toEqual(['mine', 'Bearer key']);
     expect(sandboxes.has('other')).toBe(false);
     expect(located(sandboxes, 'key~mine', 'path', 'other')).toEqual(['path', 'Bearer key']);
   });
 
-  test('of many spaces is parsed in linear time', () => {
+  test('with many spaces is parsed in linear time', () => {
     const spaces = ' '.repeat(1_000_000);
     expect(located(new Sandboxes(startWith('key')), `${spaces}x~!`)[0]).toBe('default');
   });
 });
 
-describe('a key that has a ~ of its own', () => {
-  test('is whole where every sandbox starts with it', () => {
+describe('a key that contains ~', () => {
+  test('is not split if every sandbox starts with it', () => {
     const sandboxes = new Sandboxes(startWith('a~b'));
     expect(located(sandboxes, 'a~b')).toEqual(['default', 'Bearer a~b']);
     expect(located(sandboxes, 'a~b', 'mine')).toEqual(['mine', 'Bearer a~b']);
     expect(located(sandboxes, 'a~b', undefined, 'other')).toEqual(['other', 'Bearer a~b']);
   });
 
-  test('is whole in the one sandbox that knows it', () => {
+  test('is not split in the one sandbox that has it', () => {
     const sandboxes = new Sandboxes(startWith('key'));
     sandboxes.find('mine')?.restart(startWith('a~b'));
     expect(located(sandboxes, 'a~b', 'mine')).toEqual(['mine', 'Bearer a~b']);

@@ -5,7 +5,7 @@ import { describePresets, QUICK_PAIRS, SHOWS, startWith } from '../helpers/prese
 describePresets(QUICK_PAIRS);
 
 describe('a preset', () => {
-  test('has a test here, every one that ships', () => {
+  test('has a test here, for each that ships', () => {
     expect(Object.keys(SHOWS).sort()).toEqual(shippedScenarios().map(({ name }) => name));
   });
 

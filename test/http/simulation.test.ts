@@ -46,7 +46,7 @@ describe('a rule', () => {
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(98);
   });
 
-  test('gives the documented body for a status, and names itself', async () => {
+  test('sends the documented body of a status, and is named in Mock-Basis', async () => {
     const { port } = await start(
       withRules({ on: 'cancelOrder', where: { orderId: 3 }, reply: { status: 404 } }),
     );
@@ -57,7 +57,7 @@ describe('a rule', () => {
     expect((await ask('DELETE', '/store/orders/1')).status).toBe(204);
   });
 
-  test('gives any body, even a wrong one, with the digits it is written in', async () => {
+  test('sends any body, even an invalid one, with its exact digits', async () => {
     const body =
       '{"rules":[{"on":"createPet","reply":{"status":201,"body":{"id":9007199254740993}}}]}';
     const path = scenario({});
@@ -67,12 +67,12 @@ describe('a rule', () => {
     expect(text).toBe('{"id":9007199254740993}');
   });
 
-  test('decides before the key is looked at', async () => {
+  test('decides before the key is checked', async () => {
     const { port } = await start(withRules({ on: '*', reply: { status: 500 } }));
     expect((await asker(port)('GET', '/pets', { key: null })).status).toBe(500);
   });
 
-  test('sees requests whose body is no JSON', async () => {
+  test('sees requests whose body is not JSON', async () => {
     const { port } = await start(withRules({ on: 'createPet', reply: { status: 201 } }));
     const answer = await asker(port)('POST', '/pets');
     expect(answer).toMatchObject({ status: 201, json: { id: 1 } });
@@ -86,7 +86,7 @@ describe('a rule', () => {
     expect((await asker(port)('GET', '/pets')).status).toBe(500);
   });
 
-  test('makes the change and loses the reply where it says so', async () => {
+  test('can make the change and lose the reply', async () => {
     const { port } = await start(
       withRules({ on: 'cancelOrder', apply: true, fault: 'close', calls: 1 }),
     );
@@ -95,7 +95,7 @@ describe('a rule', () => {
     expect((await ask('DELETE', '/store/orders/1')).status).toBe(409);
   });
 
-  test('that only delays leaves reply and basis as they are', async () => {
+  test('that only delays does not change the reply or its basis', async () => {
     const { port } = await start(withRules({ on: 'getPet', delay: 30 }));
     const started = performance.now();
     const { status, headers } = await asker(port)('GET', '/pets/1');
@@ -103,7 +103,7 @@ describe('a rule', () => {
     expect(performance.now() - started).toBeGreaterThan(28);
   });
 
-  test('may be one delay for all that no other rule decides, which a reset keeps', async () => {
+  test('for --delay delays what no other rule decides, and survives a reset', async () => {
     const { port } = await start({
       delay: 30,
       ...withRules({ on: 'getPet', reply: { status: 503 } }),
@@ -119,7 +119,7 @@ describe('a rule', () => {
     expect((await ask('GET', '/pets/1')).status).toBe(503);
   });
 
-  test('counts apart in every sandbox', async () => {
+  test('counts separately in each sandbox', async () => {
     const { port } = await start(withRules({ on: '*', calls: 1, reply: { status: 503 } }));
     for (const base of ['/v1', '/~one/v1', '/~two/v1']) {
       const ask = asker(port, base);
@@ -132,7 +132,7 @@ describe('a rule', () => {
 const EXAMPLE_IDS: Readonly<Record<string, string>> = { petId: '1', orderId: '1' };
 
 describe('Prefer', () => {
-  test('gets any operation answered with each status that it knows', async () => {
+  test('gets each documented or assumed status of any operation', async () => {
     const { port } = await start();
     for (const id of OPERATION_IDS) {
       const { method, path } = operationShape(id);
@@ -155,7 +155,7 @@ describe('Prefer', () => {
     expect((await ask('DELETE', '/store/orders/1')).status).toBe(204);
   });
 
-  test('asks for the rules of a scenario, for this request alone', async () => {
+  test('applies the rules of a scenario to this request only', async () => {
     const { port } = await start();
     const ask = asker(port);
     const answer = await ask('GET', '/pets', { headers: { Prefer: 'scenario=outage' } });
@@ -170,7 +170,7 @@ describe('Prefer', () => {
     'code=999',
     'scenario=nothing',
     'scenario=../../etc/passwd',
-  ])('%s is passed over', async (preference) => {
+  ])('%s is ignored', async (preference) => {
     const { port } = await start();
     const answer = await asker(port)('GET', '/pets', { headers: { Prefer: preference } });
     expect(answer.status).toBe(200);
@@ -180,24 +180,27 @@ describe('Prefer', () => {
   test.each([
     ['code=999', 'Prefer: code: expected a status from 200 to 599, found "999"'],
     ['scenario=outtage', 'expected a shipped scenario, found "outtage" (did you mean outage?)'],
-  ])('%s is told in the journal, and is 400 under handling=strict', async (preference, why) => {
-    const { port } = await start();
-    const ask = asker(port);
-    await ask('GET', '/pets', { headers: { Prefer: preference } });
-    const { json } = await asker(port, '/__mock')('GET', '/requests');
-    expect(json).toMatchObject({ exchanges: [{ why: [expect.stringContaining(why)] }] });
-    const strict = await ask('GET', '/pets', {
-      headers: { Prefer: `handling=strict, ${preference}` },
-    });
-    expect(strict).toMatchObject({
-      status: 400,
-      json: { code: 'invalid_input', message: expect.stringContaining(why) },
-    });
-    const right = await ask('GET', '/pets', { headers: { Prefer: 'code=401; handling=strict' } });
-    expect(right.status).toBe(401);
-  });
+  ])(
+    '%s is explained in the journal, and gets 400 with handling=strict',
+    async (preference, why) => {
+      const { port } = await start();
+      const ask = asker(port);
+      await ask('GET', '/pets', { headers: { Prefer: preference } });
+      const { json } = await asker(port, '/__mock')('GET', '/requests');
+      expect(json).toMatchObject({ exchanges: [{ why: [expect.stringContaining(why)] }] });
+      const strict = await ask('GET', '/pets', {
+        headers: { Prefer: `handling=strict, ${preference}` },
+      });
+      expect(strict).toMatchObject({
+        status: 400,
+        json: { code: 'invalid_input', message: expect.stringContaining(why) },
+      });
+      const right = await ask('GET', '/pets', { headers: { Prefer: 'code=401; handling=strict' } });
+      expect(right.status).toBe(401);
+    },
+  );
 
-  test('is nothing to a server that must not be told from the service', async () => {
+  test('is ignored under --plain', async () => {
     const { port } = await start({ plain: true });
     const answer = await asker(port)('GET', '/pets', { headers: { Prefer: 'code=401' } });
     expect(answer.status).toBe(200);
@@ -206,7 +209,7 @@ describe('Prefer', () => {
 });
 
 describe('a frozen clock', () => {
-  test('gives the same bytes at every run', async () => {
+  test('produces the same bytes in every run', async () => {
     const requests = [
       rawRequest('GET', '/v1/pets?limit=3'),
       rawRequest('GET', '/v1/pets/1'),
@@ -244,7 +247,7 @@ describe('a delay', () => {
     expect((await answer).status).toBe(200);
   });
 
-  test('of many pipelined calls puts no listener on their connection for each', async () => {
+  test('of many pipelined calls adds no listener per call to their connection', async () => {
     const warnings = vi.fn();
     process.on('warning', warnings);
     onTestFinished(() => {
@@ -259,7 +262,7 @@ describe('a delay', () => {
     expect(warnings).not.toHaveBeenCalled();
   });
 
-  test('ends where the client leaves', async () => {
+  test('ends when the client disconnects', async () => {
     const server = await start(withRules({ on: 'getPet', delay: 300_000 }));
     const connection = await openRaw(server.port);
     connection.send(rawRequest('GET', '/v1/pets') + rawRequest('GET', '/v1/pets/1'));

@@ -153,7 +153,7 @@ test('requests that arrived before the stop are answered', async () => {
 });
 
 test.each<[string, boolean, string]>([
-  ['said nothing', false, ''],
+  ['sent nothing', false, ''],
   ['stopped in its headers', false, 'GET /v1/pets HTTP/1.1\r\nHost: loc'],
   ['rests', true, rawRequest('GET', '/v1/pets')],
   ['stopped in its next headers', true, `${rawRequest('GET', '/v1/pets')}GET /v1`],
@@ -163,7 +163,7 @@ test.each<[string, boolean, string]>([
     true,
     post('', { 'Content-Length': '2000000', Expect: '100-continue' }),
   ],
-  ['hears of requests', true, rawRequest('GET', '/__mock/requests/stream')],
+  ['streams the journal', true, rawRequest('GET', '/__mock/requests/stream')],
   ['hangs', false, rawRequest('GET', '/v1/pets/1', { Prefer: 'scenario=outage' })],
 ])('close() does not wait for a client that %s', async (_what, answered, bytes) => {
   const server = await start();

@@ -46,7 +46,7 @@ test('long replies share turns: one chunk per turn, round robin', async () => {
   expect(bodies).toEqual(targets.map(() => `>${'x'.repeat(299)}.`));
 });
 
-test('a pipelined reply starts after the one before it is sent', async () => {
+test('a pipelined reply starts after the previous one is sent', async () => {
   const made: string[] = [];
   const { port } = await serve(50, made);
   const client = await openRaw(port);
@@ -56,7 +56,7 @@ test('a pipelined reply starts after the one before it is sent', async () => {
   expect(made.indexOf('/second')).toBe(49);
 });
 
-test('a reply whose client has left takes no more turns', async () => {
+test('a reply whose client has disconnected takes no more turns', async () => {
   const made: string[] = [];
   const { port, server } = await serve(1_000_000, made);
   const client = await openRaw(port);

@@ -83,7 +83,7 @@ async function received(client: TLSSocket): Promise<{ text: string; reset: boole
 const LAST = { Connection: 'close' };
 
 describe('the certificate', () => {
-  test('is for this machine and the host, of P-256, and valid for a year from now', () => {
+  test('is for this machine and the host, uses P-256, and is valid for a year', () => {
     const { cert, key } = own;
     const certificate = new X509Certificate(cert);
     for (const name of ['localhost']) expect(certificate.checkHost(name)).toBe(name);
@@ -101,7 +101,7 @@ describe('the certificate', () => {
     expect(Date.parse(certificate.validFrom)).toBeLessThan(Date.now());
   });
 
-  test('also names the host, and the machine where the server listens on every address', async () => {
+  test('also names the host, and the machine if the server listens on every address', async () => {
     const names = async (host: string) => new X509Certificate((await drawn(host)).cert);
     expect((await names('pets.test')).checkHost('pets.test')).toBe('pets.test');
     expect((await names('192.0.2.7')).checkIP('192.0.2.7')).toBe('192.0.2.7');
@@ -109,7 +109,7 @@ describe('the certificate', () => {
     expect((await names('fe80::1%eth0')).checkIP('fe80::1')).toBe('fe80::1');
   });
 
-  test('is another at each start', async () => {
+  test('is new at each start', async () => {
     const { fingerprint256 } = new X509Certificate((await drawn('127.0.0.1')).cert);
     expect(fingerprint256).not.toBe(new X509Certificate(own.cert).fingerprint256);
   });
@@ -130,7 +130,7 @@ describe('the certificate', () => {
     expect(served).toEqual({ status: 200, type: 'application/x-pem-file', text: own.cert });
   });
 
-  test('is not there over plain HTTP', async () => {
+  test('does not exist over plain HTTP', async () => {
     const server = await startServer({ port: 0 });
     servers.push(server);
     const reply = await fetch(new URL('/__mock/certificate.pem', server.url));
@@ -182,7 +182,7 @@ describe('the certificate', () => {
   });
 
   test.runIf(findProgram('openssl'))(
-    'cannot be used with a key that TLS refuses as too weak',
+    'cannot be used with a key that is too weak for TLS',
     async () => {
       const pair = { tlsCert: fileOf('weak.pem'), tlsKey: fileOf('weak-key.pem') };
       const files = ['-keyout', pair.tlsKey, '-out', pair.tlsCert];
@@ -203,7 +203,7 @@ describe('the certificate', () => {
     },
   );
 
-  test('cannot be used with the key of another', async () => {
+  test('cannot be used with the key of another certificate', async () => {
     writeFileSync(fileOf('other.pem'), (await drawn('127.0.0.1')).key);
     const pair = { tlsCert: fileOf('cert.pem'), tlsKey: fileOf('other.pem') };
     await expect(loadCertificate({ tls: true, ...pair }, '127.0.0.1')).rejects.toThrow(
@@ -265,9 +265,7 @@ describe('the port', () => {
     await expect(opening).rejects.toThrow(/alert protocol version|no protocols available/);
   });
 
-  test('says in the log what a client that does not trust the certificate needs', async ({
-    skip,
-  }) => {
+  test('logs what a client that does not trust the certificate needs', async ({ skip }) => {
     const curl = findProgram('curl');
     if (curl === undefined) return skip('This machine has no curl.');
     let told: (notice: string) => void = () => {};
@@ -282,7 +280,7 @@ describe('the port', () => {
     );
   });
 
-  test('closes connections that send nothing, and those that do not finish the handshake', async () => {
+  test('closes connections that send nothing or do not finish the handshake', async () => {
     const { port } = await start({ timeouts: { headers: 20 } });
     const silent = await openRaw(port);
     const begun = await openRaw(port);
@@ -296,7 +294,7 @@ describe('the port', () => {
     expect(await received(client)).toMatchObject({ reset: false });
   });
 
-  test('stops when every reply is out, whatever other connections wait for', async () => {
+  test('stops once every reply is sent, whatever other connections wait for', async () => {
     const server = await start({ delay: 100, timeouts: { stop: 1_000_000 } });
     const silent = await openRaw(server.port);
     const idle = await open(server);
@@ -317,7 +315,7 @@ describe('a fault', () => {
     return file;
   }
 
-  test('reset is a reset of the connection, not an end of it', async () => {
+  test('reset resets the connection instead of ending it', async () => {
     const client = await open(await faulty('reset'), rawRequest('GET', '/v1/pets/1'));
     expect(await received(client)).toEqual({ text: '', reset: true });
   });
