@@ -15,11 +15,11 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('--db', () => {
-  test('a server that is killed under load has lost no acknowledged change', async () => {
+  test('a server that is killed under load loses no acknowledged change', async () => {
     await killUnderLoad(join(folder, 'killed.json'), 2);
   });
 
-  test('a second server on the same file refuses to start, and says who has it', async () => {
+  test('a second server on the same file refuses to start, and names the first', async () => {
     const file = join(folder, 'shared.json');
     const first = await startCommand(['--port', '0', '--db', file]);
     const second = await runCommand(['--port', '0', '--db', file]);

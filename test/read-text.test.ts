@@ -56,7 +56,7 @@ describe('a text', () => {
     expect(await readText(path, 1024 ** 2)).toEqual({ ok: false, found: 'more than 1 MiB' });
   });
 
-  test('is not looked for in folders, sockets and what does not exist', async () => {
+  test('is not read from folders, sockets or missing files', async () => {
     const [inside, socket] = [newPath(), newPath()];
     mkdirSync(inside);
     const server = createServer().listen(socket);
@@ -75,7 +75,7 @@ describe.runIf(existsSync('/dev/zero'))('a device', () => {
     return link;
   }
 
-  test('is refused wherever a file is named, though it never ends', async () => {
+  test('is refused by every flag that names a file', async () => {
     const path = linkTo('/dev/zero');
     const found = /found a device$/;
     await expect(loadFixture(path)).rejects.toThrow(found);
@@ -93,7 +93,7 @@ describe.runIf(existsSync('/dev/zero'))('a device', () => {
 });
 
 describe.skipIf(process.platform === 'win32')('a pipe', () => {
-  test('is read to its end while the process goes on with other work', async () => {
+  test('is read to its end while the process does other work', async () => {
     const path = newPipe();
     const reading = readText(path, 1024 ** 2);
     const text = 'x'.repeat(200_000);
@@ -114,7 +114,7 @@ describe.skipIf(process.platform === 'win32')('a pipe', () => {
     expect(readTextSync(newPipe(), 10)).toEqual({ ok: false, found });
   });
 
-  test('is checked as the fixture or the scenario that comes through it', async () => {
+  test('is validated as a fixture or a scenario', async () => {
     for (const [text, problems] of [
       [FIXTURE, []],
       ['rules: []', []],
@@ -127,7 +127,7 @@ describe.skipIf(process.platform === 'win32')('a pipe', () => {
     }
   });
 
-  test('of a shell gives a fixture', async () => {
+  test('of a shell can be a fixture', async () => {
     const command = `"$0" "$1" validate <(cat "$2")`;
     const words = [process.execPath, join(packageRoot, 'dist/cli/main.js')];
     const output = execFileSync('bash', [
@@ -139,18 +139,22 @@ describe.skipIf(process.platform === 'win32')('a pipe', () => {
     expect(String(output)).toMatch(/^\S+: valid\n$/);
   });
 
-  test.each(['exec', 'sweep'])('gives %s a scenario and a fixture, read once', async (runner) => {
-    const [scenario, fixture] = [newPipe(), newPipe()];
-    const writers = [
-      ['keys: { valid: [from-a-pipe] }', scenario],
-      [FIXTURE, fixture],
-    ].map(([text = '', path = '']) => spawn('sh', ['-c', 'printf %s "$0" > "$1"', text, path]));
-    const script = 'curl -fs -H "Authorization: Bearer $PETSTORE_MOCK_KEY" $PETSTORE_MOCK_URL/pets';
-    const flags = ['--scenario', scenario, '--fixture', fixture];
-    const { code, stderr } = await runCommand([runner, ...flags, '--', 'sh', '-c', script]);
-    for (const writer of writers) writer.kill();
-    expect({ code, stderr }).toMatchObject({ code: 0 });
-  });
+  test.each(['exec', 'sweep'])(
+    'can be the scenario and the fixture of %s, read once',
+    async (runner) => {
+      const [scenario, fixture] = [newPipe(), newPipe()];
+      const writers = [
+        ['keys: { valid: [from-a-pipe] }', scenario],
+        [FIXTURE, fixture],
+      ].map(([text = '', path = '']) => spawn('sh', ['-c', 'printf %s "$0" > "$1"', text, path]));
+      const script =
+        'curl -fs -H "Authorization: Bearer $PETSTORE_MOCK_KEY" $PETSTORE_MOCK_URL/pets';
+      const flags = ['--scenario', scenario, '--fixture', fixture];
+      const { code, stderr } = await runCommand([runner, ...flags, '--', 'sh', '-c', script]);
+      for (const writer of writers) writer.kill();
+      expect({ code, stderr }).toMatchObject({ code: 0 });
+    },
+  );
 
   test.each(['--fixture', '--scenario'])('as %s is refused with --watch', async (flag) => {
     const path = newPipe();
@@ -172,7 +176,7 @@ describe.skipIf(process.platform === 'win32')('a pipe', () => {
     writer.kill();
   });
 
-  test('that nobody writes to is given up', async () => {
+  test('without a writer is given up', async () => {
     const { code, stderr } = await runCommand(['--port', '0', '--fixture', newPipe()]);
     expect(stderr).toContain('found a pipe without a writer');
     expect(code).toBe(2);

@@ -73,14 +73,14 @@ describe('a change is reported when', () => {
     await changed;
   });
 
-  test('it comes into being', async () => {
+  test('it is created', async () => {
     const { next } = watchThem(join(folder, 'later.yaml'));
     const changed = next();
     write('later.yaml', 'a');
     await changed;
   });
 
-  test('a link leads to it', async () => {
+  test('it is behind a link', async () => {
     mkdirSync(join(folder, 'data'));
     write('data/file.yaml', 'a');
     mkdirSync(join(folder, 'links'));
@@ -92,7 +92,7 @@ describe('a change is reported when', () => {
     await changed;
   });
 
-  test('a link in its path leads elsewhere, as a mounted ConfigMap is replaced', async () => {
+  test('a link in its path changes, as for a mounted ConfigMap', async () => {
     mkdirSync(join(folder, 'one'));
     mkdirSync(join(folder, 'two'));
     write('one/file.yaml', 'a');

@@ -304,7 +304,7 @@ describe('completion', () => {
     ['bash', 'complete -o bashdefault'],
     ['zsh', '#compdef petstore-mock'],
     ['fish', 'complete -f -c petstore-mock'],
-  ])('prints the script of the shell that is named, such as %s', async (shell, line) => {
+  ])('prints the script for a given shell, such as %s', async (shell, line) => {
     const other = shell === 'bash' ? '/bin/zsh' : '/bin/bash';
     const { code, stdout } = await runCommand(['completion', shell], { SHELL: other });
     expect(code).toBe(0);

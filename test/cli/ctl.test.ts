@@ -61,7 +61,7 @@ describe('ctl', () => {
     expect(some).toMatch(/\n2 of 14; _limit=N shows more\n$/);
   });
 
-  test('switches scenarios and assumptions, and resets what is not kept', async () => {
+  test('switches scenarios and assumptions, and resets all but what --keep names', async () => {
     const { mock, ctl } = sandbox();
     expect((await ctl('use', 'outage', 'slow')).stdout).toMatch(/1 +outage .*\n2 +slow /);
     expect((await mock.scenario.get()).map(({ name }) => name)).toEqual(['outage', 'slow']);
@@ -82,7 +82,7 @@ describe('ctl', () => {
     expect((await ctl('clock', 'real')).stdout).toMatch(/, real time\n$/);
   });
 
-  test('keeps a store and brings it back', async () => {
+  test('saves and restores a snapshot', async () => {
     const { mock, ctl } = sandbox();
     await ctl('snapshot', 'before');
     await mock.orders.delete(1);
@@ -134,7 +134,7 @@ describe('ctl', () => {
     }
   });
 
-  test('controls a server with HTTPS whose certificate it is given', async () => {
+  test('controls an HTTPS server with its certificate', async () => {
     const own = await startPetstoreMock({ tls: true });
     onTestFinished(() => own.stop());
     const folder = mkdtempSync(join(tmpdir(), 'ctl-'));
@@ -168,7 +168,7 @@ describe('ctl', () => {
     else expect(said).toMatch(reason);
   });
 
-  test('says that no server is there', async () => {
+  test('reports that no server is running', async () => {
     const own = await startPetstoreMock();
     await own.stop();
     const { code, stderr } = await runInProcess(['ctl', 'coverage', '--url', own.url]);

@@ -64,7 +64,7 @@ describe.concurrent('the command', () => {
   test.each([
     [['--invalid-key', 'demo-key'], 'demo-read-only-key'],
     [['--scenario', 'invalid-keys'], 'demo-key'],
-  ])('with %j gets the best key that there is', async (flags, key) => {
+  ])('with %j gets the best available key', async (flags, key) => {
     const told = toldIn(await execShell(flags, 'env'));
     expect(told.PETSTORE_MOCK_KEY).toBe(key);
   });

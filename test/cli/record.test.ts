@@ -137,7 +137,7 @@ describe('--diff', () => {
     });
   });
 
-  test('refuses a file that is no recording, before the first request', async () => {
+  test('refuses a file that is not a recording, before the first request', async () => {
     const file = join(folder, 'text.json');
     writeFileSync(file, 'text');
     const { code, stderr } = await record('http://127.0.0.1:1/v1', file, '--diff');
@@ -147,7 +147,7 @@ describe('--diff', () => {
   });
 });
 
-test('a deployment that fails leaves no file behind, and an earlier one as it was', async () => {
+test('if the deployment fails, no file is written, and an earlier one stays unchanged', async () => {
   const scenario = join(folder, 'fails.yaml');
   const reply = `{ status: 500, body: { code: oops, message: "no ${KEY}", status: 500 } }`;
   writeFileSync(scenario, `description: x\nrules: [{ on: listPets, reply: ${reply} }]\n`);
@@ -199,7 +199,7 @@ test('an existing file, a missing folder and a missing --output are refused befo
   expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('--output') });
 });
 
-test('a host other than this machine needs --yes where nobody can be asked, and an environment variable can have the key', async () => {
+test('another machine needs --yes without a terminal, and an environment variable can hold the key', async () => {
   const words = ['record', 'https://staging.example/v1', '--output', join(folder, 'no.json')];
   const { code, stderr } = await runInProcess(words, { PETSTORE_MOCK_KEY: 'secret' });
   expect(code).toBe(2);

@@ -246,7 +246,7 @@ describe('variables that are not flags are ignored', () => {
     ['an empty variable', { PETSTORE_MOCK_PORT: '' }],
     ['a variable of another program', { PORT: '80', PETSTORE: 'x' }],
     ['a variable that resembles no flag', { PETSTORE_MOCK_URL: 'http://127.0.0.1:4010/v1' }],
-    ['the link that Kubernetes makes of a service', { PETSTORE_MOCK_PORT: 'tcp://10.0.0.1:4010' }],
+    ['the link that Kubernetes sets for a service', { PETSTORE_MOCK_PORT: 'tcp://10.0.0.1:4010' }],
   ])('%s', async (_what, env) => {
     expect(await settingsOf({ env })).toEqual(await settingsOf({}));
   });
@@ -264,7 +264,7 @@ test('a relative path in a config file starts from its folder; names of shipped 
   });
 });
 
-describe('each error names the place, what was expected and the nearest right word', () => {
+describe('each error names the place, the expected value and the nearest valid word', () => {
   const port = 'an integer from 0 to 65535';
   const assumption = 'an assumption that "petstore-mock assumptions" lists';
   const instant = 'an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z"';

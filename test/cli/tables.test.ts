@@ -148,7 +148,7 @@ describe('the banner', () => {
     ['one that is not listed as invalid', { valid: ['a', 'b'], invalid: ['a'] }, 'Bearer b'],
     ['a read-only one where there is no other', { valid: [], readOnly: ['r'] }, 'Bearer r'],
     ['any one where any is taken', { valid: [], readOnly: [], any: true }, 'Bearer any-key'],
-    ['one that the shell would take apart', { valid: ["it's"] }, "Bearer it'\\''s'"],
+    ['one that the shell would split', { valid: ["it's"] }, "Bearer it'\\''s'"],
   ])('uses %s', (_what, keys, expected) => {
     expect(bannerOf({ keys })).toContain(expected);
   });

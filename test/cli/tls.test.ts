@@ -23,7 +23,7 @@ console.log(protocol, reply.status, ca === process.env.NODE_EXTRA_CA_CERTS);
 const client = [process.execPath, '--input-type=module', '--eval', CLIENT];
 
 describe('a server under --tls', () => {
-  test('is ready at an https URL, and health asks it by HTTPS', async () => {
+  test('is ready at an https URL, where health finds it', async () => {
     const file = join(folder, 'ca.pem');
     const { url, stop } = await startCommand(['--port', '0', '--tls', '--tls-write', file]);
     const { protocol, port, origin } = new URL(url);
@@ -49,7 +49,7 @@ describe('a server under --tls', () => {
     if (command === 'exec') expect(stdout).toBe('https: 200 true\n');
   });
 
-  test('leaves the command what it trusted before', async () => {
+  test('keeps the certificates that the command trusted before', async () => {
     const others = join(folder, 'others.pem');
     writeFileSync(others, '# certificates of the company\n');
     const { stdout } = await runCommand(
@@ -63,7 +63,7 @@ describe('a server under --tls', () => {
     );
   });
 
-  test('does not start without a certificate that it can use', async () => {
+  test('does not start without a usable certificate', async () => {
     const { code, stderr } = await runInProcess(['--port', '0', '--tls-cert', 'nowhere.pem']);
     expect({ code, stderr }).toEqual({
       code: 2,
@@ -77,7 +77,7 @@ describe('a server under --tls', () => {
   });
 });
 
-test('without --tls, the command is told of no certificate, not even of one around it', async () => {
+test('without --tls, the command gets no certificate, not even that of a surrounding exec', async () => {
   const script = 'echo "$PETSTORE_MOCK_CA,$NODE_EXTRA_CA_CERTS"';
   const { stdout } = await runCommand(['exec', '--', 'sh', '-c', script], {
     PETSTORE_MOCK_URL: 'https://127.0.0.1:1/v1',

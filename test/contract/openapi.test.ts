@@ -119,7 +119,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('marks the body of a 409 as assumed, though its status is documented', () => {
+  test('marks the body of a 409 as assumed although its status is documented', () => {
     expect(replyAt('cancelOrder', 409).content).toMatchObject({
       'application/json': {
         schema: { $ref: '#/components/schemas/Error' },

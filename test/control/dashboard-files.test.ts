@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { describeBothWays } from '../helpers/wire.ts';
 
 describeBothWays('the files of the dashboard', (open) => {
-  test.each(['/__mock', '/~new/__mock'])('%s leads to its page', async (mount) => {
+  test.each(['/__mock', '/~new/__mock'])('%s redirects to its page', async (mount) => {
     const { send } = await open();
     const led = await send('GET', mount);
     expect(led).toMatchObject({ status: 308, headers: { location: `${mount}/` } });
@@ -27,19 +27,19 @@ describeBothWays('the files of the dashboard', (open) => {
     ['/__mock/docs/', '/__mock/docs'],
     ['/__mock//', '/__mock/'],
     ['/~new/__mock/docs/', '/~new/__mock/docs'],
-  ])('%s leads to %s, beside which the page finds its files', async (path, location) => {
+  ])('%s redirects to %s, next to the files of the page', async (path, location) => {
     const { send } = await open();
     expect(await send('GET', path)).toMatchObject({ status: 308, headers: { location } });
     expect(await send('GET', location)).toMatchObject({ status: 200 });
   });
 
-  test('a name longer than a file system takes is unknown like any other', async () => {
+  test('a name that is too long for the file system is unknown like any other', async () => {
     const { send } = await open();
     const reply = await send('GET', `/__mock/dashboard/${'a'.repeat(5_000)}.js`);
     expect(reply).toMatchObject({ status: 404, json: { code: 'route_not_found' } });
   });
 
-  test('no redirect to a page carries HTML, which would have no policy', async () => {
+  test('no redirect has an HTML body, which would have no policy', async () => {
     const { send } = await open();
     for (const path of ['/', '/~new', '/__mock', '/~new/__mock']) {
       const { headers, text } = await send('GET', path, { headers: { Accept: 'text/html' } });
@@ -51,7 +51,7 @@ describeBothWays('the files of the dashboard', (open) => {
     }
   });
 
-  test('their policy lets a page load nothing from elsewhere and run nothing inline', async () => {
+  test('the policy of a page forbids foreign content and inline scripts', async () => {
     const { send } = await open();
     const { headers } = await send('GET', '/__mock/');
     const policy = String(headers['content-security-policy']).split('; ');
@@ -61,7 +61,7 @@ describeBothWays('the files of the dashboard', (open) => {
     expect(policy.join()).not.toContain('unsafe');
   });
 
-  test('they are compressed for clients that take it, and only for those', async () => {
+  test('they are compressed only for clients that accept that', async () => {
     const { send } = await open();
     const plain = await send('GET', '/__mock/');
     const packed = await send('GET', '/__mock/', { headers: { 'Accept-Encoding': 'gzip' } });

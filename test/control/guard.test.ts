@@ -142,7 +142,7 @@ describe('off loopback', () => {
     ['a longer one', { authorization: 'Bearer right-token-and-more' }],
     ['an empty one', { 'mock-control-token': '' }],
     ['the right one in another scheme', { authorization: 'Basic right-token' }],
-    ['the right one with no scheme', { authorization: 'right-token' }],
+    ['the right one without a scheme', { authorization: 'right-token' }],
     ['two at once', { 'mock-control-token': 'right-token, right-token' }],
   ])('%s is refused', (_what, headers: Headers) => {
     expect(statusOf(OPEN, { host, ...headers })).toBe(401);

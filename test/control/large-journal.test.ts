@@ -35,7 +35,7 @@ function fullJournal() {
   return { record, list };
 }
 
-test('a journal is searched in turns, and written as its client reads', async () => {
+test('a journal is searched in turns, and written as fast as its client reads', async () => {
   const { list, record } = fullJournal();
   const written = vi.spyOn(Exchange.prototype, 'requestHeaders', 'get');
   const { result, turns } = await turnsBeside(() => list('text=nowhere'));
@@ -49,13 +49,13 @@ test('a journal is searched in turns, and written as its client reads', async ()
   written.mockRestore();
 });
 
-test('a list has at most 100,000 exchanges without a limit, and says how many match', async () => {
+test('without a limit, a list has at most 100,000 exchanges and the total', async () => {
   const { list } = fullJournal();
   const { exchanges, total } = JSON.parse(await list(''));
   expect([exchanges.length, exchanges[0].number, total]).toEqual([100_000, 501, SIZE]);
 });
 
-test('a list leaves out what the journal drops while it is written', async () => {
+test('a list leaves out what the journal drops in the meantime', async () => {
   const { list, record } = fullJournal();
   const reading = list(`before=4`);
   for (const target of ['/v1/pets', '/v1/inventory']) record(target);

@@ -130,7 +130,7 @@ describeBothWays('the journal in the control API', (open) => {
     expect(text).not.toMatch(/demo-key|secret/);
   });
 
-  test('an exchange is one line of JSON, as event streams need it', async () => {
+  test('an exchange is one line of JSON, as event streams require', async () => {
     const { send } = await open();
     await send('POST', '/v1/pets', {
       body: '{\r\n"name": "Rex",\n"categoryId": 9007199254740993 }',
@@ -289,7 +289,7 @@ test('a stream resumes where Last-Event-ID or `after` says', async () => {
   expect(await ids(await stream(`${url}?after=0`, { 'Last-Event-ID': '2' }))).toEqual(['3']);
 });
 
-test('streams whose client leaves before their turn on a connection do not count', async () => {
+test('streams whose client disconnects while they are queued do not count', async () => {
   const { origin, port } = await serve();
   const { socket, send } = await openRaw(port);
   send(rawRequest('GET', '/__mock/requests/stream').repeat(MOST_STREAMS));

@@ -13,7 +13,7 @@ describeBothWays('the root', (open) => {
     ['/?from=here', '/__mock/'],
     ['/~one', '/~one/__mock/'],
     ['/~one/', '/~one/__mock/'],
-  ])('leads a browser from %s to %s', async (path, location) => {
+  ])('redirects a browser from %s to %s', async (path, location) => {
     const client = await open();
     const reply = await client.send('GET', path, { key: null, headers: { Accept: BROWSER } });
     expect(reply.status).toBe(302);
@@ -51,7 +51,7 @@ describeBothWays('the root', (open) => {
     },
   );
 
-  test('names only the service and its health check under --no-control, also to a browser', async () => {
+  test('lists only the service and its health check under --no-control, even for a browser', async () => {
     const client = await open({ noControl: true });
     const reply = await client.send('GET', '/', {
       key: null,
@@ -66,7 +66,7 @@ describeBothWays('the root', (open) => {
     });
   });
 
-  test('is none of a mock that must look like the service', async () => {
+  test('does not exist under --plain', async () => {
     const client = await open({ plain: true });
     for (const path of ['/', '/~one/']) {
       const reply = await client.send('GET', path, { headers: { Accept: BROWSER } });
@@ -85,7 +85,7 @@ describeBothWays('the root', (open) => {
     expect(head).toMatchObject({ status: 200, text: '' });
   });
 
-  test('creates no sandbox, and is no exchange', async () => {
+  test('creates no sandbox and no exchange', async () => {
     const client = await open();
     for (const path of ['/', '/~one', '/~one/']) await client.send('GET', path);
     const { json } = await client.send('GET', '/__mock/sandboxes', { headers: HOST });

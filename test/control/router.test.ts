@@ -18,7 +18,7 @@ describeBothWays('every path of the control API', (open) => {
     }
   });
 
-  test.each(['/__mock/', '/__mock/docs'])('%s, a page, does so too', async (path) => {
+  test.each(['/__mock/', '/__mock/docs'])('%s, a page, does the same', async (path) => {
     const { send } = await open();
     const reply = await send('POST', path);
     expect(reply).toMatchObject({ status: 405, json: { code: 'method_not_allowed' } });
@@ -76,7 +76,7 @@ describeBothWays('every path of the control API', (open) => {
     expect((await send('GET', '/__mock/state')).text).toBe(before);
   });
 
-  test('a form cannot call an endpoint without a body either', async () => {
+  test('a form cannot call an endpoint, even one without a body', async () => {
     const { send } = await open();
     const headers = { 'Content-Type': 'text/plain' };
     expect(await send('POST', '/__mock/reset', { body: 'x', headers })).toMatchObject({

@@ -42,7 +42,7 @@ describeBothWays('sandboxes in the control API', (open) => {
     expect((await send('GET', '/~a/v1/pets')).json).not.toEqual([]);
   });
 
-  test('say how many exchanges and findings they have', async () => {
+  test('list their numbers of exchanges and findings', async () => {
     const { send } = await open();
     await send('GET', '/v1/pets');
     await send('GET', '/v1/pets/1');
@@ -73,7 +73,7 @@ describeBothWays('sandboxes in the control API', (open) => {
     expect((await send('GET', '/__mock/sandboxes')).json).toHaveLength(2);
   });
 
-  test('the limit of sandboxes holds', async () => {
+  test('the sandbox limit is enforced', async () => {
     const { send } = await open({ maxSandboxes: 1 });
     expect(await send('GET', '/~a/__mock/state')).toMatchObject({ status: 200 });
     for (const [method, path] of [

@@ -8,7 +8,7 @@ const REFUSED = `rules:
 `;
 
 describeBothWays('scenarios as text in the control API', (open) => {
-  test('a text is applied as the same scenario in JSON is', async () => {
+  test('a text has the same effect as the scenario in JSON', async () => {
     const { send } = await open();
     const text = 'description: No cat.\nrules:\n  - { on: getPet, reply: { status: 404 } }\n';
     const reply = await send('PUT', '/__mock/scenario', { body: { scenarios: ['slow'], text } });
@@ -16,7 +16,7 @@ describeBothWays('scenarios as text in the control API', (open) => {
     expect(await send('GET', '/v1/pets/1')).toMatchObject({ status: 404 });
   });
 
-  test('the problems of a text have their lines and columns, and nothing changes', async () => {
+  test('the problems of a text have lines and columns, and nothing changes', async () => {
     const { send } = await open();
     const checked = await send('POST', '/__mock/scenario/check', { body: { text: REFUSED } });
     expect(checked.json).toEqual({
@@ -40,7 +40,7 @@ describeBothWays('scenarios as text in the control API', (open) => {
     },
   );
 
-  test('a text that would take long to read is refused', async () => {
+  test('a text that would take too long to read is refused', async () => {
     const { send } = await open();
     const text = `rules: [${'{},'.repeat(6000)}]`;
     const { json } = await send('POST', '/__mock/scenario/check', { body: { text } });

@@ -128,7 +128,7 @@ describeBothWays('assumptions in the control API', (open) => {
   });
 });
 
-test('scenarios of the start and of a request are listed and can be switched off and on', async () => {
+test('scenarios from the start and from a request are listed, and can be turned off and on', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'base.yaml'), 'state: { orders: { remove: all } }\n');
@@ -166,7 +166,7 @@ test('scenarios of the start and of a request are listed and can be switched off
 });
 
 describeBothWays('the clock in the control API', (open) => {
-  test('is set, frozen, moved both ways and returned to the system time', async () => {
+  test('can be set, frozen, moved both ways and returned to the system time', async () => {
     const { send } = await open();
     expect((await send('GET', '/__mock/clock')).json).toMatchObject({ frozen: false, real: true });
     const body = { now: '2030-12-06T02:00:00+02:00', frozen: true };

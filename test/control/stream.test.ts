@@ -106,7 +106,7 @@ test('a stream that falls behind by more than 1,000 exchanges skips the oldest a
   expect(sent()).toHaveLength(2900);
 });
 
-test('perSecond limits what is sent, after a burst of as many, and the rest counts as dropped', () => {
+test('perSecond limits the rate after a burst of one second, and the rest counts as dropped', () => {
   const { sandboxes, read, sent, dropped } = slowStream({ perSecond: 200 });
   record(sandboxes.default, 200);
   for (let look = 0; look < 2; look += 1) read();
@@ -122,7 +122,7 @@ test('perSecond limits what is sent, after a burst of as many, and the rest coun
   expect(sent().length).toBeLessThan(2_400);
 });
 
-test('a client that does not read has at most 1 MiB and one look buffered', () => {
+test('for a client that does not read, at most 1 MiB and one poll are buffered', () => {
   const { sandboxes, written, read, sent, dropped } = slowStream();
   for (let look = 0; look < 100; look += 1) {
     record(sandboxes.default, 100, `/v1/pets?${'x'.repeat(2000)}`);
@@ -135,7 +135,7 @@ test('a client that does not read has at most 1 MiB and one look buffered', () =
   expect(sent().length + dropped()).toBe(10_000);
 });
 
-test('a stream resumes after the exchange that its client has read last', () => {
+test('a stream resumes after the last exchange that its client has read', () => {
   const sandboxes = createSandboxes();
   record(sandboxes.default, 5);
   const resumed = slowStream({ sandboxes, after: 3 });

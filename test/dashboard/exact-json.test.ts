@@ -15,7 +15,7 @@ const VALUES = fc.letrec((tie) => ({
   record: fc.dictionary(fc.string(), tie('value'), { maxKeys: 4, noNullPrototype: true }),
 })).record;
 
-test('the page reads what the server writes as the server itself does', () => {
+test('the page reads JSON from the server as the server itself does', () => {
   fc.assert(
     fc.property(VALUES, (value) => {
       const text = writeJson(Object(value));
@@ -24,7 +24,7 @@ test('the page reads what the server writes as the server itself does', () => {
   );
 });
 
-test('what the page writes, the server reads as it was', () => {
+test('the server reads JSON from the page unchanged', () => {
   fc.assert(
     fc.property(VALUES, (value) => {
       const text = writeExact(value);
@@ -33,7 +33,7 @@ test('what the page writes, the server reads as it was', () => {
   );
 });
 
-test('digits in texts stay texts', () => {
+test('digits in strings stay strings', () => {
   const value = { '9007199254740993': 'id 9007199254740993, "-9007199254740993"', id: 1n };
   expect(parseExact(writeExact({ ...value, id: 9007199254740993n }))).toEqual({
     ...value,

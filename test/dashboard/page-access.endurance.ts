@@ -60,7 +60,7 @@ describeInChromium('the page', (browser) => {
     },
   );
 
-  test('fits into 360 pixels, and everything can be reached there', async () => {
+  test('fits into 360 pixels with everything in reach', async () => {
     const { page } = await visited('exchanges');
     await page.setViewportSize({ width: 360, height: 640 });
     for (const [view, mark] of VIEWS) {

@@ -18,7 +18,7 @@ describeInChromium('the page', (browser) => {
   afterAll(() => server.close());
   const open = (view?: string) => openDashboard(browser(), server, view);
 
-  test('shows what strangers send as text, with its control characters', async () => {
+  test('shows untrusted input as text, control characters included', async () => {
     const { page, service, control, complaints } = await open();
     await service('POST', '/pets', { body: { name: MARKUP + BIDI, categoryId: 1 } });
     await service('GET', `/pets/${encodeURIComponent(MARKUP)}?a=%0a`, {
@@ -37,7 +37,7 @@ describeInChromium('the page', (browser) => {
     expect(complaints).toEqual([]);
   });
 
-  test('cuts megabytes, and saves or shows all of them on request', async () => {
+  test('truncates megabytes, and saves or shows them in full on request', async () => {
     const { page, control, service } = await open('store/animals');
     await control('PATCH', '/animals/1', { body: { name: 'x'.repeat(900_000) } });
     await page.getByRole('button', { name: 'Reload' }).click();
@@ -52,7 +52,7 @@ describeInChromium('the page', (browser) => {
     expect((await body.textContent())?.length).toBeGreaterThan(1_000_000);
   });
 
-  test('asks nobody but its server, and breaks none of its policy', async () => {
+  test('contacts only its server, and respects its policy', async () => {
     const { page, complaints } = await open();
     const { origin } = new URL(server.url);
     const foreign: string[] = [];
@@ -81,7 +81,7 @@ describeInChromium('the page', (browser) => {
     expect(complaints).toEqual([]);
   });
 
-  test('asks for the token of a server beyond this machine, and forgets it with the tab', async () => {
+  test('asks for the token of a server off loopback, and forgets it with the tab', async () => {
     const far = await startServer({ port: 0, host: TOKEN_HOST, controlToken: 'right-token' });
     onTestFinished(() => far.close());
     const { page } = await openDashboard(browser(), far);
@@ -105,7 +105,7 @@ describeInChromium('the page', (browser) => {
     await other?.close();
   });
 
-  test('says that the server is lost, and finds it again', async () => {
+  test('reports that the server is lost, and reconnects', async () => {
     const first = await startServer({ port: 0 });
     const { page } = await openDashboard(browser(), first);
     await page.getByText('No exchanges yet').waitFor();

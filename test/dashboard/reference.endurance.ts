@@ -66,7 +66,7 @@ afterEach(async () => {
 });
 
 describeInChromium('the API reference', (browser) => {
-  test('tries an operation with the key and the example filled in, and asks no other server', async () => {
+  test('tries an operation with the key and the example filled in, and contacts no other server', async () => {
     const sandbox = mock.sandbox('reader');
     const { page, strays, complaints } = await openPage(browser(), `${sandbox.controlUrl}/docs`);
     const { status, body } = await executed(await opened(page, 'Animals', 'getPet'));
@@ -96,7 +96,7 @@ describeInChromium('the API reference', (browser) => {
     expect(sent?.request.body).toEqual({ name: 'Rex', categoryId: BIG_ID });
   });
 
-  test('has a page for the control API, of the same sandbox', async () => {
+  test('has a page for the control API of the same sandbox', async () => {
     const sandbox = mock.sandbox('controlled');
     const { page, complaints } = await openPage(browser(), `${sandbox.controlUrl}/docs`);
     await page.getByRole('link', { name: 'Control API' }).click();
@@ -130,7 +130,7 @@ describeInChromium('the API reference', (browser) => {
     },
   );
 
-  test('asks for the control token where the control API does, and uses it for its calls', async () => {
+  test('asks for the control token if the control API requires it, and uses it for its calls', async () => {
     const server = await listening(createServer(createApp({ controlToken: 'secret' })));
     const address = Object(server.address());
     const { page } = await openPage(
@@ -155,7 +155,7 @@ async function listening(server: Server): Promise<Server> {
   return server;
 }
 
-test('the page has a strict policy, needs no token, and is gone with the control API', async () => {
+test('the page has a strict policy, needs no token, and disappears with the control API', async () => {
   const reply = await fetch(`${mock.controlUrl}/docs`);
   expect(reply.status).toBe(200);
   const policy = reply.headers.get('content-security-policy') ?? '';

@@ -22,13 +22,13 @@ afterAll(killImages);
 const HEADERS = { Authorization: 'Bearer demo-key' };
 
 describe('the Dockerfile', () => {
-  test('copies files that exist, and .dockerignore lets nothing else through', () => {
+  test('copies files that exist, and .dockerignore excludes all others', () => {
     const fromContext = copied.filter(({ from }) => from === undefined).map(({ path }) => path);
     expect([...new Set(fromContext)].sort()).toEqual([...contextFiles()].sort());
     expect(fromContext.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([]);
   });
 
-  test('runs what was built without the sources, and not as root', () => {
+  test('runs the build without the sources, and not as root', () => {
     const inRuntime = copied.filter(({ stage }) => stage === undefined);
     const paths = inRuntime.map(({ path }) => path);
     expect(paths).toEqual(expect.arrayContaining(['package.json', 'fixtures', 'scenarios']));
@@ -37,7 +37,7 @@ describe('the Dockerfile', () => {
     expect(runtime('USER')).toEqual(['node']);
   });
 
-  test('can be called from outside and can keep a store', () => {
+  test('accepts calls from outside and can keep a store', () => {
     expect(image.env).toEqual({ NODE_ENV: 'production', PETSTORE_MOCK_HOST: '0.0.0.0' });
     expect([image.port, image.volume]).toEqual(['4010', '/data']);
     expect(runtime('RUN')).toContain('mkdir /data && chown node:node /data');
@@ -60,7 +60,7 @@ describe('the Dockerfile', () => {
     expect(await stop()).toEqual([0, null]);
   });
 
-  test('is set by variables, and keeps its store on the volume', async () => {
+  test('is configured by variables, and keeps its store on the volume', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'volume-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const variables = {
@@ -119,7 +119,7 @@ describe('examples/compose.yaml', () => {
     expect(mock.ports).toEqual([`127.0.0.1:4010:${image.port}`]);
   });
 
-  test('waits until the mock is healthy, by the check of the image', () => {
+  test("waits until the image's health check passes", () => {
     expect(at(client, 'depends_on', 'petstore-mock', 'condition')).toBe('service_healthy');
     expect(mock).not.toHaveProperty('healthcheck');
     expect(image.health).toEqual([...image.entrypoint, 'health']);
@@ -178,7 +178,7 @@ describe('examples/github-actions.yaml', () => {
     expect(steps.map((step) => at(step, 'with', 'path'))).toContain(file);
   });
 
-  test('starts the service with its variables, and finds it healthy by its options', async () => {
+  test('starts the service with its variables, and its health check passes', async () => {
     const [, command = ''] = /--health-cmd "([^"]+)"/.exec(String(service.options)) ?? [];
     const variables = Object.entries(membersOf(service.env));
     const { url, check, stop } = await startImage(
@@ -201,7 +201,7 @@ describe('examples/kubernetes', () => {
   const [container] = [at(pod, 'spec', 'containers')].flat();
   const env = [at(container, 'env')].flat();
 
-  test('has a service that leads to the port of the pods it selects', () => {
+  test('has a service for the port of the pods that it selects', () => {
     const labels = at(pod, 'metadata', 'labels');
     expect(at(deployment, 'spec', 'selector', 'matchLabels')).toEqual(labels);
     expect(at(service, 'spec', 'selector')).toEqual(labels);
@@ -258,7 +258,7 @@ describe('the lines of docs/ci.md that need Docker', () => {
     }
   });
 
-  test('give the image arguments that it takes', async () => {
+  test('give the image valid arguments', async () => {
     const [, words = ''] = /petstore-mock (--scenario.*)$/m.exec(lines.join('\n')) ?? [];
     const child = start(
       [...image.entrypoint, ...words.split(' '), '--port', '0', '--host', '127.0.0.1'],

@@ -108,7 +108,7 @@ describe.each(Object.entries(PLANTS))('the list to %s', (title, plants) => {
     folder = planted(plants);
   });
 
-  test('names every file of src/ that the compiler wants completed', async () => {
+  test('names every file of src/ in which the compiler reports what is missing', async () => {
     const tsc = join(packageRoot, 'node_modules/typescript/bin/tsc');
     const { output } = await runProgram(process.execPath, [tsc, '--pretty', 'false'], {
       cwd: folder,

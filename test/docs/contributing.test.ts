@@ -14,26 +14,26 @@ function firstCells(column: string): string[] {
   return lines.map((line) => /^\| `([^`]+)`/.exec(line)?.[1] ?? '').filter((cell) => cell !== '');
 }
 
-test('the house has every part of src/ that exists, in the order of the import direction', () => {
+test('the house lists every part of src/, in the order of the import direction', () => {
   const existing = parts.filter((part) => existsSync(join(packageRoot, 'src', part)));
   expect(firstCells('part of `src/`')).toEqual(
     existing.map((part) => (isFolder(part) ? `${part}/` : part)),
   );
 });
 
-test('every npm script that is told of exists', () => {
+test('every npm script that is mentioned exists', () => {
   const { scripts } = JSON.parse(read('package.json'));
   const told = [...CONTRIBUTING.matchAll(/`npm (?:run )?([\w:]+)`/g)].map(([, name]) => name);
   expect(told.filter((name) => !Object.hasOwn(scripts, name ?? ''))).toEqual([]);
 });
 
-test('every step of the one command for all checks is told of', () => {
+test('every step of the command for all checks is mentioned', () => {
   const { scripts } = JSON.parse(read('package.json'));
   const steps: string[] = scripts.check.split(' && ');
   expect(firstCells('command')).toEqual(expect.arrayContaining(steps));
 });
 
-test('every source file that is told of exists', () => {
+test('every source file that is mentioned exists', () => {
   const files = [...CONTRIBUTING.matchAll(/`([\w./-]+\.(?:ts|mjs|json))`/g)].map(
     ([, it]) => it ?? '',
   );
@@ -44,7 +44,7 @@ test('every source file that is told of exists', () => {
   expect(missing).toEqual([]);
 });
 
-test('the changelog tells of this version', () => {
+test('the changelog has this version', () => {
   expect(read('CHANGELOG.md')).toContain(`\n## ${packageVersion()} - `);
 });
 
@@ -53,7 +53,7 @@ describe('a file of src/', () => {
     (file) => /\.tsx?$/.test(file),
   );
 
-  test('has a name that no other file has', () => {
+  test('has a unique name', () => {
     const names = files.map((file) => basename(file));
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });

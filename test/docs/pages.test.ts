@@ -11,7 +11,7 @@ const PAGES = ['README.md', 'CONTRIBUTING.md', ...DOCS];
 const WALKS = ['README.md', ...DOCS].filter((page) => stepsOf(readPage(page)).length > 0);
 
 // A sweep runs a client dozens of times: it is left to the endurance tests, as are the other pages.
-test('every command of README.md does what it says, but for sweeps', { timeout: 60_000 }, () =>
+test('every command of README.md does what it says, except for sweeps', { timeout: 60_000 }, () =>
   takeWalk(stepsOf(readPage('README.md')).filter((step) => !isSweep(step))),
 );
 
@@ -56,7 +56,7 @@ test('every block of TypeScript is in an example, which the tests run', () => {
   expect(shown.filter((text) => !examples.some((it) => it.includes(text)))).toEqual([]);
 });
 
-test.each(PAGES)('every link of %s leads somewhere', (page) => {
+test.each(PAGES)('every link of %s has a target', (page) => {
   const broken = links(readPage(page)).filter(({ file, anchor }) => {
     const target = file === '' ? page : normalize(join(dirname(page), file));
     if (!existsSync(join(packageRoot, target))) return true;

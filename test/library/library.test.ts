@@ -37,7 +37,7 @@ async function refusalOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe('a sandbox', () => {
-  test('has an address and a key that work', async () => {
+  test('has a working address and key', async () => {
     expect((await call(server, '/pets')).status).toBe(200);
     expect((await call(server.sandbox(), '/pets')).status).toBe(200);
     expect((await call(server.sandbox('staging'), '/pets')).status).toBe(200);
@@ -120,7 +120,7 @@ describe('the store', () => {
     });
   });
 
-  test('takes the queries of json-server', async () => {
+  test('supports the queries of json-server', async () => {
     const { animals } = server.sandbox();
     const [last, ...others] = await animals.list({
       status: 'sold',

@@ -13,7 +13,7 @@ async function statusOf(url: string, ca: string | undefined): Promise<number> {
   return reply.statusCode;
 }
 
-test('a mock under tls is controlled over HTTPS, and hands out its certificate', async () => {
+test('a mock under tls is controlled over HTTPS, and gives out its certificate', async () => {
   await using mock = await startPetstoreMock({ tls: true });
   expect(mock.url).toMatch(/^https:/);
   await mock.orders.patch(1, { status: 'shipped' });
@@ -25,7 +25,7 @@ test('a mock under tls is controlled over HTTPS, and hands out its certificate',
   expect(await mock.sandbox('other').orders.get(1)).toMatchObject({ status: 'pending' });
 });
 
-test('a server under tls is connected to with its certificate, and not without', async () => {
+test('connecting to a server under tls requires its certificate', async () => {
   await using mock = await startPetstoreMock({ tls: true });
   const { url, ca } = mock;
   const other = await connectPetstoreMock({ url, ca });

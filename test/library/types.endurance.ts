@@ -12,7 +12,7 @@ describe.concurrent('the published types', () => {
     ['node16', 'their own too', { ...NODE16, skipLibCheck: false }, 'typescript'],
     ['bundler', 'their own too', { ...BUNDLER, skipLibCheck: false }, 'typescript'],
     ['bundler', 'not their own', { ...BUNDLER, skipLibCheck: true }, 'typescript-5'],
-  ])('are right to the last field under %s, %s being checked', async (way, of, options, by) => {
+  ])('are exact for every field under %s, with %s checked', async (way, of, options, by) => {
     const name = `${way}-${of.length}-${by}`;
     const { output, code } = await check(name, ['consumer.ts'], options, by);
     expect(output).toBe('');

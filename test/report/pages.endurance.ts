@@ -85,7 +85,7 @@ describeInChromium('in Chromium', (browser) => {
       expect(await overflowOf(page)).toBe(0);
     });
 
-    test('has a language, a title, a main, captions, and links that say where they lead', async () => {
+    test('has a language, a title, a main element, captions, and descriptive links', async () => {
       const page = await open(browser(), pages[name]());
       expect(await page.locator('html').getAttribute('lang')).toBe('en');
       expect(await page.title()).toMatch(/^What the c/);
@@ -98,7 +98,7 @@ describeInChromium('in Chromium', (browser) => {
     });
   });
 
-  test('a link on the coverage page leads to how to get the reply', async () => {
+  test('a link on the coverage page goes to how to get the reply', async () => {
     const page = await open(browser(), pages.coverage());
     await page.getByRole('link', { name: 'how to get cancelOrder 409' }).click();
     expect(await page.locator(':target').textContent()).toMatch(/curl -i -X DELETE .*code=409/);

@@ -323,7 +323,7 @@ describe('a file', () => {
     expect(readdirSync(join(folder, 'new/info'))).toEqual(['report.info', 'report.openapi.json']);
   });
 
-  test('is replaced atomically, also behind a link', () => {
+  test('is replaced atomically, even behind a link', () => {
     const file = join(folder, 'old.json');
     const link = join(folder, 'link.json');
     writeFileSync(file, 'old'.repeat(100_000));

@@ -44,7 +44,7 @@ function runCollection(replies: readonly Listed[]): Promise<Summary> {
 }
 
 test.each(OPERATION_IDS)(
-  'every curl line of %s gets the status behind it, and again',
+  'every curl line of %s gets the status in its comment, repeatedly',
   (operation) => runCurlLines(operation, new URL(server.url).origin),
 );
 

@@ -141,7 +141,7 @@ describe('rules', () => {
     expect(deciders([rule(1, { where })], [it])).toEqual([expected ? 1 : undefined]);
   });
 
-  test('draw chance and delay from the seed and the call count alone', () => {
+  test('draw chance and delay only from the seed and the call count', () => {
     const chancy = rule(1, { chance: 0.3, delay: { kind: 'log-normal', median: 100, sigma: 0.5 } });
     const decide = (seed: number) => {
       const rules = new Rules(ruleBook([chancy]), seed);
@@ -151,7 +151,7 @@ describe('rules', () => {
     expect(decide(1)).not.toEqual(decide(2));
   });
 
-  test('apply about as often as `chance` says', () => {
+  test('apply about as often as `chance` specifies', () => {
     const fired = deciders([rule(1, { chance: 0.1 })], times(10_000)).filter((it) => it === 1);
     expect(fired.length).toBeGreaterThan(900);
     expect(fired.length).toBeLessThan(1100);

@@ -54,13 +54,13 @@ describe('scenarios are loaded in ascending precedence', () => {
     expect(await names(top)).toEqual(['slow', 'no-orders', 'base', 'top']);
   });
 
-  test('a scenario that several extend once', async () => {
+  test('a scenario that several others extend, once', async () => {
     const one = write('one.yaml', 'extends: slow');
     const two = write('two.yaml', 'extends: slow');
     expect(await names(one, two)).toEqual(['slow', 'one', 'two']);
   });
 
-  test('a scenario that is extended first and named later at the later place', async () => {
+  test('a scenario that is extended first and named later, at the later position', async () => {
     const one = write('one.yaml', 'extends: slow');
     expect(await names(one, 'slow')).toEqual(['one', 'slow']);
   });

@@ -74,7 +74,7 @@ describeBothWays('the service', (open) => {
     expect(again).toMatchObject({ status: 409, json: { code: 'order_already_cancelled' } });
   });
 
-  test('leaves a shipped order as it is', async () => {
+  test('does not change a shipped order', async () => {
     const client = await open({ assume: { 'order-status-field': 'shown' } });
     const before = await client.send('GET', '/v1/store/orders');
     await client.send('DELETE', '/v1/store/orders/2');
