@@ -1,3 +1,5 @@
+import { lowerBound } from './in-order.ts';
+
 /**
  * The records that a collection starts from, by ascending id. They never change and all forks share
  * them. A base holds the records of a fixture, or makes each one on demand.
@@ -20,6 +22,21 @@ export interface Subset<R> {
   /** Positions in the base, ascending. */
   readonly positions: ArrayLike<number>;
   readonly includes: (record: R) => boolean;
+}
+
+/** The position of an id in a base, or -1. */
+export function positionIn<R>(base: Base<R>, id: bigint): number {
+  if (base.size === 0 || id > base.idAt(base.size - 1)) return -1;
+  // Ids usually count up without gaps.
+  const guess = Number(id) - Number(base.idAt(0));
+  if (guess >= 0 && guess < base.size && base.idAt(guess) === id) return guess;
+  const position = firstNotBelow(base, id);
+  return position < base.size && base.idAt(position) === id ? position : -1;
+}
+
+/** The first position in a base whose id is not below `id`. */
+export function firstNotBelow<R>({ size, idAt }: Base<R>, id: bigint): number {
+  return size === 0 || id > idAt(size - 1) ? size : lowerBound(size, idAt, id);
 }
 
 /** Makes a base of records in any order. Their ids must be unique. */

@@ -89,6 +89,30 @@ export function changedBy<R>(changes: Changes<R>, change: (record: R) => R): Cha
   return changed;
 }
 
+/** The ids whose records may differ between two states over the same base. */
+export function differingIds<R>(
+  one: Changes<R>,
+  other: Changes<R>,
+  idOf: (record: R) => bigint,
+): ReadonlySet<bigint> {
+  const ids = new Set<bigint>();
+  for (const number of new Set([...(one.runs?.keys() ?? []), ...(other.runs?.keys() ?? [])])) {
+    const [here, there] = [one.runs?.get(number), other.runs?.get(number)];
+    if (here === there) continue;
+    for (const run of [here, there]) for (const id of run?.records.keys() ?? []) ids.add(id);
+  }
+  const [here, there] = [one.added, other.added];
+  let same = 0;
+  while (same < here.length && here[same] === there[same]) same += 1;
+  for (const added of [here, there]) {
+    for (let at = same; at < added.length; at += 1) {
+      const record = added[at];
+      if (record !== undefined) ids.add(idOf(record));
+    }
+  }
+  return ids;
+}
+
 /** The version of the first run of each base. Later runs count up from it. */
 const firstVersions = new WeakMap<object, number>();
 

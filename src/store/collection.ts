@@ -1,9 +1,18 @@
-import { type Base, type ChangedParts, changedBase, EMPTY_BASE, type Subset } from './base.ts';
+import {
+  type Base,
+  type ChangedParts,
+  changedBase,
+  EMPTY_BASE,
+  firstNotBelow,
+  positionIn,
+  type Subset,
+} from './base.ts';
 import {
   type ChangedRun,
   type Changes,
   changedBy,
   copyOf,
+  differingIds,
   firstVersionOf,
   nextVersion,
   noChanges,
@@ -17,13 +26,13 @@ import { inOrder, lowerBound, type Slots, slotsOf } from './in-order.ts';
 /** Records ordered by id, over a shared base. Forks share changes until one of them changes. */
 export class Collection<R extends object> {
   #base: Base<R>;
-  readonly #idOf: (record: R) => bigint;
+  readonly idOf: (record: R) => bigint;
   #changes: Changes<R>;
   #shared = false;
 
   constructor(base: Base<R>, idOf: (record: R) => bigint) {
     this.#base = base;
-    this.#idOf = idOf;
+    this.idOf = idOf;
     this.#changes = noChanges(base.size > 0 ? base.idAt(base.size - 1) : undefined);
   }
 
@@ -34,6 +43,10 @@ export class Collection<R extends object> {
   /** The highest id ever used; undefined if there never was a record. */
   get highestId(): bigint | undefined {
     return this.#changes.highest;
+  }
+
+  set highestId(id: bigint | undefined) {
+    this.#ownChanges().highest = id;
   }
 
   /** Identifies the state of the records: equal versions mean equal records. */
@@ -47,7 +60,7 @@ export class Collection<R extends object> {
   }
 
   get(id: bigint): R | undefined {
-    const position = this.#positionOf(id);
+    const position = positionIn(this.#base, id);
     return position < 0 ? this.#addedWith(id) : this.#inBase(position);
   }
 
@@ -58,8 +71,8 @@ export class Collection<R extends object> {
   /** Replaces the record with the same id, or adds a new one. */
   set(record: R): void {
     const changes = this.#ownChanges();
-    const id = this.#idOf(record);
-    const inBase = this.#positionOf(id);
+    const id = this.idOf(record);
+    const inBase = positionIn(this.#base, id);
     if (inBase >= 0) {
       const { records } = this.#touch(runAt(inBase));
       if (records.has(id) && records.get(id) === undefined) changes.removed -= 1;
@@ -93,14 +106,14 @@ export class Collection<R extends object> {
     let fromAdded = false;
     for (const id of known) {
       const { records } = this.#touch(this.#runOf(id, this.#firstAdded(id)));
-      if (this.#positionOf(id) < 0) fromAdded = true;
+      if (positionIn(this.#base, id) < 0) fromAdded = true;
       else {
         records.set(id, undefined);
         changes.removed += 1;
       }
     }
     if (!fromAdded) return;
-    changes.added = changes.added.filter((record) => !ids.has(this.#idOf(record)));
+    changes.added = changes.added.filter((record) => !ids.has(this.idOf(record)));
     this.#touchAdded(0);
   }
 
@@ -127,7 +140,7 @@ export class Collection<R extends object> {
 
   /** Copies the collection at a constant cost. Later changes affect only one of them. */
   fork(): Collection<R> {
-    const fork = new Collection(this.#base, this.#idOf);
+    const fork = new Collection(this.#base, this.idOf);
     fork.restore(this);
     return fork;
   }
@@ -148,6 +161,11 @@ export class Collection<R extends object> {
       for (const record of records.values()) if (record !== undefined) yield record;
     }
     yield* this.#changes.added;
+  }
+
+  /** The ids whose records may differ from those of another collection over the same base. */
+  idsUnlike(other: Collection<R>): ReadonlySet<bigint> {
+    return differingIds(this.#changes, other.#changes, this.idOf);
   }
 
   /** All records in runs, by ascending id. */
@@ -179,7 +197,7 @@ export class Collection<R extends object> {
     const last = base.idAt(Math.min(from + RUN_LENGTH, base.size) - 1);
     const records: R[] = [];
     for (const record of this.ascending(from === 0 ? undefined : base.idAt(from - 1))) {
-      if (this.#idOf(record) > last) break;
+      if (this.idOf(record) > last) break;
       records.push(record);
     }
     return records;
@@ -187,7 +205,7 @@ export class Collection<R extends object> {
 
   /** The run of an id, given its position among the added records. */
   #runOf(id: bigint, added: number): number {
-    const position = this.#firstInBase(id);
+    const position = firstNotBelow(this.#base, id);
     return position < this.#base.size ? runAt(position) : this.#baseRuns + runAt(added);
   }
 
@@ -210,7 +228,7 @@ export class Collection<R extends object> {
   *#walk(step: 1 | -1, from: bigint | undefined, subset: Subset<R> | undefined): Generator<R> {
     const { size, idAt } = this.#base;
     if (subset === undefined) {
-      const added = slotsOf(this.#changes.added, this.#idOf);
+      const added = slotsOf(this.#changes.added, this.idOf);
       yield* inOrder({ size, idAt, at: (slot) => this.#inBase(slot) }, added, step, from);
       return;
     }
@@ -221,7 +239,7 @@ export class Collection<R extends object> {
       idAt: (slot) => idAt(position(slot)),
       at: (slot) => this.#unchangedAt(position(slot)),
     };
-    const changed = slotsOf(this.#ordered(), this.#idOf);
+    const changed = slotsOf(this.#ordered(), this.idOf);
     for (const record of inOrder(unchanged, changed, step, from)) {
       if (includes(record)) yield record;
     }
@@ -231,9 +249,7 @@ export class Collection<R extends object> {
   #ordered(): readonly R[] {
     const changes = this.#changes;
     if (changes.runs === undefined) return changes.added;
-    changes.ordered ??= [...this.changed()].sort((a, b) =>
-      this.#idOf(a) < this.#idOf(b) ? -1 : 1,
-    );
+    changes.ordered ??= [...this.changed()].sort((a, b) => (this.idOf(a) < this.idOf(b) ? -1 : 1));
     return changes.ordered;
   }
 
@@ -265,26 +281,9 @@ export class Collection<R extends object> {
     return this.#changes.runs?.get(Math.floor(position / RUN_LENGTH))?.records;
   }
 
-  /** The position of an id in the base, or -1. */
-  #positionOf(id: bigint): number {
-    const base = this.#base;
-    if (base.size === 0 || id > base.idAt(base.size - 1)) return -1;
-    // Ids usually count up without gaps.
-    const guess = Number(id) - Number(base.idAt(0));
-    if (guess >= 0 && guess < base.size && base.idAt(guess) === id) return guess;
-    const position = this.#firstInBase(id);
-    return position < base.size && base.idAt(position) === id ? position : -1;
-  }
-
   #addedWith(id: bigint): R | undefined {
     const record = this.#changes.added[this.#firstAdded(id)];
-    return record !== undefined && this.#idOf(record) === id ? record : undefined;
-  }
-
-  /** The first position in the base whose id is not below `id`. */
-  #firstInBase(id: bigint): number {
-    const { size, idAt } = this.#base;
-    return size === 0 || id > idAt(size - 1) ? size : lowerBound(size, idAt, id);
+    return record !== undefined && this.idOf(record) === id ? record : undefined;
   }
 
   /** The first position among the added records whose id is not below `id`. */
@@ -292,9 +291,9 @@ export class Collection<R extends object> {
     const { added } = this.#changes;
     const last = added.at(-1);
     // Most records are added at the end, which needs no search.
-    if (added[0] === undefined || id <= this.#idOf(added[0])) return 0;
-    if (last === undefined || id > this.#idOf(last)) return added.length;
-    const { size, idAt } = slotsOf(added, this.#idOf);
+    if (added[0] === undefined || id <= this.idOf(added[0])) return 0;
+    if (last === undefined || id > this.idOf(last)) return added.length;
+    const { size, idAt } = slotsOf(added, this.idOf);
     return lowerBound(size, idAt, id);
   }
 }
