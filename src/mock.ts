@@ -3,7 +3,7 @@ import { Upstreams } from './deployment/upstream/upstreams.ts';
 import type { Observer } from './evidence/journal.ts';
 import { Faults } from './http/faults/faults.ts';
 import { createServiceHandler, type ServiceHandler } from './http/service.ts';
-import type { SandboxFile } from './sandbox/sandbox.ts';
+import type { SandboxLog } from './sandbox/change.ts';
 import { Sandboxes, type SandboxLimits } from './sandbox/sandboxes.ts';
 import type { Upstream } from './sandbox/upstream.ts';
 import type { Start } from './scenario/sandbox-start.ts';
@@ -35,7 +35,8 @@ export interface MockParts {
   readonly start: Start;
   readonly starter: Starter;
   readonly guard: GuardOptions;
-  readonly file?: SandboxFile | undefined;
+  /** Where the default sandbox's changes are kept; in memory by default. */
+  readonly kept?: SandboxLog | undefined;
   readonly upstreams?: Upstreams | undefined;
   /** The deployment that answers in place of the mock. */
   readonly upstream?: Upstream | undefined;
@@ -45,11 +46,11 @@ export interface MockParts {
 
 /** Assembles a mock. */
 export function assembleMock(
-  { start, starter, guard, file, certificate, upstream, upstreams = new Upstreams() }: MockParts,
+  { start, starter, guard, kept, certificate, upstream, upstreams = new Upstreams() }: MockParts,
   options: MockOptions,
 ): Mock {
   const { plain = false, noControl = false, observe, onControlCall } = options;
-  const sandboxes = new Sandboxes(start, options, file, upstream);
+  const sandboxes = new Sandboxes(start, options, kept, upstream);
   if (observe !== undefined) sandboxes.observers.add(observe);
   const faults = new Faults();
   const service = createServiceHandler({ sandboxes, plain, faults });

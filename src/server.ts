@@ -123,7 +123,7 @@ export async function startServer(
   const upstreams = new Upstreams({ ca, timeout: options.upstreamTimeout });
   const upstream = await openUpstream(upstreams, options);
   const mock = assembleMock(
-    { start, starter, guard, file, certificate: certificate?.cert, upstreams, upstream },
+    { start, starter, guard, kept: file, certificate: certificate?.cert, upstreams, upstream },
     options,
   );
   const { service, control, sandboxes, faults } = mock;
@@ -147,7 +147,7 @@ export async function startServer(
   try {
     await once(server.listen({ port, host }), 'listening');
   } catch (error) {
-    await file?.close();
+    await file?.log.close();
     throw error;
   }
   const reload = async (): Promise<readonly Scenario[]> => {
@@ -169,7 +169,7 @@ export async function startServer(
     sandboxes.end();
     await closed;
     upstreams.close();
-    await file?.close();
+    await file?.log.close();
   };
   return {
     url: urlOf(certificate === undefined ? 'http' : 'https', host, bound),

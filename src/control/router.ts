@@ -1,7 +1,8 @@
 import type express from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Router } from 'express';
 import { locateByName } from '../http/locate.ts';
-import { NotSavedError, Sandbox } from '../sandbox/sandbox.ts';
+import { NotSavedError } from '../sandbox/commits.ts';
+import { Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
 import { readBody } from './body.ts';
 import { serveDashboard } from './dashboard-files.ts';

@@ -130,7 +130,8 @@ function finish(asked: ServiceRequest, outcome: Outcome): void {
   send(asked.response, outcome, asked, asked.sandbox.world, asked.wire);
 }
 
-function refused({ sandbox }: ServiceRequest, { message }: Error): Outcome {
+function refused({ sandbox }: ServiceRequest, error: unknown): Outcome {
+  const message = error instanceof Error ? error.message : String(error);
   return outcomeOf(errorReply(new Grounds(sandbox.world.choices), 'not_saved', 503, message));
 }
 

@@ -10,7 +10,10 @@ import type { Start } from '../scenario/sandbox-start.ts';
 import { MovableClock } from '../service/clock.ts';
 import { type CountNote, Counts } from '../service/counts.ts';
 import { type World, withChoices } from '../service/world.ts';
-import { forkStore, restoreStore, type Store, versionOf } from '../store/store.ts';
+import { forkStore, restoreStore, type Store } from '../store/store.ts';
+import type { Change, SandboxLog, SandboxSnapshot } from './change.ts';
+import { Commits, type Job } from './commits.ts';
+import { SandboxReplica } from './sandbox-replica.ts';
 import { firstSetup, type Setup, setupFrom } from './setup.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -24,23 +27,6 @@ export interface SandboxShare {
   readonly upstream: Upstream | undefined;
   /** Called before a sandbox forgets its evidence. */
   readonly forgotten: (sandbox: Sandbox) => void;
-}
-
-/** Keeps a store in a file. */
-export interface SandboxFile {
-  readonly store: Store;
-  /** Resolves when the file has every change of the store. Before it rejects, the store is restored. */
-  saved(): Promise<void>;
-}
-
-/** A change that could not be saved and was undone. */
-export class NotSavedError extends Error {
-  override readonly name = 'NotSavedError';
-
-  constructor(cause: unknown) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    super(`the change was not made: ${why}`, { cause });
-  }
 }
 
 /** What a reset can keep. */
@@ -57,34 +43,26 @@ export class Sandbox {
   readonly journal: Journal;
   readonly coverage: Coverage;
   readonly findings: Findings;
-  /** The file that keeps every change before it is acknowledged, if there is one. */
-  readonly file: SandboxFile | undefined;
   /** The deployment that answers; undefined if the mock does. */
   upstream: Upstream | undefined;
   readonly #share: SandboxShare;
   readonly #passing: boolean;
+  /** Undefined if the changes are kept in memory only. */
+  readonly #commits: Commits<Change, SandboxSnapshot> | undefined;
   #setup: Setup;
   // Created on first use: there can be many sandboxes, and most have none.
   #endings: Set<() => void> | undefined;
   /** Notes what rules and rates count; undefined if nobody wants to know. */
   notes: CountNote[] | undefined;
-  /** The version of the store that was saved last. */
-  #savedVersion: number | undefined;
   /** What the change that is made now does to the evidence, once it is kept. */
   #whenKept: (() => void)[] = [];
 
   /**
+   * @param kept where changes are kept, before they are acknowledged
    * @param passing answers one request and is dropped; its evidence is kept as if it were deleted
    */
-  constructor(
-    name: string,
-    start: Start,
-    share: SandboxShare,
-    file?: SandboxFile,
-    passing = false,
-  ) {
+  constructor(name: string, start: Start, share: SandboxShare, kept?: SandboxLog, passing = false) {
     this.name = name;
-    this.file = file;
     this.upstream = share.upstream;
     this.#passing = passing;
     this.clock = new MovableClock(start.clock);
@@ -92,8 +70,16 @@ export class Sandbox {
     this.coverage = new Coverage(name);
     this.findings = new Findings(name, this.journal, share.onFinding);
     this.#share = share;
-    const store = file?.store ?? forkStore(start.store);
+    const store = kept?.store ?? forkStore(start.store);
     this.#setup = firstSetup(start, store, this.clock, this);
+    this.#commits =
+      kept &&
+      new Commits(kept.log, new SandboxReplica(kept.store, () => this.#undo()), kept.position);
+  }
+
+  /** Whether changes outlast the server. */
+  get isKept(): boolean {
+    return this.#commits !== undefined;
   }
 
   /** What operations see. Replaced when the assumptions or the scenarios change. */
@@ -160,20 +146,27 @@ export class Sandbox {
    * @returns what `work` returned, once the change is kept
    * @throws NotSavedError if it cannot be kept; it is then undone
    */
-  async change<T>(work: () => T): Promise<T> {
-    const version = versionOf(this.world.store);
-    const undo = this.#undo();
-    this.#whenKept = [];
-    const result = work();
-    const effects = this.#whenKept;
-    try {
-      await this.#saved(version);
-    } catch (error) {
-      undo();
-      throw error;
-    }
-    for (const effect of effects) effect();
-    return result;
+  change<T>(work: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let result: T;
+      let effects: readonly (() => void)[] = [];
+      const job: Job = {
+        run: () => {
+          effects = this.#whenKept = [];
+          result = work();
+        },
+        kept: () => {
+          for (const effect of effects) effect();
+          resolve(result);
+        },
+        failed: reject,
+      };
+      if (this.#commits !== undefined) this.#commits.add(job);
+      else {
+        job.run();
+        job.kept();
+      }
+    });
   }
 
   /**
@@ -187,43 +180,38 @@ export class Sandbox {
     asked: Asked,
     perform: () => Outcome,
     send: (asked: Asked, outcome: Outcome) => void,
-    refuse: (asked: Asked, error: NotSavedError) => Outcome,
+    refuse: (asked: Asked, error: unknown) => Outcome,
   ): void {
-    if (this.file === undefined) {
-      const outcome = perform();
-      this.#take(asked, outcome);
-      send(asked, outcome);
-      return;
-    }
-    const version = versionOf(this.world.store);
-    const finish = (outcome: Outcome): void => {
+    let outcome: Outcome;
+    const finish = (): void => {
       this.#take(asked, outcome);
       send(asked, outcome);
     };
-    const outcome = perform();
-    this.#saved(version).then(
-      () => finish(outcome),
-      (error: NotSavedError) => finish(refuse(asked, error)),
-    );
+    if (this.#commits === undefined) {
+      outcome = perform();
+      finish();
+      return;
+    }
+    this.#commits.add({
+      run: () => {
+        outcome = perform();
+      },
+      kept: finish,
+      failed: (error) => {
+        outcome = refuse(asked, error);
+        finish();
+      },
+    });
   }
 
   /**
-   * Resolves when memory holds what is kept, and all of it. Undefined if it does now. Whoever reads the
-   * sandbox outside of `change` and `answer` waits for this before.
+   * Resolves when memory holds what is kept, and all of it. Whoever reads the sandbox outside of
+   * `change` and `answer` waits for this before. Undefined without a log.
+   *
+   * @throws NotSavedError if the log cannot be read
    */
   current(): Promise<void> | undefined {
-    return undefined;
-  }
-
-  async #saved(version: number): Promise<void> {
-    const changed = versionOf(this.world.store);
-    if (changed === version || changed === this.#savedVersion) return;
-    try {
-      await this.file?.saved();
-    } catch (error) {
-      throw new NotSavedError(error);
-    }
-    this.#savedVersion = changed;
+    return this.#commits?.current();
   }
 
   /** Returns what undoes the changes of settings from now on. */

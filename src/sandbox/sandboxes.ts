@@ -6,8 +6,9 @@ import type { Start } from '../scenario/sandbox-start.ts';
 import { MovableClock } from '../service/clock.ts';
 import { checkKey, type Keyring, keyring, STAGING_KEY } from '../service/keyring.ts';
 import { forkStore } from '../store/store.ts';
+import type { SandboxLog } from './change.ts';
 import { Past } from './past.ts';
-import { Sandbox, type SandboxFile, type SandboxShare } from './sandbox.ts';
+import { Sandbox, type SandboxShare } from './sandbox.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -35,7 +36,7 @@ export class Sandboxes {
   #start: Start;
 
   /**
-   * @param file where the default sandbox's store is kept, with its initial content
+   * @param kept where the default sandbox's changes are kept, with its first records
    * @param upstream the deployment that answers in place of the mock
    */
   constructor(
@@ -46,7 +47,7 @@ export class Sandboxes {
       sandboxRequired = false,
       onFinding,
     }: SandboxLimits = {},
-    file?: SandboxFile,
+    kept?: SandboxLog,
     upstream?: Upstream,
   ) {
     this.required = sandboxRequired;
@@ -58,8 +59,8 @@ export class Sandboxes {
       upstream,
       forgotten: (sandbox) => this.#past.add(sandbox),
     };
-    this.#start = file === undefined ? start : { ...start, store: forkStore(file.store) };
-    this.default = new Sandbox(DEFAULT_SANDBOX, this.#start, this.#share, file);
+    this.#start = kept === undefined ? start : { ...start, store: forkStore(kept.store) };
+    this.default = new Sandbox(DEFAULT_SANDBOX, this.#start, this.#share, kept);
   }
 
   /**
@@ -138,8 +139,7 @@ export class Sandboxes {
     this.#start = start;
     for (const sandbox of this) {
       // Changes in a `--db` file were acknowledged, so they stay.
-      const keepStore = sandbox.file !== undefined;
-      await sandbox.change(() => sandbox.restart(this.startOf(sandbox.name), keepStore));
+      await sandbox.change(() => sandbox.restart(this.startOf(sandbox.name), sandbox.isKept));
     }
   }
 

@@ -4,10 +4,12 @@ import request from 'supertest';
 import { describe, expect, test } from 'vitest';
 import { createExpressApp } from '../../src/control/app.ts';
 import { assembleMock } from '../../src/mock.ts';
+import type { SandboxLog } from '../../src/sandbox/change.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { starterFrom } from '../../src/scenario/starter.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
-import { forkStore, restoreStore } from '../../src/store/store.ts';
+import { RecordedStore } from '../../src/store/log/recorded-store.ts';
+import { forkStore } from '../../src/store/store.ts';
 import { STEPS_A_TURN, turnsBeside } from '../helpers/turns.ts';
 import { type Client, describeBothWays } from '../helpers/wire.ts';
 
@@ -224,29 +226,26 @@ describeBothWays('the state in the control API', (open) => {
 });
 
 describe('a default sandbox that is kept in a file', () => {
-  function kept(saved: () => Promise<void>) {
+  function keptBy(append: () => Promise<void>) {
     const store = loadFixtureSync('default');
-    const saves: string[] = [];
-    let last = forkStore(store);
-    const file = {
-      store,
-      saved: async () => {
-        try {
-          await saved();
-          last = forkStore(store);
-          saves.push('saved');
-        } catch (error) {
-          restoreStore(store, last);
-          throw error;
-        }
+    const saves: unknown[] = [];
+    const log: SandboxLog['log'] = {
+      append: async (after, entries) => {
+        await append();
+        saves.push(...entries);
+        return { kept: true, position: after + entries.length };
       },
+      read: async (after) => ({ entries: [], position: after }),
+      isFoldDue: false,
+      fold: async () => {},
+      close: async () => {},
     };
     const { service, control } = assembleMock(
       {
         start: startOf({}, store, []),
         starter: starterFrom({}, () => forkStore(store)),
         guard: { loopback: true, token: undefined },
-        file,
+        kept: { store: new RecordedStore(store), log, position: 0 },
       },
       {},
     );
@@ -254,7 +253,7 @@ describe('a default sandbox that is kept in a file', () => {
   }
 
   test('saves each change before its reply, and nothing else', async () => {
-    const { app, saves } = kept(() => Promise.resolve());
+    const { app, saves } = keptBy(() => Promise.resolve());
     await request(app).get('/__mock/state').expect(200);
     await request(app).patch('/__mock/animals/1').send({ name: 1 }).expect(400);
     await request(app).patch('/~other/__mock/animals/1').send({ name: 'Max' }).expect(200);
@@ -273,7 +272,7 @@ describe('a default sandbox that is kept in a file', () => {
   });
 
   test('answers 503 if a change cannot be saved, and changes nothing', async () => {
-    const { app } = kept(() => Promise.reject(new Error('the disk is full')));
+    const { app } = keptBy(() => Promise.reject(new Error('the disk is full')));
     const before = (await request(app).get('/__mock/state')).text;
     await request(app).put('/__mock/clock').send({ now: '2031-01-01T00:00:00Z', frozen: true });
     const calls = [

@@ -3,7 +3,10 @@ import { setImmediate } from 'node:timers/promises';
 import { Low } from 'lowdb';
 import { codeOf } from '../../error-code.ts';
 import { STORE_LIMIT } from '../../read-text.ts';
-import { forkStore, restoreStore, type Store, versionOf } from '../store.ts';
+import type { ChangeLog, Position } from '../log/change-log.ts';
+import { RecordedStore } from '../log/recorded-store.ts';
+import type { StoreChange } from '../log/store-change.ts';
+import { forkStore, type Store, versionOf } from '../store.ts';
 import { type FileLock, type Holder, type LockOptions, takeLock } from './file-lock.ts';
 import { realPathOf, removeDrafts, StoreJson } from './store-json.ts';
 import { KeptTexts } from './store-text.ts';
@@ -15,16 +18,19 @@ export class StoreFileError extends Error {
 
 /** A store and its file. */
 export interface OpenStoreFile {
+  readonly store: RecordedStore;
+  /** Keeps the changes of the store. */
+  readonly log: ChangeLog<StoreEntry, StoreSnapshot>;
+  readonly position: Position;
+}
+
+/** What is kept of a change. */
+interface StoreEntry {
+  readonly store?: StoreChange | undefined;
+}
+
+interface StoreSnapshot {
   readonly store: Store;
-  /**
-   * Resolves when every change made to the store so far is in the file. Changes made during a write
-   * share the next one.
-   *
-   * @throws StoreFileError if the file cannot be written; the store then has the content of the file
-   */
-  saved(): Promise<void>;
-  /** Waits for the writes in progress, and unlocks the file. */
-  close(): Promise<void>;
 }
 
 export interface StoreFileOptions extends Omit<LockOptions, 'onLost'> {
@@ -55,9 +61,10 @@ export async function openStoreFile(
     };
     const low = new Low(new StoreJson(real, { replace, texts: new KeptTexts() }), initial);
     await low.read();
+    const isNew = low.data === initial;
     const file = new StoreFile(path, low, lock);
-    if (file.store === initial) await file.write();
-    return { store: file.store, saved: () => file.saved(), close: () => file.close() };
+    if (isNew) await file.write();
+    return { store: file.store, log: file, position: 0 };
   } catch (error) {
     lock.release();
     throw error;
@@ -100,8 +107,9 @@ function lost(path: string): string {
   return `${path}: another server has taken the file`;
 }
 
-class StoreFile implements OpenStoreFile {
-  readonly store: Store;
+class StoreFile implements ChangeLog<StoreEntry, StoreSnapshot> {
+  readonly store: RecordedStore;
+  readonly isFoldDue = false;
   readonly #path: string;
   readonly #low: Low<Store>;
   readonly #lock: FileLock;
@@ -115,14 +123,30 @@ class StoreFile implements OpenStoreFile {
   #closed = false;
 
   constructor(path: string, low: Low<Store>, lock: FileLock) {
-    this.store = low.data;
+    this.store = new RecordedStore(low.data);
     this.#path = path;
     this.#low = low;
     this.#lock = lock;
     this.#kept = forkStore(low.data);
   }
 
-  saved(): Promise<void> {
+  async append(
+    after: Position,
+    entries: readonly StoreEntry[],
+  ): Promise<{ kept: true; position: Position }> {
+    await this.#saved();
+    return { kept: true, position: after + entries.length };
+  }
+
+  read(after: Position): Promise<{ entries: StoreEntry[]; position: Position }> {
+    return Promise.resolve({ entries: [], position: after });
+  }
+
+  fold(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #saved(): Promise<void> {
     const version = versionOf(this.store);
     if (this.#closed) return Promise.reject(new StoreFileError(`${this.#path} is closed`));
     if (this.#writing === undefined) {
@@ -133,7 +157,7 @@ class StoreFile implements OpenStoreFile {
     }
     this.#next ??= this.#writing.then(() => {
       this.#next = undefined;
-      return this.saved();
+      return this.#saved();
     });
     return this.#next;
   }
@@ -162,7 +186,6 @@ class StoreFile implements OpenStoreFile {
     } catch (error) {
       // Changes that wait for the next write build on those that are lost.
       this.#next = undefined;
-      restoreStore(this.store, this.#kept);
       throw unwritable(this.#path, error);
     } finally {
       // A change from now on must start its own write.
