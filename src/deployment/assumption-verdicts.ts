@@ -1,8 +1,9 @@
 import { ASSUMPTION_IDS, type AssumptionId } from '../contract/assumption-table.ts';
 import { listed } from '../words.ts';
-import type { AskName } from './asks.ts';
+import { ASKS, type AskName } from './asks.ts';
 import { probeOf } from './probe-table.ts';
-import type { Seen } from './seen.ts';
+import { isBreak, replyDifferences } from './reply-differences.ts';
+import type { Exchange, Seen } from './seen.ts';
 
 /** What a check found out about an assumption. */
 export interface AssumptionVerdict {
@@ -30,12 +31,20 @@ function judged(id: AssumptionId, seen: Seen): Omit<AssumptionVerdict, 'id'> {
   if (why !== undefined) return { verdict: 'open', why };
   const names = Object.keys(options).filter((name) => options[name]?.(seen));
   const [option = other?.(seen), second] = names;
-  const exchanges = seen.all(...asks, ...also).map(String);
-  const shown = saw?.(seen) ?? [...new Set(exchanges)].join('; ');
+  const exchanges = seen.all(...asks, ...also);
+  const sent = [...new Set(exchanges.map(String))].join('; ');
+  const shown = saw?.(seen) ?? sent;
+  if (option === undefined && exchanges.some(isBroken)) {
+    return { verdict: 'open', why: `the replies break the document: ${sent}` };
+  }
   if (option === undefined) return { verdict: 'none-of-the-options', why: shown };
-  if (second === undefined)
-    return { verdict: 'settled', option, why: [...new Set(exchanges)].join('; ') };
+  if (second === undefined) return { verdict: 'settled', option, why: sent };
   return { verdict: 'open', why: `${listed(names, 'and')} would both answer so: ${shown}` };
+}
+
+function isBroken(exchange: Exchange): boolean {
+  const { operation } = ASKS[exchange.name];
+  return operation !== undefined && replyDifferences(exchange, operation).some(isBreak);
 }
 
 function whyUnanswered(names: readonly AskName[], seen: Seen): string {

@@ -1,3 +1,5 @@
+import { ASSUMPTION_IDS } from '../contract/assumption-table.ts';
+import { DOCUMENTED_REPLIES } from '../contract/cases.ts';
 import { listed } from '../words.ts';
 import { ASK_NAMES, ASKS, type Ask, type AskName, BURST, type FactName } from './asks.ts';
 import {
@@ -6,8 +8,9 @@ import {
   type DeploymentRequest,
   SAFE,
 } from './deployment-client.ts';
+import { ruledBy } from './document-rules.ts';
 import { FACTS, type NamedOrders } from './facts.ts';
-import { purposesOf } from './probe-table.ts';
+import { asksFor, probeOf } from './probe-table.ts';
 import { Exchange, Seen } from './seen.ts';
 
 /** What a check may do, and what it is told. */
@@ -57,6 +60,19 @@ export function planCheck(options: CheckOptions): PlannedRequest[] {
       purposes: purposesOf(name),
     }));
   });
+}
+
+/** What a request is for. */
+function purposesOf(name: AskName): string[] {
+  const replies = DOCUMENTED_REPLIES.filter((it) =>
+    asksFor(it.operation, it.status).includes(name),
+  );
+  const assumptions = ASSUMPTION_IDS.filter((id) => {
+    const probe = probeOf(id);
+    return 'asks' in probe && [...probe.asks, ...(probe.also ?? [])].includes(name);
+  });
+  const named = replies.map(({ operation, status }) => `${operation} ${status}`);
+  return [...new Set([...named, ...ruledBy(name), ...assumptions])];
 }
 
 /** What the user would have to give before a request can be sent. */

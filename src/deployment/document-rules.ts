@@ -79,7 +79,8 @@ const RULES: readonly Rule[] = [
     asks: ['created'],
     broken: (seen, name) => {
       const found = seen.get(name)?.record;
-      return found === undefined ? [] : unlike(found, seen.get('create')?.record);
+      const id = idIn(seen.get('create')?.record);
+      return found === undefined ? [] : unlike(found, { id, ...sentBy('create') });
     },
   },
   {
@@ -134,6 +135,11 @@ const RULES: readonly Rule[] = [
     },
   },
 ];
+
+/** The replies whose rules a request shows, as an operation with a status. */
+export function ruledBy(name: AskName): string[] {
+  return RULES.filter(({ asks }) => asks.includes(name)).map(({ reply }) => reply.join(' '));
+}
 
 /** What breaks the rules for a reply. */
 export function ruleDifferences(seen: Seen, operation: OperationId, status: number): Difference[] {

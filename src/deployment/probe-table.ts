@@ -1,5 +1,5 @@
-import { ASSUMPTION_IDS, type AssumptionId } from '../contract/assumption-table.ts';
-import { OPERATION_IDS, type OPERATIONS, type OperationId } from '../contract/operations.ts';
+import type { AssumptionId } from '../contract/assumption-table.ts';
+import type { OPERATIONS, OperationId } from '../contract/operations.ts';
 import type { AskName } from './asks.ts';
 import { ANIMAL_PROBES } from './probes/animal-probes.ts';
 import { INPUT_PROBES } from './probes/input-probes.ts';
@@ -62,18 +62,4 @@ export function probeOf(id: AssumptionId): Probe | Impossible {
 export function asksFor(operation: OperationId, status: number): readonly AskName[] {
   const asks: Readonly<Record<number, readonly AskName[]>> = REPLY_ASKS[operation];
   return asks[status] ?? [];
-}
-
-/** What a request is for: assumptions by id, and documented replies. */
-export function purposesOf(name: AskName): string[] {
-  const assumptions = ASSUMPTION_IDS.filter((id) => {
-    const probe = probeOf(id);
-    return 'asks' in probe && [...probe.asks, ...(probe.also ?? [])].includes(name);
-  });
-  const replies = OPERATION_IDS.flatMap((id) =>
-    Object.entries(REPLY_ASKS[id]).flatMap(([status, asks]) =>
-      asks.includes(name) ? [`${id} ${status}`] : [],
-    ),
-  );
-  return [...replies, ...assumptions];
 }

@@ -114,7 +114,7 @@ export function renderPlan(plan: readonly PlannedRequest[], { width }: Style): s
       ...(key === undefined ? [] : [key === 'none' ? 'without a key' : `with the ${key} key`]),
       ...(times > 1 ? [`${times} times at once`] : []),
     ];
-    return [String(at + 1), sent.join(' '), `${why}: ${purposes.join(', ') || 'ids to ask for'}`];
+    return [String(at + 1), sent.join(' '), `${why}: ${purposes.join(', ')}`];
   });
   return renderTable(rows, { width, columns: [left, 46] });
 }

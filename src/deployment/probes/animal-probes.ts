@@ -137,7 +137,8 @@ export function notCreated(seen: Seen): string | undefined {
 }
 
 function idsOf(exchange: Exchange | undefined): bigint[] | undefined {
-  return exchange?.records?.flatMap((record) => idIn(record) ?? []);
+  const ids = exchange?.records?.flatMap((record) => idIn(record) ?? []);
+  return ids && [...new Set(ids)];
 }
 
 function isAscending(ids: readonly bigint[]): boolean {

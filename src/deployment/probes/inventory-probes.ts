@@ -8,9 +8,7 @@ import type { Probes } from './probe-shape.ts';
 export const INVENTORY_PROBES: Probes<keyof typeof INVENTORY> = {
   'inventory-on-create': {
     asks: ['create', 'inventoryCreated'],
-    obstacle: (seen) =>
-      notCreated(seen) ??
-      (seen.list('inventoryCreated') === undefined ? 'GET /inventory lists nothing' : undefined),
+    obstacle: (seen) => notCreated(seen) ?? noInventory(seen),
     options: {
       entry: (seen) => {
         const entry = entryOf(seen, 'create');
@@ -26,9 +24,10 @@ export const INVENTORY_PROBES: Probes<keyof typeof INVENTORY> = {
   'inventory-missing-entry': {
     asks: ['stock5', 'inventoryCreated'],
     obstacle: (seen) =>
-      entryOf(seen, 'createPending') === undefined
+      noInventory(seen) ??
+      (entryOf(seen, 'createPending') === undefined
         ? undefined
-        : 'every animal that the check creates gets an inventory entry, and it changes no other',
+        : 'every animal that the check creates gets an inventory entry, and it changes no other'),
     options: {
       404: (seen) => seen.status('stock5') === 404,
       create: (seen) => seen.get('stock5')?.accepted === true,
@@ -59,6 +58,10 @@ export const INVENTORY_PROBES: Probes<keyof typeof INVENTORY> = {
 /** The entry of a created animal, before its stock changed. */
 function entryOf(seen: Seen, created: 'create' | 'createPending'): JsonRecord | undefined {
   return withId(seen.list('inventoryCreated'), idIn(seen.get(created)?.record), 'petId');
+}
+
+function noInventory(seen: Seen): string | undefined {
+  return seen.list('inventoryCreated') === undefined ? 'GET /inventory lists nothing' : undefined;
 }
 
 function noStock(seen: Seen): string | undefined {

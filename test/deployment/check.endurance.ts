@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import {
+  ASSUMPTION_IDS,
+  ASSUMPTIONS,
+  type AssumptionId,
+  type Choices,
+  chooseOptions,
+  isOption,
+  optionNames,
+} from '../../src/contract/assumption-table.ts';
+import { runCheck } from '../../src/deployment/check.ts';
+import { type CheckReport, checkReport } from '../../src/deployment/check-report.ts';
+import { isBreak } from '../../src/deployment/reply-differences.ts';
+import { BREAKING, breaking } from '../helpers/breaking.ts';
+import { checked, DEPLOYED_AT, deploy, WHOLE_CHECK } from '../helpers/checked-deployment.ts';
+
+/** What only a clock, or an animal that nobody may create, would show; each with its reason. */
+const UNSEEN: Partial<Record<AssumptionId, RegExp>> = {
+  'name-limits': /does not say where it comes from/,
+  'after-sunset': /clock is past 2030-12-05/,
+  'inventory-missing-entry': /it changes no other/,
+};
+
+const PAST_SUNSET = Date.UTC(2031, 0, 5);
+
+/** The verdicts that are wrong about a deployment with these options. */
+function wrongIn({ assumptions, replies }: CheckReport, truth: Choices): object[] {
+  return [
+    ...assumptions.filter(({ id, verdict, option }) =>
+      verdict === 'settled' ? option !== truth[id] : verdict === 'none-of-the-options',
+    ),
+    ...replies.filter(({ verdict }) => verdict === 'different'),
+  ];
+}
+
+function choose(id: AssumptionId, option: string): Partial<Choices> {
+  if (!isOption(id, option)) throw new TypeError(`${id} has no option ${option}`);
+  return { [id]: option };
+}
+
+test('each option of at least 34 assumptions is found, and the rest say what they would need', async () => {
+  const unseen = new Map<AssumptionId, string>();
+  for (const id of ASSUMPTION_IDS) {
+    for (const option of optionNames(id)) {
+      const choices = choose(id, option);
+      const report = checkReport(await checked(choices), []);
+      expect(wrongIn(report, chooseOptions(choices)), `${id}=${option}`).toEqual([]);
+      const verdict = report.assumptions.find((it) => it.id === id);
+      if (verdict?.option !== option) unseen.set(id, verdict?.why ?? '');
+    }
+  }
+  expect([...unseen.keys()]).toEqual(ASSUMPTION_IDS.filter((id) => UNSEEN[id]));
+  for (const [id, why] of unseen) expect(why).toMatch(UNSEEN[id]!);
+  expect(ASSUMPTION_IDS.length - unseen.size).toBeGreaterThanOrEqual(34);
+});
+
+/** Draws the same numbers at every run. */
+function drawing(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+function drawChoices(draw: (below: number) => number): Choices {
+  const drawn = ASSUMPTION_IDS.map((id) => {
+    const options = optionNames(id);
+    return choose(id, options[draw(options.length)] ?? ASSUMPTIONS[id].options[0].name);
+  });
+  return chooseOptions(Object.assign({}, ...drawn));
+}
+
+test('no verdict is wrong about 200 deployments with drawn options, before and after the sunset', async () => {
+  const draw = drawing(13);
+  for (let count = 0; count < 200; count += 1) {
+    const truth = drawChoices(draw);
+    const now = draw(4) === 0 ? PAST_SUNSET : DEPLOYED_AT;
+    const options = { writes: draw(4) > 0 };
+    const report = checkReport(await checked(truth, { now, options }), []);
+    expect(wrongIn(report, truth), JSON.stringify({ now, options, truth })).toEqual([]);
+  }
+});
+
+describe('a deployment that breaks the document is told, and nothing else', () => {
+  test.each(Object.entries(BREAKING))('%s', async (_name, { change, told, where }) => {
+    const deployment = await deploy({});
+    const seen = await runCheck(breaking(deployment.client, change), WHOLE_CHECK);
+    deployment.close();
+    const { assumptions, replies } = checkReport(seen, []);
+    const different = replies.filter(({ verdict }) => verdict === 'different');
+    expect(different.map(({ operation, status }) => `${operation} ${status}`)).toEqual(told);
+    const kinds = different.flatMap(({ differences = [] }) => differences.filter(isBreak));
+    expect(kinds.map((it) => it.where)).toContain(where);
+    const defaults = chooseOptions();
+    expect(assumptions.filter(({ id, option = defaults[id] }) => option !== defaults[id])).toEqual(
+      [],
+    );
+    expect(assumptions.filter(({ verdict }) => verdict === 'none-of-the-options')).toEqual([]);
+  });
+});
