@@ -3,7 +3,7 @@ import { type AssumptionShape, headers, option, reply } from './assumption-shape
 /** What the document leaves open about animals. */
 export const ANIMALS = {
   'unknown-pet': {
-    question: 'Which status has the Error for an unknown `petId`?',
+    question: 'Which status does the Error for an unknown `petId` have?',
     options: [
       option('404', '404 Not Found', reply(404, 'No animal has this id.')),
       option('400', '400 Bad Request', reply(400, 'No animal has this id.')),
@@ -39,7 +39,7 @@ export const ANIMALS = {
     touches: ['listPets'],
   },
   'created-status': {
-    question: 'Which status has an animal that is created without one?',
+    question: 'Which status does an animal get if it is created without one?',
     options: [option('absent', 'none'), option('available', '`available`')],
     touches: ['createPet'],
   },

@@ -3,7 +3,7 @@ import { type AssumptionShape, EVERY, option, reply, WITH_BODY } from './assumpt
 /** What the document leaves open about input. */
 export const INPUT = {
   'invalid-input': {
-    question: 'Which status has the Error for a malformed path id, query parameter or body?',
+    question: 'Which status does the Error for a malformed path id, query parameter or body have?',
     options: [
       option('400', '400 Bad Request', reply(400, 'Invalid input.')),
       option('422', '422 Unprocessable Content', reply(422, 'Invalid input.')),
@@ -29,7 +29,7 @@ export const INPUT = {
     touches: ['listPets'],
   },
   'animal-status-values': {
-    question: 'With which statuses can an animal be created?',
+    question: 'Which statuses can an animal be created with?',
     options: [
       option('seen', '`available`, `pending` and `sold`'),
       option('any', 'any string; the filter takes any string too'),
