@@ -6,6 +6,7 @@ import { createServiceHandler, type ServiceHandler } from './http/service.ts';
 import type { SandboxLog } from './sandbox/change.ts';
 import { Sandboxes, type SandboxLimits } from './sandbox/sandboxes.ts';
 import type { Upstream } from './sandbox/upstream.ts';
+import type { Checked } from './scenario/checked-shape.ts';
 import type { Start } from './scenario/sandbox-start.ts';
 import type { Starter } from './scenario/starter.ts';
 
@@ -15,6 +16,8 @@ export interface MockOptions extends SandboxLimits {
   readonly plain?: boolean | undefined;
   /** Leaves out the control API, except for `health`. */
   readonly noControl?: boolean | undefined;
+  /** What a check of a deployment found out, to show beside the assumptions. */
+  readonly checked?: Checked | undefined;
   /** Called after each exchange in any sandbox, with a frozen copy. */
   readonly observe?: Observer | undefined;
   /** Called after each call of the control API, except `health`. */
@@ -49,7 +52,7 @@ export function assembleMock(
   { start, starter, guard, kept, certificate, upstream, upstreams = new Upstreams() }: MockParts,
   options: MockOptions,
 ): Mock {
-  const { plain = false, noControl = false, observe, onControlCall } = options;
+  const { plain = false, noControl = false, checked, observe, onControlCall } = options;
   const sandboxes = new Sandboxes(start, options, kept, upstream);
   if (observe !== undefined) sandboxes.observers.add(observe);
   const faults = new Faults();
@@ -58,6 +61,7 @@ export function assembleMock(
     sandboxes,
     starter,
     guard,
+    checked,
     certificate,
     plain,
     enabled: !noControl,

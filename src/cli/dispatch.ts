@@ -57,10 +57,8 @@ async function settingsOf({ command, flags }: Invocation, variables: Variables):
   const { config } = settings.flags;
   if (config === undefined) return settings;
   const { fromConfigFile } = await import('./input/config-file.ts');
-  return readSettings(command, [
-    ...layers,
-    await fromConfigFile(config, settings.originOf('config')),
-  ]);
+  const { layer, checked } = await fromConfigFile(config, settings.originOf('config'));
+  return { ...readSettings(command, [...layers, layer]), checked };
 }
 
 function print(text: string, { output }: Terminal): number {

@@ -3,6 +3,7 @@ import { OPERATION_IDS } from '../contract/operations.ts';
 import { DATE_TIME, FIELD_TYPES, RECORDS } from '../contract/records.ts';
 import { FINDING_CODE_NAMES } from '../evidence/finding-codes.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
+import { ASSUMPTION_VERDICT } from '../scenario/checked-shape.ts';
 import { mapOf, object, optional, required } from '../shape/objects.ts';
 import { recordShape } from '../shape/record-shapes.ts';
 import {
@@ -101,6 +102,7 @@ export const ASSUMPTION = named(
     options: required(list(OPTION), 'The options, the default first.'),
     chosen: required(ANY_TEXT, 'The option that is chosen.'),
     default: required(ANY_TEXT, 'The option that is chosen by default.'),
+    checked: optional(ASSUMPTION_VERDICT, 'What a check of a deployment found out about it.'),
   }),
 );
 /** An assumption, and the option that is chosen. */

@@ -1,5 +1,6 @@
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import type { OpenUpstream } from '../sandbox/upstream.ts';
+import type { Checked } from '../scenario/checked-shape.ts';
 import type { Starter } from '../scenario/starter.ts';
 
 /** A finished call of the control API. */
@@ -29,6 +30,8 @@ export interface ControlParts {
   /** Creates the start for scenarios that are chosen while the server runs. */
   readonly starter: Starter;
   readonly guard: GuardOptions;
+  /** What a check of a deployment found out about the assumptions. */
+  readonly checked?: Checked | undefined;
   /** The certificate that clients may trust, in PEM; undefined without TLS. */
   readonly certificate?: string | undefined;
   /** Whether nothing outside `/__mock` may distinguish the mock from the service. */

@@ -31,7 +31,8 @@ async function givenIn({ args = [], env = {}, config }: Places): Promise<Setting
   const layers = [(await invocationOf(args)).flags, fromEnvironment(env)];
   if (config === undefined) return readSettings('serve', layers);
   writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config));
-  return readSettings('serve', [...layers, await fromConfigFile(file, '--config')]);
+  const { layer, checked } = await fromConfigFile(file, '--config');
+  return { ...readSettings('serve', [...layers, layer]), checked };
 }
 
 async function settingsOf(places: Places) {

@@ -2,7 +2,8 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { readJson } from '../../contract/json.ts';
 import { isObject } from '../../contract/records.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
-import { object } from '../../shape/objects.ts';
+import { CHECKED, type Checked } from '../../scenario/checked-shape.ts';
+import { object, optional } from '../../shape/objects.ts';
 import { placesIn } from '../../shape/places.ts';
 import { readAs } from '../../shape/read-as.ts';
 import { firstProblems, problemText } from '../../words.ts';
@@ -12,10 +13,18 @@ import { type Layer, refusal } from './given.ts';
 
 const NAMES = flagsFrom('config');
 
-/** A config file: flags by name. */
-export const CONFIG = object(Object.fromEntries(NAMES.map((name) => [name, flagShape(name)])), {
-  expected: 'an object of flags by name',
-});
+const FLAGS = Object.fromEntries(NAMES.map((name) => [name, flagShape(name)]));
+
+/** A config file: flags by name, and what `check --save` adds. */
+export const CONFIG = object(
+  { ...FLAGS, checked: optional(CHECKED, 'What a check of a deployment found out.') },
+  { expected: 'an object of flags by name' },
+);
+
+interface Configured {
+  readonly layer: Layer;
+  readonly checked: Checked | undefined;
+}
 
 /**
  * Reads a config file: a JSON object of flags by name. Relative paths start from the file's folder.
@@ -23,7 +32,7 @@ export const CONFIG = object(Object.fromEntries(NAMES.map((name) => [name, flagS
  * @param origin where the file was named
  * @throws UsageError if the file cannot be read, is not JSON, or has an unknown flag or a wrong value
  */
-export async function fromConfigFile(file: string, origin: string): Promise<Layer> {
+export async function fromConfigFile(file: string, origin: string): Promise<Configured> {
   const read = await readText(file, SETTINGS_LIMIT);
   if (!read.ok) throw refusal(origin, `a JSON file at ${file}`, read.found);
   const parsed = readJson(file, read.text);
@@ -38,12 +47,13 @@ export async function fromConfigFile(file: string, origin: string): Promise<Laye
     throw new UsageError(lines.join('\n'));
   }
   const values = isObject(parsed.value) ? parsed.value : {};
-  return new Map(
+  const layer: Layer = new Map(
     NAMES.filter((name) => name in reading.value).map((name) => [
       name,
       { value: beside(file, name, values[name]), origin: `config file ${file}: ${name}` },
     ]),
   );
+  return { layer, checked: reading.value.checked };
 }
 
 /** Resolves the paths in a flag's value against the folder of the config file. */

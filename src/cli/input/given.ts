@@ -1,3 +1,4 @@
+import type { Checked } from '../../scenario/checked-shape.ts';
 import { readAs } from '../../shape/read-as.ts';
 import type { ShapeProblem } from '../../shape/shapes.ts';
 import { describe, listed, suggest } from '../../words.ts';
@@ -28,6 +29,8 @@ export interface Settings {
   readonly flags: Flags;
   /** Where a flag was given, for messages. */
   readonly originOf: (name: FlagName) => string;
+  /** What a check of a deployment found out, if it saved the config file. */
+  readonly checked?: Checked | undefined;
 }
 
 /** The error for a wrong value. */

@@ -14,7 +14,7 @@ export interface ServeSettings extends ServerOptions {
  *
  * @throws UsageError for flags that exclude each other
  */
-export function serveSettings({ flags, originOf }: Settings): ServeSettings {
+export function serveSettings({ flags, originOf, checked }: Settings): ServeSettings {
   const generated = (['animals', 'orders'] as const).find((name) => flags[name] !== undefined);
   if (flags.fixture !== undefined && generated !== undefined) {
     const [count, fixture] = [originOf(generated), originOf('fixture')];
@@ -24,6 +24,7 @@ export function serveSettings({ flags, originOf }: Settings): ServeSettings {
   }
   return {
     ...flags,
+    checked,
     host: flags.host ?? DEFAULTS.host,
     port: flags.port ?? DEFAULTS.port,
     keys: {

@@ -3,6 +3,7 @@ import type { AssumptionState } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
 import { Loading } from '../parts/loading.tsx';
 import { Prose } from '../parts/prose.tsx';
+import { shortened, visible } from '../parts/visible-text.ts';
 import { place, refine } from '../state/place.ts';
 import { perform, useResource } from '../state/resource.ts';
 
@@ -24,7 +25,12 @@ export function AssumptionsView() {
     list.reload();
   };
   const text = query.get('text') ?? '';
-  const shown = list.value.filter((it) => passes(it, text.toLowerCase(), query.has('changed')));
+  const filter = {
+    text: text.toLowerCase(),
+    changed: query.has('changed'),
+    drift: query.has('drift'),
+  };
+  const shown = list.value.filter((it) => passes(it, filter));
   return (
     <>
       <p class="quiet">
@@ -47,6 +53,15 @@ export function AssumptionsView() {
         >
           Only changed
         </button>
+        {list.value.some(({ checked }) => checked !== undefined) && (
+          <button
+            type="button"
+            aria-pressed={filter.drift}
+            onClick={() => refine({ drift: filter.drift ? '' : 'yes' })}
+          >
+            Only drift
+          </button>
+        )}
       </search>
       {shown.length === 0 && <p class="empty">No assumption passes this filter.</p>}
       {shown.map((it) => (
@@ -56,10 +71,22 @@ export function AssumptionsView() {
   );
 }
 
-function passes(of: AssumptionState, text: string, onlyChanged: boolean): boolean {
-  if (onlyChanged && of.chosen === of.default) return false;
+interface Filter {
+  readonly text: string;
+  readonly changed: boolean;
+  readonly drift: boolean;
+}
+
+function passes(of: AssumptionState, { text, changed, drift }: Filter): boolean {
+  if ((changed && of.chosen === of.default) || (drift && !drifts(of))) return false;
   const words = [of.id, of.topic, of.question, ...of.options.map(({ meaning }) => meaning)];
   return words.join(' ').toLowerCase().includes(text);
+}
+
+/** Whether the deployment that was checked answers differently. */
+function drifts({ checked, chosen }: AssumptionState): boolean {
+  if (checked === undefined || checked.verdict === 'open') return false;
+  return checked.option !== chosen;
 }
 
 interface Chosen {
@@ -81,6 +108,7 @@ function Assumption({ of, opened, onChoose }: Chosen) {
         {topic} · <code>{id}</code> · changes {operations.join(', ')}
         {chosen !== of.default && <span class="badge assumed">changed</span>}
       </p>
+      <Verdict of={of} />
       {options.map(({ name, meaning }) => (
         <label key={name} class="option">
           <input
@@ -96,5 +124,25 @@ function Assumption({ of, opened, onChoose }: Chosen) {
         </label>
       ))}
     </fieldset>
+  );
+}
+
+/** Characters of the exchanges that a verdict rests on. */
+const MOST_REASON = 500;
+
+/** What a check of a deployment found out. */
+function Verdict({ of }: Pick<Chosen, 'of'>) {
+  const { checked } = of;
+  if (checked === undefined) return null;
+  const { deployment, at, verdict, option, why } = checked;
+  const answer = option === undefined ? verdict.replaceAll('-', ' ') : option;
+  return (
+    <p>
+      <span class={drifts(of) ? 'badge failed' : 'badge documented'}>
+        {drifts(of) ? 'drift' : verdict}
+      </span>{' '}
+      {visible(deployment)}: <code>{visible(answer)}</code>, checked on {at.slice(0, 10)}
+      {why !== undefined && <span class="quiet"> ({shortened(visible(why), MOST_REASON)})</span>}
+    </p>
   );
 }
