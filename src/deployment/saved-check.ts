@@ -1,5 +1,6 @@
 import { isAssumptionId } from '../contract/assumption-table.ts';
 import { isObject } from '../contract/records.ts';
+import type { Checked } from '../scenario/checked-shape.ts';
 import type { CheckReport } from './check-report.ts';
 import { clockOf } from './probes/animal-probes.ts';
 import type { Seen } from './seen.ts';
@@ -11,6 +12,8 @@ export interface SavedConfig {
   readonly plain?: true;
   /** The deployment's time, where it is not the real one. */
   readonly clock?: string;
+  /** What the dashboard shows beside the assumptions. */
+  readonly checked: Checked;
 }
 
 /** Clocks of two machines that differ by less, in milliseconds, tell the same time. */
@@ -20,6 +23,7 @@ const SAME_TIME = 10 * 60 * 1000;
 export function savedConfig(
   { assumptions }: CheckReport,
   seen: Seen,
+  deployment: string,
   now = Date.now(),
 ): SavedConfig {
   const settled = assumptions.flatMap(({ id, option }) =>
@@ -31,6 +35,7 @@ export function savedConfig(
     assume: Object.fromEntries(settled),
     ...(isMock ? {} : { plain: true }),
     ...(Math.abs(clock - now) < SAME_TIME ? {} : { clock: new Date(clock).toISOString() }),
+    checked: { deployment, at: new Date(now).toISOString(), assumptions },
   };
 }
 

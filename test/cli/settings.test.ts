@@ -265,12 +265,24 @@ test('a relative path in a config file starts from its folder; names of shipped 
   });
 });
 
+test('a config file can say what a check of a deployment found out', async () => {
+  const checked = {
+    deployment: 'https://staging.example/v1',
+    at: '2026-11-22T09:00:00.000Z',
+    assumptions: [{ id: 'cancel-again', verdict: 'settled', option: '404', why: 'DELETE' }],
+  };
+  const config = { assume: { 'cancel-again': '404' }, checked };
+  expect(await settingsOf({ config })).toMatchObject(config);
+  const verdict = await refusalOf({ config: { checked: { ...checked, assumptions: [{}] } } });
+  expect(verdict).toMatch('config file FILE:1:102: $.checked.assumptions[0].id: expected ');
+});
+
 describe('each error names the place, the expected value and the nearest valid word', () => {
   const port = 'an integer from 0 to 65535';
   const assumption = 'an assumption that "petstore-mock assumptions" lists';
   const instant = 'an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z"';
   const fileFlags =
-    'port, host, tls, tls-cert, tls-key, tls-write, fixture, animals, orders, seed, db, watch, scenario, sandbox-required, max-sandboxes, journal, assume, rate-limit, delay, clock, freeze, plain, key, read-only-key, invalid-key, any-key, control-token, no-control, log or coverage';
+    'port, host, tls, tls-cert, tls-key, tls-write, fixture, animals, orders, seed, db, watch, scenario, sandbox-required, max-sandboxes, journal, assume, rate-limit, delay, clock, freeze, plain, key, read-only-key, invalid-key, any-key, control-token, no-control, upstream, upstream-key, upstream-timeout, cacert, yes, log, coverage or checked';
   const refused: [Places, string][] = [
     [
       { args: ['--prot', '80'] },

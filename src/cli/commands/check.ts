@@ -81,7 +81,8 @@ function optionsOf(flags: Flags): CheckOptions {
 function write(checked: CheckOutput, seen: Seen, { junit, html, save }: Flags): void {
   if (junit !== undefined) writeReport('--junit', junit, checkJunit(checked));
   if (html !== undefined) writeReport('--html', html, checkPage(checked));
-  if (save !== undefined) writeReport('--save', save, jsonText(savedConfig(checked.report, seen)));
+  if (save !== undefined)
+    writeReport('--save', save, jsonText(savedConfig(checked.report, seen, checked.url)));
 }
 
 async function run(
