@@ -112,6 +112,18 @@ describeBothWays('assumptions in the control API', (open) => {
     expect((await send('GET', '/__mock/assumptions')).json).toEqual(reply.json);
   });
 
+  test('what a check of a deployment found out stands beside them, in every sandbox', async () => {
+    const found = { deployment: 'https://staging.example/v1', at: '2026-11-22T09:00:00.000Z' };
+    const verdict = { verdict: 'settled', option: '404', why: 'DELETE' } as const;
+    const checked = { ...found, assumptions: [{ id: 'cancel-again', ...verdict } as const] };
+    const { send } = await open({ checked });
+    const { json } = await send('PATCH', '/~a/__mock/assumptions', {
+      body: { 'cancel-again': '404' },
+    });
+    const told = Object(json).filter((it: object) => 'checked' in it);
+    expect(told).toMatchObject([{ id: 'cancel-again', checked: { ...found, ...verdict } }]);
+  });
+
   test.each([
     [{ 'cancel-again': '404', 'cancel-agian': '404' }, 'did you mean cancel-again?'],
     [{ 'cancel-again': '404', 'unknown-method': '400' }, 'expected 405 or 404'],

@@ -197,6 +197,36 @@ describeInChromium('a tester', (browser) => {
     expect((await service('GET', '/pets/999')).status).toBe(400);
   });
 
+  test('sees what a check of a deployment found out beside the assumptions, and what drifted', async () => {
+    const id = 'cancel-again';
+    const checked = {
+      deployment: 'https://staging.example/v1',
+      at: '2026-11-22T09:00:00.000Z',
+      assumptions: [
+        { id, verdict: 'settled', option: '404', why: 'DELETE /store/orders/3 → 404' },
+        { id: 'cors', verdict: 'none-of-the-options', why: 'half of the headers' },
+        { id: 'conflict-body', verdict: 'open', why: 'it needs --writes' },
+        { id: 'pets-order', verdict: 'settled', option: 'id' },
+      ],
+    } as const;
+    const server = await startServer({ port: 0, checked });
+    onTestFinished(() => server.close());
+    const { page, press } = await openDashboard(browser(), server, 'assumptions');
+    const about = (name: string) => page.locator(`#assumption-${name}`);
+    await about(id).getByText('drift').waitFor();
+    expect(await about(id).textContent()).toContain(
+      'https://staging.example/v1: 404, checked on 2026-11-22 (DELETE /store/orders/3 → 404)',
+    );
+    expect(await about('conflict-body').textContent()).toContain('it needs --writes');
+    expect(await about('cors').textContent()).toContain('none of the options');
+    await press('Only drift');
+    await about('conflict-body').waitFor({ state: 'detached' });
+    expect(await page.locator('fieldset').count()).toBe(2);
+    await about(id).getByRole('radio', { name: /^404/ }).click();
+    await about(id).waitFor({ state: 'detached' });
+    expect(await page.locator('fieldset').count()).toBe(1);
+  });
+
   test('sees what was never shown and forces it for the next call', async () => {
     const { page, service, press } = await open('coverage');
     await service('GET', '/pets/undefined');
