@@ -58,7 +58,7 @@ function nameIn(header: string): string | undefined {
   return (address ?? name)?.toLowerCase();
 }
 
-/** Tells whether a browser marked a request as coming from another website. */
+/** Says whether a browser marked a request as coming from another website. */
 function otherSite({ host, origin, ...headers }: IncomingHttpHeaders): string | undefined {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') {

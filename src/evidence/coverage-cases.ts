@@ -83,7 +83,7 @@ export function callFacts(
   }
 }
 
-/** Whether there was a token. A valid one is sent where a reply of 401 is forced. */
+/** Whether a token was sent. It can be valid if a rule forced the 401. */
 function isKeySent({ authorization }: Call, world: World): boolean {
   const check = checkKey(world.keys, authorization, world);
   return check.ok || check.tokenGiven;

@@ -43,7 +43,7 @@ export function recordFacts({ records, body }: Reply, name: RecordName, wanted: 
   if (records === undefined) {
     return body.kind === 'json' ? factsOfText(body.text.toString(), fields) : 0;
   }
-  // A long list is generated while it is read: no object stands for its facts.
+  // A long list is generated as it is read: there is no object to keep its facts by.
   if (!Array.isArray(records) || records.length <= 1) return factsOfGroups(records, fields, wanted);
   let facts = known.get(records);
   if (facts === undefined) {

@@ -119,7 +119,7 @@ export class ControlClient {
   }
 }
 
-/** Node's codes for a certificate that nobody it trusts has signed. */
+/** Node's error codes for a certificate without a trusted issuer. */
 const UNTRUSTED = /SELF_SIGNED_CERT|UNABLE_TO_(?:GET_ISSUER|VERIFY)/;
 
 /** Taken when this module is loaded. */

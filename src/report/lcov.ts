@@ -11,7 +11,7 @@ export function documentText(): string {
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
 
-/** Where the document goes: next to the lcov file, for viewers that show its lines. */
+/** The path of the document: next to the lcov file, for viewers that show its lines. */
 export function documentBeside(file: string): string {
   return `${file.replace(/\.info$/, '')}.openapi.json`;
 }

@@ -45,14 +45,14 @@ function tileOf({ name, shown, total }: Tile): Markup {
   return markup`<div class="tile"><b>${shown}</b> of ${total} ${name}<i><i style="width:${percent}%"></i></i></div>`;
 }
 
-/** A section; `none` stands in the place of no content. */
+/** A section; `none` replaces empty content. */
 export function section(title: string, content: readonly Part[], none = ''): Markup {
   return markup`<section><h2>${title}</h2>
 ${content.length > 0 ? content : markup`<p class="all">${none}</p>`}
 </section>`;
 }
 
-/** A table whose first column names each row. It scrolls by itself where the screen is too narrow. */
+/** A table whose first column names each row. It scrolls on its own if the screen is too narrow. */
 export function table(
   kind: 'matrix' | 'list',
   caption: string,

@@ -17,7 +17,7 @@ const REMOVED: Shape<readonly bigint[] | 'all'> = either(
 
 const NO_CHANGES = { set: [], each: [], remove: [] };
 
-/** Changes to a collection: an object, or an array of the records to set where that is allowed. */
+/** Changes to a collection: an object or, if allowed, an array of records to set. */
 function changesShape<const F extends Fields>(
   name: CollectionName,
   fields: F,

@@ -67,7 +67,7 @@ describe('in JavaScript', () => {
     }
 
     test('as it comes', () => run(ORDINARY, false));
-    test('with ids above 2^53, where it leaves JSON to another parser', () => run(BIG_ID, true));
+    test('with ids above 2^53 and another JSON parser', () => run(BIG_ID, true));
   });
 });
 

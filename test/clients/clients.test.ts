@@ -4,7 +4,7 @@ import { answerOf, BIG_ID, drive, requestOf } from '../helpers/client-plan.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';
 import type { Answer } from './callers/call.ts';
 
-// One client stands for all here; clients.endurance.ts runs the others.
+// Only one client; clients.endurance.ts runs the others.
 
 let mock: PetstoreMock;
 beforeAll(async () => {

@@ -337,7 +337,7 @@ describe('parseJson', () => {
     );
   });
 
-  test('keeps the last of two members with one name, also with a long number', () => {
+  test('keeps the last of two members with the same name, even with a long number', () => {
     expect(parseJson('{"a":1,"a":"x"}')).toEqual({ a: 'x' });
     expect(parseJson('{"a":1,"a":9007199254740993}')).toEqual({ a: 2n ** 53n + 1n });
   });

@@ -59,7 +59,7 @@ async function expectSame(collection: CollectionName, query: string): Promise<vo
   expect(JSON.parse(writeJson(ours.records))).toEqual(await theirs.json());
   const total = theirs.headers.get('X-Total-Count');
   if (total !== null) expect(ours.total).toBe(Number(total));
-  // json-server sends an empty Link where there is no page to go to.
+  // json-server sends an empty Link if there is no other page.
   const link = ours.pages === undefined ? undefined : linkHeader(url, ours.pages);
   expect(link ?? '').toBe(theirs.headers.get('Link') ?? '');
 }

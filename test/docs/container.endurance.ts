@@ -15,7 +15,7 @@ test('what the Dockerfile copies into its build stage is enough for its build', 
     if (stage === 'build') cpSync(join(packageRoot, path), join(folder, path), { recursive: true });
   }
   symlinkSync(join(packageRoot, 'node_modules'), join(folder, 'node_modules'), 'junction');
-  // npm tells its children about itself, and the npm below is no child of that one.
+  // npm sets variables for its children, but the npm below must not be one of them.
   const variables = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
   await promisify(execFile)('npm', ['run', 'build'], {
     cwd: folder,

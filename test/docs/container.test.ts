@@ -128,7 +128,7 @@ describe('examples/compose.yaml', () => {
   test('has a client that passes against the mock, and fails against another', async () => {
     const environment = membersOf(mock.environment);
     const { PETSTORE_MOCK_SCENARIO } = environment;
-    // Compose takes $$ for a dollar.
+    // Compose reads $$ as a dollar sign.
     const words = [client.command].flat().map((word) => String(word).replaceAll('$$', '$'));
     const key = String(at(client, 'environment', 'PETSTORE_KEY'));
     const exitCode = async (url: string) => {

@@ -6,7 +6,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Parsed exactly; undefined where it is no JSON. */
+  /** Parsed exactly; undefined if it is not JSON. */
   readonly json: unknown;
 }
 

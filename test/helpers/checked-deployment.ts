@@ -9,7 +9,7 @@ import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import { forkStore, type Store } from '../../src/store/store.ts';
 
-/** A deployment of the service with options of its own. Its clock moves only when a client waits. */
+/** A deployment of the service with the given options. Its clock moves only when a client waits. */
 export interface TestDeployment {
   readonly url: URL;
   readonly client: DeploymentClient;

@@ -9,17 +9,17 @@ export interface Step {
   readonly call: Call;
   readonly key: string;
   readonly status: number;
-  /** Matches the body of the reply; undefined where it has none. */
+  /** Matches the body of the reply; undefined if it has none. */
   readonly body: unknown;
 }
 
-/** Where the animal and the order of a plan are not, and what is left of them. */
+/** The ids that a plan leaves without a record, and the records that it leaves. */
 const UNKNOWN = 2;
 
 /** An id that no double holds. */
 export const BIG_ID = 9_007_199_254_740_993n;
 
-/** Runs the whole plan in a sandbox of its own: `answer` sends the steps with the client under test. */
+/** Runs the whole plan in its own sandbox: `answer` sends the steps with the client under test. */
 export async function drive(
   mock: PetstoreMock,
   id: Id,
@@ -94,7 +94,7 @@ function planOf(mock: MockSandbox, id: Id): readonly Step[] {
   ];
 }
 
-/** Checks what a client has received for each step, and what the mock says that it has seen. */
+/** Checks what a client received for each step, and what the mock reports that it was shown. */
 async function verify(
   mock: MockSandbox,
   id: Id,

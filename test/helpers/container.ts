@@ -1,2 +1,2 @@
-/** What two servers in containers have in common, each being the first process of its own. */
+/** The identity that servers in containers share: each is the first process of its container. */
 export const CONTAINER = { pid: 1, host: 'petstore-mock' };

@@ -18,7 +18,7 @@ export interface Opened {
 let sandboxes = 0;
 
 /**
- * Opens a view of the dashboard in a sandbox of its own, so that tests share a server.
+ * Opens a view of the dashboard in a new sandbox, so that tests can share a server.
  *
  * @param view what follows `#/` in the address
  */

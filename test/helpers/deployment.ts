@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { type ServerOptions, startServer } from '../../src/server.ts';
 
-/** A deployment that writes bytes as it is told. */
+/** A deployment that sends the given bytes. */
 export interface RawDeployment {
   /** Its base URL. */
   readonly url: string;

@@ -10,7 +10,7 @@ export interface Project {
   readonly remove: () => void;
 }
 
-/** The examples in a folder of their own, where the built package is installed, and these others. */
+/** Copies the examples to a folder in which the built package and these others are installed. */
 export function projectOfExamples(...packages: readonly string[]): Project {
   const folder = mkdtempSync(join(tmpdir(), 'examples-'));
   cpSync(join(packageRoot, 'examples'), folder, { recursive: true });

@@ -1,5 +1,5 @@
 /**
- * Faults in great number, run by a test in a process of its own with `--expose-gc`. Prints what the
+ * Thousands of faults, run by a test in a separate process with `--expose-gc`. Prints what the
  * process holds before and after as JSON.
  */
 import { once } from 'node:events';
@@ -75,7 +75,7 @@ const server = createServer((request, response) => {
   if (exchange.manner === 'leaves when asked') waiting.get(url)?.destroy();
 });
 
-/** Sends one request in its manner and waits until both ends of the connection are gone. */
+/** Sends one request in its way and waits until both ends of the connection are closed. */
 async function exchange(port: number, index: number): Promise<void> {
   const url = `/${index}`;
   const manner = MIX[index % MIX.length]?.manner;
@@ -85,7 +85,7 @@ async function exchange(port: number, index: number): Promise<void> {
   const closed = new Promise((resolve) => socket.once('close', resolve));
   if (manner === 'leaves at the first byte') socket.once('data', () => socket.destroy());
   else socket.resume();
-  // The last reply on a connection is the last thing on it also where its fault would let it stay.
+  // The last reply closes its connection, even if its fault would keep it open.
   const last = manner === 'stays' ? 'Connection: close\r\n' : '';
   const request = `GET ${url} HTTP/1.1\r\nHost: localhost\r\n${last}\r\n`;
   // Every other round has a request in the queue behind each.
@@ -101,7 +101,7 @@ async function load(port: number, requests: number): Promise<void> {
     while (next < requests) await exchange(port, next++);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, client));
-  // The server hears of the last clients' leaving after they have.
+  // The server notices only later that the last clients disconnected.
   while ((await connections()) > 0) await setImmediate();
 }
 
@@ -115,7 +115,7 @@ function connections(): Promise<number> {
 }
 
 async function held(): Promise<Held> {
-  // What a collection finalizes is free after the next one.
+  // What one garbage collection finalizes is freed by the next.
   for (let i = 0; i < 5; i++) {
     await setImmediate();
     globalThis.gc?.();
@@ -137,5 +137,5 @@ const before = await held();
 await load(address.port, REQUESTS);
 const after = await held();
 const report: LoadReport = { before, after, carriedOut };
-// A timer that was left would keep the process from its end.
+// A leaked timer would keep the process from exiting.
 process.stdout.write(JSON.stringify(report), () => process.exit());

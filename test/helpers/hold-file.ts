@@ -1,6 +1,6 @@
-// Holds the file of a store: `hold-file.ts FILE PATIENCE [here]`. Unless it is said to be `here`, it
-// claims to be in another container.
-// Prints `held`, then for each line that it reads `saved`, or why a change was not saved.
+// Holds the file of a store: `hold-file.ts FILE PATIENCE [here]`. Without `here`, it claims to be
+// in another container. Prints `held`, then for each line that it reads `saved`, or why a change
+// was not saved.
 
 import { createInterface } from 'node:readline';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';

@@ -50,7 +50,7 @@ export function start(
   return child;
 }
 
-/** The first line that a command prints; undefined where it ends before. */
+/** The first line that a command prints; undefined if it ends without one. */
 export async function firstLine(child: ChildProcess): Promise<string | undefined> {
   if (child.stdout === null) throw new Error('The command has no output.');
   const lines = createInterface({ input: child.stdout });

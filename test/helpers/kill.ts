@@ -6,7 +6,7 @@ import { startCommand } from './command.ts';
 /** Clients that change the store at once. */
 const CLIENTS = 16;
 
-/** Creates an animal; the id that was acknowledged, or undefined where the server was gone first. */
+/** Creates an animal; returns the acknowledged id, or undefined if the server was killed first. */
 export function createAnimal(url: string, agent: Agent): Promise<number | undefined> {
   return new Promise((resolve) => {
     const headers = { Authorization: 'Bearer demo-key', 'Content-Type': 'application/json' };

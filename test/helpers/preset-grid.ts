@@ -94,7 +94,7 @@ class Started {
     return [...this.before.orders.ascending()];
   }
 
-  /** The id of an animal that exists where there is any. */
+  /** The id of an existing animal, if there is any. */
   get petId(): bigint {
     return this.animals[0]?.id ?? 1n;
   }
@@ -139,7 +139,7 @@ class Started {
     return answer;
   }
 
-  /** A GET on a connection of its own, as it comes. */
+  /** A GET on its own connection. */
   async raw(path: string): Promise<string> {
     const connection = await openRaw(this.port);
     const Authorization = `Bearer ${this.keys[0]}`;
@@ -155,7 +155,7 @@ class Started {
 
 const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status);
 
-/** Ids as a reply has them: bigints only where no double holds them. */
+/** Ids as in a reply: bigints only beyond 2^53. */
 const written = (ids: readonly bigint[]): (number | bigint)[] =>
   ids.map((id) => (Number.isSafeInteger(Number(id)) ? Number(id) : id));
 
@@ -379,7 +379,7 @@ export async function startWith(
   access: Access,
 ): Promise<Started> {
   const before = await loadStore(store, store.seed);
-  // The clock moves only where a test moves it, however long its requests take.
+  // Only the test moves the clock, however long its requests take.
   const options = { ...store, ...access.options, scenarios, port: 0, frozen: true };
   const server = await startServer(options);
   closers.push(() => server.close());

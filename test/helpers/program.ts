@@ -40,7 +40,7 @@ export function runProgram(
   });
 }
 
-/** Where the machine has a program of one of these names; undefined where it has none. */
+/** The path of an installed program with one of these names; undefined if there is none. */
 export function findProgram(...names: readonly string[]): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter);
   return names

@@ -34,7 +34,7 @@ export function closeRaw(): void {
   opened.clear();
 }
 
-/** Opens a connection that sends what it is told, byte by byte; `closeRaw` ends it. */
+/** Opens a connection that sends exactly the given bytes; `closeRaw` ends it. */
 export async function openRaw(port: number): Promise<RawConnection> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
   opened.add(socket);

@@ -4,8 +4,8 @@ import { vi } from 'vitest';
 export const STEPS_A_TURN = 5;
 
 /**
- * Counts the turns of the event loop that others have during some work. A millisecond passes at each
- * look at the clock, so the number of steps decides how many turns they take, not the machine's speed.
+ * Counts the turns of the event loop that others get during some work. Each reading of the clock
+ * takes a millisecond, so the number of steps decides the count, not the machine's speed.
  */
 export async function turnsBeside<T>(
   work: () => Promise<T>,

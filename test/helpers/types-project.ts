@@ -58,7 +58,7 @@ export function check(
   return runProgram(process.execPath, [tsc, '-p', config, '--pretty', 'false'], { cwd: folder });
 }
 
-/** A program that takes every part of a mock for what it is told to be, to the last field. */
+/** A program that checks the type of every part of a mock, down to each field. */
 const CONSUMER = `
 import {
   type Animal, type AssumptionId, ControlError, connectPetstoreMock, type CoverageReport,
@@ -183,7 +183,7 @@ export async function use(mock: PetstoreMock): Promise<AssumptionId[]> {
 }
 `;
 
-/** What must not compile, a line each. */
+/** Lines that must not compile, one error each. */
 export const WRONG = `
 import { type PetstoreMock, startPetstoreMock } from 'petstore-mock';
 declare const mock: PetstoreMock;

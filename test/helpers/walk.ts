@@ -49,7 +49,7 @@ const OPEN_SERVER = /^petstore-mock --host 0\.0\.0\.0 --control-token (\S+)$/;
 
 const PORT = '4010';
 
-/** Makes curl report the status on standard error, where it does not disturb the output. */
+/** Makes curl report the status on standard error, apart from the output. */
 const CURLRC = 'silent\nwrite-out = "%{stderr}status %{http_code}\\n"\n';
 const CURL_STATUS = /^status (\d+)\n/gm;
 
@@ -223,7 +223,7 @@ function squeezed(text: string, info: string): string {
   return text.trim().replaceAll(/\s+/g, info === 'json' ? '' : ' ');
 }
 
-/** `…`, also as the value or the member of some JSON, stands for anything. */
+/** `…` matches anything, even as a value or a member in JSON. */
 function pattern(shown: string): RegExp {
   const parts = shown.split(/"…":"…"|"…"|…/);
   const escaped = parts.map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));

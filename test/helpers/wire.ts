@@ -27,7 +27,7 @@ export interface Received {
   readonly headers: IncomingHttpHeaders;
   /** As received, so that digits can be compared. */
   readonly text: string;
-  /** Parsed exactly: integers that no double holds are bigints. Undefined where there is no JSON. */
+  /** Parsed exactly: integers beyond 2^53 are bigints. Undefined if it is not JSON. */
   readonly json: unknown;
 }
 

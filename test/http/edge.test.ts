@@ -23,7 +23,7 @@ async function start(options: ServerOptions = {}): Promise<RunningServer> {
   return server;
 }
 
-/** Sends one request over a connection of its own. */
+/** Sends one request over a new connection. */
 async function ask(port: number, request: string | Buffer, method = 'GET'): Promise<RawReply> {
   const connection = await openRaw(port);
   connection.send(request);
@@ -621,7 +621,7 @@ describe('connections', () => {
       expect(await connection.rest()).toBe('');
       expect(connection.socket.errored).toBe(null);
     }
-    // Where it had been cancelled, it could not be cancelled again.
+    // Fails if the ignored request had cancelled the order.
     expect((await ask(server.port, cancel)).status).toBe(204);
   });
 

@@ -10,7 +10,7 @@ function startWith(...valid: readonly string[]) {
   return startOf({ keys: { valid } }, store, []);
 }
 
-/** Where a token leads, and what is left of it. */
+/** The sandbox that a token selects, and the remaining token. */
 function located(sandboxes: Sandboxes, token: string, inPath?: string, inHeader?: string) {
   const headers = { authorization: `Bearer ${token}`, 'mock-sandbox': inHeader };
   const { sandbox, authorization } = locate(sandboxes, inPath, headers);

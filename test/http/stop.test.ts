@@ -69,7 +69,7 @@ test('a slow reader gets its complete reply', async () => {
   }
   const reader = await openUnread(server.port, '/v1/pets?limit=100');
   const closed = server.close();
-  // That one is closed tells that others have been looked at.
+  // Once this one is closed, the others have been checked too.
   expect(await maker.rest()).toBe('');
   reader.socket.resume();
   const wire = await reader.rest();

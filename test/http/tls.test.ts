@@ -212,7 +212,7 @@ describe('the certificate', () => {
   });
 });
 
-/** A named pipe that nobody reads. */
+/** A named pipe without a reader. */
 function pipeAt(file: string): string {
   execFileSync('mkfifo', [file]);
   return file;

@@ -36,7 +36,7 @@ beforeAll(() => {
 });
 afterAll(() => project.remove());
 
-/** Beside the example's own tests: two files that tell where they run, and one that fails. */
+/** Added to the example's own tests: two files that report where they run, and one that fails. */
 function addTests(runner: Runner): void {
   const { from, ending } = RUNNERS[runner];
   const head = `import { expect } from '${from}';\nimport { test } from 'petstore-mock/${runner}';\n`;
@@ -51,7 +51,8 @@ function writeTest(runner: Runner, file: string, text: string): void {
 const WHERE = `
 for (const name of ['one', 'other']) {
   test(name, async ({ mock, petstoreMock }) => {
-    // The default one, staging, this test's and another worker's: those of earlier tests are gone.
+    // The default one, staging, this test's and another worker's: those of earlier tests were
+    // deleted.
     const others = await petstoreMock.sandboxes.list();
     expect(process.env.WORKERS === '2' ? others.length : 0).toBeLessThan(5);
     await mock.orders.delete(1);
@@ -71,7 +72,7 @@ test('passes', async ({ mock }) => {
   expect(await mock.requests.list()).toEqual([]);
 });`;
 
-/** What fails as it is meant to is nobody's concern. */
+/** Ignores expected failures. */
 const MEANT_TO_FAIL: Record<Runner, string> = {
   vitest: `test.fails('meant to fail', async ({ mock }) => expect(mock.name).toBe(''));`,
   playwright: `test('meant to fail', async ({ mock }) => {
@@ -93,7 +94,7 @@ function run(runner: Runner, files: readonly string[], env: Readonly<Record<stri
   return runProgram(node, [project.bin(bin), ...args, ...files], { cwd, env });
 }
 
-/** What the tests that tell where they run have told. */
+/** What the tests reported about where they run. */
 function places(output: string): { servers: Set<string>; sandboxes: Set<string> } {
   const told = [...output.matchAll(/server (\S+) sandbox (\S+)/g)];
   return {
@@ -127,7 +128,7 @@ describe.concurrent('the example for', () => {
     const { servers, sandboxes } = places(output);
     expect([servers.size, sandboxes.size]).toEqual([1, 4]);
     expect(output).toMatch(new RegExp(TOLD));
-    // Once as it is printed, and once as it is attached to the test.
+    // Once printed, and once attached to the test.
     expect(output.match(/petstore-mock (?:in|was)/g)).toHaveLength(2);
   });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Project, projectOfExamples } from '../helpers/examples-project.ts';
 import { runProgram } from '../helpers/program.ts';
 
-// The quickest example stands for all here; examples.endurance.ts runs the others.
+// Only the quickest example; examples.endurance.ts runs the others.
 
 let project: Project;
 beforeAll(() => {

@@ -398,7 +398,7 @@ describe('a server', () => {
     }
   });
 
-  test('gives a working key, also for staging', async () => {
+  test('gives a working key, even for staging', async () => {
     const staging = await connectPetstoreMock({ url: server.sandbox('staging').url });
     expect((await call(staging, '/pets')).status).toBe(200);
     expect((await call(staging.sandbox(), '/pets')).status).toBe(200);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { check, useTypesProject, WRONG } from '../helpers/types-project.ts';
 
-// The quickest settings stand for all here; types.endurance.ts takes the others.
+// Only the quickest settings; types.endurance.ts checks the others.
 
 describe('the published types', () => {
   useTypesProject();

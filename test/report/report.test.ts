@@ -101,7 +101,7 @@ describe('JSON', () => {
  * The names of the elements of a document, in order, checked as XML is: tags nest, attributes are
  * quoted and differ, references are known, and every character is one that XML has.
  *
- * @throws Error where it is not well-formed
+ * @throws Error if it is not well-formed
  */
 function elementsOf(xml: string): string[] {
   if (!/^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]*$/u.test(xml)) {

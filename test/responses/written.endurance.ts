@@ -7,7 +7,7 @@ import { type RunningServer, startServer } from '../../src/server.ts';
 import { toolFile } from '../helpers/tools.ts';
 import { runCurlLines, runHttpFile } from '../helpers/written-replies.ts';
 
-/** The part of newman that these tests use: it has no types of its own. */
+/** The part of newman that these tests use; it has no types. */
 interface Newman {
   run(
     options: { readonly collection: object },
@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 function runCollection(replies: readonly Listed[]): Promise<Summary> {
-  // As it is read from a file: newman is not given objects that JSON could not hold.
+  // Read as from a file, so that newman gets no objects that JSON cannot hold.
   const collection: object = JSON.parse(
     JSON.stringify(postmanCollection(replies, new URL(server.url).origin)),
   );

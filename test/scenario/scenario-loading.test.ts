@@ -173,7 +173,7 @@ describe('validateFile checks', () => {
     expect(await validateFile(write('unfit.yaml', `fixture: default\n${state}`))).toEqual([
       expect.stringMatching(problem),
     ]);
-    // Without a fixture of its own it starts from the default one.
+    // Without its own fixture it starts from the default one.
     expect(await validateFile(write('unfit.yaml', state))).toEqual([
       expect.stringMatching(problem),
     ]);

@@ -58,7 +58,7 @@ function cancel(client: Client, id: number): Promise<Received> {
   return client.send('DELETE', `/v1/store/orders/${id}`);
 }
 
-/** A reply in one line, `404 pet_not_found by unknown-pet=404`; `200` where it is documented. */
+/** A reply in one line, `404 pet_not_found by unknown-pet=404`; `200` if it is documented. */
 function line({ status, headers, json }: Received): string {
   const basis = headers['mock-basis'];
   const by = basis === 'documented' ? '' : ` by ${/^assumed;by="(.*)"$/.exec(`${basis}`)?.[1]}`;

@@ -83,7 +83,7 @@ const stockUpdate = fc.record(
   { requiredKeys: ['quantity'] },
 );
 
-/** JSON of a body, blown up with blanks to where the limits of `body-limit` are. */
+/** A JSON body, padded with spaces to the limits of `body-limit`. */
 function text(body: fc.Arbitrary<object>): fc.Arbitrary<string> {
   const size = fc.oneof(
     { weight: 20, arbitrary: fc.constant(0) },

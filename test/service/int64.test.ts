@@ -5,7 +5,7 @@ import { describeBothWays, fixtureFile } from '../helpers/wire.ts';
 /** 2^53+1, which a double rounds, and both ends of an int64. */
 const EXACT = ['9007199254740993', '9223372036854775807', '-9223372036854775808'];
 
-/** What is no int64, as it stands in JSON. */
+/** Anything but an int64, as JSON text. */
 const REFUSED = ['9223372036854775808', '-9223372036854775809', '1.5', '"1"'];
 
 function fixtureOf(id: string): string {

@@ -15,7 +15,7 @@ class HttpClientCaller {
   private static final Pattern ID = Pattern.compile("(\"(?:id|petId|categoryId)\":)(-?\\d+)");
 
   public static void main(String[] args) throws Exception {
-    // As it comes: it asks for HTTP/2 first, and stays with HTTP/1.1 where that is all there is.
+    // The default client: it asks for HTTP/2 first, and stays with HTTP/1.1 if the server has no other.
     HttpClient client = HttpClient.newHttpClient();
     for (String line : Files.readAllLines(Path.of(args[1]))) {
       String[] parts = line.split("\t", -1);

@@ -1,4 +1,4 @@
-/** An id; a bigint where a double cannot hold it. */
+/** An id; a bigint beyond 2^53. */
 export type Id = number | bigint;
 
 /** One call of an operation, as a client makes it. */
@@ -18,7 +18,7 @@ export interface Service {
   readonly exact: boolean;
 }
 
-/** `body` is undefined where there was none. */
+/** `body` is undefined if there was none. */
 export interface Answer {
   readonly status: number;
   readonly body: unknown;

@@ -1,5 +1,5 @@
-// Stands in for the package of this name where there is no Docker engine: what it starts is the
-// command of the image, with the variables that the example sets.
+// Replaces the package of this name without a Docker engine: it starts the command of the image,
+// with the variables that the example sets.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
