@@ -14,8 +14,9 @@ import { askConsent } from '../deployment/consent.ts';
 import { Failure, UsageError } from '../failures.ts';
 import { DEFAULT_UNKNOWN_STATUS } from '../flags/deployment-flags.ts';
 import { refusal, type Settings } from '../input/given.ts';
-import { notice } from '../output/escaped.ts';
+import { progressOn } from '../output/progress.ts';
 import { recordingJson, renderRecording } from '../output/render-recording.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { requireNew, requireWritable, writeStore } from '../output/write-store.ts';
 import type { Command } from './command.ts';
 
@@ -34,8 +35,7 @@ export const record: Command = async ({ positionals: [url], terminal, ...setting
     yes,
     terminal,
   );
-  const tell = (text: string) => void terminal.notices.write(notice(text));
-  const { store: exact, gaps } = await recordFrom(client, settings, tell);
+  const { store: exact, gaps } = await recordFrom(client, settings, terminal);
   const store = anonymise ? anonymised(exact, key) : exact;
   await writeStore(store, file);
   const changes = earlier && compareStores(earlier, store);
@@ -55,18 +55,16 @@ async function earlierIn(file: string): Promise<Store> {
   }
 }
 
-/** Requests between two notices. */
-const BETWEEN_NOTICES = 50;
-
 async function recordFrom(
   client: DeploymentClient,
   settings: Settings,
-  tell: (text: string) => void,
+  { notices }: Terminal,
 ): Promise<Recording> {
+  const progress = progressOn(notices, 'record');
   let requests = 0;
   const get: Get = (path) => {
     requests += 1;
-    if (requests % BETWEEN_NOTICES === 0) tell(`${requests} requests so far`);
+    progress(`request ${requests}: GET ${path}`);
     return client.send({ method: 'GET', path });
   };
   try {
@@ -77,6 +75,7 @@ async function recordFrom(
     const why = error.message.replaceAll(keyOf(settings), 'KEY');
     throw new Failure(`nothing was recorded\n${why}`, { cause: error });
   } finally {
+    progress('');
     client.close();
   }
 }
