@@ -4,6 +4,7 @@ import type { Observer } from './evidence/journal.ts';
 import { Faults } from './http/faults/faults.ts';
 import { createServiceHandler, type ServiceHandler } from './http/service.ts';
 import type { SandboxLog } from './sandbox/change.ts';
+import type { Fleet } from './sandbox/fleet.ts';
 import { Sandboxes, type SandboxLimits } from './sandbox/sandboxes.ts';
 import type { Upstream } from './sandbox/upstream.ts';
 import type { Checked } from './scenario/checked-shape.ts';
@@ -40,6 +41,8 @@ export interface MockParts {
   readonly guard: GuardOptions;
   /** Where the default sandbox's changes are kept; in memory by default. */
   readonly kept?: SandboxLog | undefined;
+  /** The servers that share the changes of all sandboxes with this one. */
+  readonly fleet?: Fleet | undefined;
   readonly upstreams?: Upstreams | undefined;
   /** The deployment that answers in place of the mock. */
   readonly upstream?: Upstream | undefined;
@@ -48,12 +51,11 @@ export interface MockParts {
 }
 
 /** Assembles a mock. */
-export function assembleMock(
-  { start, starter, guard, kept, certificate, upstream, upstreams = new Upstreams() }: MockParts,
-  options: MockOptions,
-): Mock {
+export function assembleMock(parts: MockParts, options: MockOptions): Mock {
   const { plain = false, noControl = false, checked, observe, onControlCall } = options;
-  const sandboxes = new Sandboxes(start, options, kept, upstream);
+  const { start, starter, guard, kept, fleet, certificate, upstream } = parts;
+  const { upstreams = new Upstreams() } = parts;
+  const sandboxes = new Sandboxes(start, options, kept, upstream, fleet);
   if (observe !== undefined) sandboxes.observers.add(observe);
   const faults = new Faults();
   const service = createServiceHandler({ sandboxes, plain, faults });
@@ -64,6 +66,7 @@ export function assembleMock(
     checked,
     certificate,
     plain,
+    problem: () => fleet?.problem,
     enabled: !noControl,
     openUpstream: upstreams.open,
     onCall: onControlCall,

@@ -16,6 +16,7 @@ import {
   readCertificates,
 } from './http/tls/certificate.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
+import type { Fleet } from './sandbox/fleet.ts';
 import type { Upstream } from './sandbox/upstream.ts';
 import type { Scenario } from './scenario/read-scenario.ts';
 import type { Start, StartSettings } from './scenario/sandbox-start.ts';
@@ -37,6 +38,8 @@ export interface ServerOptions extends StartSettings, StoreChoice, MockOptions, 
   readonly scenarios?: readonly string[] | undefined;
   /** A file that keeps the default sandbox's store through restarts. */
   readonly db?: string | undefined;
+  /** The address of a Redis through which servers share all sandboxes: `redis://HOST:PORT/DB`. */
+  readonly shared?: string | undefined;
   /** The base URL of a deployment that answers in place of the mock. */
   readonly upstream?: string | URL | undefined;
   /** The key that the deployment gets in place of the client's. */
@@ -116,6 +119,7 @@ export async function startServer(
   const starter = starterFrom(options, () => loaded.store);
   const start = await starter(loaded.scenarios);
   const file = db === undefined ? undefined : await openFile(db, start, options.onNotice);
+  const fleet = await joinFleet(start, options);
   const loopback = isLoopbackName(host);
   const controlToken = loopback ? undefined : (options.controlToken ?? drawToken());
   const guard = { loopback, token: controlToken, host };
@@ -123,7 +127,16 @@ export async function startServer(
   const upstreams = new Upstreams({ ca, timeout: options.upstreamTimeout });
   const upstream = await openUpstream(upstreams, options);
   const mock = assembleMock(
-    { start, starter, guard, kept: file, certificate: certificate?.cert, upstreams, upstream },
+    {
+      start,
+      starter,
+      guard,
+      kept: file,
+      fleet,
+      certificate: certificate?.cert,
+      upstreams,
+      upstream,
+    },
     options,
   );
   const { service, control, sandboxes, faults } = mock;
@@ -148,6 +161,7 @@ export async function startServer(
     await once(server.listen({ port, host }), 'listening');
   } catch (error) {
     await file?.log.close();
+    fleet?.close();
     throw error;
   }
   const reload = async (): Promise<readonly Scenario[]> => {
@@ -246,6 +260,19 @@ async function openFile(
 ): Promise<OpenStoreFile> {
   const { openStoreFile } = await import('./store/file/store-file.ts');
   return openStoreFile(path, forkStore(store), { onNotice });
+}
+
+/** Joins the servers of `shared`, which must have started alike. */
+async function joinFleet(start: Start, options: ServerOptions): Promise<Fleet | undefined> {
+  const { shared: url, onNotice } = options;
+  if (url === undefined) return undefined;
+  const { journal = DEFAULTS.journal, maxSandboxes: most = DEFAULTS.maxSandboxes } = options;
+  const [{ Fleet }, { fleetTerms }] = await Promise.all([
+    import('./sandbox/fleet.ts'),
+    import('./sandbox/fleet-terms.ts'),
+  ]);
+  const terms = fleetTerms(start, { journal, most });
+  return Fleet.join({ url, terms, journal, most, onNotice });
 }
 
 /** Hard to guess, and short enough to be copied by hand: 128 bits. */

@@ -4,6 +4,7 @@ import { CertificateError } from '../http/tls/certificate.ts';
 import { ScenarioError } from '../scenario/scenario-error.ts';
 import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server.ts';
 import { FixtureError } from '../store/fixture/parse-fixture.ts';
+import { RedisError } from '../store/log/redis-error.ts';
 import { Failure, UsageError } from './failures.ts';
 import type { Settings } from './input/given.ts';
 import type { ServeSettings } from './input/settings.ts';
@@ -43,8 +44,13 @@ async function explain(error: unknown, settings: ServeSettings, given: Settings)
   if (error instanceof CertificateError) {
     throw new UsageError(`the certificate cannot be used\n${error.message}`, { cause: error });
   }
-  const { StoreFileError } = await import('../store/file/store-file.ts');
-  const why = error instanceof StoreFileError ? error.message : whyNot(settings, error);
+  const [{ StoreFileError }, { FleetError }] = await Promise.all([
+    import('../store/file/store-file.ts'),
+    import('../sandbox/fleet-terms.ts'),
+  ]);
+  const isOurs =
+    error instanceof StoreFileError || error instanceof FleetError || error instanceof RedisError;
+  const why = isOurs ? error.message : whyNot(settings, error);
   throw new Failure(why, { cause: error });
 }
 

@@ -34,8 +34,13 @@ const MOCK_ENDPOINTS: readonly Listed[] = [
     open: true,
     replies: {
       200: { description: 'The mock is ready.', shape: HEALTH },
+      503: { description: 'The mock cannot reach the Redis of `--shared`.', shape: ERROR },
     },
-    handle: () => json({ status: 'ok', version: packageVersion() }),
+    handle: ({ parts }) => {
+      const problem = parts.problem?.();
+      if (problem !== undefined) return refuse('service_unavailable', 503, problem);
+      return json({ status: 'ok', version: packageVersion() });
+    },
   },
   {
     id: 'getCertificate',

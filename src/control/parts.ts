@@ -38,6 +38,8 @@ export interface ControlParts {
   readonly plain?: boolean | undefined;
   /** Opens the deployment that is to answer in a sandbox. */
   readonly openUpstream: OpenUpstream;
+  /** Why the server cannot answer now; undefined while it can. */
+  readonly problem?: (() => string | undefined) | undefined;
   /** If false, only what needs no token is available. */
   readonly enabled: boolean;
   /** Called for each call except `health`. */

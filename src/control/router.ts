@@ -97,7 +97,7 @@ function sandboxFor(
 
 /** Runs an endpoint on the current state of the sandbox. */
 async function perform(
-  { handle }: Endpoint,
+  { handle, open }: Endpoint,
   request: Called,
   parts: ControlParts,
   sandbox: Sandbox,
@@ -107,10 +107,10 @@ async function perform(
   const url = `${request.protocol}://${headers.host ?? 'localhost'}${mount}`;
   const query = new URLSearchParams(/\?(.*)$/s.exec(request.url)?.[1]);
   try {
-    await sandbox.current();
+    if (!open) await sandbox.current();
     return await handle({ parts, sandbox, params, query, body, mount, url, headers });
   } catch (error) {
-    if (error instanceof NotSavedError) return refuse('not_saved', 503, error.message);
+    if (error instanceof NotSavedError) return refuse(error.code, 503, error.message);
     throw error;
   }
 }

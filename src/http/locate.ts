@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+import { SandboxLimitError } from '../sandbox/sandbox-limit.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { bearerToken } from '../service/bearer.ts';
@@ -84,6 +85,6 @@ export function nameInvalid(sandboxes: Sandboxes, name: string): Reply {
 }
 
 function tooMany(sandboxes: Sandboxes, name: string): Reply {
-  const message = `sandbox limit (${sandboxes.most}) reached; ${name} was not created. Delete sandboxes, or raise --max-sandboxes`;
+  const { message } = new SandboxLimitError(sandboxes.most, name);
   return errorReply(groundsOf(sandboxes), 'too_many_sandboxes', 503, message);
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type OperationId, operationShape } from '../contract/operations.ts';
+import { NotSavedError } from '../sandbox/commits.ts';
 import { type Preferred, readPrefer } from '../sandbox/preference.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { simulate } from '../sandbox/simulate.ts';
@@ -131,8 +132,8 @@ function finish(asked: ServiceRequest, outcome: Outcome): void {
 }
 
 function refused({ sandbox }: ServiceRequest, error: unknown): Outcome {
-  const message = error instanceof Error ? error.message : String(error);
-  return outcomeOf(errorReply(new Grounds(sandbox.world.choices), 'not_saved', 503, message));
+  const { code, message } = error instanceof NotSavedError ? error : new NotSavedError(error);
+  return outcomeOf(errorReply(new Grounds(sandbox.world.choices), code, 503, message));
 }
 
 function outcomeOf(reply: Reply): Outcome {

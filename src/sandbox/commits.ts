@@ -1,13 +1,20 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { ChangeLog, Missed, Position } from '../store/log/change-log.ts';
+import { RedisError } from '../store/log/redis-error.ts';
+import { SandboxLimitError } from './sandbox-limit.ts';
 
 /** A change that could not be kept and was undone. */
 export class NotSavedError extends Error {
   override readonly name = 'NotSavedError';
+  /** Of the reply to whoever wanted the change. */
+  readonly code: 'not_saved' | 'too_many_sandboxes';
 
   constructor(cause: unknown) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    super(`the change was not made: ${why}`, { cause });
+    const isOfLimit = cause instanceof SandboxLimitError;
+    const maybeDone = cause instanceof RedisError && cause.maybeDone;
+    super(isOfLimit || maybeDone ? why : `the change was not made: ${why}`, { cause });
+    this.code = isOfLimit ? 'too_many_sandboxes' : 'not_saved';
   }
 }
 
@@ -140,7 +147,9 @@ export class Commits<Change, Snapshot> {
       job.failed(error);
       return;
     }
-    if (made.change === undefined && this.#ran.length === 0) job.kept();
+    // In a shared log, others may have changed what the job has read.
+    const isKept = made.change === undefined && this.#log.isShared !== true;
+    if (isKept && this.#ran.length === 0) job.kept();
     else this.#ran.push({ job, made });
   }
 

@@ -7,6 +7,8 @@ import { MovableClock } from '../service/clock.ts';
 import { checkKey, type Keyring, keyring, STAGING_KEY } from '../service/keyring.ts';
 import { forkStore } from '../store/store.ts';
 import type { SandboxLog } from './change.ts';
+import { NotSavedError } from './commits.ts';
+import type { Fleet } from './fleet.ts';
 import { Past } from './past.ts';
 import { Sandbox, type SandboxShare } from './sandbox.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
@@ -33,11 +35,13 @@ export class Sandboxes {
   readonly #past = new Past();
   readonly #share: SandboxShare;
   readonly #named = new Map<string, Sandbox>();
+  readonly #fleet: Fleet | undefined;
   #start: Start;
 
   /**
    * @param kept where the default sandbox's changes are kept, with its first records
    * @param upstream the deployment that answers in place of the mock
+   * @param fleet where the changes of all sandboxes are kept
    */
   constructor(
     start: Start,
@@ -49,6 +53,7 @@ export class Sandboxes {
     }: SandboxLimits = {},
     kept?: SandboxLog,
     upstream?: Upstream,
+    fleet?: Fleet,
   ) {
     this.required = sandboxRequired;
     this.most = maxSandboxes;
@@ -60,11 +65,24 @@ export class Sandboxes {
       forgotten: (sandbox) => this.#past.add(sandbox),
     };
     this.#start = kept === undefined ? start : { ...start, store: forkStore(kept.store) };
-    this.default = new Sandbox(DEFAULT_SANDBOX, this.#start, this.#share, kept);
+    this.#fleet = fleet;
+    this.default = kept
+      ? new Sandbox(DEFAULT_SANDBOX, this.#start, this.#share, kept)
+      : this.#open(DEFAULT_SANDBOX);
+  }
+
+  /** @param create whether to create the sandbox in the fleet if it has none of this name */
+  #open(name: string, create = true): Sandbox {
+    const start = this.startOf(name);
+    const onGone = (): void => sandbox.end();
+    const kept = this.#fleet?.open(name, start, { create, onGone });
+    const sandbox = new Sandbox(name, start, this.#share, kept);
+    return sandbox;
   }
 
   /**
-   * The sandbox of a name, created if it is new.
+   * The sandbox of a name, created if it is new. Of a fleet, it may turn out later that it cannot be
+   * created.
    *
    * @returns undefined if the limit of sandboxes is reached
    */
@@ -72,10 +90,11 @@ export class Sandboxes {
     if (name === DEFAULT_SANDBOX) return this.default;
     const known = this.#named.get(name);
     if (known !== undefined) return known;
-    // Staging always exists, used or not.
+    // Staging always exists, used or not. The sandboxes of a fleet are counted elsewhere.
     const others = this.#named.size - (this.#named.has(STAGING_SANDBOX) ? 1 : 0);
-    if (name !== STAGING_SANDBOX && others >= this.most) return undefined;
-    const sandbox = new Sandbox(name, this.startOf(name), this.#share);
+    const isFull = this.#fleet === undefined && others >= this.most;
+    if (name !== STAGING_SANDBOX && isFull) return undefined;
+    const sandbox = this.#open(name);
     this.#named.set(name, sandbox);
     return sandbox;
   }
@@ -93,7 +112,10 @@ export class Sandboxes {
     const check = checkKey(start.keys, authorization, { clock, startedAt: clock.now() });
     // Which keys are valid, only the deployment knows.
     const isIn = check.ok || this.#share.upstream !== undefined;
-    return isIn ? this.find(name) : new Sandbox(name, start, this.#share, undefined, true);
+    if (isIn) return this.find(name);
+    return this.#fleet === undefined
+      ? new Sandbox(name, start, this.#share, undefined, true)
+      : this.#open(name, false);
   }
 
   /** Every sandbox, the default one and staging first. */
@@ -108,6 +130,44 @@ export class Sandboxes {
     return name === DEFAULT_SANDBOX || name === STAGING_SANDBOX || this.#named.has(name);
   }
 
+  /**
+   * Sees that a name is free, so that `find` creates its sandbox. In a fleet, creates it, since another
+   * server could be faster.
+   *
+   * @throws NotSavedError
+   */
+  async reserve(name: string): Promise<boolean> {
+    if (this.#fleet === undefined || name === DEFAULT_SANDBOX || name === STAGING_SANDBOX) {
+      return !this.has(name);
+    }
+    return kept(this.#fleet.create(name, this.startOf(name)));
+  }
+
+  /** Deletes a sandbox wherever it is, as `delete` does. */
+  async remove(name: string): Promise<boolean> {
+    if (this.#fleet === undefined) return this.delete(name);
+    const isFirst = await kept(this.#fleet.delete(name));
+    this.delete(name);
+    return isFirst;
+  }
+
+  /** Every sandbox as it is now, the default one and staging first. */
+  async all(): Promise<Iterable<Sandbox>> {
+    if (this.#fleet === undefined) return this;
+    const names = await kept(this.#fleet.names());
+    for (const [name, sandbox] of this.#named) {
+      if (names.has(name) || name === STAGING_SANDBOX) continue;
+      this.#named.delete(name);
+      sandbox.end();
+    }
+    const [first, second] = [DEFAULT_SANDBOX, STAGING_SANDBOX];
+    const sandboxes = [...new Set([first, second, ...[...names].sort()])].map((name) =>
+      this.has(name) ? (this.find(name) ?? this.default) : this.#open(name, false),
+    );
+    await Promise.all(sandboxes.map((sandbox) => sandbox.current()));
+    return sandboxes;
+  }
+
   /** Deletes a sandbox, unless it is the default one or staging. Its next use creates a new one. */
   delete(name: string): boolean {
     const sandbox = name === STAGING_SANDBOX ? undefined : this.#named.get(name);
@@ -119,13 +179,13 @@ export class Sandboxes {
   }
 
   /** What clients were shown in all sandboxes, including deleted and reset ones. */
-  coverage(): CoverageReport {
-    return coverageOf([this.#past, ...[...this].map((it) => it.coverage)]);
+  coverage(all: Iterable<Sandbox> = this): CoverageReport {
+    return coverageOf([this.#past, ...[...all].map((it) => it.coverage)]);
   }
 
   /** What clients did in all sandboxes, including deleted and reset ones. */
-  findings(): FindingsReport {
-    return findingsOf([this.#past, ...[...this].map((it) => it.findings)]);
+  findings(all: Iterable<Sandbox> = this): FindingsReport {
+    return findingsOf([this.#past, ...[...all].map((it) => it.findings)]);
   }
 
   /** Ends everything that lasts as long as a sandbox, so that a server can close. */
@@ -151,6 +211,15 @@ export class Sandboxes {
   /** The keys of the sandbox of a name, which need not exist yet. */
   keysOf(name: string): Keyring {
     return this.has(name) ? (this.find(name) ?? this.default).world.keys : this.#start.keys;
+  }
+}
+
+/** What a fleet does, or a NotSavedError. */
+async function kept<T>(done: Promise<T>): Promise<T> {
+  try {
+    return await done;
+  } catch (error) {
+    throw new NotSavedError(error);
   }
 }
 

@@ -1,24 +1,25 @@
 import type { Appended, ChangeLog, Missed, Position } from '../store/log/change-log.ts';
-import type { RedisDirectory } from '../store/log/redis-directory.ts';
 import { LogGoneError, type RedisLog } from '../store/log/redis-log.ts';
 
 /** Asks for the snapshot, which a server needs before it knows anything. */
 const UNKNOWN: Position = -1;
 
-/** The fleet has as many sandboxes as it may have. */
-export class SandboxLimitError extends Error {
-  override readonly name = 'SandboxLimitError';
-}
-
 /** What the log of one sandbox needs of its fleet. */
 export interface SharedLogParts<Entry, Snapshot> {
-  readonly name: string;
-  readonly directory: RedisDirectory;
+  /** The incarnation that the sandbox's name has; undefined if it has none. */
+  readonly find: () => Promise<string | undefined>;
+  /** Creates one in place of a lost one, unless another server does. Undefined if this log must not. */
+  readonly create: ((lost: string) => Promise<Created>) | undefined;
   readonly logOf: (incarnation: string) => RedisLog<Entry, Snapshot>;
-  /** The state of a new sandbox; undefined if this log must not create one. */
-  readonly initial: (() => Snapshot) | undefined;
-  /** Called when the sandbox turns out to be deleted; its name may get a new one. */
+  /** Called when the sandbox turns out to be deleted. */
   readonly onGone: () => void;
+}
+
+/** What became of the creation of a sandbox. */
+export interface Created {
+  readonly incarnation: string;
+  /** False if another server had created it. */
+  readonly isNew: boolean;
 }
 
 /**
@@ -26,6 +27,7 @@ export interface SharedLogParts<Entry, Snapshot> {
  * append always misses something: the state.
  */
 export class SharedLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
+  readonly isShared = true;
   readonly #parts: SharedLogParts<Entry, Snapshot>;
   #log: RedisLog<Entry, Snapshot> | undefined;
   #incarnation = '';
@@ -89,24 +91,17 @@ export class SharedLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
   }
 
   async #find(): Promise<RedisLog<Entry, Snapshot> | undefined> {
-    const { name, directory, logOf } = this.#parts;
-    const found = await directory.find(name);
+    const found = await this.#parts.find();
     if (found === undefined || found === this.#incarnation) return undefined;
     this.#incarnation = found;
-    return logOf(found);
+    return this.#parts.logOf(found);
   }
 
   async #create(): Promise<RedisLog<Entry, Snapshot> | undefined> {
-    const { name, directory, logOf, initial } = this.#parts;
-    if (initial === undefined) return undefined;
-    const fresh = `${name}~${crypto.randomUUID()}`;
-    const log = logOf(fresh);
-    // Before the name: whoever finds the name finds the log.
-    await log.create(initial());
-    const entered = await directory.enter(name, fresh, this.#incarnation);
-    if (entered !== fresh) await log.remove();
-    if (entered === undefined) throw new SandboxLimitError(name);
-    this.#incarnation = entered;
-    return entered === fresh ? log : logOf(entered);
+    const { create, logOf } = this.#parts;
+    if (create === undefined) return undefined;
+    const { incarnation } = await create(this.#incarnation);
+    this.#incarnation = incarnation;
+    return logOf(incarnation);
   }
 }

@@ -282,7 +282,7 @@ describe('each error names the place, the expected value and the nearest valid w
   const assumption = 'an assumption that "petstore-mock assumptions" lists';
   const instant = 'an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z"';
   const fileFlags =
-    'port, host, tls, tls-cert, tls-key, tls-write, fixture, animals, orders, seed, db, watch, scenario, sandbox-required, max-sandboxes, journal, assume, rate-limit, delay, clock, freeze, plain, key, read-only-key, invalid-key, any-key, control-token, no-control, upstream, upstream-key, upstream-timeout, cacert, yes, log, coverage or checked';
+    'port, host, tls, tls-cert, tls-key, tls-write, fixture, animals, orders, seed, db, shared, watch, scenario, sandbox-required, max-sandboxes, journal, assume, rate-limit, delay, clock, freeze, plain, key, read-only-key, invalid-key, any-key, control-token, no-control, upstream, upstream-key, upstream-timeout, cacert, yes, log, coverage or checked';
   const refused: [Places, string][] = [
     [
       { args: ['--prot', '80'] },
@@ -405,6 +405,18 @@ describe('each error names the place, the expected value and the nearest valid w
     [
       { args: ['--orders', '5'], env: { PETSTORE_MOCK_FIXTURE: 'x' } },
       '--orders generates a store and environment variable PETSTORE_MOCK_FIXTURE names one: drop --orders to start from the fixture, or environment variable PETSTORE_MOCK_FIXTURE to generate',
+    ],
+    [
+      { args: ['--db', 'x.json', '--shared', 'redis://127.0.0.1'] },
+      '--db is for a single server and --shared for several: drop one of them',
+    ],
+    [
+      { args: ['--watch'], env: { PETSTORE_MOCK_SHARED: 'redis://127.0.0.1' } },
+      '--watch is for a single server and environment variable PETSTORE_MOCK_SHARED for several: drop one of them',
+    ],
+    [
+      { args: ['--shared', 'http://me:secret@127.0.0.1'] },
+      '--shared: expected redis://[USER:PASSWORD@]HOST[:PORT][/DB] or rediss://…, found something else',
     ],
     [{ args: ['--clock', 'now'] }, `--clock: expected ${instant}, found "now"`],
     [

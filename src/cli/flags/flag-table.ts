@@ -111,6 +111,12 @@ export const FLAG_GROUPS = {
       { default: DEFAULTS.seed },
     ),
     db: text('FILE', ['serve', 'exec'], 'Keep the store in this file across restarts.'),
+    shared: one(
+      values.REDIS,
+      'URL',
+      ['serve'],
+      'Share every sandbox with the other servers on this Redis, such as redis://127.0.0.1:6379/0.',
+    ),
     watch: toggle(['serve', 'exec'], 'Reload when the fixture or a scenario changes on disk.'),
   },
   Simulation: {

@@ -19,6 +19,7 @@ import {
   type Tell,
   text,
 } from '../../shape/shapes.ts';
+import { REDIS_ADDRESS_FORM, readRedisAddress } from '../../store/log/redis-address.ts';
 import { describe } from '../../words.ts';
 
 /** What `--fail-on` accepts: a kind of finding, or any reply that rested on an assumption. */
@@ -41,6 +42,16 @@ export const TOKEN = convert(
     return undefined;
   },
   { pattern: VISIBLE.source },
+);
+
+export const REDIS = convert(
+  ANY_TEXT,
+  (value, at, tell) => {
+    if (readRedisAddress(value) !== undefined) return value;
+    // The value is not shown: it can hold a password.
+    return tell({ at, expected: REDIS_ADDRESS_FORM, found: 'something else' });
+  },
+  { pattern: '^rediss?://' },
 );
 
 export const SCENARIO_NAME = convert(text(), (value, at, tell) => {

@@ -22,6 +22,13 @@ export function serveSettings({ flags, originOf, checked }: Settings): ServeSett
       `${count} generates a store and ${fixture} names one: drop ${count} to start from the fixture, or ${fixture} to generate`,
     );
   }
+  const alone = (['db', 'watch'] as const).find((name) => flags[name] !== undefined);
+  if (flags.shared !== undefined && alone !== undefined) {
+    const [shared, other] = [originOf('shared'), originOf(alone)];
+    throw new UsageError(
+      `${other} is for a single server and ${shared} for several: drop one of them`,
+    );
+  }
   return {
     ...flags,
     checked,

@@ -21,8 +21,11 @@ export const COVERAGE_ENDPOINTS: readonly Listed[] = [
         shape: COVERAGE,
       },
     },
-    handle: ({ parts, sandbox, query: { all }, url }) => {
-      const report = all ? parts.sandboxes.coverage() : coverageOf([sandbox.coverage]);
+    handle: async ({ parts, sandbox, query: { all }, url }) => {
+      const { sandboxes } = parts;
+      const report = all
+        ? sandboxes.coverage(await sandboxes.all())
+        : coverageOf([sandbox.coverage]);
       const [key] = sandbox.world.keys.valid;
       const withCurl = (it: ReplyCoverage) => ({ ...it, curl: howToGet(it, serviceUrl(url), key) });
       return json<Coverage>({
@@ -42,7 +45,9 @@ export const COVERAGE_ENDPOINTS: readonly Listed[] = [
         shape: FINDINGS,
       },
     },
-    handle: ({ parts, sandbox, query: { all } }) =>
-      json<Findings>(all ? parts.sandboxes.findings() : findingsOf([sandbox.findings])),
+    handle: async ({ parts: { sandboxes }, sandbox, query: { all } }) =>
+      json<Findings>(
+        all ? sandboxes.findings(await sandboxes.all()) : findingsOf([sandbox.findings]),
+      ),
   }),
 ];

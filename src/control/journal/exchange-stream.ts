@@ -87,7 +87,10 @@ class Streams {
 
   #look(): void {
     const events = new Events();
-    for (const stream of this.#open) stream.send(events);
+    for (const stream of this.#open) {
+      stream.follow();
+      stream.send(events);
+    }
     // The first one rotates, since the last ones may get nothing.
     const [first] = this.#open;
     if (first === undefined) return;
@@ -123,6 +126,7 @@ class Stream {
   /** Whether the allowance ran out: the stream waits until half of it is back. */
   #resting = false;
   #idle = 0;
+  #isFollowing = false;
 
   constructor(
     response: ServerResponse,
@@ -137,6 +141,18 @@ class Stream {
     // A higher number comes from a journal before a restart.
     this.#last = after < 0 || after > sandbox.journal.number ? 0 : after;
     response.write(':\n\n');
+  }
+
+  /** Catches up with what other servers have answered, if they share the sandbox. */
+  follow(): void {
+    if (this.#isFollowing) return;
+    const current = this.#sandbox.current();
+    if (current === undefined) return;
+    const followed = (): void => {
+      this.#isFollowing = false;
+    };
+    this.#isFollowing = true;
+    current.then(followed, followed);
   }
 
   send(events: Events): void {

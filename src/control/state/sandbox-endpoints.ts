@@ -31,8 +31,8 @@ export const SANDBOX_ENDPOINTS: readonly Listed[] = [
       },
     },
     defaultOnly: true,
-    handle: ({ parts, mount }) => {
-      const pieces = arrayText(sandboxViews(parts.sandboxes, mount));
+    handle: async ({ parts, mount }) => {
+      const pieces = arrayText(sandboxViews(await parts.sandboxes.all(), mount));
       return { status: 200, body: { kind: 'pieces', pieces } };
     },
   },
@@ -66,27 +66,28 @@ export const SANDBOX_ENDPOINTS: readonly Listed[] = [
       409: { description: 'The sandbox cannot be deleted.', shape: ERROR },
     },
     defaultOnly: true,
-    handle: ({ parts, params: { name = '' } }) => {
+    handle: async ({ parts, params: { name = '' } }) => {
       if (name === DEFAULT_SANDBOX || name === STAGING_SANDBOX) {
         return refuse('cannot_be_deleted', 409, `the sandbox ${name} cannot be deleted`);
       }
-      if (parts.sandboxes.delete(name)) return DONE;
+      if (await parts.sandboxes.remove(name)) return DONE;
       if (!SANDBOX_NAME.test(name)) return ofService(nameInvalid(parts.sandboxes, name));
       return refuse('not_found', 404, `there is no sandbox ${describe(name)}`);
     },
   },
 ];
 
-function createSandbox(
+async function createSandbox(
   parts: ControlParts,
   mount: string,
   name: string = crypto.randomUUID(),
-): ControlReply {
-  if (parts.sandboxes.has(name)) {
+): Promise<ControlReply> {
+  if (!(await parts.sandboxes.reserve(name))) {
     return refuse('already_exists', 409, `the sandbox ${name} exists`);
   }
   const sandbox = locateByName(parts.sandboxes, name);
   if (!(sandbox instanceof Sandbox)) return ofService(sandbox);
+  await sandbox.current();
   const summary = sandboxView(sandbox, mount);
   return json(summary, 201, { Location: summary.control });
 }

@@ -1,8 +1,9 @@
 // The only module that imports the client of Redis. The build bundles it into a file of its own, which
 // is loaded only for `--shared`.
 
+import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient, ErrorReply } from '@redis/client';
+import { createClient, createCluster, ErrorReply } from '@redis/client';
 import type { RedisAddress } from './redis-address.ts';
 
 /** One connection. */
@@ -20,44 +21,80 @@ export function isRefusal(error: unknown): error is Error {
 }
 
 /**
- * Connects and logs in. Never reconnects.
+ * Connects and logs in: to one Redis, or to all nodes of its cluster. Never reconnects.
  *
  * @param silence after so many milliseconds without a reply, Redis counts as unreachable
  */
 export async function openClient(address: RedisAddress, silence: number): Promise<RedisClient> {
-  const { tls, host, port, database, username, password } = address;
+  const { database, ...options } = optionsFor(address, silence);
+  const client = createClient({ ...options, database });
+  const single = await opened(client, silence, (args) => client.sendCommand(args));
+  const info = await single.sendCommand(['INFO', 'cluster']);
+  if (!String(info).includes('cluster_enabled:1')) return single;
+  single.destroy();
+  const { host, port, ...defaults } = options.socket;
+  const cluster = createCluster({
+    rootNodes: [{ socket: { ...defaults, host, port } }],
+    defaults: { ...options, socket: defaults },
+  });
+  return opened(cluster, silence, (args) =>
+    cluster.sendCommand(args[KEY_AT[args[0] ?? ''] ?? 1], false, [...args]),
+  );
+}
+
+/** Where the first key is in a command, unless it is the second word. */
+const KEY_AT: Readonly<Record<string, number>> = { EVAL: 3, EVALSHA: 3 };
+
+function optionsFor(
+  { tls, host, port, database, username, password }: RedisAddress,
+  silence: number,
+) {
   const socket = { host, port, connectTimeout: silence, reconnectStrategy: false } as const;
-  const client = createClient({
-    socket: tls ? { ...socket, tls, servername: host } : socket,
+  const name = isIP(host) === 0 ? { servername: host } : {};
+  return {
+    socket: tls ? { ...socket, ...name, tls } : socket,
     database,
     disableOfflineQueue: true,
     disableClientInfo: true,
     maintNotifications: 'disabled',
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
-  });
+  } as const;
+}
+
+/** What a client of one Redis and one of a cluster have in common. */
+interface Connecting {
+  readonly connect: () => Promise<unknown>;
+  readonly destroy: () => void;
+  readonly on: (event: 'error', listener: (error: Error) => void) => unknown;
+}
+
+async function opened(
+  client: Connecting,
+  silence: number,
+  sendCommand: RedisClient['sendCommand'],
+): Promise<RedisClient> {
   let lose: (reason: Error) => void = () => {};
   const lost = new Promise<Error>((resolve) => {
     lose = resolve;
   });
-  client.on('error', (error: Error) => lose(error));
+  client.on('error', (error) => lose(error));
+  const silent = new Error(`no reply within ${silence} ms`);
   const destroy = (): void => {
     client.destroy();
-    lose(new Error(`no reply within ${silence} ms`));
+    lose(silent);
   };
-  const silent = new AbortController();
+  const connected = new AbortController();
+  const { signal } = connected;
+  const tooLate = delay(silence, undefined, { signal }).then(() => Promise.reject(silent));
   try {
-    await Promise.race([
-      client.connect(),
-      delay(silence, undefined, { signal: silent.signal }).then(() => {
-        throw new Error(`no reply within ${silence} ms`);
-      }),
-    ]);
+    await Promise.race([client.connect(), tooLate]);
   } catch (error) {
     destroy();
     throw error;
   } finally {
-    silent.abort();
+    tooLate.catch(() => {});
+    connected.abort();
   }
-  return { sendCommand: (args) => client.sendCommand(args), destroy, lost };
+  return { sendCommand, destroy, lost };
 }

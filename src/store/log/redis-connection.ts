@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisAddress } from './redis-address.ts';
 import { isRefusal, openClient, type RedisClient } from './redis-client.ts';
+import { RedisError } from './redis-error.ts';
 import type { RedisScript } from './redis-scripts.ts';
 
 /** How long a command waits for a Redis that does not answer, in milliseconds. */
@@ -14,18 +15,6 @@ const PAUSES = [0, 50, 100, 200, 400];
 
 /** Replies of a Redis that is starting or failing over: the command was not run, and may be soon. */
 const PASSING = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|READONLY)\b/;
-
-/** Redis refused a command or could not be reached. */
-export class RedisError extends Error {
-  override readonly name = 'RedisError';
-  /** Whether the command may have been run. */
-  readonly maybeDone: boolean;
-
-  constructor(message: string, maybeDone = false) {
-    super(message);
-    this.maybeDone = maybeDone;
-  }
-}
 
 /** One connection to Redis, made again whenever it is lost. All commands share it. */
 export class RedisConnection {
@@ -41,13 +30,13 @@ export class RedisConnection {
 
   constructor(address: RedisAddress) {
     this.address = address;
-    this.#watch = setInterval(() => this.#dropIfSilent(), SILENCE / 4);
+    this.#watch = setInterval(() => this.#listen(), SILENCE / 4);
     void this.#stayConnected();
   }
 
-  /** Why Redis cannot be reached; undefined while it can. */
+  /** That Redis cannot be reached, and why; undefined while it can. */
   get problem(): string | undefined {
-    return this.#client === undefined ? this.#problem : undefined;
+    return this.#client === undefined ? this.#unreachable(false).message : undefined;
   }
 
   /**
@@ -65,9 +54,10 @@ export class RedisConnection {
         return await this.#send(client, args);
       } catch (error) {
         if (!isRefusal(error)) maybeDone = true;
-        else if (!PASSING.test(error.message)) throw this.#refused(error);
-        else if (performance.now() > until) throw this.#refused(error);
+        else if (!PASSING.test(error.message) || performance.now() > until)
+          throw this.#refused(error);
         else await delay(PAUSES.at(-1));
+        if (performance.now() > until) throw this.#unreachable(maybeDone);
       }
     }
   }
@@ -106,11 +96,12 @@ export class RedisConnection {
     }
   }
 
-  /** A peer that was paused or cut off keeps its connection open. */
-  #dropIfSilent(): void {
-    if (this.#unanswered > 0 && performance.now() - this.#heardAt > SILENCE) {
-      this.#client?.destroy();
-    }
+  /** A peer that was paused or cut off keeps its connection open, so it is asked now and then. */
+  #listen(): void {
+    const client = this.#client;
+    if (client === undefined) return;
+    if (this.#unanswered === 0) this.#send(client, ['PING']).catch(() => {});
+    else if (performance.now() - this.#heardAt > SILENCE) client.destroy();
   }
 
   /** Commands that come long after Redis was lost do not wait for it again. */
@@ -151,6 +142,8 @@ export class RedisConnection {
         this.#problem = reasonOf(await client.lost);
       } catch (error) {
         this.#problem = reasonOf(error);
+        // A wrong password does not become right.
+        if (isRefusal(error)) this.#wake();
       }
       if (this.#client !== undefined) this.#downSince = performance.now();
       this.#client = undefined;
@@ -158,11 +151,9 @@ export class RedisConnection {
   }
 
   #unreachable(maybeDone: boolean): RedisError {
-    const unknown = maybeDone ? '; whether it has the change is not known' : '';
-    return new RedisError(
-      `${this.address.shown} cannot be reached (${this.#problem})${unknown}`,
-      maybeDone,
-    );
+    const unknown = maybeDone ? '; it is not known whether it has the change' : '';
+    const message = `${this.address.shown} cannot be reached (${this.#problem})${unknown}`;
+    return new RedisError(message, maybeDone);
   }
 
   #refused({ message }: Error): RedisError {

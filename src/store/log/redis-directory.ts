@@ -44,10 +44,16 @@ export class RedisDirectory {
     await this.#redis.eval(LEAVE, [SANDBOXES], [name, incarnation]);
   }
 
-  /** All names. */
-  async names(): Promise<readonly string[]> {
-    const names = await this.#redis.run('HKEYS', SANDBOXES);
-    return Array.isArray(names) ? names.map(String) : [];
+  /** All names, in pages: there can be a million. */
+  async *names(): AsyncGenerator<string> {
+    for (let cursor = '0'; ; ) {
+      const page = await this.#redis.run('HSCAN', SANDBOXES, cursor, 'COUNT', '1000');
+      const [next, fields] = Array.isArray(page) ? page : [];
+      // Names and incarnations in turn. A name can come twice.
+      for (let at = 0; at < fields.length; at += 2) yield String(fields[at]);
+      cursor = String(next);
+      if (cursor === '0') return;
+    }
   }
 
   /** Notes what the first server started from. Returns what was noted, by whichever server. */

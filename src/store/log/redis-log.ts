@@ -15,6 +15,8 @@ export interface LogTexts<Entry, Snapshot> {
   readonly readEntry: (text: string) => Entry;
   readonly writeSnapshot: (snapshot: Snapshot) => string;
   readonly readSnapshot: (text: string) => Snapshot;
+  /** Whether an entry is one of those that stay readable for some time. */
+  readonly isLasting: (entry: Entry) => boolean;
 }
 
 /** The log was removed, or Redis has lost it. */
@@ -24,6 +26,7 @@ export class LogGoneError extends Error {
 
 /** A log in Redis. Any number of servers append to it. */
 export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
+  readonly isShared = true;
   readonly #redis: RedisConnection;
   readonly #keys: readonly string[];
   readonly #texts: LogTexts<Entry, Snapshot>;
@@ -32,10 +35,12 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
   #position: Position = 0;
   #token = '';
   #isFoldDue = false;
+  /** The positions of the latest entries that are not lasting. */
+  #others: Position[] = [];
 
   /**
    * @param name no other log has it, or will ever have it
-   * @param keep how many entries before a snapshot stay readable
+   * @param keep how many lasting entries before a snapshot stay readable
    */
   constructor(
     redis: RedisConnection,
@@ -44,8 +49,7 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
     keep: number,
   ) {
     this.#redis = redis;
-    // The part in braces decides on the node of a cluster.
-    this.#keys = ['head', 'entries', 'snapshot'].map((part) => `petstore-mock:{${name}}:${part}`);
+    this.#keys = keysOf(name);
     this.#texts = texts;
     this.#keep = keep;
   }
@@ -67,12 +71,14 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
     if (reply.kind === 'kept') {
       this.#isFoldDue ||= reply.isFull;
       if (entries.length > 0) this.#know(reply.position, token);
+      this.#note(reply.position - entries.length, entries);
       return { kept: true, position: reply.position };
     }
     // An attempt succeeded although its connection was lost. Others have appended since.
     const own = reply.messages.findLast((message) => message.token === token);
     if (own !== undefined) {
       this.#know(own.position, token);
+      this.#note(own.position - entries.length, entries);
       return { kept: true, position: own.position };
     }
     return { kept: false, missed: await this.#missed(reply) };
@@ -87,13 +93,14 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
   async fold(at: Position, snapshot: Snapshot): Promise<void> {
     this.#isFoldDue = false;
     const token = at === this.#position ? this.#token : '';
-    const args = [String(at), token, this.#texts.writeSnapshot(snapshot), String(this.#keep)];
+    const text = this.#texts.writeSnapshot(snapshot);
+    const args = [String(at), token, text, String(this.#trimTo(at))];
     await this.#redis.eval(FOLD, this.#keys, args);
   }
 
-  /** Removes the log, for every server. */
-  async remove(): Promise<void> {
-    await this.#redis.eval(REMOVE, this.#keys, []);
+  /** Removes the log of a name, for every server. False if it is gone already. */
+  static async remove(redis: RedisConnection, name: string): Promise<boolean> {
+    return (await redis.eval(REMOVE, keysOf(name), [])) !== 0;
   }
 
   /** Leaves the connection open: other logs share it. */
@@ -117,6 +124,7 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
   ): Promise<Missed<Entry, Snapshot>> {
     const messages: Message[] = [...first.messages];
     const folded = first.kind === 'reset' ? first.folded : 0;
+    if (first.kind === 'reset') this.#others = [];
     this.#know(messages.at(-1)?.position ?? folded, messages.at(-1)?.token ?? '');
     for (let page = messages.length; page === PAGE; ) {
       const reply = await this.#ask(this.#position, newToken(), []);
@@ -127,22 +135,45 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
       page = reply.messages.length;
       this.#know(messages.at(-1)?.position ?? 0, messages.at(-1)?.token ?? '');
     }
-    const entriesOf = (some: readonly Message[]): Entry[] =>
-      some.flatMap(({ entries }) => entries.map(this.#texts.readEntry));
-    return {
-      ...(first.kind === 'reset' && {
-        snapshot: this.#texts.readSnapshot(first.snapshot),
-        earlier: entriesOf(messages.filter(({ position }) => position <= folded)),
-      }),
-      entries: entriesOf(messages.filter(({ position }) => position > folded)),
-      position: this.#position,
-    };
+    const read = messages.flatMap(({ position, entries }) => {
+      const own = entries.map(this.#texts.readEntry);
+      this.#note(position - own.length, own);
+      return own.map((entry) => ({ entry, isOld: position <= folded }));
+    });
+    const entries = read.flatMap(({ entry, isOld }) => (isOld ? [] : [entry]));
+    if (first.kind === 'behind') return { entries, position: this.#position };
+    const earlier = read.flatMap(({ entry, isOld }) => (isOld ? [entry] : []));
+    const snapshot = this.#texts.readSnapshot(first.snapshot);
+    return { snapshot, earlier, entries, position: this.#position };
+  }
+
+  /** Remembers which entries after a position are not lasting. */
+  #note(after: Position, entries: readonly Entry[]): void {
+    for (const [index, entry] of entries.entries()) {
+      if (!this.#texts.isLasting(entry)) this.#others.push(after + index + 1);
+    }
+  }
+
+  /** The position after which as many lasting entries follow as stay readable. */
+  #trimTo(at: Position): Position {
+    let from = at - this.#keep;
+    for (const other of this.#others.toReversed()) {
+      if (other <= from) break;
+      if (other <= at) from -= 1;
+    }
+    this.#others = this.#others.filter((other) => other > from);
+    return from;
   }
 
   #know(position: Position, token: string): void {
     this.#position = position;
     this.#token = token;
   }
+}
+
+function keysOf(name: string): readonly string[] {
+  // The part in braces decides on the node of a cluster.
+  return ['head', 'entries', 'snapshot'].map((part) => `petstore-mock:{${name}}:${part}`);
 }
 
 /** Distinguishes this server from all others. */

@@ -97,7 +97,7 @@ return {'reset', at, tonumber(head[4]), redis.call('GET', KEYS[3]), messages}
  *
  * The message at the position stays: it tells this history from another one of the same length.
  *
- * KEYS: head, entries, snapshot. ARGV: position, its token, snapshot, how many entries to keep before it.
+ * KEYS: head, entries, snapshot. ARGV: position, its token, snapshot, position up to which to trim.
  */
 export const FOLD = script(`
 local head = redis.call('HMGET', KEYS[1], 'at', 'by', 'trimmed', 'folded')
@@ -107,7 +107,7 @@ if at <= tonumber(head[4]) or at > tonumber(head[1]) then return 'late' end
 local message = redis.call('XRANGE', KEYS[2], at .. '-0', at .. '-0')[1]
 if not message or message[2][2] ~= ARGV[2] then return 'late' end
 redis.call('SET', KEYS[3], ARGV[3])
-trimmed = math.max(trimmed, at - math.max(tonumber(ARGV[4]), 1))
+trimmed = math.max(trimmed, math.min(tonumber(ARGV[4]), at - 1))
 redis.call('XTRIM', KEYS[2], 'MINID', (trimmed + 1) .. '-0')
 local room = math.max(${ROOM}, 2 * #ARGV[3])
 redis.call('HSET', KEYS[1], 'folded', at, 'trimmed', trimmed, 'size', 0, 'room', room)

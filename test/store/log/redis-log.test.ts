@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { readRedisAddress } from '../../../src/store/log/redis-address.ts';
 import { RedisConnection } from '../../../src/store/log/redis-connection.ts';
 import { LogGoneError, type LogTexts, RedisLog } from '../../../src/store/log/redis-log.ts';
+import { CutProxy } from '../../helpers/cut-proxy.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
 
 const TEXTS: LogTexts<string, string> = {
@@ -9,9 +10,9 @@ const TEXTS: LogTexts<string, string> = {
   readEntry: String,
   writeSnapshot: String,
   readSnapshot: String,
+  isLasting: (entry) => entry !== '-',
 };
 
-/** A log with `keep` 2, and a second server's view of it. */
 let logs = 0;
 
 describeWithRedis('a log in Redis', () => {
@@ -25,14 +26,15 @@ describeWithRedis('a log in Redis', () => {
   });
   afterAll(() => redis.end());
 
-  function connect(): RedisConnection {
-    const address = readRedisAddress(redis.url);
+  function connect(port = redis.port): RedisConnection {
+    const address = readRedisAddress(`redis://127.0.0.1:${port}/0`);
     if (address === undefined) throw new Error('not an address');
     const connection = new RedisConnection(address);
     connections.push(connection);
     return connection;
   }
 
+  /** A new log, as two servers see it. Its snapshots keep the last two entries, `-` not counted. */
   async function twoServers(): Promise<[RedisLog<string, string>, RedisLog<string, string>]> {
     logs += 1;
     const name = `log-${logs}`;
@@ -55,14 +57,13 @@ describeWithRedis('a log in Redis', () => {
 
   test('gives a snapshot and what follows to a server whose position is trimmed', async () => {
     const [one, two] = await twoServers();
-    const entries = ['a', 'b', 'c', 'd', 'e'];
+    const entries = ['a', 'b', 'c', 'd', '-', 'e'];
     for (const [index, entry] of entries.entries()) await one.append(index, [entry]);
-    await one.fold(4, 'abcd').catch(() => {});
-    await one.fold(5, 'abcde');
-    await one.append(5, ['f']);
-    const missed = { snapshot: 'abcde', earlier: ['d', 'e'], entries: ['f'], position: 6 };
+    await one.fold(6, 'abcde');
+    await one.append(6, ['f']);
+    const missed = { snapshot: 'abcde', earlier: ['d', '-', 'e'], entries: ['f'], position: 7 };
     expect(await two.append(1, ['x'])).toEqual({ kept: false, missed });
-    expect(await two.append(6, ['x'])).toEqual({ kept: true, position: 7 });
+    expect(await two.append(7, ['x'])).toEqual({ kept: true, position: 8 });
   });
 
   test('reads more than fits in one reply', async () => {
@@ -92,10 +93,23 @@ describeWithRedis('a log in Redis', () => {
     expect(await two.read(0)).toEqual({ entries: ['a', 'b', 'c'], position: 3 });
   });
 
+  test('keeps an append once whose reply was lost with its connection', async () => {
+    const [one] = await twoServers();
+    const proxy = await CutProxy.start(redis.port);
+    const through = connect(proxy.port);
+    const two = new RedisLog(through, `log-${logs}`, TEXTS, 2);
+    await two.read(0);
+    proxy.cutAtNextReply();
+    expect(await two.append(0, ['a', 'b'])).toEqual({ kept: true, position: 2 });
+    expect(await one.read(0)).toEqual({ entries: ['a', 'b'], position: 2 });
+    expect(await two.append(2, ['c'])).toEqual({ kept: true, position: 3 });
+    await proxy.close();
+  });
+
   test('takes nothing more after it was removed', async () => {
-    const [one, two] = await twoServers();
+    const [one] = await twoServers();
     await one.append(0, ['a']);
-    await two.remove();
+    await RedisLog.remove(connect(), `log-${logs}`);
     await expect(one.append(1, ['b'])).rejects.toThrow(LogGoneError);
     await expect(one.fold(1, 'a')).resolves.toBeUndefined();
     expect(await connect().run('KEYS', `*{log-${logs}}*`)).toEqual([]);

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { inspect } from 'node:util';
+import { chooseOptions } from '../contract/assumption-table.ts';
+import { packageVersion } from '../package.ts';
+import type { Start } from '../scenario/sandbox-start.ts';
+import { storeText } from '../store/file/store-text.ts';
+
+/** A server cannot join a fleet. The message says why. */
+export class FleetError extends Error {
+  override readonly name = 'FleetError';
+}
+
+/** What all servers of a fleet must have in common: values by what they are about. */
+export type FleetTerms = Readonly<Record<string, string>>;
+
+/** The terms of a server. Long ones and secrets are hashed. */
+export function fleetTerms(
+  { store, choices, keyLists, clock, seed, scenarios, rules }: Start,
+  { journal, most }: { readonly journal: number; readonly most: number },
+): FleetTerms {
+  const defaults = chooseOptions();
+  const chosen = Object.entries(choices)
+    .filter(([id, option]) => Reflect.get(defaults, id) !== option)
+    .map(([id, option]) => `${id}=${option}`);
+  const inDetail = { depth: null, maxArrayLength: null, maxStringLength: null };
+  return {
+    version: packageVersion(),
+    scenarios: listedOrNone(scenarios.map(({ name }) => name)),
+    records: hashOf(storeText(store)),
+    rules: hashOf([inspect(rules, inDetail)]),
+    assumptions: listedOrNone(chosen),
+    keys: hashOf([inspect(keyLists, inDetail)]),
+    clock: JSON.stringify(clock),
+    seed: String(seed),
+    journal: String(journal),
+    'max-sandboxes': String(most),
+  };
+}
+
+/** The terms in which two servers differ, a sentence each. */
+export function differences(fleet: FleetTerms, own: FleetTerms): readonly string[] {
+  return Object.keys({ ...fleet, ...own })
+    .filter((name) => fleet[name] !== own[name])
+    .map((name) => `${name}: the fleet has ${fleet[name]}, this server ${own[name]}`);
+}
+
+function listedOrNone(names: readonly string[]): string {
+  return names.length === 0 ? 'none' : names.join(', ');
+}
+
+function hashOf(pieces: Iterable<Buffer | string>): string {
+  const hash = createHash('sha256');
+  for (const piece of pieces) hash.update(piece);
+  return hash.digest('hex').slice(0, 12);
+}

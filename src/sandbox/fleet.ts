@@ -1,0 +1,148 @@
+import type { Start } from '../scenario/sandbox-start.ts';
+import { RecordedStore } from '../store/log/recorded-store.ts';
+import { REDIS_ADDRESS_FORM, readRedisAddress } from '../store/log/redis-address.ts';
+import { RedisConnection } from '../store/log/redis-connection.ts';
+import { RedisDirectory } from '../store/log/redis-directory.ts';
+import { durabilityNotices } from '../store/log/redis-durability.ts';
+import { RedisLog } from '../store/log/redis-log.ts';
+import { forkStore } from '../store/store.ts';
+import type { Change, SandboxLog, SandboxSnapshot } from './change.ts';
+import { differences, FleetError, type FleetTerms } from './fleet-terms.ts';
+import { logTexts } from './log-texts.ts';
+import { SandboxLimitError } from './sandbox-limit.ts';
+import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
+import { type Created, SharedLog } from './shared-log.ts';
+
+/** How to join a fleet. */
+export interface FleetOptions {
+  /** Where its Redis is. */
+  readonly url: string;
+  readonly terms: FleetTerms;
+  /** How many exchanges each journal keeps. */
+  readonly journal: number;
+  /** How many sandboxes there may be besides the default one and staging. */
+  readonly most: number;
+  readonly onNotice: ((message: string) => void) | undefined;
+}
+
+/** How to open a sandbox of a fleet. */
+interface Opening {
+  /** Whether to create the sandbox if there is none. */
+  readonly create: boolean;
+  /** Called when the sandbox turns out to be deleted. */
+  readonly onGone: () => void;
+}
+
+type Log = RedisLog<Change, SandboxSnapshot>;
+
+/** The servers that share their sandboxes through one Redis. */
+export class Fleet {
+  readonly #redis: RedisConnection;
+  readonly #directory: RedisDirectory;
+  readonly #journal: number;
+  readonly #most: number;
+
+  private constructor(redis: RedisConnection, { most, journal }: FleetOptions) {
+    this.#redis = redis;
+    this.#directory = new RedisDirectory(redis, most, [DEFAULT_SANDBOX, STAGING_SANDBOX]);
+    this.#journal = journal;
+    this.#most = most;
+  }
+
+  /** @throws FleetError if the server differs from those of the fleet, RedisError */
+  static async join(options: FleetOptions): Promise<Fleet> {
+    const address = readRedisAddress(options.url);
+    if (address === undefined) throw new FleetError(`shared: expected ${REDIS_ADDRESS_FORM}`);
+    const redis = new RedisConnection(address);
+    try {
+      const fleet = new Fleet(redis, options);
+      for (const notice of await durabilityNotices(redis)) options.onNotice?.(notice);
+      await fleet.#agree(options.terms);
+      return fleet;
+    } catch (error) {
+      redis.close();
+      throw error;
+    }
+  }
+
+  async #agree(terms: FleetTerms): Promise<void> {
+    const theirs: FleetTerms = JSON.parse(await this.#directory.join(JSON.stringify(terms)));
+    const different = differences(theirs, terms);
+    if (different.length === 0) return;
+    const { shown } = this.#redis.address;
+    throw new FleetError(
+      [
+        `the servers on ${shown} started from something else`,
+        ...different,
+        'start this one like them, use another database (redis://HOST:PORT/1), or stop them and empty theirs (redis-cli FLUSHDB)',
+      ].join('\n'),
+    );
+  }
+
+  /** That Redis cannot be reached, and why; undefined while it can. */
+  get problem(): string | undefined {
+    return this.#redis.problem;
+  }
+
+  /** Where the changes of a sandbox are kept that starts from `start`. */
+  open(name: string, start: Start, { create, onGone }: Opening): SandboxLog {
+    const log = new SharedLog({
+      find: () => this.#directory.find(name),
+      create: create ? (lost) => this.#create(name, start, lost) : undefined,
+      logOf: (incarnation) => this.#logOf(name, incarnation, start),
+      onGone,
+    });
+    return { store: new RecordedStore(forkStore(start.store), start.store), log, position: 0 };
+  }
+
+  /** Creates a sandbox. False if there is one of this name. */
+  async create(name: string, start: Start): Promise<boolean> {
+    if ((await this.#directory.find(name)) !== undefined) return false;
+    return (await this.#create(name, start, '')).isNew;
+  }
+
+  /** Deletes a sandbox on every server. False if there is none. */
+  async delete(name: string): Promise<boolean> {
+    const incarnation = await this.#directory.find(name);
+    if (incarnation === undefined) return false;
+    // Before its name: whoever still finds the name finds that its log is gone.
+    const isFirst = await RedisLog.remove(this.#redis, keyName(name, incarnation));
+    await this.#directory.leave(name, incarnation);
+    return isFirst;
+  }
+
+  /** The names of all sandboxes, each once. */
+  async names(): Promise<ReadonlySet<string>> {
+    const names = new Set<string>();
+    for await (const name of this.#directory.names()) names.add(name);
+    return names;
+  }
+
+  close(): void {
+    this.#redis.close();
+  }
+
+  async #create(name: string, start: Start, lost: string): Promise<Created> {
+    const fresh = drawIncarnation();
+    // Before its name: whoever finds the name finds its log.
+    await this.#logOf(name, fresh, start).create({ store: start.store });
+    const incarnation = await this.#directory.enter(name, fresh, lost);
+    if (incarnation !== fresh) await RedisLog.remove(this.#redis, keyName(name, fresh));
+    if (incarnation === undefined) throw new SandboxLimitError(this.#most, name);
+    return { incarnation, isNew: incarnation === fresh };
+  }
+
+  #logOf(name: string, incarnation: string, start: Start): Log {
+    const texts = logTexts(start);
+    return new RedisLog(this.#redis, keyName(name, incarnation), texts, this.#journal);
+  }
+}
+
+function keyName(name: string, incarnation: string): string {
+  return `${name}~${incarnation}`;
+}
+
+/** Unlike that of any sandbox that ever had the same name: 72 bits. */
+function drawIncarnation(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(9))).toString('base64url');
+}

@@ -1,0 +1,10 @@
+/** There are as many sandboxes as there may be. */
+export class SandboxLimitError extends Error {
+  override readonly name = 'SandboxLimitError';
+
+  constructor(most: number, sandbox: string) {
+    super(
+      `sandbox limit (${most}) reached; ${sandbox} was not created. Delete sandboxes, or raise --max-sandboxes`,
+    );
+  }
+}

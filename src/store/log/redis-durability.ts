@@ -1,0 +1,66 @@
+import type { RedisConnection } from './redis-connection.ts';
+import { RedisError } from './redis-error.ts';
+
+/** `XRANGE` with an excluded start came with it. */
+const OLDEST = [6, 2] as const;
+
+/**
+ * What this Redis loses by its own settings, a sentence each.
+ *
+ * @throws RedisError if it is too old
+ */
+export async function durabilityNotices(redis: RedisConnection): Promise<readonly string[]> {
+  requireVersion(redis, await redis.run('INFO', 'server'));
+  const [appendOnly, sync, save, most, eviction] = await Promise.all([
+    setting(redis, 'appendonly'),
+    setting(redis, 'appendfsync'),
+    setting(redis, 'save'),
+    setting(redis, 'maxmemory'),
+    setting(redis, 'maxmemory-policy'),
+  ]);
+  const notices: string[] = [];
+  const { shown } = redis.address;
+  if (appendOnly === undefined) {
+    notices.push(`${shown} does not tell its settings; see that they are appendonly yes`);
+  } else if (appendOnly === 'no' && save === '') {
+    notices.push(
+      `${shown} keeps nothing on disk: all sandboxes are lost when it restarts. Set appendonly yes`,
+    );
+  } else if (appendOnly === 'no') {
+    notices.push(
+      `${shown} saves to disk only now and then (save ${save}): a crash loses what came after. Set appendonly yes`,
+    );
+  } else if (sync !== 'always') {
+    notices.push(
+      `${shown} can lose about a second of changes when its machine crashes (appendfsync ${sync}); always loses none`,
+    );
+  }
+  if (most !== undefined && most !== '0' && eviction?.startsWith('allkeys') === true) {
+    notices.push(
+      `${shown} evicts sandboxes when its memory is full (maxmemory-policy ${eviction}). Set noeviction`,
+    );
+  }
+  return notices;
+}
+
+function requireVersion({ address }: RedisConnection, info: unknown): void {
+  const [, version = '', major, minor] = /redis_version:((\d+)\.(\d+)\S*)/.exec(String(info)) ?? [];
+  const [oldMajor, oldMinor] = OLDEST;
+  const isNew =
+    Number(major) > oldMajor || (Number(major) === oldMajor && Number(minor) >= oldMinor);
+  if (version === '' || isNew) return;
+  const expected = `expected Redis ${OLDEST.join('.')} or later`;
+  throw new RedisError(`${address.shown}: ${expected}, found ${version}`);
+}
+
+/** A setting; undefined if Redis does not tell it, as those of some providers. */
+async function setting(redis: RedisConnection, name: string): Promise<string | undefined> {
+  try {
+    const reply: unknown = await redis.run('CONFIG', 'GET', name);
+    // A map in the protocol of Redis 6 and later.
+    return Object(reply)[name];
+  } catch (error) {
+    if (error instanceof RedisError && !error.maybeDone) return undefined;
+    throw error;
+  }
+}

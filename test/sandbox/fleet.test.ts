@@ -1,0 +1,81 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { FleetError } from '../../src/sandbox/fleet-terms.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
+import { type Answer, type Ask, asker } from '../helpers/ask.ts';
+import { describeWithRedis, RedisServer } from '../helpers/redis.ts';
+
+/** Databases of a Redis, one for each test. */
+const DATABASES = 16;
+
+describeWithRedis('a fleet', () => {
+  let redis: RedisServer;
+  let database = 0;
+  const running: RunningServer[] = [];
+  beforeAll(async () => {
+    redis = await RedisServer.start('--databases', String(DATABASES));
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((server) => server.close()));
+    database += 1;
+  });
+  afterAll(() => redis.end());
+
+  async function join(options: ServerOptions = {}): Promise<RunningServer> {
+    const shared = `redis://127.0.0.1:${redis.port}/${database}`;
+    const server = await startServer({ port: 0, ...options, shared });
+    running.push(server);
+    return server;
+  }
+
+  /** Clients of so many new servers, in turn. */
+  async function clients(count: number, options: ServerOptions = {}): Promise<Ask> {
+    const asks: Ask[] = [];
+    for (let index = 0; index < count; index += 1) asks.push(asker((await join(options)).port, ''));
+    let turn = 0;
+    return (...asked) => {
+      turn += 1;
+      const ask = asks[turn % count];
+      if (ask === undefined) throw new Error('no server');
+      return ask(...asked);
+    };
+  }
+
+  const times = (count: number, ask: () => Promise<Answer>): Promise<Answer[]> =>
+    Promise.all(Array.from({ length: count }, ask));
+
+  test('cancels an order once and assigns an id once, whichever servers are asked at once', async () => {
+    const ask = await clients(3);
+    const cancelled = await times(24, () => ask('DELETE', '/v1/store/orders/1'));
+    expect(cancelled.filter(({ status }) => status === 204)).toHaveLength(1);
+    const body = { name: 'Rex', categoryId: 1 };
+    const created = await times(24, () => ask('POST', '/v1/pets', { body }));
+    const ids = created.map(({ json }) => Object(json).id);
+    expect(new Set(ids).size).toBe(24);
+    for (const id of ids) expect((await ask('GET', `/v1/pets/${id}`)).status).toBe(200);
+  });
+
+  test('has the same sandboxes on every server', async () => {
+    const ask = await clients(2, { maxSandboxes: 1 });
+    expect((await ask('DELETE', '/~mine/v1/store/orders/1')).status).toBe(204);
+    expect((await ask('DELETE', '/~mine/v1/store/orders/1')).status).toBe(409);
+    expect((await ask('GET', '/~other/v1/pets')).status).toBe(503);
+    expect((await ask('GET', '/~other/v1/pets', { key: 'wrong' })).status).toBe(401);
+    const names = async () =>
+      Object(await ask('GET', '/__mock/sandboxes')).json.map(({ name }: { name: string }) => name);
+    expect(await names()).toEqual(['default', 'staging', 'mine']);
+    expect((await ask('POST', '/__mock/sandboxes', { body: { name: 'mine' } })).status).toBe(409);
+    expect((await ask('DELETE', '/__mock/sandboxes/mine')).status).toBe(204);
+    expect((await ask('DELETE', '/__mock/sandboxes/mine')).status).toBe(404);
+    expect(await names()).toEqual(['default', 'staging']);
+    expect((await ask('DELETE', '/~mine/v1/store/orders/1')).status).toBe(204);
+  });
+
+  test('refuses a server that started from something else, with the difference', async () => {
+    await join({ assume: { 'cancel-again': '404' } });
+    const other = join({ journal: 5 });
+    await expect(other).rejects.toThrow(FleetError);
+    await expect(other).rejects.toThrow(
+      'assumptions: the fleet has cancel-again=404, this server none\njournal: the fleet has 1000, this server 5\n',
+    );
+  });
+});
