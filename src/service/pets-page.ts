@@ -45,8 +45,9 @@ function keyOf({ store, represent, choices, seed }: World, page: PetsPage): numb
   const { limit, offset, after, empty, status } = page;
   const order = choices['pets-order'];
   const paging = choices['pets-paging'];
-  const state = store.animals.version * REPRESENTATIONS + represent.number;
   const isPlain = status === undefined && order === 'id' && paging === 'none';
+  const version = isPlain ? store.animals.versionOfFirst(limit) : store.animals.version;
+  const state = version * REPRESENTATIONS + represent.number;
   if (isPlain) return state * PLAIN_LIMITS + limit;
   const shuffle = order === 'shuffled' ? seed : '';
   return `${state} ${limit} ${offset} ${after} ${empty} ${order}${shuffle} ${paging} ${status}`;

@@ -46,8 +46,11 @@ export function baseOf<R>(records: readonly R[], idOf: (record: R) => bigint): B
   return { size: sorted.length, at, idAt: (position) => idOf(at(position)) };
 }
 
-/** The number of records that a lazy base caches, so that repeated reads return the same objects. */
+/** The most records of a base that are all kept once they were made or changed. */
 const KEPT_RECORDS = 4096;
+
+/** The slots of a larger base: enough for the first page, and few enough to be collected young. */
+const FEW_SLOTS = 256;
 
 /** A base that makes its records on demand. Each cache slot holds the last one made. */
 export function lazyBase<R>(
@@ -55,11 +58,12 @@ export function lazyBase<R>(
   idAt: (position: number) => bigint,
   make: (position: number) => R,
 ): Base<R> {
-  const kept = new Array<{ position: number; record: R } | undefined>(KEPT_RECORDS).fill(undefined);
+  const slots = size > KEPT_RECORDS ? FEW_SLOTS : size;
+  const kept = new Array<{ position: number; record: R } | undefined>(slots).fill(undefined);
   return {
     size,
     at(position) {
-      const slot = position % KEPT_RECORDS;
+      const slot = position % slots;
       const known = kept[slot];
       if (known?.position === position) return known.record;
       if (!(position >= 0 && position < size)) nothingAt(position);

@@ -54,6 +54,12 @@ export class Collection<R extends object> {
     return this.#changes.version;
   }
 
+  /** Identifies the state of the first `count` records. Most changes of others leave it as it is. */
+  versionOfFirst(count: number): number {
+    const isOwn = this.#changes.runs?.has(0) || count > Math.min(this.#base.size, RUN_LENGTH);
+    return isOwn ? this.version : firstVersionOf(this.#base);
+  }
+
   /** The records that the collection started from. Shared with every fork. */
   get base(): Base<R> {
     return this.#base;
@@ -237,7 +243,10 @@ export class Collection<R extends object> {
     const unchanged: Slots<R> = {
       size: positions.length,
       idAt: (slot) => idAt(position(slot)),
-      at: (slot) => this.#unchangedAt(position(slot)),
+      at: (slot) => {
+        const place = position(slot);
+        return this.#changedAt(place)?.has(idAt(place)) ? undefined : this.#base.at(place);
+      },
     };
     const changed = slotsOf(this.#ordered(), this.idOf);
     for (const record of inOrder(unchanged, changed, step, from)) {
@@ -266,19 +275,12 @@ export class Collection<R extends object> {
     const records = this.#changedAt(position);
     if (records === undefined) return this.#base.at(position);
     const id = this.#base.idAt(position);
-    const record = records.get(id);
-    return record !== undefined || records.has(id) ? record : this.#base.at(position);
-  }
-
-  /** The same, but undefined if the record was changed. */
-  #unchangedAt(position: number): R | undefined {
-    const isChanged = this.#changedAt(position)?.has(this.#base.idAt(position)) === true;
-    return isChanged ? undefined : this.#base.at(position);
+    return records.has(id) ? records.get(id) : this.#base.at(position);
   }
 
   /** The changed records in the run of a position of the base. */
   #changedAt(position: number): ReadonlyMap<bigint, R | undefined> | undefined {
-    return this.#changes.runs?.get(Math.floor(position / RUN_LENGTH))?.records;
+    return this.#changes.runs?.get(runAt(position))?.records;
   }
 
   #addedWith(id: bigint): R | undefined {
@@ -291,7 +293,6 @@ export class Collection<R extends object> {
     const { added } = this.#changes;
     const last = added.at(-1);
     // Most records are added at the end, which needs no search.
-    if (added[0] === undefined || id <= this.idOf(added[0])) return 0;
     if (last === undefined || id > this.idOf(last)) return added.length;
     const { size, idAt } = slotsOf(added, this.idOf);
     return lowerBound(size, idAt, id);

@@ -24,6 +24,19 @@ function expectRuns(real: Collection<Item>): void {
   }
 }
 
+/** The same for the first records, by version and count. */
+const firstTexts = new Map<string, string>();
+
+function expectFirst(real: Collection<Item>, model: Model): void {
+  for (const count of [2, 64]) {
+    const key = `${real.versionOfFirst(count)} ${count}`;
+    const first = model.ascending().slice(0, count);
+    const text = first.map(({ id, text }) => `${id} ${text}`).join();
+    expect(firstTexts.get(key) ?? text).toBe(text);
+    firstTexts.set(key, text);
+  }
+}
+
 function withText(base: Base<Item>, text: string): Subset<Item> {
   const positions = Array.from({ length: base.size }, (_, position) => position);
   return {
@@ -107,6 +120,7 @@ function expectSame({ real, model }: Pair, probe: bigint): void {
   expect(real.has(probe)).toBe(model.records.has(probe));
   expect([...real.ascending()]).toEqual(model.ascending());
   expectRuns(real);
+  expectFirst(real, model);
   expect([...real.descending()]).toEqual(model.descending());
   expect([...real.ascending(probe)]).toEqual(model.ascending(probe));
   expect([...real.descending(probe)]).toEqual(model.descending(probe));
@@ -157,6 +171,17 @@ describe('a collection', () => {
       },
     );
     fc.assert(check, { numRuns: 300 });
+  });
+
+  test('keeps the version of its first records when others are added or changed', () => {
+    const records = Array.from({ length: 100 }, (_, id) => ({ id: BigInt(id), text: 'base' }));
+    const collection = new Collection(baseOf(records, idOf), idOf);
+    const before = collection.versionOfFirst(64);
+    for (const id of [64n, 100n]) collection.set({ id, text: 'new' });
+    expect(collection.versionOfFirst(64)).toBe(before);
+    expect(collection.versionOfFirst(65)).not.toBe(before);
+    collection.delete(63n);
+    expect(collection.versionOfFirst(64)).not.toBe(before);
   });
 
   test('keeps the highest id ever used after its record is removed', () => {
