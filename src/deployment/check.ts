@@ -24,7 +24,7 @@ export interface CheckOptions {
 }
 
 /** What sends the requests of a check. */
-export type Sender = Pick<DeploymentClient, 'url' | 'send' | 'rest'>;
+export type Sender = Pick<DeploymentClient, 'send' | 'rest'>;
 
 /** A request that a check sends, before what it depends on is known. */
 export interface PlannedRequest {
@@ -109,7 +109,7 @@ export async function runCheck(
   let failures = 0;
   for (const [done, name] of ASK_NAMES.entries()) {
     const missing = needs(ASKS[name], options);
-    const facts = factsFor(name, seen, options, client.url);
+    const facts = factsFor(name, seen, options);
     for (const [fact, value] of Object.entries(facts)) {
       if (missing.length === 0 && value === undefined && isFact(fact))
         missing.push(FACTS[fact].description);
@@ -135,13 +135,13 @@ export async function runCheck(
 
 type Facts = Readonly<Record<string, string | undefined>>;
 
-function factsFor(name: AskName, seen: Seen, { orders }: CheckOptions, base: URL): Facts {
+function factsFor(name: AskName, seen: Seen, { orders }: CheckOptions): Facts {
   const { path, given } = ASKS[name];
   const names = [...path.matchAll(PLACEHOLDER)].flatMap(([, fact = '']) =>
     isFact(fact) ? [fact] : [],
   );
   if (given !== undefined) names.push(given);
-  return Object.fromEntries(names.map((fact) => [fact, FACTS[fact].find(seen, orders, base)]));
+  return Object.fromEntries(names.map((fact) => [fact, FACTS[fact].find(seen, orders)]));
 }
 
 /** Sends a request as often as it is to be sent. */

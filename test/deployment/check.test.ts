@@ -64,9 +64,8 @@ test('without --writes a check sends only what the plan says, and only GET and O
   const deployment = await deploy({});
   const options = { ...WHOLE_CHECK, writes: false };
   const sent: string[] = [];
-  const { client, url } = deployment;
+  const { client } = deployment;
   const spy = {
-    url,
     rest: (milliseconds: number) => client.rest(milliseconds),
     send: (...[request, patient]: Parameters<typeof client.send>) => {
       sent.push(`${request.method} ${request.path}`);

@@ -17,7 +17,6 @@ export interface Breaking {
 /** A client whose deployment changes some of its replies. */
 export function breaking(client: Sender, change: Change): Sender {
   return {
-    url: client.url,
     rest: (milliseconds) => client.rest(milliseconds),
     send: async (request, patient) => change(await client.send(request, patient), request),
   };
