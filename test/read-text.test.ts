@@ -20,7 +20,8 @@ import { packageRoot } from '../src/package.ts';
 import { readText, readTextSync } from '../src/read-text.ts';
 import { loadScenarios } from '../src/scenario/load-scenario.ts';
 import { validateFile } from '../src/scenario/validate-file.ts';
-import { openStoreFile, StoreFileError } from '../src/store/file/store-file.ts';
+import { openStoreFile } from '../src/store/file/store-file.ts';
+import { StoreFileError } from '../src/store/file/store-file-error.ts';
 import { loadFixture } from '../src/store/fixture/load-fixture.ts';
 import { runCommand, spawnCommand } from './helpers/command.ts';
 

@@ -45,7 +45,7 @@ async function explain(error: unknown, settings: ServeSettings, given: Settings)
     throw new UsageError(`the certificate cannot be used\n${error.message}`, { cause: error });
   }
   const [{ StoreFileError }, { FleetError }] = await Promise.all([
-    import('../store/file/store-file.ts'),
+    import('../store/file/store-file-error.ts'),
     import('../sandbox/fleet-terms.ts'),
   ]);
   const isOurs =

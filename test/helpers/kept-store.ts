@@ -1,5 +1,6 @@
 import { openStoreFile, type StoreFileOptions } from '../../src/store/file/store-file.ts';
-import type { RecordedStore } from '../../src/store/log/recorded-store.ts';
+import { readPair } from '../../src/store/file/stored-pair.ts';
+import { RecordedStore } from '../../src/store/log/recorded-store.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** A store in a file, changed as a sandbox does it. */
@@ -29,4 +30,13 @@ export async function openKeptStore(
     }
   };
   return { store, saved, close: () => log.close() };
+}
+
+/** The store that a file and its log hold. */
+export async function storeIn(path: string): Promise<Store> {
+  const pair = await readPair(path);
+  if (pair === undefined) throw new Error(`There is no ${path}.`);
+  const store = new RecordedStore(pair.store);
+  for (const { store: change = {} } of pair.entries) store.apply(change);
+  return store;
 }

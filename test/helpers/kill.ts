@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { expect } from 'vitest';
-import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 import { startCommand } from './command.ts';
+import { storeIn } from './kept-store.ts';
 
 /** Clients that change the store at once. */
 const CLIENTS = 16;
@@ -23,9 +23,9 @@ export function createAnimal(url: string, agent: Agent): Promise<number | undefi
   });
 }
 
-/** The animals in a file, which must be whole. */
-function idsIn(file: string): ReadonlySet<number> {
-  const store = loadFixtureSync(file);
+/** The animals in a file and its log. */
+async function idsIn(file: string): Promise<ReadonlySet<number>> {
+  const store = await storeIn(file);
   return new Set([...store.animals.ascending()].map(({ id }) => Number(id)));
 }
 
@@ -50,7 +50,7 @@ export async function killUnderLoad(file: string, kills: number): Promise<void> 
     await Promise.all(Array.from({ length: CLIENTS }, client));
     await server.exited;
     agent.destroy();
-    const kept = idsIn(file);
+    const kept = await idsIn(file);
     const lost = [...acknowledged].filter((id) => !kept.has(id));
     expect(lost).toEqual([]);
   }

@@ -56,6 +56,8 @@ export interface FileLock {
    * @returns false, without running it, if the lock was lost
    */
   guard(action: () => void): boolean;
+  /** Whether this process still holds the lock. */
+  isHeld(): boolean;
   release(): void;
 }
 
@@ -131,6 +133,7 @@ function hold(path: string, own: Holder, patience: number, onLost = () => {}): F
       state = stateOf(path);
       return true;
     },
+    isHeld: () => !lost && (isOwn() || beat()),
     release,
   };
 }
@@ -177,7 +180,7 @@ async function hasHeartbeat(lock: string, patience: number): Promise<boolean> {
 }
 
 /** Changes whenever a file is written, touched or replaced; empty if there is none. */
-function stateOf(path: string): string {
+export function stateOf(path: string): string {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs}`;
 }

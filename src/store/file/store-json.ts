@@ -3,27 +3,27 @@ import {
   createWriteStream,
   existsSync,
   fdatasync,
-  fsync,
   openSync,
   readdirSync,
   realpathSync,
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
+  write,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Adapter } from 'lowdb';
 import { readText, STORE_LIMIT } from '../../read-text.ts';
 import { parseFixture } from '../fixture/parse-fixture.ts';
 import type { Store } from '../store.ts';
-import { type KeptTexts, PIECE, storeText } from './store-text.ts';
+import { EMPTY, extended, type Fingerprint } from './fingerprint.ts';
+import { storeText } from './store-text.ts';
+import { syncFolder } from './sync-folder.ts';
 
 /** The end of the name of a draft. Older versions had the process id in place of the UUID. */
-const DRAFT = /^[\da-f-]+\.draft$/;
+const DRAFT = /^(?:log\.)?[\da-f-]+\.draft$/;
 
 /** The end of the name of a lock that is being created or removed. */
 const LOCK_DRAFT = /^lock\.[\da-f-]+$/;
@@ -31,19 +31,22 @@ const LOCK_DRAFT = /^lock\.[\da-f-]+$/;
 /** Milliseconds after which that has long ended. */
 const MOMENT = 60_000;
 
+const syncData = promisify(fdatasync);
+const writeBytes = promisify(write);
+
 /** The text of a store is too long to be read again. */
 class TooLargeError extends Error {
   readonly code = 'EFBIG';
 }
 
-export interface StoreJsonOptions {
-  /** The name of the file in messages. */
-  readonly label?: string | undefined;
-  /** Renames a draft over the file, unless a lock was lost. */
-  readonly replace?: ((draft: string, real: string) => void) | undefined;
-  /** Speeds up repeated writes of the same store. */
-  readonly texts?: KeptTexts | undefined;
+/** A store in a new file, which can replace another. */
+export interface StoreDraft {
+  readonly path: string;
+  readonly fingerprint: Fingerprint;
 }
+
+/** Bytes after which a draft is synced: the disk stays free for others. */
+const SYNCED_AT_ONCE = 4 * 1024 * 1024;
 
 /**
  * lowdb's adapter for a store in a JSON file: a fixture or the file of `--db`. Ids are exact. A write
@@ -52,14 +55,11 @@ export interface StoreJsonOptions {
 export class StoreJson implements Adapter<Store> {
   readonly #path: string;
   readonly #label: string;
-  readonly #replace: (draft: string, real: string) => void;
-  readonly #texts: KeptTexts | undefined;
 
-  constructor(path: string, { label = path, replace = renameSync, texts }: StoreJsonOptions = {}) {
+  /** @param label the name of the file in messages */
+  constructor(path: string, label = path) {
     this.#path = path;
     this.#label = label;
-    this.#replace = replace;
-    this.#texts = texts;
   }
 
   /**
@@ -75,34 +75,47 @@ export class StoreJson implements Adapter<Store> {
   async write(store: Store): Promise<void> {
     const real = realPathOf(this.#path);
     const stats = statSync(real, { throwIfNoEntry: false });
-    if (stats === undefined || stats.isFile()) await this.#writeFile(real, store, stats?.mode);
     // A pipe or a device cannot be replaced.
-    else await pipeline(storeText(store, this.#texts), createWriteStream(real));
-  }
-
-  async #writeFile(real: string, store: Store, mode: number | undefined): Promise<void> {
-    const draft = `${real}.${crypto.randomUUID()}.draft`;
+    if (stats !== undefined && !stats.isFile()) {
+      await pipeline(storeText(store), createWriteStream(real));
+      return;
+    }
+    const { path } = await draftOf(store, real);
     try {
-      // Awaits only slow calls: a turn of Node's threads costs more than the others.
-      const descriptor = openSync(draft, 'wx', mode);
-      try {
-        let size = 0;
-        for (const piece of storeText(store, this.#texts)) {
-          size += piece.length;
-          if (size > STORE_LIMIT) throw new TooLargeError();
-          writeFileSync(descriptor, piece);
-          if (piece.length >= PIECE) await setImmediate();
-        }
-        await syncData(descriptor);
-      } finally {
-        closeSync(descriptor);
-      }
-      this.#replace(draft, real);
+      renameSync(path, real);
     } catch (error) {
-      rmSync(draft, { force: true });
+      rmSync(path, { force: true });
       throw error;
     }
     await syncFolder(dirname(real));
+  }
+}
+
+/** Writes a store to a new file beside `real`, in turns with other requests. */
+export async function draftOf(store: Store, real: string): Promise<StoreDraft> {
+  const path = `${real}.${crypto.randomUUID()}.draft`;
+  const descriptor = openSync(path, 'wx', statSync(real, { throwIfNoEntry: false })?.mode);
+  try {
+    let fingerprint = EMPTY;
+    let unsynced = 0;
+    for (const piece of storeText(store)) {
+      fingerprint = extended(fingerprint, piece);
+      if (fingerprint.size > STORE_LIMIT) throw new TooLargeError();
+      for (let done = 0; done < piece.length; ) {
+        done += (await writeBytes(descriptor, piece, done)).bytesWritten;
+      }
+      unsynced += piece.length;
+      if (unsynced < SYNCED_AT_ONCE) continue;
+      await syncData(descriptor);
+      unsynced = 0;
+    }
+    await syncData(descriptor);
+    return { path, fingerprint };
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  } finally {
+    closeSync(descriptor);
   }
 }
 
@@ -131,17 +144,4 @@ export function removeDrafts(real: string): void {
 function isOlder(path: string, milliseconds: number): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats !== undefined && Date.now() - stats.mtimeMs > milliseconds;
-}
-
-const syncData = promisify(fdatasync);
-const sync = promisify(fsync);
-
-/** Makes the new name survive a power failure, if the system supports it. */
-async function syncFolder(folder: string): Promise<void> {
-  try {
-    const descriptor = openSync(folder, 'r');
-    await sync(descriptor).finally(() => closeSync(descriptor));
-  } catch {
-    // Some systems cannot open folders. The file is complete anyway.
-  }
 }

@@ -1,0 +1,276 @@
+import { renameSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { STORE_LIMIT } from '../../read-text.ts';
+import { Collection } from '../collection.ts';
+import type { Appended, ChangeLog, Missed, Position } from '../log/change-log.ts';
+import type { RecordedStore } from '../log/recorded-store.ts';
+import type { CollectionChange } from '../log/store-change.ts';
+import { forkStore, type Store } from '../store.ts';
+import { type FileLock, stateOf } from './file-lock.ts';
+import { fingerprintOf, isSame } from './fingerprint.ts';
+import { LogFile } from './log-file.ts';
+import { entriesLine, type Mark, markLine, type StoreEntry } from './log-lines.ts';
+import { StoreFileError, unwritable } from './store-file-error.ts';
+import { draftOf, type StoreDraft } from './store-json.ts';
+import { logPathOf, readPair, type StoredPair } from './stored-pair.ts';
+import { syncFolder } from './sync-folder.ts';
+
+/** What the file holds, beside a position. */
+export interface StoreSnapshot {
+  readonly store: Store;
+}
+
+export interface FileLogParts {
+  /** The file's name in messages. */
+  readonly path: string;
+  /** Its path with links resolved. */
+  readonly real: string;
+  readonly lock: FileLock;
+  /** The state that the log keeps: everyone who appends has changed it before. */
+  readonly store: RecordedStore;
+  readonly position: Position;
+  /** What the file holds. */
+  readonly mark: Mark;
+  readonly onNotice: (message: string) => void;
+}
+
+/** A log is folded when it is longer than the file, and than this. */
+const SHORTEST_FOLD = 4 * 1024 * 1024;
+
+/** Milliseconds from a fold that failed to the next one. */
+const PAUSE = 30_000;
+
+/** Records that are set and removed in a change up to which it becomes a line of the log. */
+const MOST_IN_LINE = 20_000;
+
+/**
+ * Keeps a store in a file, and what has changed since in a log beside it. The log exists only while it
+ * has changes. A change that replaces many records is kept by writing the whole file.
+ */
+export class FileLog implements ChangeLog<StoreEntry, StoreSnapshot> {
+  readonly #parts: FileLogParts;
+  #position: Position;
+  #mark: Mark;
+  /** The state of the file when it had the content of the mark. */
+  #state: string;
+  #log: LogFile | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #folding: Promise<void> = Promise.resolve();
+  #foldsAgainAt = 0;
+  #closed = false;
+
+  constructor(parts: FileLogParts) {
+    this.#parts = parts;
+    this.#position = parts.position;
+    this.#mark = parts.mark;
+    this.#state = stateOf(parts.real);
+  }
+
+  append(
+    after: Position,
+    entries: readonly StoreEntry[],
+  ): Promise<Appended<StoreEntry, StoreSnapshot>> {
+    return this.#alone(async () => {
+      const { path } = this.#parts;
+      if (this.#closed) throw new StoreFileError(`${path} is closed`);
+      if (after !== this.#position) return { kept: false, missed: await this.#missed(after) };
+      const position = after + entries.length;
+      try {
+        if (!this.#isInPlace || isLarge(entries)) await this.#writeWhole(position);
+        else await this.#writeLine(entries);
+      } catch (error) {
+        throw unwritable(path, error);
+      }
+      this.#position = position;
+      return { kept: true, position };
+    });
+  }
+
+  read(after: Position): Promise<Missed<StoreEntry, StoreSnapshot>> {
+    const nothing = { entries: [], position: after };
+    if (after === this.#position) return Promise.resolve(nothing);
+    return this.#alone(() => this.#missed(after));
+  }
+
+  get isFoldDue(): boolean {
+    if (this.#log === undefined || performance.now() < this.#foldsAgainAt) return false;
+    const { size } = this.#mark.file;
+    return this.#log.size > Math.max(SHORTEST_FOLD, Math.min(size, STORE_LIMIT - size));
+  }
+
+  fold(at: Position, { store }: StoreSnapshot): Promise<void> {
+    this.#folding = this.#fold(at, store).catch((error: unknown) => {
+      const { path, onNotice } = this.#parts;
+      this.#foldsAgainAt = performance.now() + PAUSE;
+      const { message } = unwritable(path, error);
+      onNotice(`${message}; the changes stay in ${logPathOf(path)} until it can be written`);
+    });
+    return this.#folding;
+  }
+
+  /** Folds the log into the file, so that the file alone is the whole store. */
+  async close(): Promise<void> {
+    await this.#folding;
+    await this.#alone(async () => {
+      if (this.#closed) return;
+      const { path, real, lock, onNotice } = this.#parts;
+      try {
+        if (this.#log !== undefined) await this.#writeWhole(this.#position);
+        rmSync(logPathOf(real), { force: true });
+      } catch (error) {
+        const { message } = unwritable(path, error);
+        onNotice(`${message}; the latest changes are in ${logPathOf(path)}`);
+      }
+      this.#closed = true;
+      this.#log?.close();
+      lock.release();
+    });
+  }
+
+  /** Starts with what was found: writes a new file, or takes over the log of an ended server. */
+  async begin(pair: StoredPair | undefined): Promise<void> {
+    if (pair === undefined) await this.#writeWhole(this.#position);
+    else if (pair.lines.length > 0) {
+      // In a new file, to which no paused server can append.
+      const log = await this.#draftLog();
+      await log.append(pair.lines);
+      await this.#adopt(log);
+    } else rmSync(logPathOf(this.#parts.real), { force: true });
+  }
+
+  /** Does one thing at a time. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work, work);
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  async #missed(after: Position): Promise<Missed<StoreEntry, StoreSnapshot>> {
+    const pair = await readPair(this.#parts.real);
+    if (pair === undefined) throw new StoreFileError(`${this.#parts.path} does not exist`);
+    const { mark, store, entries } = pair;
+    const position = mark.at + entries.length;
+    if (after < mark.at) return { snapshot: { store }, entries, position };
+    return { entries: entries.slice(after - mark.at), position };
+  }
+
+  /** Whether the file and its log still have their names. */
+  get #isInPlace(): boolean {
+    const stats = statSync(this.#parts.real, { throwIfNoEntry: false });
+    return stats?.isFile() === true && this.#log?.isInPlace !== false;
+  }
+
+  /** Refuses to go on if another program has written the file. */
+  async #requireUnedited(): Promise<void> {
+    const { path, real, lock } = this.#parts;
+    const state = stateOf(real);
+    if (state === this.#state || state === '') return;
+    if (!lock.isHeld()) throw new StoreFileError(lost(path));
+    if (!isSame(await fingerprintOf(real), this.#mark.file)) {
+      throw new StoreFileError(
+        `${path} was edited while the server uses it; restore its content, or stop the server and delete ${logPathOf(path)}`,
+      );
+    }
+    this.#state = state;
+  }
+
+  async #writeLine(entries: readonly StoreEntry[]): Promise<void> {
+    await this.#requireUnedited();
+    if (this.#log === undefined) await this.#adopt(await this.#draftLog());
+    await this.#log?.append(entriesLine(this.#position, entries));
+    // While this server was paused, another may have read the log before this line was in it.
+    if (!this.#parts.lock.isHeld()) throw new StoreFileError(lost(this.#parts.path));
+  }
+
+  /** Writes the whole store as of a position, which is after the changes that are being appended. */
+  async #writeWhole(at: Position): Promise<void> {
+    await this.#requireUnedited();
+    const draft = await draftOf(forkStore(this.#parts.store), this.#parts.real);
+    if (this.#log?.isInPlace === false) {
+      this.#log.close();
+      this.#log = undefined;
+    }
+    await this.#place(draft, at);
+  }
+
+  /** Makes a draft the file. The log knows both, so that a crash may leave either. */
+  async #place(draft: StoreDraft, at: Position): Promise<void> {
+    const { real } = this.#parts;
+    const mark = { file: draft.fingerprint, at };
+    try {
+      await this.#log?.append(markLine(mark));
+      this.#guarded(() => renameSync(draft.path, real));
+    } catch (error) {
+      rmSync(draft.path, { force: true });
+      throw error;
+    }
+    await syncFolder(dirname(real));
+    this.#mark = mark;
+    this.#state = stateOf(real);
+  }
+
+  async #fold(at: Position, store: Store): Promise<void> {
+    const [log, mark] = [this.#log, this.#mark];
+    if (log === undefined || at !== this.#position) return;
+    const end = log.size;
+    await this.#requireUnedited();
+    const draft = await draftOf(store, this.#parts.real);
+    await this.#alone(async () => {
+      // Otherwise the whole file was written meanwhile, with later changes.
+      if (this.#mark === mark) await this.#place(draft, at);
+      else rmSync(draft.path, { force: true });
+    });
+    const next = await this.#draftLog();
+    try {
+      const copied = await next.copy(log, end);
+      // Appends wait only while the last lines are copied.
+      await this.#alone(async () => {
+        await next.copy(log, copied);
+        if (this.#log === log) await this.#adopt(next);
+        else next.close();
+      });
+    } catch (error) {
+      next.close();
+      throw error;
+    }
+  }
+
+  /** A new log, which knows the content of the file. */
+  async #draftLog(): Promise<LogFile> {
+    const { real } = this.#parts;
+    const log = new LogFile(logPathOf(real), statSync(real).mode);
+    await log.append(markLine(this.#mark));
+    return log;
+  }
+
+  async #adopt(log: LogFile): Promise<void> {
+    await log.place((rename) => this.#guarded(rename));
+    this.#log?.close();
+    this.#log = log;
+  }
+
+  /** Replaces a file, unless another server has taken it. */
+  #guarded(replace: () => void): void {
+    const { lock, path } = this.#parts;
+    if (!lock.guard(replace)) throw new StoreFileError(lost(path));
+  }
+}
+
+/** The message about a lock that another server has taken. */
+export function lost(path: string): string {
+  return `${path}: another server has taken the file`;
+}
+
+/** Whether a line of the log would be too long. */
+function isLarge(entries: readonly StoreEntry[]): boolean {
+  let count = 0;
+  for (const { store: { animals, inventory, orders } = {} } of entries) {
+    count += sizeOf(animals) + sizeOf(inventory) + sizeOf(orders);
+  }
+  return count > MOST_IN_LINE;
+}
+
+function sizeOf<R extends object>(change: CollectionChange<R> = {}): number {
+  const { from, remove = [], set = [] } = change;
+  return (from instanceof Collection ? from.size : 0) + remove.length + set.length;
+}
