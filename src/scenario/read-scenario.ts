@@ -11,6 +11,7 @@ import {
   integer,
   list,
   oneOrMore,
+  type Shape,
   type ShapeProblem,
   text,
   type ValueOf,
@@ -120,22 +121,34 @@ export const SCENARIO = convert(
 export interface Scenario extends ReturnType<typeof scenarioOf> {
   /** Its file; undefined if it came in a request. */
   readonly file?: string | undefined;
+  /** The parsed JSON or YAML that it was read from. */
+  readonly definition?: unknown;
   /** The place of a value in the file, as `FILE:LINE:COLUMN`. */
   readonly placeOf?: ((at: At) => string) | undefined;
 }
 
 /**
- * Reads a parsed JSON or YAML value as a scenario.
+ * A scenario as JSON or YAML.
  *
  * @param name what messages and `Mock-Basis` call it
  */
+export function scenarioShape(name: string): Shape<Scenario> {
+  return {
+    ...SCENARIO,
+    read(value, at, tell) {
+      const parts = SCENARIO.read(value, at, tell);
+      return parts && { ...scenarioOf(parts, name), definition: value };
+    },
+  };
+}
+
+/** Reads a parsed JSON or YAML value as a scenario with a name. */
 export function readScenario(value: unknown, name: string): Reading<Scenario, ShapeProblem> {
-  const reading = readAs(SCENARIO, value);
-  return reading.ok ? { ok: true, value: scenarioOf(reading.value, name) } : reading;
+  return readAs(scenarioShape(name), value);
 }
 
 /** A scenario with a name, a number for each rule, and defaults for what is left out. */
-export function scenarioOf(
+function scenarioOf(
   {
     description = '',
     extends: extended = [],

@@ -1,7 +1,7 @@
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { loadForRequest, shippedScenarios } from '../../scenario/load-scenario.ts';
 import type { Scenario } from '../../scenario/read-scenario.ts';
-import { SCENARIO, scenarioOf } from '../../scenario/read-scenario.ts';
+import { scenarioShape } from '../../scenario/read-scenario.ts';
 import type { Start } from '../../scenario/sandbox-start.ts';
 import { ScenarioError } from '../../scenario/scenario-error.ts';
 import { scenarioFromText } from '../../scenario/scenario-from-text.ts';
@@ -31,7 +31,7 @@ const CHOICE = object(
       'Names in `GET scenarios`. A later one wins over an earlier one.',
     ),
     scenario: optional(
-      named('ScenarioFile', SCENARIO),
+      named('ScenarioFile', scenarioShape(WRITTEN)),
       `A scenario, as in a scenario file. It is named \`${WRITTEN}\` and wins over those in \`scenarios\`.`,
     ),
     text: optional(ANY_TEXT, 'Instead of `scenario`: the same in YAML or JSON, as one string.'),
@@ -81,7 +81,7 @@ async function setScenario(
     );
     return refuse('invalid_input', 400, lines.join('; '));
   }
-  const written = reading?.scenario ?? (scenario && scenarioOf(scenario, WRITTEN));
+  const written = reading?.scenario ?? scenario;
   let start: Start;
   try {
     const loaded = await loadForRequest(scenarios, written, ownScenarios(sandbox));

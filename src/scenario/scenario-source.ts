@@ -1,0 +1,56 @@
+import { internal, object } from '../shape/objects.ts';
+import { ANY, ANY_TEXT, choice, type ValueOf } from '../shape/shapes.ts';
+import { readScenario, type Scenario } from './read-scenario.ts';
+import { ScenarioError } from './scenario-error.ts';
+
+/** Where a scenario comes from, so that another server with the same files can load it. */
+export const SCENARIO_SOURCE = object({
+  /** The files of the start, the package, or a request. */
+  from: internal.given(choice(['start', 'package', 'request'])),
+  name: internal.given(ANY_TEXT),
+  /** The scenario itself, if it came in a request. */
+  definition: internal.maybe(ANY),
+});
+
+export type ScenarioSource = ValueOf<typeof SCENARIO_SOURCE>;
+
+/** @param started the scenarios that the server started with */
+export function sourceOf(scenario: Scenario, started: readonly Scenario[]): ScenarioSource {
+  const { name, file, definition } = scenario;
+  if (started.includes(scenario)) return { from: 'start', name };
+  return file === undefined ? { from: 'request', name, definition } : { from: 'package', name };
+}
+
+/**
+ * Loads a scenario from its source.
+ *
+ * @throws ScenarioError if there is none
+ */
+export async function scenarioFrom(
+  source: ScenarioSource,
+  started: readonly Scenario[],
+): Promise<Scenario> {
+  const { from, name } = source;
+  const found = await find(source, started);
+  if (found !== undefined) return found;
+  throw new ScenarioError([`${name}: expected a scenario of the ${from}, found none`]);
+}
+
+async function find(
+  { from, name, definition }: ScenarioSource,
+  started: readonly Scenario[],
+): Promise<Scenario | undefined> {
+  switch (from) {
+    case 'start':
+      return started.find((it) => it.name === name);
+    case 'package': {
+      // Imported here, since few servers load scenarios of others.
+      const { loadScenarios } = await import('./load-scenario.ts');
+      return (await loadScenarios([name])).at(-1);
+    }
+    case 'request': {
+      const reading = readScenario(definition, name);
+      return reading.ok ? reading.value : undefined;
+    }
+  }
+}
