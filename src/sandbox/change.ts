@@ -1,16 +1,87 @@
+import type { Choices } from '../contract/assumption-table.ts';
+import type { EvidenceState, ExchangeEvidence } from '../evidence/evidence-shapes.ts';
+import type { Start } from '../scenario/sandbox-start.ts';
+import type { ClockState } from '../service/clock.ts';
+import type { RateWindow } from '../service/rate-limit.ts';
 import type { ChangeLog, Position } from '../store/log/change-log.ts';
 import type { RecordedStore } from '../store/log/recorded-store.ts';
 import type { StoreChange } from '../store/log/store-change.ts';
 import type { Store } from '../store/store.ts';
+import type { Upstream } from './upstream.ts';
 
 /** What one request changed in a sandbox, as a value that another copy of it can apply. */
-export interface Change {
+export interface Change extends Added {
   readonly store?: StoreChange | undefined;
+  readonly settings?: SettingsChange | undefined;
+  readonly counts?: CountsChange | undefined;
+}
+
+/** What a change does to the evidence, once it is kept. */
+export interface Added {
+  readonly exchange?: ExchangeEvidence | undefined;
+  readonly cleared?: Cleared | undefined;
+}
+
+/** The journal alone, or coverage and findings too. */
+export type Cleared = 'journal' | 'evidence';
+
+/** All settings but the snapshots. */
+export interface Settings {
+  /** What the sandbox was restarted from; `origin` if a reset did. */
+  readonly start: Start | 'origin';
+  /** When that was, by the sandbox's clock. */
+  readonly startedAt: number;
+  readonly choices: Choices;
+  readonly clock: ClockState;
+  /** The deployment that answers. */
+  readonly upstream: { readonly is: Upstream | undefined };
+}
+
+/** Settings that changed. */
+export type SettingsChange = {
+  readonly [Name in keyof Settings]?: Settings[Name] | undefined;
+} & { readonly snapshots?: readonly SnapshotChange[] | undefined };
+
+/** A snapshot of the store after the change was taken, or one was deleted. */
+export interface SnapshotChange {
+  readonly name: string;
+  readonly taken: boolean;
+}
+
+/** Counts that changed, with their new values. */
+export interface CountsChange {
+  readonly rules: readonly RuleCount[];
+  readonly rates: readonly RateCount[];
+}
+
+/** The calls that a rule has counted. */
+export interface RuleCount {
+  /** The scenario, if requests ask for it. */
+  readonly scenario?: string | undefined;
+  /** The index of the rule among those of its scenario, or of all active ones. */
+  readonly index: number;
+  readonly count: number;
+}
+
+/** The requests of a key; without a window, they are forgotten. */
+export interface RateCount {
+  readonly key: string;
+  readonly window?: RateWindow | undefined;
 }
 
 /** What a log needs to know of a sandbox, in place of its changes so far. */
 export interface SandboxSnapshot {
   readonly store: Store;
+  /** Everything else; undefined if the log keeps only the records. */
+  readonly state?: SandboxState | undefined;
+}
+
+/** A sandbox without its records, and without the exchanges that its journal keeps. */
+export interface SandboxState {
+  readonly settings: Settings;
+  readonly counts: CountsChange;
+  readonly snapshots: ReadonlyMap<string, Store>;
+  readonly evidence: EvidenceState;
 }
 
 /** Where the changes of a sandbox are kept. */
@@ -19,4 +90,6 @@ export interface SandboxLog {
   readonly store: RecordedStore;
   readonly log: ChangeLog<Change, SandboxSnapshot>;
   readonly position: Position;
+  /** Whether the log has whole changes, for other servers, or those of the records alone. */
+  readonly isShared?: boolean | undefined;
 }

@@ -1,9 +1,10 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import { Coverage } from '../evidence/coverage.ts';
+import type { ExchangeEvidence } from '../evidence/evidence-shapes.ts';
 import type { Seen } from '../evidence/exchange.ts';
 import { Findings, type OnFinding } from '../evidence/findings.ts';
 import { Journal, type Observer } from '../evidence/journal.ts';
-import { recordExchange } from '../evidence/witness.ts';
+import { putExchange, recordExchange, witnessExchange } from '../evidence/witness.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import { type RuleBook, Rules } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
@@ -11,7 +12,7 @@ import { MovableClock } from '../service/clock.ts';
 import { type CountNote, Counts } from '../service/counts.ts';
 import { type World, withChoices } from '../service/world.ts';
 import { forkStore, restoreStore, type Store } from '../store/store.ts';
-import type { Change, SandboxLog, SandboxSnapshot } from './change.ts';
+import type { Added, Change, Cleared, SandboxLog, SandboxSnapshot } from './change.ts';
 import { Commits, type Job } from './commits.ts';
 import { SandboxReplica } from './sandbox-replica.ts';
 import { firstSetup, type Setup, setupFrom } from './setup.ts';
@@ -43,10 +44,9 @@ export class Sandbox {
   readonly journal: Journal;
   readonly coverage: Coverage;
   readonly findings: Findings;
-  /** The deployment that answers; undefined if the mock does. */
-  upstream: Upstream | undefined;
   readonly #share: SandboxShare;
   readonly #passing: boolean;
+  readonly #kept: SandboxLog | undefined;
   /** Undefined if the changes are kept in memory only. */
   readonly #commits: Commits<Change, SandboxSnapshot> | undefined;
   #setup: Setup;
@@ -54,8 +54,8 @@ export class Sandbox {
   #endings: Set<() => void> | undefined;
   /** Notes what rules and rates count; undefined if nobody wants to know. */
   notes: CountNote[] | undefined;
-  /** What the change that is made now does to the evidence, once it is kept. */
-  #whenKept: (() => void)[] = [];
+  /** What the work that runs now adds to its change. */
+  added: Added = {};
 
   /**
    * @param kept where changes are kept, before they are acknowledged
@@ -63,7 +63,6 @@ export class Sandbox {
    */
   constructor(name: string, start: Start, share: SandboxShare, kept?: SandboxLog, passing = false) {
     this.name = name;
-    this.upstream = share.upstream;
     this.#passing = passing;
     this.clock = new MovableClock(start.clock);
     this.journal = new Journal(name, share.journal, share.observers);
@@ -71,10 +70,10 @@ export class Sandbox {
     this.findings = new Findings(name, this.journal, share.onFinding);
     this.#share = share;
     const store = kept?.store ?? forkStore(start.store);
-    this.#setup = firstSetup(start, store, this.clock, this);
-    this.#commits =
-      kept &&
-      new Commits(kept.log, new SandboxReplica(kept.store, () => this.#undo()), kept.position);
+    const setup = firstSetup(start, store, this.clock, this);
+    this.#setup = { ...setup, upstream: share.upstream };
+    this.#kept = kept;
+    this.#commits = kept && new Commits(kept.log, new SandboxReplica(this, kept), kept.position);
   }
 
   /** Whether changes outlast the server. */
@@ -124,6 +123,14 @@ export class Sandbox {
     this.#setup = { ...this.#setup, snapshots };
   }
 
+  get upstream(): Upstream | undefined {
+    return this.#setup.upstream;
+  }
+
+  set upstream(upstream) {
+    this.#setup = { ...this.#setup, upstream };
+  }
+
   get start(): Start {
     return this.#setup.start;
   }
@@ -133,9 +140,10 @@ export class Sandbox {
     return this.#setup.origin;
   }
 
-  /** Records an exchange: in the journal, and as evidence of what the client was shown and did. */
-  #take(seen: Seen, outcome: Outcome): void {
-    recordExchange(this, seen, outcome);
+  /** Records an exchange. Its value is the one that other servers record. */
+  #take(seen: Seen, outcome: Outcome, value: ExchangeEvidence | undefined): void {
+    if (value === undefined) recordExchange(this, seen, outcome);
+    else putExchange(this, value, seen);
     if (this.#passing) this.#share.forgotten(this);
   }
 
@@ -149,14 +157,15 @@ export class Sandbox {
   change<T>(work: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       let result: T;
-      let effects: readonly (() => void)[] = [];
+      let added: Added = {};
       const job: Job = {
         run: () => {
-          effects = this.#whenKept = [];
+          this.added = {};
           result = work();
+          ({ added } = this);
         },
         kept: () => {
-          for (const effect of effects) effect();
+          if (added.cleared !== undefined) this.clear(added.cleared);
           resolve(result);
         },
         failed: reject,
@@ -182,24 +191,31 @@ export class Sandbox {
     send: (asked: Asked, outcome: Outcome) => void,
     refuse: (asked: Asked, error: unknown) => Outcome,
   ): void {
-    let outcome: Outcome;
-    const finish = (): void => {
-      this.#take(asked, outcome);
-      send(asked, outcome);
-    };
     if (this.#commits === undefined) {
-      outcome = perform();
-      finish();
+      const outcome = perform();
+      this.#take(asked, outcome, undefined);
+      send(asked, outcome);
       return;
     }
+    const isShared = this.#kept?.isShared === true;
+    let outcome: Outcome;
+    let value: ExchangeEvidence | undefined;
     this.#commits.add({
       run: () => {
         outcome = perform();
+        if (!isShared) return;
+        value = witnessExchange(this, asked, outcome);
+        this.added = { exchange: value };
       },
-      kept: finish,
+      kept: () => {
+        this.#take(asked, outcome, value);
+        send(asked, outcome);
+      },
       failed: (error) => {
-        outcome = refuse(asked, error);
-        finish();
+        const refusal = refuse(asked, error);
+        // A journal that servers share has only what its log has.
+        if (!isShared) this.#take(asked, refusal, undefined);
+        send(asked, refusal);
       },
     });
   }
@@ -212,16 +228,6 @@ export class Sandbox {
    */
   current(): Promise<void> | undefined {
     return this.#commits?.current();
-  }
-
-  /** Returns what undoes the changes of settings from now on. */
-  #undo(): () => void {
-    const { state } = this.clock;
-    const setup = this.#setup;
-    return () => {
-      this.clock.restore(state);
-      this.#setup = setup;
-    };
   }
 
   /** Changes the options of assumptions. */
@@ -237,16 +243,18 @@ export class Sandbox {
     this.use(start, keep.has('clock'));
     this.upstream = this.#share.upstream;
     if (keep.has('assumptions')) this.assume(choices);
-    if (!keep.has('journal')) this.#whenKept.push(() => this.#forget());
+    if (!keep.has('journal')) this.added = { cleared: 'evidence' };
   }
 
   /** Removes every exchange from the journal. */
   clearJournal(): void {
-    this.#whenKept.push(() => this.journal.clear());
+    this.added = { cleared: 'journal' };
   }
 
-  #forget(): void {
+  /** Does what a kept change does to the evidence. */
+  clear(cleared: Cleared): void {
     this.journal.clear();
+    if (cleared === 'journal') return;
     this.#share.forgotten(this);
     this.coverage.clear();
     this.findings.clear();

@@ -5,6 +5,7 @@ import { type CountNotes, Counts } from '../service/counts.ts';
 import { createWorld, type World } from '../service/world.ts';
 import { indexByStatus } from '../store/animals-by-status.ts';
 import type { Store } from '../store/store.ts';
+import type { Upstream } from './upstream.ts';
 
 /** The settings of a sandbox and what counts under them. Replaced when a setting changes. */
 export interface Setup {
@@ -17,6 +18,8 @@ export interface Setup {
   readonly preferred: ReadonlyMap<string, Counts<number>>;
   /** Saved stores, by name. */
   readonly snapshots: ReadonlyMap<string, Store>;
+  /** The deployment that answers; undefined if the mock does. */
+  readonly upstream: Upstream | undefined;
 }
 
 const NO_SNAPSHOTS: Setup['snapshots'] = new Map();
@@ -24,7 +27,8 @@ const NO_COUNTS: Setup['preferred'] = new Map();
 
 /** The setup of a new sandbox. `noting` notes what is counted. */
 export function firstSetup(start: Start, store: Store, clock: Clock, noting: CountNotes): Setup {
-  return { origin: start, snapshots: NO_SNAPSHOTS, ...started(start, store, clock, noting) };
+  const fresh = { origin: start, snapshots: NO_SNAPSHOTS, upstream: undefined };
+  return { ...fresh, ...started(start, store, clock, noting) };
 }
 
 /** The setup after a restart from `start`. Keeps the records. */
@@ -37,7 +41,7 @@ function started(
   store: Store,
   clock: Clock,
   noting: CountNotes,
-): Omit<Setup, 'origin' | 'snapshots'> {
+): Omit<Setup, 'origin' | 'snapshots' | 'upstream'> {
   // In the background, so that a large store starts at once.
   void indexByStatus(store.animals.base);
   const { choices, keys, seed } = start;

@@ -1,7 +1,14 @@
 import type { Animal, InventoryEntry, Order } from '../../contract/records.ts';
-import type { Store } from '../store.ts';
+import { restoreStore, type Store } from '../store.ts';
 import { RecordedCollection } from './recorded-collection.ts';
 import type { Reversible, StoreChange } from './store-change.ts';
+
+/** The change that leads from one store to another. Costs little if one began as a fork of the other. */
+export function storeDifference(from: Store, to: Store): StoreChange {
+  const store = new RecordedStore(from, from);
+  restoreStore(store, to);
+  return store.take()?.change ?? {};
+}
 
 /** A store that notes what changes, so that the change can be kept, and undone. */
 export class RecordedStore implements Store {

@@ -1,0 +1,145 @@
+import { parseJson, writeJson } from '../contract/json.ts';
+import { evidenceValue } from '../evidence/evidence-shapes.ts';
+import type { Start } from '../scenario/sandbox-start.ts';
+import { scenarioFrom, sourceOf } from '../scenario/scenario-source.ts';
+import type { Starter } from '../scenario/starter.ts';
+import { readAs } from '../shape/read-as.ts';
+import type { Shape } from '../shape/shapes.ts';
+import { storeChangeText } from '../store/log/change-text.ts';
+import { RecordedStore, storeDifference } from '../store/log/recorded-store.ts';
+import type { StoreChange } from '../store/log/store-change.ts';
+import type { Store } from '../store/store.ts';
+import { problemText } from '../words.ts';
+import type { Change, SandboxSnapshot, SettingsChange } from './change.ts';
+import {
+  EXACT_CHANGE,
+  EXACT_SNAPSHOT,
+  PLAIN_CHANGE,
+  PLAIN_SNAPSHOT,
+  type StartName,
+  type UpstreamName,
+} from './change-shapes.ts';
+import type { OpenUpstream, Upstream } from './upstream.ts';
+
+/** What a server loads, since a text only names it. */
+export interface Loading {
+  /** What a reset of the sandbox returns to. */
+  readonly origin: Start;
+  /** Makes a start of the sandbox. */
+  readonly starter: Starter;
+  readonly openUpstream: OpenUpstream;
+}
+
+/**
+ * Writes the changes and snapshots of one sandbox, and reads those of other servers. A text has two
+ * lines of JSON: only the second holds int64, whose exact parser is slow.
+ */
+export class SandboxTexts {
+  readonly #loading: Loading;
+
+  constructor(loading: Loading) {
+    this.#loading = loading;
+  }
+
+  writeEntry({ store, settings = {}, counts, exchange, cleared }: Change): string {
+    const { start, upstream, ...others } = settings;
+    const plain = {
+      ...others,
+      upstream: upstream && nameOf(upstream.is),
+      counts,
+      exchange: exchange && evidenceValue(exchange),
+      cleared,
+    };
+    const exact = [
+      ...(store === undefined ? [] : [`"store":${storeChangeText(store)}`]),
+      ...(start === undefined ? [] : [`"start":${this.#startText(start)}`]),
+    ];
+    return `${JSON.stringify(plain)}\n{${exact.join()}}`;
+  }
+
+  /** @throws Error if this server cannot make the change */
+  async readEntry(text: string): Promise<Change> {
+    const [first, second] = linesOf(text);
+    const { counts, exchange, cleared, upstream, ...others } = read(PLAIN_CHANGE, first);
+    const { store, start } = read(EXACT_CHANGE, second, parseJson);
+    const settings: SettingsChange = {
+      ...others,
+      ...(start && { start: await this.#startFrom(start) }),
+      ...(upstream && { upstream: { is: await this.#open(upstream) } }),
+    };
+    const isSet = Object.keys(settings).length > 0;
+    return { store, settings: isSet ? settings : undefined, counts, exchange, cleared };
+  }
+
+  writeSnapshot({ store, state }: SandboxSnapshot): string {
+    if (state === undefined) throw new Error('The snapshot has only records.');
+    const { settings, counts, snapshots, evidence } = state;
+    const { start, upstream, ...others } = settings;
+    const plain = { ...others, upstream: nameOf(upstream.is), counts, evidence };
+    const stores = [...snapshots].map(
+      ([name, its]) => `{"name":${JSON.stringify(name)},"store":${this.#storeText(its)}}`,
+    );
+    const exact = `"store":${this.#storeText(store)},"start":${this.#startText(start)}`;
+    return `${JSON.stringify(plain)}\n{${exact},"snapshots":[${stores.join()}]}`;
+  }
+
+  /** @throws Error if this server cannot restore the snapshot */
+  async readSnapshot(text: string): Promise<SandboxSnapshot> {
+    const [first, second] = linesOf(text);
+    const { counts, evidence, upstream, ...others } = read(PLAIN_SNAPSHOT, first);
+    const { store, start, snapshots } = read(EXACT_SNAPSHOT, second, parseJson);
+    const settings = {
+      ...others,
+      start: await this.#startFrom(start),
+      upstream: { is: await this.#open(upstream) },
+    };
+    const stores = snapshots.map(({ name, store: its }) => [name, this.#storeFrom(its)] as const);
+    const state = { settings, counts, snapshots: new Map(stores), evidence };
+    return { store: this.#storeFrom(store), state };
+  }
+
+  #startText(start: Start | 'origin'): string {
+    if (start === 'origin') return '{}';
+    const { scenarios } = this.#loading.origin;
+    return writeJson({ scenarios: start.scenarios.map((it) => sourceOf(it, scenarios)) });
+  }
+
+  async #startFrom({ scenarios: sources }: StartName): Promise<Start | 'origin'> {
+    if (sources === undefined) return 'origin';
+    const { origin, starter } = this.#loading;
+    return starter(
+      await Promise.all(sources.map((source) => scenarioFrom(source, origin.scenarios))),
+    );
+  }
+
+  async #open({ url, key }: UpstreamName): Promise<Upstream | undefined> {
+    return url === undefined ? undefined : this.#loading.openUpstream(new URL(url), key);
+  }
+
+  #storeText(store: Store): string {
+    return storeChangeText(storeDifference(this.#loading.origin.store, store));
+  }
+
+  #storeFrom(difference: StoreChange): Store {
+    const { store: from } = this.#loading.origin;
+    const store = new RecordedStore(from, from);
+    store.apply(difference);
+    return store;
+  }
+}
+
+function nameOf(upstream: Upstream | undefined): UpstreamName {
+  return upstream === undefined ? {} : { url: upstream.url, key: upstream.key };
+}
+
+function linesOf(text: string): readonly [string, string] {
+  const end = text.indexOf('\n');
+  return [text.slice(0, end), text.slice(end + 1)];
+}
+
+function read<T>(shape: Shape<T>, json: string, parse = JSON.parse): T {
+  const reading = readAs(shape, parse(json));
+  if (reading.ok) return reading.value;
+  const [problem] = reading.problems;
+  throw new Error(`a change of another server cannot be read: ${problem && problemText(problem)}`);
+}
