@@ -158,6 +158,6 @@ test('evidence by values equals evidence by what happened, on every server', () 
       expect(shown(restored)).toEqual(shown(alone));
       expect(evidenceState(restored)).toEqual(evidenceState(other));
     }),
-    { numRuns: 25 },
+    { numRuns: 15 },
   );
 });
