@@ -24,24 +24,28 @@ export interface GuardOptions {
   readonly host?: string | undefined;
 }
 
+/** How the control API answers. */
+export interface ControlOptions {
+  /** Leaves out everything that distinguishes the mock from the service. */
+  readonly plain?: boolean | undefined;
+  /** Leaves out the control API, except for `health`. */
+  readonly noControl?: boolean | undefined;
+  /** What a check of a deployment found out, to show beside the assumptions. */
+  readonly checked?: Checked | undefined;
+  /** Called after each call of the control API, except `health`. */
+  readonly onControlCall?: ((call: ControlCall) => void) | undefined;
+}
+
 /** What the control API controls. */
-export interface ControlParts {
+export interface ControlParts extends ControlOptions {
   readonly sandboxes: Sandboxes;
   /** Creates the start for scenarios that are chosen while the server runs. */
   readonly starter: Starter;
   readonly guard: GuardOptions;
-  /** What a check of a deployment found out about the assumptions. */
-  readonly checked?: Checked | undefined;
   /** The certificate that clients may trust, in PEM; undefined without TLS. */
   readonly certificate?: string | undefined;
-  /** Whether nothing outside `/__mock` may distinguish the mock from the service. */
-  readonly plain?: boolean | undefined;
   /** Opens the deployment that is to answer in a sandbox. */
   readonly openUpstream: OpenUpstream;
   /** Why the server cannot answer now; undefined while it can. */
   readonly problem?: (() => string | undefined) | undefined;
-  /** If false, only what needs no token is available. */
-  readonly enabled: boolean;
-  /** Called for each call except `health`. */
-  readonly onCall?: ((call: ControlCall) => void) | undefined;
 }

@@ -9,12 +9,12 @@ import { sendReply } from './send.ts';
 const ROOT = /^(?:\/~[\w.-]{1,64})?\/?$/;
 
 /** Redirects browsers from a root to the dashboard, and gives other clients a list of addresses. */
-export function serveRoot(router: Router, { enabled }: ControlParts): void {
+export function serveRoot(router: Router, { noControl = false }: ControlParts): void {
   router.get(ROOT, (request, response) => {
     response.vary('Accept');
     const base = request.baseUrl + request.path.replace(/\/$/, '');
-    if (enabled && prefersHtml(request)) sendReply(response, redirect(302, `${base}/__mock/`));
-    else sendReply(response, json(addresses(request, base, enabled)));
+    if (!noControl && prefersHtml(request)) sendReply(response, redirect(302, `${base}/__mock/`));
+    else sendReply(response, json(addresses(request, base, noControl)));
   });
 }
 
@@ -23,7 +23,7 @@ function prefersHtml(request: Request): boolean {
   return request.accepts(['json', 'html']) === 'html';
 }
 
-function addresses(request: Request, base: string, enabled: boolean): object {
+function addresses(request: Request, base: string, noControl: boolean): object {
   const url = `${request.protocol}://${request.get('host') ?? 'localhost'}${base}`;
   const control = `${url}/__mock`;
   return {
@@ -31,7 +31,7 @@ function addresses(request: Request, base: string, enabled: boolean): object {
     version: packageVersion(),
     service: url + BASE_PATH,
     health: `${control}/health`,
-    ...(enabled && {
+    ...(!noControl && {
       control,
       dashboard: `${control}/`,
       reference: `${control}/docs`,

@@ -25,9 +25,9 @@ type Called = Request<Readonly<Record<string, string>>>;
 export function controlRouter({ Router }: typeof express, parts: ControlParts): Router {
   const api = Router({ caseSensitive: true });
   addRoutes(api, parts, ({ open }) => open === true);
-  if (parts.enabled) {
+  if (parts.noControl !== true) {
     serveDashboard(api);
-    if (parts.onCall !== undefined) api.use(reportTo(parts.onCall));
+    if (parts.onControlCall !== undefined) api.use(reportTo(parts.onControlCall));
     api.use(guard(parts.guard));
     addRoutes(api, parts, ({ open }) => open !== true);
     api.use((request, response) => sendReply(response, unknown(request)));

@@ -69,7 +69,7 @@ describeInChromium('the page', (browser) => {
     }
     await show(page, 'store/orders', 'Ship order 1');
     await page.getByRole('button', { name: 'Ship order 1', exact: true }).click();
-    await page.getByText('order 1 is changed').waitFor();
+    await page.getByText('changed order 1.').waitFor();
   });
 
   test('works with the keyboard alone', async () => {
@@ -105,7 +105,7 @@ describeInChromium('the page', (browser) => {
     await page.getByRole('button', { name: 'Ship order 1', exact: true }).waitFor();
     await tabTo('Ship order 1');
     await keyboard.press('Space');
-    await page.getByText('order 1 is changed').waitFor();
+    await page.getByText('changed order 1.').waitFor();
     expect((await service('DELETE', '/store/orders/1')).status).toBe(409);
     await tabTo('Restore order 1');
     await keyboard.press('Enter');
@@ -115,7 +115,7 @@ describeInChromium('the page', (browser) => {
     await keyboard.press('Control+a');
     await keyboard.type('7');
     await keyboard.press('Enter');
-    await page.getByText('order 1 is saved').waitFor();
+    await page.getByText('Saved order 1.').waitFor();
     expect((await service('GET', '/store/orders')).text).toContain('"quantity":7');
   });
 });

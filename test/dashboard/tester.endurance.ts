@@ -79,7 +79,7 @@ describeInChromium('a tester', (browser) => {
   test('ships an order, and restores it', async () => {
     const { page, service, press, button } = await open('store/orders');
     await press('Ship order 1');
-    await page.getByText('order 1 is changed').waitFor();
+    await page.getByText('changed order 1.').waitFor();
     expect((await service('DELETE', '/store/orders/1')).status).toBe(409);
     await press('Restore order 1');
     await button('Ship order 1').waitFor();
@@ -98,7 +98,7 @@ describeInChromium('a tester', (browser) => {
     await press('Edit animal 9007199254740993');
     await page.getByLabel('categoryId of animal 9007199254740993').fill('9007199254740995');
     await press('Save animal 9007199254740993');
-    await page.getByText('animal 9007199254740993 is saved').waitFor();
+    await page.getByText('Saved animal 9007199254740993.').waitFor();
     expect((await service('GET', '/pets/9007199254740993')).text).toContain(
       '"categoryId":9007199254740995',
     );

@@ -9,7 +9,6 @@ export function controlCall(sandboxes: Sandboxes, query = ''): ControlCall {
       starter: () => Promise.reject(new Error('not asked for')),
       guard: { loopback: true, token: undefined },
       openUpstream: () => Promise.reject(new Error('not asked for')),
-      enabled: true,
     },
     sandbox: sandboxes.default,
     params: {},

@@ -128,7 +128,7 @@ is<Result<Sandbox['findings']>, FindingsReport>();
 
 is<RecordedExchange['operation'], OperationId | undefined>();
 is<RecordedExchange['status'], number | undefined>();
-is<RecordedExchange['basis'], 'documented' | 'assumed' | 'forced'>();
+is<RecordedExchange['basis'], 'documented' | 'assumed' | 'forced' | 'upstream'>();
 is<RecordedExchange['request']['body'], unknown>();
 is<RecordedExchange['reply']['headers'], Readonly<Record<string, string>>>();
 is<RequestFilter['operation'], OperationId | undefined>();
@@ -140,7 +140,7 @@ is<Reply['operation'], OperationId>();
 is<Reply['grounds'], readonly string[]>();
 is<NonNullable<CoverageReport['cases'][number]['first']>['exchange'], number>();
 is<CoverageReport['cases'][number]['sentence'], string>();
-is<ObservedExchange['why'], string[]>();
+is<ObservedExchange['why'], readonly string[]>();
 is<ObservedExchange['status'], number | undefined>();
 is<FindingsReport['findings'], readonly Finding[]>();
 is<FindingsReport['counts'], Readonly<Partial<Record<FindingCode, number>>>>();

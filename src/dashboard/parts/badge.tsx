@@ -4,6 +4,7 @@ const MEANINGS: Readonly<Record<RecordedExchange['basis'], string>> = {
   documented: 'The document prescribes this reply.',
   assumed: 'An assumption decided this reply.',
   forced: 'A scenario or the request itself forced this reply.',
+  upstream: 'A deployment gave this reply.',
 };
 
 /** What a reply rests on. */

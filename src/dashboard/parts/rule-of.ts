@@ -14,6 +14,8 @@ const INPUTS: Readonly<Record<Operation, readonly string[]>> = {
   cancelOrder: ['orderId'],
 };
 
+export const OPERATIONS: readonly string[] = Object.keys(INPUTS);
+
 /** A scenario file with a rule that gives requests like this one the same status. */
 export function ruleOf(exchange: RecordedExchange, operation: Operation): string {
   const { method, target, status = 503 } = exchange;

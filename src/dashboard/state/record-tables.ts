@@ -1,13 +1,19 @@
+import type { CollectionName, StoredRecord } from '../../contract/records.ts';
 import { parseExact } from '../client/exact-json.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-export interface FieldInfo {
-  readonly name: string;
+interface FieldKind {
   readonly type: 'integer' | 'text' | 'boolean';
   /** Values to suggest. */
   readonly values?: readonly string[];
 }
+
+export interface FieldInfo extends FieldKind {
+  readonly name: string;
+}
+
+export type TableName = CollectionName;
 
 export interface TableInfo {
   readonly title: string;
@@ -17,45 +23,47 @@ export interface TableInfo {
   readonly fields: readonly FieldInfo[];
 }
 
-/** The three collections of a store, with the fields that a store keeps. */
-export const TABLES = {
-  animals: {
-    title: 'Animals',
-    noun: 'animal',
-    id: 'id',
-    fields: [
-      { name: 'id', type: 'integer' },
-      { name: 'name', type: 'text' },
-      { name: 'categoryId', type: 'integer' },
-      { name: 'status', type: 'text', values: ['available', 'pending', 'sold'] },
-    ],
-  },
-  inventory: {
-    title: 'Inventory',
-    noun: 'inventory entry',
-    id: 'petId',
-    fields: [
-      { name: 'petId', type: 'integer' },
-      { name: 'quantity', type: 'integer' },
-      { name: 'status', type: 'text', values: ['available', 'sold'] },
-    ],
-  },
-  orders: {
-    title: 'Orders',
-    noun: 'order',
-    id: 'id',
-    fields: [
-      { name: 'id', type: 'integer' },
-      { name: 'petId', type: 'integer' },
-      { name: 'quantity', type: 'integer' },
-      { name: 'shipDate', type: 'text' },
-      { name: 'complete', type: 'boolean', values: ['true', 'false'] },
-      { name: 'status', type: 'text', values: ['pending', 'shipped', 'cancelled'] },
-    ],
-  },
-} as const satisfies Readonly<Record<string, TableInfo>>;
+const INTEGER: FieldKind = { type: 'integer' };
+const TEXT: FieldKind = { type: 'text' };
+const oneOf = (...values: readonly string[]): FieldKind => ({ type: 'text', values });
 
-export type TableName = keyof typeof TABLES;
+/** The fields that a store keeps. One that is missing or misspelt does not compile. */
+const FIELDS: {
+  readonly [Name in TableName]: Readonly<Record<keyof StoredRecord[Name], FieldKind>>;
+} = {
+  animals: {
+    id: INTEGER,
+    name: TEXT,
+    categoryId: INTEGER,
+    status: oneOf('available', 'pending', 'sold'),
+  },
+  inventory: { petId: INTEGER, quantity: INTEGER, status: oneOf('available', 'sold') },
+  orders: {
+    id: INTEGER,
+    petId: INTEGER,
+    quantity: INTEGER,
+    shipDate: TEXT,
+    complete: { type: 'boolean', values: ['true', 'false'] },
+    status: oneOf('pending', 'shipped', 'cancelled'),
+  },
+};
+
+/** The three collections of a store. */
+export const TABLES: Readonly<Record<TableName, TableInfo>> = {
+  animals: tableOf('Animals', 'animal', 'id', FIELDS.animals),
+  inventory: tableOf('Inventory', 'inventory entry', 'petId', FIELDS.inventory),
+  orders: tableOf('Orders', 'order', 'id', FIELDS.orders),
+};
+
+function tableOf(
+  title: string,
+  noun: string,
+  id: string,
+  kinds: Record<string, FieldKind>,
+): TableInfo {
+  const fields = Object.entries(kinds).map(([name, kind]) => ({ name, ...kind }));
+  return { title, noun, id, fields };
+}
 
 export const TABLE_NAMES: readonly TableName[] = ['animals', 'inventory', 'orders'];
 

@@ -1,14 +1,6 @@
+import { OPERATIONS } from '../parts/rule-of.ts';
 import { place, refine } from '../state/place.ts';
 
-const OPERATIONS = [
-  'listPets',
-  'createPet',
-  'getPet',
-  'listInventory',
-  'updateInventory',
-  'listOrders',
-  'cancelOrder',
-];
 const BASES = ['documented', 'assumed', 'forced', 'upstream'];
 const FILTERS = ['operation', 'status', 'basis', 'key', 'text'];
 

@@ -4,14 +4,7 @@ import { call } from '../client/control-calls.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { FieldInput } from '../parts/field-input.tsx';
 import { shortened, visible } from '../parts/visible-text.ts';
-import {
-  type FieldInfo,
-  type Row,
-  TABLES,
-  type TableName,
-  textOf,
-  typedValue,
-} from '../state/record-tables.ts';
+import { type Row, TABLES, type TableName, textOf, typedValue } from '../state/record-tables.ts';
 import { perform } from '../state/resource.ts';
 
 interface RowProps {
@@ -36,7 +29,7 @@ const SHORTCUTS = {
 
 /** A record in its table, shown or edited. */
 export function RecordRow({ name, row, onChange }: RowProps) {
-  const { fields, id, noun }: (typeof TABLES)[TableName] = TABLES[name];
+  const { fields, id, noun } = TABLES[name];
   const editing = useSignal(false);
   const editButton = useRef<HTMLButtonElement>(null);
   const wasEditing = useRef(false);
@@ -113,8 +106,7 @@ interface EditedProps {
 }
 
 function EditedRow({ name, row, what, onSave, onCancel }: EditedProps) {
-  const { fields, id }: { readonly fields: readonly FieldInfo[]; readonly id: string } =
-    TABLES[name];
+  const { fields, id } = TABLES[name];
   const texts = useSignal<Readonly<Record<string, string>>>({});
   const rowElement = useRef<HTMLTableRowElement>(null);
   useEffect(() => rowElement.current?.querySelector('input')?.focus(), []);
