@@ -17,11 +17,11 @@ import {
 } from './http/tls/certificate.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
 import type { Fleet } from './sandbox/fleet.ts';
-import type { Upstream } from './sandbox/upstream.ts';
+import type { OpenUpstream, Upstream } from './sandbox/upstream.ts';
 import type { Scenario } from './scenario/read-scenario.ts';
 import type { Start, StartSettings } from './scenario/sandbox-start.ts';
 import { ScenarioError } from './scenario/scenario-error.ts';
-import { loadStore, type StoreChoice, starterFrom } from './scenario/starter.ts';
+import { loadStore, type Starter, type StoreChoice, starterFrom } from './scenario/starter.ts';
 import { indexByStatus } from './store/animals-by-status.ts';
 import type { OpenStoreFile } from './store/file/store-file.ts';
 import { FixtureError } from './store/fixture/parse-fixture.ts';
@@ -119,13 +119,13 @@ export async function startServer(
   const starter = starterFrom(options, () => loaded.store);
   const start = await starter(loaded.scenarios);
   const file = db === undefined ? undefined : await openFile(db, start, options.onNotice);
-  const fleet = await joinFleet(start, options);
   const loopback = isLoopbackName(host);
   const controlToken = loopback ? undefined : (options.controlToken ?? drawToken());
   const guard = { loopback, token: controlToken, host };
   const { certificate, ca } = loaded;
   const upstreams = new Upstreams({ ca, timeout: options.upstreamTimeout });
   const upstream = await openUpstream(upstreams, options);
+  const fleet = await joinFleet(start, starter, upstreams.open, options);
   const mock = assembleMock(
     {
       start,
@@ -263,7 +263,12 @@ async function openFile(
 }
 
 /** Joins the servers of `shared`, which must have started alike. */
-async function joinFleet(start: Start, options: ServerOptions): Promise<Fleet | undefined> {
+async function joinFleet(
+  start: Start,
+  starter: Starter,
+  openUpstream: OpenUpstream,
+  options: ServerOptions,
+): Promise<Fleet | undefined> {
   const { shared: url, onNotice } = options;
   if (url === undefined) return undefined;
   const { journal = DEFAULTS.journal, maxSandboxes: most = DEFAULTS.maxSandboxes } = options;
@@ -272,7 +277,7 @@ async function joinFleet(start: Start, options: ServerOptions): Promise<Fleet | 
     import('./sandbox/fleet-terms.ts'),
   ]);
   const terms = fleetTerms(start, { journal, most });
-  return Fleet.join({ url, terms, journal, most, onNotice });
+  return Fleet.join({ url, terms, journal, most, starter, openUpstream, onNotice });
 }
 
 /** Hard to guess, and short enough to be copied by hand: 128 bits. */

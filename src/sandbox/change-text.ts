@@ -7,6 +7,7 @@ import { readAs } from '../shape/read-as.ts';
 import type { Shape } from '../shape/shapes.ts';
 import { storeChangeText } from '../store/log/change-text.ts';
 import { RecordedStore, storeDifference } from '../store/log/recorded-store.ts';
+import type { LogTexts } from '../store/log/redis-log.ts';
 import type { StoreChange } from '../store/log/store-change.ts';
 import type { Store } from '../store/store.ts';
 import { problemText } from '../words.ts';
@@ -34,7 +35,7 @@ export interface Loading {
  * Writes the changes and snapshots of one sandbox, and reads those of other servers. A text has two
  * lines of JSON: only the second holds int64, whose exact parser is slow.
  */
-export class SandboxTexts {
+export class SandboxTexts implements LogTexts<Change, SandboxSnapshot> {
   readonly #loading: Loading;
 
   constructor(loading: Loading) {
@@ -96,6 +97,11 @@ export class SandboxTexts {
     const stores = snapshots.map(({ name, store: its }) => [name, this.#storeFrom(its)] as const);
     const state = { settings, counts, snapshots: new Map(stores), evidence };
     return { store: this.#storeFrom(store), state };
+  }
+
+  /** Whether the journal counts on an entry for some time: it is an exchange. */
+  isLasting({ exchange }: Change): boolean {
+    return exchange !== undefined;
   }
 
   #startText(start: Start | 'origin'): string {

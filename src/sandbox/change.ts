@@ -90,6 +90,4 @@ export interface SandboxLog {
   readonly store: RecordedStore;
   readonly log: ChangeLog<Change, SandboxSnapshot>;
   readonly position: Position;
-  /** Whether the log has whole changes, for other servers, or those of the records alone. */
-  readonly isShared?: boolean | undefined;
 }

@@ -1,17 +1,18 @@
 import type { Start } from '../scenario/sandbox-start.ts';
+import type { Starter } from '../scenario/starter.ts';
 import { RecordedStore } from '../store/log/recorded-store.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from '../store/log/redis-address.ts';
 import { RedisConnection } from '../store/log/redis-connection.ts';
 import { RedisDirectory } from '../store/log/redis-directory.ts';
 import { durabilityNotices } from '../store/log/redis-durability.ts';
 import { RedisLog } from '../store/log/redis-log.ts';
-import { forkStore } from '../store/store.ts';
 import type { Change, SandboxLog, SandboxSnapshot } from './change.ts';
+import { SandboxTexts } from './change-text.ts';
 import { differences, FleetError, type FleetTerms } from './fleet-terms.ts';
-import { logTexts } from './log-texts.ts';
 import { SandboxLimitError } from './sandbox-limit.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
 import { type Created, SharedLog } from './shared-log.ts';
+import type { OpenUpstream } from './upstream.ts';
 
 /** How to join a fleet. */
 export interface FleetOptions {
@@ -22,15 +23,19 @@ export interface FleetOptions {
   readonly journal: number;
   /** How many sandboxes there may be besides the default one and staging. */
   readonly most: number;
+  readonly starter: Starter;
+  readonly openUpstream: OpenUpstream;
   readonly onNotice: ((message: string) => void) | undefined;
 }
 
-/** How to open a sandbox of a fleet. */
-interface Opening {
-  /** Whether to create the sandbox if there is none. */
-  readonly create: boolean;
-  /** Called when the sandbox turns out to be deleted. */
-  readonly onGone: () => void;
+/** A sandbox of a fleet, as its server starts it. */
+export interface Opening {
+  readonly name: string;
+  readonly start: Start;
+  /** Makes the start of scenarios that of this sandbox. */
+  readonly startOf: (start: Start) => Start;
+  /** The state of a new one. */
+  readonly initial: () => SandboxSnapshot;
 }
 
 type Log = RedisLog<Change, SandboxSnapshot>;
@@ -39,14 +44,12 @@ type Log = RedisLog<Change, SandboxSnapshot>;
 export class Fleet {
   readonly #redis: RedisConnection;
   readonly #directory: RedisDirectory;
-  readonly #journal: number;
-  readonly #most: number;
+  readonly #options: FleetOptions;
 
-  private constructor(redis: RedisConnection, { most, journal }: FleetOptions) {
+  private constructor(redis: RedisConnection, options: FleetOptions) {
     this.#redis = redis;
-    this.#directory = new RedisDirectory(redis, most, [DEFAULT_SANDBOX, STAGING_SANDBOX]);
-    this.#journal = journal;
-    this.#most = most;
+    this.#directory = new RedisDirectory(redis, options.most, [DEFAULT_SANDBOX, STAGING_SANDBOX]);
+    this.#options = options;
   }
 
   /** @throws FleetError if the server differs from those of the fleet, RedisError */
@@ -84,21 +87,27 @@ export class Fleet {
     return this.#redis.problem;
   }
 
-  /** Where the changes of a sandbox are kept that starts from `start`. */
-  open(name: string, start: Start, { create, onGone }: Opening): SandboxLog {
+  /**
+   * Where the changes of a sandbox are kept.
+   *
+   * @param mayCreate whether its first use creates it
+   * @param onGone called when it turns out to be deleted
+   */
+  open(opening: Opening, mayCreate: boolean, onGone: () => void): SandboxLog {
+    const { name, start } = opening;
     const log = new SharedLog({
       find: () => this.#directory.find(name),
-      create: create ? (lost) => this.#create(name, start, lost) : undefined,
-      logOf: (incarnation) => this.#logOf(name, incarnation, start),
+      create: mayCreate ? (lost) => this.#create(opening, lost) : undefined,
+      logOf: (incarnation) => this.#logOf(opening, incarnation),
       onGone,
     });
-    return { store: new RecordedStore(forkStore(start.store), start.store), log, position: 0 };
+    return { store: new RecordedStore(start.store, start.store), log, position: 0 };
   }
 
   /** Creates a sandbox. False if there is one of this name. */
-  async create(name: string, start: Start): Promise<boolean> {
-    if ((await this.#directory.find(name)) !== undefined) return false;
-    return (await this.#create(name, start, '')).isNew;
+  async create(opening: Opening): Promise<boolean> {
+    if ((await this.#directory.find(opening.name)) !== undefined) return false;
+    return (await this.#create(opening, '')).isNew;
   }
 
   /** Deletes a sandbox on every server. False if there is none. */
@@ -122,19 +131,22 @@ export class Fleet {
     this.#redis.close();
   }
 
-  async #create(name: string, start: Start, lost: string): Promise<Created> {
+  async #create(opening: Opening, lost: string): Promise<Created> {
+    const { name, initial } = opening;
     const fresh = drawIncarnation();
     // Before its name: whoever finds the name finds its log.
-    await this.#logOf(name, fresh, start).create({ store: start.store });
+    await this.#logOf(opening, fresh).create(initial());
     const incarnation = await this.#directory.enter(name, fresh, lost);
     if (incarnation !== fresh) await RedisLog.remove(this.#redis, keyName(name, fresh));
-    if (incarnation === undefined) throw new SandboxLimitError(this.#most, name);
+    if (incarnation === undefined) throw new SandboxLimitError(this.#options.most, name);
     return { incarnation, isNew: incarnation === fresh };
   }
 
-  #logOf(name: string, incarnation: string, start: Start): Log {
-    const texts = logTexts(start);
-    return new RedisLog(this.#redis, keyName(name, incarnation), texts, this.#journal);
+  #logOf({ name, start, startOf }: Opening, incarnation: string): Log {
+    const { openUpstream } = this.#options;
+    const starter: Starter = async (scenarios) => startOf(await this.#options.starter(scenarios));
+    const texts = new SandboxTexts({ origin: start, starter, openUpstream });
+    return new RedisLog(this.#redis, keyName(name, incarnation), texts, this.#options.journal);
   }
 }
 

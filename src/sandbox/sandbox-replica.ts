@@ -38,10 +38,10 @@ export class SandboxReplica implements Replica<Change, SandboxSnapshot> {
   readonly #store: RecordedStore;
   readonly #isShared: boolean;
 
-  constructor(sandbox: Replicated, { store, isShared }: Pick<SandboxLog, 'store' | 'isShared'>) {
+  constructor(sandbox: Replicated, { store, log }: Pick<SandboxLog, 'store' | 'log'>) {
     this.#sandbox = sandbox;
     this.#store = store;
-    this.#isShared = isShared === true;
+    this.#isShared = log.isShared === true;
   }
 
   record(work: () => void): Made<Change> {

@@ -197,7 +197,7 @@ export class Sandbox {
       send(asked, outcome);
       return;
     }
-    const isShared = this.#kept?.isShared === true;
+    const isShared = this.#kept?.log.isShared === true;
     let outcome: Outcome;
     let value: ExchangeEvidence | undefined;
     this.#commits.add({

@@ -8,10 +8,11 @@ import { checkKey, type Keyring, keyring, STAGING_KEY } from '../service/keyring
 import { forkStore } from '../store/store.ts';
 import type { SandboxLog } from './change.ts';
 import { NotSavedError } from './commits.ts';
-import type { Fleet } from './fleet.ts';
+import type { Fleet, Opening } from './fleet.ts';
 import { Past } from './past.ts';
 import { Sandbox, type SandboxShare } from './sandbox.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
+import { stateOf } from './sandbox-replica.ts';
 import type { Upstream } from './upstream.ts';
 
 export interface SandboxLimits {
@@ -71,13 +72,25 @@ export class Sandboxes {
       : this.#open(DEFAULT_SANDBOX);
   }
 
-  /** @param create whether to create the sandbox in the fleet if it has none of this name */
-  #open(name: string, create = true): Sandbox {
-    const start = this.startOf(name);
-    const onGone = (): void => sandbox.end();
-    const kept = this.#fleet?.open(name, start, { create, onGone });
-    const sandbox = new Sandbox(name, start, this.#share, kept);
+  /** @param mayCreate whether the first use creates the sandbox, if the fleet has none of this name */
+  #open(name: string, mayCreate = true): Sandbox {
+    const opening = this.#opening(name);
+    const kept = this.#fleet?.open(opening, mayCreate, () => sandbox.end());
+    const sandbox: Sandbox = new Sandbox(name, opening.start, this.#share, kept);
     return sandbox;
+  }
+
+  #opening(name: string): Opening {
+    const start = this.startOf(name);
+    return {
+      name,
+      start,
+      startOf: (other) => this.startOf(name, other),
+      initial: () => ({
+        store: start.store,
+        state: stateOf(new Sandbox(name, start, this.#share)),
+      }),
+    };
   }
 
   /**
@@ -140,7 +153,7 @@ export class Sandboxes {
     if (this.#fleet === undefined || name === DEFAULT_SANDBOX || name === STAGING_SANDBOX) {
       return !this.has(name);
     }
-    return kept(this.#fleet.create(name, this.startOf(name)));
+    return kept(this.#fleet.create(this.#opening(name)));
   }
 
   /** Deletes a sandbox wherever it is, as `delete` does. */

@@ -77,6 +77,7 @@ const CAPACITY = 5;
 function copyOfSandbox(): Copy {
   const unused = (): never => expect.fail('no log is used');
   const log: SandboxLog['log'] = {
+    isShared: true,
     append: unused,
     read: unused,
     isFoldDue: false,
@@ -84,7 +85,7 @@ function copyOfSandbox(): Copy {
     close: unused,
   };
   const store = new RecordedStore(forkStore(origin.store), origin.store);
-  const kept = { store, log, position: 0, isShared: true };
+  const kept = { store, log, position: 0 };
   const share = {
     journal: CAPACITY,
     observers: new Set<never>(),

@@ -54,6 +54,42 @@ describeWithRedis('a fleet', () => {
     for (const id of ids) expect((await ask('GET', `/v1/pets/${id}`)).status).toBe(200);
   });
 
+  test('counts the calls of a rule together', async () => {
+    const ask = await clients(2);
+    const rules = [{ on: 'getPet', calls: '1-2', reply: { status: 503 } }];
+    await ask('PUT', '/__mock/scenario', { body: { scenario: { rules } } });
+    const replies = await times(12, () => ask('GET', '/v1/pets/1'));
+    expect(replies.filter(({ status }) => status === 503)).toHaveLength(2);
+  });
+
+  test('shares settings, snapshots, journal, coverage and findings', async () => {
+    const ask = await clients(2);
+    const both = async (path: string): Promise<unknown> => {
+      const [one, two] = [await ask('GET', path), await ask('GET', path)];
+      // curl lines name the server that was asked.
+      const plain = ({ text }: Answer) => text.replaceAll(/127\.0\.0\.1:\d+/g, '');
+      expect(plain(two) === plain(one)).toBe(true);
+      return one.json;
+    };
+    await ask('PATCH', '/__mock/assumptions', { body: { 'cancel-again': '404' } });
+    await ask('PUT', '/__mock/clock', { body: { now: '2030-12-06T00:00:00Z', frozen: true } });
+    await ask('POST', '/__mock/snapshots', { body: { name: 'before' } });
+    for (const status of [204, 404, 404]) {
+      expect((await ask('DELETE', '/v1/store/orders/1')).status).toBe(status);
+    }
+    expect((await ask('GET', '/v1/pets', { key: 'wrong' })).status).toBe(401);
+    expect(await both('/__mock/requests')).toMatchObject({ exchanges: { length: 4 } });
+    expect(await both('/__mock/coverage')).toBeTypeOf('object');
+    expect(await both('/__mock/findings')).toMatchObject({ counts: { 'pointless-retry': 1 } });
+    await ask('POST', '/__mock/snapshots/before/restore');
+    expect((await ask('DELETE', '/v1/store/orders/1')).status).toBe(204);
+    await ask('POST', '/__mock/reset');
+    expect(await both('/__mock/requests')).toMatchObject({ exchanges: [] });
+    for (let server = 0; server < 2; server += 1) {
+      expect((await ask('GET', '/__mock/clock')).json).toMatchObject({ frozen: false });
+    }
+  });
+
   test('has the same sandboxes on every server', async () => {
     const ask = await clients(2, { maxSandboxes: 1 });
     expect((await ask('DELETE', '/~mine/v1/store/orders/1')).status).toBe(204);

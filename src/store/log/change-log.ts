@@ -20,7 +20,10 @@ export type Appended<Entry, Snapshot> =
 
 /** The changes of one state in order. Whoever holds the state appends to it, and follows it. */
 export interface ChangeLog<Entry, Snapshot> {
-  /** Whether others append to it too, so that even what only reads must ask it. */
+  /**
+   * Whether other servers append to it too. Then it takes whole changes, and even what only reads must
+   * ask it.
+   */
   readonly isShared?: boolean;
   /**
    * Appends entries, unless the log has taken others after the position. Resolves when they are kept.

@@ -12,9 +12,9 @@ const UNREAD = '60';
 /** How the entries and snapshots of a log are written. */
 export interface LogTexts<Entry, Snapshot> {
   readonly writeEntry: (entry: Entry) => string;
-  readonly readEntry: (text: string) => Entry;
+  readonly readEntry: (text: string) => Entry | Promise<Entry>;
   readonly writeSnapshot: (snapshot: Snapshot) => string;
-  readonly readSnapshot: (text: string) => Snapshot;
+  readonly readSnapshot: (text: string) => Snapshot | Promise<Snapshot>;
   /** Whether an entry is one of those that stay readable for some time. */
   readonly isLasting: (entry: Entry) => boolean;
 }
@@ -67,7 +67,11 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
   /** @throws RedisError, or LogGoneError if there is no such log */
   async append(after: Position, entries: readonly Entry[]): Promise<Appended<Entry, Snapshot>> {
     const token = newToken();
-    const reply = await this.#ask(after, token, entries.map(this.#texts.writeEntry));
+    const reply = await this.#ask(
+      after,
+      token,
+      entries.map((entry) => this.#texts.writeEntry(entry)),
+    );
     if (reply.kind === 'kept') {
       this.#isFoldDue ||= reply.isFull;
       if (entries.length > 0) this.#know(reply.position, token);
@@ -135,16 +139,17 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
       page = reply.messages.length;
       this.#know(messages.at(-1)?.position ?? 0, messages.at(-1)?.token ?? '');
     }
-    const read = messages.flatMap(({ position, entries }) => {
-      const own = entries.map(this.#texts.readEntry);
-      this.#note(position - own.length, own);
-      return own.map((entry) => ({ entry, isOld: position <= folded }));
-    });
-    const entries = read.flatMap(({ entry, isOld }) => (isOld ? [] : [entry]));
-    if (first.kind === 'behind') return { entries, position: this.#position };
-    const earlier = read.flatMap(({ entry, isOld }) => (isOld ? [entry] : []));
-    const snapshot = this.#texts.readSnapshot(first.snapshot);
-    return { snapshot, earlier, entries, position: this.#position };
+    const earlier: Entry[] = [];
+    const entries: Entry[] = [];
+    for (const { position, entries: texts } of messages) {
+      const read: Entry[] = [];
+      for (const text of texts) read.push(await this.#texts.readEntry(text));
+      this.#note(position - read.length, read);
+      (position <= folded ? earlier : entries).push(...read);
+    }
+    const position = this.#position;
+    if (first.kind === 'behind') return { entries, position };
+    return { snapshot: await this.#texts.readSnapshot(first.snapshot), earlier, entries, position };
   }
 
   /** Remembers which entries after a position are not lasting. */
