@@ -1,4 +1,4 @@
-import { isAssumptionId } from '../contract/assumption-table.ts';
+import { type Choices, isAssumptionId } from '../contract/assumption-table.ts';
 import { isObject } from '../contract/records.ts';
 import type { Checked } from '../scenario/checked-shape.ts';
 import type { CheckReport } from './check-report.ts';
@@ -7,7 +7,7 @@ import type { Seen } from './seen.ts';
 
 /** The flags with which a mock answers as a deployment does. */
 export interface SavedConfig {
-  readonly assume: Readonly<Record<string, string>>;
+  readonly assume: Partial<Choices>;
   /** Present where the deployment's replies carry no `Mock-Basis`. */
   readonly plain?: true;
   /** The deployment's time, where it is not the real one. */

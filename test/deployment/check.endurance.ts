@@ -10,9 +10,12 @@ import {
 } from '../../src/contract/assumption-table.ts';
 import { runCheck } from '../../src/deployment/check.ts';
 import { type CheckReport, checkReport } from '../../src/deployment/check-report.ts';
+import type { DeploymentReply } from '../../src/deployment/deployment-client.ts';
 import { isBreak } from '../../src/deployment/reply-differences.ts';
+import { savedConfig } from '../../src/deployment/saved-check.ts';
 import { BREAKING, breaking } from '../helpers/breaking.ts';
 import { checked, DEPLOYED_AT, deploy, WHOLE_CHECK } from '../helpers/checked-deployment.ts';
+import { drawRequests } from '../helpers/drawn-requests.ts';
 
 /** What only a clock, or an animal that nobody may create, would show; each with its reason. */
 const UNSEEN: Partial<Record<AssumptionId, RegExp>> = {
@@ -80,6 +83,46 @@ test('no verdict is wrong about 200 deployments with drawn options, before and a
     const report = checkReport(await checked(truth, { now, options }), []);
     expect(wrongIn(report, truth), JSON.stringify({ now, options, truth })).toEqual([]);
   }
+});
+
+/** The reply without what tells the time of the two machines. */
+function shownBy({ status, headers, body }: DeploymentReply): object {
+  const pairs = headers.flatMap((name, at) =>
+    at % 2 === 0 && name !== 'Date' ? [`${name}: ${headers[at + 1]}`] : [],
+  );
+  return { status, headers: pairs, body: body.toString('latin1') };
+}
+
+test('50 deployments and the mocks that start from what was saved of them give 500 drawn requests the same bytes', async () => {
+  const draw = drawing(50);
+  let settled = 0;
+  for (let count = 0; count < 50; count += 1) {
+    const truth = drawChoices(draw);
+    const now = draw(4) === 0 ? PAST_SUNSET : DEPLOYED_AT;
+    const plain = draw(2) === 0;
+    const seen = await checked(truth, { now, plain });
+    const report = checkReport(seen, []);
+    const saved = savedConfig(report, seen, 'http://staging.example/v1');
+    const open = report.assumptions.filter(({ verdict }) => verdict === 'open');
+    const unknown = Object.fromEntries(open.map(({ id }) => [id, truth[id]]));
+    settled += ASSUMPTION_IDS.length - open.length;
+    const deployment = await deploy(truth, { now, plain });
+    const clock = Date.parse(saved.clock ?? '');
+    const mock = await deploy(
+      { ...saved.assume, ...unknown },
+      { now: clock, plain: saved.plain === true },
+    );
+    for (const request of drawRequests(count, 500)) {
+      const [theirs, ours] = [
+        await deployment.client.send(request),
+        await mock.client.send(request),
+      ];
+      expect(shownBy(ours), JSON.stringify({ request, truth })).toEqual(shownBy(theirs));
+    }
+    deployment.close();
+    mock.close();
+  }
+  expect(settled).toBeGreaterThan(50 * 33);
 });
 
 describe('a deployment that breaks the document is told, and nothing else', () => {

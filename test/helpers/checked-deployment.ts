@@ -83,7 +83,7 @@ export const WHOLE_CHECK: CheckOptions = {
 /** Checks a deployment with these options. */
 export async function checked(
   assume: Partial<Choices>,
-  more: { now?: number; options?: Partial<CheckOptions> } = {},
+  more: { now?: number; plain?: boolean; options?: Partial<CheckOptions> } = {},
 ): Promise<Seen> {
   const deployment = await deploy(assume, more);
   try {
