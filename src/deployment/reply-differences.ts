@@ -29,8 +29,11 @@ export function isBreak({ where }: Difference): boolean {
   return where !== 'new value';
 }
 
+/** A reply as far as it is compared. */
+export type Compared = Pick<Exchange, 'status' | 'reply' | 'json' | 'header'>;
+
 /** Compares a reply with what the document says of its status, or of errors. */
-export function replyDifferences(exchange: Exchange, operation: OperationId): Difference[] {
+export function replyDifferences(exchange: Compared, operation: OperationId): Difference[] {
   const { status, reply } = exchange;
   const replies: Readonly<Record<number, DocumentedReply>> = operationShape(operation).replies;
   const documented = replies[status] ?? (status >= 400 ? UNDOCUMENTED_ERROR : undefined);
@@ -46,7 +49,7 @@ const UNDOCUMENTED_ERROR: DocumentedReply = { description: '', body: { record: '
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 
-function bodyDifferences(exchange: Exchange, { body }: DocumentedReply, isEmpty: boolean): Found[] {
+function bodyDifferences(exchange: Compared, { body }: DocumentedReply, isEmpty: boolean): Found[] {
   const { reply, json, status } = exchange;
   if (body === undefined) {
     return isEmpty ? [] : [{ where: 'body', expected: 'no body', found: bytes(reply.body) }];

@@ -72,6 +72,16 @@ export interface Reply {
   readonly records?: Iterable<readonly ShownRecord[]> | undefined;
   /** Why the call failed. The body need not say it. */
   readonly reason?: string | undefined;
+  /** Only of a deployment's reply. */
+  readonly comparison?: Comparison | undefined;
+}
+
+/** How a deployment's reply compares with the mock's. */
+export interface Comparison {
+  /** What the mock would have answered; undefined where it cannot know. */
+  readonly expected: Reply | undefined;
+  /** The differences, each as `PLACE: expected …, found …`. */
+  readonly drift: readonly string[];
 }
 
 const DOCUMENTED: Basis = { kind: 'documented' };
