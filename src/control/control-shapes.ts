@@ -4,6 +4,7 @@ import { DATE_TIME, FIELD_TYPES, RECORDS } from '../contract/records.ts';
 import { FINDING_CODE_NAMES } from '../evidence/finding-codes.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import { ASSUMPTION_VERDICT } from '../scenario/checked-shape.ts';
+import { BASIS_KINDS } from '../service/reply.ts';
 import { mapOf, object, optional, required } from '../shape/objects.ts';
 import { recordShape } from '../shape/record-shapes.ts';
 import {
@@ -32,7 +33,7 @@ const OPERATION = choice(OPERATION_IDS);
 const MILLISECONDS = number(0, Number.MAX_VALUE, 'milliseconds');
 const INSTANT_TEXT = text(FIELD_TYPES.dateTime.expected, DATE_TIME, FIELD_TYPES.dateTime.schema);
 
-export const BASIS = choice(['documented', 'assumed', 'forced', 'upstream']);
+export const BASIS = choice(BASIS_KINDS);
 
 export const ERROR = named('Error', recordShape(RECORDS.Error));
 
@@ -170,6 +171,14 @@ export const EXCHANGE = named(
       list(object(NOTED_MEMBERS)),
       'What the client should not do against the real service.',
     ),
+    expected: optional(
+      object({
+        status: required(COUNT, 'The status.'),
+        by: required(list(ANY_TEXT), 'The assumptions that decided it.'),
+        why: optional(ANY_TEXT, 'The reason in words.'),
+      }),
+      'What the mock would have answered in place of the deployment; left out where it cannot know.',
+    ),
     request: required(MESSAGE, 'The request. Credentials in its headers are masked.'),
     reply: required(MESSAGE, 'The reply, with the headers that are its own.'),
   }),
@@ -228,6 +237,7 @@ const SHOWN = {
     'The exchange that showed it first.',
   ),
   by: optional(list(ANY_TEXT), 'The assumptions that led to it, as `id=option`.'),
+  upstream: optional(COUNT, 'How often a deployment gave it; left out if never.'),
 };
 
 const REPLY_COVERAGE = object({

@@ -179,7 +179,10 @@ export class DeploymentClient {
 }
 
 /** The first value of a header; `name` in lower case. */
-export function headerOf({ headers }: DeploymentReply, name: string): string | undefined {
+export function headerOf(
+  { headers }: Pick<DeploymentReply, 'headers'>,
+  name: string,
+): string | undefined {
   return headers.find((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === name);
 }
 

@@ -20,6 +20,8 @@ export interface Shown {
   readonly first?: { readonly sandbox: string; readonly exchange: number };
   /** The assumptions that led to it, as `id=option`. */
   readonly by?: readonly string[];
+  /** How often a deployment gave it; left out if never. */
+  readonly upstream?: number;
 }
 
 export type ReplyCoverage = KnownReply & Shown;
@@ -107,6 +109,8 @@ interface Count {
   facts: number;
   /** The assumptions that led to it. */
   by: Set<string> | undefined;
+  /** How often a deployment gave it. */
+  upstream: number;
 }
 
 /** A reply that a client was shown, as another server counts it. */
@@ -166,14 +170,18 @@ export class Coverage {
       for (const ground of basis.by) count.by.add(ground);
       return undefined;
     }
-    const { documentedSlot } = place;
-    return documentedSlot === undefined ? undefined : this.#add(documentedSlot, exchange);
+    const { documentedSlot, assumedSlot } = place;
+    const ofUpstream = basis.kind === 'upstream';
+    if (documentedSlot === undefined && !ofUpstream) return undefined;
+    const count = this.#add(documentedSlot ?? assumedSlot, exchange);
+    if (ofUpstream) count.upstream += 1;
+    return documentedSlot === undefined ? undefined : count;
   }
 
   #add(slot: number, exchange: number): Count {
     let count = this.#counts.get(slot);
     if (count === undefined) {
-      count = { count: 0, exchange, facts: 0, by: undefined };
+      count = { count: 0, exchange, facts: 0, by: undefined, upstream: 0 };
       this.#counts.set(slot, count);
     }
     count.count += 1;
@@ -191,9 +199,9 @@ export class Coverage {
   at(slot: number): Shown {
     const found = this.#counts.get(slot);
     if (found === undefined) return { count: 0 };
-    const { count, exchange, by } = found;
+    const { count, exchange, by, upstream } = found;
     const first = { sandbox: this.sandbox, exchange };
-    return by === undefined ? { count, first } : { count, first, by: [...by] };
+    return { count, first, ...(by && { by: [...by] }), ...(upstream > 0 && { upstream }) };
   }
 
   get state(): CoverageState {
@@ -257,7 +265,13 @@ export function together(all: readonly Shown[]): Shown {
   const count = all.reduce((sum, it) => sum + it.count, 0);
   const first = all.find((it) => it.first !== undefined)?.first;
   const by = [...new Set(all.flatMap((it) => it.by ?? []))];
-  return { count, ...(first && { first }), ...(by.length > 0 && { by }) };
+  const upstream = all.reduce((sum, it) => sum + (it.upstream ?? 0), 0);
+  return {
+    count,
+    ...(first && { first }),
+    ...(by.length > 0 && { by }),
+    ...(upstream > 0 && { upstream }),
+  };
 }
 
 function shareOf(all: readonly Shown[]): CoverageShare {

@@ -1,5 +1,5 @@
 import { OPERATION_IDS } from '../contract/operations.ts';
-import type { Basis } from '../service/reply.ts';
+import { BASIS_KINDS, type Basis } from '../service/reply.ts';
 import { internal, object } from '../shape/objects.ts';
 import {
   ANY_NUMBER,
@@ -19,10 +19,7 @@ const OPERATION = choice(OPERATION_IDS);
 const CODE = choice(FINDING_CODE_NAMES);
 
 const BASIS: Shape<Basis> = convert(
-  object({
-    kind: given(choice(['documented', 'assumed', 'forced', 'upstream'])),
-    by: maybe(TEXTS),
-  }),
+  object({ kind: given(choice(BASIS_KINDS)), by: maybe(TEXTS) }),
   ({ kind, by = [] }) => {
     if (kind === 'assumed') return { kind, by };
     return kind === 'forced' ? { kind, by: by[0] ?? '' } : { kind };
@@ -32,6 +29,16 @@ const BASIS: Shape<Basis> = convert(
 function basisValue(basis: Basis): object {
   return 'by' in basis ? { ...basis, by: [basis.by].flat() } : basis;
 }
+
+const EXPECTED_REPLY = object({
+  status: given(ANY_NUMBER),
+  /** The assumptions that decided it. */
+  by: given(TEXTS),
+  why: maybe(ANY_TEXT),
+});
+
+/** What the mock would have answered in place of a deployment. */
+export type ExpectedReply = ValueOf<typeof EXPECTED_REPLY>;
 
 /** An exchange as another server records it. Holds credentials in full. */
 export const EXCHANGE_VALUE = object({
@@ -53,6 +60,7 @@ export const EXCHANGE_VALUE = object({
   replyHeaders: given(TEXTS),
   replyBody: maybe(ANY_TEXT),
   replyCut: given(FLAG),
+  expected: maybe(EXPECTED_REPLY),
 });
 
 export type ExchangeValue = ValueOf<typeof EXCHANGE_VALUE>;
@@ -104,6 +112,7 @@ const COVERAGE_STATE = list(
     exchange: given(ANY_NUMBER),
     facts: given(ANY_NUMBER),
     by: maybe(TEXTS),
+    upstream: given(ANY_NUMBER),
   }),
 );
 

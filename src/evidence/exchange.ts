@@ -3,10 +3,10 @@ import { isShown, type Outcome } from '../scenario/outcome.ts';
 import type { Decision } from '../scenario/rules.ts';
 import { bearerToken } from '../service/bearer.ts';
 import type { Call } from '../service/input.ts';
-import type { Basis, Reply } from '../service/reply.ts';
+import { type Basis, decidersOf, type Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import { cut } from '../words.ts';
-import type { ExchangeValue } from './evidence-shapes.ts';
+import type { ExchangeValue, ExpectedReply } from './evidence-shapes.ts';
 import type { Noted } from './finding-codes.ts';
 
 export const OPENED = Symbol('opened');
@@ -88,11 +88,13 @@ export class Exchange {
   /** Whether the request's body was longer than what is kept. */
   requestCut = false;
   /** Names and values in turn. */
-  replyHeaders: readonly string[] = [];
+  #replyHeaders: readonly string[] = [];
   /** Undefined if there was none, or if it was too long to keep. */
   replyBody: string | Buffer | undefined;
   /** Whether the reply had a body that is not kept. */
   replyCut = false;
+  /** What the mock would have answered in place of a deployment, where it can know. */
+  expected: ExpectedReply | undefined;
   #authorization: string | undefined;
   #reason: string | undefined;
   #decision: Decision | undefined;
@@ -118,13 +120,16 @@ export class Exchange {
     const body = seen.call?.body.kind === 'bytes' ? seen.call.body.bytes : undefined;
     this.#requestBody = body?.toString('latin1', 0, KEPT_BODY);
     this.requestCut = body !== undefined && body.length > KEPT_BODY;
-    this.replyHeaders = reply?.headers ?? [];
+    const isUpstream = this.basis.kind === 'upstream';
+    const headers = reply?.headers ?? [];
+    this.#replyHeaders = isUpstream ? firstHeaders(headers) : headers;
     const text = reply?.body.kind === 'json' ? reply.body.text : undefined;
     this.replyBody = text !== undefined && text.length <= KEPT_BODY ? text : undefined;
     this.replyCut =
       reply !== undefined && reply.body.kind !== 'none' && this.replyBody === undefined;
     if (this.#authorization !== seen.authorization) this.#authorization = seen.authorization;
     this.#reason = reply?.reason;
+    this.expected = isUpstream ? expectedOf(reply) : undefined;
     this.#decision = decision;
     this.#why = undefined;
   }
@@ -132,10 +137,10 @@ export class Exchange {
   /** Everything but its number and findings. */
   get value(): ExchangeValue {
     const { at, duration, delay, method, target, operation, status, basis, fault, why } = this;
-    const { requestCut, replyHeaders, replyCut } = this;
-    const requestHeaders = this.#requestHeaders;
+    const { requestCut, replyCut, expected } = this;
+    const [requestHeaders, replyHeaders] = [this.#requestHeaders, this.#replyHeaders];
     const [requestBody, replyBody] = [this.#requestBody, this.replyBody?.toString()];
-    const reply = { status, basis, fault, why, replyHeaders, replyBody, replyCut };
+    const reply = { status, basis, fault, why, replyHeaders, replyBody, replyCut, expected };
     const request = { method, target, operation, authorization: this.#authorization };
     const received = { requestHeaders, requestBody, requestCut };
     return { at, duration, delay, ...request, ...received, ...reply };
@@ -157,7 +162,8 @@ export class Exchange {
     this.#requestHeaders = keptHeaders(value.requestHeaders);
     this.#requestBody = value.requestBody;
     this.requestCut = value.requestCut;
-    this.replyHeaders = value.replyHeaders;
+    this.#replyHeaders = value.replyHeaders;
+    this.expected = value.expected;
     this.replyBody = value.replyBody;
     this.replyCut = value.replyCut;
     this.#authorization = value.authorization;
@@ -172,14 +178,12 @@ export class Exchange {
 
   /** The first 4 KiB of them, names and values in turn; credentials are masked. */
   get requestHeaders(): readonly string[] {
-    return this.#requestHeaders.map((text, index, all) => {
-      const name = index % 2 === 0 ? '' : (all[index - 1] ?? '');
-      if (!CREDENTIALS.test(name)) return text;
-      return text.replace(
-        /^([\w-]+ +)?(.*)$/s,
-        (_, scheme = '', secret) => scheme + masked(secret),
-      );
-    });
+    return withoutSecrets(this.#requestHeaders);
+  }
+
+  /** The same of the reply. Those of the mock itself are all kept. */
+  get replyHeaders(): readonly string[] {
+    return withoutSecrets(this.#replyHeaders);
   }
 
   /** Its first 4 KiB; undefined if the request had none. */
@@ -220,7 +224,21 @@ const NOTHING: Basis = { kind: 'documented' };
 const NO_FINDINGS: readonly Noted[] = [];
 
 /** Headers that hold a secret, after a scheme if they have one. */
-const CREDENTIALS = /^(?:authorization|proxy-authorization|cookie|mock-control-token)$/i;
+const CREDENTIALS = /^(?:authorization|proxy-authorization|cookie|set-cookie|mock-control-token)$/i;
+
+function withoutSecrets(headers: readonly string[]): readonly string[] {
+  return headers.map((text, index, all) => {
+    const name = index % 2 === 0 ? '' : (all[index - 1] ?? '');
+    if (!CREDENTIALS.test(name)) return text;
+    return text.replace(/^([\w-]+ +)?(.*)$/s, (_, scheme = '', secret) => scheme + masked(secret));
+  });
+}
+
+function expectedOf(reply: Reply | undefined): ExpectedReply | undefined {
+  const { expected } = reply?.comparison ?? {};
+  if (expected === undefined) return undefined;
+  return { status: expected.status, by: decidersOf(expected.basis), why: expected.reason };
+}
 
 /** The first characters of a secret. One that is not longer would be shown in full. */
 function masked(secret: string): string {

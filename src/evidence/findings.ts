@@ -5,6 +5,7 @@ import {
   operationShape,
 } from '../contract/operations.ts';
 import type { Call } from '../service/input.ts';
+import type { Reply } from '../service/reply.ts';
 import { turnTime } from '../service/turn-time.ts';
 import type { World } from '../service/world.ts';
 import { cut } from '../words.ts';
@@ -134,6 +135,7 @@ export class Findings {
     const isSuccess = reply !== undefined && reply.status < 400;
     if (!(isSuccess && reply.basis.kind === 'documented')) {
       found = plusInputs(found, witnessed);
+      found = plus(found, 'drift', driftMessage(reply));
     }
     if (attempt !== undefined) {
       found = plus(found, 'pointless-retry', pointlessMessage(attempt));
@@ -235,6 +237,16 @@ function plusInputs(found: readonly Noted[], { call, world }: Witnessed): readon
     (all, name) => plus(all, 'unknown-input', `${name} is unknown to ${call.operation}.`),
     found,
   );
+}
+
+/** Differences told in one message. */
+const MOST_TOLD = 3;
+
+function driftMessage(reply: Reply | undefined): string | undefined {
+  const drift = reply?.comparison?.drift ?? [];
+  if (drift.length === 0) return undefined;
+  const more = drift.length > MOST_TOLD ? `; and ${drift.length - MOST_TOLD} more` : '';
+  return `${drift.slice(0, MOST_TOLD).join('; ')}${more}.`;
 }
 
 function pointlessMessage({ pointless, status }: CheckedAttempt): string | undefined {

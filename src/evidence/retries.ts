@@ -14,7 +14,12 @@ const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /** Whether asking again would get the same reply. */
 export function isFinal({ status, basis }: Reply): boolean {
-  return status >= 400 && status < 500 && !TEMPORARY.has(status) && basis.kind !== 'forced';
+  return (
+    status >= 400 &&
+    status < 500 &&
+    !TEMPORARY.has(status) &&
+    (basis.kind === 'documented' || basis.kind === 'assumed')
+  );
 }
 
 /** A reply that a client may have got, on one connection or several. */

@@ -1,26 +1,36 @@
+import type { Upstream } from '../sandbox/upstream.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import type { Body, Reply, StreamedBody } from '../service/reply.ts';
+import { decodeContent } from './decode-content.ts';
 import { send } from './encode.ts';
 import { discard, hold, whenLeft } from './pass-on.ts';
 import type { ServiceRequest } from './service-request.ts';
 
-/** Sends and records a deployment's reply, broken where a rule says so. */
-export function deliver(asked: ServiceRequest, outcome: Outcome, body: StreamedBody): void {
+/**
+ * Sends and records a deployment's reply, broken where a rule says so.
+ *
+ * @param compare with what the mock would have answered
+ */
+export function deliver(
+  asked: ServiceRequest,
+  outcome: Outcome,
+  body: StreamedBody,
+  compare: Upstream['compare'],
+): void {
   const { request, response, sandbox, wire } = asked;
   const { from } = body;
   let recorded = false;
   /** Records the exchange, and goes on once that is kept. */
-  const record = (content: Body, problem: string | undefined, then: () => void): void => {
+  const record = (changes: Partial<Reply>, then: () => void): void => {
     if (recorded) return;
     recorded = true;
-    const seen = withBody(outcome, content, problem);
-    const perform = (): Outcome => seen;
-    sandbox.answer(asked, perform, then, perform);
+    const perform = (): Outcome => changed(outcome, changes);
+    sandbox.answer(late(asked, outcome), perform, then, perform);
   };
   const sendAs = (content: Body): void =>
-    send(response, withBody(outcome, content), asked, sandbox.world, wire);
-  const breakOff = (problem: string): void => record(body, problem, () => response.destroy());
+    send(response, changed(outcome, { body: content }), asked, sandbox.world, wire);
+  const breakOff = (reason: string): void => record({ reason }, () => response.destroy());
 
   const stop = whenLeft(request.socket, () => {
     breakOff('the client left before it had the reply');
@@ -28,21 +38,22 @@ export function deliver(asked: ServiceRequest, outcome: Outcome, body: StreamedB
   });
   response.once('close', stop);
   if (outcome.kind === 'reply') {
+    const { reply } = outcome;
     const onEnd = (bytes: Buffer | undefined, end: () => void): void =>
-      record(contentOf(body, bytes), undefined, end);
+      record(witnessed(asked, reply, bytes, compare), end);
     sendAs({ ...body, onEnd, onBreak: breakOff });
     return;
   }
   const { effect } = FAULTS[outcome.fault.kind];
   if (effect === 'replaces') {
     discard(from);
-    record(NO_BODY, undefined, () => sendAs(NO_BODY));
+    record({ body: NO_BODY }, () => sendAs(NO_BODY));
     return;
   }
   const onHeld = (bytes: Buffer, whole: boolean): void => {
     if (effect === 'spoils') discard(from);
     const held = { bytes, whole: whole || effect === 'spoils' };
-    record(contentOf(body, whole ? bytes : undefined), undefined, () => sendAs({ ...body, held }));
+    record(whole ? { body: contentOf(bytes) } : {}, () => sendAs({ ...body, held }));
   };
   hold(from, onHeld, breakOff);
 }
@@ -50,15 +61,31 @@ export function deliver(asked: ServiceRequest, outcome: Outcome, body: StreamedB
 const NO_BODY: Body = { kind: 'none' };
 
 /** A body as evidence looks at it. */
-function contentOf(streamed: StreamedBody, bytes: Buffer | undefined): Body {
-  if (bytes === undefined) return streamed;
-  return bytes.length === 0 ? NO_BODY : { kind: 'json', text: bytes };
+function contentOf(bytes: Buffer): Body {
+  return bytes.length === 0 ? NO_BODY : { kind: 'json', text: bytes.toString() };
 }
 
-function withBody(outcome: Outcome, body: Body, problem?: string): Outcome {
+/** A request whose reply was delayed already; its duration includes that. */
+function late(asked: ServiceRequest, { kind, delay }: Outcome): ServiceRequest {
+  if (kind === 'fault' || delay === 0) return asked;
+  return { ...asked, receivedAt: asked.receivedAt + delay };
+}
+
+/** What is recorded of a whole reply, besides what was known when it began. */
+function witnessed(
+  { call, head, sandbox }: ServiceRequest,
+  { status, headers, basis }: Reply,
+  bytes: Buffer | undefined,
+  compare: Upstream['compare'],
+): Partial<Reply> {
+  const text = bytes && decodeContent(bytes, headers);
+  const content = text === undefined ? {} : { body: contentOf(text) };
+  if (call === undefined || basis.kind !== 'upstream') return content;
+  const reply = { status, headers, body: head ? undefined : text };
+  return { ...content, comparison: compare(sandbox.world, call, reply) };
+}
+
+function changed(outcome: Outcome, changes: Partial<Reply>): Outcome {
   const { reply } = outcome;
-  if (reply === undefined) return outcome;
-  const reason = [reply.reason, problem].filter((it) => it !== undefined).join('; ') || undefined;
-  const changed: Reply = { ...reply, body, reason };
-  return { ...outcome, reply: changed };
+  return reply === undefined ? outcome : { ...outcome, reply: { ...reply, ...changes } };
 }

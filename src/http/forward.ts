@@ -24,9 +24,11 @@ export async function forward(
   settle: (asked: ServiceRequest, outcome: Outcome) => void,
 ): Promise<void> {
   const { request, response, sandbox } = asked;
+  const { upstream } = sandbox;
+  if (upstream === undefined) throw new Error('The sandbox has no upstream.');
   let answer: Reply | undefined;
   const ask = async (): Promise<Reply> => {
-    answer = await replyOf(asked, below, body);
+    answer = await replyOf(asked, upstream, below, body);
     return answer;
   };
   try {
@@ -34,7 +36,7 @@ export async function forward(
     if (answer === undefined) request.resume();
     const theirs = answer?.body.kind === 'stream' ? answer.body : undefined;
     if (theirs !== undefined && outcome.reply?.body === theirs) {
-      deliver(asked, outcome, theirs);
+      deliver(asked, outcome, theirs, upstream.compare);
       return;
     }
     // A rule can want the call made and another reply sent.
@@ -60,10 +62,13 @@ async function preferredBy(asked: ServiceRequest): Promise<Preferred | undefined
 }
 
 /** The upstream's reply, or an Error if there is none. */
-async function replyOf(asked: ServiceRequest, below: string, body: ReceivedBody): Promise<Reply> {
+async function replyOf(
+  asked: ServiceRequest,
+  upstream: Upstream,
+  below: string,
+  body: ReceivedBody,
+): Promise<Reply> {
   const { sandbox, request, method } = asked;
-  const { upstream } = sandbox;
-  if (upstream === undefined) throw new Error('The upstream was removed.');
   const content = body.kind === 'bytes' ? body.bytes : body.kind === 'none' ? undefined : request;
   const headers = requestHeaders(asked, upstream, body);
   try {

@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
-import type { DeploymentBody } from '../service/reply.ts';
+import type { Call } from '../service/input.ts';
+import type { Comparison, DeploymentBody } from '../service/reply.ts';
+import type { World } from '../service/world.ts';
 
 /** A request for a deployment. */
 export interface UpstreamRequest {
@@ -21,12 +23,23 @@ export interface UpstreamReply {
   readonly body: DeploymentBody;
 }
 
+/** A whole reply of a deployment. */
+export interface ComparedReply {
+  readonly status: number;
+  /** Names and values alternate. */
+  readonly headers: readonly string[];
+  /** Without its content coding; undefined if nobody holds it. */
+  readonly body: Buffer | undefined;
+}
+
 /** A deployment that answers the calls of a sandbox. */
 export interface Upstream {
   /** Its base URL. */
   readonly url: string;
   /** The key that it gets in place of the client's. */
   readonly key: string | undefined;
+  /** Compares a reply of the deployment with what the mock would have answered. */
+  compare(world: World, call: Call, reply: ComparedReply): Comparison;
   /** Rejects with an UpstreamError if no reply begins. */
   send(request: UpstreamRequest): Promise<UpstreamReply>;
   /** Closes its connections. */

@@ -18,6 +18,8 @@ export type Basis =
   | { readonly kind: 'forced'; readonly by: string }
   | { readonly kind: 'upstream' };
 
+export const BASIS_KINDS = ['documented', 'assumed', 'forced', 'upstream'] as const;
+
 /** What decided a reply: assumptions, or a rule. */
 export function decidersOf(basis: Basis): readonly string[] {
   return 'by' in basis ? [basis.by].flat() : [];

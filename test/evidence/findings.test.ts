@@ -76,6 +76,8 @@ interface Case {
   readonly does: string;
   readonly steps: readonly Step[];
   readonly with?: ServerOptions;
+  /** A deployment that the server stands in front of. */
+  readonly deployment?: ServerOptions;
   readonly message: RegExp;
 }
 
@@ -150,6 +152,26 @@ const FOUND: Readonly<Record<string, readonly Case[]>> = {
       message: /Retry-After/,
     },
   ],
+  drift: [
+    {
+      does: 'meets a deployment that refuses with another status',
+      deployment: { assume: { 'invalid-input': '422' } },
+      steps: [step('GET /pets?limit=x')],
+      message: /^status: expected 400 \(invalid-input=400\), found 422\.$/,
+    },
+    {
+      does: 'meets a status that neither the document nor an option allows',
+      deployment: { assume: { 'rate-limit': '1/m' } },
+      steps: [step('GET /store/orders'), step('GET /store/orders')],
+      message: /^status: expected 200 or 401, found 429\.$/,
+    },
+    {
+      does: 'meets a field that the chosen option hides',
+      deployment: { assume: { 'order-status-field': 'shown' } },
+      steps: [step('GET /store/orders')],
+      message: /^\$\[\]\.status: expected nothing \(order-status-field=hidden\), found one\.$/,
+    },
+  ],
   'unexpected-body': [
     {
       does: 'cancels with a body',
@@ -168,8 +190,13 @@ describe('findings report', () => {
     expect(Object.keys(FOUND).sort()).toEqual(FINDING_CODE_NAMES.toSorted());
   });
 
-  test.each(CASES)('%s if a client %s', async (code, _does, { steps, with: options, message }) => {
-    const { total, counts, findings } = await findingsAfter(steps, options);
+  test.each(CASES)('%s if a client %s', async (code, _does, found) => {
+    const { steps, deployment, with: options, message } = found;
+    const after = (upstream?: string) => findingsAfter(steps, { ...options, upstream });
+    const { total, counts, findings } =
+      deployment === undefined
+        ? await after()
+        : await withServer(deployment, ({ url }) => after(url));
     expect({ total, counts }).toEqual({ total: 1, counts: { [code]: 1 } });
     const last = steps.at(-1);
     expect(findings).toEqual([

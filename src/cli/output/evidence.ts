@@ -40,11 +40,13 @@ export function renderEvidence(
 ): string {
   const { shown, total, percent } = coverage.totals.documented;
   const missing = missingReplies(coverage);
+  const ofUpstream = coverage.documented.filter((it) => it.upstream !== undefined).length;
   const assumed = assumedReplies(coverage);
   const found = foundIn(findings);
   const share = `${shown} of ${total} documented replies (${percent}%)`;
   const rows = [
     ['shown', `${share} in ${counted(calls, 'call')}`],
+    ...(ofUpstream > 0 ? [['by upstream', `${ofUpstream} of them by the deployment itself`]] : []),
     ...(missing.length > 0 ? [['not shown', byOperation(missing)]] : []),
     ...(assumed.count > 0
       ? [['assumed', `${counted(assumed.count, 'reply', 'replies')}: ${assumed.by}`]]
@@ -98,7 +100,9 @@ function missingReplies({ documented }: ReportData['coverage']): string[] {
 
 function assumedReplies({ assumed }: ReportData['coverage']): { count: number; by: string } {
   const by = new Set(assumed.flatMap((reply) => reply.by ?? []));
-  return { count: assumed.reduce((sum, { count }) => sum + count, 0), by: [...by].join(', ') };
+  // What a deployment answers is no assumption.
+  const count = assumed.reduce((sum, it) => sum + it.count - (it.upstream ?? 0), 0);
+  return { count, by: [...by].join(', ') };
 }
 
 /** `listPets 200, listPets 401` as `listPets 200 401`. */

@@ -8,7 +8,7 @@ import type { RecordedExchange } from '../control-shapes.ts';
  */
 export function exchangeText(exchange: Exchange): string {
   const { number, at, method, target, operation, key, status, fault, delay, duration } = exchange;
-  const { basis, why, findings } = exchange;
+  const { basis, why, findings, expected } = exchange;
   const head: Omit<RecordedExchange, 'request' | 'reply'> = {
     number,
     at: new Date(at).toISOString(),
@@ -24,6 +24,7 @@ export function exchangeText(exchange: Exchange): string {
     by: decidersOf(basis),
     why,
     findings,
+    expected,
   };
   const { requestHeaders, requestBody, requestCut, replyHeaders, replyBody, replyCut } = exchange;
   const request = messageText(requestHeaders, requestBody, requestCut);

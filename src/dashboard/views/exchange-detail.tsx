@@ -130,6 +130,7 @@ function Facts({ exchange }: { readonly exchange: RecordedExchange }) {
     ['Operation', operation],
     ['API key', key],
     ['Sandbox', sandbox],
+    ['The mock', mocksAnswer(exchange)],
     ['Duration', `${milliseconds(duration)}${delay > 0 ? `, including ${delay} ms of delay` : ''}`],
   ];
   return (
@@ -145,6 +146,15 @@ function Facts({ exchange }: { readonly exchange: RecordedExchange }) {
       )}
     </dl>
   );
+}
+
+/** What the mock would have answered in place of a deployment. */
+function mocksAnswer({ basis, expected }: RecordedExchange): string | undefined {
+  if (basis !== 'upstream') return undefined;
+  if (expected === undefined) return 'cannot know what it would have answered';
+  const { status, by, why } = expected;
+  const because = [...by.map((choice) => `assumption ${choice}`), ...(why ? [why] : [])];
+  return `would have answered ${[status, ...because].join(': ')}`;
 }
 
 function FindingsOf({ exchange: { findings } }: { readonly exchange: RecordedExchange }) {

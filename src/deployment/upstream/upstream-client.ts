@@ -11,6 +11,7 @@ import {
   type UpstreamRequest,
 } from '../../sandbox/upstream.ts';
 import { reasonOf, SAFE, trusting } from '../deployment-client.ts';
+import { compareReply } from './drift.ts';
 
 /** What all upstreams of a server share. */
 export interface UpstreamSettings {
@@ -50,6 +51,8 @@ export class UpstreamClient implements Upstream {
   send(request: UpstreamRequest): Promise<UpstreamReply> {
     return new Promise((resolve, reject) => this.#send(request, resolve, reject));
   }
+
+  readonly compare = compareReply;
 
   close(): void {
     this.#agent.destroy();

@@ -1,0 +1,175 @@
+import { ADDED_REPLIES, type Choices, topicOf } from '../../contract/assumption-table.ts';
+import { parseJson } from '../../contract/json.ts';
+import { OPERATIONS, type OperationId, operationShape } from '../../contract/operations.ts';
+import { isObject } from '../../contract/records.ts';
+import type { ComparedReply } from '../../sandbox/upstream.ts';
+import { MovableClock } from '../../service/clock.ts';
+import { SERVICE } from '../../service/implementations.ts';
+import { BODY_LIMITS, type Call } from '../../service/input.ts';
+import { keyring } from '../../service/keyring.ts';
+import { challenge } from '../../service/perform.ts';
+import { deprecationHeaders } from '../../service/pets.ts';
+import { RateLimiter } from '../../service/rate-limit.ts';
+import type { ReceivedBody } from '../../service/received-body.ts';
+import { type Comparison, decidersOf, type Reply } from '../../service/reply.ts';
+import type { World } from '../../service/world.ts';
+import type { Store } from '../../store/store.ts';
+import { listed } from '../../words.ts';
+import { headerOf } from '../deployment-client.ts';
+import { isBreak, replyDifferences } from '../reply-differences.ts';
+
+/**
+ * Compares a deployment's reply with what the mock would have answered: by the document and the chosen
+ * options alone, since its records and keys are unknown.
+ */
+export function compareReply(world: World, call: Call, reply: ComparedReply): Comparison {
+  const expected = expectedReply(world, call);
+  const drift = statusDrift(world, call, reply, expected) ?? [
+    ...headerDrift(world, call, reply, expected),
+    ...bodyDrift(world, call, reply),
+  ];
+  return { expected, drift };
+}
+
+/** A reply that depends on the records of the deployment. */
+class DependsOnRecords extends Error {}
+
+const DEPENDS_ON_RECORDS = new DependsOnRecords();
+
+/** Records that nobody knows. */
+const UNKNOWN_STORE: Store = {
+  get animals(): never {
+    throw DEPENDS_ON_RECORDS;
+  },
+  get inventory(): never {
+    throw DEPENDS_ON_RECORDS;
+  },
+  get orders(): never {
+    throw DEPENDS_ON_RECORDS;
+  },
+};
+
+const ANY_KEY = keyring({ any: true });
+
+/** What the mock would have answered, whatever the records; undefined if it depends on them. */
+function expectedReply(world: World, call: Call): Reply | undefined {
+  const body = receivedBody(world, call);
+  if (body === undefined) return undefined;
+  const clock = new MovableClock({});
+  const rates = new RateLimiter(clock);
+  const blind = { ...world, store: UNKNOWN_STORE, keys: ANY_KEY, clock, rates };
+  try {
+    return SERVICE[call.operation](blind, { ...call, body });
+  } catch (error) {
+    if (error === DEPENDS_ON_RECORDS) return undefined;
+    throw error;
+  }
+}
+
+/** The body as the mock would have received it; undefined if too little of it is held to know. */
+function receivedBody({ choices }: World, { body }: Call): ReceivedBody | undefined {
+  const limit = BODY_LIMITS[choices['body-limit']];
+  if (body.kind === 'none') return body;
+  const size = body.kind === 'bytes' ? body.bytes.length : body.limit;
+  if (size > limit) return { kind: 'too-large', limit };
+  return body.kind === 'bytes' ? body : undefined;
+}
+
+/** @returns undefined if the mock could have answered with this status */
+function statusDrift(
+  { choices }: World,
+  call: Call,
+  { status }: ComparedReply,
+  expected: Reply | undefined,
+): string[] | undefined {
+  // Which keys are valid, only the deployment knows.
+  if (status === 401 && call.authorization !== undefined) return undefined;
+  if (expected !== undefined) {
+    if (expected.status === status) return undefined;
+    const by = decidersOf(expected.basis).join(', ');
+    return [`status: expected ${expected.status}${by && ` (${by})`}, found ${status}`];
+  }
+  if (call.body.kind === 'too-large') return undefined;
+  const possible = possibleStatuses(call.operation, choices);
+  if (possible.has(status)) return undefined;
+  return [`status: expected ${listed([...possible].sort().map(String), 'or')}, found ${status}`];
+}
+
+/** The statuses of an operation whose input is accepted. */
+function possibleStatuses(id: OperationId, choices: Choices): Set<number> {
+  const statuses = new Set(Object.keys(operationShape(id).replies).map(Number));
+  for (const { operation, assumption, option, status } of ADDED_REPLIES) {
+    const chosen = choices[assumption];
+    // `rate-limit` has more options than those that are listed.
+    const isChosen = chosen === option || (assumption === 'rate-limit' && chosen !== 'none');
+    if (operation === id && isChosen && topicOf(assumption) !== 'Input') statuses.add(status);
+  }
+  return statuses;
+}
+
+/** Headers that assumptions are about. Their values are the deployment's own. */
+const ASSUMED_HEADERS = ['WWW-Authenticate', 'Deprecation', 'Sunset', 'X-Total-Count'];
+
+function* headerDrift(
+  world: World,
+  call: Call,
+  reply: ComparedReply,
+  expected: Reply | undefined,
+): Generator<string> {
+  const wanted = expectedHeaders(world, call, reply, expected);
+  if (wanted === undefined) return;
+  for (const name of ASSUMED_HEADERS) {
+    const found = headerOf(reply, name.toLowerCase());
+    const isWanted = wanted.includes(name);
+    if (isWanted && found === undefined) yield `header ${name}: expected one, found none`;
+    if (!isWanted && found !== undefined) yield `header ${name}: expected none, found one`;
+  }
+}
+
+function expectedHeaders(
+  world: World,
+  { operation }: Call,
+  { status }: ComparedReply,
+  expected: Reply | undefined,
+): readonly string[] | undefined {
+  if (expected?.status === status) return expected.headers;
+  if (status === 401) return challenge(world, true);
+  if (operation === 'getPet' && status === 200) return deprecationHeaders(world.choices);
+  return undefined;
+}
+
+function bodyDrift(world: World, call: Call, { status, headers, body }: ComparedReply): string[] {
+  if (body === undefined) return [];
+  const reply = { status, headers, body };
+  const header = (name: string) => headerOf(reply, name);
+  const json = jsonOf(body);
+  const differences = replyDifferences({ status, reply, header, json }, call.operation);
+  const drift = differences
+    .filter(isBreak)
+    .map((it) => `${it.at ?? it.where}: expected ${it.expected}, found ${it.found}`);
+  if (call.operation === 'listOrders' && world.choices['order-status-field'] === 'hidden') {
+    const shown = Array.isArray(json) && json.some((it) => isObject(it) && 'status' in it);
+    if (shown) drift.push('$[].status: expected nothing (order-status-field=hidden), found one');
+  }
+  const most = call.operation === 'listPets' && status === 200 ? mostOnPage(world, call) : Infinity;
+  return Array.isArray(json) && json.length > most
+    ? [...drift, `$: expected at most ${most} animals, found ${json.length}`]
+    : drift;
+}
+
+const [LIMIT] = OPERATIONS.listPets.parameters;
+
+function mostOnPage({ choices }: World, { query }: Call): number {
+  const asked = query.find(([name]) => name === LIMIT.name)?.[1];
+  const limit = asked === undefined ? LIMIT.default : Number(asked);
+  if (limit >= LIMIT.minimum && limit <= LIMIT.maximum) return limit;
+  return choices['limit-out-of-range'] === 'default' ? LIMIT.default : LIMIT.maximum;
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return parseJson(body.toString());
+  } catch {
+    return undefined;
+  }
+}
