@@ -192,11 +192,11 @@ describe('findings report', () => {
 
   test.each(CASES)('%s if a client %s', async (code, _does, found) => {
     const { steps, deployment, with: options, message } = found;
-    const after = (upstream?: string) => findingsAfter(steps, { ...options, upstream });
+    const behind = (upstream?: string) => findingsAfter(steps, { ...options, upstream });
     const { total, counts, findings } =
       deployment === undefined
-        ? await after()
-        : await withServer(deployment, ({ url }) => after(url));
+        ? await behind()
+        : await withServer(deployment, ({ url }) => behind(url));
     expect({ total, counts }).toEqual({ total: 1, counts: { [code]: 1 } });
     const last = steps.at(-1);
     expect(findings).toEqual([
