@@ -53,6 +53,7 @@ const texts = new SandboxTexts({
   openUpstream: async (url, key) => ({
     url: url.href,
     key,
+    compare: () => ({ expected: undefined, drift: [] }),
     send: () => Promise.reject(new Error('no deployment')),
     close: () => {},
   }),
