@@ -68,7 +68,7 @@ export const PLAIN_SNAPSHOT = object({
   evidence: given(EVIDENCE_STATE),
 });
 
-/** The parts of a snapshot that may hold an int64. Stores are differences from the origin's. */
+/** The parts of a snapshot that may hold an int64. Stores are differences from that of the start. */
 export const EXACT_SNAPSHOT = object({
   store: given(STORE_CHANGE),
   start: given(START),

@@ -77,10 +77,11 @@ export class SandboxTexts implements LogTexts<Change, SandboxSnapshot> {
     const { settings, counts, snapshots, evidence } = state;
     const { start, upstream, ...others } = settings;
     const plain = { ...others, upstream: nameOf(upstream.is), counts, evidence };
+    const from = this.#storeOf(start);
     const stores = [...snapshots].map(
-      ([name, its]) => `{"name":${JSON.stringify(name)},"store":${this.#storeText(its)}}`,
+      ([name, its]) => `{"name":${JSON.stringify(name)},"store":${differenceText(from, its)}}`,
     );
-    const exact = `"store":${this.#storeText(store)},"start":${this.#startText(start)}`;
+    const exact = `"store":${differenceText(from, store)},"start":${this.#startText(start)}`;
     return `${JSON.stringify(plain)}\n{${exact},"snapshots":[${stores.join()}]}`;
   }
 
@@ -88,15 +89,13 @@ export class SandboxTexts implements LogTexts<Change, SandboxSnapshot> {
   async readSnapshot(text: string): Promise<SandboxSnapshot> {
     const [first, second] = linesOf(text);
     const { counts, evidence, upstream, ...others } = read(PLAIN_SNAPSHOT, first);
-    const { store, start, snapshots } = read(EXACT_SNAPSHOT, second, parseJson);
-    const settings = {
-      ...others,
-      start: await this.#startFrom(start),
-      upstream: { is: await this.#open(upstream) },
-    };
-    const stores = snapshots.map(({ name, store: its }) => [name, this.#storeFrom(its)] as const);
+    const { store, start: named, snapshots } = read(EXACT_SNAPSHOT, second, parseJson);
+    const start = await this.#startFrom(named);
+    const settings = { ...others, start, upstream: { is: await this.#open(upstream) } };
+    const from = this.#storeOf(start);
+    const stores = snapshots.map(({ name, store: its }) => [name, changed(from, its)] as const);
     const state = { settings, counts, snapshots: new Map(stores), evidence };
-    return { store: this.#storeFrom(store), state };
+    return { store: changed(from, store), state };
   }
 
   /** Whether the journal counts on an entry for some time: it is an exchange. */
@@ -122,16 +121,20 @@ export class SandboxTexts implements LogTexts<Change, SandboxSnapshot> {
     return url === undefined ? undefined : this.#loading.openUpstream(new URL(url), key);
   }
 
-  #storeText(store: Store): string {
-    return storeChangeText(storeDifference(this.#loading.origin.store, store));
+  /** The records that a snapshot is written as a difference from. */
+  #storeOf(start: Start | 'origin'): Store {
+    return (start === 'origin' ? this.#loading.origin : start).store;
   }
+}
 
-  #storeFrom(difference: StoreChange): Store {
-    const { store: from } = this.#loading.origin;
-    const store = new RecordedStore(from, from);
-    store.apply(difference);
-    return store;
-  }
+function differenceText(from: Store, to: Store): string {
+  return storeChangeText(storeDifference(from, to));
+}
+
+function changed(from: Store, difference: StoreChange): Store {
+  const store = new RecordedStore(from, from);
+  store.apply(difference);
+  return store;
 }
 
 function nameOf(upstream: Upstream | undefined): UpstreamName {

@@ -64,6 +64,7 @@ export class SandboxReplica implements Replica<Change, SandboxSnapshot> {
     } finally {
       sandbox.notes = undefined;
     }
+    if (this.#isShared) this.#store.start = sandbox.setup.start.store;
     const store = this.#store.take();
     const change = this.#isShared
       ? wholeChange({
@@ -79,6 +80,7 @@ export class SandboxReplica implements Replica<Change, SandboxSnapshot> {
   apply({ store, settings, counts, exchange, cleared }: Change): void {
     const sandbox = this.#sandbox;
     if (settings !== undefined) applySettings(sandbox, settings);
+    this.#store.start = sandbox.setup.start.store;
     if (store !== undefined) this.#store.apply(store);
     if (settings?.snapshots !== undefined) this.#changeSnapshots(settings.snapshots);
     if (counts !== undefined) applyCounts(sandbox, counts);

@@ -38,7 +38,7 @@ const WRITTEN = readScenario(
 if (!WRITTEN.ok) throw new Error(JSON.stringify(WRITTEN.problems));
 
 const fixture = await loadFixture('default');
-const starter = starterFrom({}, () => forkStore(fixture));
+export const starter = starterFrom({}, () => forkStore(fixture));
 const origin = await starter([]);
 const starts: readonly Start[] = await Promise.all([
   starter([]),
@@ -47,7 +47,7 @@ const starts: readonly Start[] = await Promise.all([
 ]);
 const preferred = ruleBook((await loadForRequest(['flaky'])).flatMap(({ rules }) => rules));
 
-const texts = new SandboxTexts({
+export const texts = new SandboxTexts({
   origin,
   starter,
   openUpstream: async (url, key) => ({
@@ -68,14 +68,14 @@ const other = createStore(
 );
 
 /** A server's copy of a sandbox. */
-interface Copy {
+export interface Copy {
   readonly sandbox: Sandbox;
   readonly replica: SandboxReplica;
 }
 
 const CAPACITY = 5;
 
-function copyOfSandbox(): Copy {
+export function copyOfSandbox(): Copy {
   const unused = (): never => expect.fail('no log is used');
   const log: SandboxLog['log'] = {
     isShared: true,
@@ -220,7 +220,7 @@ const history = fc.array(
 );
 
 /** Everything that a sandbox has, in a comparable form. */
-function shown({ sandbox, replica }: Copy): object {
+export function shown({ sandbox, replica }: Copy): object {
   const { store, state } = replica.snapshot();
   if (state === undefined) throw new Error('there is no state');
   const { settings, counts, snapshots, evidence } = state;

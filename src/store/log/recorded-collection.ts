@@ -4,18 +4,18 @@ import type { CollectionChange, Reversible } from './store-change.ts';
 
 /** A collection that notes what changes, so that the change can be kept, and undone. */
 export class RecordedCollection<R extends object> extends Collection<R> {
-  readonly #start: Collection<R> | undefined;
+  /** The records that `start` stands for in changes, if anything does. */
+  start: Collection<R> | undefined;
   /** The records before, by id; undefined for those that did not exist. */
   #before = new Map<bigint, R | undefined>();
   /** The collection before its first change as a whole. Later changes need no notes. */
   #whole: Collection<R> | undefined;
   #highest: bigint | undefined;
 
-  /** @param start the records that `start` stands for in changes, if anything does */
   constructor(from: Collection<R>, start?: Collection<R>) {
     super(from.base, from.idOf);
     super.restore(from);
-    this.#start = start;
+    this.start = start;
   }
 
   override set(record: R): void {
@@ -77,7 +77,7 @@ export class RecordedCollection<R extends object> extends Collection<R> {
 
   /** The difference from the start, if the records are over the same base. */
   #fromStart(): CollectionChange<R> | undefined {
-    const start = this.#start;
+    const { start } = this;
     if (start === undefined || start.base !== this.base) return undefined;
     const ids = [...this.idsUnlike(start)];
     const { change } = differenceOf(new Map(ids.map((id) => [id, start.get(id)])), this);
@@ -97,8 +97,8 @@ export class RecordedCollection<R extends object> extends Collection<R> {
   }
 
   #startOf(): Collection<R> {
-    if (this.#start === undefined) throw new Error('The store does not know what it began with.');
-    return this.#start;
+    if (this.start === undefined) throw new Error('The store does not know what it began with.');
+    return this.start;
   }
 }
 

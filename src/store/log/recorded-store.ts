@@ -26,6 +26,13 @@ export class RecordedStore implements Store {
     this.orders = new RecordedCollection(from.orders, start?.orders);
   }
 
+  /** Sets the records that `start` stands for in changes. */
+  set start({ animals, inventory, orders }: Store) {
+    this.animals.start = animals;
+    this.inventory.start = inventory;
+    this.orders.start = orders;
+  }
+
   /** Returns what changed since the last call; undefined if nothing did. */
   take(): Reversible<StoreChange> | undefined {
     const animals = this.animals.take();
