@@ -1,11 +1,13 @@
 import { useEffect } from 'preact/hooks';
-import type { AssumptionState } from '../../control/control-shapes.ts';
+import type { AssumptionState, Findings } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
 import { Loading } from '../parts/loading.tsx';
 import { Prose } from '../parts/prose.tsx';
-import { shortened, visible } from '../parts/visible-text.ts';
-import { place, refine } from '../state/place.ts';
-import { perform, useResource } from '../state/resource.ts';
+import { plural } from '../parts/visible-text.ts';
+import { hrefOf, place, refine } from '../state/place.ts';
+import { OFTEN, perform, useResource } from '../state/resource.ts';
+import { type Asked, DeploymentAnswers, drifts } from './deployment-answers.tsx';
+import type { Finding } from './finding-list.tsx';
 
 /** The open questions of the document, and the option that the sandbox uses for each. */
 export function AssumptionsView() {
@@ -13,6 +15,12 @@ export function AssumptionsView() {
   const list = useResource('', (signal) =>
     call<readonly AssumptionState[]>('GET', '/assumptions', { signal }),
   );
+  const findings = useResource(
+    '',
+    (signal) => call<Findings>('GET', '/findings', { signal }),
+    OFTEN,
+  );
+  const drift = findings.value?.findings.filter(isDrift) ?? [];
   const there = list.value !== undefined;
   useEffect(() => {
     if (item !== undefined && there) document.getElementById(`assumption-${item}`)?.focus();
@@ -30,7 +38,9 @@ export function AssumptionsView() {
     changed: query.has('changed'),
     drift: query.has('drift'),
   };
-  const shown = list.value.filter((it) => passes(it, filter));
+  const asked = list.value.map((of) => ({ of, drift: drift.filter((it) => names(it, of.id)) }));
+  const shown = asked.filter((it) => passes(it, filter));
+  const others = drift.filter((it) => !list.value?.some(({ id }) => names(it, id)));
   return (
     <>
       <p class="quiet">
@@ -53,7 +63,7 @@ export function AssumptionsView() {
         >
           Only changed
         </button>
-        {list.value.some(({ checked }) => checked !== undefined) && (
+        {asked.some((it) => it.drift.length > 0 || it.of.checked !== undefined) && (
           <button
             type="button"
             aria-pressed={filter.drift}
@@ -63,9 +73,15 @@ export function AssumptionsView() {
           </button>
         )}
       </search>
+      {others.length > 0 && (
+        <p>
+          {plural(others.length, 'reply', 'replies')} of the deployment drifted for other reasons:
+          see <a href={hrefOf('coverage')}>Findings</a>.
+        </p>
+      )}
       {shown.length === 0 && <p class="empty">No assumption passes this filter.</p>}
       {shown.map((it) => (
-        <Assumption key={it.id} of={it} opened={it.id === item} onChoose={choose} />
+        <Assumption key={it.of.id} {...it} opened={it.of.id === item} onChoose={choose} />
       ))}
     </>
   );
@@ -77,25 +93,28 @@ interface Filter {
   readonly drift: boolean;
 }
 
-function passes(of: AssumptionState, { text, changed, drift }: Filter): boolean {
-  if ((changed && of.chosen === of.default) || (drift && !drifts(of))) return false;
+function isDrift({ code }: { readonly code: string }): boolean {
+  return code === 'drift';
+}
+
+/** Whether a finding names the option of an assumption. */
+function names({ message }: Finding, id: string): boolean {
+  return message.includes(`${id}=`);
+}
+
+function passes(asked: Asked, { text, changed, drift }: Filter): boolean {
+  const { of } = asked;
+  if ((changed && of.chosen === of.default) || (drift && !drifts(asked))) return false;
   const words = [of.id, of.topic, of.question, ...of.options.map(({ meaning }) => meaning)];
   return words.join(' ').toLowerCase().includes(text);
 }
 
-/** Whether the deployment that was checked answers differently. */
-function drifts({ checked, chosen }: AssumptionState): boolean {
-  if (checked === undefined || checked.verdict === 'open') return false;
-  return checked.option !== chosen;
-}
-
-interface Chosen {
-  readonly of: AssumptionState;
+interface Chosen extends Asked {
   readonly opened: boolean;
   readonly onChoose: (id: string, option: string) => void;
 }
 
-function Assumption({ of, opened, onChoose }: Chosen) {
+function Assumption({ of, drift, opened, onChoose }: Chosen) {
   const { id, topic, question, operations, options, chosen } = of;
   return (
     <fieldset id={`assumption-${id}`} tabIndex={-1} class={opened ? 'card opened' : 'card'}>
@@ -108,7 +127,7 @@ function Assumption({ of, opened, onChoose }: Chosen) {
         {topic} · <code>{id}</code> · changes {operations.join(', ')}
         {chosen !== of.default && <span class="badge assumed">changed</span>}
       </p>
-      <Verdict of={of} />
+      <DeploymentAnswers of={of} drift={drift} />
       {options.map(({ name, meaning }) => (
         <label key={name} class="option">
           <input
@@ -124,25 +143,5 @@ function Assumption({ of, opened, onChoose }: Chosen) {
         </label>
       ))}
     </fieldset>
-  );
-}
-
-/** Characters of the exchanges that a verdict rests on. */
-const MOST_REASON = 500;
-
-/** What a check of a deployment found out. */
-function Verdict({ of }: Pick<Chosen, 'of'>) {
-  const { checked } = of;
-  if (checked === undefined) return null;
-  const { deployment, at, verdict, option, why } = checked;
-  const answer = option === undefined ? verdict.replaceAll('-', ' ') : option;
-  return (
-    <p>
-      <span class={drifts(of) ? 'badge failed' : 'badge documented'}>
-        {drifts(of) ? 'drift' : verdict}
-      </span>{' '}
-      {visible(deployment)}: <code>{visible(answer)}</code>, checked on {at.slice(0, 10)}
-      {why !== undefined && <span class="quiet"> ({shortened(visible(why), MOST_REASON)})</span>}
-    </p>
   );
 }

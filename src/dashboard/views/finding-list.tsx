@@ -5,8 +5,10 @@ import { plural, shortened, visible } from '../parts/visible-text.ts';
 import { hrefOf } from '../state/place.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
 
+export type Finding = Findings['findings'][number];
+
 /** Findings of one kind that are listed; the rest are much the same. */
-const MOST_OF_A_KIND = 5;
+export const MOST_OF_A_KIND = 5;
 
 /** What the client did that it should not do against the real service, by kind. */
 export function FindingList() {
@@ -26,16 +28,23 @@ export function FindingList() {
             </h3>
             <p>{visible(ofKind[0]?.advice ?? '')}</p>
             <ul>
-              {ofKind.slice(-MOST_OF_A_KIND).map(({ exchange, message }) => (
-                <li key={exchange}>
-                  <a href={hrefOf('exchanges', String(exchange))}>Exchange {exchange}</a>:{' '}
-                  {shortened(visible(message), 300)}
-                </li>
+              {ofKind.slice(-MOST_OF_A_KIND).map((it) => (
+                <FindingItem key={it.exchange} of={it} />
               ))}
             </ul>
           </article>
         );
       })}
     </section>
+  );
+}
+
+/** One finding, with a link to its exchange. */
+export function FindingItem({ of: { exchange, message } }: { readonly of: Finding }) {
+  return (
+    <li>
+      <a href={hrefOf('exchanges', String(exchange))}>Exchange {exchange}</a>:{' '}
+      {shortened(visible(message), 300)}
+    </li>
   );
 }
