@@ -227,6 +227,21 @@ describeInChromium('a tester', (browser) => {
     expect(await page.locator('fieldset').count()).toBe(1);
   });
 
+  test('sees which replies of a deployment contradict the option of an assumption', async () => {
+    const deployment = await startServer({ port: 0, assume: { 'invalid-input': '422' } });
+    const server = await startServer({ port: 0, upstream: new URL(deployment.url) });
+    for (const it of [server, deployment]) onTestFinished(() => it.close());
+    const { page, service, press } = await openDashboard(browser(), server, 'assumptions');
+    await service('GET', '/pets/x');
+    const question = page.locator('#assumption-invalid-input');
+    await question.getByText('(invalid-input=400), found 422').waitFor();
+    await press('Only drift');
+    await page.locator('#assumption-cors').waitFor({ state: 'detached' });
+    expect(await page.locator('fieldset').count()).toBe(1);
+    await question.getByRole('link', { name: 'Exchange 1' }).click();
+    await page.getByRole('article').getByText('drift').first().waitFor();
+  });
+
   test('sees what was never shown and forces it for the next call', async () => {
     const { page, service, press } = await open('coverage');
     await service('GET', '/pets/undefined');

@@ -93,7 +93,7 @@ interface Filter {
   readonly drift: boolean;
 }
 
-function isDrift({ code }: { readonly code: string }): boolean {
+function isDrift({ code }: Finding): boolean {
   return code === 'drift';
 }
 
