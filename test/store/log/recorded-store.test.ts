@@ -133,6 +133,7 @@ describe.each([
           expect(contentOf(copy)).toEqual(after);
         }
       }),
+      { numRuns: 40 },
     );
   });
 });
