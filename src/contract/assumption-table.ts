@@ -75,6 +75,12 @@ export const ADDED_REPLIES: readonly AddedReply[] = ASSUMPTION_IDS.flatMap((assu
 /** A number without a leading zero, per second or minute. */
 const RATE = /^[1-9]\d{0,8}\/[sm]$/;
 
+/** The pattern of an option in a JSON Schema. */
+export function optionPattern(id: AssumptionId): string {
+  const names = [...optionNames(id), ...(id === 'rate-limit' ? [RATE.source.slice(1, -1)] : [])];
+  return `(?:${names.join('|')})`;
+}
+
 export function isOption<Id extends AssumptionId>(id: Id, option: string): option is Option<Id> {
   if (id === 'rate-limit' && RATE.test(option)) return true;
   return ASSUMPTIONS[id].options.some(({ name }) => name === option);

@@ -5,6 +5,8 @@ import {
   type Choices,
   isAssumptionId,
   isOption,
+  optionNames,
+  optionPattern,
 } from '../contract/assumption-table.ts';
 import { type Member, object, optional } from '../shape/objects.ts';
 import { convert, type Shape, scalar } from '../shape/shapes.ts';
@@ -12,16 +14,14 @@ import { listed } from '../words.ts';
 
 function optionMember(id: AssumptionId): Member<string> {
   const { question, options } = assumptionShape(id);
-  const names = options.map(({ name }) => name);
+  const names = optionNames(id);
   const unquoted = names.filter((name) => /^(?:\d+|null)$/.test(name)).map((it) => JSON.parse(it));
-  const rates = { anyOf: [{ enum: names }, { type: 'string', pattern: '^[1-9]\\d{0,8}/[sm]$' }] };
   const meanings = options.map(({ name, meaning }) => `${name}: ${meaning}`).join('; ');
   const shape = scalar(
     id === 'rate-limit' ? 'none, or a rate such as 10/s or 600/m' : listed(names, 'or'),
-    {
-      type: ['string', 'number', 'null'],
-      ...(id === 'rate-limit' ? rates : { enum: [...names, ...unquoted] }),
-    },
+    id === 'rate-limit'
+      ? { type: 'string', examples: names, pattern: `^${optionPattern(id)}$` }
+      : { type: ['string', 'number', 'null'], enum: [...names, ...unquoted] },
     (value) => {
       // YAML and JSON read some options as another type without quotes.
       const option = typeof value === 'number' || value === null ? String(value) : value;

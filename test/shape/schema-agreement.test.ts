@@ -30,6 +30,7 @@ const BEYOND_THE_SCHEMA: readonly RegExp[] = [
   /^headers or key, since /,
   /^one Content-Type$/,
   /^a base URL such as /,
+  /^redis:\/\/\[USER:PASSWORD@\]HOST/,
   /^a `body` beside Content-Type$/,
   /^a header that does not frame the message/,
 ];

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { ASSUMPTION_IDS, optionPattern } from '../../contract/assumption-table.ts';
 import { DEFAULT_URL } from '../../contract/default-url.ts';
 import { parseInt64 } from '../../contract/int64.ts';
 import { FIELD_TYPES } from '../../contract/records.ts';
@@ -89,7 +90,11 @@ function urlShape(expected: string, start: RegExp): Shape<string> {
   );
 }
 
-const ASSIGNMENTS = list(text('ID=OPTION, such as cancel-again=404', /=/, { pattern: '=' }));
+const ASSIGNMENTS = list(
+  text('ID=OPTION, such as cancel-again=404', /=/, {
+    pattern: `^(?:${ASSUMPTION_IDS.map((id) => `${id}=${optionPattern(id)}`).join('|')})$`,
+  }),
+);
 
 /** Options as ID=OPTION, or in an object by ID. The last one of an ID wins. */
 export const ASSUMED = either(
@@ -107,7 +112,7 @@ export const ALLOWED = convert(ASSIGNMENTS, (texts, at, tell) =>
 export const RATE = convert(
   text(),
   (option, at, tell) => ASSUME.read({ 'rate-limit': option }, at.slice(0, -1), tell),
-  { pattern: '^(?:none|[1-9]\\d{0,8}/[sm])$' },
+  { pattern: `^${optionPattern('rate-limit')}$` },
 );
 
 function readOptions(texts: readonly string[], at: At, tell: Tell) {
