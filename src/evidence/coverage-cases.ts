@@ -27,6 +27,8 @@ const CALL_FACTS = {
   'order-shipped': 1 << 25,
 } as const;
 
+const OF_CALLS = Object.values(CALL_FACTS).reduce((all, fact) => all | fact, 0);
+
 /** The fact with which a reply shows a case. Forced replies count too. */
 export const CASE_FACTS: Readonly<Record<CaseId, number>> = {
   ...CALL_FACTS,
@@ -64,6 +66,7 @@ export function callFacts(
   world: World,
   wanted: number,
 ): number {
+  if ((wanted & OF_CALLS) === 0) return 0;
   if (status === 401) return CALL_FACTS[isKeySent(call, world) ? 'key-invalid' : 'key-missing'];
   switch (call.operation) {
     case 'listPets':

@@ -245,15 +245,21 @@ function masked(secret: string): string {
   return `${secret.slice(0, secret.length > SHOWN_OF_KEY ? SHOWN_OF_KEY : 1)}…`;
 }
 
-/** The headers of the latest request: clients repeat theirs, which are then kept once. */
-let latestHeaders: readonly string[] = [];
+/** Headers of recent requests, by hash: clients repeat theirs, which are then kept once. */
+const recentHeaders: (readonly string[])[] = Array.from({ length: 64 }, () => []);
 
 function keptHeaders(headers: readonly string[]): readonly string[] {
-  const isSame =
-    headers.length === latestHeaders.length &&
-    headers.every((text, index) => text === latestHeaders[index]);
-  if (!isSame) latestHeaders = firstHeaders(headers);
-  return latestHeaders;
+  let hash = 0;
+  for (const text of headers)
+    hash = (31 * hash + text.length + text.charCodeAt(text.length - 1)) | 0;
+  const slot = hash & (recentHeaders.length - 1);
+  const known = recentHeaders[slot] ?? [];
+  if (headers.length === known.length && headers.every((text, at) => text === known[at])) {
+    return known;
+  }
+  const kept = firstHeaders(headers);
+  recentHeaders[slot] = kept;
+  return kept;
 }
 
 function firstHeaders(headers: readonly string[]): readonly string[] {
