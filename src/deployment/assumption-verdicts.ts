@@ -26,7 +26,7 @@ function judged(id: AssumptionId, seen: Seen): Omit<AssumptionVerdict, 'id'> {
   const { asks, any, also = [], obstacle, options, other, saw } = probe;
   const unanswered = asks.filter((name) => seen.get(name) === undefined);
   const isMissing = any ? unanswered.length === asks.length : unanswered.length > 0;
-  if (isMissing) return { verdict: 'open', why: whyUnanswered(unanswered, seen) };
+  if (isMissing) return { verdict: 'open', why: whyUnanswered(unanswered, any, seen) };
   const why = obstacle?.(seen);
   if (why !== undefined) return { verdict: 'open', why };
   const names = Object.keys(options).filter((name) => options[name]?.(seen));
@@ -47,9 +47,11 @@ function isBroken(exchange: Exchange): boolean {
   return operation !== undefined && replyDifferences(exchange, operation).some(isBreak);
 }
 
-function whyUnanswered(names: readonly AskName[], seen: Seen): string {
+function whyUnanswered(names: readonly AskName[], any: true | undefined, seen: Seen): string {
   const failures = names.flatMap((name) => seen.failureOf(name) ?? []);
   if (failures.length > 0) return failures.join('; ');
-  const needs = names.flatMap((name) => seen.needOf(name) ?? []);
-  return `it needs ${listed([...new Set(needs)], 'and')}`;
+  const needs = names.map((name) => seen.needsOf(name));
+  if (!any) return `it needs ${listed([...new Set(needs.flat())], 'and')}`;
+  const ways = needs.map((way) => listed(way, 'and'));
+  return `it needs ${listed([...new Set(ways)], 'or')}`;
 }

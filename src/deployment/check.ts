@@ -1,95 +1,15 @@
-import { ASSUMPTION_IDS } from '../contract/assumption-table.ts';
-import { DOCUMENTED_REPLIES } from '../contract/cases.ts';
-import { listed } from '../words.ts';
 import { ASK_NAMES, ASKS, type Ask, type AskName, BURST, type FactName } from './asks.ts';
+import { type CheckOptions, needs } from './check-plan.ts';
 import {
   type DeploymentClient,
   DeploymentError,
   type DeploymentRequest,
-  SAFE,
 } from './deployment-client.ts';
-import { ruledBy } from './document-rules.ts';
-import { FACTS, type NamedOrders } from './facts.ts';
-import { asksFor, probeOf } from './probe-table.ts';
+import { FACTS, factsOf, fill } from './facts.ts';
 import { Exchange, Seen } from './seen.ts';
-
-/** What a check may do, and what it is told. */
-export interface CheckOptions {
-  readonly writes: boolean;
-  readonly orders: NamedOrders;
-  readonly readOnlyKey?: string | undefined;
-  readonly invalidKey?: string | undefined;
-  /** Requests per second. */
-  readonly rate: number;
-}
 
 /** What sends the requests of a check. */
 export type Sender = Pick<DeploymentClient, 'send' | 'rest'>;
-
-/** A request that a check sends, before what it depends on is known. */
-export interface PlannedRequest {
-  readonly name: AskName;
-  readonly method: string;
-  /** With descriptions in braces for what only the deployment can tell. */
-  readonly path: string;
-  readonly body: string | undefined;
-  readonly key: Ask['key'];
-  readonly times: number;
-  readonly why: string;
-  /** The assumptions and documented replies that it is for. */
-  readonly purposes: readonly string[];
-}
-
-const PLACEHOLDER = /\{(\w+)\}/g;
-
-/** The requests that a check sends, in order. What turns out to be unknown is left out. */
-export function planCheck(options: CheckOptions): PlannedRequest[] {
-  return ASK_NAMES.filter((name) => needs(ASKS[name], options).length === 0).flatMap((name) => {
-    const { method, path, body, key, times = 1, why, each } = ASKS[name];
-    const orders = each === undefined ? [undefined] : options.orders[each];
-    return orders.map((order) => ({
-      name,
-      method,
-      path: path.replaceAll(PLACEHOLDER, (_, fact) =>
-        isFact(fact) ? `{${FACTS[fact].description}}` : `${order}`,
-      ),
-      body,
-      key,
-      times,
-      why,
-      purposes: purposesOf(name),
-    }));
-  });
-}
-
-/** What a request is for. */
-function purposesOf(name: AskName): string[] {
-  const replies = DOCUMENTED_REPLIES.filter((it) =>
-    asksFor(it.operation, it.status).includes(name),
-  );
-  const assumptions = ASSUMPTION_IDS.filter((id) => {
-    const probe = probeOf(id);
-    return 'asks' in probe && [...probe.asks, ...(probe.also ?? [])].includes(name);
-  });
-  const named = replies.map(({ operation, status }) => `${operation} ${status}`);
-  return [...new Set([...named, ...ruledBy(name), ...assumptions])];
-}
-
-/** What the user would have to give before a request can be sent. */
-function needs({ method, each, key, times = 1 }: Ask, options: CheckOptions): string[] {
-  const { writes, orders, readOnlyKey, invalidKey, rate } = options;
-  return [
-    ...(writes || SAFE.test(method) ? [] : ['--writes']),
-    ...(each === undefined || orders[each].length > 0 ? [] : [`--${each} ID`]),
-    ...(key === 'read-only' && readOnlyKey === undefined ? ['--read-only-key KEY'] : []),
-    ...(key === 'invalid' && invalidKey === undefined ? ['--invalid-key KEY'] : []),
-    ...(times > rate ? [`--rate ${times} or more`] : []),
-  ];
-}
-
-function isFact(name: string): name is FactName {
-  return Object.hasOwn(FACTS, name);
-}
 
 /** So many requests without a reply, one after the other, end a check. */
 const MOST_FAILURES = 3;
@@ -108,14 +28,15 @@ export async function runCheck(
   const seen = new Seen();
   let failures = 0;
   for (const [done, name] of ASK_NAMES.entries()) {
-    const missing = needs(ASKS[name], options);
-    const facts = factsFor(name, seen, options);
-    for (const [fact, value] of Object.entries(facts)) {
-      if (missing.length === 0 && value === undefined && isFact(fact))
-        missing.push(FACTS[fact].description);
-    }
-    if (missing.length > 0) {
-      seen.skip(name, listed(missing, 'and'));
+    const facts = new Map(
+      factsOf(name).map((fact) => [fact, FACTS[fact].find(seen, options.orders)] as const),
+    );
+    const unknown = [...facts].flatMap(([fact, value]) =>
+      value === undefined ? [FACTS[fact].description] : [],
+    );
+    const missing = needs(name, options);
+    if (missing.length + unknown.length > 0) {
+      seen.skip(name, missing.length > 0 ? missing : unknown);
       continue;
     }
     progress(ASKS[name], done / ASK_NAMES.length);
@@ -133,16 +54,7 @@ export async function runCheck(
   return seen;
 }
 
-type Facts = Readonly<Record<string, string | undefined>>;
-
-function factsFor(name: AskName, seen: Seen, { orders }: CheckOptions): Facts {
-  const { path, given } = ASKS[name];
-  const names = [...path.matchAll(PLACEHOLDER)].flatMap(([, fact = '']) =>
-    isFact(fact) ? [fact] : [],
-  );
-  if (given !== undefined) names.push(given);
-  return Object.fromEntries(names.map((fact) => [fact, FACTS[fact].find(seen, orders)]));
-}
+type Facts = ReadonlyMap<FactName, string | undefined>;
 
 /** Sends a request as often as it is to be sent. */
 async function send(
@@ -154,7 +66,7 @@ async function send(
   const { each, times = 1 } = ASKS[name];
   const orders = each === undefined ? [undefined] : options.orders[each];
   const exchange = async (order: bigint | undefined) => {
-    const request = requestOf(name, { ...facts, order: String(order) }, options);
+    const request = requestOf(name, facts, order, options);
     return new Exchange(name, request, await client.send(request, times === 1), order);
   };
   if (times > 1) {
@@ -166,9 +78,14 @@ async function send(
   return exchanges;
 }
 
-function requestOf(name: AskName, facts: Facts, options: CheckOptions): DeploymentRequest {
+function requestOf(
+  name: AskName,
+  facts: Facts,
+  order: bigint | undefined,
+  options: CheckOptions,
+): DeploymentRequest {
   const { method, path, body, headers, key } = ASKS[name];
-  const filled = path.replaceAll(PLACEHOLDER, (_, fact) => facts[fact] ?? '');
+  const filled = fill(path, (fact) => facts.get(fact) ?? '', `${order}`);
   return { method, path: filled, body, headers, key: keyFor(key, options) };
 }
 

@@ -1,4 +1,4 @@
-import { type FactName, SENT_ID } from './asks.ts';
+import { ASKS, type AskName, type FactName, SENT_ID } from './asks.ts';
 import { idIn, type JsonRecord, type Seen, withId } from './seen.ts';
 
 /** What the user told about orders, besides the deployment itself. */
@@ -11,6 +11,8 @@ export interface NamedOrders {
 interface Fact {
   /** What a path shows in its place before it is known. */
   readonly description: string;
+  /** The request whose reply it follows from, if that is not always sent. */
+  readonly after?: AskName;
   readonly find: (seen: Seen, named: NamedOrders) => string | undefined;
 }
 
@@ -48,10 +50,12 @@ export const FACTS: Readonly<Record<FactName, Fact>> = {
   },
   created: {
     description: 'a created animal',
+    after: 'create',
     find: (seen) => createdBy(seen, 'create'),
   },
   stocked: {
     description: 'a created animal',
+    after: 'createPending',
     find: (seen) => createdBy(seen, 'createPending'),
   },
   unknownOrder: {
@@ -61,11 +65,13 @@ export const FACTS: Readonly<Record<FactName, Fact>> = {
   },
   inputFirst: {
     description: 'a deployment that checks the input before the key',
+    after: 'createNoKey',
     find: (seen) =>
       seen.refused('limitTextNoKey') && seen.status('createNoKey') === 401 ? 'yes' : undefined,
   },
   cancelledNow: {
     description: 'an order that was cancelled',
+    after: 'cancel',
     find: (seen) => text(seen.all('cancel').find((it) => it.accepted)?.order),
   },
 };
@@ -101,4 +107,24 @@ function nextPage(seen: Seen): string | undefined {
   const [, query] = NEXT.exec(first?.header('link') ?? '') ?? [];
   if (query !== undefined) return `/pets${query}`;
   return first?.header('x-total-count') === undefined ? undefined : '/pets?limit=1&offset=1';
+}
+
+/** The facts that a request depends on. */
+export function factsOf(name: AskName): FactName[] {
+  const { path, given } = ASKS[name];
+  const inPath = [...path.matchAll(PLACEHOLDER)].flatMap(([, fact = '']) =>
+    isFact(fact) ? [fact] : [],
+  );
+  return given === undefined ? inPath : [...inPath, given];
+}
+
+/** Fills the placeholders in a path. */
+export function fill(path: string, value: (fact: FactName) => string, order: string): string {
+  return path.replaceAll(PLACEHOLDER, (_, name) => (isFact(name) ? value(name) : order));
+}
+
+const PLACEHOLDER = /\{(\w+)\}/g;
+
+function isFact(name: string): name is FactName {
+  return Object.hasOwn(FACTS, name);
 }

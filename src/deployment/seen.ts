@@ -93,7 +93,7 @@ function jsonOf(body: Buffer): unknown {
 /** Everything that a check has sent and received so far. */
 export class Seen {
   readonly #exchanges = new Map<AskName, Exchange[]>();
-  readonly #unsent = new Map<AskName, string>();
+  readonly #unsent = new Map<AskName, readonly string[]>();
   readonly #failed = new Map<AskName, string>();
 
   add(exchange: Exchange): void {
@@ -102,9 +102,9 @@ export class Seen {
     else known.push(exchange);
   }
 
-  /** @param need what would have to be given or known, such as `--writes` */
-  skip(name: AskName, need: string): void {
-    this.#unsent.set(name, need);
+  /** @param needs what would have to be given or known, such as `--writes` */
+  skip(name: AskName, needs: readonly string[]): void {
+    this.#unsent.set(name, needs);
   }
 
   /** @param why there was no reply */
@@ -113,8 +113,8 @@ export class Seen {
   }
 
   /** What kept a request from being sent. */
-  needOf(name: AskName): string | undefined {
-    return this.#unsent.get(name);
+  needsOf(name: AskName): readonly string[] {
+    return this.#unsent.get(name) ?? [];
   }
 
   /** Why a request got no reply. */

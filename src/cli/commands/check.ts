@@ -1,5 +1,6 @@
 import { readJson } from '../../contract/json.ts';
-import { type CheckOptions, planCheck, runCheck } from '../../deployment/check.ts';
+import { runCheck } from '../../deployment/check.ts';
+import { type CheckOptions, planCheck } from '../../deployment/check-plan.ts';
 import { type CheckReport, checkReport, isBroken } from '../../deployment/check-report.ts';
 import {
   type DeploymentClient,
@@ -65,10 +66,6 @@ export const check: Command = async ({ positionals: [url], terminal, ...settings
 
 function optionsOf(flags: Flags): CheckOptions {
   const { writes = false, cancel = [], shipped = [], cancelled = [] } = flags;
-  const [needed] = (['cancel', 'shipped', 'cancelled'] as const).filter((it) => flags[it]?.length);
-  if (needed !== undefined && !writes) {
-    throw new UsageError(`--${needed} needs --writes, since it sends DELETE`);
-  }
   return {
     writes,
     orders: { cancel, shipped, cancelled },

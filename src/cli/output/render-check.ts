@@ -1,7 +1,7 @@
 import { ASSUMPTION_IDS, topicOf } from '../../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../../contract/operations.ts';
 import type { AssumptionVerdict } from '../../deployment/assumption-verdicts.ts';
-import type { PlannedRequest } from '../../deployment/check.ts';
+import type { PlannedRequest } from '../../deployment/check-plan.ts';
 import type { CheckReport } from '../../deployment/check-report.ts';
 import type { Difference } from '../../deployment/reply-differences.ts';
 import type { ReplyVerdict } from '../../deployment/reply-verdicts.ts';
@@ -108,9 +108,7 @@ export function renderPlan(plan: readonly PlannedRequest[], { width }: Style): s
   const rows = plan.map(({ method, path, body, key, times, why, purposes }, at) => {
     const sent = [
       `${method} ${path}`,
-      ...(body === undefined
-        ? []
-        : [body.trim().length > LONGEST_BODY ? `${cut(body, LONGEST_BODY)}…` : body.trim()]),
+      ...(body === undefined ? [] : [cut(body, LONGEST_BODY)]),
       ...(key === undefined ? [] : [key === 'none' ? 'without a key' : `with the ${key} key`]),
       ...(times > 1 ? [`${times} times at once`] : []),
     ];

@@ -1,0 +1,94 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
+import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
+import { startServer } from '../../src/server.ts';
+import { runInProcess } from '../helpers/invocation.ts';
+
+const KEY = 'a-key-that-nobody-may-see';
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'check-'));
+  onTestFinished(() => rmSync(made, { recursive: true }));
+  return made;
+}
+
+test('check prints its verdicts, saves what it found, and exits with 3 if something has changed', async () => {
+  const server = await startServer({
+    port: 0,
+    keys: { valid: [KEY] },
+    assume: { 'unknown-pet': '400', 'pets-order': 'newest' },
+  });
+  onTestFinished(() => server.close());
+  const file = (name: string) => join(inFolder, name);
+  const inFolder = folder();
+  const earlier = {
+    assume: { 'unknown-pet': '404', 'pets-order': 'newest', 'cancel-again': '404' },
+  };
+  writeFileSync(file('earlier.json'), JSON.stringify(earlier));
+  const { code, stdout, stderr } = await runInProcess([
+    ...['check', server.url, '--key', KEY, '--rate', '10000', '--json'],
+    ...['--against', file('earlier.json'), '--save', file('saved.json')],
+    ...['--junit', file('check.xml'), '--html', file('check.html')],
+  ]);
+  expect(code).toBe(3);
+  expect(stderr).toMatch(/will get up to \d+ requests, all of which only read/);
+  expect(stderr).toContain('unknown-pet: 404 before, 400 now');
+  expect(stderr).not.toContain('pets-order');
+  const report = JSON.parse(stdout);
+  expect(report.assumptions.map(({ id }: { id: string }) => id)).toEqual(ASSUMPTION_IDS);
+  expect(report.replies).toHaveLength(DOCUMENTED_REPLIES.length);
+  expect(report.assumptions).toContainEqual({
+    id: 'cancel-again',
+    verdict: 'open',
+    why: 'it needs --writes and --cancel ID or --writes and --cancelled ID',
+  });
+  const [saved, junit, html] = ['saved.json', 'check.xml', 'check.html'].map((name) =>
+    readFileSync(file(name), 'utf8'),
+  );
+  expect(JSON.parse(saved!).assume).toMatchObject({ 'unknown-pet': '400', 'pets-order': 'newest' });
+  expect(junit).toContain('unknown-pet: 404 before, 400 now');
+  expect(html).toContain('What a deployment answers');
+  expect(`${stdout}${stderr}${saved}${junit}${html}`).not.toContain(KEY);
+  const chosen = await runInProcess(['assumptions', '--config', file('saved.json'), '--json']);
+  expect(JSON.parse(chosen.stdout)).toContainEqual(
+    expect.objectContaining({ id: 'pets-order', chosen: 'newest' }),
+  );
+});
+
+test('check asks before requests go to another machine, and a dry run sends none', async () => {
+  const url = 'http://staging.invalid/v1';
+  const refused = await runInProcess(['check', url, '--key', KEY, '--writes']);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toMatch(
+    /staging\.invalid will get up to \d+ requests, \d+ of which write/,
+  );
+  expect(refused.stderr).toContain('--yes');
+  const dry = await runInProcess([
+    'check',
+    url,
+    '--key',
+    KEY,
+    '--dry-run',
+    '--writes',
+    '--cancel',
+    '7',
+  ]);
+  expect(dry.code).toBe(0);
+  expect(dry.stdout).toContain('DELETE /store/orders/7');
+  expect(dry.stdout).toMatch(/GET \/pets\?limit=0 +a limit below 1: limit-out-of-range/);
+  const reading = await runInProcess(['check', url, '--key', KEY, '--dry-run']);
+  expect(reading.stdout).not.toMatch(/POST|PATCH|DELETE/);
+});
+
+test('check says which key or URL is wrong instead of judging anything', async () => {
+  const server = await startServer({ port: 0 });
+  onTestFinished(() => server.close());
+  const wrongKey = await runInProcess(['check', server.url, '--key', KEY]);
+  expect(wrongKey).toMatchObject({ code: 1, stdout: '' });
+  expect(wrongKey.stderr).toContain('the key is refused');
+  const wrongUrl = await runInProcess(['check', `${server.url}/x`, '--key', 'demo-key']);
+  expect(wrongUrl.stderr).toContain('is the base URL right?');
+});
