@@ -25,6 +25,7 @@ export class RedisConnection {
   #downSince = performance.now();
   #waiting = new Set<() => void>();
   #unanswered = 0;
+  #losses = 0;
   #heardAt = 0;
   readonly #watch: NodeJS.Timeout;
 
@@ -37,6 +38,11 @@ export class RedisConnection {
   /** That Redis cannot be reached, and why; undefined while it can. */
   get problem(): string | undefined {
     return this.#client === undefined ? this.#unreachable(false).message : undefined;
+  }
+
+  /** How often a connection was lost: each time, commands may have been run twice. */
+  get losses(): number {
+    return this.#losses;
   }
 
   /**
@@ -140,6 +146,7 @@ export class RedisConnection {
         failures = 0;
         this.#wake();
         this.#problem = reasonOf(await client.lost);
+        this.#losses += 1;
       } catch (error) {
         this.#problem = reasonOf(error);
         // A wrong password does not become right.

@@ -1,5 +1,6 @@
 import type { Appended, ChangeLog, Missed, Position } from './change-log.ts';
 import type { RedisConnection } from './redis-connection.ts';
+import { RedisError } from './redis-error.ts';
 import { type AppendReply, type Message, readAppendReply } from './redis-replies.ts';
 import { APPEND, CREATE, FOLD, REMOVE } from './redis-scripts.ts';
 
@@ -67,17 +68,16 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
   /** @throws RedisError, or LogGoneError if there is no such log */
   async append(after: Position, entries: readonly Entry[]): Promise<Appended<Entry, Snapshot>> {
     const token = newToken();
-    const reply = await this.#ask(
-      after,
-      token,
-      entries.map((entry) => this.#texts.writeEntry(entry)),
-    );
+    const texts = entries.map((entry) => this.#texts.writeEntry(entry));
+    const { losses } = this.#redis;
+    const reply = await this.#ask(after, token, texts);
     if (reply.kind === 'kept') {
       this.#isFoldDue ||= reply.isFull;
       if (entries.length > 0) this.#know(reply.position, token);
       this.#note(reply.position - entries.length, entries);
       return { kept: true, position: reply.position };
     }
+    if (reply.kind === 'busy') return { kept: false, missed: { entries: [], position: after } };
     // An attempt succeeded although its connection was lost. Others have appended since.
     const own = reply.messages.findLast((message) => message.token === token);
     if (own !== undefined) {
@@ -85,13 +85,20 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
       this.#note(own.position - entries.length, entries);
       return { kept: true, position: own.position };
     }
+    if (reply.kind === 'reset' && this.#redis.losses > losses) {
+      throw new RedisError(
+        'it is not known whether Redis took the change before it was cut off',
+        true,
+      );
+    }
     return { kept: false, missed: await this.#missed(reply) };
   }
 
   /** @throws RedisError, or LogGoneError if there is no such log */
   async read(after: Position): Promise<Missed<Entry, Snapshot>> {
     const reply = await this.#ask(after, newToken(), []);
-    return reply.kind === 'kept' ? { entries: [], position: after } : await this.#missed(reply);
+    if (reply.kind === 'behind' || reply.kind === 'reset') return await this.#missed(reply);
+    return { entries: [], position: after };
   }
 
   async fold(at: Position, snapshot: Snapshot): Promise<void> {
@@ -116,7 +123,7 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
     entries: readonly string[],
   ): Promise<Exclude<AppendReply, { readonly kind: 'gone' }>> {
     const known = after === this.#position ? this.#token : '';
-    const args = [String(after), known, token, String(PAGE), ...entries];
+    const args = [String(after), known, token, String(PAGE), SERVER, ...entries];
     const reply = readAppendReply(await this.#redis.eval(APPEND, this.#keys, args));
     if (reply.kind === 'gone') throw new LogGoneError('the log is gone');
     return reply;
@@ -124,7 +131,7 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
 
   /** Reads the pages that follow a first one. */
   async #missed(
-    first: Exclude<AppendReply, { readonly kind: 'gone' | 'kept' }>,
+    first: Extract<AppendReply, { readonly kind: 'behind' | 'reset' }>,
   ): Promise<Missed<Entry, Snapshot>> {
     const messages: Message[] = [...first.messages];
     const folded = first.kind === 'reset' ? first.folded : 0;
@@ -132,9 +139,9 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
     this.#know(messages.at(-1)?.position ?? folded, messages.at(-1)?.token ?? '');
     for (let page = messages.length; page === PAGE; ) {
       const reply = await this.#ask(this.#position, newToken(), []);
-      if (reply.kind === 'kept') break;
       // It was trimmed meanwhile.
       if (reply.kind === 'reset') return this.#missed(reply);
+      if (reply.kind !== 'behind') break;
       messages.push(...reply.messages);
       page = reply.messages.length;
       this.#know(messages.at(-1)?.position ?? 0, messages.at(-1)?.token ?? '');

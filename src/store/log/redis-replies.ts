@@ -12,6 +12,7 @@ export interface Message {
 /** What the script APPEND returns. */
 export type AppendReply =
   | { readonly kind: 'gone' }
+  | { readonly kind: 'busy' }
   | { readonly kind: 'kept'; readonly position: Position; readonly isFull: boolean }
   | { readonly kind: 'behind'; readonly position: Position; readonly messages: readonly Message[] }
   | {
@@ -28,6 +29,7 @@ export function readAppendReply(reply: unknown): AppendReply {
   const [kind, position, ...rest] = listOf(reply);
   switch (kind) {
     case 'gone':
+    case 'busy':
       return { kind };
     case 'kept':
       return { kind, position: Number(position), isFull: rest[0] === 1 };

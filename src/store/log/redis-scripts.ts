@@ -26,6 +26,8 @@ const TOGETHER = 1000;
  *   trimmed  the position up to which the stream has lost its messages
  *   size     bytes appended since the snapshot
  *   room     bytes after which the log wants a new snapshot
+ *   turn     the server that was behind and appends next, if it is quick
+ *   until    when its turn ends, in milliseconds since 1970
  *
  * The id of a message is the position after it. Its first field is the token of its append.
  */
@@ -42,18 +44,23 @@ redis.call('EXPIRE', KEYS[1], ARGV[3])
 return 'created'
 `);
 
+/** How long a server has for its turn, in milliseconds. */
+const TURN = 50;
+
 /**
  * Appends entries after a position, or tells what came after it. Without entries, it only tells. An
- * append that is repeated changes nothing.
+ * append that is repeated changes nothing. A server that was behind has the next turn, so that servers
+ * that are nearer to Redis or have less to do do not always win.
  *
  * KEYS: head, entries, snapshot. ARGV: position, the token of the append that led to it (empty if
- * unknown), token of this append, most messages to return, entries…
+ * unknown), token of this append, most messages to return, server, entries…
  *
- * Returns one of: gone; kept, position, whether to fold; behind, position, messages;
- * reset, position, position of the snapshot, snapshot, messages from the first one kept.
+ * Returns one of: gone; kept, position, whether to fold; busy, since another server has its turn;
+ * behind, position, messages; reset, position, position of the snapshot, snapshot, messages from the
+ * first one kept.
  */
 export const APPEND = script(`
-local head = redis.call('HMGET', KEYS[1], 'at', 'by', 'trimmed', 'folded', 'size', 'room')
+local head = redis.call('HMGET', KEYS[1], 'at', 'by', 'trimmed', 'folded', 'size', 'room', 'turn', 'until')
 if not head[1] then return {'gone'} end
 local at, after, trimmed = tonumber(head[1]), tonumber(ARGV[1]), tonumber(head[3])
 if after <= 0 then
@@ -61,10 +68,17 @@ if after <= 0 then
   redis.call('PERSIST', KEYS[3])
 end
 if head[2] == ARGV[3] then return {'kept', at, 0} end
+local appends = #ARGV > 5
+local function now()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local others = appends and head[7] and head[7] ~= ARGV[5] and now() < tonumber(head[8])
 if at == after and (ARGV[2] == '' or head[2] == ARGV[2]) then
+  if others then return {'busy'} end
   local before, room = tonumber(head[5]), tonumber(head[6])
   local size = before
-  for first = 5, #ARGV, ${TOGETHER} do
+  for first = 6, #ARGV, ${TOGETHER} do
     local last = math.min(first + ${TOGETHER - 1}, #ARGV)
     at = at + last - first + 1
     local message = {'XADD', KEYS[2], at .. '-0', 'by', ARGV[3]}
@@ -75,9 +89,15 @@ if at == after and (ARGV[2] == '' or head[2] == ARGV[2]) then
     end
     redis.call(unpack(message))
   end
-  if at > after then redis.call('HSET', KEYS[1], 'at', at, 'by', ARGV[3], 'size', size) end
+  if appends then
+    redis.call('HSET', KEYS[1], 'at', at, 'by', ARGV[3], 'size', size)
+    if head[7] then redis.call('HDEL', KEYS[1], 'turn', 'until') end
+  end
   local full = math.floor(before / room) < math.floor(size / room)
   return {'kept', at, full and 1 or 0}
+end
+if appends and not others then
+  redis.call('HSET', KEYS[1], 'turn', ARGV[5], 'until', now() + ${TURN})
 end
 local known = after <= at and (after > trimmed or (after == 0 and trimmed == 0))
 if known and after > 0 and ARGV[2] ~= '' then
