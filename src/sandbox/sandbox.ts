@@ -221,8 +221,8 @@ export class Sandbox {
   }
 
   /**
-   * Resolves when memory holds what is kept, and all of it. Whoever reads the sandbox outside of
-   * `change` and `answer` waits for this before. Undefined without a log.
+   * Resolves when memory holds exactly what is kept. Code that reads the sandbox outside of
+   * `change` and `answer` waits for this first. Undefined without a log.
    *
    * @throws NotSavedError if the log cannot be read
    */
@@ -251,7 +251,7 @@ export class Sandbox {
     this.added = { cleared: 'journal' };
   }
 
-  /** Does what a kept change does to the evidence. */
+  /** Applies a kept change to the evidence. */
   clear(cleared: Cleared): void {
     this.journal.clear();
     if (cleared === 'journal') return;
