@@ -26,6 +26,9 @@ export interface SandboxLimits {
   readonly onFinding?: OnFinding | undefined;
 }
 
+/** Sandboxes of a fleet that a server holds in memory, besides the default one. */
+const MOST_HELD = 10_000;
+
 /** All sandboxes of a server, each created at its first use. */
 export class Sandboxes {
   readonly required: boolean;
@@ -109,6 +112,11 @@ export class Sandboxes {
     if (name !== STAGING_SANDBOX && isFull) return undefined;
     const sandbox = this.#open(name);
     this.#named.set(name, sandbox);
+    if (this.#fleet !== undefined && this.#named.size > MOST_HELD) {
+      // The first one that was opened. Its next use reads it again.
+      const [oldest = name] = this.#named.keys();
+      this.#named.delete(oldest);
+    }
     return sandbox;
   }
 
