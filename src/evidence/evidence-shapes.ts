@@ -116,23 +116,41 @@ const COVERAGE_STATE = list(
   }),
 );
 
+const FINDING_COUNTS = list(object({ code: given(CODE), count: given(ANY_NUMBER) }));
+
+const FINDING = {
+  code: given(CODE),
+  message: given(ANY_TEXT),
+  exchange: given(ANY_NUMBER),
+  operation: given(OPERATION),
+  method: given(ANY_TEXT),
+  target: given(ANY_TEXT),
+  at: given(ANY_TEXT),
+};
+
 const FINDINGS_STATE = object({
-  counts: given(list(object({ code: given(CODE), count: given(ANY_NUMBER) }))),
-  findings: given(
+  counts: given(FINDING_COUNTS),
+  findings: given(list(object(FINDING))),
+  attempts: given(list(ATTEMPT)),
+});
+
+/** The evidence of sandboxes that were reset or deleted. */
+export const PAST_STATE = object({
+  coverage: given(
     list(
       object({
-        code: given(CODE),
-        message: given(ANY_TEXT),
-        exchange: given(ANY_NUMBER),
-        operation: given(OPERATION),
-        method: given(ANY_TEXT),
-        target: given(ANY_TEXT),
-        at: given(ANY_TEXT),
+        slot: given(ANY_NUMBER),
+        count: given(ANY_NUMBER),
+        first: maybe(object({ sandbox: given(ANY_TEXT), exchange: given(ANY_NUMBER) })),
+        by: maybe(TEXTS),
       }),
     ),
   ),
-  attempts: given(list(ATTEMPT)),
+  counts: given(FINDING_COUNTS),
+  findings: given(list(object({ ...FINDING, sandbox: given(ANY_TEXT) }))),
 });
+
+export type PastState = ValueOf<typeof PAST_STATE>;
 
 /** The evidence of a sandbox, without the exchanges that the journal keeps. */
 export const EVIDENCE_STATE = object({

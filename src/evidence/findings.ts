@@ -168,17 +168,15 @@ export class Findings {
   }
 
   #keep(noted: Noted, { exchange, at, seen, call }: FindingSource): void {
-    const finding: Finding = {
-      code: noted.code,
+    const finding = findingOf({
+      ...noted,
       sandbox: this.sandbox,
       exchange,
       operation: call.operation,
       method: seen.method,
       target: cut(seen.target, KEPT_TARGET),
       at: new Date(at).toISOString(),
-      message: noted.message,
-      advice: noted.advice,
-    };
+    });
     this.#kept ??= [];
     if (this.#kept.length < MOST) this.#kept.push(finding);
     this.#onFinding?.(finding);
@@ -204,7 +202,7 @@ export class Findings {
     if (counts.length > 0)
       this.#counts = new Map(counts.map(({ code, count }) => [code, { count }]));
     const { sandbox } = this;
-    this.#kept = findings.map((it) => ({ ...it, sandbox, advice: FINDING_CODES[it.code] }));
+    this.#kept = findings.map((it) => findingOf({ ...it, sandbox }));
     for (const attempt of attempts) this.noteAttempt(attempt, world);
   }
 
@@ -214,6 +212,13 @@ export class Findings {
     this.#retries = undefined;
     this.#checkedKey = undefined;
   }
+}
+
+/** A finding, with its members in the order in which reports show them. */
+export function findingOf(made: Omit<Finding, 'advice'>): Finding {
+  const { code, sandbox, exchange, operation, method, target, at, message } = made;
+  const advice = FINDING_CODES[code];
+  return { code, sandbox, exchange, operation, method, target, at, message, advice };
 }
 
 /** Remembers nothing, so that nothing is a retry. */

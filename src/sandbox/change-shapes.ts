@@ -1,5 +1,5 @@
 import { chooseOptions } from '../contract/assumption-table.ts';
-import { EVIDENCE_STATE, EXCHANGE_EVIDENCE } from '../evidence/evidence-shapes.ts';
+import { EVIDENCE_STATE, EXCHANGE_EVIDENCE, PAST_STATE } from '../evidence/evidence-shapes.ts';
 import { ASSUME } from '../scenario/assume-shape.ts';
 import { SCENARIO_SOURCE } from '../scenario/scenario-source.ts';
 import { internal, object } from '../shape/objects.ts';
@@ -53,6 +53,7 @@ export const PLAIN_CHANGE = object({
   counts: maybe(COUNTS),
   exchange: maybe(EXCHANGE_EVIDENCE),
   cleared: maybe(choice(['journal', 'evidence'])),
+  past: maybe(PAST_STATE),
 });
 
 /** The parts of a change that may hold an int64. */
@@ -66,6 +67,7 @@ export const PLAIN_SNAPSHOT = object({
   upstream: given(UPSTREAM),
   counts: given(COUNTS),
   evidence: given(EVIDENCE_STATE),
+  past: given(PAST_STATE),
 });
 
 /** The parts of a snapshot that may hold an int64. Stores are differences from that of the start. */

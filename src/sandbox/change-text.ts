@@ -42,14 +42,14 @@ export class SandboxTexts implements LogTexts<Change, SandboxSnapshot> {
     this.#loading = loading;
   }
 
-  writeEntry({ store, settings = {}, counts, exchange, cleared }: Change): string {
+  writeEntry({ store, settings = {}, counts, exchange, ...added }: Change): string {
     const { start, upstream, ...others } = settings;
     const plain = {
       ...others,
       upstream: upstream && nameOf(upstream.is),
       counts,
       exchange: exchange && evidenceValue(exchange),
-      cleared,
+      ...added,
     };
     const exact = [
       ...(store === undefined ? [] : [`"store":${storeChangeText(store)}`]),
@@ -61,7 +61,7 @@ export class SandboxTexts implements LogTexts<Change, SandboxSnapshot> {
   /** @throws Error if this server cannot make the change */
   async readEntry(text: string): Promise<Change> {
     const [first, second] = linesOf(text);
-    const { counts, exchange, cleared, upstream, ...others } = read(PLAIN_CHANGE, first);
+    const { counts, exchange, cleared, past, upstream, ...others } = read(PLAIN_CHANGE, first);
     const { store, start } = read(EXACT_CHANGE, second, parseJson);
     const settings: SettingsChange = {
       ...others,
@@ -69,14 +69,14 @@ export class SandboxTexts implements LogTexts<Change, SandboxSnapshot> {
       ...(upstream && { upstream: { is: await this.#open(upstream) } }),
     };
     const isSet = Object.keys(settings).length > 0;
-    return { store, settings: isSet ? settings : undefined, counts, exchange, cleared };
+    return { store, settings: isSet ? settings : undefined, counts, exchange, cleared, past };
   }
 
   writeSnapshot({ store, state }: SandboxSnapshot): string {
     if (state === undefined) throw new Error('The snapshot has only records.');
-    const { settings, counts, snapshots, evidence } = state;
+    const { settings, snapshots, ...rest } = state;
     const { start, upstream, ...others } = settings;
-    const plain = { ...others, upstream: nameOf(upstream.is), counts, evidence };
+    const plain = { ...others, ...rest, upstream: nameOf(upstream.is) };
     const from = this.#storeOf(start);
     const stores = [...snapshots].map(
       ([name, its]) => `{"name":${JSON.stringify(name)},"store":${differenceText(from, its)}}`,
@@ -88,13 +88,13 @@ export class SandboxTexts implements LogTexts<Change, SandboxSnapshot> {
   /** @throws Error if this server cannot restore the snapshot */
   async readSnapshot(text: string): Promise<SandboxSnapshot> {
     const [first, second] = linesOf(text);
-    const { counts, evidence, upstream, ...others } = read(PLAIN_SNAPSHOT, first);
+    const { counts, evidence, past, upstream, ...others } = read(PLAIN_SNAPSHOT, first);
     const { store, start: named, snapshots } = read(EXACT_SNAPSHOT, second, parseJson);
     const start = await this.#startFrom(named);
     const settings = { ...others, start, upstream: { is: await this.#open(upstream) } };
     const from = this.#storeOf(start);
     const stores = snapshots.map(({ name, store: its }) => [name, changed(from, its)] as const);
-    const state = { settings, counts, snapshots: new Map(stores), evidence };
+    const state = { settings, counts, snapshots: new Map(stores), evidence, past };
     return { store: changed(from, store), state };
   }
 

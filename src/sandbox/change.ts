@@ -1,5 +1,5 @@
 import type { Choices } from '../contract/assumption-table.ts';
-import type { EvidenceState, ExchangeEvidence } from '../evidence/evidence-shapes.ts';
+import type { EvidenceState, ExchangeEvidence, PastState } from '../evidence/evidence-shapes.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import type { ClockState } from '../service/clock.ts';
 import type { RateWindow } from '../service/rate-limit.ts';
@@ -16,10 +16,12 @@ export interface Change extends Added {
   readonly counts?: CountsChange | undefined;
 }
 
-/** The effect of a change on the evidence, once it is kept. */
+/** What a change does to the evidence, once it is kept. */
 export interface Added {
   readonly exchange?: ExchangeEvidence | undefined;
   readonly cleared?: Cleared | undefined;
+  /** The evidence of a deleted sandbox, which the default one keeps in a fleet. */
+  readonly past?: PastState | undefined;
 }
 
 /** The journal alone, or coverage and findings too. */
@@ -69,7 +71,7 @@ export interface RateCount {
   readonly window?: RateWindow | undefined;
 }
 
-/** The state of a sandbox that replaces its earlier changes in a log. */
+/** What a log needs to know of a sandbox, in place of its changes so far. */
 export interface SandboxSnapshot {
   readonly store: Store;
   /** Everything else; undefined if the log keeps only the records. */
@@ -82,6 +84,7 @@ export interface SandboxState {
   readonly counts: CountsChange;
   readonly snapshots: ReadonlyMap<string, Store>;
   readonly evidence: EvidenceState;
+  readonly past: PastState;
 }
 
 /** Where the changes of a sandbox are kept. */

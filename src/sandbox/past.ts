@@ -1,15 +1,30 @@
-import { type Shown, SLOTS, together } from '../evidence/coverage.ts';
+import { type Coverage, type Shown, SLOTS, together } from '../evidence/coverage.ts';
+import type { PastState } from '../evidence/evidence-shapes.ts';
 import type { FindingCode } from '../evidence/finding-codes.ts';
-import { type Finding, MOST_TOGETHER } from '../evidence/findings.ts';
-import type { Sandbox } from './sandbox.ts';
+import { type Finding, type Findings, findingOf, MOST_TOGETHER } from '../evidence/findings.ts';
+
+/** The coverage and findings of a sandbox, or of several. */
+interface Evidence {
+  readonly coverage: Pick<Coverage, 'at'>;
+  readonly findings: Pick<Findings, 'kept' | 'counts'>;
+}
 
 /** The evidence of sandboxes that were reset or deleted, in the form of one more sandbox. */
-export class Past {
-  readonly #shown: Shown[] = [];
-  readonly kept: Finding[] = [];
+export class Past implements Evidence {
+  readonly kept: Finding[];
   readonly counts = new Map<FindingCode, { count: number }>();
+  readonly #shown: Shown[] = [];
 
-  add({ coverage, findings }: Sandbox): void {
+  /** @param state of another past, which this one continues */
+  constructor({ coverage, counts, findings }: PastState = NOTHING) {
+    for (const { slot, count, first, by } of coverage) {
+      this.#shown[slot] = { count, ...(first && { first }), ...(by && { by }) };
+    }
+    for (const { code, count } of counts) this.counts.set(code, { count });
+    this.kept = findings.map(findingOf);
+  }
+
+  add({ coverage, findings }: Evidence): void {
     for (let slot = 0; slot < SLOTS; slot += 1) {
       const shown = coverage.at(slot);
       if (shown.count > 0) this.#shown[slot] = together([this.at(slot), shown]);
@@ -23,4 +38,22 @@ export class Past {
   at(slot: number): Shown {
     return this.#shown[slot] ?? { count: 0 };
   }
+
+  get coverage(): Evidence['coverage'] {
+    return this;
+  }
+
+  get findings(): Evidence['findings'] {
+    return this;
+  }
+
+  get state(): PastState {
+    return {
+      coverage: this.#shown.flatMap((shown, slot) => ({ slot, ...shown })),
+      counts: [...this.counts].map(([code, { count }]) => ({ code, count })),
+      findings: this.kept.map(({ advice: _, ...finding }) => finding),
+    };
+  }
 }
+
+const NOTHING: PastState = { coverage: [], counts: [], findings: [] };

@@ -1,4 +1,4 @@
-/** The limit of sandboxes is reached. */
+/** There are as many sandboxes as there may be. */
 export class SandboxLimitError extends Error {
   override readonly name = 'SandboxLimitError';
 

@@ -6,7 +6,6 @@ import { forkStore, type Store } from '../store/store.ts';
 import type {
   Added,
   Change,
-  Cleared,
   CountsChange,
   SandboxLog,
   SandboxSnapshot,
@@ -14,6 +13,7 @@ import type {
   SettingsChange,
 } from './change.ts';
 import type { Made, Replica } from './commits.ts';
+import { Past } from './past.ts';
 import { type Setup, setupFrom } from './setup.ts';
 import {
   allCounts,
@@ -29,7 +29,9 @@ export interface Replicated extends Witness {
   notes: CountNote[] | undefined;
   added: Added;
   preferredCounts(scenario: string): Counts<number>;
-  clear(cleared: Cleared): void;
+  /** The evidence before resets; undefined if its server keeps that. */
+  past: Past | undefined;
+  settle(added: Added): void;
 }
 
 /** The state of a sandbox, as its log sees it. */
@@ -77,7 +79,7 @@ export class SandboxReplica implements Replica<Change, SandboxSnapshot> {
     return { change, undo: () => undo(store) };
   }
 
-  apply({ store, settings, counts, exchange, cleared }: Change): void {
+  apply({ store, settings, counts, exchange, ...added }: Change): void {
     const sandbox = this.#sandbox;
     if (settings !== undefined) applySettings(sandbox, settings);
     this.#store.start = sandbox.setup.start.store;
@@ -85,7 +87,7 @@ export class SandboxReplica implements Replica<Change, SandboxSnapshot> {
     if (settings?.snapshots !== undefined) this.#changeSnapshots(settings.snapshots);
     if (counts !== undefined) applyCounts(sandbox, counts);
     if (exchange !== undefined) putExchange(sandbox, exchange);
-    if (cleared !== undefined) sandbox.clear(cleared);
+    sandbox.settle(added);
   }
 
   snapshot(): SandboxSnapshot {
@@ -107,6 +109,7 @@ export class SandboxReplica implements Replica<Change, SandboxSnapshot> {
     applyCounts(sandbox, state.counts);
     const latest = earlier.flatMap(({ exchange }) => exchange ?? []);
     restoreEvidence(sandbox, state.evidence, latest);
+    sandbox.past = new Past(state.past);
   }
 
   #changeSnapshots(changes: NonNullable<SettingsChange['snapshots']>): void {
@@ -126,6 +129,7 @@ export function stateOf(sandbox: Replicated): SandboxState {
     counts: allCounts(sandbox.setup),
     snapshots: sandbox.setup.snapshots,
     evidence: evidenceState(sandbox),
+    past: (sandbox.past ?? new Past()).state,
   };
 }
 

@@ -12,8 +12,9 @@ import { MovableClock } from '../service/clock.ts';
 import { type CountNote, Counts } from '../service/counts.ts';
 import { type World, withChoices } from '../service/world.ts';
 import { forkStore, restoreStore, type Store } from '../store/store.ts';
-import type { Added, Change, Cleared, SandboxLog, SandboxSnapshot } from './change.ts';
+import type { Added, Change, SandboxLog, SandboxSnapshot } from './change.ts';
 import { Commits, type Job } from './commits.ts';
+import { Past } from './past.ts';
 import { SandboxReplica } from './sandbox-replica.ts';
 import { firstSetup, type Setup, setupFrom } from './setup.ts';
 import type { Upstream } from './upstream.ts';
@@ -54,6 +55,8 @@ export class Sandbox {
   #endings: Set<() => void> | undefined;
   /** Notes what rules and rates count; undefined if nobody wants to know. */
   notes: CountNote[] | undefined;
+  /** In a fleet, the evidence of this sandbox before resets, and of deleted ones in the default one. */
+  past: Past | undefined;
   /** What the work that runs now adds to its change. */
   added: Added = {};
 
@@ -73,6 +76,7 @@ export class Sandbox {
     const setup = firstSetup(start, store, this.clock, this);
     this.#setup = { ...setup, upstream: share.upstream };
     this.#kept = kept;
+    this.past = kept?.log.isShared ? new Past() : undefined;
     this.#commits = kept && new Commits(kept.log, new SandboxReplica(this, kept), kept.position);
   }
 
@@ -165,7 +169,7 @@ export class Sandbox {
           ({ added } = this);
         },
         kept: () => {
-          if (added.cleared !== undefined) this.clear(added.cleared);
+          this.settle(added);
           resolve(result);
         },
         failed: reject,
@@ -221,8 +225,8 @@ export class Sandbox {
   }
 
   /**
-   * Resolves when memory holds exactly what is kept. Code that reads the sandbox outside of
-   * `change` and `answer` waits for this first. Undefined without a log.
+   * Resolves when memory holds what is kept, and all of it. Whoever reads the sandbox outside of
+   * `change` and `answer` waits for this before. Undefined without a log.
    *
    * @throws NotSavedError if the log cannot be read
    */
@@ -251,11 +255,14 @@ export class Sandbox {
     this.added = { cleared: 'journal' };
   }
 
-  /** Applies a kept change to the evidence. */
-  clear(cleared: Cleared): void {
+  /** Does what a kept change does to the evidence, except for recording its exchange. */
+  settle({ cleared, past }: Added): void {
+    if (past !== undefined) this.past?.add(new Past(past));
+    if (cleared === undefined) return;
     this.journal.clear();
     if (cleared === 'journal') return;
-    this.#share.forgotten(this);
+    if (this.past === undefined) this.#share.forgotten(this);
+    else this.past.add(this);
     this.coverage.clear();
     this.findings.clear();
   }

@@ -1,5 +1,6 @@
 import { DEFAULTS } from '../defaults.ts';
 import { type CoverageReport, coverageOf } from '../evidence/coverage.ts';
+import type { PastState } from '../evidence/evidence-shapes.ts';
 import { type FindingsReport, findingsOf, type OnFinding } from '../evidence/findings.ts';
 import type { Observer } from '../evidence/journal.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
@@ -22,7 +23,7 @@ export interface SandboxLimits {
   readonly maxSandboxes?: number | undefined;
   /** Whether a request must name a sandbox. */
   readonly sandboxRequired?: boolean | undefined;
-  /** Called for each new finding. */
+  /** Called for each finding when it is made. */
   readonly onFinding?: OnFinding | undefined;
 }
 
@@ -152,8 +153,8 @@ export class Sandboxes {
   }
 
   /**
-   * Checks that a name is free, so that `find` creates its sandbox. In a fleet, creates the
-   * sandbox, since another server could be faster.
+   * Sees that a name is free, so that `find` creates its sandbox. In a fleet, creates it, since another
+   * server could be faster.
    *
    * @throws NotSavedError
    */
@@ -167,9 +168,25 @@ export class Sandboxes {
   /** Deletes a sandbox wherever it is, as `delete` does. */
   async remove(name: string): Promise<boolean> {
     if (this.#fleet === undefined) return this.delete(name);
+    const past = await this.#pastOf(name);
     const isFirst = await kept(this.#fleet.delete(name));
     this.delete(name);
+    if (isFirst) {
+      await this.default.change(() => {
+        this.default.added = { past };
+      });
+    }
     return isFirst;
+  }
+
+  /** What a sandbox of the fleet leaves behind if it is deleted now. */
+  async #pastOf(name: string): Promise<PastState> {
+    // Not the one in memory, which would be created again.
+    const sandbox = this.#open(name, false);
+    await sandbox.current();
+    const past = new Past(sandbox.past?.state);
+    past.add(sandbox);
+    return past.state;
   }
 
   /** Every sandbox as it is now, the default one and staging first. */
@@ -194,19 +211,24 @@ export class Sandboxes {
     const sandbox = name === STAGING_SANDBOX ? undefined : this.#named.get(name);
     if (sandbox === undefined) return false;
     this.#named.delete(name);
-    this.#past.add(sandbox);
+    if (this.#fleet === undefined) this.#past.add(sandbox);
     sandbox.end();
     return true;
   }
 
+  #evidenceOf(all: Iterable<Sandbox>): readonly (Past | Sandbox)[] {
+    const sandboxes = [...all];
+    return [this.#past, ...sandboxes.flatMap(({ past }) => past ?? []), ...sandboxes];
+  }
+
   /** What clients were shown in all sandboxes, including deleted and reset ones. */
   coverage(all: Iterable<Sandbox> = this): CoverageReport {
-    return coverageOf([this.#past, ...[...all].map((it) => it.coverage)]);
+    return coverageOf(this.#evidenceOf(all).map((it) => it.coverage));
   }
 
   /** What clients did in all sandboxes, including deleted and reset ones. */
   findings(all: Iterable<Sandbox> = this): FindingsReport {
-    return findingsOf([this.#past, ...[...all].map((it) => it.findings)]);
+    return findingsOf(this.#evidenceOf(all).map((it) => it.findings));
   }
 
   /** Ends everything that lasts as long as a sandbox, so that a server can close. */

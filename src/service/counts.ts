@@ -1,4 +1,4 @@
-/** Called with each count before it changes, so that a change can be repeated and undone. */
+/** Told of each count before it changes, so that a change can be repeated and undone. */
 export interface CountNote {
   readonly counts: object;
   readonly key: number | string;

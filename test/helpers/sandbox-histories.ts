@@ -223,7 +223,7 @@ const history = fc.array(
 export function shown({ sandbox, replica }: Copy): object {
   const { store, state } = replica.snapshot();
   if (state === undefined) throw new Error('there is no state');
-  const { settings, counts, snapshots, evidence } = state;
+  const { settings, counts, snapshots, evidence, past } = state;
   const { start, ...others } = settings;
   const byText = <T>(all: readonly T[]): T[] =>
     all.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
@@ -238,6 +238,7 @@ export function shown({ sandbox, replica }: Copy): object {
     counts: { rules: byText(counts.rules), rates: byText(counts.rates) },
     // What a later call repeats is known by the versions of one server.
     evidence: { ...evidence, findings: { ...evidence.findings, attempts: [] } },
+    past,
     exchanges: [...sandbox.journal.select()].map(exchangeText),
     coverage: coverageOf([sandbox.coverage]),
     findings: findingsOf([sandbox.findings]),
@@ -251,7 +252,7 @@ function runKept({ sandbox, replica }: Copy, step: Step): Change | undefined {
     seen = step.run(sandbox);
   });
   if (change?.exchange !== undefined) putExchange(sandbox, change.exchange, seen);
-  if (change?.cleared !== undefined) sandbox.clear(change.cleared);
+  sandbox.settle(change ?? {});
   return change;
 }
 
