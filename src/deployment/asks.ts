@@ -1,6 +1,6 @@
 import { type OperationId, operationShape } from '../contract/operations.ts';
 
-/** What only the deployment can tell: ids, and what it has done so far. */
+/** Facts that only the deployment can tell: ids, and what it has done so far. */
 export type FactName =
   | 'pet'
   | 'largePet'
@@ -20,7 +20,7 @@ interface More {
   readonly body?: string;
   /** Sent once for each order that this flag names. */
   readonly each?: 'cancel' | 'shipped' | 'cancelled';
-  /** Sent so many times at once. */
+  /** Sent this many times at once. */
   readonly times?: number;
   /** A fact that must be known besides those in the path. */
   readonly given?: FactName;
@@ -45,7 +45,7 @@ export const LARGE_CATEGORY = 2n ** 53n + 1n;
 /** The id that a body must not have. */
 export const SENT_ID = 7_777_777_777_777_777n;
 
-/** A status and a field that nobody has seen. */
+/** A status and a field that the document does not have. */
 export const UNSEEN = 'petstore-mock-check';
 
 export const OTHER_ORIGIN = 'https://petstore-mock-check.example';

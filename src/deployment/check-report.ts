@@ -12,7 +12,7 @@ export interface CheckReport {
 /**
  * Judges what was seen.
  *
- * @param keys what must not appear, although a deployment may repeat it
+ * @param keys keys to mask: a deployment may repeat them
  */
 export function checkReport(seen: Seen, keys: readonly string[]): CheckReport {
   const hide = (text: string) => keys.reduce((hidden, key) => hidden.replaceAll(key, 'KEY'), text);

@@ -116,8 +116,8 @@ function requireAccess(first: Exchange | undefined): void {
   if (first === undefined || first.accepted) return;
   const location = first.header('location');
   const hints: Readonly<Record<number, string>> = {
-    401: 'the key is refused: --key gives another',
-    403: 'the key is refused: --key gives another',
+    401: 'the key is refused; give another with --key',
+    403: 'the key is refused; give another with --key',
     404: 'is the base URL right? It ends in /v1',
   };
   const hint = location === undefined ? hints[first.status] : `it redirects to ${location}`;

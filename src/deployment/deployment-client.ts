@@ -28,7 +28,7 @@ export interface DeploymentOptions {
 
 export interface DeploymentRequest {
   readonly method: string;
-  /** What follows the base URL, such as `/pets?limit=1`. */
+  /** The path below the base URL, such as `/pets?limit=1`. */
   readonly path: string;
   /** The key to send; by default that of the deployment, none if null. */
   readonly key?: string | null | undefined;
@@ -43,12 +43,12 @@ export interface DeploymentReply {
   readonly body: Buffer;
 }
 
-/** A deployment gave no whole reply. The message never has a key. */
+/** A deployment gave no complete reply. The message never contains a key. */
 export class DeploymentError extends Error {
   override readonly name = 'DeploymentError';
 }
 
-/** Replies with 429 to one request that are waited out, and the longest wait in seconds. */
+/** How many 429 replies to one request to wait out, and the longest wait in seconds. */
 const MOST_WAITS = 3;
 const LONGEST_WAIT = 60;
 
@@ -93,7 +93,7 @@ export class DeploymentClient {
     }
   }
 
-  /** Lets no request start for so many milliseconds. */
+  /** Lets no request start for this many milliseconds. */
   rest(milliseconds: number): void {
     this.#pace.rest(milliseconds);
   }
@@ -210,7 +210,7 @@ const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|CERT_UNTRUSTED/;
 export function reasonOf(error: unknown): string {
   const code = codeOf(error) ?? '';
   if (UNTRUSTED.test(code))
-    return `its certificate is not trusted (${code}); --cacert names one to trust`;
+    return `its certificate is not trusted (${code}); name one to trust with --cacert`;
   const message = error instanceof Error ? error.message : String(error);
   return message.includes(code) ? message : `${message} (${code})`;
 }

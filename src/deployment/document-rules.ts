@@ -19,7 +19,7 @@ interface Rule {
 
 const [LIMIT] = OPERATIONS.listPets.parameters;
 
-/** The rules of the document that its records cannot say. */
+/** The rules of the document beyond the shape of its records. */
 const RULES: readonly Rule[] = [
   {
     reply: ['listPets', 200],

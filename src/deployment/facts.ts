@@ -1,7 +1,7 @@
 import { ASKS, type AskName, type FactName, SENT_ID } from './asks.ts';
 import { idIn, type JsonRecord, type Seen, withId } from './seen.ts';
 
-/** What the user told about orders, besides the deployment itself. */
+/** What the user told about the orders of the deployment. */
 export interface NamedOrders {
   readonly cancel: readonly bigint[];
   readonly shipped: readonly bigint[];
@@ -9,7 +9,7 @@ export interface NamedOrders {
 }
 
 interface Fact {
-  /** What a path shows in its place before it is known. */
+  /** The placeholder in a path until it is known. */
   readonly description: string;
   /** The request whose reply it follows from, if that is not always sent. */
   readonly after?: AskName;

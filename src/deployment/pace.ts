@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** Tells the time and lets it pass. Tests replace it, so that none has to wait. */
+/** Reads the time and waits. Tests replace it, so that none has to wait. */
 export interface Time {
   /** In milliseconds; only differences count. */
   readonly now: () => number;
@@ -28,7 +28,7 @@ export class Pace {
     if (at > now) await this.#time.wait(at - now);
   }
 
-  /** Lets nobody start for so many milliseconds. */
+  /** Lets no request start for this many milliseconds. */
   rest(milliseconds: number): void {
     this.#next = Math.max(this.#next, this.#time.now() + milliseconds);
   }

@@ -132,7 +132,7 @@ function recordDifferences(name: RecordName, value: unknown, at: string): Found[
   return found;
 }
 
-/** Whether nobody has seen a value, not even in what a check sends. */
+/** Whether a value is new: in neither the document nor the requests of a check. */
 function isNew(value: string, seen: readonly string[]): boolean {
   return value !== UNSEEN && !seen.includes(value);
 }

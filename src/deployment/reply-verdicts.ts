@@ -69,7 +69,7 @@ function isExcused(seen: Seen, { name, status, order }: Exchange): boolean {
   }
 }
 
-/** Errors with a status that the document does not show. Those have its Error object all the same. */
+/** Errors with a status that the document does not show. They must still have its Error object. */
 function otherErrors(seen: Seen): ReplyVerdict[] {
   const isDocumented = (operation: OperationId, status: number) =>
     DOCUMENTED_REPLIES.some((it) => it.operation === operation && it.status === status);

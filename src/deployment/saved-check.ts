@@ -8,15 +8,15 @@ import type { Seen } from './seen.ts';
 /** The flags with which a mock answers as a deployment does. */
 export interface SavedConfig {
   readonly assume: Partial<Choices>;
-  /** Present where the deployment's replies carry no `Mock-Basis`. */
+  /** Present if the deployment's replies carry no `Mock-Basis`. */
   readonly plain?: true;
-  /** The deployment's time, where it is not the real one. */
+  /** The deployment's time, if it differs from real time. */
   readonly clock?: string;
   /** What the dashboard shows beside the assumptions. */
   readonly checked: Checked;
 }
 
-/** Clocks of two machines that differ by less, in milliseconds, tell the same time. */
+/** Clocks that differ by less than this, in milliseconds, count as equal. */
 const SAME_TIME = 10 * 60 * 1000;
 
 /** The config file for what was settled. */
@@ -39,7 +39,7 @@ export function savedConfig(
   };
 }
 
-/** What changed about a deployment since an earlier check. */
+/** What changed in a deployment since an earlier check. */
 export interface CheckChange {
   /** An assumption, or an operation with a status. */
   readonly subject: string;
@@ -47,7 +47,7 @@ export interface CheckChange {
   readonly after: string;
 }
 
-/** Compares a check with an earlier one. What only one of them could tell has not changed. */
+/** Compares a check with an earlier one. What only one of them could settle has not changed. */
 export function changesSince(earlier: EarlierCheck, report: CheckReport): CheckChange[] {
   const now = earlierCheck(report);
   return [...earlier].flatMap(([subject, before]) => {
@@ -56,7 +56,7 @@ export function changesSince(earlier: EarlierCheck, report: CheckReport): CheckC
   });
 }
 
-/** The verdicts of a check that say something, by subject. */
+/** The verdicts of a check by subject, without those that are open. */
 type EarlierCheck = ReadonlyMap<string, string>;
 
 /**

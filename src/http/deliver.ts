@@ -21,7 +21,7 @@ export function deliver(
   const { request, response, sandbox, wire } = asked;
   const { from } = body;
   let recorded = false;
-  /** Records the exchange, and goes on once that is kept. */
+  /** Records the exchange, and continues once it is kept. */
   const record = (changes: Partial<Reply>, then: () => void): void => {
     if (recorded) return;
     recorded = true;
@@ -33,7 +33,7 @@ export function deliver(
   const breakOff = (reason: string): void => record({ reason }, () => response.destroy());
 
   const stop = whenLeft(request.socket, () => {
-    breakOff('the client left before it had the reply');
+    breakOff('the client disconnected before it had the reply');
     discard(from);
   });
   response.once('close', stop);
@@ -60,7 +60,7 @@ export function deliver(
 
 const NO_BODY: Body = { kind: 'none' };
 
-/** A body as evidence looks at it. */
+/** A body as evidence reads it. */
 function contentOf(bytes: Buffer): Body {
   return bytes.length === 0 ? NO_BODY : { kind: 'json', text: bytes.toString() };
 }

@@ -39,7 +39,7 @@ export async function forward(
       deliver(asked, outcome, theirs, upstream.compare);
       return;
     }
-    // A rule can want the call made and another reply sent.
+    // A rule can ask for the call and for another reply.
     if (theirs !== undefined) discard(theirs.from);
     settle(asked, outcome);
   } catch (error) {
@@ -99,7 +99,9 @@ const NONE: ReadonlySet<string> = new Set();
 /** An upstream can be a mock. */
 const OF_MOCK: ReadonlySet<string> = new Set(['mock-basis']);
 
-/** What is for the mock, what concerns the framing that is made anew, and the deployment's name. */
+/**
+ * Headers for the mock, headers of the framing, which is written anew, and the deployment's name.
+ */
 const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'content-length',
   'expect',

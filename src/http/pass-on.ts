@@ -97,18 +97,18 @@ export function hold(
   from.on('data', onData).on('end', onEnd).on('error', onError);
 }
 
-/** Takes no more of a body. Its connection is kept if all of it has arrived. */
+/** Stops reading a body. Its connection is kept if all of it has arrived. */
 export function discard(from: DeploymentBody): void {
   from.on('error', () => {});
   if (from.complete) from.resume();
   else from.destroy();
 }
 
-/** What the end of each connection ends. One listener serves all replies on a connection. */
+/** What to end with each connection. One listener serves all replies on a connection. */
 const leaving = new WeakMap<Socket, Set<() => void>>();
 
 /**
- * Calls back if the client leaves.
+ * Calls back if the client disconnects.
  *
  * @returns cancels the callback
  */

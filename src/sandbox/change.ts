@@ -16,7 +16,7 @@ export interface Change extends Added {
   readonly counts?: CountsChange | undefined;
 }
 
-/** What a change does to the evidence, once it is kept. */
+/** The effect of a change on the evidence, once it is kept. */
 export interface Added {
   readonly exchange?: ExchangeEvidence | undefined;
   readonly cleared?: Cleared | undefined;
@@ -71,7 +71,7 @@ export interface RateCount {
   readonly window?: RateWindow | undefined;
 }
 
-/** What a log needs to know of a sandbox, in place of its changes so far. */
+/** The state of a sandbox that replaces its earlier changes in a log. */
 export interface SandboxSnapshot {
   readonly store: Store;
   /** Everything else; undefined if the log keeps only the records. */

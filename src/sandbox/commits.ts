@@ -6,7 +6,7 @@ import { SandboxLimitError } from './sandbox-limit.ts';
 /** A change that could not be kept and was undone. */
 export class NotSavedError extends Error {
   override readonly name = 'NotSavedError';
-  /** Of the reply to whoever wanted the change. */
+  /** The status of the reply to the request for the change. */
   readonly code: 'not_saved' | 'too_many_sandboxes';
 
   constructor(cause: unknown) {
@@ -47,7 +47,7 @@ export interface Job {
   readonly failed: (error: unknown) => void;
 }
 
-/** Somebody who waits until the state in memory is current. */
+/** A caller that waits until the state in memory is current. */
 interface Waiter {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -176,7 +176,7 @@ export class Commits<Change, Snapshot> {
     }
   }
 
-  /** Lets others go first for a time, and catches up with them. */
+  /** Lets others go first for a while, then catches up with them. */
   async #backOff(conflicts: number): Promise<void> {
     const longest = FIRST_WAIT * 2 ** Math.min(conflicts, MOST_DOUBLINGS);
     await sleep(Math.random() * longest);

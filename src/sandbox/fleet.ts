@@ -77,7 +77,7 @@ export class Fleet {
       [
         `the servers on ${shown} started from something else`,
         ...different,
-        'start this one like them, use another database (redis://HOST:PORT/1), or stop them and empty theirs (redis-cli FLUSHDB)',
+        'start this one the same way, use another database (redis://HOST:PORT/1), or stop them and empty theirs (redis-cli FLUSHDB)',
       ].join('\n'),
     );
   }

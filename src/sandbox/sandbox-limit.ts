@@ -1,4 +1,4 @@
-/** There are as many sandboxes as there may be. */
+/** The limit of sandboxes is reached. */
 export class SandboxLimitError extends Error {
   override readonly name = 'SandboxLimitError';
 

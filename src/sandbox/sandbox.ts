@@ -225,8 +225,8 @@ export class Sandbox {
   }
 
   /**
-   * Resolves when memory holds what is kept, and all of it. Whoever reads the sandbox outside of
-   * `change` and `answer` waits for this before. Undefined without a log.
+   * Resolves when memory holds exactly what is kept. Code that reads the sandbox outside of
+   * `change` and `answer` waits for this first. Undefined without a log.
    *
    * @throws NotSavedError if the log cannot be read
    */
@@ -255,7 +255,7 @@ export class Sandbox {
     this.added = { cleared: 'journal' };
   }
 
-  /** Does what a kept change does to the evidence, except for recording its exchange. */
+  /** Applies a kept change to the evidence, except for its exchange. */
   settle({ cleared, past }: Added): void {
     if (past !== undefined) this.past?.add(new Past(past));
     if (cleared === undefined) return;

@@ -23,7 +23,7 @@ export interface SandboxLimits {
   readonly maxSandboxes?: number | undefined;
   /** Whether a request must name a sandbox. */
   readonly sandboxRequired?: boolean | undefined;
-  /** Called for each finding when it is made. */
+  /** Called for each new finding. */
   readonly onFinding?: OnFinding | undefined;
 }
 
@@ -153,8 +153,8 @@ export class Sandboxes {
   }
 
   /**
-   * Sees that a name is free, so that `find` creates its sandbox. In a fleet, creates it, since another
-   * server could be faster.
+   * Checks that a name is free, so that `find` creates its sandbox. In a fleet, creates the
+   * sandbox, since another server could be faster.
    *
    * @throws NotSavedError
    */

@@ -25,7 +25,7 @@ export interface Setup {
 const NO_SNAPSHOTS: Setup['snapshots'] = new Map();
 const NO_COUNTS: Setup['preferred'] = new Map();
 
-/** The setup of a new sandbox. `noting` notes what is counted. */
+/** The setup of a new sandbox. `noting` records what is counted. */
 export function firstSetup(start: Start, store: Store, clock: Clock, noting: CountNotes): Setup {
   const fresh = { origin: start, snapshots: NO_SNAPSHOTS, upstream: undefined };
   return { ...fresh, ...started(start, store, clock, noting) };

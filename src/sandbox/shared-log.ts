@@ -4,7 +4,7 @@ import { LogGoneError, type RedisLog } from '../store/log/redis-log.ts';
 /** Asks for the snapshot, which a server needs before it knows anything. */
 const UNKNOWN: Position = -1;
 
-/** What the log of one sandbox needs of its fleet. */
+/** What the log of one sandbox needs from its fleet. */
 export interface SharedLogParts<Entry, Snapshot> {
   /** The incarnation that the sandbox's name has; undefined if it has none. */
   readonly find: () => Promise<string | undefined>;
@@ -15,7 +15,7 @@ export interface SharedLogParts<Entry, Snapshot> {
   readonly onGone: () => void;
 }
 
-/** What became of the creation of a sandbox. */
+/** The result of creating a sandbox. */
 export interface Created {
   readonly incarnation: string;
   /** False if another server had created it. */

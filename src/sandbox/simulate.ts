@@ -63,7 +63,7 @@ function decide(
   return sandbox.preferredRules(preferred).decide(call) ?? rules.decide(call);
 }
 
-/** Tells the client, or whoever reads the journal, what became of its preference. */
+/** Tells the client and the journal whether its preference was applied. */
 function heeded(outcome: Outcome, preferred: Preferred | undefined): Outcome {
   if (preferred === undefined || 'status' in preferred) return outcome;
   if (outcome.reply === undefined) return outcome;

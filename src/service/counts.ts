@@ -1,4 +1,4 @@
-/** Told of each count before it changes, so that a change can be repeated and undone. */
+/** Called with each count before it changes, so that a change can be repeated and undone. */
 export interface CountNote {
   readonly counts: object;
   readonly key: number | string;

@@ -142,7 +142,7 @@ describe('--diff', () => {
     writeFileSync(file, 'text');
     const { code, stderr } = await record('http://127.0.0.1:1/v1', file, '--diff');
     expect(code).toBe(2);
-    expect(stderr).toContain(`${file} is no earlier recording\n${file}:1:1: expected JSON`);
+    expect(stderr).toContain(`${file} is not an earlier recording\n${file}:1:1: expected JSON`);
     expect(stderr).not.toContain('will get');
   });
 });

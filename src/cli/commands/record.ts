@@ -50,7 +50,7 @@ async function earlierIn(file: string): Promise<Store> {
     return await loadFixture(resolve(file));
   } catch (error) {
     if (!(error instanceof FixtureError)) throw error;
-    const why = `--diff: ${file} is no earlier recording\n${error.message}`;
+    const why = `--diff: ${file} is not an earlier recording\n${error.message}`;
     throw new UsageError(why, { cause: error });
   }
 }

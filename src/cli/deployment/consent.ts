@@ -24,7 +24,7 @@ export async function askConsent(
   if (yes || isLoopbackName(hostOf(url))) return;
   if (input.isTTY !== true) {
     throw new UsageError(
-      `--yes is required to send requests to ${url.host}, since nobody can be asked here`,
+      `--yes is required to send requests to ${url.host}, since there is no terminal to ask on`,
     );
   }
   const prompt = createInterface({ input, output: notices });

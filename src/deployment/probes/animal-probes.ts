@@ -3,7 +3,7 @@ import { OPERATIONS } from '../../contract/operations.ts';
 import { type Exchange, idIn, type Seen } from '../seen.ts';
 import type { Probes } from './probe-shape.ts';
 
-/** So few animals can be in order by chance. */
+/** Fewer animals can be in order by chance. */
 const FEWEST_IN_ORDER = 5;
 
 /** What settles each assumption about animals. */
@@ -41,7 +41,7 @@ export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
     saw: (seen) => {
       const ids = idsOf(seen.get('petsAgain')) ?? [];
       const again = String(ids) === String(idsOf(seen.get('petsStill')));
-      return `GET /pets?limit=100: ids ${ids.slice(0, 4).join(', ')}, …, ${again ? 'the same again' : 'others at the second call'}`;
+      return `GET /pets?limit=100: ids ${ids.slice(0, 4).join(', ')}, …, ${again ? 'the same again' : 'a different order at the second call'}`;
     },
   },
   'pets-paging': {

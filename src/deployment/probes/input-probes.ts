@@ -26,11 +26,11 @@ export const INPUT_PROBES: Probes<keyof typeof INPUT> = {
     also: ['createUnseenStatus'],
     obstacle: (seen) => {
       if (seen.get('createUnseenStatus')?.accepted) {
-        return 'the deployment knows any status, so none is out of its list';
+        return 'the deployment accepts any status';
       }
       const isEmpty = seen.list('unseenFilter')?.length === 0;
       return isEmpty && seen.get('createUnseenStatus') === undefined
-        ? 'an empty list can mean that any status is known; --writes tells'
+        ? 'an empty list can mean that any status is accepted; use --writes to find out'
         : undefined;
     },
     options: {
@@ -51,7 +51,7 @@ export const INPUT_PROBES: Probes<keyof typeof INPUT> = {
     also: ['createNoName'],
     obstacle: (seen) =>
       seen.get('createLongName')?.accepted && seen.get('createNoName') === undefined
-        ? 'none or non-empty: an empty name tells, but would create an animal that does not say where it comes from'
+        ? 'none or non-empty: only an empty name could tell, but an animal without a name would not show where it comes from'
         : undefined,
     options: {
       none: (seen) =>
@@ -125,7 +125,7 @@ export const INPUT_PROBES: Probes<keyof typeof INPUT> = {
   },
 };
 
-/** Whether every refusal of input has this status. What was not refused is no matter of this. */
+/** Whether every refusal of input has this status. Ignores input that was accepted. */
 function refusalsAre(seen: Seen, status: number): boolean {
   const sent = seen
     .all('limitText', 'petText', 'createNoCategory', 'stockText', 'stockNothing')

@@ -21,7 +21,7 @@ export const ORDER_PROBES: Probes<keyof typeof ORDERS> = {
     obstacle: (seen) =>
       seen.list('ordersCancelled') !== undefined || listed(seen).some(isCancelled)
         ? undefined
-        : 'no order was cancelled; --writes and --cancel ID tell',
+        : 'no order was cancelled; use --writes and --cancel ID',
     options: {
       listed: (seen) => listed(seen).some(isCancelled) || stillListed(seen),
       removed: (seen) => !listed(seen).some(isCancelled) && !stillListed(seen),

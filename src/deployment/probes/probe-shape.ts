@@ -13,11 +13,11 @@ export interface Probe {
   readonly asks: readonly AskName[];
   /** Whether one of them is enough. */
   readonly any?: true;
-  /** Requests that make the verdict surer where they can be sent. */
+  /** Requests that make the verdict more certain, if they can be sent. */
   readonly also?: readonly AskName[];
-  /** What keeps the replies from settling it; undefined if nothing does. */
+  /** Why the replies cannot settle it; undefined if they can. */
   readonly obstacle?: Look<string | undefined>;
-  /** Whether what was seen is what each option answers. */
+  /** Whether the replies match each option. */
   readonly options: Readonly<Record<string, Look<boolean>>>;
   /** An option that is not listed, such as a rate. */
   readonly other?: Look<string | undefined>;

@@ -6,8 +6,8 @@ import { forkStore, type Store } from '../../store/store.ts';
 const DIGITS = 12;
 
 /**
- * A copy of a store with other names for its animals: the same for the same name, also in a later
- * recording with the same secret. Without the secret, nobody can find a name by trying all names.
+ * A copy of a store with other names for its animals. Equal names stay equal, even across
+ * recordings with the same secret. Without the secret, nobody can find a name by trying candidates.
  */
 export function anonymised(store: Store, secret: string): Store {
   const copy = forkStore(store);

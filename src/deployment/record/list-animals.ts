@@ -9,7 +9,7 @@ export type Get = (path: string) => Promise<DeploymentReply>;
 
 const [LIMIT] = OPERATIONS.listPets.parameters;
 
-/** Replies to a filter, a parameter or an id that a deployment does not take. */
+/** Statuses for a filter, a parameter or an id that a deployment does not accept. */
 const REFUSALS: readonly number[] = [400, 404, 410, 422];
 
 /**
@@ -92,7 +92,7 @@ export class AnimalSearch {
       const isLinked = query !== undefined;
       const isLast = page.length === 0 || (wasLinked && !isLinked);
       if (isLast || (total !== undefined && seen.size >= total)) return true;
-      // The deployment ignored what was to lead to a further page.
+      // The deployment ignored the parameters of the next page.
       if (seen.size === known) return ended;
       count += page.length;
       this.#longest = Math.max(this.#longest, page.length);

@@ -10,7 +10,7 @@ import {
 import { cut, describe, firstProblems, problemText } from '../../words.ts';
 import type { DeploymentReply } from '../deployment-client.ts';
 
-/** A deployment gave a reply that cannot be recorded. The message names the request. */
+/** A reply of a deployment cannot be recorded. The message names the request. */
 export class RecordError extends Error {
   override readonly name = 'RecordError';
 }

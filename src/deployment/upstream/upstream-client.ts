@@ -106,7 +106,7 @@ function pump(body: Readable, sent: ClientRequest): void {
   sent.once('close', () => body.unpipe(sent).resume());
   body.once('close', () => {
     if (!body.readableEnded)
-      sent.destroy(new Error('the client left before its request was complete'));
+      sent.destroy(new Error('the client disconnected before its request was complete'));
   });
   body.pipe(sent);
 }

@@ -18,7 +18,7 @@ const HEARTBEAT = 1_000;
 /** Milliseconds without a heartbeat after which a lock is stale. */
 const PATIENCE = 5_000;
 
-/** Milliseconds between two looks at the lock of another process. */
+/** Milliseconds between two checks of another process's lock. */
 const LOOK = 100;
 
 /** A process. */

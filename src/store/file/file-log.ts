@@ -138,7 +138,7 @@ export class FileLog implements ChangeLog<StoreEntry, StoreSnapshot> {
     } else rmSync(logPathOf(this.#parts.real), { force: true });
   }
 
-  /** Does one thing at a time. */
+  /** Runs one operation at a time. */
   #alone<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(work, work);
     this.#turn = turn.catch(() => {});

@@ -16,7 +16,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'its folder does not exist',
   EISDIR: 'it is a folder',
   EFBIG: `a store of more than ${STORE_LIMIT / 1024 ** 2} MiB could not be read again`,
-  EBUSY: 'it is a mount of its own, which cannot be replaced; mount its folder',
+  EBUSY: 'it is a mount point, which cannot be replaced; mount its folder instead',
 };
 
 /** Says why a file cannot be written. */

@@ -22,7 +22,7 @@ export interface OpenStoreFile {
 }
 
 export interface StoreFileOptions extends Omit<LockOptions, 'onLost'> {
-  /** Called with what the user should know; by default emits a warning of the process. */
+  /** Called with notices for the user; by default emits them as process warnings. */
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 
@@ -63,7 +63,7 @@ export async function openStoreFile(
   }
 }
 
-/** Refuses what a write would destroy by replacing it. Reading refuses a folder. */
+/** Refuses files that a write would destroy by replacing them. Reading refuses a folder. */
 function requireFile(path: string, real: string): void {
   const stats = statSync(real, { throwIfNoEntry: false });
   if (stats === undefined || stats.isDirectory()) return;

@@ -2,7 +2,7 @@ import type { ChangedParts } from '../base.ts';
 import { Collection } from '../collection.ts';
 import type { CollectionChange, Reversible } from './store-change.ts';
 
-/** A collection that notes what changes, so that the change can be kept, and undone. */
+/** A collection that records what changes, so that the change can be kept and undone. */
 export class RecordedCollection<R extends object> extends Collection<R> {
   /** The records that `start` stands for in changes, if anything does. */
   start: Collection<R> | undefined;

@@ -10,7 +10,7 @@ export function storeDifference(from: Store, to: Store): StoreChange {
   return store.take()?.change ?? {};
 }
 
-/** A store that notes what changes, so that the change can be kept, and undone. */
+/** A store that records what changes, so that the change can be kept and undone. */
 export class RecordedStore implements Store {
   readonly animals: RecordedCollection<Animal>;
   readonly inventory: RecordedCollection<InventoryEntry>;

@@ -102,7 +102,7 @@ export class RedisConnection {
     }
   }
 
-  /** A peer that was paused or cut off keeps its connection open, so it is asked now and then. */
+  /** A peer that was paused or cut off keeps its connection open, so it is probed at intervals. */
   #listen(): void {
     const client = this.#client;
     if (client === undefined) return;
@@ -149,7 +149,7 @@ export class RedisConnection {
         this.#losses += 1;
       } catch (error) {
         this.#problem = reasonOf(error);
-        // A wrong password does not become right.
+        // Retrying does not fix a wrong password.
         if (isRefusal(error)) this.#wake();
       }
       if (this.#client !== undefined) this.#downSince = performance.now();

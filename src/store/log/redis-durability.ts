@@ -21,14 +21,14 @@ export async function durabilityNotices(redis: RedisConnection): Promise<readonl
   const notices: string[] = [];
   const { shown } = redis.address;
   if (appendOnly === undefined) {
-    notices.push(`${shown} does not tell its settings; see that they are appendonly yes`);
+    notices.push(`${shown} does not show its settings; make sure that they include appendonly yes`);
   } else if (appendOnly === 'no' && save === '') {
     notices.push(
       `${shown} keeps nothing on disk: all sandboxes are lost when it restarts. Set appendonly yes`,
     );
   } else if (appendOnly === 'no') {
     notices.push(
-      `${shown} saves to disk only now and then (save ${save}): a crash loses what came after. Set appendonly yes`,
+      `${shown} saves to disk only at intervals (save ${save}): a crash loses later changes. Set appendonly yes`,
     );
   } else if (sync !== 'always') {
     notices.push(
@@ -53,7 +53,7 @@ function requireVersion({ address }: RedisConnection, info: unknown): void {
   throw new RedisError(`${address.shown}: ${expected}, found ${version}`);
 }
 
-/** A setting; undefined if Redis does not tell it, as those of some providers. */
+/** A setting; undefined if Redis does not show it, as with some providers. */
 async function setting(redis: RedisConnection, name: string): Promise<string | undefined> {
   try {
     const reply: unknown = await redis.run('CONFIG', 'GET', name);
