@@ -21,6 +21,7 @@ const peers = Object.keys(peerDependenciesMeta);
 const CERTIFICATE = 'src/http/tls/draw-certificate.ts'; // makes the certificate of `--tls`
 const EXPRESS = 'node_modules/express/index.js';
 const REDIS = 'src/store/log/redis-client.ts'; // for `--shared`
+const METRICS = 'src/control/metrics-text.ts'; // for /__mock/metrics
 const RE2JS = 'node_modules/re2js/build/index.js';
 const YAML = 'node_modules/yaml/browser/index.js'; // the only build of yaml in ES modules
 
@@ -40,10 +41,11 @@ const replaced = {
     if (isEntry) return null;
     if (/^(?:express|re2js|yaml)$/.test(source)) return { id: `#${source}`, external: true };
     if (source === './draw-certificate.ts') return { id: '#certificate', external: true };
+    if (source === './metrics-text.ts') return { id: '#metrics', external: true };
     if (source === './redis-client.ts') return { id: '#redis', external: true };
-    // The coloured debug output and the body parsers of express, and what the client of Redis can do
-    // with packages that nobody has installed: nothing here uses them.
-    const unused = /^(?:supports-color|body-parser|@opentelemetry\/api|@node-rs\/xxhash)$/;
+    // The coloured debug output and the body parsers of express, what the client of Redis can do with
+    // packages that nobody has installed, and the summaries and traces of prom-client: all unused.
+    const unused = /^(?:supports-color|body-parser|@opentelemetry\/api|@node-rs\/xxhash|tdigest)$/;
     return unused.test(source) ? `\0empty:${source}` : null;
   },
   load(id) {
@@ -106,7 +108,10 @@ const chunks = [
     },
     startFinder,
   ),
-  await bundle({ certificate: CERTIFICATE, re2js: RE2JS, redis: REDIS, yaml: YAML }, {}),
+  await bundle(
+    { certificate: CERTIFICATE, metrics: METRICS, re2js: RE2JS, redis: REDIS, yaml: YAML },
+    {},
+  ),
   await bundle({ express: EXPRESS }, { format: 'cjs', entryFileNames: '[name].cjs' }),
   await bundle(
     {

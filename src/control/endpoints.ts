@@ -24,6 +24,9 @@ const HEALTH = object({
 
 const PEM = 'application/x-pem-file';
 
+/** The text format of Prometheus. */
+const METRICS = 'text/plain; version=0.0.4; charset=utf-8';
+
 const DOCUMENT: Shape<unknown> = { ...ANY, schema: { type: 'object' } };
 
 const MOCK_ENDPOINTS: readonly Listed[] = [
@@ -58,6 +61,24 @@ const MOCK_ENDPOINTS: readonly Listed[] = [
             status: 200,
             body: { kind: 'stream', mediaType: PEM, open: (reply) => reply.end(certificate) },
           },
+  },
+  {
+    id: 'getMetrics',
+    route: ['get', '/metrics'],
+    summary: 'Read the metrics of this server in the text format of Prometheus',
+    description:
+      'Exchanges are counted from the first call on, or from the start with `--metrics`.',
+    defaultOnly: true,
+    replies: { 200: { description: 'The metrics.', shape: ANY_TEXT, mediaType: METRICS } },
+    handle: async ({ parts: { sandboxes } }) => {
+      const { meter: exchanges, logMeter: log, size } = sandboxes;
+      const { metricsText } = await import('./metrics-text.ts');
+      const text = await metricsText({ exchanges, log, sandboxes: size });
+      return {
+        status: 200,
+        body: { kind: 'stream', mediaType: METRICS, open: (reply) => reply.end(text) },
+      };
+    },
   },
   {
     id: 'getServiceDocument',

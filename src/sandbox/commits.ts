@@ -1,4 +1,5 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import type { LogMeter } from '../evidence/meter.ts';
 import type { ChangeLog, Missed, Position } from '../store/log/change-log.ts';
 import { RedisError } from '../store/log/redis-error.ts';
 import { SandboxLimitError } from './sandbox-limit.ts';
@@ -70,6 +71,7 @@ const MOST_DOUBLINGS = 6;
 export class Commits<Change, Snapshot> {
   readonly #log: ChangeLog<Change, Snapshot>;
   readonly #replica: Replica<Change, Snapshot>;
+  readonly #meter: LogMeter | undefined;
   /** How far the state in memory has followed the log. */
   #position: Position;
   /** Jobs whose changes are in memory, but not in the log yet. */
@@ -85,9 +87,11 @@ export class Commits<Change, Snapshot> {
     log: ChangeLog<Change, Snapshot>,
     replica: Replica<Change, Snapshot>,
     position: Position,
+    meter?: LogMeter,
   ) {
     this.#log = log;
     this.#replica = replica;
+    this.#meter = meter;
     this.#position = position;
   }
 
@@ -129,6 +133,7 @@ export class Commits<Change, Snapshot> {
         else this.#follow(await this.#log.read(this.#position));
         for (const { resolve } of waiters) resolve();
       } catch (error) {
+        this.#meter?.fail();
         const refusal = new NotSavedError(error);
         for (const { job } of this.#undone()) job.failed(refusal);
         for (const { reject } of waiters) reject(refusal);
@@ -157,7 +162,9 @@ export class Commits<Change, Snapshot> {
   async #keep(): Promise<void> {
     for (let conflicts = 0; this.#ran.length > 0; conflicts += 1) {
       const changes = this.#ran.flatMap(({ made: { change } }) => change ?? []);
+      const startedAt = performance.now();
       const appended = await this.#log.append(this.#position, changes);
+      this.#meter?.take(performance.now() - startedAt, changes.length, appended.kept);
       if (appended.kept) {
         this.#position = appended.position;
         for (const { job } of this.#ran.splice(0)) job.kept();
@@ -194,6 +201,7 @@ export class Commits<Change, Snapshot> {
   #follow({ snapshot, earlier = [], entries, position }: Missed<Change, Snapshot>): void {
     if (snapshot !== undefined) this.#replica.restore(snapshot, earlier);
     for (const change of entries) this.#replica.apply(change);
+    this.#meter?.follow(position - this.#position);
     this.#position = position;
   }
 

@@ -4,6 +4,7 @@ import type { ExchangeEvidence } from '../evidence/evidence-shapes.ts';
 import type { Seen } from '../evidence/exchange.ts';
 import { Findings, type OnFinding } from '../evidence/findings.ts';
 import { Journal, type Observer } from '../evidence/journal.ts';
+import type { LogMeter, Meter } from '../evidence/meter.ts';
 import { putExchange, recordExchange, witnessExchange } from '../evidence/witness.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import { type RuleBook, Rules } from '../scenario/rules.ts';
@@ -27,6 +28,9 @@ export interface SandboxShare {
   readonly onFinding: OnFinding | undefined;
   /** The deployment that answers in each sandbox at first; undefined if the mock does. */
   readonly upstream: Upstream | undefined;
+  /** Counts exchanges; undefined until somebody wants to know. */
+  meter?: Meter | undefined;
+  readonly logMeter?: LogMeter;
   /** Called before a sandbox forgets its evidence. */
   readonly forgotten: (sandbox: Sandbox) => void;
 }
@@ -77,7 +81,8 @@ export class Sandbox {
     this.#setup = { ...setup, upstream: share.upstream };
     this.#kept = kept;
     this.past = kept?.log.isShared ? new Past() : undefined;
-    this.#commits = kept && new Commits(kept.log, new SandboxReplica(this, kept), kept.position);
+    this.#commits =
+      kept && new Commits(kept.log, new SandboxReplica(this, kept), kept.position, share.logMeter);
   }
 
   /** Whether changes outlast the server. */
@@ -146,6 +151,7 @@ export class Sandbox {
 
   /** Records an exchange. Its value is the one that other servers record. */
   #take(seen: Seen, outcome: Outcome, value: ExchangeEvidence | undefined): void {
+    this.#share.meter?.take(seen, outcome);
     if (value === undefined) recordExchange(this, seen, outcome);
     else putExchange(this, value, seen);
     if (this.#passing) this.#share.forgotten(this);

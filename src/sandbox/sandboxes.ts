@@ -3,6 +3,7 @@ import { type CoverageReport, coverageOf } from '../evidence/coverage.ts';
 import type { PastState } from '../evidence/evidence-shapes.ts';
 import { type FindingsReport, findingsOf, type OnFinding } from '../evidence/findings.ts';
 import type { Observer } from '../evidence/journal.ts';
+import { LogMeter, Meter } from '../evidence/meter.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { MovableClock } from '../service/clock.ts';
 import { checkKey, type Keyring, keyring, STAGING_KEY } from '../service/keyring.ts';
@@ -21,6 +22,8 @@ export interface SandboxLimits {
   readonly journal?: number | undefined;
   /** How many sandboxes there may be besides the default one and staging; 10,000 by default. */
   readonly maxSandboxes?: number | undefined;
+  /** Whether exchanges are counted for the metrics from the start, not only once they were read. */
+  readonly metrics?: boolean | undefined;
   /** Whether a request must name a sandbox. */
   readonly sandboxRequired?: boolean | undefined;
   /** Called for each new finding. */
@@ -38,6 +41,7 @@ export class Sandboxes {
   /** Called after each exchange in any sandbox. */
   readonly observers = new Set<Observer>();
   readonly #past = new Past();
+  readonly logMeter = new LogMeter();
   readonly #share: SandboxShare;
   readonly #named = new Map<string, Sandbox>();
   readonly #fleet: Fleet | undefined;
@@ -54,6 +58,7 @@ export class Sandboxes {
       journal = DEFAULTS.journal,
       maxSandboxes = DEFAULTS.maxSandboxes,
       sandboxRequired = false,
+      metrics = false,
       onFinding,
     }: SandboxLimits = {},
     kept?: SandboxLog,
@@ -67,6 +72,8 @@ export class Sandboxes {
       observers: this.observers,
       onFinding,
       upstream,
+      meter: metrics ? new Meter() : undefined,
+      logMeter: this.logMeter,
       forgotten: (sandbox) => this.#past.add(sandbox),
     };
     this.#start = kept === undefined ? start : { ...start, store: forkStore(kept.store) };
@@ -229,6 +236,17 @@ export class Sandboxes {
   /** What clients did in all sandboxes, including deleted and reset ones. */
   findings(all: Iterable<Sandbox> = this): FindingsReport {
     return findingsOf(this.#evidenceOf(all).map((it) => it.findings));
+  }
+
+  /** What this server has answered since it counts: since its start, or since this was first read. */
+  get meter(): Meter {
+    this.#share.meter ??= new Meter();
+    return this.#share.meter;
+  }
+
+  /** The sandboxes in memory. */
+  get size(): number {
+    return 1 + this.#named.size;
   }
 
   /** Ends everything that lasts as long as a sandbox, so that a server can close. */

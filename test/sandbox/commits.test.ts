@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { LogMeter } from '../../src/evidence/meter.ts';
 import { Commits, type Job, NotSavedError, type Replica } from '../../src/sandbox/commits.ts';
 import type { Appended, ChangeLog, Missed } from '../../src/store/log/change-log.ts';
 
@@ -77,10 +78,10 @@ class Words implements Replica<string, readonly string[]> {
   }
 }
 
-function setUp() {
+function setUp(meter?: LogMeter) {
   const log = new ScriptedLog();
   const replica = new Words();
-  const commits = new Commits(log, replica, 0);
+  const commits = new Commits(log, replica, 0, meter);
   /** Adds a job; resolves with what its last run returned. */
   const job = <T>(run: () => T): Promise<T> =>
     new Promise((resolve, reject) => {
@@ -150,6 +151,18 @@ describe('jobs', () => {
     expect(await Promise.all([count, add('a')])).toEqual([5, 6]);
     expect(log.entries).toEqual(['other 4', 'other 3', 'other 2', 'other 1', '4 before', 'a']);
     expect(replica.words).toEqual(log.entries);
+  });
+
+  test('are metered: changes, conflicts, failures, and how far behind they came', async () => {
+    const meter = new LogMeter();
+    const { log, add } = setUp(meter);
+    await Promise.all([add('a'), add('b')]);
+    log.entries.push('x', 'y');
+    await add('c');
+    log.before = () => expect.fail('out of order');
+    await expect(add('d')).rejects.toThrow(NotSavedError);
+    expect(meter).toMatchObject({ changes: 3, conflicts: 1, failures: 1 });
+    expect(meter.appends.counts.reduce((sum, count) => sum + count)).toBe(2);
   });
 
   test('run again on a snapshot if the log was folded', async () => {

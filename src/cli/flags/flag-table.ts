@@ -206,6 +206,10 @@ export const FLAG_GROUPS = {
       SERVERS,
       'Token that the control API requires unless the host is loopback; by default one is generated and printed.',
     ),
+    metrics: toggle(
+      ['serve'],
+      'Count exchanges for /__mock/metrics from the start, not only once it was read.',
+    ),
     'no-control': toggle(
       SERVERS,
       'Turn the control API off, except for its health check and the certificate of --tls.',

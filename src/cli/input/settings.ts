@@ -51,5 +51,6 @@ export function serveSettings({ flags, originOf, checked }: Settings): ServeSett
     upstreamTimeout: flags['upstream-timeout'],
     controlToken: flags['control-token'],
     noControl: flags['no-control'],
+    metrics: flags.metrics,
   };
 }

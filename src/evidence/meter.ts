@@ -1,0 +1,98 @@
+import type { OperationId } from '../contract/operations.ts';
+import { isShown, type Outcome } from '../scenario/outcome.ts';
+import type { Basis } from '../service/reply.ts';
+import type { Seen } from './exchange.ts';
+
+/** Durations in ascending order, in seconds. Longer ones are counted in a last class of their own. */
+export const DURATION_BOUNDS = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30] as const;
+
+/** How often something took how long. */
+export class Durations {
+  /** For each bound, what took at most as long and longer than the bound before; then the rest. */
+  readonly counts: number[] = Array.from({ length: DURATION_BOUNDS.length + 1 }, () => 0);
+  /** In seconds. */
+  sum = 0;
+
+  /** @param milliseconds a duration */
+  add(milliseconds: number): void {
+    const seconds = milliseconds / 1000;
+    let at = 0;
+    while (at < DURATION_BOUNDS.length && seconds > (DURATION_BOUNDS[at] ?? 0)) at += 1;
+    this.counts[at] = (this.counts[at] ?? 0) + 1;
+    this.sum += seconds;
+  }
+}
+
+/** How often exchanges of an operation ended alike. */
+interface Ending {
+  /** Undefined if the client was sent no reply. */
+  readonly status: number | undefined;
+  readonly basis: Basis['kind'] | undefined;
+  count: number;
+}
+
+/** The exchanges of one operation, or those without an operation. */
+export interface OperationMeter {
+  readonly durations: Durations;
+  /** Few: there are a handful of statuses and four kinds of basis. */
+  readonly endings: Ending[];
+}
+
+/** Counts the exchanges that a server has answered, whatever their sandbox. */
+export class Meter {
+  readonly operations = new Map<OperationId | undefined, OperationMeter>();
+
+  take({ call, receivedAt }: Seen, outcome: Outcome): void {
+    const meter = this.#of(call?.operation);
+    meter.durations.add(performance.now() - receivedAt + outcome.delay);
+    const status = isShown(outcome) ? outcome.reply?.status : undefined;
+    const basis = status === undefined ? undefined : outcome.reply?.basis.kind;
+    for (const ending of meter.endings) {
+      if (ending.status !== status || ending.basis !== basis) continue;
+      ending.count += 1;
+      return;
+    }
+    meter.endings.push({ status, basis, count: 1 });
+  }
+
+  #of(operation: OperationId | undefined): OperationMeter {
+    let meter = this.operations.get(operation);
+    if (meter === undefined) {
+      meter = { durations: new Durations(), endings: [] };
+      this.operations.set(operation, meter);
+    }
+    return meter;
+  }
+}
+
+/** Counts what the change logs of a server take. */
+export class LogMeter {
+  /** How long successful appends took. Requests that wait together share one. */
+  readonly appends = new Durations();
+  /** Changes that were appended. */
+  changes = 0;
+  /** Appends that the change of another server preceded. */
+  conflicts = 0;
+  failures = 0;
+  /** The number of changes that the latest append or read was behind. */
+  behind = 0;
+
+  /** Counts an append. One that is kept was not behind. */
+  take(milliseconds: number, changes: number, kept: boolean): void {
+    if (!kept) {
+      this.conflicts += 1;
+      return;
+    }
+    this.appends.add(milliseconds);
+    this.changes += changes;
+    this.behind = 0;
+  }
+
+  follow(behind: number): void {
+    this.behind = behind;
+  }
+
+  fail(): void {
+    this.failures += 1;
+  }
+}
