@@ -72,7 +72,7 @@ test('a server that starts from the recording answers as the deployment does', a
   }
 });
 
-test('orders that hide their status get that of --unknown-status, unless they were fulfilled', async () => {
+test('orders without a visible status get that of --unknown-status, unless they were fulfilled', async () => {
   const { url } = await serve({});
   const file = join(folder, 'hidden.json');
   const { stdout } = await record(url, file, '--unknown-status', 'cancelled');
@@ -87,7 +87,7 @@ test('orders that hide their status get that of --unknown-status, unless they we
   }
 });
 
-test('--anonymise gives the same name to animals of the same name, in each recording', async () => {
+test('--anonymise keeps equal names equal, across recordings', async () => {
   const { url } = await serve({ fixture: withInt64() });
   const files = ['one.json', 'two.json'].map((name) => join(folder, name));
   for (const file of files) await record(url, file, '--anonymise');

@@ -125,7 +125,7 @@ test('50 deployments and the mocks that start from what was saved of them give 5
   expect(settled).toBeGreaterThan(50 * 33);
 });
 
-describe('a deployment that breaks the document is told, and nothing else', () => {
+describe('a deployment that breaks the document is reported, and nothing else', () => {
   test.each(Object.entries(BREAKING))('%s', async (_name, { change, told, where }) => {
     const deployment = await deploy({});
     const seen = await runCheck(breaking(deployment.client, change), WHOLE_CHECK);

@@ -48,7 +48,7 @@ const OTHERS: Partial<Choices> = {
   cors: 'absent',
 };
 
-test('a check finds the options of a deployment and keeps silent about what it cannot see', async () => {
+test('a check finds the options of a deployment and leaves open what it cannot see', async () => {
   const seen = await checked(OTHERS);
   const report = checkReport(seen, []);
   const open = report.assumptions.filter(({ verdict }) => verdict === 'open');

@@ -134,7 +134,7 @@ const steps = fc
   .array(fc.tuple(step, fc.integer({ min: 1, max: 3 })), { maxLength: 12 })
   .map((calls) => calls.flatMap(([call, times]) => Array.from({ length: times }, () => call)));
 
-test('evidence by values equals evidence by what happened, on every server', () => {
+test('evidence from values equals evidence from the exchanges, on every server', () => {
   const journal = fc.constantFrom(0, 3, 100);
   fc.assert(
     fc.property(journal, steps, (capacity, requests) => {

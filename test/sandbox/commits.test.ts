@@ -130,7 +130,7 @@ describe('jobs', () => {
     expect(log.appends).toEqual([]);
   });
 
-  test('that throw change nothing and are told why', async () => {
+  test('that throw change nothing and get the error', async () => {
     const { replica, job, add } = setUp();
     const failing = job(() => {
       throw new Error('no');
@@ -140,7 +140,7 @@ describe('jobs', () => {
     expect(replica.words).toEqual(['a']);
   });
 
-  test('run again on what others appended before them', async () => {
+  test('run again after what others appended', async () => {
     const { log, job, add, replica } = setUp();
     let conflicts = 4;
     log.before = () => {
@@ -194,7 +194,7 @@ describe('jobs', () => {
 });
 
 describe('the state in memory', () => {
-  test('is current when what was running is kept', async () => {
+  test('is current once the running jobs are kept', async () => {
     const { commits, log, add } = setUp();
     const added = add('a');
     await commits.current();
@@ -202,7 +202,7 @@ describe('the state in memory', () => {
     await added;
   });
 
-  test('is current when it has what others appended before', async () => {
+  test('is current once it has what others appended', async () => {
     const { commits, log, replica } = setUp();
     log.entries.push('other');
     await commits.current();

@@ -12,7 +12,7 @@ const long = { animals: records, orders: { set: [{ id: 1 }], remove: ids } };
 test.each([
   ['valid', long],
   ['wrong', { ...long, animals: [...records, { id: 'x' }], inventory: { set: 1 }, pets: [] }],
-])('a %s value is read in steps as it is at once', (_name, value) => {
+])('a %s value is read the same in steps and at once', (_name, value) => {
   const work = readingAs(CHANGES, value);
   let steps = 0;
   while (work.next().done !== true) steps += 1;

@@ -101,7 +101,7 @@ async function killedAfter(...ids: number[]): Promise<void> {
 }
 
 describe('a log beside a file', () => {
-  test('has what came after the file, and is folded into it at the end', async () => {
+  test('has the changes since the file, and is folded into it at the end', async () => {
     await killedAfter(1, 2, 3);
     expect(readFileSync(path, 'utf8')).not.toContain('Animal');
     const file = await open();
@@ -221,7 +221,7 @@ describe('a log beside a file', () => {
     }
   });
 
-  test('is not needed for a change of very many records, which the file takes at once', async () => {
+  test('is not needed for a change of very many records, which rewrites the file', async () => {
     const file = await open();
     await add(file, [1]);
     const animals = Array.from({ length: 20_001 }, (_, id) => ({
@@ -254,7 +254,7 @@ describe('a change', () => {
     expect(idsOf((await open()).store)).toEqual([1, 3]);
   });
 
-  test('is refused after somebody edited the file, which stays as it was edited', async () => {
+  test('is refused after the file was edited, and the edit stays', async () => {
     const file = await open();
     await add(file, [1]);
     copyFileSync(path, `${path}.copy`);
@@ -269,7 +269,7 @@ describe('a change', () => {
     expect(idsOf((await open()).store)).toEqual([1]);
   });
 
-  test('is kept after somebody deleted the log or the file', async () => {
+  test('is kept after the log or the file was deleted', async () => {
     for (const [index, name] of [path, logPath].entries()) {
       const file = await open();
       const known = idsOf(file.store);

@@ -144,7 +144,7 @@ describe('animals', () => {
     expect(gaps[0]).toMatch(/130 are missing$/);
   });
 
-  test('that are not shown leave out their entries, and the petId of their orders', async () => {
+  test('that are not shown lose their entries and the petId of their orders', async () => {
     const { inventory, orders, gaps } = await record({
       '/pets': () => ({ body: [animal(1)] }),
       '/inventory': [entry(1), entry(2)],
@@ -155,7 +155,7 @@ describe('animals', () => {
     expect(gaps[0]).toMatch(/^animals 2: not shown, though/);
   });
 
-  test('are not asked for by id any more once the deployment has sunset that', async () => {
+  test('are no longer requested by id once the deployment has sunset that operation', async () => {
     const { asked } = await record({
       '/inventory': [entry(1), entry(2), entry(3)],
       '/pets/1': 410,
@@ -239,6 +239,6 @@ test.each<[string, Answers, string]>([
     { '/store/orders': [{ id: 1 }, { id: 1 }] },
     '$.orders[1].id: expected an id that no other record of orders has, found 1, as in $.orders[0]',
   ],
-])('%s is told instead of recorded', async (_, answers, message) => {
+])('%s is reported instead of recorded', async (_, answers, message) => {
   await expect(record(answers)).rejects.toThrow(message);
 });

@@ -123,7 +123,7 @@ test.each<[what: string, status: number, headers: string[], body: string, drift:
     '{"code":"a","message":"b","status":401}',
     ['header WWW-Authenticate: expected one, found none'],
   ],
-])('%s is told', (_what, status, headers, body, drift) => {
+])('%s is reported', (_what, status, headers, body, drift) => {
   const call = { ...callOf('listPets'), authorization: 'Bearer any' };
   expect(compareReply(world, call, { status, headers, body: Buffer.from(body) }).drift).toEqual(
     drift,

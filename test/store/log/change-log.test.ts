@@ -34,7 +34,7 @@ const aStep = fc.record({
 
 /** What every log of changes does. */
 function conforms(open: () => Promise<WordLog>): void {
-  test('it has every entry that it took, in order, for whoever is behind', async () => {
+  test('it has every entry that it took, in order, for every reader that is behind', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(aStep, { maxLength: 12 }), async (steps) => {
         const log = await open();

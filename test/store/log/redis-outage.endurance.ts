@@ -32,7 +32,7 @@ describeWithRedis('while Redis does not answer', () => {
     await redis.end();
   });
 
-  test('an append waits for a Redis that stands still, and is kept once', async () => {
+  test('an append waits for a Redis that is paused, and is kept once', async () => {
     redis.freeze();
     const append = log.append(1, ['b']);
     await sleep(3000);
@@ -43,7 +43,7 @@ describeWithRedis('while Redis does not answer', () => {
     expect(connection.problem).toBeUndefined();
   });
 
-  test('an append that waited too long may be kept or not, and the log tells later', async () => {
+  test('an append that waited too long may be kept or not, and the log shows it later', async () => {
     redis.freeze();
     const error: unknown = await log.append(1, ['b']).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(RedisError);
@@ -54,7 +54,7 @@ describeWithRedis('while Redis does not answer', () => {
     expect([[], ['b']]).toContainEqual(entries);
   });
 
-  test('all goes on when Redis was killed and is back', async () => {
+  test('everything continues once a killed Redis is back', async () => {
     await redis.kill();
     await expect(log.append(1, ['b'])).rejects.toThrow('ECONNREFUSED');
     await redis.resume();
