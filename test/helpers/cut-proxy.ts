@@ -50,20 +50,7 @@ export class CutProxy {
     this.#deaf = true;
   }
 
-  /** Ends all connections and refuses others until `resume`. */
-  async refuse(): Promise<void> {
-    const { port } = this;
-    this.cut();
-    this.#server.close();
-    await once(this.#server, 'close');
-    this.resume = async () => {
-      await once(this.#server.listen(port, '127.0.0.1'), 'listening');
-    };
-  }
-
-  resume = async (): Promise<void> => {};
-
-  async close(): Promise<void> {
+  close(): void {
     this.cut();
     this.#server.close();
   }
