@@ -23,36 +23,62 @@ export function createAnimal(url: string, agent: Agent): Promise<number | undefi
   });
 }
 
-/** The animals in a file and its log. */
-async function idsIn(file: string): Promise<ReadonlySet<number>> {
-  const store = await storeIn(file);
-  return new Set([...store.animals.ascending()].map(({ id }) => Number(id)));
+/** Long enough that a few hundred names fill a log, which is then folded while clients write. */
+const PADDING = 'x'.repeat(20_000);
+
+/** Renames an animal over the control API. Returns whether that was acknowledged. */
+async function rename(url: string, id: number, version: number): Promise<boolean> {
+  const target = `${new URL(url).origin}/__mock/animals/${id}`;
+  const body = JSON.stringify({ name: `${version} ${PADDING}` });
+  return fetch(target, { method: 'PATCH', body }).then(
+    (reply) => reply.arrayBuffer().then(() => reply.ok),
+    () => false,
+  );
 }
 
 /** Kills a server with `--db FILE` this often while clients write, and looks for lost changes. */
 export async function killUnderLoad(file: string, kills: number): Promise<void> {
-  const acknowledged = new Set<number>();
+  const created = new Set<number>();
+  /** The latest version of the name of each animal, and of its latest acknowledged name. */
+  const sent = new Array<number>(CLIENTS / 2).fill(0);
+  const renamed = new Array<number>(CLIENTS / 2).fill(0);
   for (let kill = 0; kill < kills; kill += 1) {
     const server = await startCommand(['--port', '0', '--log', 'off', '--db', file]);
     const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
     // A number of acknowledgements that differs from kill to kill lands anywhere in a write.
-    const most = 1 + ((kill * 37) % 90);
+    const most = 1 + ((kill * 137) % 700);
     let count = 0;
-    const client = async (): Promise<void> => {
+    const acknowledge = (): void => {
+      count += 1;
+      if (count === most) server.process.kill('SIGKILL');
+    };
+    const create = async (): Promise<void> => {
       for (;;) {
         const id = await createAnimal(server.url, agent);
         if (id === undefined) return;
-        acknowledged.add(id);
-        count += 1;
-        if (count === most) server.process.kill('SIGKILL');
+        created.add(id);
+        acknowledge();
       }
     };
-    await Promise.all(Array.from({ length: CLIENTS }, client));
+    const renaming = async (_: number, index: number): Promise<void> => {
+      for (;;) {
+        const version = (sent[index] ?? 0) + 1;
+        sent[index] = version;
+        if (!(await rename(server.url, index + 1, version))) return;
+        renamed[index] = version;
+        acknowledge();
+      }
+    };
+    await Promise.all([...Array.from({ length: CLIENTS / 2 }, create), ...sent.map(renaming)]);
     await server.exited;
     agent.destroy();
-    const kept = await idsIn(file);
-    const lost = [...acknowledged].filter((id) => !kept.has(id));
-    expect(lost).toEqual([]);
+    const { animals } = await storeIn(file);
+    expect([...created].filter((id) => !animals.has(BigInt(id)))).toEqual([]);
+    for (const [index, version] of renamed.entries()) {
+      const kept = Number.parseInt(animals.get(BigInt(index + 1))?.name ?? '', 10) || 0;
+      expect(kept).toBeGreaterThanOrEqual(version);
+      expect(kept).toBeLessThanOrEqual(sent[index] ?? 0);
+    }
   }
-  expect(acknowledged.size).toBeGreaterThan(kills);
+  expect(created.size).toBeGreaterThan(kills);
 }
