@@ -4,7 +4,7 @@ import { isObject, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
 import { describe } from '../words.ts';
 import { ASKS, type AskName } from './asks.ts';
 import type { Difference } from './reply-differences.ts';
-import { idIn, type JsonRecord, type Seen, withId } from './seen.ts';
+import { idIn, type JsonRecord, roundedTwin, type Seen, withId } from './seen.ts';
 
 type Broken = Omit<Difference, 'exchange'>;
 
@@ -101,6 +101,18 @@ const RULES: readonly Rule[] = [
       return found === undefined ? [] : unlike(found, sentBy(name), Object.keys(sentBy(name)));
     },
   },
+  {
+    reply: ['createPet', 201],
+    asks: ['create', 'createPending'],
+    broken: (seen, name) => {
+      const id = idIn(seen.get(name)?.record);
+      const exact = roundedTwin(seen.list('petsAgain'), id);
+      const isRounded = exact !== undefined && id === BigInt(Number(id));
+      return isRounded ? [wrong('$.id', `${exact}, as GET /pets lists it`, `${id}`)] : [];
+    },
+  },
+  exactIds(['listPets', 200], 'petsAgain', 'id'),
+  exactIds(['listInventory', 200], 'inventoryCreated', 'petId'),
   refuses(['createPet', 201], 'createNoCategory', '$.categoryId'),
   refuses(['updateInventory', 200], 'stockNothing', '$.quantity'),
   refuses(['updateInventory', 200], 'stockText', '$.quantity'),
@@ -163,6 +175,18 @@ function unique(reply: Rule['reply'], asks: readonly AskName[], field: string): 
     return twice === undefined ? [] : [wrong(`$[].${field}`, 'each once', `${twice} twice`)];
   };
   return { reply, asks, broken };
+}
+
+/** A list has the ids of created animals to the last digit. */
+function exactIds(reply: Rule['reply'], name: AskName, field: string): Rule {
+  const broken = (seen: Seen) =>
+    seen.all('create', 'createPending').flatMap(({ record }) => {
+      const id = idIn(record);
+      const found = roundedTwin(seen.list(name), id, field);
+      if (found === undefined || id === BigInt(Number(id))) return [];
+      return [wrong(`$[].${field}`, `${id}`, `${found}`)];
+    });
+  return { reply, asks: [name], broken };
 }
 
 /** A body without a required field, or with one of another type, is not accepted. */

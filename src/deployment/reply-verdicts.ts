@@ -1,12 +1,14 @@
 import { DOCUMENTED_REPLIES } from '../contract/cases.ts';
+import { parseInt64 } from '../contract/int64.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { ASKS, type AskName } from './asks.ts';
 import { ruleDifferences } from './document-rules.ts';
 import { asksFor } from './probe-table.ts';
 import { hasPassedSunset } from './probes/animal-probes.ts';
+import { createdEntry } from './probes/inventory-probes.ts';
 import { isDue } from './probes/order-probes.ts';
 import { type Difference, isBreak, replyDifferences } from './reply-differences.ts';
-import type { Exchange, Seen } from './seen.ts';
+import { type Exchange, roundedTwin, type Seen } from './seen.ts';
 
 /** Whether a deployment keeps what the document says of a reply. */
 export interface ReplyVerdict {
@@ -56,17 +58,26 @@ function misses(seen: Seen, name: AskName, status: number): Difference[] {
 }
 
 /** Whether an assumption explains another status than the document prescribes. */
-function isExcused(seen: Seen, { name, status, order }: Exchange): boolean {
+function isExcused(seen: Seen, { name, status, order, request }: Exchange): boolean {
   switch (ASKS[name].operation) {
     case 'getPet':
-      return (status === 410 || status === 404) && hasPassedSunset(seen);
+      return (
+        ((status === 410 || status === 404) && hasPassedSunset(seen)) ||
+        (status === 404 && isMisnamed(seen, request.path))
+      );
     case 'updateInventory':
-      return status === 404;
+      return status === 404 && createdEntry(seen, 'createPending') === undefined;
     case 'cancelOrder':
       return name === 'cancel' && ((status === 409 && isDue(seen, order)) || status === 404);
     default:
       return false;
   }
+}
+
+/** Whether a path has a rounded id of an animal. That breaks the reply that the id was taken from. */
+function isMisnamed(seen: Seen, path: string): boolean {
+  const id = parseInt64(path.slice(path.lastIndexOf('/') + 1));
+  return roundedTwin(seen.list('petsAgain'), id) !== undefined;
 }
 
 /** Errors with a status that the document does not show. They must still have its Error object. */

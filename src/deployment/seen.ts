@@ -164,3 +164,14 @@ export function withId(
 ): JsonRecord | undefined {
   return id === undefined ? undefined : records?.find((it) => idIn(it, field) === id);
 }
+
+/** An id that a double cannot tell from this one, in a list that lacks it: one of the two is rounded. */
+export function roundedTwin(
+  records: readonly JsonRecord[] | undefined,
+  id: bigint | undefined,
+  field = 'id',
+): bigint | undefined {
+  if (id === undefined || withId(records, id, field) !== undefined) return undefined;
+  const ids = (records ?? []).flatMap((it) => idIn(it, field) ?? []);
+  return ids.find((other) => Number(other) === Number(id));
+}

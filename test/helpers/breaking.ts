@@ -7,6 +7,8 @@ type Change = (reply: DeploymentReply, request: DeploymentRequest) => Deployment
 
 /** A deployment that breaks the document in one way. */
 export interface Breaking {
+  /** Whether the ids that it assigns are beyond 2^53. */
+  readonly large?: true;
   readonly change: Change;
   /** The replies that a check has to find different, and no others. */
   readonly told: readonly string[];
@@ -233,6 +235,24 @@ export const BREAKING: Readonly<Record<string, Breaking>> = {
   'a category rounded to a double': {
     change: records(/^POST/, 201, (it) => ({ ...it, categoryId: rounded(it.categoryId) })),
     told: ['createPet 201'],
+    where: 'value',
+  },
+  'assigned ids rounded to a double': {
+    large: true,
+    change: records(/^POST/, 201, (it) => ({ ...it, id: rounded(it.id) })),
+    told: ['createPet 201'],
+    where: 'value',
+  },
+  'ids rounded to a double in the list': {
+    large: true,
+    change: records(LIST_PETS, 200, (it) => ({ ...it, id: rounded(it.id) })),
+    told: ['listPets 200'],
+    where: 'value',
+  },
+  'ids rounded to a double in the inventory': {
+    large: true,
+    change: records(INVENTORY, 200, (it) => ({ ...it, petId: rounded(it.petId) })),
+    told: ['listInventory 200'],
     where: 'value',
   },
   'orders in pages': {

@@ -1,6 +1,6 @@
 import type { INVENTORY } from '../../contract/assumptions/inventory-assumptions.ts';
 import type { AskName } from '../asks.ts';
-import { idIn, type JsonRecord, type Seen, withId } from '../seen.ts';
+import { idIn, type JsonRecord, roundedTwin, type Seen, withId } from '../seen.ts';
 import { notCreated } from './animal-probes.ts';
 import type { Probes } from './probe-shape.ts';
 
@@ -11,13 +11,13 @@ export const INVENTORY_PROBES: Probes<keyof typeof INVENTORY> = {
     obstacle: (seen) => notCreated(seen) ?? noInventory(seen),
     options: {
       entry: (seen) => {
-        const entry = entryOf(seen, 'create');
+        const entry = createdEntry(seen, 'create');
         return entry?.quantity === 0 && entry.status === 'sold';
       },
-      none: (seen) => entryOf(seen, 'create') === undefined,
+      none: (seen) => createdEntry(seen, 'create') === undefined,
     },
     saw: (seen) => {
-      const entry = entryOf(seen, 'create');
+      const entry = createdEntry(seen, 'create');
       return `GET /inventory: quantity ${entry?.quantity} and status ${entry?.status} for a created animal`;
     },
   },
@@ -25,7 +25,7 @@ export const INVENTORY_PROBES: Probes<keyof typeof INVENTORY> = {
     asks: ['stock5', 'inventoryCreated'],
     obstacle: (seen) =>
       noInventory(seen) ??
-      (entryOf(seen, 'createPending') === undefined
+      (createdEntry(seen, 'createPending') === undefined
         ? undefined
         : 'every animal that the check creates gets an inventory entry, and it changes no other'),
     options: {
@@ -56,12 +56,20 @@ export const INVENTORY_PROBES: Probes<keyof typeof INVENTORY> = {
 };
 
 /** The entry of a created animal, before its stock changed. */
-function entryOf(seen: Seen, created: 'create' | 'createPending'): JsonRecord | undefined {
+export function createdEntry(
+  seen: Seen,
+  created: 'create' | 'createPending',
+): JsonRecord | undefined {
   return withId(seen.list('inventoryCreated'), idIn(seen.get(created)?.record), 'petId');
 }
 
 function noInventory(seen: Seen): string | undefined {
-  return seen.list('inventoryCreated') === undefined ? 'GET /inventory lists nothing' : undefined;
+  const entries = seen.list('inventoryCreated');
+  if (entries === undefined) return 'GET /inventory lists nothing';
+  const ids = seen.all('create', 'createPending').map(({ record }) => idIn(record));
+  return ids.some((id) => roundedTwin(entries, id, 'petId') !== undefined)
+    ? 'ids are rounded'
+    : undefined;
 }
 
 function noStock(seen: Seen): string | undefined {
