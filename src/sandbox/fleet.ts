@@ -94,10 +94,11 @@ export class Fleet {
    * @param onGone called when it turns out to be deleted
    */
   open(opening: Opening, mayCreate: boolean, onGone: () => void): SandboxLog {
-    const { name, start } = opening;
+    const { name, start, initial } = opening;
     const log = new SharedLog({
       find: () => this.#directory.find(name),
       create: mayCreate ? (lost) => this.#create(opening, lost) : undefined,
+      initial,
       logOf: (incarnation) => this.#logOf(opening, incarnation),
       onGone,
     });

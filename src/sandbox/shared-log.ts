@@ -10,6 +10,8 @@ export interface SharedLogParts<Entry, Snapshot> {
   readonly find: () => Promise<string | undefined>;
   /** Creates one in place of a lost one, unless another server does. Undefined if this log must not. */
   readonly create: ((lost: string) => Promise<Created>) | undefined;
+  /** The state of a new sandbox. */
+  readonly initial: () => Snapshot;
   readonly logOf: (incarnation: string) => RedisLog<Entry, Snapshot>;
   /** Called when the sandbox turns out to be deleted. */
   readonly onGone: () => void;
@@ -47,19 +49,24 @@ export class SharedLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
     } catch (error) {
       this.#lose(error);
     }
-    const missed = await this.#enter();
+    const missed = await this.#enter(true);
     if (missed !== undefined) return { kept: false, missed };
     return { kept: true, position: after + entries.length };
   }
 
-  /** @throws RedisError, or SandboxLimitError */
+  /**
+   * Creates no sandbox: whoever listens to one while it is deleted must not bring it back.
+   *
+   * @throws RedisError
+   */
   async read(after: Position): Promise<Missed<Entry, Snapshot>> {
     try {
       if (this.#log !== undefined) return await this.#log.read(after);
     } catch (error) {
       this.#lose(error);
     }
-    return (await this.#enter()) ?? { entries: [], position: after };
+    const missed = await this.#enter(false);
+    return missed ?? { snapshot: this.#parts.initial(), entries: [], position: 0 };
   }
 
   async fold(at: Position, snapshot: Snapshot): Promise<void> {
@@ -75,9 +82,9 @@ export class SharedLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
   }
 
   /** Finds or creates the sandbox, and reads its state; undefined if there is none. */
-  async #enter(): Promise<Missed<Entry, Snapshot> | undefined> {
+  async #enter(mayCreate: boolean): Promise<Missed<Entry, Snapshot> | undefined> {
     for (;;) {
-      const log = (await this.#find()) ?? (await this.#create());
+      const log = (await this.#find()) ?? (mayCreate ? await this.#create() : undefined);
       if (log === undefined) return undefined;
       try {
         const missed = await log.read(UNKNOWN);
