@@ -46,7 +46,7 @@ export interface StoreDraft {
 }
 
 /** Bytes after which a draft is synced: the disk stays free for others. */
-const SYNCED_AT_ONCE = 4 * 1024 * 1024;
+const SYNCED_AT_ONCE = 1024 * 1024;
 
 /**
  * lowdb's adapter for a store in a JSON file: a fixture or the file of `--db`. Ids are exact. A write

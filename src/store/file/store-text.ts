@@ -4,7 +4,7 @@ import { recordText } from '../record-text.ts';
 import type { Store } from '../store.ts';
 
 /** The least size of a piece in bytes. */
-const PIECE = 256 * 1024;
+const PIECE = 64 * 1024;
 
 const BETWEEN_RECORDS = ',\n    ';
 
