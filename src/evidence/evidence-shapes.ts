@@ -41,7 +41,7 @@ const EXPECTED_REPLY = object({
 export type ExpectedReply = ValueOf<typeof EXPECTED_REPLY>;
 
 /** An exchange as another server records it. Holds credentials in full. */
-export const EXCHANGE_VALUE = object({
+const EXCHANGE_VALUE = object({
   at: given(ANY_NUMBER),
   duration: given(ANY_NUMBER),
   delay: given(ANY_NUMBER),

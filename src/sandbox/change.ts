@@ -25,7 +25,7 @@ export interface Added {
 }
 
 /** The journal alone, or coverage and findings too. */
-export type Cleared = 'journal' | 'evidence';
+type Cleared = 'journal' | 'evidence';
 
 /** All settings but the snapshots. */
 export interface Settings {
@@ -66,7 +66,7 @@ export interface RuleCount {
 }
 
 /** The requests of a key; without a window, they are forgotten. */
-export interface RateCount {
+interface RateCount {
   readonly key: string;
   readonly window?: RateWindow | undefined;
 }
