@@ -40,7 +40,7 @@ export interface Ask extends More {
 const ORIGIN = 'petstore-mock check';
 
 /** An int64 that a double cannot hold. */
-export const LARGE_CATEGORY = 2n ** 53n + 1n;
+const LARGE_CATEGORY = 2n ** 53n + 1n;
 
 /** The id that a body must not have. */
 export const SENT_ID = 7_777_777_777_777_777n;

@@ -1,4 +1,5 @@
 import http from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { baseUrlOf } from '../../src/contract/base-url.ts';
 import {
@@ -8,6 +9,7 @@ import {
 } from '../../src/deployment/deployment-client.ts';
 import { Pace } from '../../src/deployment/pace.ts';
 import { proxyFor } from '../../src/deployment/proxy.ts';
+import { startServer } from '../../src/server.ts';
 
 /** A clock that jumps instead of waiting. */
 function jumping() {
@@ -119,4 +121,33 @@ test('a base URL is http or https, and has no user, query or trailing slash', ()
   for (const wrong of ['staging.example/v1', 'ftp://a/v1', 'http://u:p@a/v1', 'http://a/v1?b=1']) {
     expect(baseUrlOf(wrong)).toBeUndefined();
   }
+});
+
+test('a certificate is verified, also through a proxy, and --cacert adds one to trust', async () => {
+  const server = await startServer({ port: 0, tls: true });
+  onTestFinished(() => server.close());
+  const { port } = server;
+  const asked: (string | undefined)[] = [];
+  const proxy = http.createServer().on('connect', ({ url, headers }, client: Socket) => {
+    asked.push(url, headers['proxy-authorization']);
+    const tunnel = connect(port, '127.0.0.1', () => client.write('HTTP/1.1 200 OK\r\n\r\n'));
+    client.on('error', () => {}).pipe(tunnel);
+    tunnel.on('error', () => {}).pipe(client);
+    onTestFinished(() => void tunnel.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void proxy.close());
+  const address = proxy.address();
+  const proxyPort = typeof address === 'object' ? address?.port : '';
+  const variables = { HTTPS_PROXY: `http://user:pass@127.0.0.1:${proxyPort}` };
+  const pets = (url: string, options: Omit<DeploymentOptions, 'url'>) =>
+    clientOf(url, { key: 'demo-key', ...options })
+      .send({ method: 'GET', path: '/pets' })
+      .then(({ status }) => status, String);
+  const here = `https://localhost:${port}/v1`;
+  expect(await pets(here, {})).toContain('--cacert');
+  expect(await pets(here, { ca: server.certificate })).toBe(200);
+  const elsewhere = await pets('https://staging.example/v1', { ca: server.certificate, variables });
+  expect(elsewhere).toContain('ERR_TLS_CERT_ALTNAME_INVALID');
+  expect(asked).toEqual(['staging.example:443', 'Basic dXNlcjpwYXNz']);
 });

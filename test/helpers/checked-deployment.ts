@@ -24,7 +24,7 @@ export const OVERDUE = 20n;
 
 let fixture: Store | undefined;
 
-export async function deploymentStore(): Promise<Store> {
+async function deploymentStore(): Promise<Store> {
   fixture ??= await loadFixture('default');
   const store = forkStore(fixture);
   store.orders.set({
