@@ -12,7 +12,7 @@ import {
   list,
   type ValueOf,
 } from '../shape/shapes.ts';
-import { STORE_CHANGE } from '../store/log/change-text.ts';
+import { STORE_CHANGE } from '../store/log/store-change-text.ts';
 
 const { given, maybe } = internal;
 

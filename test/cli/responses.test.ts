@@ -9,7 +9,7 @@ import { completionsOf } from '../../src/cli/input/completed-words.ts';
 import { terminalOf } from '../../src/cli/output/terminal.ts';
 import { ASSUMPTION_IDS, assumptionShape } from '../../src/contract/assumption-table.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
-import { checkReplies } from '../../src/responses/check.ts';
+import { checkReplies } from '../../src/responses/check-replies.ts';
 import { listReplies } from '../../src/responses/listed.ts';
 import { WAYS } from '../../src/responses/ways.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';

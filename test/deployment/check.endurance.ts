@@ -8,10 +8,10 @@ import {
   isOption,
   optionNames,
 } from '../../src/contract/assumption-table.ts';
-import { runCheck } from '../../src/deployment/check.ts';
 import { type CheckReport, checkReport } from '../../src/deployment/check-report.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-client.ts';
 import { isBreak } from '../../src/deployment/reply-differences.ts';
+import { runCheck } from '../../src/deployment/run-check.ts';
 import { savedConfig } from '../../src/deployment/saved-check.ts';
 import { BREAKING, breaking } from '../helpers/breaking.ts';
 import { checked, DEPLOYED_AT, deploy, WHOLE_CHECK } from '../helpers/checked-deployment.ts';

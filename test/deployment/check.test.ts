@@ -5,10 +5,10 @@ import {
   isAssumptionId,
 } from '../../src/contract/assumption-table.ts';
 import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
-import { runCheck } from '../../src/deployment/check.ts';
 import { planCheck } from '../../src/deployment/check-plan.ts';
 import { checkReport, isBroken } from '../../src/deployment/check-report.ts';
 import { SAFE } from '../../src/deployment/deployment-client.ts';
+import { runCheck } from '../../src/deployment/run-check.ts';
 import type { Seen } from '../../src/deployment/seen.ts';
 import { checked, deploy, WHOLE_CHECK } from '../helpers/checked-deployment.ts';
 

@@ -1,7 +1,7 @@
 import { parseJson, writeJson } from '../../src/contract/json.ts';
 import { isObject } from '../../src/contract/records.ts';
-import type { Sender } from '../../src/deployment/check.ts';
 import type { DeploymentReply, DeploymentRequest } from '../../src/deployment/deployment-client.ts';
+import type { Sender } from '../../src/deployment/run-check.ts';
 
 type Change = (reply: DeploymentReply, request: DeploymentRequest) => DeploymentReply;
 

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import { type Choices, chooseOptions } from '../../src/contract/assumption-table.ts';
 import { baseUrlOf } from '../../src/contract/base-url.ts';
-import { runCheck } from '../../src/deployment/check.ts';
 import type { CheckOptions } from '../../src/deployment/check-plan.ts';
 import { DeploymentClient } from '../../src/deployment/deployment-client.ts';
+import { runCheck } from '../../src/deployment/run-check.ts';
 import type { Seen } from '../../src/deployment/seen.ts';
 import { assembleMock } from '../../src/mock.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';

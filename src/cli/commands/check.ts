@@ -1,5 +1,4 @@
 import { readJson } from '../../contract/json.ts';
-import { runCheck } from '../../deployment/check.ts';
 import { type CheckOptions, planCheck } from '../../deployment/check-plan.ts';
 import { type CheckReport, checkReport, isBroken } from '../../deployment/check-report.ts';
 import {
@@ -8,6 +7,7 @@ import {
   SAFE,
 } from '../../deployment/deployment-client.ts';
 import { DEPLOYMENT_DEFAULTS } from '../../deployment/deployment-defaults.ts';
+import { runCheck } from '../../deployment/run-check.ts';
 import {
   type CheckChange,
   changesSince,

@@ -1,6 +1,6 @@
 import { DEFAULT_URL } from '../../contract/default-url.ts';
 import { BASE_PATH, OPERATION_IDS } from '../../contract/operations.ts';
-import { type Checked, checkReplies } from '../../responses/check.ts';
+import { type Checked, checkReplies } from '../../responses/check-replies.ts';
 import {
   type Listed,
   listReplies,

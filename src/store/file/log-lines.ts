@@ -4,8 +4,8 @@ import { object, optional, required } from '../../shape/objects.ts';
 import { readAs } from '../../shape/read-as.ts';
 import { convert, integer, list } from '../../shape/shapes.ts';
 import type { Position } from '../log/change-log.ts';
-import { STORE_CHANGE, storeChangeText } from '../log/change-text.ts';
 import type { StoreChange } from '../log/store-change.ts';
+import { STORE_CHANGE, storeChangeText } from '../log/store-change-text.ts';
 import type { Fingerprint } from './fingerprint.ts';
 import { StoreFileError } from './store-file-error.ts';
 

@@ -4,9 +4,9 @@ import { INT64_MAX, INT64_MIN } from '../../../src/contract/int64.ts';
 import { parseJson } from '../../../src/contract/json.ts';
 import { COLLECTIONS } from '../../../src/contract/records.ts';
 import { readAs } from '../../../src/shape/read-as.ts';
-import { STORE_CHANGE, storeChangeText } from '../../../src/store/log/change-text.ts';
 import { RecordedStore } from '../../../src/store/log/recorded-store.ts';
 import type { StoreChange } from '../../../src/store/log/store-change.ts';
+import { STORE_CHANGE, storeChangeText } from '../../../src/store/log/store-change-text.ts';
 import {
   createStore,
   forkStore,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { checkReplies } from '../../src/responses/check.ts';
+import { checkReplies } from '../../src/responses/check-replies.ts';
 import { listReplies } from '../../src/responses/listed.ts';
 
 const getPet200 = listReplies().filter(
