@@ -4,7 +4,7 @@ import type { FindingCode } from '../evidence/finding-codes.ts';
 import { type Finding, type Findings, findingOf, MOST_TOGETHER } from '../evidence/findings.ts';
 
 /** The coverage and findings of a sandbox, or of several. */
-interface Evidence {
+export interface Evidence {
   readonly coverage: Pick<Coverage, 'at'>;
   readonly findings: Pick<Findings, 'kept' | 'counts'>;
 }

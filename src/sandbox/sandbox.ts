@@ -2,9 +2,8 @@ import type { Choices } from '../contract/assumption-table.ts';
 import { Coverage } from '../evidence/coverage.ts';
 import type { ExchangeEvidence } from '../evidence/evidence-shapes.ts';
 import type { Seen } from '../evidence/exchange.ts';
-import { Findings, type OnFinding } from '../evidence/findings.ts';
-import { Journal, type Observer } from '../evidence/journal.ts';
-import type { LogMeter, Meter } from '../evidence/meter.ts';
+import { Findings } from '../evidence/findings.ts';
+import { Journal } from '../evidence/journal.ts';
 import { putExchange, recordExchange, witnessExchange } from '../evidence/witness.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import { type RuleBook, Rules } from '../scenario/rules.ts';
@@ -17,23 +16,9 @@ import type { Added, Change, SandboxLog, SandboxSnapshot } from './change.ts';
 import { Commits, type Job } from './commits.ts';
 import { Past } from './past.ts';
 import { SandboxReplica } from './sandbox-replica.ts';
+import type { SandboxShare } from './sandbox-share.ts';
 import { firstSetup, type Setup, setupFrom } from './setup.ts';
 import type { Upstream } from './upstream.ts';
-
-/** What all sandboxes of a server share. */
-export interface SandboxShare {
-  /** How many exchanges each journal keeps. */
-  readonly journal: number;
-  readonly observers: ReadonlySet<Observer>;
-  readonly onFinding: OnFinding | undefined;
-  /** The deployment that answers in each sandbox at first; undefined if the mock does. */
-  readonly upstream: Upstream | undefined;
-  /** Counts exchanges; undefined until somebody wants to know. */
-  meter?: Meter | undefined;
-  readonly logMeter?: LogMeter;
-  /** Called before a sandbox forgets its evidence. */
-  readonly forgotten: (sandbox: Sandbox) => void;
-}
 
 /** What a reset can keep. */
 export const KEEPABLE = ['store', 'scenario', 'assumptions', 'clock', 'journal'] as const;

@@ -12,9 +12,10 @@ import type { SandboxLog } from './change.ts';
 import { NotSavedError } from './commits.ts';
 import type { Fleet, Opening } from './fleet.ts';
 import { Past } from './past.ts';
-import { Sandbox, type SandboxShare } from './sandbox.ts';
+import { Sandbox } from './sandbox.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
 import { stateOf } from './sandbox-replica.ts';
+import type { SandboxShare } from './sandbox-share.ts';
 import type { Upstream } from './upstream.ts';
 
 export interface SandboxLimits {

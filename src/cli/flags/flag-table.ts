@@ -10,7 +10,8 @@ import { MOST_RECORDS } from '../../store/fixture/generate-store.ts';
 import { listed } from '../../words.ts';
 import { COMMAND_NAMES } from '../command-table.ts';
 import { CALLERS, DEPLOYMENT_FLAGS } from './deployment-flags.ts';
-import { type FlagShape, integer, list, one, TEXT, text, toggle, words } from './flag-shape.ts';
+import { EVIDENCE_FLAGS } from './evidence-flags.ts';
+import { type FlagShape, integer, list, one, text, toggle, words } from './flag-shape.ts';
 import * as values from './flag-values.ts';
 
 /** Milliseconds that `health` waits for the reply. */
@@ -251,41 +252,7 @@ export const FLAG_GROUPS = {
     }),
     force: toggle(['generate', 'record'], 'Overwrite an existing file.'),
   },
-  Evidence: {
-    coverage: list(
-      TEXT,
-      'FILE',
-      ['serve', 'exec'],
-      'Write coverage to this file at exit: .json, .html, .xml (JUnit) or .info (lcov). Repeatable.',
-    ),
-    'require-coverage': one(
-      values.SHARE,
-      'N%',
-      ['exec'],
-      'Exit with 3 if a smaller share of the documented replies was shown; documented means 100%.',
-    ),
-    'fail-on': words(
-      values.FAIL_ON,
-      'KINDS',
-      ['exec'],
-      `Exit with 3 on these, separated by commas: ${listed(values.FAILING_KINDS, 'or')}. Repeatable.`,
-    ),
-    jobs: integer(
-      'N',
-      [1, 1000],
-      ['sweep'],
-      'Run this many at a time; by default one for each processor.',
-    ),
-    all: toggle(['sweep'], 'Also run the assumptions that the command did not touch.'),
-    allow: words(
-      values.ALLOWED,
-      'ID=OPTION',
-      ['sweep'],
-      'Expected failure, as ID=OPTION; does not affect the exit code. Repeatable.',
-    ),
-    junit: text('FILE', ['sweep', 'check'], 'Also write the result as JUnit XML.'),
-    html: text('FILE', ['sweep', 'check'], 'Also write the result as a web page.'),
-  },
+  Evidence: EVIDENCE_FLAGS,
   Control: {
     none: toggle(['ctl'], 'Deactivate all scenarios (use).'),
     keep: words(
