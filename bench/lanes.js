@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { prepare, runLoad } from './load.js';
-import { startServer } from './server.js';
-import { firstPage, startSubject } from './subjects.js';
+import { LOAD_CORE, startServer } from './server.js';
+import { firstPage, startSubject, subjects } from './subjects.js';
 
 export const CONNECTIONS = 32;
 
@@ -57,6 +57,35 @@ export function loadLane(subject, load, name = subject.name) {
       return {
         round: (seconds) => underLoad(server, { ...main, seconds, limit }, beside),
         close: server.stop,
+      };
+    },
+  };
+}
+
+/**
+ * The same in front of a deployment: the floor, with recorded replies, on the core of the load.
+ *
+ * @type {(subject: Subject, load: Load) => Lane}
+ */
+export function behindLane(subject, load) {
+  return {
+    name: subject.name,
+    open: async (folder) => {
+      const deployment = await startSubject(
+        subjects.floor,
+        mkdtempSync(join(folder, 'deployment-')),
+        load.setup,
+        load.calls(subject),
+        LOAD_CORE,
+      );
+      const setup = { ...load.setup, upstream: `http://127.0.0.1:${deployment.port}/v1` };
+      const { round, close } = await loadLane(subject, { ...load, setup }).open(folder);
+      return {
+        round,
+        close: async () => {
+          await close?.();
+          await deployment.stop();
+        },
       };
     },
   };

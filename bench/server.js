@@ -16,7 +16,8 @@ import { prepare, runLoad } from './load.js';
  */
 
 const SERVER_CORE = '0';
-const LOAD_CORE = '1';
+/** Also where the deployment behind a proxy runs: its share is small, and the same for all. */
+export const LOAD_CORE = '1';
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 3_000;
 
@@ -42,17 +43,17 @@ export function describeMachine() {
 
 /**
  * @param {(port: number) => string[]} command
- * @param {{ cwd: string, probe: Call, preload?: string }} options
+ * @param {{ cwd: string, probe: Call, preload?: string, core?: string }} options
  *   the server has started once it answers the probe; `preload` is a module that Node loads first
  */
-export async function startServer(command, { cwd, probe, preload }) {
+export async function startServer(command, { cwd, probe, preload, core = SERVER_CORE }) {
   const port = await freePort();
   const [node = '', ...args] = command(port);
   const tls = args.includes('--tls');
   const words = [node, ...(preload ? ['--import', preload] : []), ...args];
   const spawnedAt = performance.now();
   // taskset replaces itself with the command, so the child's pid is the server's.
-  const child = spawn('taskset', ['-c', SERVER_CORE, ...words], {
+  const child = spawn('taskset', ['-c', core, ...words], {
     cwd,
     env: { PATH: process.env.PATH, HOME: cwd },
     stdio: ['ignore', 'ignore', 'pipe', ...(preload ? /** @type {const} */ (['ipc']) : [])],

@@ -10,8 +10,8 @@ import { startServer } from './server.js';
 /**
  * @import { Call } from './load.js'
  * @import { Server } from './server.js'
- * @typedef {{ animals?: number, flags?: string[], node?: string }} Setup without `animals` the
- *   default fixture
+ * @typedef {{ animals?: number, flags?: string[], node?: string, upstream?: string }} Setup without
+ *   `animals` the default fixture; with `upstream`, in front of the deployment with that base URL
  * @typedef {object} Subject
  * @property {string} name
  * @property {string} version
@@ -58,10 +58,21 @@ export const subjects = {
     notes: 'flags: --seed 1 --log off; nothing switched off',
     pets: '/v1/pets',
     page: '?limit=20',
-    command: (_folder, { animals, flags = [], node = process.execPath }, port) => [
+    command: (_folder, { animals, flags = [], node = process.execPath, upstream }, port) => [
       ...[node, ourCommand, '--port', `${port}`, '--seed', '1', '--log', 'off'],
+      ...(upstream === undefined ? [] : ['--upstream', upstream]),
       ...(animals === undefined ? [] : ['--animals', `${animals}`, '--orders', `${ORDERS}`]),
       ...flags,
+    ],
+  },
+  proxy: {
+    name: 'copying proxy',
+    version: '',
+    notes: 'bare node:http; copies requests and replies',
+    pets: '/v1/pets',
+    page: '?limit=20',
+    command: (_folder, { upstream = '' }, port) => [
+      ...[process.execPath, join(here, 'copying-proxy.js'), `${port}`, upstream],
     ],
   },
   jsonServer: jsonServer(
@@ -89,11 +100,15 @@ export const subjects = {
   },
 };
 
-/** @type {(subject: Subject, folder: string, setup?: Setup, calls?: Call[]) => Promise<Server>} */
-export async function startSubject(subject, folder, setup = {}, calls = []) {
+/** @type {(subject: Subject, folder: string, setup?: Setup, calls?: Call[], core?: string) => Promise<Server>} */
+export async function startSubject(subject, folder, setup = {}, calls = [], core) {
   await subject.prepare?.(folder, setup, calls);
   const probe = firstPage(subject);
-  return startServer((port) => subject.command(folder, setup, port), { cwd: folder, probe });
+  return startServer((port) => subject.command(folder, setup, port), {
+    cwd: folder,
+    probe,
+    ...(core && { core }),
+  });
 }
 
 /** @type {(subject: Subject) => Call} */

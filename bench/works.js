@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createOne, drawn, getOne, list, mixed, patchOne, read, soldAfterCreate } from './calls.js';
-import { commandLane, loadLane, startLane } from './lanes.js';
+import { behindLane, commandLane, loadLane, startLane } from './lanes.js';
 import { stallLanes } from './stalls.js';
 import { nodeOf, ourCommand, project, subjects } from './subjects.js';
 
@@ -19,7 +19,7 @@ import { nodeOf, ourCommand, project, subjects } from './subjects.js';
  * @property {number} [rounds] instead of the number given on the command line, without warm-up
  */
 
-const { floor, ours, jsonServer, jsonServer1, prism } = subjects;
+const { floor, ours, proxy, jsonServer, jsonServer1, prism } = subjects;
 const peers = [jsonServer, jsonServer1, prism];
 const CREATES_PER_ROUND = 50_000;
 const SANDBOXES = 10_000;
@@ -67,6 +67,15 @@ function overHttps(name, load) {
     'over HTTP': load,
     'over HTTPS': { ...load, setup: flagged('--tls') },
   });
+}
+
+/** @type {(name: string, load: Load) => Work} */
+function inFrontOf(name, load) {
+  return {
+    name,
+    lanes: [proxy, ours].map((subject) => behindLane(subject, load)),
+    targets: [['throughput, of a copying proxy’s', 'ratio perSecond', 'at least 0.35×']],
+  };
 }
 
 /** @type {(name: string, loadAt: (setup: { animals: number }) => Omit<Load, 'setup'>) => Work} */
@@ -140,6 +149,16 @@ export const works = [
   }),
   overHttps('list-https', lists),
   overHttps('get-https', { ...gets, setup: thousand }),
+  inFrontOf('upstream-list', lists),
+  inFrontOf('upstream-get', { ...gets, setup: thousand }),
+  {
+    name: 'upstream-latency',
+    lanes: [floor, ours].map((subject) => {
+      const load = { ...lists, connections: 1 };
+      return subject === floor ? loadLane(floor, load) : behindLane(subject, load);
+    }),
+    targets: [['median, more than that of the deployment alone', 'difference p50', 'at most 1 ms']],
+  },
   {
     name: 'streaming',
     lanes: [
