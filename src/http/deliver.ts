@@ -1,3 +1,5 @@
+import { parseJson } from '../contract/json.ts';
+import { isObject } from '../contract/records.ts';
 import type { Upstream } from '../sandbox/upstream.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/outcome.ts';
@@ -78,11 +80,25 @@ function witnessed(
   bytes: Buffer | undefined,
   compare: Upstream['compare'],
 ): Partial<Reply> {
-  const text = bytes && decodeContent(bytes, headers);
-  const content = text === undefined ? {} : { body: contentOf(text) };
-  if (call === undefined || basis.kind !== 'upstream') return content;
-  const reply = { status, headers, body: head ? undefined : text };
-  return { ...content, comparison: compare(sandbox.world, call, reply) };
+  const content = bytes && decodeContent(bytes, headers);
+  const body = content && contentOf(content);
+  if (call === undefined || basis.kind !== 'upstream') return body === undefined ? {} : { body };
+  const json = jsonOf(body);
+  const reply = { status, headers, body: head ? undefined : content, json };
+  const comparison = compare(sandbox.world, call, reply);
+  if (body === undefined) return { comparison };
+  const records = Array.isArray(json) ? json.filter(isObject) : [json].filter(isObject);
+  return { body, comparison, records: json === undefined ? undefined : [records] };
+}
+
+/** Parsed once, for the comparison and for coverage. */
+function jsonOf(body: Body | undefined): unknown {
+  if (body?.kind !== 'json') return undefined;
+  try {
+    return parseJson(body.text.toString());
+  } catch {
+    return undefined;
+  }
 }
 
 function changed(outcome: Outcome, changes: Partial<Reply>): Outcome {

@@ -10,9 +10,6 @@ const OF_ONE_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** What `Connection` says besides naming headers. */
-const NAMES_NONE = /^(?:close|keep-alive)$/i;
-
 /**
  * The headers that are passed on, as they were written: all but those of one connection, which
  * `Connection` can add to.
@@ -21,16 +18,22 @@ const NAMES_NONE = /^(?:close|keep-alive)$/i;
  * @param dropped names of others to leave out, in lower case
  */
 export function passedOn(headers: readonly string[], dropped: ReadonlySet<string>): string[] {
-  const end = without(headers, OF_ONE_HOP);
-  const kept = dropped.size > 0 ? without(end, dropped) : end;
-  const named = new Set<string>();
+  const kept: string[] = [];
+  let named: Set<string> | undefined;
   for (let at = 0; at + 1 < headers.length; at += 2) {
-    const value = headers[at + 1] ?? '';
-    if (NAMES_NONE.test(value) || headers[at]?.toLowerCase() !== 'connection') continue;
-    for (const name of value.split(',')) named.add(name.trim().toLowerCase());
+    const [name = '', value = ''] = [headers[at], headers[at + 1]];
+    const known = name.toLowerCase();
+    if (known === 'connection' && !NAMES_NONE.test(value)) {
+      named ??= new Set();
+      for (const each of value.split(',')) named.add(each.trim().toLowerCase());
+    }
+    if (!OF_ONE_HOP.has(known) && !dropped.has(known)) kept.push(name, value);
   }
-  return named.size > 0 ? without(kept, named) : kept;
+  return named === undefined ? kept : without(kept, named);
 }
+
+/** What `Connection` says besides naming headers. */
+const NAMES_NONE = /^(?:close|keep-alive)$/i;
 
 /** Leaves out headers by their names in lower case. */
 export function without(headers: readonly string[], names: ReadonlySet<string>): string[] {
@@ -40,9 +43,4 @@ export function without(headers: readonly string[], names: ReadonlySet<string>):
     if (!names.has(name.toLowerCase())) kept.push(name, value);
   }
   return kept;
-}
-
-/** Whether there is a header; `name` in lower case. */
-export function hasHeader(headers: readonly string[], name: string): boolean {
-  return headers.some((text, at) => at % 2 === 0 && text.toLowerCase() === name);
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { DeploymentBody, StreamedBody } from '../service/reply.ts';
+import { endWith } from './end-with.ts';
 import { without } from './hop-headers.ts';
 
 /** The most that is held of any body on its way to an upstream or back, in bytes. */
@@ -35,6 +36,11 @@ export function passOn(
     }
   });
   const end = (): void => {
+    if (last?.length === size) {
+      // As a string, which Node joins with the head.
+      endWith(response, last.toString('latin1'), 'latin1');
+      return;
+    }
     if (last !== undefined) response.write(last);
     if (from.rawTrailers.length > 0) response.addTrailers(pairsOf(from.rawTrailers));
     response.end();

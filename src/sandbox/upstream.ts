@@ -30,6 +30,8 @@ export interface ComparedReply {
   readonly headers: readonly string[];
   /** Without its content coding; undefined if nobody holds it. */
   readonly body: Buffer | undefined;
+  /** Its value; undefined if it is not JSON. */
+  readonly json: unknown;
 }
 
 /** A deployment that answers the calls of a sandbox. */

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ServerOptions } from '../../src/server.ts';
 import { asker } from '../helpers/ask.ts';
@@ -143,4 +146,170 @@ describe('a reply', () => {
     });
     expect(await exchange()).toMatchObject({ status, basis: 'assumed' });
   });
+});
+
+describe('a rule of a scenario', () => {
+  const LIST =
+    'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 26\r\n\r\n[{"id":1,"categoryId":123}]'.slice(
+      0,
+      -1,
+    );
+
+  async function under(rule: object, answer: Parameters<typeof rawDeployment>[0] = LIST) {
+    const all = await inFrontOf(answer);
+    const scenario = { rules: [{ on: 'listPets', ...rule }] };
+    expect((await all.control('PUT', '/scenario', { body: { scenario } })).status).toBe(200);
+    return all;
+  }
+
+  test('that replies itself asks the deployment only to apply the call', async () => {
+    const { ask, deployment, control } = await under({ reply: { status: 503 } });
+    expect((await ask('GET', '/pets')).headers['mock-basis']).toMatch(/^forced/);
+    expect(deployment.received()).toBe('');
+    const scenario = { rules: [{ on: 'listPets', reply: { status: 503 }, apply: true }] };
+    await control('PUT', '/scenario', { body: { scenario } });
+    expect((await ask('GET', '/pets')).status).toBe(503);
+    expect(deployment.received()).toMatch(/^GET \/base\/v1\/pets /);
+  });
+
+  test('resets the connection after the deployment has answered, if it applies the call', async () => {
+    const { ask, deployment, exchange } = await under({ fault: 'reset', apply: true });
+    await expect(ask('GET', '/pets')).rejects.toThrow(/ECONNRESET/);
+    expect(deployment.received()).toMatch(/^GET /);
+    expect(await exchange()).toMatchObject({ fault: 'reset', basis: 'forced' });
+  });
+
+  test.each([
+    ['truncate', (text: string) => expect(text).toMatch(/Content-Length: 26\r\n.*\r\n\r\n.{13}$/s)],
+    [
+      'malformed-json',
+      (text: string) => expect(text).toMatch(/Content-Length: 15\r\n.*\r\n\r\n.{13}:}$/s),
+    ],
+    [
+      'bad-chunk',
+      (text: string) => expect(text).toMatch(/chunked\r\n.*\r\n\r\nd\r\n.{13}\r\nxyz/s),
+    ],
+    ['slow-body', (text: string) => expect(text).toMatch(/"categoryId":123}$/)],
+  ] as const)('spoils the reply by %s', async (kind, check) => {
+    const fault = kind === 'slow-body' ? { kind: 'slow-body', chunks: 2, over: 10 } : kind;
+    const { server } = await under({ fault });
+    const client = await openRaw(server.port);
+    client.send(`GET /v1/pets HTTP/1.1\r\nHost: a\r\n${KEY}\r\nConnection: close\r\n\r\n`);
+    const text = await client.rest();
+    expect(text).toMatch(/^HTTP\/1.1 200 OK\r\n.*Mock-Basis: forced;by="[^"]+#1"\r\n/s);
+    check(text);
+  });
+
+  test('delays the deployment’s reply, which keeps its basis', async () => {
+    const { ask, exchange } = await under({ delay: 20 });
+    expect((await ask('GET', '/pets')).headers['mock-basis']).toBe('upstream');
+    expect(await exchange()).toMatchObject({ delay: 20, basis: 'upstream' });
+  });
+});
+
+describe('a body', () => {
+  const MEGABYTES = 16;
+  const CHUNK = Buffer.alloc(1024 * 1024, 'x');
+
+  test('of a reply flows no faster than the client reads, and is whole in the end', async () => {
+    let written = 0;
+    const { server } = await inFrontOf((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${MEGABYTES * CHUNK.length}\r\n\r\n`);
+      const more = (): void => {
+        while (written < MEGABYTES) {
+          written += 1;
+          if (!socket.write(CHUNK)) return;
+        }
+      };
+      socket.on('drain', more);
+      more();
+    });
+    const sent = request({
+      port: server.port,
+      path: '/v1/pets',
+      headers: { Authorization: 'Bearer a' },
+    }).end();
+    const [reply] = await once(sent, 'response');
+    // Nobody reads: what fits into the buffers of the system arrives, and then nothing more.
+    await expect
+      .poll(async () => {
+        const before = written;
+        await new Promise(setImmediate);
+        return written > 0 && written === before;
+      })
+      .toBe(true);
+    expect(written).toBeLessThan(MEGABYTES);
+    let size = 0;
+    for await (const chunk of reply) size += chunk.length;
+    expect(size).toBe(MEGABYTES * CHUNK.length);
+  });
+
+  test('of a request streams to the deployment, whatever its size', async () => {
+    const { server, deployment, exchange } = await inFrontOf((socket) => {
+      socket.on('data', (bytes) => {
+        if (bytes.subarray(-5).toString() === '0\r\n\r\n') socket.write(OK);
+      });
+    });
+    const headers = { Authorization: 'Bearer a', 'Content-Type': 'application/json' };
+    const sent = request({ port: server.port, method: 'POST', path: '/v1/pets', headers });
+    for (let count = 0; count < 4; count += 1) sent.write(CHUNK);
+    sent.end();
+    const [reply] = await once(sent, 'response');
+    expect(reply.statusCode).toBe(200);
+    expect(deployment.received().replaceAll(/[^x]/g, '')).toHaveLength(4 * CHUNK.length);
+    reply.resume();
+    expect(await exchange()).toMatchObject({ status: 200, operation: 'createPet' });
+  });
+
+  test('that breaks off ends the client’s connection, and is recorded', async () => {
+    const { ask, exchange } = await inFrontOf((socket) => {
+      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[1');
+    });
+    await expect(ask('GET', '/pets')).rejects.toThrow();
+    expect(await exchange()).toMatchObject({
+      status: 200,
+      why: [expect.stringMatching(/the upstream broke the body off after 2 bytes/)],
+    });
+  });
+
+  test('in gzip is compared and shown as text', async () => {
+    const bytes = gzipSync('[{"id":"1","name":"Rex","categoryId":1}]');
+    const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n`;
+    const { server, exchange } = await inFrontOf((socket) => {
+      socket.write(`${head}Content-Length: ${bytes.length}\r\n\r\n`);
+      socket.write(bytes);
+    });
+    const headers = { Authorization: 'Bearer a' };
+    const reply = await fetch(`${server.url}/pets`, { headers });
+    expect(await reply.json()).toHaveLength(1);
+    expect(await exchange()).toMatchObject({
+      reply: { body: [{ id: '1' }] },
+      findings: [{ code: 'drift', message: expect.stringMatching(/^\$\[\]\.id: /) }],
+    });
+  });
+});
+
+test('a kept connection that the deployment has closed is replaced, unless the call could have changed something', async () => {
+  let connections = 0;
+  const { ask } = await inFrontOf((socket) => {
+    connections += 1;
+    socket.write(OK);
+    socket.removeAllListeners('data').once('data', () => socket.resetAndDestroy());
+  });
+  expect((await ask('GET', '/pets')).status).toBe(200);
+  expect((await ask('GET', '/pets')).status).toBe(200);
+  expect(connections).toBe(2);
+  expect((await ask('DELETE', '/store/orders/1')).status).toBe(502);
+});
+
+test('another machine gets requests only with consent', async () => {
+  const { control } = await inFrontOf(OK);
+  const url = 'https://staging.example/v1';
+  expect((await control('PUT', '/upstream', { body: { url } })).json).toMatchObject({
+    message: 'yes: expected true, since staging.example is another machine',
+  });
+  const agreed = await control('PUT', '/upstream', { body: { url, key: 'secret', yes: true } });
+  expect(agreed).toMatchObject({ status: 200, json: { url, ownKey: true } });
+  await control('POST', '/reset');
+  expect((await control('GET', '/upstream')).text).toContain('127.0.0.1');
 });

@@ -5,6 +5,7 @@ import {
   chooseOptions,
   optionNames,
 } from '../../../src/contract/assumption-table.ts';
+import { parseJson } from '../../../src/contract/json.ts';
 import { compareReply } from '../../../src/deployment/upstream/drift.ts';
 import { MovableClock } from '../../../src/service/clock.ts';
 import { createWorld } from '../../../src/service/world.ts';
@@ -125,7 +126,14 @@ test.each<[what: string, status: number, headers: string[], body: string, drift:
   ],
 ])('%s is reported', (_what, status, headers, body, drift) => {
   const call = { ...callOf('listPets'), authorization: 'Bearer any' };
-  expect(compareReply(world, call, { status, headers, body: Buffer.from(body) }).drift).toEqual(
-    drift,
-  );
+  const reply = { status, headers, body: Buffer.from(body), json: jsonOf(body) };
+  expect(compareReply(world, call, reply).drift).toEqual(drift);
 });
+
+function jsonOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
