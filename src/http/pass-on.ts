@@ -31,8 +31,8 @@ export function passOn(
     // With these bytes the client has all of it.
     if (size === length) last = chunk;
     else if (!response.write(chunk)) {
-      from.pause();
-      response.once('drain', () => from.resume());
+      pause(from);
+      response.once('drain', () => resume(from));
     }
   });
   const end = (): void => {
@@ -106,8 +106,19 @@ export function hold(
 /** Stops reading a body. Its connection is kept if all of it has arrived. */
 export function discard(from: DeploymentBody): void {
   from.on('error', () => {});
-  if (from.complete) from.resume();
+  if (from.complete) resume(from);
   else from.destroy();
+}
+
+/** Stops a body and its connection, which would read two chunks ahead. */
+function pause(from: DeploymentBody): void {
+  from.pause();
+  from.socket?.pause();
+}
+
+function resume(from: DeploymentBody): void {
+  from.socket?.resume();
+  from.resume();
 }
 
 /** What to end with each connection. One listener serves all replies on a connection. */

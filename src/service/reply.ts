@@ -58,6 +58,8 @@ export interface DeploymentBody extends Readable {
   readonly complete: boolean;
   /** Names and values alternate. */
   readonly rawTrailers: string[];
+  /** The connection that it arrives on; null once all of it has arrived. */
+  readonly socket: Readable | null;
 }
 
 /** A record of the store in a reply. */
