@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { type Answer, asker } from './ask.ts';
+import { type RunningCommand, startCommand } from './command.ts';
+import { RedisServer } from './redis.ts';
+
+/** What became of a request. Without a reply that tells, it may have been done or not. */
+export type Outcome = Answer | 'unknown' | 'not done';
+
+/** Three servers over a Redis that syncs each change to its disk. Their journals drop nothing. */
+export async function startThree(): Promise<{ redis: RedisServer; fleet: FleetProcesses }> {
+  const redis = await RedisServer.start('--appendonly', 'yes', '--appendfsync', 'always');
+  const fleet = await FleetProcesses.start([redis.url, redis.url, redis.url]);
+  onTestFinished(async () => {
+    await fleet.stop();
+    await redis.end();
+  });
+  return { redis, fleet };
+}
+
+/** The servers of a fleet, each a process. */
+export class FleetProcesses {
+  readonly #addresses: readonly string[];
+  #servers: readonly RunningCommand[] = [];
+
+  private constructor(addresses: readonly string[]) {
+    this.#addresses = addresses;
+  }
+
+  /** @param addresses that of the Redis, as each server sees it */
+  static async start(addresses: readonly string[]): Promise<FleetProcesses> {
+    const fleet = new FleetProcesses(addresses);
+    fleet.#servers = await Promise.all(addresses.map((_, index) => fleet.#start(index)));
+    return fleet;
+  }
+
+  get count(): number {
+    return this.#servers.length;
+  }
+
+  async ask(index: number, method: string, path: string, body?: object): Promise<Outcome> {
+    const port = Number(new URL(this.#server(index).url).port);
+    try {
+      const answer = await asker(port, '')(method, path, body && { body });
+      if (answer.status !== 503) return answer;
+      return answer.text.includes('it is not known') ? 'unknown' : 'not done';
+    } catch (error) {
+      return Object(error).code === 'ECONNREFUSED' ? 'not done' : 'unknown';
+    }
+  }
+
+  /** The reply of a server as soon as it has one that tells. */
+  async answer(index: number, method: string, path: string, body?: object): Promise<Answer> {
+    for (;;) {
+      const outcome = await this.ask(index, method, path, body);
+      if (typeof outcome !== 'string') return outcome;
+      await sleep(50);
+    }
+  }
+
+  /** The status of a server's health. */
+  async health(index: number): Promise<number> {
+    const { url } = this.#server(index);
+    return (await fetch(new URL('/__mock/health', url))).status;
+  }
+
+  /** Waits until the health of a server has this status. */
+  async becomes(index: number, status: number): Promise<void> {
+    while ((await this.health(index)) !== status) await sleep(20);
+  }
+
+  signal(index: number, signal: NodeJS.Signals): void {
+    this.#server(index).process.kill(signal);
+  }
+
+  /** Ends a server with kill -9 and starts another in its place. */
+  async replace(index: number): Promise<void> {
+    const { process, exited } = this.#server(index);
+    process.kill('SIGKILL');
+    await exited;
+    const server = await this.#start(index);
+    this.#servers = this.#servers.with(index, server);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.stop()));
+  }
+
+  #start(index: number): Promise<RunningCommand> {
+    const address = this.#addresses[index] ?? '';
+    const flags = ['--port', '0', '--log', 'off', '--journal', '100000', '--shared', address];
+    return startCommand(flags);
+  }
+
+  #server(index: number): RunningCommand {
+    const server = this.#servers[index];
+    if (server === undefined) throw new Error(`There is no server ${index}.`);
+    return server;
+  }
+}
