@@ -42,7 +42,7 @@ const other = createStore(
 );
 const start = createStore(
   storeBaseOf({
-    animals: Array.from({ length: 130 }, (_, i) => ({
+    animals: Array.from({ length: 70 }, (_, i) => ({
       id: BigInt(i + 1),
       name: `Animal ${i}`,
       categoryId: 1n,
@@ -133,7 +133,7 @@ describe.each([
           expect(contentOf(copy)).toEqual(after);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 30 },
     );
   });
 });
