@@ -7,10 +7,10 @@ import { RedisDirectory } from '../store/log/redis-directory.ts';
 import { durabilityNotices } from '../store/log/redis-durability.ts';
 import { RedisLog } from '../store/log/redis-log.ts';
 import type { Change, SandboxLog, SandboxSnapshot } from './change.ts';
-import { SandboxTexts } from './change-text.ts';
 import { differences, FleetError, type FleetTerms } from './fleet-terms.ts';
 import { SandboxLimitError } from './sandbox-limit.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
+import { SandboxTexts } from './sandbox-texts.ts';
 import { type Created, SharedLog } from './shared-log.ts';
 import type { OpenUpstream } from './upstream.ts';
 

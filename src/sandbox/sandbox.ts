@@ -39,7 +39,8 @@ export class Sandbox {
   readonly #kept: SandboxLog | undefined;
   /** Undefined if the changes are kept in memory only. */
   readonly #commits: Commits<Change, SandboxSnapshot> | undefined;
-  #setup: Setup;
+  /** All settings but the clock. */
+  setup: Setup;
   // Created on first use: there can be many sandboxes, and most have none.
   #endings: Set<() => void> | undefined;
   /** Notes what rules and rates count; undefined if nobody wants to know. */
@@ -63,7 +64,7 @@ export class Sandbox {
     this.#share = share;
     const store = kept?.store ?? forkStore(start.store);
     const setup = firstSetup(start, store, this.clock, this);
-    this.#setup = { ...setup, upstream: share.upstream };
+    this.setup = { ...setup, upstream: share.upstream };
     this.#kept = kept;
     this.past = kept?.log.isShared ? new Past() : undefined;
     this.#commits =
@@ -77,20 +78,11 @@ export class Sandbox {
 
   /** What operations see. Replaced when the assumptions or the scenarios change. */
   get world(): World {
-    return this.#setup.world;
+    return this.setup.world;
   }
 
   get rules(): Rules {
-    return this.#setup.rules;
-  }
-
-  /** All settings but the clock. */
-  get setup(): Setup {
-    return this.#setup;
-  }
-
-  set setup(setup) {
-    this.#setup = setup;
+    return this.setup.rules;
   }
 
   /** The rules of a scenario that a single request asks for. Counts calls in this sandbox. */
@@ -100,38 +92,38 @@ export class Sandbox {
 
   /** The calls that the rules of such a scenario have counted. */
   preferredCounts(scenario: string): Counts<number> {
-    const { preferred } = this.#setup;
+    const { preferred } = this.setup;
     const known = preferred.get(scenario);
     if (known !== undefined) return known;
     const counts = new Counts<number>(this);
-    this.#setup = { ...this.#setup, preferred: new Map(preferred).set(scenario, counts) };
+    this.setup = { ...this.setup, preferred: new Map(preferred).set(scenario, counts) };
     return counts;
   }
 
   /** Saved stores, by name. */
   get snapshots(): ReadonlyMap<string, Store> {
-    return this.#setup.snapshots;
+    return this.setup.snapshots;
   }
 
   set snapshots(snapshots) {
-    this.#setup = { ...this.#setup, snapshots };
+    this.setup = { ...this.setup, snapshots };
   }
 
   get upstream(): Upstream | undefined {
-    return this.#setup.upstream;
+    return this.setup.upstream;
   }
 
   set upstream(upstream) {
-    this.#setup = { ...this.#setup, upstream };
+    this.setup = { ...this.setup, upstream };
   }
 
   get start(): Start {
-    return this.#setup.start;
+    return this.setup.start;
   }
 
   /** What a reset returns to. */
   get origin(): Start {
-    return this.#setup.origin;
+    return this.setup.origin;
   }
 
   /** Records an exchange. Its value is the one that other servers record. */
@@ -227,7 +219,7 @@ export class Sandbox {
 
   /** Changes the options of assumptions. */
   assume(choices: Choices): void {
-    this.#setup = { ...this.#setup, world: withChoices(this.world, choices) };
+    this.setup = { ...this.setup, world: withChoices(this.world, choices) };
   }
 
   /** Resets everything except what `keep` names. */
@@ -261,14 +253,14 @@ export class Sandbox {
   /** Restarts from another start, which is also what a reset returns to. */
   restart(start: Start, keepStore = false): void {
     if (!keepStore) restoreStore(this.world.store, start.store);
-    this.#setup = { ...this.#setup, origin: start };
+    this.setup = { ...this.setup, origin: start };
     this.use(start);
   }
 
   /** Continues from another start until a reset. Leaves the records to the caller. */
   use(start: Start, keepClock = false): void {
     if (!keepClock) this.clock.reset(start.clock);
-    this.#setup = setupFrom(this.#setup, start, this.clock, this);
+    this.setup = setupFrom(this.setup, start, this.clock, this);
   }
 
   /**
