@@ -128,6 +128,7 @@ export function withQuery<T>(query: Shape<T>, endpoint: Read<T, 'query'>): Liste
 type ReplyBody =
   | { readonly kind: 'none' }
   | { readonly kind: 'json'; readonly value: object }
+  | { readonly kind: 'text'; readonly mediaType: string; readonly text: string }
   /** JSON in pieces, to write a large store without holding its whole text. */
   | { readonly kind: 'pieces'; readonly pieces: Iterable<string> }
   /** Takes over the response after its headers. */

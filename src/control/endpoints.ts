@@ -57,10 +57,7 @@ const MOCK_ENDPOINTS: readonly Listed[] = [
     handle: ({ parts: { certificate } }) =>
       certificate === undefined
         ? refuse('route_not_found', 404, 'this server speaks plain HTTP: start it with --tls')
-        : {
-            status: 200,
-            body: { kind: 'stream', mediaType: PEM, open: (reply) => reply.end(certificate) },
-          },
+        : { status: 200, body: { kind: 'text', mediaType: PEM, text: certificate } },
   },
   {
     id: 'getMetrics',
@@ -74,10 +71,7 @@ const MOCK_ENDPOINTS: readonly Listed[] = [
       const { meter: exchanges, logMeter: log, size } = sandboxes;
       const { metricsText } = await import('./metrics-text.ts');
       const text = await metricsText({ exchanges, log, sandboxes: size });
-      return {
-        status: 200,
-        body: { kind: 'stream', mediaType: METRICS, open: (reply) => reply.end(text) },
-      };
+      return { status: 200, body: { kind: 'text', mediaType: METRICS, text } };
     },
   },
   {

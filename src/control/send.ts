@@ -8,6 +8,8 @@ import { type ControlReply, refuse } from './endpoint.ts';
 /** In characters. A longer reply is sent in chunks of this size, in turns with other requests. */
 const CHUNK = 64 * 1024;
 
+const JSON_TYPE = 'application/json';
+
 /** Sends a reply of the control API. */
 export function sendReply(
   response: ServerResponse,
@@ -24,7 +26,10 @@ export function sendReply(
       response.end();
       return;
     case 'json':
-      sendWhole(response, writeJson(body.value));
+      sendWhole(response, writeJson(body.value), JSON_TYPE);
+      return;
+    case 'text':
+      sendWhole(response, body.text, body.mediaType);
       return;
     case 'pieces':
       sendPieces(response, body.pieces);
@@ -49,17 +54,17 @@ function sendPieces(response: ServerResponse, pieces: Iterable<string>): void {
   const chunks = chunksOf(pieces);
   const { value: first, done } = chunks.next();
   if (done === true) {
-    sendWhole(response, first);
+    sendWhole(response, first, JSON_TYPE);
     return;
   }
-  response.setHeader('Content-Type', 'application/json');
+  response.setHeader('Content-Type', JSON_TYPE);
   if (response.req.method === 'HEAD') response.end();
   else stream(response, first, chunks);
 }
 
 /** Node leaves out the text in a reply to HEAD. */
-function sendWhole(response: ServerResponse, text: string): void {
-  response.setHeader('Content-Type', 'application/json');
+function sendWhole(response: ServerResponse, text: string, mediaType: string): void {
+  response.setHeader('Content-Type', mediaType);
   response.setHeader('Content-Length', Buffer.byteLength(text));
   response.end(text);
 }

@@ -21,7 +21,7 @@ export function readRedisAddress(text: string): RedisAddress | undefined {
   const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(text);
   const database = /^\/?(\d{0,6})$/.exec(pathname)?.[1];
   if (!/^rediss?:$/.test(protocol) || hostname === '' || database === undefined) return undefined;
-  if (search !== '' || hash !== '') return undefined;
+  if (search !== '' || hash !== '' || !isEncoded(username + password)) return undefined;
   const authority = `${hostname}:${port === '' ? DEFAULT_PORT : port}`;
   return {
     tls: protocol === 'rediss:',
@@ -32,6 +32,16 @@ export function readRedisAddress(text: string): RedisAddress | undefined {
     password: decoded(password),
     shown: `${protocol}//${authority}/${Number(database)}`,
   };
+}
+
+/** Whether percent signs stand for bytes of UTF-8. */
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function decoded(text: string): string | undefined {
