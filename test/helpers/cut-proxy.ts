@@ -1,11 +1,25 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
+/**
+ * What a proxy does with the bytes that come: cut at the next reply, which is lost; cut within the next
+ * request, whose second half is lost; or keep the connections open, and pass no replies or nothing on.
+ */
+export const MODES = [
+  'cut at reply',
+  'cut in request',
+  'lose replies',
+  'lose all',
+  'pass',
+] as const;
+
+type Mode = (typeof MODES)[number];
+
 /** A proxy in front of a port of loopback, which can cut its connections. */
 export class CutProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  #deaf = false;
+  #mode: Mode = 'pass';
 
   private constructor(target: number) {
     this.#server = createServer((client) => {
@@ -19,10 +33,14 @@ export class CutProxy {
           upstream.destroy();
         });
       }
-      client.pipe(upstream);
+      client.on('data', (data) => {
+        if (this.#mode === 'lose all') return;
+        if (this.#mode !== 'cut in request') upstream.write(data);
+        else upstream.write(data.subarray(0, data.length / 2), () => this.cut());
+      });
       upstream.on('data', (data) => {
-        if (this.#deaf) this.cut();
-        else client.write(data);
+        if (this.#mode === 'cut at reply') this.cut();
+        else if (this.#mode === 'pass') client.write(data);
       });
     });
   }
@@ -39,15 +57,15 @@ export class CutProxy {
     return address.port;
   }
 
-  /** Ends all connections. New ones can be made. */
+  /** Ends all connections. New ones pass everything on. */
   cut(): void {
-    this.#deaf = false;
+    this.#mode = 'pass';
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Cuts as soon as the next reply comes, which is lost. */
-  cutAtNextReply(): void {
-    this.#deaf = true;
+  /** Does this from now on, until the next cut. */
+  become(mode: Mode): void {
+    this.#mode = mode;
   }
 
   close(): void {

@@ -7,10 +7,17 @@ import { RedisServer } from './redis.ts';
 /** What became of a request. Without a reply that tells, it may have been done or not. */
 export type Outcome = Answer | 'unknown' | 'not done';
 
-/** Three servers over a Redis that syncs each change to its disk. Their journals drop nothing. */
-export async function startThree(): Promise<{ redis: RedisServer; fleet: FleetProcesses }> {
+/**
+ * Three servers over a Redis that syncs each change to its disk. Their journals drop nothing.
+ *
+ * @param through makes the port through which the first one reaches Redis
+ */
+export async function startThree(
+  through: (port: number) => Promise<number> = async (port) => port,
+): Promise<{ redis: RedisServer; fleet: FleetProcesses }> {
   const redis = await RedisServer.start('--appendonly', 'yes', '--appendfsync', 'always');
-  const fleet = await FleetProcesses.start([redis.url, redis.url, redis.url]);
+  const first = redis.url.replace(String(redis.port), String(await through(redis.port)));
+  const fleet = await FleetProcesses.start([first, redis.url, redis.url]);
   onTestFinished(async () => {
     await fleet.stop();
     await redis.end();

@@ -51,9 +51,14 @@ export class RedisConnection {
    *
    * @throws RedisError if Redis refuses it, or cannot be reached for some seconds
    */
-  async run(...args: readonly string[]): Promise<unknown> {
+  run(...args: readonly string[]): Promise<unknown> {
+    return this.#run(args, false);
+  }
+
+  /** @param done whether it may have been run before */
+  async #run(args: readonly string[], done: boolean): Promise<unknown> {
     const until = this.#patienceEnds();
-    for (let maybeDone = false; ; ) {
+    for (let maybeDone = done; ; ) {
       const client = this.#client ?? (await this.#connected(until));
       if (client === undefined) throw this.#unreachable(maybeDone);
       try {
@@ -61,7 +66,7 @@ export class RedisConnection {
       } catch (error) {
         if (!isRefusal(error)) maybeDone = true;
         else if (!PASSING.test(error.message) || performance.now() > until)
-          throw this.#refused(error);
+          throw this.#refused(error, maybeDone);
         else await delay(PAUSES.at(-1));
         if (performance.now() > until) throw this.#unreachable(maybeDone);
       }
@@ -79,7 +84,7 @@ export class RedisConnection {
       return await this.run('EVALSHA', sha1, ...rest);
     } catch (error) {
       if (!(error instanceof RedisError && error.message.includes('NOSCRIPT'))) throw error;
-      return await this.run('EVAL', text, ...rest);
+      return await this.#run(['EVAL', text, ...rest], error.maybeDone);
     }
   }
 
@@ -158,13 +163,16 @@ export class RedisConnection {
   }
 
   #unreachable(maybeDone: boolean): RedisError {
-    const unknown = maybeDone ? '; it is not known whether it has the change' : '';
-    const message = `${this.address.shown} cannot be reached (${this.#problem})${unknown}`;
-    return new RedisError(message, maybeDone);
+    return this.#error(`cannot be reached (${this.#problem})`, maybeDone);
   }
 
-  #refused({ message }: Error): RedisError {
-    return new RedisError(`${this.address.shown} answers ${message}`);
+  #refused({ message }: Error, maybeDone: boolean): RedisError {
+    return this.#error(`answers ${message}`, maybeDone);
+  }
+
+  #error(problem: string, maybeDone: boolean): RedisError {
+    const unknown = maybeDone ? '; it is not known whether it has the change' : '';
+    return new RedisError(`${this.address.shown} ${problem}${unknown}`, maybeDone);
   }
 }
 

@@ -100,10 +100,45 @@ describeWithRedis('a log in Redis', () => {
     const through = connect(proxy.port);
     const two = new RedisLog(through, `log-${logs}`, TEXTS, 2);
     await two.read(0);
-    proxy.cutAtNextReply();
+    proxy.become('cut at reply');
     expect(await two.append(0, ['a', 'b'])).toEqual({ kept: true, position: 2 });
     expect(await one.read(0)).toEqual({ entries: ['a', 'b'], position: 2 });
     expect(await two.append(2, ['c'])).toEqual({ kept: true, position: 3 });
+    proxy.close();
+  });
+
+  test('does not repeat an append that may be among those that are trimmed', async () => {
+    const [one] = await twoServers();
+    const proxy = await CutProxy.start(redis.port);
+    const two = new RedisLog(connect(proxy.port), `log-${logs}`, TEXTS, 2);
+    await two.append(0, ['a']);
+    proxy.become('lose replies');
+    const append = two.append(1, ['b']);
+    let missed = await one.read(0);
+    while (missed.position < 2) missed = await one.read(0);
+    await one.append(2, ['c', 'd', 'e', 'f']);
+    await one.fold(6, 'abcdef');
+    proxy.cut();
+    await expect(append).rejects.toMatchObject({ maybeDone: true });
+    const read = await two.read(1);
+    expect(read).toMatchObject({ snapshot: 'abcdef', entries: [], position: 6 });
+    expect(await two.append(6, ['g'])).toEqual({ kept: true, position: 7 });
+    proxy.close();
+  });
+
+  test('does not deny an append that it took before it refused to', async () => {
+    const [one] = await twoServers();
+    const proxy = await CutProxy.start(redis.port);
+    const two = new RedisLog(connect(proxy.port), `log-${logs}`, TEXTS, 2);
+    await two.append(0, ['a']);
+    proxy.become('lose replies');
+    const append = two.append(1, ['b']);
+    while ((await one.read(0)).position < 2);
+    await connect().run('ACL', 'SETUSER', 'default', '-evalsha');
+    proxy.cut();
+    await expect(append).rejects.toMatchObject({ maybeDone: true });
+    await connect().run('ACL', 'SETUSER', 'default', '+evalsha');
+    expect(await two.read(1)).toEqual({ entries: ['b'], position: 2 });
     proxy.close();
   });
 
