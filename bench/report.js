@@ -28,6 +28,7 @@ const COLUMNS = [
   ['beside/s', 'typical', 'besidePerSecond'],
   ['slowest beside ms', 'typical', 'besideMax'],
   ['longest turn, CPU ms', 'typical', 'turn'],
+  ['lost', 'highest', 'lost'],
   ['memory before, MB', 'typical', 'ready'],
   ['memory MB', 'typical', 'memory'],
 ];

@@ -21,8 +21,8 @@ export const LOAD_CORE = '1';
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 3_000;
 
-/** @type {Set<ChildProcess>} */
-const running = new Set();
+/** Ended with this process. @type {Set<ChildProcess>} */
+export const running = new Set();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
@@ -88,7 +88,7 @@ export async function startServer(command, { cwd, probe, preload, core = SERVER_
   };
 }
 
-async function freePort() {
+export async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());

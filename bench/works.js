@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createOne, drawn, getOne, list, mixed, patchOne, read, soldAfterCreate } from './calls.js';
+import { contendedLane, sharedLane } from './fleet.js';
 import { behindLane, commandLane, loadLane, startLane } from './lanes.js';
 import { stallLanes } from './stalls.js';
 import { nodeOf, ourCommand, project, subjects } from './subjects.js';
@@ -75,6 +76,15 @@ function inFrontOf(name, load) {
     name,
     lanes: [proxy, ours].map((subject) => behindLane(subject, load)),
     targets: [['throughput, of a copying proxy’s', 'ratio perSecond', 'at least 0.35×']],
+  };
+}
+
+/** @type {(name: string, atLeast: number, load: Load) => Work} */
+function shared(name, atLeast, load) {
+  return {
+    name,
+    lanes: [loadLane(ours, load, 'in memory'), sharedLane(load, '--shared')],
+    targets: [['throughput, of that in memory', 'ratio perSecond', `at least ${atLeast}×`]],
   };
 }
 
@@ -210,6 +220,16 @@ export const works = [
     targets: [
       ['changes, of those with a thousand', 'ratio perSecond', 'at least 0.9×'],
       ['slowest read beside the changes', 'highest besideMax', 'at most 50 ms', 'all'],
+    ],
+  },
+  shared('fleet-reads', 0.35, { ...gets, setup: thousand }),
+  shared('fleet-writes', 0.3, { calls: drawn(patchOne), setup: thousand }),
+  {
+    name: 'fleet',
+    lanes: [contendedLane(1, 'one server'), contendedLane(3, 'three servers on one sandbox')],
+    targets: [
+      ['creations that were lost', 'highest lost', 'at most 0', 'all'],
+      ['p99 at half load (worst round)', 'highest p99', 'at most 50 ms'],
     ],
   },
   {
