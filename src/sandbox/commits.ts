@@ -59,9 +59,9 @@ interface Ran<Change> {
   readonly made: Made<Change>;
 }
 
-/** The longest wait after a second conflict in a row, in milliseconds. Doubles with each. */
+/** The longest wait for the turn of another server, in milliseconds. Doubles with each in a row. */
 const FIRST_WAIT = 1;
-const MOST_DOUBLINGS = 6;
+const MOST_DOUBLINGS = 3;
 
 /**
  * Does jobs on a state in memory, in order, and keeps their changes in a log before anybody hears of
@@ -173,7 +173,7 @@ export class Commits<Change, Snapshot> {
       const again = this.#undone().map(({ job }) => job);
       this.#follow(appended.missed);
       try {
-        if (conflicts > 0) await this.#backOff(conflicts);
+        if (isBusy(appended.missed)) await this.#backOff(conflicts);
       } catch (error) {
         const refusal = new NotSavedError(error);
         for (const job of again) job.failed(refusal);
@@ -214,4 +214,9 @@ export class Commits<Change, Snapshot> {
     };
     this.#log.fold(this.#position, this.#replica.snapshot()).then(folded, folded);
   }
+}
+
+/** Whether the log has taken nothing else: it waits for another server, which has the turn. */
+function isBusy({ snapshot, entries }: Missed<unknown, unknown>): boolean {
+  return snapshot === undefined && entries.length === 0;
 }
