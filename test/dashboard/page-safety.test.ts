@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunningServer, startServer } from '../../src/server.ts';
-import { axeViolations, describeInChromium } from '../helpers/browser.ts';
+import { describeInChromium } from '../helpers/browser.ts';
 import { openDashboard } from '../helpers/dashboard.ts';
-import { TOKEN_HOST } from '../helpers/host.ts';
 
 const MARKUP = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
 const BIDI = 'safe\u202egnp.exe\u0007';
-
-/** In bytes. */
-const FIRST_VIEW = 80 * 1024;
 
 describeInChromium('the page', (browser) => {
   let server: RunningServer;
@@ -35,21 +31,6 @@ describeInChromium('the page', (browser) => {
     expect(await page.evaluate('window.hacked')).toBeUndefined();
     expect(await page.locator('img, main script').count()).toBe(0);
     expect(complaints).toEqual([]);
-  });
-
-  test('truncates megabytes, and saves or shows them in full on request', async () => {
-    const { page, control, service } = await open('store/animals');
-    await control('PATCH', '/animals/1', { body: { name: 'x'.repeat(900_000) } });
-    await page.getByRole('button', { name: 'Reload' }).click();
-    await page.getByText(`${'x'.repeat(120)}…`).waitFor();
-    const nested = JSON.parse('['.repeat(1_000) + ']'.repeat(1_000));
-    await service('POST', '/pets', { body: nested });
-    await page.getByRole('link', { name: 'Exchanges' }).click();
-    await page.getByRole('link', { name: 'Exchange 1' }).click();
-    const body = page.getByRole('region', { name: 'Body' }).first();
-    expect((await body.textContent())?.length).toBe(20_000);
-    await page.getByRole('button', { name: /^Show all [\d,]+ characters$/ }).click();
-    expect((await body.textContent())?.length).toBeGreaterThan(1_000_000);
   });
 
   test('contacts only its server, and respects its policy', async () => {
@@ -79,56 +60,5 @@ describeInChromium('the page', (browser) => {
     expect(foreign.filter((url) => !url.startsWith('data:'))).toEqual([]);
     expect(await page.context().cookies()).toEqual([]);
     expect(complaints).toEqual([]);
-  });
-
-  test('asks for the token of a server off loopback, and forgets it with the tab', async () => {
-    const far = await startServer({ port: 0, host: TOKEN_HOST, controlToken: 'right-token' });
-    onTestFinished(() => far.close());
-    const { page } = await openDashboard(browser(), far);
-    const token = page.getByLabel('Token', { exact: true });
-    await token.fill('wrong-token');
-    await page.getByRole('button', { name: 'Use this token' }).click();
-    await page.getByText('The server refused this token.').waitFor();
-    expect(await axeViolations(page)).toEqual([]);
-    await token.fill('right-token');
-    await page.getByRole('button', { name: 'Use this token' }).click();
-    await page.getByText('No exchanges yet').waitFor();
-    await fetch(
-      `${far.url.replace('/v1', new URL(page.url()).pathname.slice(0, -'/__mock/'.length))}/v1/pets`,
-    );
-    await page.getByRole('link', { name: 'Exchange 1' }).waitFor();
-    expect(page.url()).not.toContain('token');
-    expect(await page.evaluate('[localStorage.length, document.cookie]')).toEqual([0, '']);
-    const other = await page.context().browser()?.newPage();
-    await other?.goto(page.url());
-    await other?.getByLabel('Token', { exact: true }).waitFor();
-    await other?.close();
-  });
-
-  test('reports that the server is lost, and reconnects', async () => {
-    const first = await startServer({ port: 0 });
-    const { page } = await openDashboard(browser(), first);
-    await page.getByText('No exchanges yet').waitFor();
-    await first.close();
-    await page.getByText('The server does not answer.').waitFor();
-    const second = await startServer({ port: Number(new URL(first.url).port) });
-    onTestFinished(() => second.close());
-    await page.getByText('The server does not answer.').waitFor({ state: 'detached' });
-    const { pathname } = new URL(page.url());
-    await fetch(`${second.url.replace('/v1', pathname.replace('/__mock/', '/v1'))}/pets`);
-    await page.getByRole('link', { name: 'Exchange 1' }).waitFor();
-  });
-
-  test('loads at most 80 kB at first view, compressed and without the editor', async () => {
-    const { page } = await open();
-    await page.getByText('No exchanges yet').waitFor();
-    const loaded = await page.evaluate<[string, number][]>(
-      `performance.getEntries()
-        .filter(({ name, encodedBodySize }) => encodedBodySize > 0 && /__mock\\/(?:#|$|dashboard\\/)/.test(name))
-        .map(({ name, encodedBodySize }) => [name, encodedBodySize])`,
-    );
-    expect(loaded.map(([name]) => name).join()).not.toContain('scenario-editor');
-    expect(loaded.length).toBeGreaterThanOrEqual(3);
-    expect(loaded.reduce((sum, [, size]) => sum + size, 0)).toBeLessThan(FIRST_VIEW);
   });
 });
