@@ -73,8 +73,9 @@ export function firstUnexplained<State extends string | number, Step>(
         found.set(keyOf(rest), rest);
         continue;
       }
+      const tried = new Set<string>();
       for (const next of unfinished) {
-        if (one.done.has(next)) continue;
+        if (one.done.has(next) || isLikeTried(next, tried)) continue;
         const state = model.after(one.state, next.step);
         // Something that may never have happened matters only if it changes the state.
         const isIdle = state === one.state && next.replied === Number.POSITIVE_INFINITY;
@@ -82,6 +83,15 @@ export function firstUnexplained<State extends string | number, Step>(
       }
     }
     return [...found.values()];
+  }
+
+  /** Of operations alike that no reply ends, it is the same which one happens. */
+  function isLikeTried({ step, replied }: Operation<Step>, tried: Set<string>): boolean {
+    if (replied !== Number.POSITIVE_INFINITY) return false;
+    const kind = JSON.stringify(step);
+    if (tried.has(kind)) return true;
+    tried.add(kind);
+    return false;
   }
 
   /** Does every read that the state allows: no later state allows more. */

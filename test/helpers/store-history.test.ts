@@ -90,3 +90,16 @@ test('a long history of many clients is checked at once', () => {
   expect(history.size).toBe(2400);
   expect(history.problems()).toEqual([]);
 });
+
+test('many operations of unknown outcome on one order are checked at once', () => {
+  const lost = Array.from({ length: 60 }, (_, index): Planned => {
+    return [index % 2 === 0 ? cancel() : { kind: 'rearm' }, 2 * index, NEVER];
+  });
+  const known = Array.from({ length: 60 }, (_, index): Planned => {
+    return [cancel(index % 3 === 0 ? 204 : 409), 200 + 2 * index, 201 + 2 * index];
+  });
+  expect(orderProblems(...lost, ...known)).toBe(0);
+  // Each 204 needs another order that was set back to pending.
+  const cancelled = known.map(([, sent, replied]): Planned => [cancel(204), sent, replied]);
+  expect(orderProblems(...lost, ...cancelled)).toBe(1);
+});

@@ -127,13 +127,21 @@ function add(events: Map<number, Event[]>, id: number, event: Event): void {
   else known.push(event);
 }
 
-/** Leaves out the writes of unknown outcome whose quantity nobody saw: as good as never made. */
+/**
+ * Ends the writes of unknown outcome with the first reply that shows their quantity. Leaves out those
+ * that nobody saw: as good as never made.
+ */
 function withoutUnseen(events: readonly Event[]): readonly Event[] {
-  const seen = new Set(
-    events.map(({ step }) => (step.kind === 'read' ? step.quantity : undefined)),
-  );
-  return events.filter(
-    ({ step, replied }) =>
-      replied !== Number.POSITIVE_INFINITY || step.kind !== 'write' || seen.has(step.quantity),
-  );
+  const shown = new Map<number, number>();
+  for (const { step, replied } of events) {
+    if (step.kind !== 'read') continue;
+    shown.set(step.quantity, Math.min(replied, shown.get(step.quantity) ?? replied));
+  }
+  return events.flatMap((event) => {
+    const { step, replied } = event;
+    if (replied !== Number.POSITIVE_INFINITY || step.kind !== 'write') return event;
+    const seen = shown.get(step.quantity);
+    // A write and a read that end alike would tie: the write ends just before.
+    return seen === undefined ? [] : { ...event, replied: seen - 0.5 };
+  });
 }

@@ -185,7 +185,7 @@ describe('the grounds of a reply', () => {
         const expected = among(decisive(asked, instant, given.status));
         expect(among(named(given)), `of the ${given.status}`).toEqual(expected);
       }),
-      { numRuns: 1000, seed: 1 },
+      { numRuns: 500, seed: 1 },
     );
   });
 

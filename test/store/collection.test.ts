@@ -170,7 +170,7 @@ describe('a collection', () => {
         for (const each of pairs) expectSame(each, probe);
       },
     );
-    fc.assert(check, { numRuns: 300 });
+    fc.assert(check, { numRuns: 150 });
   });
 
   test('keeps the version of its first records when others are added or changed', () => {
