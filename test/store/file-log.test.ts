@@ -9,17 +9,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { fingerprintOf } from '../../src/store/file/fingerprint.ts';
-import { markLine } from '../../src/store/file/log-lines.ts';
-import { type OpenStoreFile, openStoreFile } from '../../src/store/file/store-file.ts';
-import {
-  createStore,
-  forkStore,
-  restoreStore,
-  type Store,
-  storeBaseOf,
-} from '../../src/store/store.ts';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { OpenStoreFile } from '../../src/store/file/store-file.ts';
+import type { Store } from '../../src/store/store.ts';
 
 const disk = vi.hoisted((): { room: number } => ({ room: Number.POSITIVE_INFINITY }));
 
@@ -39,6 +31,20 @@ vi.mock('node:fs', async (importOriginal) => {
     return write(descriptor, bytes, offset, most, at ?? null);
   };
   return { ...fs, write: Object.assign(() => {}, { [promisify.custom]: writeOnDisk }) };
+});
+
+// Another test of this process may have loaded these modules with the real disk; the next one must not
+// get them with this one.
+vi.resetModules();
+const { fingerprintOf } = await import('../../src/store/file/fingerprint.ts');
+const { markLine } = await import('../../src/store/file/log-lines.ts');
+const { openStoreFile } = await import('../../src/store/file/store-file.ts');
+const { createStore, forkStore, restoreStore, storeBaseOf } = await import(
+  '../../src/store/store.ts'
+);
+afterAll(() => {
+  vi.doUnmock('node:fs');
+  vi.resetModules();
 });
 
 let folder = '';
