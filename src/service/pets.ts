@@ -111,7 +111,7 @@ export const createPet = operation('createPet', readNewAnimal, (world, fields, g
   if (choices['inventory-on-create'] === 'entry') {
     store.inventory.set({ petId: id, quantity: 0, status: 'sold' });
   }
-  return recordReply(grounds, 201, world.represent.animal(animal), animal);
+  return recordReply(grounds, 201, world.represent.newAnimal(animal), animal);
 });
 
 function readNewAnimal(reader: InputReader): Omit<Animal, 'id'> | undefined {

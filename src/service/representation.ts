@@ -13,6 +13,8 @@ export interface Representation {
   /** Unique, and below `REPRESENTATIONS`. */
   readonly number: number;
   readonly animal: (animal: Animal) => string;
+  /** The same without caching the text: most created animals are never read. */
+  readonly newAnimal: (animal: Animal) => string;
   readonly inventoryEntry: (entry: InventoryEntry) => string;
   readonly order: (order: Order) => string;
 }
@@ -30,9 +32,11 @@ export function representationFor(choices: Pick<Choices, WireChoice>): Represent
   const key = `${choices['absent-optionals']} ${choices['date-format']} ${choices['order-status-field']}`;
   let representation = representations.get(key);
   if (representation === undefined) {
+    const newAnimal = writer(RECORDS.Animal, choices);
     representation = {
       number: representations.size,
-      animal: writer(RECORDS.Animal, choices),
+      animal: keeping(newAnimal),
+      newAnimal,
       inventoryEntry: writer(RECORDS.InventoryEntry, choices),
       order: writer(
         choices['order-status-field'] === 'shown' ? STORED_RECORDS.orders : RECORDS.Order,
@@ -73,6 +77,22 @@ function writer(fields: Fields, choices: Pick<Choices, WireChoice>): (record: An
     return json === '' ? '{}' : `{${json.slice(1)}}`;
   };
 }
+
+/** Caches the text of each record. Records never change. */
+function keeping(write: (animal: Animal) => string): (animal: Animal) => string {
+  const kept = new WeakMap<Animal, string>();
+  return (record) => {
+    let text = kept.get(record);
+    if (text === undefined) {
+      text = write(record);
+      if (text.length <= LONGEST_KEPT) kept.set(record, text);
+    }
+    return text;
+  };
+}
+
+/** The most characters of a cached text: an animal's name can have any length. */
+const LONGEST_KEPT = 4096;
 
 /** Converts an ISO 8601 date-time to the chosen format. */
 function formatDate(instant: string, choices: Pick<Choices, 'date-format'>): string {
