@@ -27,6 +27,8 @@ export type Kept = (typeof KEEPABLE)[number];
 
 const KEEP_NOTHING: ReadonlySet<Kept> = new Set();
 
+const NOTHING_ADDED: Added = {};
+
 /** One isolated universe: a world, the rules around it, and the evidence of its exchanges. */
 export class Sandbox {
   readonly name: string;
@@ -48,7 +50,7 @@ export class Sandbox {
   /** In a fleet, the evidence of this sandbox before resets, and of deleted ones in the default one. */
   past: Past | undefined;
   /** What the work that runs now adds to its change. */
-  added: Added = {};
+  added = NOTHING_ADDED;
 
   /**
    * @param kept where changes are kept, before they are acknowledged
@@ -63,8 +65,7 @@ export class Sandbox {
     this.findings = new Findings(name, this.journal, share.onFinding);
     this.#share = share;
     const store = kept?.store ?? forkStore(start.store);
-    const setup = firstSetup(start, store, this.clock, this);
-    this.setup = { ...setup, upstream: share.upstream };
+    this.setup = firstSetup(start, { store, upstream: share.upstream }, this.clock, this);
     this.#kept = kept;
     this.past = kept?.log.isShared ? new Past() : undefined;
     this.#commits =
@@ -144,10 +145,10 @@ export class Sandbox {
   change<T>(work: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       let result: T;
-      let added: Added = {};
+      let added = NOTHING_ADDED;
       const job: Job = {
         run: () => {
-          this.added = {};
+          this.added = NOTHING_ADDED;
           result = work();
           ({ added } = this);
         },

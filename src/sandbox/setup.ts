@@ -26,9 +26,14 @@ const NO_SNAPSHOTS: Setup['snapshots'] = new Map();
 const NO_COUNTS: Setup['preferred'] = new Map();
 
 /** The setup of a new sandbox. `noting` records what is counted. */
-export function firstSetup(start: Start, store: Store, clock: Clock, noting: CountNotes): Setup {
-  const fresh = { origin: start, snapshots: NO_SNAPSHOTS, upstream: undefined };
-  return { ...fresh, ...started(start, store, clock, noting) };
+export function firstSetup(
+  start: Start,
+  { store, upstream }: { store: Store; upstream: Upstream | undefined },
+  clock: Clock,
+  noting: CountNotes,
+): Setup {
+  const { world, rules, preferred } = started(start, store, clock, noting);
+  return { origin: start, start, world, rules, preferred, snapshots: NO_SNAPSHOTS, upstream };
 }
 
 /** The setup after a restart from `start`. Keeps the records. */
