@@ -107,15 +107,20 @@ describeWithRedis('a log in Redis', () => {
     proxy.close();
   });
 
-  test('does not repeat an append that may be among those that are trimmed', async () => {
+  /** The second append of a server, which the log has taken and whose reply does not arrive. */
+  async function appendWithoutReply() {
     const [one] = await twoServers();
     const proxy = await CutProxy.start(redis.port);
     const two = new RedisLog(connect(proxy.port), `log-${logs}`, TEXTS, 2);
     await two.append(0, ['a']);
     proxy.become('lose replies');
     const append = two.append(1, ['b']);
-    let missed = await one.read(0);
-    while (missed.position < 2) missed = await one.read(0);
+    while ((await one.read(0)).position < 2);
+    return { one, two, proxy, append };
+  }
+
+  test('does not repeat an append that may be among those that are trimmed', async () => {
+    const { one, two, proxy, append } = await appendWithoutReply();
     await one.append(2, ['c', 'd', 'e', 'f']);
     await one.fold(6, 'abcdef');
     proxy.cut();
@@ -127,13 +132,7 @@ describeWithRedis('a log in Redis', () => {
   });
 
   test('does not deny an append that it took before it refused to', async () => {
-    const [one] = await twoServers();
-    const proxy = await CutProxy.start(redis.port);
-    const two = new RedisLog(connect(proxy.port), `log-${logs}`, TEXTS, 2);
-    await two.append(0, ['a']);
-    proxy.become('lose replies');
-    const append = two.append(1, ['b']);
-    while ((await one.read(0)).position < 2);
+    const { two, proxy, append } = await appendWithoutReply();
     await connect().run('ACL', 'SETUSER', 'default', '-evalsha');
     proxy.cut();
     await expect(append).rejects.toMatchObject({ maybeDone: true });
