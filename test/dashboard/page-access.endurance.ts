@@ -107,6 +107,8 @@ describeInChromium('the page', (browser) => {
     await keyboard.press('Space');
     await page.getByText('changed order 1.').waitFor();
     expect((await service('DELETE', '/store/orders/1')).status).toBe(409);
+    // The page may announce the change before it shows the new row.
+    await page.getByRole('button', { name: 'Restore order 1', exact: true }).waitFor();
     await tabTo('Restore order 1');
     await keyboard.press('Enter');
     await tabTo('Edit order 1', 'Tab');
