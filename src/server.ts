@@ -107,7 +107,7 @@ export async function loadFiles(
  * Starts a server and waits until it answers.
  *
  * @param files already loaded files
- * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used, StoreFileError if `db` cannot be used,
+ * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used, LogError if `db` cannot be used,
  *   and Node's own errors if the port is taken or not permitted
  */
 export async function startServer(

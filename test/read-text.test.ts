@@ -21,8 +21,8 @@ import { readText, readTextSync } from '../src/read-text.ts';
 import { loadScenarios } from '../src/scenario/load-scenario.ts';
 import { validateFile } from '../src/scenario/validate-file.ts';
 import { openStoreFile } from '../src/store/file/store-file.ts';
-import { StoreFileError } from '../src/store/file/store-file-error.ts';
 import { loadFixture } from '../src/store/fixture/load-fixture.ts';
+import { LogError } from '../src/store/log/change-log.ts';
 import { runCommand, spawnCommand } from './helpers/command.ts';
 
 let folder = '';
@@ -88,7 +88,7 @@ describe.runIf(existsSync('/dev/zero'))('a device', () => {
   test('keeps no store', async () => {
     const path = linkTo('/dev/full');
     const opening = openStoreFile(path, await loadFixture('default'));
-    await expect(opening).rejects.toThrow(StoreFileError);
+    await expect(opening).rejects.toThrow(LogError);
     await expect(opening).rejects.toThrow(`${path}: it is a device or a pipe`);
   });
 });

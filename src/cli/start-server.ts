@@ -4,7 +4,7 @@ import { CertificateError } from '../http/tls/certificate.ts';
 import { ScenarioError } from '../scenario/scenario-error.ts';
 import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server.ts';
 import { FixtureError } from '../store/fixture/parse-fixture.ts';
-import { RedisError } from '../store/log/redis-error.ts';
+import { LogError } from '../store/log/change-log.ts';
 import { Failure, UsageError } from './failures.ts';
 import type { Settings } from './input/given.ts';
 import type { ServeSettings } from './input/settings.ts';
@@ -33,7 +33,7 @@ export function load(settings: ServeSettings, given: Settings): Promise<LoadedFi
 }
 
 /** Rethrows an error of the start with what to do about it. */
-async function explain(error: unknown, settings: ServeSettings, given: Settings): Promise<never> {
+function explain(error: unknown, settings: ServeSettings, given: Settings): never {
   if (error instanceof ScenarioError || error instanceof FixtureError) {
     const what =
       error instanceof FixtureError
@@ -44,13 +44,7 @@ async function explain(error: unknown, settings: ServeSettings, given: Settings)
   if (error instanceof CertificateError) {
     throw new UsageError(`the certificate cannot be used\n${error.message}`, { cause: error });
   }
-  const [{ StoreFileError }, { FleetError }] = await Promise.all([
-    import('../store/file/store-file-error.ts'),
-    import('../sandbox/fleet-terms.ts'),
-  ]);
-  const isOurs =
-    error instanceof StoreFileError || error instanceof FleetError || error instanceof RedisError;
-  const why = isOurs ? error.message : whyNot(settings, error);
+  const why = error instanceof LogError ? error.message : whyNot(settings, error);
   throw new Failure(why, { cause: error });
 }
 

@@ -1,21 +1,19 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { LogMeter } from '../evidence/meter.ts';
-import type { ChangeLog, Missed, Position } from '../store/log/change-log.ts';
-import { RedisError } from '../store/log/redis-error.ts';
-import { SandboxLimitError } from './sandbox-limit.ts';
+import { type ChangeLog, LogError, type Missed, type Position } from '../store/log/change-log.ts';
 
 /** A change that could not be kept and was undone. */
 export class NotSavedError extends Error {
   override readonly name = 'NotSavedError';
-  /** The status of the reply to the request for the change. */
-  readonly code: 'not_saved' | 'too_many_sandboxes';
+  /** The code of the reply to the request for the change. */
+  readonly code: LogError['code'];
 
   constructor(cause: unknown) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    const isOfLimit = cause instanceof SandboxLimitError;
-    const maybeDone = cause instanceof RedisError && cause.maybeDone;
-    super(isOfLimit || maybeDone ? why : `the change was not made: ${why}`, { cause });
-    this.code = isOfLimit ? 'too_many_sandboxes' : 'not_saved';
+    const { code, maybeDone } = cause instanceof LogError ? cause : new LogError(why);
+    const isPlain = code === 'not_saved' && !maybeDone;
+    super(isPlain ? `the change was not made: ${why}` : why, { cause });
+    this.code = code;
   }
 }
 

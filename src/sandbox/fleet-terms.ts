@@ -4,9 +4,10 @@ import { chooseOptions } from '../contract/assumption-table.ts';
 import { packageVersion } from '../package.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { storeText } from '../store/file/store-text.ts';
+import { LogError } from '../store/log/change-log.ts';
 
 /** A server cannot join a fleet. The message says why. */
-export class FleetError extends Error {
+export class FleetError extends LogError {
   override readonly name = 'FleetError';
 }
 

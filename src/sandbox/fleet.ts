@@ -52,7 +52,7 @@ export class Fleet {
     this.#options = options;
   }
 
-  /** @throws FleetError if the server differs from those of the fleet, RedisError */
+  /** @throws FleetError if the server differs from those of the fleet, LogError */
   static async join(options: FleetOptions): Promise<Fleet> {
     const address = readRedisAddress(options.url);
     if (address === undefined) throw new FleetError(`shared: expected ${REDIS_ADDRESS_FORM}`);

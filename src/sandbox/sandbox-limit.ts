@@ -1,6 +1,9 @@
+import { LogError } from '../store/log/change-log.ts';
+
 /** The limit of sandboxes is reached. */
-export class SandboxLimitError extends Error {
+export class SandboxLimitError extends LogError {
   override readonly name = 'SandboxLimitError';
+  override readonly code = 'too_many_sandboxes';
 
   constructor(most: number, sandbox: string) {
     super(

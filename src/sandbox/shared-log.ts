@@ -42,7 +42,7 @@ export class SharedLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
     return this.#log?.isFoldDue === true;
   }
 
-  /** @throws RedisError, or SandboxLimitError */
+  /** @throws LogError */
   async append(after: Position, entries: readonly Entry[]): Promise<Appended<Entry, Snapshot>> {
     try {
       if (this.#log !== undefined) return await this.#log.append(after, entries);
@@ -57,7 +57,7 @@ export class SharedLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
   /**
    * Creates no sandbox: whoever listens to one while it is deleted must not bring it back.
    *
-   * @throws RedisError
+   * @throws LogError
    */
   async read(after: Position): Promise<Missed<Entry, Snapshot>> {
     try {

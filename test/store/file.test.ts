@@ -24,10 +24,10 @@ import { INT64_MAX } from '../../src/contract/int64.ts';
 import { packageRoot } from '../../src/package.ts';
 import { thisProcess } from '../../src/store/file/file-lock.ts';
 import type { StoreFileOptions } from '../../src/store/file/store-file.ts';
-import { StoreFileError } from '../../src/store/file/store-file-error.ts';
 import { generateStore } from '../../src/store/fixture/generate-store.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 import { FixtureError } from '../../src/store/fixture/parse-fixture.ts';
+import { LogError } from '../../src/store/log/change-log.ts';
 import { mergeInto } from '../../src/store/merge.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { CONTAINER } from '../helpers/container.ts';
@@ -158,9 +158,9 @@ describe('a file that cannot be written', () => {
     await saved();
     rmSync(inside, { recursive: true });
     add(store, 1001n);
-    await expect(saved()).rejects.toThrow(StoreFileError);
+    await expect(saved()).rejects.toThrow(LogError);
     add(store, 1002n);
-    await expect(saved()).rejects.toThrow(StoreFileError);
+    await expect(saved()).rejects.toThrow(LogError);
     expect(store.animals.has(1000n)).toBe(true);
     expect(store.animals.has(1001n)).toBe(false);
     expect(store.animals.has(1002n)).toBe(false);
@@ -188,7 +188,7 @@ describe('a file that cannot be written', () => {
               renameSync(path, aside);
               mkdirSync(path);
             }
-            await saved().catch((error: unknown) => expect(error).toBeInstanceOf(StoreFileError));
+            await saved().catch((error: unknown) => expect(error).toBeInstanceOf(LogError));
             if (fails) {
               rmdirSync(path);
               renameSync(aside, path);

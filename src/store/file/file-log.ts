@@ -2,7 +2,13 @@ import { renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { STORE_LIMIT } from '../../read-text.ts';
 import { Collection } from '../collection.ts';
-import type { Appended, ChangeLog, Missed, Position } from '../log/change-log.ts';
+import {
+  type Appended,
+  type ChangeLog,
+  LogError,
+  type Missed,
+  type Position,
+} from '../log/change-log.ts';
 import type { RecordedStore } from '../log/recorded-store.ts';
 import type { CollectionChange } from '../log/store-change.ts';
 import { forkStore, type Store } from '../store.ts';
@@ -10,10 +16,10 @@ import { type FileLock, stateOf } from './file-lock.ts';
 import { fingerprintOf, isSame } from './fingerprint.ts';
 import { LogFile } from './log-file.ts';
 import { entriesLine, type Mark, markLine, type StoreEntry } from './log-lines.ts';
-import { StoreFileError, unwritable } from './store-file-error.ts';
 import { draftOf, type StoreDraft } from './store-json.ts';
 import { logPathOf, readPair, type StoredPair } from './stored-pair.ts';
 import { syncFolder } from './sync-folder.ts';
+import { unwritable } from './unwritable.ts';
 
 /** What the file holds, beside a position. */
 export interface StoreSnapshot {
@@ -72,7 +78,7 @@ export class FileLog implements ChangeLog<StoreEntry, StoreSnapshot> {
   ): Promise<Appended<StoreEntry, StoreSnapshot>> {
     return this.#alone(async () => {
       const { path } = this.#parts;
-      if (this.#closed) throw new StoreFileError(`${path} is closed`);
+      if (this.#closed) throw new LogError(`${path} is closed`);
       if (after !== this.#position) return { kept: false, missed: await this.#missed(after) };
       const position = after + entries.length;
       try {
@@ -147,7 +153,7 @@ export class FileLog implements ChangeLog<StoreEntry, StoreSnapshot> {
 
   async #missed(after: Position): Promise<Missed<StoreEntry, StoreSnapshot>> {
     const pair = await readPair(this.#parts.real);
-    if (pair === undefined) throw new StoreFileError(`${this.#parts.path} does not exist`);
+    if (pair === undefined) throw new LogError(`${this.#parts.path} does not exist`);
     const { mark, store, entries } = pair;
     const position = mark.at + entries.length;
     if (after < mark.at) return { snapshot: { store }, entries, position };
@@ -165,9 +171,9 @@ export class FileLog implements ChangeLog<StoreEntry, StoreSnapshot> {
     const { path, real, lock } = this.#parts;
     const state = stateOf(real);
     if (state === this.#state || state === '') return;
-    if (!lock.isHeld()) throw new StoreFileError(lost(path));
+    if (!lock.isHeld()) throw new LogError(lost(path));
     if (!isSame(await fingerprintOf(real), this.#mark.file)) {
-      throw new StoreFileError(
+      throw new LogError(
         `${path} was edited while the server uses it; restore its content, or stop the server and delete ${logPathOf(path)}`,
       );
     }
@@ -179,7 +185,7 @@ export class FileLog implements ChangeLog<StoreEntry, StoreSnapshot> {
     if (this.#log === undefined) await this.#adopt(await this.#draftLog());
     await this.#log?.append(entriesLine(this.#position, entries));
     // While this server was paused, another may have read the log before this line was in it.
-    if (!this.#parts.lock.isHeld()) throw new StoreFileError(lost(this.#parts.path));
+    if (!this.#parts.lock.isHeld()) throw new LogError(lost(this.#parts.path));
   }
 
   /** Writes the whole store as of a position, which is after the changes that are being appended. */
@@ -252,7 +258,7 @@ export class FileLog implements ChangeLog<StoreEntry, StoreSnapshot> {
   /** Replaces a file, unless another server has taken it. */
   #guarded(replace: () => void): void {
     const { lock, path } = this.#parts;
-    if (!lock.guard(replace)) throw new StoreFileError(lost(path));
+    if (!lock.guard(replace)) throw new LogError(lost(path));
   }
 }
 

@@ -3,11 +3,10 @@ import { parseJson } from '../../contract/json.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { readAs } from '../../shape/read-as.ts';
 import { convert, integer, list } from '../../shape/shapes.ts';
-import type { Position } from '../log/change-log.ts';
+import { LogError, type Position } from '../log/change-log.ts';
 import type { StoreChange } from '../log/store-change.ts';
 import { STORE_CHANGE, storeChangeText } from '../log/store-change-text.ts';
 import type { Fingerprint } from './fingerprint.ts';
-import { StoreFileError } from './store-file-error.ts';
 
 /** What the log of a file keeps of a change. */
 export interface StoreEntry {
@@ -79,14 +78,14 @@ function checksumOf(text: string | Buffer): string {
  * Reads a log. Leaves out a torn line at its end: a server that was writing it has ended.
  *
  * @param path its name in messages
- * @throws StoreFileError if it is damaged before its end
+ * @throws LogError if it is damaged before its end
  */
 export function readLog(path: string, bytes: Buffer): LogContent {
   const marks: Mark[] = [];
   const lines: EntriesLine[] = [];
   let [offset, number, position] = [0, 1, 0];
-  const damaged = (why: string): StoreFileError =>
-    new StoreFileError(
+  const damaged = (why: string): LogError =>
+    new LogError(
       `${path}:${number}: damaged at byte ${offset}: ${why}; restore the log from a copy, or delete it to start without its changes`,
     );
   for (; offset < bytes.length; number += 1) {

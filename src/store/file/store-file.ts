@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs';
-import type { ChangeLog, Position } from '../log/change-log.ts';
+import { type ChangeLog, LogError, type Position } from '../log/change-log.ts';
 import { RecordedStore } from '../log/recorded-store.ts';
 import type { Store } from '../store.ts';
 import { type FileLock, type Holder, type LockOptions, takeLock } from './file-lock.ts';
 import { FileLog, lost, type StoreSnapshot } from './file-log.ts';
 import { EMPTY } from './fingerprint.ts';
 import type { Mark, StoreEntry } from './log-lines.ts';
-import { StoreFileError, unwritable } from './store-file-error.ts';
 import { realPathOf, removeDrafts } from './store-json.ts';
 import { logPathOf, readPair } from './stored-pair.ts';
+import { unwritable } from './unwritable.ts';
 
 /** What a file holds that does not exist. */
 const NEW: Mark = { file: EMPTY, at: 0 };
@@ -30,7 +30,7 @@ export interface StoreFileOptions extends Omit<LockOptions, 'onLost'> {
  * Opens the file of a store, with the log beside it. Creates the file if it does not exist.
  *
  * @param initial the store of a new file
- * @throws FixtureError if the file does not hold a store, StoreFileError if another server uses it, it
+ * @throws FixtureError if the file does not hold a store, LogError if another server uses it, it
  *   cannot be written, or its log is damaged or not of this file
  */
 export async function openStoreFile(
@@ -68,10 +68,10 @@ function requireFile(path: string, real: string): void {
   const stats = statSync(real, { throwIfNoEntry: false });
   if (stats === undefined || stats.isDirectory()) return;
   if (!stats.isFile()) {
-    throw new StoreFileError(`${path}: it is a device or a pipe, which cannot hold a store`);
+    throw new LogError(`${path}: it is a device or a pipe, which cannot hold a store`);
   }
   if (stats.nlink > 1) {
-    throw new StoreFileError(
+    throw new LogError(
       `${path}: it has ${stats.nlink} names (hard links), and saving would separate them; remove the others or copy the file`,
     );
   }
@@ -88,7 +88,7 @@ async function lockOf(
     throw unwritable(path, error);
   });
   if ('guard' in taken) return taken;
-  throw new StoreFileError(
+  throw new LogError(
     `${path} is in use by another server (${named(taken)}); stop that one, or name another file with --db`,
   );
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { codeOf } from '../../error-code.ts';
+import { LogError } from '../log/change-log.ts';
 import type { Store } from '../store.ts';
 import { fingerprintOf, isSame } from './fingerprint.ts';
 import { type LogContent, type Mark, readLog, type StoreEntry } from './log-lines.ts';
-import { StoreFileError, unwritable } from './store-file-error.ts';
 import { StoreJson } from './store-json.ts';
+import { unwritable } from './unwritable.ts';
 
 /** What a file of a store and its log hold. */
 export interface StoredPair {
@@ -28,7 +29,7 @@ export function logPathOf(path: string): string {
  * Reads a file and its log.
  *
  * @returns undefined if there is no file
- * @throws FixtureError if the file does not hold a store, StoreFileError if the log is damaged or
+ * @throws FixtureError if the file does not hold a store, LogError if the log is damaged or
  *   belongs to another content of the file
  */
 export async function readPair(path: string): Promise<StoredPair | undefined> {
@@ -37,7 +38,7 @@ export async function readPair(path: string): Promise<StoredPair | undefined> {
   const bytes = bytesOf(logPath);
   const log = readLog(logPath, bytes);
   if (store === null) {
-    if (log.lines.length > 0) throw new StoreFileError(withoutFile(path, log));
+    if (log.lines.length > 0) throw new LogError(withoutFile(path, log));
     return undefined;
   }
   const mark = await markOf(path, log);
@@ -68,7 +69,7 @@ async function markOf(path: string, { marks, lines }: LogContent): Promise<Mark>
   if (mark !== undefined) return mark;
   if (lines.length === 0) return { file, at: 0 };
   const log = logPathOf(path);
-  throw new StoreFileError(
+  throw new LogError(
     `${path} was edited, but ${log} holds ${countOf(lines)} to its former content; to use the edited file without them, delete ${log}; to keep them, restore the file`,
   );
 }

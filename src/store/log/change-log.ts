@@ -1,6 +1,20 @@
 /** The number of entries that a log has ever taken. */
 export type Position = number;
 
+/** A log cannot take entries or be read. The message says why. */
+export class LogError extends Error {
+  override readonly name: string = 'LogError';
+  /** The code of the reply to a request whose change it is. */
+  readonly code: 'not_saved' | 'too_many_sandboxes' = 'not_saved';
+  /** Whether the log may have taken the entries all the same. */
+  readonly maybeDone: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly maybeDone?: boolean } = {}) {
+    super(message, options);
+    this.maybeDone = options.maybeDone ?? false;
+  }
+}
+
 /** What a log has taken after a position. */
 export interface Missed<Entry, Snapshot> {
   /** Replaces the state before the entries: some entries after the position are only in here. */
@@ -29,7 +43,7 @@ export interface ChangeLog<Entry, Snapshot> {
    * Appends entries, unless the log has taken others after the position. Resolves when they are kept.
    * Keeps all of them or none.
    *
-   * @throws if the log cannot take them
+   * @throws LogError if the log cannot take them
    */
   append(after: Position, entries: readonly Entry[]): Promise<Appended<Entry, Snapshot>>;
   /** Reads what the log has taken after a position. Costs nothing if the log has no other writers. */

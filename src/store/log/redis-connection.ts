@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { LogError } from './change-log.ts';
 import type { RedisAddress } from './redis-address.ts';
 import { isRefusal, openClient, type RedisClient } from './redis-client.ts';
-import { RedisError } from './redis-error.ts';
 import type { RedisScript } from './redis-scripts.ts';
 
 /** How long a command waits for a Redis that does not answer, in milliseconds. */
@@ -49,7 +49,7 @@ export class RedisConnection {
    * Runs a command. Repeats it on a new connection if the old one is lost, so it must be one that may
    * be repeated.
    *
-   * @throws RedisError if Redis refuses it, or cannot be reached for some seconds
+   * @throws LogError if Redis refuses it, or cannot be reached for some seconds
    */
   run(...args: readonly string[]): Promise<unknown> {
     return this.#run(args, false);
@@ -83,7 +83,7 @@ export class RedisConnection {
     try {
       return await this.run('EVALSHA', sha1, ...rest);
     } catch (error) {
-      if (!(error instanceof RedisError && error.message.includes('NOSCRIPT'))) throw error;
+      if (!(error instanceof LogError && error.message.includes('NOSCRIPT'))) throw error;
       return await this.#run(['EVAL', text, ...rest], error.maybeDone);
     }
   }
@@ -162,17 +162,17 @@ export class RedisConnection {
     }
   }
 
-  #unreachable(maybeDone: boolean): RedisError {
+  #unreachable(maybeDone: boolean): LogError {
     return this.#error(`cannot be reached (${this.#problem})`, maybeDone);
   }
 
-  #refused({ message }: Error, maybeDone: boolean): RedisError {
+  #refused({ message }: Error, maybeDone: boolean): LogError {
     return this.#error(`answers ${message}`, maybeDone);
   }
 
-  #error(problem: string, maybeDone: boolean): RedisError {
+  #error(problem: string, maybeDone: boolean): LogError {
     const unknown = maybeDone ? '; it is not known whether it has the change' : '';
-    return new RedisError(`${this.address.shown} ${problem}${unknown}`, maybeDone);
+    return new LogError(`${this.address.shown} ${problem}${unknown}`, { maybeDone });
   }
 }
 

@@ -1,5 +1,5 @@
+import { LogError } from './change-log.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { RedisError } from './redis-error.ts';
 
 /** `XRANGE` with an excluded start came with it. */
 const OLDEST = [6, 2] as const;
@@ -7,7 +7,7 @@ const OLDEST = [6, 2] as const;
 /**
  * What this Redis loses by its own settings, a sentence each.
  *
- * @throws RedisError if it is too old
+ * @throws LogError if it is too old
  */
 export async function durabilityNotices(redis: RedisConnection): Promise<readonly string[]> {
   requireVersion(redis, await redis.run('INFO', 'server'));
@@ -50,7 +50,7 @@ function requireVersion({ address }: RedisConnection, info: unknown): void {
     Number(major) > oldMajor || (Number(major) === oldMajor && Number(minor) >= oldMinor);
   if (version === '' || isNew) return;
   const expected = `expected Redis ${OLDEST.join('.')} or later`;
-  throw new RedisError(`${address.shown}: ${expected}, found ${version}`);
+  throw new LogError(`${address.shown}: ${expected}, found ${version}`);
 }
 
 /** A setting; undefined if Redis does not show it, as with some providers. */
@@ -60,7 +60,7 @@ async function setting(redis: RedisConnection, name: string): Promise<string | u
     // A map in the protocol of Redis 6 and later.
     return Object(reply)[name];
   } catch (error) {
-    if (error instanceof RedisError && !error.maybeDone) return undefined;
+    if (error instanceof LogError && !error.maybeDone) return undefined;
     throw error;
   }
 }

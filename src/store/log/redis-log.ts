@@ -1,6 +1,11 @@
-import type { Appended, ChangeLog, Missed, Position } from './change-log.ts';
+import {
+  type Appended,
+  type ChangeLog,
+  LogError,
+  type Missed,
+  type Position,
+} from './change-log.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { RedisError } from './redis-error.ts';
 import { type AppendReply, type Message, readAppendReply } from './redis-replies.ts';
 import { APPEND, CREATE, FOLD, REMOVE } from './redis-scripts.ts';
 
@@ -65,7 +70,7 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
     await this.#redis.eval(CREATE, this.#keys, [newToken(), text, UNREAD]);
   }
 
-  /** @throws RedisError, or LogGoneError if there is no such log */
+  /** @throws LogError, or LogGoneError if there is no such log */
   async append(after: Position, entries: readonly Entry[]): Promise<Appended<Entry, Snapshot>> {
     const token = newToken();
     const texts = entries.map((entry) => this.#texts.writeEntry(entry));
@@ -86,15 +91,14 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
       return { kept: true, position: own.position };
     }
     if (reply.kind === 'reset' && this.#redis.losses > losses) {
-      throw new RedisError(
-        'it is not known whether Redis took the change before it was cut off',
-        true,
-      );
+      throw new LogError('it is not known whether Redis took the change before it was cut off', {
+        maybeDone: true,
+      });
     }
     return { kept: false, missed: await this.#missed(reply) };
   }
 
-  /** @throws RedisError, or LogGoneError if there is no such log */
+  /** @throws LogError, or LogGoneError if there is no such log */
   async read(after: Position): Promise<Missed<Entry, Snapshot>> {
     const reply = await this.#ask(after, newToken(), []);
     if (reply.kind === 'behind' || reply.kind === 'reset') return await this.#missed(reply);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { LogError } from '../../../src/store/log/change-log.ts';
 import { readRedisAddress } from '../../../src/store/log/redis-address.ts';
 import { RedisConnection } from '../../../src/store/log/redis-connection.ts';
-import { RedisError } from '../../../src/store/log/redis-error.ts';
 import { RedisLog } from '../../../src/store/log/redis-log.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
 
@@ -46,7 +46,7 @@ describeWithRedis('while Redis does not answer', () => {
   test('an append that waited too long may be kept or not, and the log shows it later', async () => {
     redis.freeze();
     const error: unknown = await log.append(1, ['b']).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(RedisError);
+    expect(error).toBeInstanceOf(LogError);
     expect(Object(error).maybeDone).toBe(true);
     await expect(log.append(1, ['c'])).rejects.toThrow('cannot be reached');
     redis.thaw();

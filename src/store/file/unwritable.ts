@@ -1,10 +1,6 @@
 import { codeOf } from '../../error-code.ts';
 import { STORE_LIMIT } from '../../read-text.ts';
-
-/** A store's file cannot be used. The message says why. */
-export class StoreFileError extends Error {
-  override readonly name = 'StoreFileError';
-}
+import { LogError } from '../log/change-log.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
@@ -20,9 +16,9 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Says why a file cannot be written. */
-export function unwritable(path: string, error: unknown): StoreFileError {
-  if (error instanceof StoreFileError) return error;
+export function unwritable(path: string, error: unknown): LogError {
+  if (error instanceof LogError) return error;
   const code = codeOf(error) ?? String(error);
   const why = REASONS[code] ?? 'it cannot be written';
-  return new StoreFileError(`${path}: ${why} (${code})`, { cause: error });
+  return new LogError(`${path}: ${why} (${code})`, { cause: error });
 }
