@@ -1,12 +1,11 @@
 import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
-import { call } from './client/control-calls.ts';
 import { exactReplies } from './exact-replies.ts';
 import { Loading } from './parts/loading.tsx';
 import { TokenForm } from './parts/token-form.tsx';
 import { useResource } from './state/resource.ts';
-import { connection, controlToken, sandbox } from './state/session.ts';
+import { controlToken, needsToken, sandbox } from './state/session.ts';
 
 const STAGING = 'staging';
 
@@ -29,7 +28,6 @@ const APIS = {
 const shown = new URLSearchParams(location.search).get('api') === 'control' ? 'control' : 'service';
 
 function Reference() {
-  const asksForToken = connection.value === 'no-token' || connection.value === 'wrong-token';
   return (
     <>
       <header class="top">
@@ -44,7 +42,7 @@ function Reference() {
           <a href="./">Dashboard</a>
         </nav>
       </header>
-      {asksForToken ? (
+      {needsToken.value ? (
         <main>
           <TokenForm />
         </main>
@@ -58,7 +56,7 @@ function Reference() {
 /** The operations of the document, each with a form to try it. */
 function Operations() {
   const { document: path, scheme, key } = APIS[shown];
-  const document = useResource(path, (signal) => call<object>('GET', path, { signal }));
+  const document = useResource<object>(path);
   const place = useRef<HTMLDivElement>(null);
   const spec = document.value;
   useEffect(() => {

@@ -4,7 +4,7 @@ import { Notices } from './parts/notices.tsx';
 import { SandboxPicker } from './parts/sandbox-picker.tsx';
 import { TokenForm } from './parts/token-form.tsx';
 import { hrefOf, place, VIEWS, type ViewName } from './state/place.ts';
-import { connection, sandbox } from './state/session.ts';
+import { connection, needsToken, sandbox } from './state/session.ts';
 import { AssumptionsView } from './views/assumptions-view.tsx';
 import { ClockView } from './views/clock-view.tsx';
 import { CoverageView } from './views/coverage-view.tsx';
@@ -12,16 +12,6 @@ import { ExchangesView } from './views/exchanges-view.tsx';
 import { SandboxesView } from './views/sandboxes-view.tsx';
 import { ScenariosView } from './views/scenarios-view.tsx';
 import { StoreView } from './views/store-view.tsx';
-
-const TITLES: Readonly<Record<ViewName, string>> = {
-  exchanges: 'Exchanges',
-  scenarios: 'Scenarios',
-  store: 'Store',
-  assumptions: 'Assumptions',
-  clock: 'Clock',
-  coverage: 'Coverage',
-  sandboxes: 'Sandboxes',
-};
 
 const COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
   exchanges: ExchangesView,
@@ -33,14 +23,17 @@ const COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
   sandboxes: SandboxesView,
 };
 
+function titleOf(name: ViewName): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
 /**
  * The frame around every view: the current place, the other views, and the state of the connection.
  */
 export function Shell() {
   const { view } = place.value;
-  const asksForToken = connection.value === 'no-token' || connection.value === 'wrong-token';
   useEffect(() => {
-    document.title = `${TITLES[view]} · ${sandbox} · petstore-mock`;
+    document.title = `${titleOf(view)} · ${sandbox} · petstore-mock`;
   }, [view]);
   return (
     <>
@@ -49,11 +42,11 @@ export function Shell() {
       </a>
       <header class="top">
         <span class="brand">petstore-mock</span>
-        {!asksForToken && <SandboxPicker />}
+        {!needsToken.value && <SandboxPicker />}
         <nav aria-label="Views">
           {VIEWS.map((name) => (
             <a key={name} href={hrefOf(name)} aria-current={name === view ? 'page' : undefined}>
-              {TITLES[name]}
+              {titleOf(name)}
             </a>
           ))}
           <a href="docs">API reference</a>
@@ -65,7 +58,7 @@ export function Shell() {
         </p>
       )}
       <main id="main" tabIndex={-1}>
-        {asksForToken ? <TokenForm /> : <View name={view} />}
+        {needsToken.value ? <TokenForm /> : <View name={view} />}
       </main>
       <Notices />
     </>
@@ -84,7 +77,7 @@ function View({ name }: { readonly name: ViewName }) {
   return (
     <>
       <h1 ref={heading} tabIndex={-1}>
-        {TITLES[name]}
+        {titleOf(name)}
       </h1>
       <Component />
     </>

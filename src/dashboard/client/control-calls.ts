@@ -18,7 +18,7 @@ export interface CallOptions {
   readonly body?: object;
   readonly signal?: AbortSignal;
   /** The sandbox; that of the page by default. */
-  readonly of?: string;
+  readonly of?: string | undefined;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

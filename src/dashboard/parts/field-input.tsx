@@ -3,8 +3,8 @@ import type { FieldInfo } from '../state/record-tables.ts';
 
 interface InputProps {
   readonly field: FieldInfo;
-  readonly text: string;
-  readonly onText: (text: string) => void;
+  /** The text before the user edits it. */
+  readonly text?: string;
   /** For the label beside it. */
   readonly id?: string;
   /** For a field without a visible label. */
@@ -12,20 +12,20 @@ interface InputProps {
 }
 
 /** An input that takes any text, and suggests the values that the field is known to have. */
-export function FieldInput({ field, text, onText, id, label }: InputProps) {
+export function FieldInput({ field, text = '', id, label }: InputProps) {
   const list = useId();
   return (
     <>
       <input
         id={id}
+        name={field.name}
         aria-label={label}
         autocomplete="off"
         inputMode={field.type === 'integer' ? 'numeric' : undefined}
         list={field.values && list}
         placeholder={field.name === 'shipDate' ? '2030-01-31T09:00:00Z' : undefined}
         size={field.type === 'integer' ? 8 : 16}
-        value={text}
-        onInput={({ currentTarget }) => onText(currentTarget.value)}
+        defaultValue={text}
       />
       {field.values && (
         <datalist id={list}>

@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { Form } from './form.tsx';
 
 interface NameFormProps {
   readonly label: string;
@@ -9,32 +9,24 @@ interface NameFormProps {
 
 /** Asks for the name of something new: a sandbox or a snapshot. */
 export function NameForm({ label, action, onName }: NameFormProps) {
-  const name = useSignal('');
-  const submit = async () => {
-    if (await onName(name.value)) name.value = '';
-  };
   return (
-    <form
+    <Form
       class="bar fields"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
+      onSubmit={async (texts, form) => {
+        if (await onName(texts.get('name') ?? '')) form.reset();
       }}
     >
       <label>
         {label}
         <input
+          name="name"
           required
           maxLength={64}
           pattern="[a-zA-Z0-9._\-]+"
           title="Letters, digits, dots, underscores and hyphens"
-          value={name}
-          onInput={({ currentTarget }) => {
-            name.value = currentTarget.value;
-          }}
         />
       </label>
       <button type="submit">{action}</button>
-    </form>
+    </Form>
   );
 }

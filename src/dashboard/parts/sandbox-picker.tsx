@@ -1,5 +1,4 @@
 import type { SandboxSummary } from '../../control/control-shapes.ts';
-import { call } from '../client/control-calls.ts';
 import { useResource } from '../state/resource.ts';
 import { controlPath, DEFAULT_SANDBOX, sandbox } from '../state/session.ts';
 
@@ -8,9 +7,7 @@ const MOST_OFFERED = 200;
 
 /** Links to the same view of another sandbox. */
 export function SandboxPicker() {
-  const { value = [] } = useResource('', (signal) =>
-    call<readonly SandboxSummary[]>('GET', '/sandboxes', { signal, of: DEFAULT_SANDBOX }),
-  );
+  const { value = [] } = useResource<readonly SandboxSummary[]>('/sandboxes', 0, DEFAULT_SANDBOX);
   const names = value.slice(0, MOST_OFFERED).map(({ name }) => name);
   const known = names.includes(sandbox) ? names : [...names, sandbox];
   return (

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { go } from './place.ts';
 
 const KEY = 'petstore-mock scenario';
 
@@ -14,8 +15,9 @@ export function keepDraft(text: string): void {
   sessionStorage.setItem(KEY, text);
 }
 
-/** Replaces the text in the editor. */
-export function openDraft(text: string): void {
+/** Opens a text in the editor. */
+export function editDraft(text: string): void {
   keepDraft(text);
   draft.value = text;
+  go('scenarios', 'edit');
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { Refusal } from '../client/control-calls.ts';
+import { type CallOptions, call, type Method, Refusal } from '../client/control-calls.ts';
 import { connection, epoch, notice } from './session.ts';
 
 /** A value from the server, once it is loaded. */
@@ -9,18 +9,28 @@ export interface Resource<T> {
   /** Why the last attempt to load it failed. */
   readonly error: string | undefined;
   readonly reload: () => void;
+  /** Performs a call as an action of the user, and reloads. Returns whether it succeeded. */
+  readonly act: (done: string, ...call: ActionCall) => Promise<boolean>;
 }
+
+type ActionCall = [method: Method, path: string, options?: CallOptions];
 
 /** How often a view of data that clients change reloads, in milliseconds. */
 export const OFTEN = 2_000;
 
 /**
- * Loads a value while the component is shown, and reloads it when `key` changes or the server is
- * back.
+ * Reads a path of the control API while the component is shown, and reads it again when the path
+ * changes or the server is back.
  *
- * @param every milliseconds until it is loaded again; 0 for never
+ * @param every milliseconds until it is read again; 0 for never
+ * @param of the sandbox; that of the page by default
  */
-export function useResource<T>(
+export function useResource<T>(path: string, every = 0, of?: string): Resource<T> {
+  return useLoaded(path, (signal) => call<T>('GET', path, { signal, of }), every);
+}
+
+/** The same for a value that takes more than a call. It is loaded again when `key` changes. */
+export function useLoaded<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
   every = 0,
@@ -49,13 +59,15 @@ export function useResource<T>(
     }, every);
     return () => clearInterval(timer);
   }, [every]);
-  return {
-    value: value.value,
-    error: error.value,
-    reload: () => {
-      turn.value += 1;
-    },
+  const reload = () => {
+    turn.value += 1;
   };
+  const act = async (done: string, ...action: ActionCall) => {
+    const succeeded = await perform(done, () => call(...action));
+    reload();
+    return succeeded;
+  };
+  return { value: value.value, error: error.value, reload, act };
 }
 
 /**

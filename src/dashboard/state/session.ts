@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 
 /** The prefix and the sandbox of this page's address. */
 const [, root = '', encoded] =
@@ -18,6 +18,11 @@ export type Connection = 'ok' | 'lost' | 'no-token' | 'wrong-token';
 
 /** Whether the control API answers this page. */
 export const connection = signal<Connection>('ok');
+
+/** Whether the page needs a token, or another one, before it can show anything. */
+export const needsToken = computed(
+  () => connection.value === 'no-token' || connection.value === 'wrong-token',
+);
 
 /** Incremented when the server is back, so that every view reloads. */
 export const epoch = signal(0);

@@ -1,40 +1,29 @@
 import { useEffect } from 'preact/hooks';
 import type { AssumptionState, Findings } from '../../control/control-shapes.ts';
-import { call } from '../client/control-calls.ts';
 import { Loading } from '../parts/loading.tsx';
 import { Prose } from '../parts/prose.tsx';
+import { QuerySearch, QueryToggle } from '../parts/query-inputs.tsx';
 import { plural } from '../parts/visible-text.ts';
-import { hrefOf, place, refine } from '../state/place.ts';
-import { OFTEN, perform, useResource } from '../state/resource.ts';
+import { hrefOf, place } from '../state/place.ts';
+import { OFTEN, useResource } from '../state/resource.ts';
 import { type Asked, DeploymentAnswers, drifts } from './deployment-answers.tsx';
 import type { Finding } from './finding-list.tsx';
 
 /** The open questions of the document, and the option that the sandbox uses for each. */
 export function AssumptionsView() {
   const { item, query } = place.value;
-  const list = useResource('', (signal) =>
-    call<readonly AssumptionState[]>('GET', '/assumptions', { signal }),
-  );
-  const findings = useResource(
-    '',
-    (signal) => call<Findings>('GET', '/findings', { signal }),
-    OFTEN,
-  );
+  const list = useResource<readonly AssumptionState[]>('/assumptions');
+  const findings = useResource<Findings>('/findings', OFTEN);
   const drift = findings.value?.findings.filter(isDrift) ?? [];
   const there = list.value !== undefined;
   useEffect(() => {
     if (item !== undefined && there) document.getElementById(`assumption-${item}`)?.focus();
   }, [item, there]);
   if (list.value === undefined) return <Loading resource={list} />;
-  const choose = async (id: string, option: string) => {
-    await perform(`${id} is ${option}.`, () =>
-      call('PATCH', '/assumptions', { body: { [id]: option } }),
-    );
-    list.reload();
-  };
-  const text = query.get('text') ?? '';
+  const choose = (id: string, option: string) =>
+    list.act(`${id} is ${option}.`, 'PATCH', '/assumptions', { body: { [id]: option } });
   const filter = {
-    text: text.toLowerCase(),
+    text: query.get('text')?.toLowerCase() ?? '',
     changed: query.has('changed'),
     drift: query.has('drift'),
   };
@@ -48,29 +37,10 @@ export function AssumptionsView() {
         a client that works under every option is safe from all of them.
       </p>
       <search class="filters">
-        <label>
-          Text
-          <input
-            type="search"
-            value={text}
-            onInput={({ currentTarget }) => refine({ text: currentTarget.value })}
-          />
-        </label>
-        <button
-          type="button"
-          aria-pressed={query.has('changed')}
-          onClick={() => refine({ changed: query.has('changed') ? '' : 'yes' })}
-        >
-          Only changed
-        </button>
+        <QuerySearch name="text" label="Text" />
+        <QueryToggle name="changed" label="Only changed" />
         {asked.some((it) => it.drift.length > 0 || it.of.checked !== undefined) && (
-          <button
-            type="button"
-            aria-pressed={filter.drift}
-            onClick={() => refine({ drift: filter.drift ? '' : 'yes' })}
-          >
-            Only drift
-          </button>
+          <QueryToggle name="drift" label="Only drift" />
         )}
       </search>
       {others.length > 0 && (

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ClockState } from '../../control/control-shapes.ts';
-import { call } from '../client/control-calls.ts';
+import { Form } from '../parts/form.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { hrefOf } from '../state/place.ts';
-import { OFTEN, perform, useResource } from '../state/resource.ts';
+import { OFTEN, useResource } from '../state/resource.ts';
 
 /** The first instant at which the document no longer promises getPet. */
 const AFTER_SUNSET = '2030-12-06T00:00:00Z';
@@ -17,17 +17,12 @@ const MOVES = [
 
 /** The clock of the sandbox, and controls to move it. */
 export function ClockView() {
-  const clock = useResource('', (signal) => call<ClockState>('GET', '/clock', { signal }), OFTEN);
+  const clock = useResource<ClockState>('/clock', OFTEN);
   const state = clock.value;
   if (state === undefined) return <Loading resource={clock} />;
-  const set = async (done: string, body: object) => {
-    await perform(done, () => call('PUT', '/clock', { body }));
-    clock.reload();
-  };
-  const advance = async (by: string) => {
-    await perform('Clock moved.', () => call('POST', '/clock/advance', { body: { by } }));
-    clock.reload();
-  };
+  const set = (done: string, body: object) => clock.act(done, 'PUT', '/clock', { body });
+  const advance = (by: string) =>
+    clock.act('Clock moved.', 'POST', '/clock/advance', { body: { by } });
   return (
     <>
       <p class="now">
@@ -55,9 +50,7 @@ export function ClockView() {
           type="button"
           aria-pressed={state.frozen}
           onClick={() =>
-            set(state.frozen ? 'Clock running.' : 'Clock frozen.', {
-              frozen: !state.frozen,
-            })
+            set(state.frozen ? 'Clock running.' : 'Clock frozen.', { frozen: !state.frozen })
           }
         >
           {state.frozen ? 'Resume' : 'Freeze'}
@@ -106,30 +99,23 @@ function Ticking({ state: { now, frozen } }: { readonly state: ClockState }) {
 }
 
 function SetForm({ onSet }: { readonly onSet: (now: string) => void }) {
-  const text = useSignal('');
   return (
-    <form
+    <Form
       class="bar fields"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSet(new Date(`${text.value}Z`).toISOString());
-      }}
+      onSubmit={(texts) => onSet(new Date(`${texts.get('time')}Z`).toISOString())}
     >
       <label>
         Date and time (UTC)
         <input
+          name="time"
           type="datetime-local"
           step="1"
           required
           min="1970-01-01T00:00"
           max="9999-12-31T23:59"
-          value={text}
-          onInput={({ currentTarget }) => {
-            text.value = currentTarget.value;
-          }}
         />
       </label>
       <button type="submit">Set</button>
-    </form>
+    </Form>
   );
 }

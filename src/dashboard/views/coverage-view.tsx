@@ -1,10 +1,11 @@
 import type { Coverage } from '../../control/control-shapes.ts';
-import { call } from '../client/control-calls.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Loading } from '../parts/loading.tsx';
+import { QueryToggle } from '../parts/query-inputs.tsx';
 import { ruleFor } from '../parts/rule-of.ts';
-import { openDraft } from '../state/draft.ts';
-import { go, hrefOf, place, refine } from '../state/place.ts';
+import { Table } from '../parts/table.tsx';
+import { editDraft } from '../state/draft.ts';
+import { hrefOf, place } from '../state/place.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
 import { FindingList } from './finding-list.tsx';
 
@@ -13,11 +14,7 @@ type CaseCoverage = Coverage['cases'][number];
 
 /** What the client was shown of the service, what it was never shown, and what it did wrong. */
 export function CoverageView() {
-  const coverage = useResource(
-    '',
-    (signal) => call<Coverage>('GET', '/coverage', { signal }),
-    OFTEN,
-  );
+  const coverage = useResource<Coverage>('/coverage', OFTEN);
   if (coverage.value === undefined) return <Loading resource={coverage} />;
   const { totals, documented, cases, assumed } = coverage.value;
   const onlyMissing = place.value.query.has('missing');
@@ -32,13 +29,7 @@ export function CoverageView() {
       </div>
       <FindingList />
       <div class="bar">
-        <button
-          type="button"
-          aria-pressed={onlyMissing}
-          onClick={() => refine({ missing: onlyMissing ? '' : 'yes' })}
-        >
-          Only what was never shown
-        </button>
+        <QueryToggle name="missing" label="Only what was never shown" />
       </div>
       <Replies title="Documented replies" replies={wanted(documented)} />
       <Cases cases={wanted(cases)} />
@@ -72,22 +63,11 @@ function Replies({ title, replies }: RepliesProps) {
       <h2>{title}</h2>
       {replies.length === 0 && <p class="empty">None.</p>}
       {replies.length > 0 && (
-        <div class="wide">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Reply</th>
-                <th scope="col">Shown</th>
-                <th scope="col">How to get it</th>
-              </tr>
-            </thead>
-            <tbody>
-              {replies.map((reply) => (
-                <ReplyRow key={`${reply.operation} ${reply.status} ${reply.grounds}`} of={reply} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table heads={['Reply', 'Shown', 'How to get it']}>
+          {replies.map((reply) => (
+            <ReplyRow key={`${reply.operation} ${reply.status} ${reply.grounds}`} of={reply} />
+          ))}
+        </Table>
       )}
     </section>
   );
@@ -110,13 +90,7 @@ function ReplyRow({ of }: { readonly of: ReplyCoverage }) {
         {count === 0 && (
           <div class="actions">
             <CopyButton label="Copy curl" text={() => curl} />
-            <button
-              type="button"
-              onClick={() => {
-                openDraft(ruleFor(operation, status));
-                go('scenarios', 'edit');
-              }}
-            >
+            <button type="button" onClick={() => editDraft(ruleFor(operation, status))}>
               Force it once
             </button>
           </div>

@@ -5,11 +5,12 @@ import { BasisBadge, StatusBadge } from '../parts/badge.tsx';
 import { BodyText } from '../parts/body-text.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { curlOf } from '../parts/curl.ts';
+import { Loading } from '../parts/loading.tsx';
 import { ruleOf } from '../parts/rule-of.ts';
 import { milliseconds, visible } from '../parts/visible-text.ts';
-import { openDraft } from '../state/draft.ts';
+import { editDraft } from '../state/draft.ts';
 import { go, hrefOf, place } from '../state/place.ts';
-import { useResource } from '../state/resource.ts';
+import { useLoaded } from '../state/resource.ts';
 import { sandbox } from '../state/session.ts';
 
 interface Opened {
@@ -20,7 +21,7 @@ interface Opened {
 
 /** One exchange: what was asked, what was answered, and why. */
 export function ExchangeDetail({ number, known }: Opened) {
-  const loaded = useResource(
+  const loaded = useLoaded(
     String(number),
     async (signal) => known ?? call<RecordedExchange>('GET', `/requests/${number}`, { signal }),
   );
@@ -41,12 +42,7 @@ export function ExchangeDetail({ number, known }: Opened) {
           Close
         </button>
       </div>
-      {exchange === undefined && (
-        <p class="empty" role="status">
-          {loaded.error ?? 'Loading…'}
-        </p>
-      )}
-      {exchange !== undefined && <Content exchange={exchange} />}
+      {exchange === undefined ? <Loading resource={loaded} /> : <Content exchange={exchange} />}
     </article>
   );
 }
@@ -77,13 +73,7 @@ function Content({ exchange }: { readonly exchange: RecordedExchange }) {
       <div class="bar">
         <CopyButton label="Copy as curl" text={() => curlOf(exchange)} />
         {operation !== undefined && (
-          <button
-            type="button"
-            onClick={() => {
-              openDraft(ruleOf(exchange, operation));
-              go('scenarios', 'edit');
-            }}
-          >
+          <button type="button" onClick={() => editDraft(ruleOf(exchange, operation))}>
             Make a rule of this
           </button>
         )}
@@ -133,14 +123,21 @@ function Facts({ exchange }: { readonly exchange: RecordedExchange }) {
     ['The mock', mocksAnswer(exchange)],
     ['Duration', `${milliseconds(duration)}${delay > 0 ? `, including ${delay} ms of delay` : ''}`],
   ];
+  return <Pairs of={facts} />;
+}
+
+/** Names with their values, without those that have none. */
+function Pairs({ of }: { readonly of: readonly (readonly (string | undefined)[])[] }) {
   return (
     <dl>
-      {facts.map(
-        ([name, value]) =>
+      {of.map(
+        ([name = '', value]) =>
           value !== undefined && (
             <div key={name}>
-              <dt>{name}</dt>
-              <dd>{visible(value)}</dd>
+              <dt>{visible(name)}</dt>
+              <dd>
+                <bdi>{visible(value)}</bdi>
+              </dd>
             </div>
           ),
       )}
@@ -173,23 +170,6 @@ function FindingsOf({ exchange: { findings } }: { readonly exchange: RecordedExc
   );
 }
 
-function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
-  const entries = Object.entries(headers);
-  if (entries.length === 0) return null;
-  return (
-    <dl class="headers">
-      {entries.map(([name, value]) => (
-        <div key={name}>
-          <dt>{visible(name)}</dt>
-          <dd>
-            <bdi>{visible(value)}</bdi>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
 interface MessageProps {
   readonly of: RecordedMessage;
   /** Names the file that a long body is saved as. */
@@ -199,7 +179,7 @@ interface MessageProps {
 function Message({ of: { headers, body, cut }, name }: MessageProps) {
   return (
     <>
-      <Headers headers={headers} />
+      <Pairs of={Object.entries(headers)} />
       {body !== undefined && <BodyText value={body} name={name} />}
       <p class="quiet">
         {cut && 'The journal keeps only the start of a long body.'}

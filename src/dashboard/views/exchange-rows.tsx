@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { BasisBadge, StatusBadge } from '../parts/badge.tsx';
+import { Table } from '../parts/table.tsx';
 import { milliseconds, plural, shortened, visible } from '../parts/visible-text.ts';
 import { go, hrefOf, place } from '../state/place.ts';
 
@@ -15,31 +16,15 @@ interface Rows {
 /** Exchanges as a table, the newest first. */
 export function ExchangeRows({ exchanges, most, opened }: Rows) {
   return (
-    <div class="wide">
-      <table class="exchanges">
-        <caption class="unseen">Exchanges, the newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">No.</th>
-            <th scope="col">Time</th>
-            <th scope="col">Request</th>
-            <th scope="col">Status</th>
-            <th scope="col">Basis</th>
-            <th scope="col">Duration</th>
-            <th scope="col">Why</th>
-          </tr>
-        </thead>
-        <tbody>
-          {exchanges
-            .slice(0, most)
-            .map((exchange) =>
-              exchange.number === opened ? rowOf(exchange, true) : drawn(exchange),
-            )}
-        </tbody>
-      </table>
-    </div>
+    <Table class="exchanges" caption="Exchanges, the newest first" heads={HEADS}>
+      {exchanges
+        .slice(0, most)
+        .map((exchange) => (exchange.number === opened ? rowOf(exchange, true) : drawn(exchange)))}
+    </Table>
   );
 }
+
+const HEADS = ['No.', 'Time', 'Request', 'Status', 'Basis', 'Duration', 'Why'];
 
 /** Caches drawn rows: Preact skips those it has seen, however fast exchanges come. */
 const rows = new WeakMap<RecordedExchange, VNode>();

@@ -1,5 +1,4 @@
 import type { Findings } from '../../control/control-shapes.ts';
-import { call } from '../client/control-calls.ts';
 import { Loading } from '../parts/loading.tsx';
 import { plural, shortened, visible } from '../parts/visible-text.ts';
 import { hrefOf } from '../state/place.ts';
@@ -12,7 +11,7 @@ export const MOST_OF_A_KIND = 5;
 
 /** What the client did that it should not do against the real service, by kind. */
 export function FindingList() {
-  const list = useResource('', (signal) => call<Findings>('GET', '/findings', { signal }), OFTEN);
+  const list = useResource<Findings>('/findings', OFTEN);
   if (list.value === undefined) return <Loading resource={list} />;
   const { findings, counts, total } = list.value;
   return (

@@ -1,6 +1,6 @@
-import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import { FieldInput } from '../parts/field-input.tsx';
+import { Form } from '../parts/form.tsx';
 import { type Row, type TableInfo, typedValue } from '../state/record-tables.ts';
 
 interface FormProps {
@@ -10,24 +10,16 @@ interface FormProps {
 
 /** A form for a new record. Empty fields are left out. */
 export function RecordForm({ table: { fields, id, noun }, onSave }: FormProps) {
-  const texts = useSignal<Readonly<Record<string, string>>>({});
   const form = useId();
-  const record = () =>
+  const recordOf = (texts: ReadonlyMap<string, string>): Row =>
     Object.fromEntries(
       fields.flatMap((field) => {
-        const text = texts.value[field.name] ?? '';
-        return text === '' ? [] : [[field.name, typedValue(field, text)] as const];
+        const text = texts.get(field.name) ?? '';
+        return text === '' ? [] : [[field.name, typedValue(field, text)]];
       }),
     );
   return (
-    <form
-      class="card"
-      aria-label={`New ${noun}`}
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSave(record());
-      }}
-    >
+    <Form class="card" aria-label={`New ${noun}`} onSubmit={(texts) => onSave(recordOf(texts))}>
       <div class="bar fields">
         {fields.map((field) => (
           <div key={field.name}>
@@ -35,18 +27,11 @@ export function RecordForm({ table: { fields, id, noun }, onSave }: FormProps) {
               {field.name}
               {field.name === id && id === 'id' ? ' (the next one if empty)' : ''}
             </label>
-            <FieldInput
-              id={`${form}-${field.name}`}
-              field={field}
-              text={texts.value[field.name] ?? ''}
-              onText={(text) => {
-                texts.value = { ...texts.value, [field.name]: text };
-              }}
-            />
+            <FieldInput id={`${form}-${field.name}`} field={field} />
           </div>
         ))}
       </div>
       <button type="submit">Add</button>
-    </form>
+    </Form>
   );
 }

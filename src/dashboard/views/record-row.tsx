@@ -1,16 +1,15 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { call } from '../client/control-calls.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { FieldInput } from '../parts/field-input.tsx';
 import { shortened, visible } from '../parts/visible-text.ts';
 import { type Row, TABLES, type TableName, textOf, typedValue } from '../state/record-tables.ts';
-import { perform } from '../state/resource.ts';
+import type { Resource } from '../state/resource.ts';
 
 interface RowProps {
   readonly name: TableName;
   readonly row: Row;
-  readonly onChange: () => void;
+  readonly act: Resource<unknown>['act'];
 }
 
 /** The one-click changes of a record: what they are called, and what they set. */
@@ -28,7 +27,7 @@ const SHORTCUTS = {
 } satisfies Record<TableName, (row: Row) => readonly { label: string; changes: Row }[]>;
 
 /** A record in its table, shown or edited. */
-export function RecordRow({ name, row, onChange }: RowProps) {
+export function RecordRow({ name, row, act }: RowProps) {
   const { fields, id, noun } = TABLES[name];
   const editing = useSignal(false);
   const editButton = useRef<HTMLButtonElement>(null);
@@ -40,15 +39,12 @@ export function RecordRow({ name, row, onChange }: RowProps) {
   const what = `${noun} ${textOf(row[id])}`;
   const path = `/${name}/${textOf(row[id])}`;
   const change = async (done: string, changes: Row) => {
-    const isDone = await perform(done, () => call('PATCH', path, { body: changes }));
-    if (isDone) editing.value = false;
-    onChange();
+    if (await act(done, 'PATCH', path, { body: changes })) editing.value = false;
   };
   const remove = async () => {
-    const isDone = await perform(`Deleted ${what}.`, () => call('DELETE', path));
+    const isDone = await act(`Deleted ${what}.`, 'DELETE', path);
     // The row disappears, and the focus with it.
     if (isDone) document.getElementById('main')?.focus();
-    onChange();
   };
   if (editing.value) {
     return (
@@ -107,18 +103,19 @@ interface EditedProps {
 
 function EditedRow({ name, row, what, onSave, onCancel }: EditedProps) {
   const { fields, id } = TABLES[name];
-  const texts = useSignal<Readonly<Record<string, string>>>({});
   const rowElement = useRef<HTMLTableRowElement>(null);
   useEffect(() => rowElement.current?.querySelector('input')?.focus(), []);
-  const shown = (field: string) => texts.value[field] ?? textOf(row[field]);
   const save = () => {
-    const changed = fields.filter((field) => shown(field.name) !== textOf(row[field.name]));
-    // Null removes an optional field.
-    const entries = changed.map((field) => {
-      const text = shown(field.name);
-      return [field.name, text === '' ? null : typedValue(field, text)] as const;
-    });
-    onSave(Object.fromEntries(entries));
+    const inputs = rowElement.current?.querySelectorAll('input') ?? [];
+    const texts = new Map([...inputs].map((input) => [input.name, input.value]));
+    const changes: Record<string, unknown> = {};
+    for (const field of fields) {
+      const before = textOf(row[field.name]);
+      const text = texts.get(field.name) ?? before;
+      // Null removes an optional field.
+      if (text !== before) changes[field.name] = text === '' ? null : typedValue(field, text);
+    }
+    onSave(changes);
   };
   return (
     <tr
@@ -137,10 +134,7 @@ function EditedRow({ name, row, what, onSave, onCancel }: EditedProps) {
             <FieldInput
               field={field}
               label={`${field.name} of ${what}`}
-              text={shown(field.name)}
-              onText={(text) => {
-                texts.value = { ...texts.value, [field.name]: text };
-              }}
+              text={textOf(row[field.name])}
             />
           )}
         </td>

@@ -1,10 +1,12 @@
 import { useSignal } from '@preact/signals';
-import { call, callPage } from '../client/control-calls.ts';
+import { callPage } from '../client/control-calls.ts';
 import { Loading } from '../parts/loading.tsx';
+import { QuerySearch } from '../parts/query-inputs.tsx';
+import { ActionsHead, Table } from '../parts/table.tsx';
 import { plural } from '../parts/visible-text.ts';
 import { place, refine } from '../state/place.ts';
 import { type FieldInfo, type Row, TABLES, type TableName } from '../state/record-tables.ts';
-import { OFTEN, perform, useResource } from '../state/resource.ts';
+import { OFTEN, type Resource, useLoaded } from '../state/resource.ts';
 import { RecordForm } from './record-form.tsx';
 import { RecordRow } from './record-row.tsx';
 
@@ -30,25 +32,17 @@ export function RecordTable({ name }: { readonly name: TableName }) {
   const path = `/${name}?${parametersOf(asked)}`;
   // Only the first pages without a search are cheap enough to poll.
   const isCheap = asked.q === '' && asked.sort === '' && asked.page < 10;
-  const list = useResource(path, (signal) => callPage<Row>(path, signal), isCheap ? OFTEN : 0);
+  const list = useLoaded(path, (signal) => callPage<Row>(path, signal), isCheap ? OFTEN : 0);
   const adding = useSignal(false);
   const add = async (record: Row) => {
     const done = `Added the ${table.noun}.`;
-    if (await perform(done, () => call('POST', `/${name}`, { body: record }))) adding.value = false;
-    list.reload();
+    if (await list.act(done, 'POST', `/${name}`, { body: record })) adding.value = false;
   };
   return (
     <section aria-label={table.title}>
       <div class="bar">
         <search class="filters">
-          <label>
-            Search
-            <input
-              type="search"
-              value={asked.q}
-              onInput={({ currentTarget }) => refine({ q: currentTarget.value, page: '' })}
-            />
-          </label>
+          <QuerySearch name="q" label="Search" />
         </search>
         <button
           type="button"
@@ -68,7 +62,7 @@ export function RecordTable({ name }: { readonly name: TableName }) {
         <Loading resource={list} />
       ) : (
         <>
-          <Rows name={name} sort={asked.sort} rows={list.value.records} onChange={list.reload} />
+          <Rows name={name} sort={asked.sort} rows={list.value.records} act={list.act} />
           <Pager page={asked.page} total={list.value.total} />
         </>
       )}
@@ -90,33 +84,24 @@ interface RowsProps {
   readonly name: TableName;
   readonly sort: string;
   readonly rows: readonly Row[];
-  readonly onChange: () => void;
+  readonly act: Resource<unknown>['act'];
 }
 
-function Rows({ name, sort, rows, onChange }: RowsProps) {
+function Rows({ name, sort, rows, act }: RowsProps) {
   const { fields, id, title } = TABLES[name];
   if (rows.length === 0) return <p class="empty">No record here.</p>;
   return (
-    <div class="wide">
-      <table>
-        <caption class="unseen">{title}</caption>
-        <thead>
-          <tr>
-            {fields.map((field) => (
-              <SortHeader key={field.name} field={field} sort={sort} />
-            ))}
-            <th scope="col">
-              <span class="unseen">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <RecordRow key={String(row[id])} name={name} row={row} onChange={onChange} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      caption={title}
+      heads={[
+        ...fields.map((field) => <SortHeader key={field.name} field={field} sort={sort} />),
+        <ActionsHead key="actions" />,
+      ]}
+    >
+      {rows.map((row) => (
+        <RecordRow key={String(row[id])} name={name} row={row} act={act} />
+      ))}
+    </Table>
   );
 }
 

@@ -1,11 +1,12 @@
 import type { SandboxSummary } from '../../control/control-shapes.ts';
-import { call } from '../client/control-calls.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { NameForm } from '../parts/name-form.tsx';
+import { QuerySearch } from '../parts/query-inputs.tsx';
+import { ActionsHead, Table } from '../parts/table.tsx';
 import { plural } from '../parts/visible-text.ts';
-import { place, refine } from '../state/place.ts';
-import { OFTEN, perform, useResource } from '../state/resource.ts';
+import { place } from '../state/place.ts';
+import { OFTEN, useResource } from '../state/resource.ts';
 import { controlPath, DEFAULT_SANDBOX, sandbox } from '../state/session.ts';
 
 const OF_DEFAULT = { of: DEFAULT_SANDBOX } as const;
@@ -16,26 +17,15 @@ const LASTING = [DEFAULT_SANDBOX, 'staging'];
 /** Rows drawn at most; searching by name finds the others. */
 const MOST_SHOWN = 200;
 
+const HEADS = ['Name', 'Base path', 'Exchanges', 'Findings', 'Animals', 'Orders'];
+
 /** Every sandbox of the server. */
 export function SandboxesView() {
-  const list = useResource(
-    '',
-    (signal) => call<readonly SandboxSummary[]>('GET', '/sandboxes', { signal, ...OF_DEFAULT }),
-    OFTEN,
-  );
-  const remove = async (name: string) => {
-    await perform(`Deleted sandbox ${name}.`, () =>
-      call('DELETE', `/sandboxes/${name}`, OF_DEFAULT),
-    );
-    list.reload();
-  };
-  const create = async (name: string) => {
-    const isDone = await perform(`Created sandbox ${name}.`, () =>
-      call('POST', '/sandboxes', { body: { name }, ...OF_DEFAULT }),
-    );
-    list.reload();
-    return isDone;
-  };
+  const list = useResource<readonly SandboxSummary[]>('/sandboxes', OFTEN, DEFAULT_SANDBOX);
+  const remove = (name: string) =>
+    list.act(`Deleted sandbox ${name}.`, 'DELETE', `/sandboxes/${name}`, OF_DEFAULT);
+  const create = (name: string) =>
+    list.act(`Created sandbox ${name}.`, 'POST', '/sandboxes', { body: { name }, ...OF_DEFAULT });
   if (list.value === undefined) return <Loading resource={list} />;
   const text = place.value.query.get('text') ?? '';
   const wanted = list.value.filter(({ name }) => name.includes(text));
@@ -46,41 +36,17 @@ export function SandboxesView() {
         journal are nobody else's.
       </p>
       <search class="filters">
-        <label>
-          Name
-          <input
-            type="search"
-            value={text}
-            onInput={({ currentTarget }) => refine({ text: currentTarget.value })}
-          />
-        </label>
+        <QuerySearch name="text" label="Name" />
         <span class="quiet">
           {plural(wanted.length, 'sandbox', 'sandboxes')}
           {wanted.length > MOST_SHOWN && `, the first ${MOST_SHOWN} shown`}
         </span>
       </search>
-      <div class="wide">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Base path</th>
-              <th scope="col">Exchanges</th>
-              <th scope="col">Findings</th>
-              <th scope="col">Animals</th>
-              <th scope="col">Orders</th>
-              <th scope="col">
-                <span class="unseen">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {wanted.slice(0, MOST_SHOWN).map((it) => (
-              <Row key={it.name} of={it} onDelete={() => remove(it.name)} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table heads={[...HEADS, <ActionsHead key="actions" />]}>
+        {wanted.slice(0, MOST_SHOWN).map((it) => (
+          <Row key={it.name} of={it} onDelete={() => remove(it.name)} />
+        ))}
+      </Table>
       <NameForm label="Name of a new sandbox" action="Create" onName={create} />
     </>
   );

@@ -4,8 +4,8 @@ import type { ScenarioSummary } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
 import { Loading } from '../parts/loading.tsx';
 import { visible } from '../parts/visible-text.ts';
-import { openDraft } from '../state/draft.ts';
-import { go, hrefOf, place } from '../state/place.ts';
+import { editDraft } from '../state/draft.ts';
+import { hrefOf, place } from '../state/place.ts';
 import { OFTEN, perform, useResource } from '../state/resource.ts';
 import { DraftSection } from './draft-section.tsx';
 
@@ -15,11 +15,7 @@ const WRITTEN = 'request';
 /** Switches for the scenarios, and an editor for the user's own. */
 export function ScenariosView() {
   const isEditing = place.value.item === 'edit';
-  const list = useResource(
-    '',
-    (signal) => call<readonly ScenarioSummary[]>('GET', '/scenarios', { signal }),
-    OFTEN,
-  );
+  const list = useResource<readonly ScenarioSummary[]>('/scenarios', OFTEN);
   const switched = useRef('');
   useEffect(() => {
     // A switched scenario moves to the other list, and the focus with it.
@@ -33,9 +29,8 @@ export function ScenariosView() {
   const others = list.value.filter((it) => it.active === undefined);
   const names = active.map(({ name }) => name);
   const use = async (done: string, body: object, name = '') => {
-    const isDone = await perform(done, () => call('PUT', '/scenario', { body }));
+    const isDone = await list.act(done, 'PUT', '/scenario', { body });
     switched.current = name;
-    list.reload();
     return isDone;
   };
   const turnOn = (name: string) => use(`Turned on ${name}.`, { scenarios: [...names, name] }, name);
@@ -108,8 +103,7 @@ function ScenarioRow({ of, onSwitch, children }: RowProps) {
   const { name, description, shipped, active } = of;
   const copy = () =>
     perform(`Copied ${name} into the editor.`, async () => {
-      openDraft((await call<{ text: string }>('GET', `/scenarios/${name}`)).text);
-      go('scenarios', 'edit');
+      editDraft((await call<{ text: string }>('GET', `/scenarios/${name}`)).text);
     });
   return (
     <li class="scenario">

@@ -1,21 +1,17 @@
 import type { Snapshot } from '../../control/control-shapes.ts';
-import { call } from '../client/control-calls.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { NameForm } from '../parts/name-form.tsx';
 import { plural } from '../parts/visible-text.ts';
-import { perform, useResource } from '../state/resource.ts';
+import { useResource } from '../state/resource.ts';
 
 /** What a reset of the store alone keeps. */
 const BUT_THE_STORE = { keep: ['scenario', 'assumptions', 'clock', 'journal'] };
 
 /** Resets and snapshots. */
 export function StoreTools({ onChange }: { readonly onChange: () => void }) {
-  const list = useResource('', (signal) =>
-    call<readonly Snapshot[]>('GET', '/snapshots', { signal }),
-  );
-  const act = async (done: string, ...[method, path, options]: Parameters<typeof call>) => {
-    const isDone = await perform(done, () => call(method, path, options));
-    list.reload();
+  const list = useResource<readonly Snapshot[]>('/snapshots');
+  const act: typeof list.act = async (...action) => {
+    const isDone = await list.act(...action);
     onChange();
     return isDone;
   };
