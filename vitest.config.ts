@@ -14,8 +14,10 @@ export default defineConfig({
     setupFiles: 'test/helpers/setup.ts',
     // vitest leaves one core alone, which of two is half. Many tests wait for processes they start.
     maxWorkers: '100%',
-    testTimeout: 15_000,
-    hookTimeout: 15_000,
+    // A busy machine is slow, and nothing here waits for time to pass: these only end what hangs.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
     coverage: {
       provider: 'v8',

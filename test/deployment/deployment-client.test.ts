@@ -87,11 +87,11 @@ test('a reply that is too large, incomplete or late is an error without the key'
       setImmediate(() => response.destroy());
     }
   });
-  const client = clientOf(url, { key: 'secret', mostBytes: 99, timeout: 200 });
-  const failure = (path: string) =>
-    client.send({ method: 'GET', path }).then(String, (error: Error) => error.message);
-  const messages = [await failure('/large'), await failure('/half'), await failure('/late')];
-  expect(messages).toEqual([
+  const failure = (path: string, timeout = 60_000) =>
+    clientOf(url, { key: 'secret', mostBytes: 99, timeout })
+      .send({ method: 'GET', path })
+      .then(String, (error: Error) => error.message);
+  expect([await failure('/large'), await failure('/half'), await failure('/late', 200)]).toEqual([
     `GET ${url}/large: the reply is larger than 99 bytes`,
     `GET ${url}/half: aborted (ECONNRESET)`,
     `GET ${url}/late: no reply within 200 ms`,

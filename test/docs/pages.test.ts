@@ -11,9 +11,8 @@ const PAGES = ['README.md', 'CONTRIBUTING.md', ...DOCS];
 const WALKS = ['README.md', ...DOCS].filter((page) => stepsOf(readPage(page)).length > 0);
 
 // A sweep runs a client dozens of times: it is left to the endurance tests, as are the other pages.
-test('every command of README.md does what it says, except for sweeps', { timeout: 60_000 }, () =>
-  takeWalk(stepsOf(readPage('README.md')).filter((step) => !isSweep(step))),
-);
+test('every command of README.md does what it says, except for sweeps', () =>
+  takeWalk(stepsOf(readPage('README.md')).filter((step) => !isSweep(step))));
 
 function isSweep(step: Step): boolean {
   return step.kind === 'run' && step.command.includes('petstore-mock sweep');

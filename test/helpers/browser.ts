@@ -9,11 +9,11 @@ const CHROMIUM = findProgram('chromium', 'chromium-browser', 'google-chrome');
 /** Tests with the Chromium of this machine; skipped if it has none. */
 export function describeInChromium(what: string, tests: (browser: () => Browser) => void): void {
   const name = CHROMIUM === undefined ? `${what} (skipped: no Chromium found)` : what;
-  describe.skipIf(CHROMIUM === undefined)(name, { timeout: 60_000 }, () => {
+  describe.skipIf(CHROMIUM === undefined)(name, () => {
     let browser: Browser | undefined;
     beforeAll(async () => {
       browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: CHROMIUM_FLAGS });
-    }, 60_000);
+    });
     afterAll(() => browser?.close());
     tests(() => {
       if (browser === undefined) throw new Error('Chromium did not start.');

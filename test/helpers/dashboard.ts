@@ -32,7 +32,7 @@ export async function openDashboard(
   const { origin, port } = new URL(url);
   const base = `/~test-${sandboxes}`;
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(60_000);
   onTestFinished(() => page.close());
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));

@@ -13,7 +13,7 @@ const REDIS = findProgram('redis-server', 'valkey-server');
 /** Tests with the Redis of this machine; skipped if it has none. */
 export function describeWithRedis(what: string, tests: () => void): void {
   const name = REDIS === undefined ? `${what} (skipped: no redis-server found)` : what;
-  describe.skipIf(REDIS === undefined)(name, { timeout: 60_000 }, tests);
+  describe.skipIf(REDIS === undefined)(name, tests);
 }
 
 /** A Redis on loopback, with a port and a folder of its own. */

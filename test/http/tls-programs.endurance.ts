@@ -69,7 +69,6 @@ const PROGRAMS: Readonly<
 
 test.for(Object.keys(PROGRAMS))(
   '%s trusts the certificate that was written, by name and by address',
-  { timeout: 60_000 },
   async (name, { skip }) => {
     const program = findProgram(name);
     const compiles = name !== 'java' || findProgram('javac') !== undefined;
