@@ -104,7 +104,7 @@ describeInChromium('a tester', (browser) => {
     );
     await press('Delete animal 9007199254740993');
     await press('Confirm: Delete animal 9007199254740993');
-    await page.getByText('No record here.').waitFor();
+    await page.getByText('No records.').waitFor();
     expect((await control('GET', '/animals/9007199254740993')).status).toBe(404);
   });
 

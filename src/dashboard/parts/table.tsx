@@ -34,6 +34,15 @@ export function Table({ heads, caption, class: style, children }: TableProps) {
   );
 }
 
+/** The head of a column of numbers. */
+export function NumberHead({ name }: { readonly name: string }) {
+  return (
+    <th scope="col" class="number">
+      {name}
+    </th>
+  );
+}
+
 /** The head of a column of buttons. */
 export function ActionsHead() {
   return (

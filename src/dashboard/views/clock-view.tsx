@@ -10,9 +10,9 @@ import { OFTEN, useResource } from '../state/resource.ts';
 const AFTER_SUNSET = '2030-12-06T00:00:00Z';
 
 const MOVES = [
+  ['One day back', '-P1D'],
   ['One hour forward', 'PT1H'],
   ['One day forward', 'P1D'],
-  ['One day back', '-P1D'],
 ] as const;
 
 /** The clock of the sandbox, and controls to move it. */
@@ -65,9 +65,10 @@ export function ClockView() {
       </div>
       <SetForm onSet={(now) => set('Clock set.', { now })} />
       <p class="quiet">
-        Only this sandbox has this time, in UTC. It decides dates, the expiry of keys and rate
-        limits, and whether getPet is past its sunset. What getPet answers then is an open question:{' '}
-        <a href={hrefOf('assumptions', 'after-sunset')}>after-sunset</a>.
+        The time is in UTC and applies to this sandbox only. The Date header, ship dates, the expiry
+        of keys, rate limits and the sunset of getPet follow it. What getPet answers after its
+        sunset is an open question: <a href={hrefOf('assumptions', 'after-sunset')}>after-sunset</a>
+        .
       </p>
     </>
   );

@@ -6,6 +6,7 @@ import { BodyText } from '../parts/body-text.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { curlOf } from '../parts/curl.ts';
 import { Loading } from '../parts/loading.tsx';
+import { Prose } from '../parts/prose.tsx';
 import { ruleOf } from '../parts/rule-of.ts';
 import { milliseconds, visible } from '../parts/visible-text.ts';
 import { editDraft } from '../state/draft.ts';
@@ -162,7 +163,7 @@ function FindingsOf({ exchange: { findings } }: { readonly exchange: RecordedExc
       <ul>
         {findings.map(({ code, message, advice }) => (
           <li key={code}>
-            <b>{code}</b>: {visible(message)} {visible(advice)}
+            <b>{code}</b>: <Prose text={visible(message)} /> {advice}
           </li>
         ))}
       </ul>

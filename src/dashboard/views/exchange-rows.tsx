@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { BasisBadge, StatusBadge } from '../parts/badge.tsx';
-import { Table } from '../parts/table.tsx';
+import { NumberHead, Table } from '../parts/table.tsx';
 import { milliseconds, plural, shortened, visible } from '../parts/visible-text.ts';
 import { go, hrefOf, place } from '../state/place.ts';
 
@@ -24,7 +24,11 @@ export function ExchangeRows({ exchanges, most, opened }: Rows) {
   );
 }
 
-const HEADS = ['No.', 'Time', 'Request', 'Status', 'Basis', 'Duration', 'Why'];
+const HEADS = [
+  ...['No.', 'Time', 'Request', 'Status', 'Basis'],
+  <NumberHead key="Duration" name="Duration" />,
+  'Why',
+];
 
 /** Caches drawn rows: Preact skips those it has seen, however fast exchanges come. */
 const rows = new WeakMap<RecordedExchange, VNode>();

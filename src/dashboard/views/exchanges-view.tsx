@@ -5,7 +5,7 @@ import { plural } from '../parts/visible-text.ts';
 import { ExchangeFeed } from '../state/exchange-feed.ts';
 import { place } from '../state/place.ts';
 import { perform } from '../state/resource.ts';
-import { epoch } from '../state/session.ts';
+import { controlPath, epoch, sandbox } from '../state/session.ts';
 import { ExchangeDetail } from './exchange-detail.tsx';
 import { ExchangeFilters, filterIn } from './exchange-filters.tsx';
 import { ExchangeRows } from './exchange-rows.tsx';
@@ -72,8 +72,7 @@ function FeedControls({ feed }: { readonly feed: ExchangeFeed }) {
       </button>
       {feed.missed.value > 0 && (
         <span class="quiet">
-          {plural(feed.missed.value, 'exchange')} came too fast to show; filter to see those you
-          want
+          {plural(feed.missed.value, 'exchange')} came too fast to show; set filters to see fewer
         </span>
       )}
     </div>
@@ -81,11 +80,11 @@ function FeedControls({ feed }: { readonly feed: ExchangeFeed }) {
 }
 
 function Nothing({ filtered }: { readonly filtered: boolean }) {
+  if (filtered) return <p class="empty">No exchanges match these filters.</p>;
+  const baseUrl = location.origin + controlPath(sandbox).replace(/__mock$/, 'v1');
   return (
     <p class="empty">
-      {filtered
-        ? 'No exchanges match these filters.'
-        : 'No exchanges yet. Send a request to the service, and it appears here.'}
+      No exchanges yet. Send requests to <code>{baseUrl}</code>, and they appear here.
     </p>
   );
 }

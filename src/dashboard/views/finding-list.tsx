@@ -1,5 +1,6 @@
 import type { Findings } from '../../control/control-shapes.ts';
 import { Loading } from '../parts/loading.tsx';
+import { Prose } from '../parts/prose.tsx';
 import { plural, shortened, visible } from '../parts/visible-text.ts';
 import { hrefOf } from '../state/place.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
@@ -17,7 +18,7 @@ export function FindingList() {
   return (
     <section aria-label="Findings">
       <h2>Findings</h2>
-      {total === 0 && <p class="empty">None: the client did nothing that it should not do.</p>}
+      {total === 0 && <p class="empty">None so far.</p>}
       {Object.entries(counts).map(([code, count = 0]) => {
         const ofKind = findings.filter((it) => it.code === code);
         return (
@@ -43,7 +44,7 @@ export function FindingItem({ of: { exchange, message } }: { readonly of: Findin
   return (
     <li>
       <a href={hrefOf('exchanges', String(exchange))}>Exchange {exchange}</a>:{' '}
-      {shortened(visible(message), 300)}
+      <Prose text={shortened(visible(message), 300)} />
     </li>
   );
 }

@@ -89,7 +89,7 @@ interface RowsProps {
 
 function Rows({ name, sort, rows, act }: RowsProps) {
   const { fields, id, title } = TABLES[name];
-  if (rows.length === 0) return <p class="empty">No record here.</p>;
+  if (rows.length === 0) return <p class="empty">No records.</p>;
   return (
     <Table
       caption={title}
@@ -106,7 +106,7 @@ function Rows({ name, sort, rows, act }: RowsProps) {
 }
 
 function SortHeader({
-  field: { name },
+  field: { name, type },
   sort,
 }: {
   readonly field: FieldInfo;
@@ -119,7 +119,7 @@ function SortHeader({
         ? (['', 'descending'] as const)
         : ([name, 'none'] as const);
   return (
-    <th scope="col" aria-sort={order}>
+    <th scope="col" class={type === 'integer' ? 'number' : undefined} aria-sort={order}>
       <button type="button" class="plain" onClick={() => refine({ sort: next, page: '' })}>
         {name}
         {order === 'ascending' ? ' ↑' : order === 'descending' ? ' ↓' : ''}

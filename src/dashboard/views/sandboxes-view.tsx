@@ -3,7 +3,7 @@ import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { NameForm } from '../parts/name-form.tsx';
 import { QuerySearch } from '../parts/query-inputs.tsx';
-import { ActionsHead, Table } from '../parts/table.tsx';
+import { ActionsHead, NumberHead, Table } from '../parts/table.tsx';
 import { plural } from '../parts/visible-text.ts';
 import { place } from '../state/place.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
@@ -17,7 +17,12 @@ const LASTING = [DEFAULT_SANDBOX, 'staging'];
 /** Rows drawn at most; searching by name finds the others. */
 const MOST_SHOWN = 200;
 
-const HEADS = ['Name', 'Base path', 'Exchanges', 'Findings', 'Animals', 'Orders'];
+const COUNTS = ['Exchanges', 'Findings', 'Animals', 'Orders'];
+const HEADS = [
+  ...['Name', 'Base path'],
+  ...COUNTS.map((name) => <NumberHead key={name} name={name} />),
+  <ActionsHead key="actions" />,
+];
 
 /** Every sandbox of the server. */
 export function SandboxesView() {
@@ -32,8 +37,8 @@ export function SandboxesView() {
   return (
     <>
       <p class="quiet">
-        Each sandbox is a service of its own on this server: its store, keys, clock, scenarios and
-        journal are nobody else's.
+        Each sandbox has its own store, keys, clock, scenarios and journal. Tests in different
+        sandboxes do not affect each other.
       </p>
       <search class="filters">
         <QuerySearch name="text" label="Name" />
@@ -42,7 +47,7 @@ export function SandboxesView() {
           {wanted.length > MOST_SHOWN && `, the first ${MOST_SHOWN} shown`}
         </span>
       </search>
-      <Table heads={[...HEADS, <ActionsHead key="actions" />]}>
+      <Table heads={HEADS}>
         {wanted.slice(0, MOST_SHOWN).map((it) => (
           <Row key={it.name} of={it} onDelete={() => remove(it.name)} />
         ))}

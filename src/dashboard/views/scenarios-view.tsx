@@ -42,10 +42,8 @@ export function ScenariosView() {
       <div>
         <section aria-label="Active scenarios">
           <h2>Active</h2>
-          {active.length === 0 && (
-            <p class="empty">None: the service answers from its store alone.</p>
-          )}
-          {active.length > 1 && <p class="quiet">A later one wins over an earlier one.</p>}
+          {active.length === 0 && <p class="empty">None. The mock answers from its store alone.</p>}
+          {active.length > 1 && <p class="quiet">Later scenarios win over earlier ones.</p>}
           <ol class="rows">
             {active.map((it, index) => (
               <ScenarioRow key={it.name} of={it} onSwitch={turnOff}>
@@ -119,8 +117,8 @@ function ScenarioRow({ of, onSwitch, children }: RowProps) {
       <span class="quiet">{visible(description)}</span>
       {children}
       {shipped && (
-        <button type="button" aria-label={`Copy ${name} into the editor`} onClick={copy}>
-          Copy
+        <button type="button" aria-label={`Edit a copy of ${name}`} onClick={copy}>
+          Edit a copy
         </button>
       )}
     </li>
