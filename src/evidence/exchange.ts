@@ -81,8 +81,7 @@ export class Exchange {
   delay = 0;
   /** What the client should not have done. */
   findings: readonly Noted[] = NO_FINDINGS;
-  /** Names and values in turn. */
-  #requestHeaders: readonly string[] = [];
+  #head: Head = NO_HEAD;
   /** The bytes as Latin-1 characters: a string takes less memory than a Buffer. */
   #requestBody: string | undefined;
   /** Whether the request's body was longer than what is kept. */
@@ -95,11 +94,9 @@ export class Exchange {
   replyCut = false;
   /** What the mock would have answered in place of a deployment, where it can know. */
   expected: ExpectedReply | undefined;
-  #authorization: string | undefined;
-  #reason: string | undefined;
   #decision: Decision | undefined;
-  /** The reasons, if they came with a value. */
-  #why: readonly string[] | undefined;
+  /** The reason that the reply gives, or all of them if they came with a value. */
+  #reason: string | readonly string[] | undefined;
 
   /** Records another exchange in this object. */
   take(number: number, at: number, duration: number, seen: Seen, outcome: Outcome): void {
@@ -116,7 +113,7 @@ export class Exchange {
     this.delay = outcome.delay;
     this.duration = duration;
     this.findings = NO_FINDINGS;
-    this.#requestHeaders = keptHeaders(seen.headers);
+    this.#head = keptHead(seen);
     const body = seen.call?.body.kind === 'bytes' ? seen.call.body.bytes : undefined;
     this.#requestBody = body?.toString('latin1', 0, KEPT_BODY);
     this.requestCut = body !== undefined && body.length > KEPT_BODY;
@@ -127,21 +124,20 @@ export class Exchange {
     this.replyBody = text !== undefined && text.length <= KEPT_BODY ? text : undefined;
     this.replyCut =
       reply !== undefined && reply.body.kind !== 'none' && this.replyBody === undefined;
-    if (this.#authorization !== seen.authorization) this.#authorization = seen.authorization;
     this.#reason = reply?.reason;
     this.expected = isUpstream ? expectedOf(reply) : undefined;
     this.#decision = decision;
-    this.#why = undefined;
   }
 
   /** Everything but its number and findings. */
   get value(): ExchangeValue {
     const { at, duration, delay, method, target, operation, status, basis, fault, why } = this;
     const { requestCut, replyCut, expected } = this;
-    const [requestHeaders, replyHeaders] = [this.#requestHeaders, this.#replyHeaders];
+    const { headers: requestHeaders, authorization } = this.#head;
+    const replyHeaders = this.#replyHeaders;
     const [requestBody, replyBody] = [this.#requestBody, this.replyBody?.toString()];
     const reply = { status, basis, fault, why, replyHeaders, replyBody, replyCut, expected };
-    const request = { method, target, operation, authorization: this.#authorization };
+    const request = { method, target, operation, authorization };
     const received = { requestHeaders, requestBody, requestCut };
     return { at, duration, delay, ...request, ...received, ...reply };
   }
@@ -159,26 +155,26 @@ export class Exchange {
     this.basis = value.basis;
     this.fault = value.fault;
     this.findings = NO_FINDINGS;
-    this.#requestHeaders = keptHeaders(value.requestHeaders);
+    this.#head = keptHead({ headers: value.requestHeaders, authorization: value.authorization });
     this.#requestBody = value.requestBody;
     this.requestCut = value.requestCut;
     this.#replyHeaders = value.replyHeaders;
     this.expected = value.expected;
     this.replyBody = value.replyBody;
     this.replyCut = value.replyCut;
-    this.#authorization = value.authorization;
-    this.#why = value.why;
+    this.#decision = undefined;
+    this.#reason = value.why;
   }
 
   /** The API key's first characters; undefined if the request carried none. */
   get key(): string | undefined {
-    const key = bearerToken(this.#authorization);
+    const key = bearerToken(this.#head.authorization);
     return key === undefined || key === '' ? undefined : masked(key);
   }
 
   /** The first 4 KiB of them, names and values in turn; credentials are masked. */
   get requestHeaders(): readonly string[] {
-    return withoutSecrets(this.#requestHeaders);
+    return withoutSecrets(this.#head.headers);
   }
 
   /** The same of the reply. Those of the mock itself are all kept. */
@@ -192,7 +188,7 @@ export class Exchange {
   }
 
   hasKey(key: string): boolean {
-    return bearerToken(this.#authorization) === key;
+    return bearerToken(this.#head.authorization) === key;
   }
 
   /** Whether the target, a reason or a body contains a text, in any case. */
@@ -205,11 +201,12 @@ export class Exchange {
 
   /** The reasons for the reply, nearest cause first. */
   get why(): readonly string[] {
-    if (this.#why !== undefined) return this.#why;
+    const reason = this.#reason;
+    if (typeof reason === 'object') return reason;
     const why: string[] = [];
     if (this.#decision !== undefined) why.push(tell(this.#decision));
     if (this.basis.kind === 'assumed') why.push(...this.basis.by.map((by) => `assumption ${by}`));
-    if (this.#reason !== undefined) why.push(this.#reason);
+    if (reason !== undefined) why.push(reason);
     if (why.length === 0) {
       why.push(
         this.basis.kind === 'documented' ? 'as the document prescribes' : 'as HTTP requires',
@@ -245,20 +242,27 @@ function masked(secret: string): string {
   return `${secret.slice(0, secret.length > SHOWN_OF_KEY ? SHOWN_OF_KEY : 1)}…`;
 }
 
-/** Headers of recent requests, by hash: clients repeat theirs, which are then kept once. */
-const recentHeaders: (readonly string[])[] = Array.from({ length: 64 }, () => []);
+/** Who sent a request, and how. */
+type Head = Pick<Seen, 'headers' | 'authorization'>;
 
-function keptHeaders(headers: readonly string[]): readonly string[] {
+const NO_HEAD: Head = { headers: [], authorization: undefined };
+
+/** Heads of recent requests, by hash: clients repeat theirs, which are then kept once. */
+const recentHeads = new Array<Head>(64).fill(NO_HEAD);
+
+function keptHead({ headers, authorization }: Head): Head {
   let hash = 0;
   for (const text of headers)
     hash = (31 * hash + text.length + text.charCodeAt(text.length - 1)) | 0;
-  const slot = hash & (recentHeaders.length - 1);
-  const known = recentHeaders[slot] ?? [];
-  if (headers.length === known.length && headers.every((text, at) => text === known[at])) {
-    return known;
-  }
-  const kept = firstHeaders(headers);
-  recentHeaders[slot] = kept;
+  const slot = hash & (recentHeads.length - 1);
+  const known = recentHeads[slot] ?? NO_HEAD;
+  const isKnown =
+    authorization === known.authorization &&
+    headers.length === known.headers.length &&
+    headers.every((text, at) => text === known.headers[at]);
+  if (isKnown) return known;
+  const kept = { headers: firstHeaders(headers), authorization };
+  recentHeads[slot] = kept;
   return kept;
 }
 

@@ -64,6 +64,8 @@ const NATURE_CODES: ReadonlySet<FindingCode> = new Set(
 );
 
 const NONE: readonly Noted[] = [];
+const NO_FINDINGS: readonly Finding[] = [];
+const NO_COUNTS: readonly FindingCount[] = [];
 
 /** The exchange that caused findings. */
 interface FindingSource extends Pick<Witnessed, 'exchange' | 'at'> {
@@ -74,12 +76,19 @@ interface FindingSource extends Pick<Witnessed, 'exchange' | 'at'> {
 /** Called for each new finding. One that every call of an operation causes is reported once. */
 export type OnFinding = (finding: Finding) => void;
 
+/** How many findings have a code. */
+export interface FindingCount {
+  readonly code: FindingCode;
+  count: number;
+}
+
 /** Collects the findings of one sandbox. */
 export class Findings {
   readonly sandbox: string;
-  // Created when needed: most clients cause no finding, and there can be many sandboxes.
-  #kept: Finding[] | undefined;
-  #counts: Map<FindingCode, { count: number }> | undefined;
+  // Lists grow by `concat`: there can be many sandboxes, and `push` makes room for sixteen more.
+  #kept: readonly Finding[] = NO_FINDINGS;
+  #counts: readonly FindingCount[] = NO_COUNTS;
+  /** Created when needed: most calls cannot be retries. */
   #retries: Retries | undefined;
   /** The latest key that is no placeholder: clients repeat theirs. */
   #checkedKey: string | undefined;
@@ -155,10 +164,9 @@ export class Findings {
   /** Counts the findings of a call. What a call is by nature is kept once. */
   count(findings: readonly Noted[], source: FindingSource): void {
     this.#journal.note(findings);
-    this.#counts ??= new Map();
     for (const noted of findings) {
-      const told = this.#counts.get(noted.code);
-      if (told === undefined) this.#counts.set(noted.code, { count: 1 });
+      const told = this.#counts.find(({ code }) => code === noted.code);
+      if (told === undefined) this.#counts = this.#counts.concat({ code: noted.code, count: 1 });
       else {
         told.count += 1;
         if (NATURE_CODES.has(noted.code)) continue;
@@ -177,38 +185,36 @@ export class Findings {
       target: cut(seen.target, KEPT_TARGET),
       at: new Date(at).toISOString(),
     });
-    this.#kept ??= [];
-    if (this.#kept.length < MOST) this.#kept.push(finding);
+    if (this.#kept.length < MOST) this.#kept = this.#kept.concat(finding);
     this.#onFinding?.(finding);
   }
 
   get kept(): readonly Finding[] {
-    return this.#kept ?? [];
+    return this.#kept;
   }
 
-  get counts(): ReadonlyMap<FindingCode, { readonly count: number }> {
-    return this.#counts ?? NO_COUNTS;
+  get counts(): readonly Readonly<FindingCount>[] {
+    return this.#counts;
   }
 
   /** The state, for a copy of the sandbox in the same world. */
   state(world: World): FindingsState {
-    const counts = [...this.counts].map(([code, { count }]) => ({ code, count }));
+    const counts = this.#counts.map((it) => ({ ...it }));
     const findings = this.kept.map(({ advice: _, sandbox: _own, ...finding }) => finding);
     return { counts, findings, attempts: this.#retries?.attempts(world) ?? [] };
   }
 
   restore({ counts, findings, attempts }: FindingsState, world: World): void {
     this.clear();
-    if (counts.length > 0)
-      this.#counts = new Map(counts.map(({ code, count }) => [code, { count }]));
+    this.#counts = counts.map((it) => ({ ...it }));
     const { sandbox } = this;
     this.#kept = findings.map((it) => findingOf({ ...it, sandbox }));
     for (const attempt of attempts) this.noteAttempt(attempt, world);
   }
 
   clear(): void {
-    this.#kept = undefined;
-    this.#counts = undefined;
+    this.#kept = NO_FINDINGS;
+    this.#counts = NO_COUNTS;
     this.#retries = undefined;
     this.#checkedKey = undefined;
   }
@@ -223,8 +229,6 @@ export function findingOf(made: Omit<Finding, 'advice'>): Finding {
 
 /** Remembers nothing, so that nothing is a retry. */
 const NO_RETRIES = new Retries();
-
-const NO_COUNTS: Findings['counts'] = new Map();
 
 /** Adds a finding, if there is a message for it. */
 function plus(
@@ -283,7 +287,7 @@ export function findingsOf(all: Iterable<Pick<Findings, 'kept' | 'counts'>>): Fi
   const findings: Finding[] = [];
   let total = 0;
   for (const each of all) {
-    for (const [code, { count }] of each.counts) {
+    for (const { code, count } of each.counts) {
       counts[code] = (counts[code] ?? 0) + count;
       total += count;
     }

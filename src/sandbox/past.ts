@@ -1,7 +1,12 @@
 import { type Coverage, type Shown, SLOTS, together } from '../evidence/coverage.ts';
 import type { PastState } from '../evidence/evidence-shapes.ts';
-import type { FindingCode } from '../evidence/finding-codes.ts';
-import { type Finding, type Findings, findingOf, MOST_TOGETHER } from '../evidence/findings.ts';
+import {
+  type Finding,
+  type FindingCount,
+  type Findings,
+  findingOf,
+  MOST_TOGETHER,
+} from '../evidence/findings.ts';
 
 /** The coverage and findings of a sandbox, or of several. */
 export interface Evidence {
@@ -12,7 +17,7 @@ export interface Evidence {
 /** The evidence of sandboxes that were reset or deleted, in the form of one more sandbox. */
 export class Past implements Evidence {
   readonly kept: Finding[];
-  readonly counts = new Map<FindingCode, { count: number }>();
+  readonly counts: FindingCount[];
   readonly #shown: Shown[] = [];
 
   /** @param state of another past, which this one continues */
@@ -20,7 +25,7 @@ export class Past implements Evidence {
     for (const { slot, count, first, by } of coverage) {
       this.#shown[slot] = { count, ...(first && { first }), ...(by && { by }) };
     }
-    for (const { code, count } of counts) this.counts.set(code, { count });
+    this.counts = counts.map((it) => ({ ...it }));
     this.kept = findings.map(findingOf);
   }
 
@@ -29,8 +34,10 @@ export class Past implements Evidence {
       const shown = coverage.at(slot);
       if (shown.count > 0) this.#shown[slot] = together([this.at(slot), shown]);
     }
-    for (const [code, { count }] of findings.counts) {
-      this.counts.set(code, { count: (this.counts.get(code)?.count ?? 0) + count });
+    for (const { code, count } of findings.counts) {
+      const known = this.counts.find((it) => it.code === code);
+      if (known === undefined) this.counts.push({ code, count });
+      else known.count += count;
     }
     this.kept.push(...findings.kept.slice(0, MOST_TOGETHER - this.kept.length));
   }
@@ -50,7 +57,7 @@ export class Past implements Evidence {
   get state(): PastState {
     return {
       coverage: this.#shown.flatMap((shown, slot) => ({ slot, ...shown })),
-      counts: [...this.counts].map(([code, { count }]) => ({ code, count })),
+      counts: this.counts.map((it) => ({ ...it })),
       findings: this.kept.map(({ advice: _, ...finding }) => finding),
     };
   }

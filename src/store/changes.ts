@@ -11,8 +11,8 @@ export interface Run<R> {
 /** A run that differs from the base. */
 export interface ChangedRun<R> {
   version: number;
-  /** Records that replace those of the base, by id; undefined if removed. */
-  readonly records: Map<bigint, R | undefined>;
+  /** Records that replace those of the base, by position; undefined if removed. */
+  readonly records: Map<number, R | undefined>;
   /** Only these changes may modify the run; others share it. */
   readonly owner: Changes<R>;
 }
@@ -84,13 +84,16 @@ export function changedBy<R>(changes: Changes<R>, change: (record: R) => R): Cha
   for (const [number, { records }] of runs ?? []) {
     const run = ownRun(changed, number);
     run.version = nextVersion();
-    for (const [id, record] of records) run.records.set(id, record && change(record));
+    for (const [position, record] of records) {
+      run.records.set(position, record && change(record));
+    }
   }
   return changed;
 }
 
 /** The ids whose records may differ between two states over the same base. */
 export function differingIds<R>(
+  base: Base<R>,
   one: Changes<R>,
   other: Changes<R>,
   idOf: (record: R) => bigint,
@@ -99,7 +102,9 @@ export function differingIds<R>(
   for (const number of new Set([...(one.runs?.keys() ?? []), ...(other.runs?.keys() ?? [])])) {
     const [here, there] = [one.runs?.get(number), other.runs?.get(number)];
     if (here === there) continue;
-    for (const run of [here, there]) for (const id of run?.records.keys() ?? []) ids.add(id);
+    for (const run of [here, there]) {
+      for (const position of run?.records.keys() ?? []) ids.add(base.idAt(position));
+    }
   }
   const [here, there] = [one.added, other.added];
   let same = 0;

@@ -81,8 +81,8 @@ export class Collection<R extends object> {
     const inBase = positionIn(this.#base, id);
     if (inBase >= 0) {
       const { records } = this.#touch(runAt(inBase));
-      if (records.has(id) && records.get(id) === undefined) changes.removed -= 1;
-      records.set(id, record);
+      if (records.has(inBase) && records.get(inBase) === undefined) changes.removed -= 1;
+      records.set(inBase, record);
     } else {
       const { added } = changes;
       const position = this.#firstAdded(id);
@@ -112,9 +112,10 @@ export class Collection<R extends object> {
     let fromAdded = false;
     for (const id of known) {
       const { records } = this.#touch(this.#runOf(id, this.#firstAdded(id)));
-      if (positionIn(this.#base, id) < 0) fromAdded = true;
+      const inBase = positionIn(this.#base, id);
+      if (inBase < 0) fromAdded = true;
       else {
-        records.set(id, undefined);
+        records.set(inBase, undefined);
         changes.removed += 1;
       }
     }
@@ -171,7 +172,7 @@ export class Collection<R extends object> {
 
   /** The ids whose records may differ from those of another collection over the same base. */
   idsUnlike(other: Collection<R>): ReadonlySet<bigint> {
-    return differingIds(this.#changes, other.#changes, this.idOf);
+    return differingIds(this.#base, this.#changes, other.#changes, this.idOf);
   }
 
   /** All records in runs, by ascending id. */
@@ -245,7 +246,7 @@ export class Collection<R extends object> {
       idAt: (slot) => idAt(position(slot)),
       at: (slot) => {
         const place = position(slot);
-        return this.#changedAt(place)?.has(idAt(place)) ? undefined : this.#base.at(place);
+        return this.#changedAt(place)?.has(place) ? undefined : this.#base.at(place);
       },
     };
     const changed = slotsOf(this.#ordered(), this.idOf);
@@ -273,13 +274,11 @@ export class Collection<R extends object> {
   /** The current record at a position of the base, if any. */
   #inBase(position: number): R | undefined {
     const records = this.#changedAt(position);
-    if (records === undefined) return this.#base.at(position);
-    const id = this.#base.idAt(position);
-    return records.has(id) ? records.get(id) : this.#base.at(position);
+    return records?.has(position) ? records.get(position) : this.#base.at(position);
   }
 
   /** The changed records in the run of a position of the base. */
-  #changedAt(position: number): ReadonlyMap<bigint, R | undefined> | undefined {
+  #changedAt(position: number): ReadonlyMap<number, R | undefined> | undefined {
     return this.#changes.runs?.get(runAt(position))?.records;
   }
 

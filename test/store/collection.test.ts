@@ -218,11 +218,11 @@ describe('a collection', () => {
 describe('a copy of changes', () => {
   test('shares unmodified runs', () => {
     const changes = noChanges<Item>(undefined);
-    for (const run of [1, 2]) ownRun(changes, run).records.set(1n, { id: 1n, text: 'before' });
+    for (const run of [1, 2]) ownRun(changes, run).records.set(0, { id: 1n, text: 'before' });
     const copy = copyOf(changes);
-    ownRun(copy, 1).records.set(1n, { id: 1n, text: 'after' });
+    ownRun(copy, 1).records.set(0, { id: 1n, text: 'after' });
     expect(copy.runs?.get(2)).toBe(changes.runs?.get(2));
-    expect(changes.runs?.get(1)?.records.get(1n)?.text).toBe('before');
+    expect(changes.runs?.get(1)?.records.get(0)?.text).toBe('before');
   });
 });
 
