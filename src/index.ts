@@ -3,8 +3,7 @@ import type { RequestListener } from 'node:http';
 import express from 'express';
 import { createExpressApp } from './control/app.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
-import { type StartSettings, startOf } from './scenario/sandbox-start.ts';
-import { starterFrom } from './scenario/starter.ts';
+import { type StartSettings, starterFrom, startOf } from './scenario/sandbox-start.ts';
 import { loadFixtureSync } from './store/fixture/load-fixture.ts';
 
 export type { AssumptionId } from './contract/assumption-table.ts';

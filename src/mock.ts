@@ -2,7 +2,7 @@ import type { ControlOptions, ControlParts } from './control/parts.ts';
 import { Upstreams } from './deployment/upstream/upstreams.ts';
 import type { Observer } from './evidence/journal.ts';
 import { Faults } from './http/faults/faults.ts';
-import { createServiceHandler, type ServiceHandler } from './http/service.ts';
+import { createServiceHandler } from './http/service.ts';
 import type { SandboxLog } from './sandbox/change.ts';
 import type { Fleet } from './sandbox/fleet.ts';
 import { Sandboxes, type SandboxLimits } from './sandbox/sandboxes.ts';
@@ -13,15 +13,6 @@ import type { Start } from './scenario/sandbox-start.ts';
 export interface MockOptions extends SandboxLimits, ControlOptions {
   /** Called after each exchange in any sandbox, with a frozen copy. */
   readonly observe?: Observer | undefined;
-}
-
-/** A mock without a listener. */
-export interface Mock {
-  readonly upstreams: Upstreams;
-  readonly sandboxes: Sandboxes;
-  readonly service: ServiceHandler;
-  readonly control: ControlParts;
-  readonly faults: Faults;
 }
 
 /** The parts of a mock. */
@@ -36,8 +27,8 @@ export interface MockParts extends Pick<ControlParts, 'starter' | 'guard' | 'cer
   readonly upstream?: Upstream | undefined;
 }
 
-/** Assembles a mock. */
-export function assembleMock(parts: MockParts, options: MockOptions): Mock {
+/** Assembles a mock without a listener. */
+export function assembleMock(parts: MockParts, options: MockOptions) {
   const { plain = false, noControl, checked, observe, onControlCall } = options;
   const { start, starter, guard, kept, fleet, certificate, upstream } = parts;
   const { upstreams = new Upstreams() } = parts;
@@ -45,7 +36,7 @@ export function assembleMock(parts: MockParts, options: MockOptions): Mock {
   if (observe !== undefined) sandboxes.observers.add(observe);
   const faults = new Faults();
   const service = createServiceHandler({ sandboxes, plain, faults });
-  const control = {
+  const control: ControlParts = {
     sandboxes,
     starter,
     guard,
@@ -57,5 +48,5 @@ export function assembleMock(parts: MockParts, options: MockOptions): Mock {
     checked,
     onControlCall,
   };
-  return { sandboxes, service, control, faults, upstreams };
+  return { sandboxes, service, control, faults };
 }

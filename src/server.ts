@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { BASE_URL_FORM, baseUrlOf } from './contract/base-url.ts';
 import { BASE_PATH } from './contract/operations.ts';
@@ -19,13 +18,17 @@ import { assembleMock, type MockOptions } from './mock.ts';
 import type { Fleet } from './sandbox/fleet.ts';
 import type { OpenUpstream, Upstream } from './sandbox/upstream.ts';
 import type { Scenario } from './scenario/read-scenario.ts';
-import type { Start, StartSettings } from './scenario/sandbox-start.ts';
-import { ScenarioError } from './scenario/scenario-error.ts';
-import { loadStore, type Starter, type StoreChoice, starterFrom } from './scenario/starter.ts';
+import {
+  loadStore,
+  type Start,
+  type Starter,
+  type StartSettings,
+  type StoreChoice,
+  starterFrom,
+} from './scenario/sandbox-start.ts';
 import { indexByStatus } from './store/animals-by-status.ts';
 import type { OpenStoreFile } from './store/file/store-file.ts';
-import { FixtureError } from './store/fixture/parse-fixture.ts';
-import { fixturePath } from './store/fixture/shipped-fixtures.ts';
+import { fixturePath } from './store/fixture/parse-fixture.ts';
 import { forkStore, type Store } from './store/store.ts';
 import type { FileWatch } from './watch.ts';
 
@@ -99,7 +102,6 @@ export async function loadFiles(
   };
   const store = await loadStore(options, options.seed);
   const scenarios = await loadScenarios(options.scenarios ?? []);
-  if (options.watch === true) refusePipes(options, scenarios);
   return { store, scenarios, certificate, ca };
 }
 
@@ -126,20 +128,11 @@ export async function startServer(
   const upstreams = new Upstreams({ ca, timeout: options.upstreamTimeout });
   const upstream = await openUpstream(upstreams, options);
   const fleet = await joinFleet(start, starter, upstreams.open, options);
-  const mock = assembleMock(
-    {
-      start,
-      starter,
-      guard,
-      kept: file,
-      fleet,
-      certificate: certificate?.cert,
-      upstreams,
-      upstream,
-    },
+  const shown = certificate?.cert;
+  const { service, control, sandboxes, faults } = assembleMock(
+    { start, starter, guard, kept: file, fleet, certificate: shown, upstreams, upstream },
     options,
   );
-  const { service, control, sandboxes, faults } = mock;
   const loadApp = async () => {
     const [{ default: express }, { createExpressApp }] = await Promise.all([
       import('express'),
@@ -189,7 +182,7 @@ export async function startServer(
     url: urlOf(certificate === undefined ? 'http' : 'https', host, bound),
     port: bound.port,
     controlToken,
-    certificate: certificate?.cert,
+    certificate: shown,
     coverage: () => sandboxes.coverage(),
     findings: () => sandboxes.findings(),
     close,
@@ -222,16 +215,6 @@ async function watch(
     }
   });
   return watching;
-}
-
-/** A change reloads all files, and a pipe cannot be read twice. */
-function refusePipes(options: ServerOptions, scenarios: readonly Scenario[]): void {
-  const isPipe = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
-  const pipe = filesOf(options, scenarios).find(isPipe);
-  if (pipe === undefined) return;
-  const problem = `${pipe}: expected a file that --watch can read again, found a pipe`;
-  const ofScenario = scenarios.some(({ file }) => file === pipe);
-  throw ofScenario ? new ScenarioError([problem]) : new FixtureError([problem]);
 }
 
 function filesOf(options: ServerOptions, scenarios: readonly Scenario[]): string[] {

@@ -157,16 +157,6 @@ describe.skipIf(process.platform === 'win32')('a pipe', () => {
     },
   );
 
-  test.each(['--fixture', '--scenario'])('as %s is refused with --watch', async (flag) => {
-    const path = newPipe();
-    const text = flag === '--fixture' ? FIXTURE : 'description: none';
-    const writer = spawn('sh', ['-c', 'printf %s "$0" > "$1"', text, path]);
-    const { code, stderr } = await runCommand(['--port', '0', '--watch', flag, path]);
-    writer.kill();
-    expect(stderr).toContain(`${path}: expected a file that --watch can read again, found a pipe`);
-    expect(code).toBe(2);
-  });
-
   test.each(['exec', 'sweep'])('that never ends does not keep %s from stopping', async (runner) => {
     const path = newPipe();
     const { child, exited } = spawnCommand([runner, '--scenario', path, '--', 'true']);

@@ -195,6 +195,8 @@ export const JOURNAL = named(
   }),
 );
 
+export type JournalPage = ValueOf<typeof JOURNAL>;
+
 export const EXCHANGE_COUNT = named(
   'ExchangeCount',
   object({

@@ -1,7 +1,7 @@
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import type { OpenUpstream } from '../sandbox/upstream.ts';
 import type { Checked } from '../scenario/checked-shape.ts';
-import type { Starter } from '../scenario/starter.ts';
+import type { Starter } from '../scenario/sandbox-start.ts';
 
 /** A finished call of the control API. */
 export interface ControlCall {

@@ -69,13 +69,7 @@ export class ControlClient {
    * @throws ControlError if the server answers with an Error
    */
   async *events<T>(path: string, signal?: AbortSignal): AsyncGenerator<ServerEvent<T>> {
-    const response = await this.#fetch(this.url + path, {
-      headers: this.#headers(),
-      ...(signal !== undefined && { signal }),
-    }).catch((cause: unknown) => this.#gone(cause));
-    if (!response.ok) {
-      throw errorReplied(response.status, await response.text(), `GET ${this.url}${path}`);
-    }
+    const response = await this.#reply('GET', path, undefined, signal);
     let rest = '';
     const decoder = new TextDecoder();
     for await (const bytes of response.body ?? []) {
@@ -89,10 +83,6 @@ export class ControlClient {
     }
   }
 
-  #headers(): Record<string, string> {
-    return this.#token === undefined ? {} : { 'Mock-Control-Token': this.#token };
-  }
-
   #gone(cause: unknown): never {
     const code = codeOf(cause) ?? codeOf(Object(cause).cause) ?? '';
     const why = UNTRUSTED.test(code)
@@ -102,20 +92,27 @@ export class ControlClient {
   }
 
   async #send(method: Method, path: string, body: object | undefined) {
-    const headers = this.#headers();
-    if (body !== undefined) headers['Content-Type'] = 'application/json';
-    const init = { method, headers, ...(body !== undefined && { body: writeJson(body) }) };
-    const call = `${method} ${this.url}${path}`;
+    const response = await this.#reply(method, path, body);
+    const text = await response.text().catch((cause: unknown) => this.#gone(cause));
+    const value = text === '' ? undefined : jsonOrNothing(text);
+    if (text !== '' && value === undefined) {
+      throw errorReplied(response.status, '', `${method} ${this.url}${path}`);
+    }
+    return { value, headers: response.headers };
+  }
+
+  /** The reply to a request, if it is a success. Its body may still arrive. */
+  async #reply(method: Method, path: string, body?: object, signal: AbortSignal | null = null) {
+    const headers = new Headers(
+      this.#token === undefined ? {} : { 'Mock-Control-Token': this.#token },
+    );
+    if (body !== undefined) headers.set('Content-Type', 'application/json');
+    const init = { method, headers, signal, body: body === undefined ? null : writeJson(body) };
     const gone = (cause: unknown) => this.#gone(cause);
     const response = await this.#fetch(this.url + path, init).catch(gone);
+    if (response.ok) return response;
     const text = await response.text().catch(gone);
-    if (!response.ok) throw errorReplied(response.status, text, call);
-    try {
-      const value: unknown = text === '' ? undefined : parseJson(text);
-      return { value, headers: response.headers };
-    } catch {
-      throw errorReplied(response.status, '', call);
-    }
+    throw errorReplied(response.status, text, `${method} ${this.url}${path}`);
   }
 }
 

@@ -4,6 +4,7 @@ import type {
   ActiveScenarios,
   AssumptionState,
   ClockState,
+  JournalPage,
   RecordedExchange,
   RequestCount,
   ScenarioSummary,
@@ -16,7 +17,7 @@ import type { Kept } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import type { ScenarioName } from '../scenario/scenario-names.ts';
 import { type ControlClient, queryOf } from './control-client.ts';
-import { type RecordControl, recordControl } from './record-control.ts';
+import { recordControl } from './record-control.ts';
 import type { Animal, InventoryEntry, Order, StateChanges, StoreState } from './record-types.ts';
 import type { ScenarioDefinition } from './scenario-definition.ts';
 
@@ -27,10 +28,6 @@ export type MockSandbox = Readonly<ReturnType<typeof sandboxAt>>;
 interface ReportScope {
   /** All sandboxes of the server, including those reset or deleted since. */
   readonly all?: boolean | undefined;
-}
-
-interface Journal {
-  readonly exchanges: readonly RecordedExchange[];
 }
 
 interface ResetOptions {
@@ -65,9 +62,6 @@ interface ClockSetting {
 export function sandboxAt(root: string, client: ControlClient, name: string, key: string) {
   const base = baseOf(root, name);
   const control = client.at(`${base}/__mock`);
-  const animals: RecordControl<Animal, 'id', 'id'> = recordControl(control, '/animals');
-  const inventory: RecordControl<InventoryEntry, 'petId'> = recordControl(control, '/inventory');
-  const orders: RecordControl<Order, 'id', 'id'> = recordControl(control, '/orders');
   return {
     name,
     /** The service's base URL, for the client that is tested. */
@@ -83,9 +77,9 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
       /** Merges records into it by id. */
       patch: (changes: StateChanges) => control.call<StoreState>('PATCH', '/state', changes),
     },
-    animals,
-    inventory,
-    orders,
+    animals: recordControl<Animal, 'id', 'id'>(control, '/animals'),
+    inventory: recordControl<InventoryEntry, 'petId'>(control, '/inventory'),
+    orders: recordControl<Order, 'id', 'id'>(control, '/orders'),
     snapshots: {
       list: () => control.call<readonly Snapshot[]>('GET', '/snapshots'),
       create: (snapshot: string) =>
@@ -126,7 +120,7 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
       /** The latest exchanges in the journal that match, by default the newest last. */
       list: async (filter: RequestFilter & ListOptions = {}) => {
         const path = `/requests${queryOf(filter)}`;
-        return (await control.call<Journal>('GET', path)).exchanges;
+        return (await control.call<JournalPage>('GET', path)).exchanges;
       },
       /**
        * How many exchanges match.

@@ -1,5 +1,4 @@
-import type { Start } from '../scenario/sandbox-start.ts';
-import type { Starter } from '../scenario/starter.ts';
+import type { Start, Starter } from '../scenario/sandbox-start.ts';
 import { RecordedStore } from '../store/log/recorded-store.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from '../store/log/redis-address.ts';
 import { RedisConnection } from '../store/log/redis-connection.ts';

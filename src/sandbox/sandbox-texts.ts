@@ -1,8 +1,7 @@
 import { parseJson, writeJson } from '../contract/json.ts';
 import { evidenceValue } from '../evidence/evidence-shapes.ts';
-import type { Start } from '../scenario/sandbox-start.ts';
+import type { Start, Starter } from '../scenario/sandbox-start.ts';
 import { scenarioFrom, sourceOf } from '../scenario/scenario-source.ts';
-import type { Starter } from '../scenario/starter.ts';
 import { readAs } from '../shape/read-as.ts';
 import type { Shape } from '../shape/shapes.ts';
 import { RecordedStore, storeDifference } from '../store/log/recorded-store.ts';

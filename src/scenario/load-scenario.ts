@@ -3,7 +3,7 @@ import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path
 import { packageRoot } from '../package.ts';
 import { readText, SETTINGS_LIMIT, type TextReading } from '../read-text.ts';
 import { pathText } from '../shape/shapes.ts';
-import { shippedFixtures } from '../store/fixture/shipped-fixtures.ts';
+import { shippedFixtures } from '../store/fixture/parse-fixture.ts';
 import { describe, listed, problemText, suggest } from '../words.ts';
 import type { Scenario } from './read-scenario.ts';
 import { ScenarioError } from './scenario-error.ts';
@@ -70,8 +70,9 @@ export async function loadForRequest(
     problems.push(problemText({ path, expected, found: describe(fixture) }));
   }
   if (problems.length > 0) throw new ScenarioError(problems);
-  const shipped = await loadScenarios(others);
-  const known = new Map([...shipped.map((it) => [it.name, it] as const), ...own]);
+  const shipped = await loadScenarios([...others, ...(written?.extends ?? [])]);
+  const asked = written === undefined ? [] : [written];
+  const known = new Map([...shipped, ...own.values(), ...asked].map((it) => [it.name, it]));
   const loaded = new Map<string, Scenario>();
   const add = (name: string): void => {
     const scenario = known.get(name);
@@ -79,14 +80,11 @@ export async function loadForRequest(
     for (const path of scenario.extends) add(basename(path, extname(path)));
     loaded.set(name, scenario);
   };
-  for (const name of names) {
+  for (const name of [...names, ...asked.map((it) => it.name)]) {
     loaded.delete(name);
     add(name);
   }
-  if (written === undefined) return [...loaded.values()];
-  loaded.delete(written.name);
-  const extended = await loadScenarios(written.extends);
-  return [...loaded.values(), ...extended.filter(({ name }) => !loaded.has(name)), written];
+  return [...loaded.values()];
 }
 
 function notShipped(name: string, place: string): readonly string[] {

@@ -1,5 +1,6 @@
 import type { Reading } from '../contract/records.ts';
 import type { KeyLists } from '../service/keyring.ts';
+import { KEY, VISIBLE } from '../shape/deployment-shapes.ts';
 import { having, mapOf, object, optional } from '../shape/objects.ts';
 import { readAs } from '../shape/read-as.ts';
 import {
@@ -9,6 +10,7 @@ import {
   either,
   FLAG,
   integer,
+  type Json,
   list,
   oneOrMore,
   type Shape,
@@ -22,10 +24,6 @@ import { ASSUME } from './assume-shape.ts';
 import { RULE_SHAPE } from './rule-shape.ts';
 import { STATE, UNCHANGED } from './state-shape.ts';
 import { EXPIRY, INSTANT } from './time-shapes.ts';
-
-const KEY = text('an API key: visible characters without blanks', /^[!-~]+$/, {
-  pattern: '^[!-~]+$',
-});
 
 const KEY_LIST = list(KEY, { expected: 'an array of API keys' });
 const LIST_OR_ALL = either(choice(['all']), KEY_LIST);
@@ -44,7 +42,7 @@ const KEYS = convert(
     expires: optional(
       mapOf(EXPIRY, {
         expected: 'an object of times by key',
-        name: /^[!-~]+$/,
+        name: VISIBLE,
         expectedName: KEY.expected,
       }),
       'When keys that work expire, by key: a duration after the start, or an instant. `all` is for every other key.',
@@ -165,4 +163,14 @@ function scenarioOf(
   const numbered = rules.map((rule, index) => ({ scenario: name, number: index + 1, ...rule }));
   const settings = { state, keys, assume, clock, rules: numbered };
   return { name, description, extends: extended, fixture, generate, ...settings };
+}
+
+/** The JSON Schema of scenario files, from the shape that reads them. */
+export function scenarioSchema(): Json {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'A scenario of petstore-mock',
+    description: 'Forces states and replies on top of a fixture.',
+    ...SCENARIO.schema,
+  };
 }

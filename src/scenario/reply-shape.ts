@@ -9,6 +9,7 @@ import {
   either,
   integer,
   oneOrMore,
+  type Shape,
   scalar,
   type Tell,
   TRUE,
@@ -18,7 +19,7 @@ import {
 import { describe, listed } from '../words.ts';
 
 /** A token (RFC 9110, section 5.6.2). */
-export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Visible characters of Latin-1, with spaces between them (RFC 9110, section 5.5). */
 const HEADER_VALUE = /^(?:[!-~\u0080-\u00ff](?:[\t -~\u0080-\u00ff]*[!-~\u0080-\u00ff])?)?$/;
@@ -38,21 +39,20 @@ const VALUE = either(
   EXPECTED_VALUE,
 );
 
-const HEADERS = convert(
-  mapOf(oneOrMore(VALUE), {
-    expected: 'an object of headers by name',
-    name: HEADER_NAME,
-    expectedName: 'a header name',
-  }),
-  (headers, at, tell) => {
-    const framing = [...headers.keys()].filter((name) => FRAMING.includes(name.toLowerCase()));
-    for (const name of framing) {
-      const expected = 'a header that does not frame the message; use a `fault` to break that';
-      tell({ at: [...at, name], ofName: true, expected, found: describe(name) });
-    }
-    return framing.length === 0 ? headers : undefined;
-  },
-);
+/** An object of headers by name. */
+export function headersOf<T>(values: Shape<T>): Shape<ReadonlyMap<string, T>> {
+  const expected = 'an object of headers by name';
+  return mapOf(values, { expected, name: HEADER_NAME, expectedName: 'a header name' });
+}
+
+const HEADERS = convert(headersOf(oneOrMore(VALUE)), (headers, at, tell) => {
+  const framing = [...headers.keys()].filter((name) => FRAMING.includes(name.toLowerCase()));
+  for (const name of framing) {
+    const expected = 'a header that does not frame the message; use a `fault` to break that';
+    tell({ at: [...at, name], ofName: true, expected, found: describe(name) });
+  }
+  return framing.length === 0 ? headers : undefined;
+});
 
 /** Deeper than any real document. */
 const MAX_DEPTH = 100;

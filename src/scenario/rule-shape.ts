@@ -15,9 +15,9 @@ import {
   type ValueOf,
 } from '../shape/shapes.ts';
 import { describe, listed } from '../words.ts';
-import { LONGEST_DELAY } from './duration.ts';
 import { FAULT_NAMES, FAULTS, type Fault } from './fault-table.ts';
 import { BODILESS, REPLY, type RuleReply } from './reply-shape.ts';
+import { LONGEST_DELAY } from './time-shapes.ts';
 import { tellForeignInputs, WHERE } from './where-shape.ts';
 
 const EVERY = '*' as const;

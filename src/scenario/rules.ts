@@ -4,8 +4,8 @@ import { bearerToken } from '../service/bearer.ts';
 import { Counts } from '../service/counts.ts';
 import type { Call } from '../service/input.ts';
 import { draw } from '../store/draw.ts';
-import { LONGEST_DELAY } from './duration.ts';
 import type { Delay, Rule } from './rule-shape.ts';
+import { LONGEST_DELAY } from './time-shapes.ts';
 import type { Condition } from './where-shape.ts';
 
 /** The decision of a rule, or of a header, about a call. */

@@ -3,10 +3,12 @@ import { OPERATION_IDS } from '../contract/operations.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { ClockSetting } from '../service/clock.ts';
 import { type KeyLists, type Keyring, keyring } from '../service/keyring.ts';
+import { generateStore } from '../store/fixture/generate-store.ts';
+import { loadFixture } from '../store/fixture/load-fixture.ts';
 import { merging } from '../store/merge.ts';
-import { forkStore, type Store } from '../store/store.ts';
+import { createStore, forkStore, type Store } from '../store/store.ts';
 import { problemText } from '../words.ts';
-import { atOnce, type Work } from '../work.ts';
+import { atOnce, inTurns, type Work } from '../work.ts';
 import type { Scenario } from './read-scenario.ts';
 import type { Rule } from './rule-shape.ts';
 import { type RuleBook, ruleBook } from './rules.ts';
@@ -108,4 +110,51 @@ function holdingBack(milliseconds: number): Rule {
 export function over<T extends object>(earlier: T, later: Partial<T>): T {
   const given = Object.entries(later).filter(([, value]) => value !== undefined);
   return { ...earlier, ...Object.fromEntries(given) };
+}
+
+/** The store before scenarios change it. */
+export interface StoreChoice {
+  /** The name of a shipped fixture, or a path. */
+  readonly fixture?: string | undefined;
+  /** How many animals and orders to generate instead of a fixture. */
+  readonly animals?: number | undefined;
+  readonly orders?: number | undefined;
+}
+
+/** Creates the start for scenarios. Throws FixtureError or ScenarioError for a broken file. */
+export type Starter = (scenarios: readonly Scenario[]) => Promise<Start>;
+
+/**
+ * Returns a starter for one set of settings.
+ *
+ * @param initial the store to start from if no scenario names another
+ */
+export function starterFrom(settings: StartSettings, initial: () => Store): Starter {
+  return async (scenarios) => {
+    const named = scenarios.findLast((it) => it.fixture !== undefined || it.generate !== undefined);
+    if (named === undefined) return inTurns(starting(settings, initial(), scenarios));
+    const { fixture, generate } = named;
+    const store = await loadStore({ fixture, ...generate }, settings.seed);
+    return inTurns(starting(settings, store, scenarios));
+  };
+}
+
+/**
+ * Loads or generates a store.
+ *
+ * @throws FixtureError if the fixture is broken
+ */
+export async function loadStore(
+  { fixture = DEFAULTS.fixture, animals, orders }: StoreChoice,
+  seed: number = DEFAULTS.seed,
+): Promise<Store> {
+  if (animals === undefined && orders === undefined) return loadFixture(fixture);
+
+  return createStore(await generateStore({ animals, orders, seed }));
+}
+
+/** Whether a scenario affects records, so that its store must be built for it. */
+export function touchesStore({ fixture, generate, state }: Scenario): boolean {
+  if (fixture !== undefined || generate !== undefined) return true;
+  return Object.values(state).some((it) => it.set.length + it.each.length + it.remove.length > 0);
 }

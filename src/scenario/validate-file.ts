@@ -4,8 +4,8 @@ import { isObject, STORED_RECORDS } from '../contract/records.ts';
 import { readText, STORE_LIMIT, type TextReading } from '../read-text.ts';
 import { FixtureError, parseFixture } from '../store/fixture/parse-fixture.ts';
 import { loadScenarios } from './load-scenario.ts';
+import { loadStore, type StoreChoice, starterFrom } from './sandbox-start.ts';
 import { ScenarioError } from './scenario-error.ts';
-import { loadStore, type StoreChoice, starterFrom } from './starter.ts';
 
 /**
  * Validates a fixture or a scenario, including the files that it extends and starts from.

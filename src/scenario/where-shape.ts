@@ -1,5 +1,5 @@
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
-import { type Member, mapOf, object, optional } from '../shape/objects.ts';
+import { type Member, object, optional } from '../shape/objects.ts';
 import {
   type At,
   convert,
@@ -10,7 +10,7 @@ import {
   text,
 } from '../shape/shapes.ts';
 import { listed, suggest } from '../words.ts';
-import { HEADER_NAME } from './reply-shape.ts';
+import { headersOf } from './reply-shape.ts';
 
 /** A scalar in a scenario. Integers that a double cannot represent are bigints. */
 export type WhereValue = string | number | bigint | boolean | null;
@@ -60,12 +60,6 @@ function inputMember(name: string): ConditionsMember {
   );
 }
 
-const HEADERS = mapOf(VALUES, {
-  expected: 'an object of headers by name',
-  name: HEADER_NAME,
-  expectedName: 'a header name',
-});
-
 const INPUTS = [...new Set(OPERATION_IDS.flatMap(inputsOf))].sort();
 
 /** The conditions of a rule on a call. All must match. */
@@ -74,7 +68,7 @@ export const WHERE: Shape<readonly Condition[]> = convert(
     {
       ...Object.fromEntries(INPUTS.map((name) => [name, inputMember(name)])),
       headers: optional(
-        convert(HEADERS, (headers) =>
+        convert(headersOf(VALUES), (headers) =>
           [...headers].map(([name, values]) => ({
             of: 'header',
             name: name.toLowerCase(),

@@ -9,7 +9,7 @@ export const BASE_URL = scalar(BASE_URL_FORM, { type: 'string', pattern: HTTP.so
 );
 
 /** Characters that a header can have between spaces. */
-export const VISIBLE = /^[\x21-\x7e]+$/;
+export const VISIBLE = /^[!-~]+$/;
 
 /** An API key. */
 export const KEY = text('a key of visible ASCII characters', VISIBLE, { pattern: VISIBLE.source });

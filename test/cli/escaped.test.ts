@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { escaped, escapedLines, notice } from '../../src/cli/output/escaped.ts';
 import { foundIn, judge, renderEvidence } from '../../src/cli/output/evidence.ts';
 import { sweepDocument } from '../../src/cli/sweep/render-files.ts';
-import { renderSweep } from '../../src/cli/sweep/render-text.ts';
+import { renderSweep } from '../../src/cli/sweep/report.ts';
 import { Tail } from '../../src/cli/sweep/tail.ts';
 import { Touched } from '../../src/cli/sweep/touched.ts';
 import { startServer } from '../../src/index.ts';

@@ -7,8 +7,12 @@ import { planSweep, sweep as sweepCommand } from '../../src/cli/commands/sweep.t
 import { readSettings } from '../../src/cli/input/given.ts';
 import { terminalOf } from '../../src/cli/output/terminal.ts';
 import { sweepJunit, sweepPage } from '../../src/cli/sweep/render-files.ts';
-import { renderSweep } from '../../src/cli/sweep/render-text.ts';
-import { newlyFound, type SweepReport, type VariantRun } from '../../src/cli/sweep/report.ts';
+import {
+  newlyFound,
+  renderSweep,
+  type SweepReport,
+  type VariantRun,
+} from '../../src/cli/sweep/report.ts';
 import { Tail } from '../../src/cli/sweep/tail.ts';
 import { Touched } from '../../src/cli/sweep/touched.ts';
 import {

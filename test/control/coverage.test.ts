@@ -3,7 +3,7 @@ import type { CoverageReport } from '../../src/evidence/coverage.ts';
 import type { FindingsReport } from '../../src/evidence/findings.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import type { Outcome } from '../../src/scenario/outcome.ts';
-import { loadStore, starterFrom } from '../../src/scenario/starter.ts';
+import { loadStore, starterFrom } from '../../src/scenario/sandbox-start.ts';
 import { startServer } from '../../src/server.ts';
 import { SERVICE } from '../../src/service/implementations.ts';
 import { callOf } from '../helpers/call.ts';

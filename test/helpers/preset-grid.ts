@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { loadStore } from '../../src/scenario/starter.ts';
+import { loadStore } from '../../src/scenario/sandbox-start.ts';
 import { type ServerOptions, startServer } from '../../src/server.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type Answer, type Ask, asker } from './ask.ts';

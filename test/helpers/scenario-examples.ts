@@ -232,7 +232,7 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
   [
     'a key with a blank, and one that expires after a year of unknown length',
     'keys: { invalid: [a b], expires: { demo-key: P1Y } }',
-    'FILE:1:19: $.keys.invalid[0]: expected an API key: visible characters without blanks, found "a b"',
+    'FILE:1:19: $.keys.invalid[0]: expected a key of visible ASCII characters, found "a b"',
     'FILE:1:46: $.keys.expires["demo-key"]: expected a duration after the start such as "PT10M", or an instant such as "2030-12-06T00:00:00Z", found "P1Y"',
   ],
   [

@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseDuration } from '../../src/scenario/duration.ts';
 import {
   loadForRequest,
   loadScenarios,
@@ -10,6 +9,7 @@ import {
 } from '../../src/scenario/load-scenario.ts';
 import { readScenario } from '../../src/scenario/read-scenario.ts';
 import { ScenarioError } from '../../src/scenario/scenario-error.ts';
+import { parseDuration } from '../../src/scenario/time-shapes.ts';
 import { validateFile } from '../../src/scenario/validate-file.ts';
 
 let folder = '';

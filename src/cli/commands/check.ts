@@ -17,16 +17,20 @@ import {
 import type { Seen } from '../../deployment/seen.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import { counted } from '../../words.ts';
-import { connect, keyOf } from '../deployment/connection.ts';
-import { askConsent } from '../deployment/consent.ts';
+import { askConsent, connect, keyOf } from '../deployment/connection.ts';
 import { Failure, UsageError } from '../failures.ts';
 import type { Flags } from '../flags.ts';
 import { refusal } from '../input/given.ts';
-import { type CheckOutput, checkJunit, checkPage } from '../output/check-files.ts';
 import { notice } from '../output/escaped.ts';
-import { progressOn } from '../output/progress.ts';
-import { changeText, renderCheck, renderPlan } from '../output/render-check.ts';
-import type { Terminal } from '../output/terminal.ts';
+import {
+  type CheckOutput,
+  changeText,
+  checkJunit,
+  checkPage,
+  renderCheck,
+  renderPlan,
+} from '../output/render-check.ts';
+import { progressOn, type Terminal } from '../output/terminal.ts';
 import { jsonText, writeReport } from '../output/write-report.ts';
 import type { Command } from './command.ts';
 

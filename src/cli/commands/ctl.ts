@@ -6,8 +6,8 @@ import { type ControlClient, ControlError, queryOf } from '../../library/control
 import { baseOf } from '../../library/mock-sandbox.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import { actionOf, actionShape } from '../ctl/actions.ts';
-import { assignmentsOf } from '../ctl/assignments.ts';
-import { exchangeLine } from '../ctl/exchange-lines.ts';
+import { assignmentsOf } from '../ctl/record-actions.ts';
+import { exchangeLine } from '../ctl/result.ts';
 import { Failure, UsageError } from '../failures.ts';
 import type { FlagName } from '../flags.ts';
 import { refusal, type Settings } from '../input/given.ts';

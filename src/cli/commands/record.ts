@@ -9,14 +9,12 @@ import { type Recording, recordDeployment } from '../../deployment/record/record
 import { loadFixture } from '../../store/fixture/load-fixture.ts';
 import { FixtureError } from '../../store/fixture/parse-fixture.ts';
 import type { Store } from '../../store/store.ts';
-import { connect, keyOf } from '../deployment/connection.ts';
-import { askConsent } from '../deployment/consent.ts';
+import { askConsent, connect, keyOf } from '../deployment/connection.ts';
 import { Failure, UsageError } from '../failures.ts';
 import { DEFAULT_UNKNOWN_STATUS } from '../flags/deployment-flags.ts';
 import { refusal, type Settings } from '../input/given.ts';
-import { progressOn } from '../output/progress.ts';
 import { recordingJson, renderRecording } from '../output/render-recording.ts';
-import type { Terminal } from '../output/terminal.ts';
+import { progressOn, type Terminal } from '../output/terminal.ts';
 import { requireNew, requireWritable, writeStore } from '../output/write-store.ts';
 import type { Command } from './command.ts';
 

@@ -19,10 +19,9 @@ function shippedName(name: string): string {
   return oneOf(names, name, 'scenarios', 'a name that "petstore-mock scenarios" lists');
 }
 
-function renderScenarios({ width }: Style): string {
+function renderScenarios(style: Style): string {
   const rows = shippedScenarios().map(({ name, description }) => [name, description]);
-  const column = Math.max(...shippedScenarios().map(({ name }) => name.length));
   const more =
     '--scenario NAME starts a server with one; repeat it to combine several (later ones win).\n"petstore-mock scenarios NAME" prints one to start your own from.\n';
-  return `${renderTable(rows, { width, columns: [column] })}\n${more}`;
+  return `${renderTable(rows, style)}\n${more}`;
 }

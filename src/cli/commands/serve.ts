@@ -52,7 +52,7 @@ export const serve: Command = async ({ terminal, ...given }) => {
 export async function askToForward({ flags }: Settings, terminal: Terminal): Promise<void> {
   const { upstream, yes } = flags;
   if (upstream === undefined) return;
-  const { askConsent } = await import('../deployment/consent.ts');
+  const { askConsent } = await import('../deployment/connection.ts');
   await askConsent(upstream, "every request of this server's clients", yes, terminal);
 }
 

@@ -14,14 +14,14 @@ import type { Flags } from '../flags.ts';
 import { notice } from '../output/escaped.ts';
 import { foundIn, NEVER_CALLED } from '../output/evidence.ts';
 import { renderNotice } from '../output/log.ts';
-import { progressOn } from '../output/progress.ts';
-import type { Terminal } from '../output/terminal.ts';
+import { progressOn, type Terminal } from '../output/terminal.ts';
 import { jsonText, writeReport } from '../output/write-report.ts';
 import { sweepDocument, sweepJunit, sweepPage } from '../sweep/render-files.ts';
-import { indented, renderSweep } from '../sweep/render-text.ts';
 import {
+  indented,
   nameOf,
   newlyFound,
+  renderSweep,
   type SweepReport,
   type Variant,
   type VariantRun,

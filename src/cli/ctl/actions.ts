@@ -3,7 +3,7 @@ import type {
   ClockState,
   Coverage,
   Findings,
-  RecordedExchange,
+  JournalPage,
   SandboxSummary,
   ScenarioSummary,
   Snapshot,
@@ -13,17 +13,13 @@ import { counted } from '../../words.ts';
 import { UsageError } from '../failures.ts';
 import type { FlagName, Flags } from '../flags.ts';
 import { oneOf, refusal } from '../input/given.ts';
-import { assignmentsOf } from './assignments.ts';
-import { exchangeTable } from './exchange-lines.ts';
-import { changeRecord, getRecords, idOf, setFields } from './record-actions.ts';
-import { done, type Result, tableOf } from './result.ts';
+import { assignmentsOf, changeOrder, getRecords, setFields } from './record-actions.ts';
+import { done, exchangeTable, type Result, tableOf } from './result.ts';
 
 /** Something that `ctl` does with a server. */
 export interface Action {
-  /** How the words after its name are written. */
+  /** The words after its name, as the help shows them. Those in brackets can be left out. */
   readonly takes: string;
-  /** How many words it takes, at least and at most. */
-  readonly words: readonly [least: number, most: number];
   /** Flags that only some actions take. */
   readonly flags?: readonly FlagName[];
   /** Whether it is about the server rather than one sandbox. */
@@ -33,8 +29,6 @@ export interface Action {
   readonly run: (client: ControlClient, words: readonly string[], flags: Flags) => Promise<Result>;
 }
 
-const MANY = 1000;
-
 /** Exchanges that `requests` prints unless `limit` says otherwise. */
 const LATEST = 20;
 
@@ -42,7 +36,6 @@ const LATEST = 20;
 const ACTIONS = {
   use: {
     takes: '[SCENARIO…]',
-    words: [0, MANY],
     flags: ['none'],
     summary: 'Activate these scenarios instead of the active ones, or list them.',
     async run(client, scenarios, { none = false }) {
@@ -60,7 +53,6 @@ const ACTIONS = {
   },
   reset: {
     takes: '',
-    words: [0, 0],
     flags: ['keep'],
     summary: 'Put the sandbox back to how it started.',
     async run(client, _words, { keep = [] }) {
@@ -70,39 +62,31 @@ const ACTIONS = {
   },
   ship: {
     takes: 'ORDER',
-    words: [1, 1],
     summary: 'Mark an order as shipped.',
-    run: (client, [id = '']) => changeRecord(client, `/orders/${idOf(id)}`, { status: 'shipped' }),
+    run: (client, [id = '']) => changeOrder(client, id, 'shipped'),
   },
   cancel: {
     takes: 'ORDER',
-    words: [1, 1],
     summary: 'Mark an order as cancelled.',
-    run: (client, [id = '']) =>
-      changeRecord(client, `/orders/${idOf(id)}`, { status: 'cancelled' }),
+    run: (client, [id = '']) => changeOrder(client, id, 'cancelled'),
   },
   get: {
     takes: 'animals|inventory|orders [ID | FIELD=VALUE…]',
-    words: [1, MANY],
     summary: 'Print records: all, one, or those that match the filters of the control API.',
     run: getRecords,
   },
   set: {
     takes: 'animals|inventory|orders ID FIELD=VALUE…',
-    words: [3, MANY],
     summary: 'Change fields of a record; null removes an optional one.',
     run: setFields,
   },
   assume: {
     takes: '[ID=OPTION…]',
-    words: [0, MANY],
     summary: 'Choose options of assumptions, or list those that differ from the default.',
     async run(client, words) {
       const options = Object.fromEntries(assignmentsOf(words));
-      const all =
-        words.length === 0
-          ? await client.call<readonly AssumptionState[]>('GET', '/assumptions')
-          : await client.call<readonly AssumptionState[]>('PATCH', '/assumptions', options);
+      if (words.length > 0) await client.call('PATCH', '/assumptions', options);
+      const all = await client.call<readonly AssumptionState[]>('GET', '/assumptions');
       const changed = all.filter((it) => it.chosen !== it.default);
       return tableOf(changed, {
         assumption: ({ id }) => id,
@@ -114,7 +98,6 @@ const ACTIONS = {
   },
   clock: {
     takes: '[INSTANT | +DURATION | real]',
-    words: [0, 1],
     flags: ['freeze'],
     summary: 'Set the clock, move it, freeze it, or show it.',
     async run(client, [to], { freeze }) {
@@ -123,29 +106,23 @@ const ACTIONS = {
       const now = duration === undefined && to !== 'real' ? to : undefined;
       const setting = { now, real: to === 'real' || undefined, frozen: freeze };
       const changes = Object.values(setting).some((it) => it !== undefined);
-      const clock = changes
-        ? await client.call<ClockState>('PUT', '/clock', setting)
-        : await client.call<ClockState>('GET', '/clock');
+      if (changes) await client.call('PUT', '/clock', setting);
+      const clock = await client.call<ClockState>('GET', '/clock');
       const state = clock.frozen ? ', frozen' : clock.real ? ', real time' : '';
       return { value: clock, text: () => `${clock.now}${state}\n` };
     },
   },
   requests: {
     takes: '[FILTER=VALUE…]',
-    words: [0, MANY],
     flags: ['follow'],
     summary: 'Print the latest exchanges, or follow them with --follow.',
     async run(client, words) {
       const path = `/requests${queryOf({ limit: LATEST, ...Object.fromEntries(assignmentsOf(words)) })}`;
-      interface Journal {
-        readonly exchanges: readonly RecordedExchange[];
-      }
-      return exchangeTable((await client.call<Journal>('GET', path)).exchanges);
+      return exchangeTable((await client.call<JournalPage>('GET', path)).exchanges);
     },
   },
   coverage: {
     takes: '',
-    words: [0, 0],
     summary: 'Print how often each documented reply was shown.',
     async run(client) {
       const coverage = await client.call<Coverage>('GET', '/coverage');
@@ -162,7 +139,6 @@ const ACTIONS = {
   },
   findings: {
     takes: '',
-    words: [0, 0],
     summary: 'Print what the client should not do against the real service.',
     async run(client) {
       const report = await client.call<Findings>('GET', '/findings');
@@ -176,7 +152,6 @@ const ACTIONS = {
   },
   sandboxes: {
     takes: '',
-    words: [0, 0],
     ofServer: true,
     summary: 'List the sandboxes.',
     async run(client) {
@@ -193,14 +168,11 @@ const ACTIONS = {
   },
   snapshot: {
     takes: '[NAME]',
-    words: [0, 1],
     summary: 'Keep a copy of the store, or list the copies.',
     async run(client, [name]) {
-      const taken =
-        name === undefined ? [] : [await client.call<Snapshot>('POST', '/snapshots', { name })];
-      const listed =
-        name === undefined ? await client.call<readonly Snapshot[]>('GET', '/snapshots') : taken;
-      return tableOf(listed, {
+      if (name !== undefined) await client.call('POST', '/snapshots', { name });
+      const all = await client.call<readonly Snapshot[]>('GET', '/snapshots');
+      return tableOf(name === undefined ? all : all.filter((it) => it.name === name), {
         name: (it) => it.name,
         animals: ({ animals }) => animals,
         inventory: ({ inventory }) => inventory,
@@ -210,7 +182,6 @@ const ACTIONS = {
   },
   restore: {
     takes: 'NAME',
-    words: [1, 1],
     summary: 'Bring back the store of a snapshot.',
     async run(client, [name = '']) {
       await client.call('POST', `/snapshots/${encodeURIComponent(name)}/restore`);
@@ -244,8 +215,11 @@ export function actionOf([name, ...words]: readonly string[]): {
     throw new UsageError('ctl needs an action; petstore-mock ctl --help lists them');
   }
   const found = oneOf(ACTION_NAMES, name, 'ctl', 'an action');
-  const { words: bounds, takes } = actionShape(found);
-  if (words.length >= bounds[0] && words.length <= bounds[1]) return { name: found, words };
+  const { takes } = actionShape(found);
+  const places: readonly string[] = takes.match(/\[[^\]]*\]|\S+/g) ?? [];
+  const least = places.filter((place) => !place.startsWith('[')).length;
+  const most = takes.includes('…') ? Number.POSITIVE_INFINITY : places.length;
+  if (words.length >= least && words.length <= most) return { name: found, words };
   const expected = takes === '' ? 'nothing more' : takes;
   throw refusal(`ctl ${found}`, expected, counted(words.length, 'word'));
 }

@@ -1,10 +1,10 @@
 import { parseInt64, toInt64 } from '../../contract/int64.ts';
 import { parseJson } from '../../contract/json.ts';
-import { COLLECTIONS, type Fields, STORED_RECORDS } from '../../contract/records.ts';
+import { COLLECTIONS, type Fields, type Order, STORED_RECORDS } from '../../contract/records.ts';
 import { type ControlClient, queryOf } from '../../library/control-client.ts';
 import { describe } from '../../words.ts';
+import { UsageError } from '../failures.ts';
 import { oneOf, refusal } from '../input/given.ts';
-import { assignmentsOf } from './assignments.ts';
 import { type Result, recordTable } from './result.ts';
 
 /** Records that a table shows unless `_limit` says otherwise: a store can have a million. */
@@ -44,17 +44,22 @@ export async function setFields(
 }
 
 /** Changes one record, and prints it. */
-export async function changeRecord(
-  client: ControlClient,
-  path: string,
-  changes: object,
-): Promise<Result> {
+async function changeRecord(client: ControlClient, path: string, changes: object): Promise<Result> {
   const record = await client.call<object>('PATCH', path, changes);
   return recordTable([record], record);
 }
 
+/** Sets the state of an order. */
+export function changeOrder(
+  client: ControlClient,
+  id: string,
+  status: Order['status'],
+): Promise<Result> {
+  return changeRecord(client, `/orders/${idOf(id)}`, { status });
+}
+
 /** The id of a record. */
-export function idOf(word: string): bigint {
+function idOf(word: string): bigint {
   const id = parseInt64(word);
   if (id === undefined) throw refusal('ctl', 'the id of a record', describe(word));
   return id;
@@ -72,4 +77,17 @@ function fieldValue(fields: Fields, name: string, text: string): unknown {
   } catch {
     return text;
   }
+}
+
+/**
+ * Takes words such as `status=shipped` apart.
+ *
+ * @throws UsageError for a word of another form
+ */
+export function assignmentsOf(words: readonly string[]): (readonly [name: string, text: string])[] {
+  return words.map((word) => {
+    const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
+    if (name !== undefined && text !== undefined) return [name, text];
+    throw new UsageError(`ctl: expected NAME=VALUE, found ${describe(word)}`);
+  });
 }

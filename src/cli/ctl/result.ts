@@ -1,4 +1,5 @@
 import { writeJson } from '../../contract/json.ts';
+import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { escaped } from '../output/escaped.ts';
 import { renderTable } from '../output/table.ts';
 import { bold, type Style } from '../output/terminal.ts';
@@ -25,7 +26,12 @@ export function tableOf<Row>(
   value: object = rows,
 ): Result {
   const cellsOf = (row: Row) => Object.values(columns).map((cell) => escaped(textOf(cell(row))));
-  return { value, text: (style) => withHeadings(Object.keys(columns), rows.map(cellsOf), style) };
+  const text = (style: Style) => {
+    if (rows.length === 0) return 'none\n';
+    const headings = Object.keys(columns).map((heading) => bold(heading, style));
+    return renderTable([headings, ...rows.map(cellsOf)], { width: style.width, indent: 0 });
+  };
+  return { value, text };
 }
 
 /** Records as a table. Their members are the columns. */
@@ -44,18 +50,27 @@ function textOf(value: unknown): string {
   return typeof value === 'object' ? writeJson(value) : String(value);
 }
 
-function withHeadings(
-  headings: readonly string[],
-  rows: readonly (readonly string[])[],
-  style: Style,
-): string {
-  if (rows.length === 0) return 'none\n';
-  const all = [headings, ...rows];
-  const columns = headings
-    .slice(0, -1)
-    .map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
-  const [head = '', ...lines] = renderTable(all, { width: style.width, columns, indent: 0 }).split(
-    /(?<=\n)/,
-  );
-  return `${bold(head.trimEnd(), style)}\n${lines.join('')}`;
+/** What a table shows of exchanges. */
+export function exchangeTable(exchanges: readonly RecordedExchange[]): Result {
+  return tableOf(exchanges, {
+    number: ({ number }) => number,
+    method: ({ method }) => method,
+    target: ({ target }) => target,
+    status: replied,
+    basis: grounds,
+  });
+}
+
+/** An exchange as a line, for a list that grows. */
+export function exchangeLine(exchange: RecordedExchange): string {
+  const { number, method, target } = exchange;
+  return `${number} ${method} ${escaped(target)} ${replied(exchange)} ${grounds(exchange)}\n`;
+}
+
+function replied({ status, fault }: RecordedExchange): string {
+  return [status, fault].filter((part) => part !== undefined).join(' ');
+}
+
+function grounds({ basis, by }: RecordedExchange): string {
+  return by.length === 0 ? basis : `${basis}: ${by.join(', ')}`;
 }

@@ -6,7 +6,6 @@ import { decidersOf } from '../../service/reply.ts';
 import { counted, cut } from '../../words.ts';
 import type { Flags } from '../flags.ts';
 import { escaped, escapedLines, escapeOf } from './escaped.ts';
-import { rounded } from './rounded.ts';
 import { type Colour, paint, type Style } from './terminal.ts';
 
 export type LogFormat = NonNullable<Flags['log']>;
@@ -174,4 +173,9 @@ function quotedKey(key: string): string {
     lastQuotedKey = quoted(key);
   }
   return lastQuotedKey;
+}
+
+/** A number with at most three decimals. */
+export function rounded(value: number): number {
+  return Math.round(value * 1000) / 1000;
 }

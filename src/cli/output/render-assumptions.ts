@@ -38,7 +38,7 @@ export function renderAssumption(id: AssumptionId, assume: Partial<Choices>, sty
   return [
     `${bold(id, style)}\n${wrap(question, style.width).join('\n')}\n`,
     `${bold('Options', style)}\n${renderTable(rows, { width: style.width, columns: [OPTION_COLUMN] })}`,
-    `${bold('Touches', style)}\n${renderTable([[touched]], { width: style.width, columns: [] })}`,
+    `${bold('Touches', style)}\n${renderTable([[touched]], style)}`,
     `${legend(assume)}--assume ${id}=${other} changes it.\n`,
   ].join('\n');
 }

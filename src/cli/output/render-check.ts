@@ -1,4 +1,4 @@
-import { ASSUMPTION_IDS, topicOf } from '../../contract/assumption-table.ts';
+import { ASSUMPTION_IDS, assumptionShape, topicOf } from '../../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../../contract/operations.ts';
 import type { AssumptionVerdict } from '../../deployment/assumption-verdicts.ts';
 import type { PlannedRequest } from '../../deployment/check-plan.ts';
@@ -6,6 +6,9 @@ import type { CheckReport } from '../../deployment/check-report.ts';
 import type { Difference } from '../../deployment/reply-differences.ts';
 import type { ReplyVerdict } from '../../deployment/reply-verdicts.ts';
 import type { CheckChange } from '../../deployment/saved-check.ts';
+import { renderJunit, type TestCase } from '../../report/junit.ts';
+import { markup } from '../../report/markup.ts';
+import { code, prose, renderPage, section, table } from '../../report/page.ts';
 import { counted, cut } from '../../words.ts';
 import { escaped } from './escaped.ts';
 import { renderTable } from './table.ts';
@@ -80,13 +83,11 @@ export function differenceText({ where, at, expected, found, exchange }: Differe
 }
 
 function tableOf(rows: readonly (readonly string[])[], first: number, style: Style): string {
-  const layout = { width: style.width, columns: [first, VERDICT_COLUMN] };
-  const lines = rows.map(([name = '', verdict = '', why = '']) => {
-    const row = renderTable([[name, verdict, escaped(why)]], layout);
+  const painted = rows.map(([name = '', verdict = '', why = '']) => {
     const colour = COLOURS[verdict];
-    return colour === undefined ? row : row.replace(verdict, paint(verdict, colour, style));
+    return [name, colour === undefined ? verdict : paint(verdict, colour, style), escaped(why)];
   });
-  return lines.join('');
+  return renderTable(painted, { width: style.width, columns: [first, VERDICT_COLUMN] });
 }
 
 /** The report in one line. */
@@ -115,4 +116,100 @@ export function renderPlan(plan: readonly PlannedRequest[], { width }: Style): s
     return [String(at + 1), sent.join(' '), `${why}: ${purposes.join(', ')}`];
   });
   return renderTable(rows, { width, columns: [left, 46] });
+}
+
+/** A check as a command prints it. */
+export interface CheckOutput {
+  /** The base URL of the deployment. */
+  readonly url: string;
+  readonly report: CheckReport;
+  /** Undefined without `--against`. */
+  readonly changes: readonly CheckChange[] | undefined;
+}
+
+/** A check as JUnit XML. What is open or was not tried is skipped; what is broken or changed fails. */
+export function checkJunit({ report: { assumptions, replies }, changes }: CheckOutput): string {
+  const changed = (changes ?? []).map((it): TestCase => {
+    return { group: 'changes', name: it.subject, verdict: 'failure', message: changeText(it) };
+  });
+  return renderJunit([
+    { name: 'documented replies', cases: replies.map(replyCase) },
+    { name: 'assumptions', cases: assumptions.map(assumptionCase) },
+    ...(changes === undefined ? [] : [{ name: 'changes', cases: changed }]),
+  ]);
+}
+
+function replyCase({ operation, status, verdict, differences = [] }: ReplyVerdict): TestCase {
+  const output = differences.map(differenceText).join('\n');
+  const test = { group: operation, name: `${status}`, ...(output !== '' && { output }) };
+  switch (verdict) {
+    case 'as-documented':
+      return test;
+    case 'different':
+      return { ...test, verdict: 'failure', message: 'different from the document' };
+    case 'not-tried':
+      return { ...test, verdict: 'skipped', message: 'not tried' };
+  }
+}
+
+function assumptionCase(verdict: AssumptionVerdict): TestCase {
+  const { id: group, why = '' } = verdict;
+  const test = { group, name: verdictText(verdict), output: why };
+  return verdict.verdict === 'open' ? { ...test, verdict: 'skipped', message: why } : test;
+}
+
+/** A check as a page. */
+export function checkPage({ url, report, changes }: CheckOutput): string {
+  const { assumptions, replies } = report;
+  const count = (list: readonly { verdict: string }[], wanted: string) =>
+    list.filter(({ verdict }) => verdict === wanted).length;
+  const tried = replies.length - count(replies, 'not-tried');
+  return renderPage({
+    title: 'What a deployment answers',
+    intro: markup`<p>${code(url)}</p>${summaryOf(report)
+      .split('\n')
+      .map((line) => markup`<p>${line}.</p>`)}`,
+    tiles: [
+      {
+        name: 'assumptions settled',
+        shown: count(assumptions, 'settled'),
+        total: assumptions.length,
+      },
+      { name: 'replies as documented', shown: count(replies, 'as-documented'), total: tried },
+    ],
+    content: [
+      ...(changes === undefined ? [] : [changesSection(changes)]),
+      section('Documented replies', [
+        table('list', 'Verdicts', ['Reply', 'Verdict', 'Differences'], replies.map(replyCells)),
+      ]),
+      section('Assumptions', [
+        table(
+          'list',
+          'Verdicts',
+          ['Assumption', 'Verdict', 'Why'],
+          assumptions.map(assumptionCells),
+        ),
+      ]),
+    ],
+    footer: '',
+  });
+}
+
+function changesSection(changes: readonly CheckChange[]) {
+  const cards = changes.map((it) => markup`<article class="finding">${changeText(it)}</article>`);
+  return section('Changes', cards, 'Nothing has changed.');
+}
+
+function replyCells({ operation, status, verdict, differences = [] }: ReplyVerdict) {
+  const told = differences.map((it) => markup`<p>${differenceText(it)}</p>`);
+  const word = markup`<span class="${verdict === 'different' ? 'no' : ''}">${REPLY_VERDICTS[verdict]}</span>`;
+  return [code(`${operation} ${status}`), word, told];
+}
+
+function assumptionCells(verdict: AssumptionVerdict) {
+  const { id, option, why = '' } = verdict;
+  const { question, options } = assumptionShape(id);
+  const meaning = options.find(({ name }) => name === option)?.meaning ?? '';
+  const asked = [code(id), markup`<p>${prose(question)}</p>`];
+  return [asked, [verdictText(verdict), markup`<p>${prose(meaning)}</p>`], why];
 }

@@ -3,7 +3,7 @@ import { renderJunit, type TestCase } from '../../report/junit.ts';
 import { type Markup, markup, type Part } from '../../report/markup.ts';
 import { code, prose, renderPage, section, table } from '../../report/page.ts';
 import { exitCodeOf, tellEnding } from '../child/ending.ts';
-import { rounded } from '../output/rounded.ts';
+import { rounded } from '../output/log.ts';
 import {
   nameOf,
   notesOf,

@@ -1,7 +1,9 @@
 import type { AssumptionId } from '../../contract/assumption-table.ts';
 import { counted } from '../../words.ts';
-import type { Ending } from '../child/ending.ts';
+import { type Ending, tellEnding } from '../child/ending.ts';
 import { type Found, tellFound } from '../output/evidence.ts';
+import { renderTable, wrap } from '../output/table.ts';
+import { bold, paint, type Style } from '../output/terminal.ts';
 
 /** An assumption with one of its options. */
 export interface Variant {
@@ -88,4 +90,38 @@ export function summaryOf(report: SweepReport): string {
     ...(allowed ? [`${allowed} failed as allowed`] : []),
     ...(notRun.length > 0 ? [`${notRun.length} not run`] : []),
   ].join(', ');
+}
+
+const COLOURS = { passed: 'green', failed: 'red', allowed: 'yellow' } as const;
+
+/** The result of a sweep for a person. Failures come last, with their last lines of output. */
+export function renderSweep(report: SweepReport, style: Style): string {
+  const { runs } = report;
+  const rows = runs.map((run) => [run.assumption, run.option, resultOf(run, style)]);
+  const failures = runs.filter(({ verdict }) => verdict !== 'passed');
+  const notRun = notRunIn(report).map(({ why, variants }) => {
+    const names = wrap(variants.map(nameOf).join(', '), style.width - 2);
+    return `Not run because ${why}:\n${indented(names)}`;
+  });
+  return [
+    ...(rows.length > 0 ? [renderTable(rows, style)] : []),
+    ...failures.map((run) => renderFailure(run, style)),
+    ...notRun,
+    `${summaryOf(report)}\n`,
+  ].join('\n');
+}
+
+function resultOf(run: VariantRun, style: Style): string {
+  const verdict = paint(run.verdict, COLOURS[run.verdict], style);
+  if (run.verdict === 'passed') return [verdict, ...notesOf(run)].join('; ');
+  return `${verdict}: the command ${tellEnding(run.ending)}`;
+}
+
+function renderFailure(run: VariantRun, style: Style): string {
+  const printed = run.lastLines.length > 0 ? run.lastLines : ['(no output)'];
+  return `${bold(nameOf(run), style)}\n${indented([...notesOf(run), ...printed])}`;
+}
+
+export function indented(lines: readonly string[]): string {
+  return lines.map((line) => `  ${line}\n`).join('');
 }

@@ -1,11 +1,9 @@
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { loadForRequest, shippedScenarios } from '../../scenario/load-scenario.ts';
-import type { Scenario } from '../../scenario/read-scenario.ts';
-import { scenarioShape } from '../../scenario/read-scenario.ts';
-import type { Start } from '../../scenario/sandbox-start.ts';
+import { type Scenario, scenarioShape } from '../../scenario/read-scenario.ts';
+import { type Start, touchesStore } from '../../scenario/sandbox-start.ts';
 import { ScenarioError } from '../../scenario/scenario-error.ts';
 import { scenarioFromText } from '../../scenario/scenario-from-text.ts';
-import { touchesStore } from '../../scenario/starter.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { ANY_TEXT, list, named, type ValueOf } from '../../shape/shapes.ts';
 import { indexByStatus } from '../../store/animals-by-status.ts';

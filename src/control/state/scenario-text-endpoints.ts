@@ -1,6 +1,6 @@
 import { scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
+import { scenarioSchema } from '../../scenario/read-scenario.ts';
 import { scenarioFromText } from '../../scenario/scenario-from-text.ts';
-import { scenarioSchema } from '../../scenario/scenario-schema.ts';
 import { object, required } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, list, named } from '../../shape/shapes.ts';
 import { describe, suggest } from '../../words.ts';
