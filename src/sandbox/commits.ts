@@ -121,25 +121,37 @@ export class Commits<Change, Snapshot> {
   }
 
   async #work(): Promise<void> {
-    // Requests that arrive together are run in this turn, and share an append.
-    await setImmediate();
-    this.#state = 'busy';
-    while (this.#ran.length > 0 || this.#waiters.length > 0) {
+    for (;;) {
+      // Requests that arrive together are run in this turn, and share an append. Whoever was told of
+      // the last one reads the state before it changes again.
+      await setImmediate();
+      this.#state = 'busy';
+      this.#fold();
+      for (const job of this.#waiting.splice(0)) this.#run(job);
       const waiters = this.#waiters.splice(0);
+      if (this.#ran.length === 0 && waiters.length === 0) break;
       try {
         if (this.#ran.length > 0) await this.#keep();
         else this.#follow(await this.#log.read(this.#position));
         for (const { resolve } of waiters) resolve();
       } catch (error) {
-        this.#meter?.fail();
-        const refusal = new NotSavedError(error);
-        for (const { job } of this.#undone()) job.failed(refusal);
-        for (const { reject } of waiters) reject(refusal);
+        this.#refuse(new NotSavedError(error), waiters);
       }
-      this.#fold();
-      for (const job of this.#waiting.splice(0)) this.#run(job);
     }
     this.#state = 'idle';
+  }
+
+  /** Undoes what is not kept. Without other servers, memory is current then, so that reads go on. */
+  #refuse(refusal: NotSavedError, waiters: readonly Waiter[]): void {
+    this.#meter?.fail();
+    const isShared = this.#log.isShared === true;
+    const again: Job[] = [];
+    for (const { job, made } of this.#undone()) {
+      if (isShared || made.change !== undefined) job.failed(refusal);
+      else again.push(job);
+    }
+    this.#waiting.unshift(...again);
+    for (const { resolve, reject } of waiters) isShared ? reject(refusal) : resolve();
   }
 
   #run(job: Job): void {

@@ -13,6 +13,7 @@ class ScriptedLog implements ChangeLog<string, readonly string[]> {
   /** How many of the first entries are only in a snapshot. */
   folded = 0;
   isFoldDue = false;
+  isShared = false;
 
   async append(
     after: number,
@@ -179,17 +180,29 @@ describe('jobs', () => {
     log.before = () => {
       throw new Error('the disk is full');
     };
-    const refused = Promise.allSettled([add('b'), read(), add('c')]);
-    for (const result of await refused) {
+    const [b, seen, c] = await Promise.allSettled([add('b'), read(), add('c')]);
+    for (const result of [b, c]) {
       expect(result).toMatchObject({ reason: expect.any(NotSavedError) });
       expect(result).toMatchObject({
         reason: { message: expect.stringContaining('disk is full') },
       });
     }
+    expect(seen).toEqual({ status: 'fulfilled', value: 'a' });
     expect(replica.words).toEqual(['a']);
     log.before = () => {};
     expect(await add('d')).toBe(2);
     expect(log.entries).toEqual(['a', 'd']);
+  });
+
+  test('that only read are refused too if other servers may have changed what they read', async () => {
+    const { log, add, read } = setUp();
+    log.isShared = true;
+    log.before = () => {
+      throw new Error('gone');
+    };
+    for (const result of await Promise.allSettled([add('a'), read()])) {
+      expect(result).toMatchObject({ reason: expect.any(NotSavedError) });
+    }
   });
 });
 
@@ -202,6 +215,31 @@ describe('the state in memory', () => {
     await added;
   });
 
+  test('is current for whoever was told so, while other jobs wait', async () => {
+    const { commits, log, add, replica } = setUp();
+    const seen: string[] = [];
+    log.before = () => {
+      log.before = () => {};
+      void add('b');
+    };
+    const told = add('a').then(() => seen.push(replica.words.join()));
+    await commits.current();
+    seen.push(replica.words.join());
+    await told;
+    expect(seen).toEqual(['a', 'a']);
+  });
+
+  test('is current after the log failed, without other servers', async () => {
+    const { commits, log, add, replica } = setUp();
+    log.before = () => {
+      throw new Error('the disk is full');
+    };
+    const refused = expect(add('a')).rejects.toThrow(NotSavedError);
+    await commits.current();
+    expect(replica.words).toEqual([]);
+    await refused;
+  });
+
   test('is current once it has what others appended', async () => {
     const { commits, log, replica } = setUp();
     log.entries.push('other');
@@ -211,6 +249,7 @@ describe('the state in memory', () => {
 
   test('is not called current if the log cannot be read', async () => {
     const { commits, log } = setUp();
+    log.isShared = true;
     log.before = () => {
       throw new Error('gone');
     };
