@@ -13,7 +13,12 @@ import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vit
 import type { OpenStoreFile } from '../../src/store/file/store-file.ts';
 import type { Store } from '../../src/store/store.ts';
 
-const disk = vi.hoisted((): { room: number } => ({ room: Number.POSITIVE_INFINITY }));
+const disk = vi.hoisted(() => ({
+  room: Number.POSITIVE_INFINITY,
+  isReadOnly: false,
+  /** A file that is mounted, as containers do. */
+  mounted: '',
+}));
 
 vi.mock('node:fs', async (importOriginal) => {
   const fs = await importOriginal<typeof import('node:fs')>();
@@ -30,7 +35,17 @@ vi.mock('node:fs', async (importOriginal) => {
     disk.room -= most;
     return write(descriptor, bytes, offset, most, at ?? null);
   };
-  return { ...fs, write: Object.assign(() => {}, { [promisify.custom]: writeOnDisk }) };
+  return {
+    ...fs,
+    write: Object.assign(() => {}, { [promisify.custom]: writeOnDisk }),
+    accessSync: () => {
+      if (disk.isReadOnly) throw Object.assign(new Error('read-only'), { code: 'EACCES' });
+    },
+    readFileSync: (...args: Parameters<typeof fs.readFileSync>) =>
+      args[0] === '/proc/self/mountinfo'
+        ? `51 20 8:1 / ${disk.mounted} rw - ext4 /dev/vda1 rw\n`
+        : fs.readFileSync(...args),
+  };
 });
 
 // Another test of this process may have loaded these modules with the real disk; the next one must not
@@ -60,7 +75,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  disk.room = Number.POSITIVE_INFINITY;
+  Object.assign(disk, { room: Number.POSITIVE_INFINITY, isReadOnly: false, mounted: '' });
   for (const { log } of opened.splice(0)) await log.close();
   notices.length = 0;
   rmSync(folder, { recursive: true });
@@ -87,6 +102,16 @@ async function add(file: OpenStoreFile, ids: readonly number[], start = 0): Prom
       throw error;
     }
   }
+}
+
+/** Replaces the records by so many that the whole file is written. */
+function addMany(store: Store): void {
+  const animals = Array.from({ length: 20_001 }, (_, id) => ({
+    id: BigInt(id),
+    name: 'Rex',
+    categoryId: 1n,
+  }));
+  restoreStore(store, createStore(storeBaseOf({ animals, inventory: [], orders: [] })));
 }
 
 const idsOf = ({ animals }: Store) => [...animals.ascending()].map(({ id }) => Number(id));
@@ -156,7 +181,7 @@ describe('a log beside a file', () => {
     const lines = whole.toString('latin1').split('\n');
     let offset = 0;
     for (const [index, line] of lines.slice(0, -2).entries()) {
-      for (const at of [0, line.length - 1]) {
+      for (const at of [0, line.length - 1, line.length]) {
         const damaged = Buffer.from(whole);
         damaged[offset + at] = (damaged[offset + at] ?? 0) ^ 1;
         writeFileSync(logPath, damaged);
@@ -174,6 +199,34 @@ describe('a log beside a file', () => {
     const lines = readFileSync(logPath, 'utf8').split('\n');
     writeFileSync(logPath, lines.toSpliced(2, 1).join('\n'));
     await expect(open()).rejects.toThrow(':3: damaged at byte');
+  });
+
+  test('stops the start if it lacks a change that only a later file has', async () => {
+    const file = await open();
+    await add(file, [1]);
+    const former = readFileSync(path);
+    addMany(file.store);
+    await file.log.append(1, [{ store: file.store.take()?.change }]);
+    await add(file, [30_001], 2);
+    await kill(file);
+    writeFileSync(path, former);
+    await expect(open()).rejects.toThrow('expected change 2, found 3');
+  });
+
+  test('is whole after a large change that was cut off before it was in the file', async () => {
+    await killedAfter(1);
+    const [former, log] = [readFileSync(path), readFileSync(logPath)];
+    const file = await open();
+    addMany(file.store);
+    await file.log.append(1, [{ store: file.store.take()?.change }]);
+    await kill(file);
+    writeFileSync(path, former);
+    const mark = readFileSync(logPath).subarray(log.length);
+    expect(mark.toString()).toContain('"at":2}');
+    const again = await open();
+    await add(again, [3], 1);
+    await kill(again);
+    expect(idsOf((await open()).store)).toEqual([1, 3]);
   });
 
   test('stops the start if the file was edited, and says what to do', async () => {
@@ -230,12 +283,7 @@ describe('a log beside a file', () => {
   test('is not needed for a change of very many records, which rewrites the file', async () => {
     const file = await open();
     await add(file, [1]);
-    const animals = Array.from({ length: 20_001 }, (_, id) => ({
-      id: BigInt(id),
-      name: 'Rex',
-      categoryId: 1n,
-    }));
-    restoreStore(file.store, createStore(storeBaseOf({ animals, inventory: [], orders: [] })));
+    addMany(file.store);
     await file.log.append(1, [{ store: file.store.take()?.change }]);
     await add(file, [30_001], 2);
     expect(readFileSync(logPath).length).toBeLessThan(1000);
@@ -258,6 +306,22 @@ describe('a change', () => {
     await add(file, [3], 1);
     await kill(file);
     expect(idsOf((await open()).store)).toEqual([1, 3]);
+  });
+
+  test('leaves no draft on a full disk, even if it is the first one', async () => {
+    const file = await open();
+    disk.room = 100;
+    await expect(add(file, [1])).rejects.toThrow('the disk is full');
+    expect(readdirSync(folder).sort()).toEqual(['db.json', 'db.json.lock']);
+  });
+
+  test('is refused while the file is read-only, and kept when it is not any more', async () => {
+    const file = await open();
+    disk.isReadOnly = true;
+    await expect(add(file, [1])).rejects.toThrow(`${path}: permission denied (EACCES)`);
+    disk.isReadOnly = false;
+    await add(file, [2]);
+    expect(idsOf(file.store)).toEqual([2]);
   });
 
   test('is refused after the file was edited, and the edit stays', async () => {
@@ -288,6 +352,12 @@ describe('a change', () => {
       await opened.pop()?.log.close();
     }
   });
+});
+
+test('a mounted file is refused, since nothing could replace it', async () => {
+  await (await open()).log.close();
+  disk.mounted = path;
+  await expect(open()).rejects.toThrow(`${path}: it is a mount point`);
 });
 
 test('a fold that fails leaves the log, and is tried again later', async () => {

@@ -120,6 +120,16 @@ describe('the file of a store', () => {
     expect(readdirSync(folder).sort()).toEqual(['link.json', 'target.json']);
   });
 
+  test('is created where a link points to', async () => {
+    const [path, inside] = [join(folder, 'link.json'), join(folder, 'inside')];
+    mkdirSync(inside);
+    symlinkSync(join('inside', 'db.json'), path);
+    const { close } = await openFile(path);
+    await close();
+    expect(readdirSync(inside)).toEqual(['db.json']);
+    expect(readdirSync(folder).sort()).toEqual(['inside', 'link.json']);
+  });
+
   test('stops the start if it is broken, and stays as it is', async () => {
     const path = join(folder, 'db.json');
     writeFileSync(path, '{"animals": [{}]}');

@@ -1,4 +1,4 @@
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { STORE_LIMIT } from '../../read-text.ts';
 import { Collection } from '../collection.ts';
@@ -136,12 +136,9 @@ export class FileLog implements ChangeLog<StoreEntry, StoreSnapshot> {
   /** Starts with what was found: writes a new file, or takes over the log of an ended server. */
   async begin(pair: StoredPair | undefined): Promise<void> {
     if (pair === undefined) await this.#writeWhole(this.#position);
-    else if (pair.lines.length > 0) {
-      // In a new file, to which no paused server can append.
-      const log = await this.#draftLog();
-      await log.append(pair.lines);
-      await this.#adopt(log);
-    } else rmSync(logPathOf(this.#parts.real), { force: true });
+    // In a new file, to which no paused server can append.
+    else if (pair.lines.length > 0) await this.#startLog(pair.lines);
+    else rmSync(logPathOf(this.#parts.real), { force: true });
   }
 
   /** Runs one operation at a time. */
@@ -166,10 +163,12 @@ export class FileLog implements ChangeLog<StoreEntry, StoreSnapshot> {
     return stats?.isFile() === true && this.#log?.isInPlace !== false;
   }
 
-  /** Refuses to go on if another program has written the file. */
+  /** Refuses to go on if the file is read-only, or another program has written it. */
   async #requireUnedited(): Promise<void> {
     const { path, real, lock } = this.#parts;
     const state = stateOf(real);
+    // To replace a file needs no permission to write it.
+    if (state !== '') accessSync(real, constants.W_OK);
     if (state === this.#state || state === '') return;
     if (!lock.isHeld()) throw new LogError(lost(path));
     if (!isSame(await fingerprintOf(real), this.#mark.file)) {
@@ -182,10 +181,12 @@ export class FileLog implements ChangeLog<StoreEntry, StoreSnapshot> {
 
   async #writeLine(entries: readonly StoreEntry[]): Promise<void> {
     await this.#requireUnedited();
-    if (this.#log === undefined) await this.#adopt(await this.#draftLog());
-    await this.#log?.append(entriesLine(this.#position, entries));
+    const line = entriesLine(this.#position, entries);
+    if (this.#log === undefined) await this.#startLog(line);
+    else await this.#log.append(line);
     // While this server was paused, another may have read the log before this line was in it.
-    if (!this.#parts.lock.isHeld()) throw new LogError(lost(this.#parts.path));
+    if (this.#parts.lock.isHeld()) return;
+    throw new LogError(`${lost(this.#parts.path)}, perhaps with this change`, { maybeDone: true });
   }
 
   /** Writes the whole store as of a position, which is after the changes that are being appended. */
@@ -226,8 +227,7 @@ export class FileLog implements ChangeLog<StoreEntry, StoreSnapshot> {
       if (this.#mark === mark) await this.#place(draft, at);
       else rmSync(draft.path, { force: true });
     });
-    const next = await this.#draftLog();
-    try {
+    await this.#withNewLog(async (next) => {
       const copied = await next.copy(log, end);
       // Appends wait only while the last lines are copied.
       await this.#alone(async () => {
@@ -235,18 +235,28 @@ export class FileLog implements ChangeLog<StoreEntry, StoreSnapshot> {
         if (this.#log === log) await this.#adopt(next);
         else next.close();
       });
-    } catch (error) {
-      next.close();
-      throw error;
-    }
+    });
   }
 
-  /** A new log, which knows the content of the file. */
-  async #draftLog(): Promise<LogFile> {
+  /** Starts a log with lines. */
+  #startLog(lines: Buffer): Promise<void> {
+    return this.#withNewLog(async (log) => {
+      await log.append(lines);
+      await this.#adopt(log);
+    });
+  }
+
+  /** Makes a log that knows the content of the file. Without success, none of it is left. */
+  async #withNewLog(use: (log: LogFile) => Promise<void>): Promise<void> {
     const { real } = this.#parts;
     const log = new LogFile(logPathOf(real), statSync(real).mode);
-    await log.append(markLine(this.#mark));
-    return log;
+    try {
+      await log.append(markLine(this.#mark));
+      await use(log);
+    } catch (error) {
+      log.close();
+      throw error;
+    }
   }
 
   async #adopt(log: LogFile): Promise<void> {

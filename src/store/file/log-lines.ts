@@ -27,10 +27,15 @@ export interface LogContent {
   readonly size: number;
 }
 
-/** A line with entries. */
-interface EntriesLine {
-  /** Where it is, in bytes. */
+/** The place of a line. */
+interface Place {
+  readonly number: number;
+  /** In bytes. */
   readonly offset: number;
+}
+
+/** A line with entries. */
+interface EntriesLine extends Place {
   /** The position before its entries. */
   readonly after: Position;
   readonly entries: readonly StoreEntry[];
@@ -54,6 +59,8 @@ const LINE = object({
 /** Hexadecimal digits of a checksum, and a space. */
 const CHECKSUM = 9;
 const NEWLINE = 10;
+/** What follows the digits. */
+const START = ' {"';
 
 export function markLine({ file: { size, crc32: checksum }, at }: Mark): Buffer {
   return lineOf(`{"file":{"size":${size},"crc32":${checksum}},"at":${at}}`);
@@ -83,30 +90,50 @@ function checksumOf(text: string | Buffer): string {
 export function readLog(path: string, bytes: Buffer): LogContent {
   const marks: Mark[] = [];
   const lines: EntriesLine[] = [];
-  let [offset, number, position] = [0, 1, 0];
-  const damaged = (why: string): LogError =>
-    new LogError(
-      `${path}:${number}: damaged at byte ${offset}: ${why}; restore the log from a copy, or delete it to start without its changes`,
-    );
-  for (; offset < bytes.length; number += 1) {
+  let offset = 0;
+  for (let number = 1; offset < bytes.length; number += 1) {
+    const place = { number, offset };
     const end = endOf(bytes, offset);
     if (!isWhole(bytes, offset, end)) {
-      if (number > 1 && !hasWholeLine(bytes, end + 1)) break;
-      throw damaged('the checksum does not match');
+      if (number > 1 && !hasWholeLine(bytes, offset + 1)) break;
+      throw damaged(path, place, 'the checksum does not match');
     }
     const reading = readAs(LINE, parseJson(bytes.toString('utf8', offset + CHECKSUM, end)));
-    if (!reading.ok) throw damaged('expected a line of a log');
-    const { file, at = 0, after = position, changes = [] } = reading.value;
-    // The file can be ahead of the log: a large change is only in the file.
-    if (file !== undefined) position = Math.max(position, at);
-    if (after !== position && changes.length > 0)
-      throw damaged(`expected change ${position + 1}, found ${after + 1}`);
+    if (!reading.ok) throw damaged(path, place, 'expected a line of a log');
+    const { file, at = 0, after = 0, changes = [] } = reading.value;
     if (file !== undefined) marks.push({ file, at });
-    if (changes.length > 0) lines.push({ offset, after, entries: changes });
-    position += changes.length;
+    if (changes.length > 0) lines.push({ ...place, after, entries: changes });
     offset = end + 1;
   }
-  return { marks, lines, size: Math.min(offset, bytes.length) };
+  return { marks, lines, size: offset };
+}
+
+/**
+ * The lines with the changes since a mark.
+ *
+ * @param path the name of the log in messages
+ * @throws LogError if one is missing: the log may lack a change that only a later file has
+ */
+export function linesSince(
+  path: string,
+  { lines }: LogContent,
+  { at }: Mark,
+): readonly EntriesLine[] {
+  let position = at;
+  const since = lines.filter(({ after }) => after >= at);
+  for (const line of since) {
+    const { after, entries } = line;
+    if (after !== position)
+      throw damaged(path, line, `expected change ${position + 1}, found ${after + 1}`);
+    position += entries.length;
+  }
+  return since;
+}
+
+function damaged(path: string, { number, offset }: Place, why: string): LogError {
+  return new LogError(
+    `${path}:${number}: damaged at byte ${offset}: ${why}; restore the log from a copy, or delete it to start without its changes`,
+  );
 }
 
 /** The offset of the newline that ends a line, or the end. */
@@ -121,11 +148,12 @@ function isWhole(bytes: Buffer, offset: number, end: number): boolean {
   return checksum === `${checksumOf(bytes.subarray(offset + CHECKSUM, end))} `;
 }
 
+/** Whether a whole line begins at an offset or after it, even if the newline before it is damaged. */
 function hasWholeLine(bytes: Buffer, from: number): boolean {
-  for (let offset = from; offset < bytes.length; ) {
-    const end = endOf(bytes, offset);
-    if (isWhole(bytes, offset, end)) return true;
-    offset = end + 1;
+  let start = bytes.indexOf(START, from + CHECKSUM - 1);
+  while (start >= 0) {
+    if (isWhole(bytes, start - CHECKSUM + 1, endOf(bytes, start))) return true;
+    start = bytes.indexOf(START, start + 1);
   }
   return false;
 }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { type ChangeLog, LogError, type Position } from '../log/change-log.ts';
 import { RecordedStore } from '../log/recorded-store.ts';
 import type { Store } from '../store.ts';
@@ -8,7 +8,7 @@ import { EMPTY } from './fingerprint.ts';
 import type { Mark, StoreEntry } from './log-lines.ts';
 import { realPathOf, removeDrafts } from './store-json.ts';
 import { logPathOf, readPair } from './stored-pair.ts';
-import { unwritable } from './unwritable.ts';
+import { MOUNT_POINT, unwritable } from './unwritable.ts';
 
 /** What a file holds that does not exist. */
 const NEW: Mark = { file: EMPTY, at: 0 };
@@ -70,11 +70,20 @@ function requireFile(path: string, real: string): void {
   if (!stats.isFile()) {
     throw new LogError(`${path}: it is a device or a pipe, which cannot hold a store`);
   }
+  if (isMountPoint(real)) throw new LogError(`${path}: ${MOUNT_POINT}`);
   if (stats.nlink > 1) {
     throw new LogError(
       `${path}: it has ${stats.nlink} names (hard links), and saving would separate them; remove the others or copy the file`,
     );
   }
+}
+
+/** Whether a file of its own is mounted at a path, as containers do. See proc(5). */
+function isMountPoint(path: string): boolean {
+  const table = '/proc/self/mountinfo';
+  if (!existsSync(table)) return false;
+  const mounts = readFileSync(table, 'utf8').split('\n');
+  return mounts.some((mount) => mount.split(' ')[4] === path);
 }
 
 async function lockOf(

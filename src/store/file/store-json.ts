@@ -3,8 +3,10 @@ import {
   createWriteStream,
   existsSync,
   fdatasync,
+  lstatSync,
   openSync,
   readdirSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -123,7 +125,9 @@ export async function draftOf(store: Store, real: string): Promise<StoreDraft> {
 export function realPathOf(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const folder = dirname(resolve(path));
-  return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path));
+  const real = join(existsSync(folder) ? realpathSync(folder) : folder, basename(path));
+  const isLink = lstatSync(real, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink ? realPathOf(resolve(dirname(real), readlinkSync(real))) : real;
 }
 
 /** Removes the drafts that killed processes left beside a file. */

@@ -3,7 +3,7 @@ import { codeOf } from '../../error-code.ts';
 import { LogError } from '../log/change-log.ts';
 import type { Store } from '../store.ts';
 import { fingerprintOf, isSame } from './fingerprint.ts';
-import { type LogContent, type Mark, readLog, type StoreEntry } from './log-lines.ts';
+import { type LogContent, linesSince, type Mark, readLog, type StoreEntry } from './log-lines.ts';
 import { StoreJson } from './store-json.ts';
 import { unwritable } from './unwritable.ts';
 
@@ -42,7 +42,7 @@ export async function readPair(path: string): Promise<StoredPair | undefined> {
     return undefined;
   }
   const mark = await markOf(path, log);
-  const since = log.lines.filter(({ after }) => after >= mark.at);
+  const since = linesSince(logPath, log, mark);
   const from = since[0]?.offset ?? log.size;
   return {
     store,

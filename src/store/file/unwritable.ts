@@ -2,6 +2,10 @@ import { codeOf } from '../../error-code.ts';
 import { STORE_LIMIT } from '../../read-text.ts';
 import { LogError } from '../log/change-log.ts';
 
+/** Why a mounted file cannot be used. */
+export const MOUNT_POINT =
+  'it is a mount point, which cannot be replaced; mount its folder instead';
+
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is exceeded',
@@ -12,7 +16,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'its folder does not exist',
   EISDIR: 'it is a folder',
   EFBIG: `a store of more than ${STORE_LIMIT / 1024 ** 2} MiB could not be read again`,
-  EBUSY: 'it is a mount point, which cannot be replaced; mount its folder instead',
+  EBUSY: MOUNT_POINT,
 };
 
 /** Says why a file cannot be written. */
