@@ -1,6 +1,6 @@
 import { type OperationId, operationShape } from '../contract/operations.ts';
 
-/** Facts that only the deployment can tell: ids, and what it has done so far. */
+/** Facts that only the deployment can provide: ids, and what it has done so far. */
 export type FactName =
   | 'pet'
   | 'largePet'
@@ -50,7 +50,7 @@ export const UNSEEN = 'petstore-mock-check';
 
 export const OTHER_ORIGIN = 'https://petstore-mock-check.example';
 
-/** Seconds of `rate-limit` that a burst has to fit in, and its requests: half more than in `10/s`. */
+/** The window of a burst in seconds, and its requests: 50% more than `rate-limit: 10/s` allows. */
 export const BURST = { seconds: 1, requests: 15 } as const;
 
 /** One character more than `name-limits: 255` allows. */

@@ -6,7 +6,7 @@ import { ruledBy } from './document-rules.ts';
 import { FACTS, factsOf, fill, type NamedOrders } from './facts.ts';
 import { asksFor, probeOf } from './probe-table.ts';
 
-/** What a check may do, and what it is told. */
+/** What a check may do, and what the user says about the deployment. */
 export interface CheckOptions {
   readonly writes: boolean;
   readonly orders: NamedOrders;
@@ -31,7 +31,7 @@ export interface PlannedRequest {
   readonly purposes: readonly string[];
 }
 
-/** The requests that a check sends, in order. What turns out to be unknown is left out. */
+/** The requests that a check sends, in order. Requests whose facts stay unknown are left out. */
 export function planCheck(options: CheckOptions): PlannedRequest[] {
   return ASK_NAMES.filter((name) => needs(name, options).length === 0).flatMap((name) => {
     const { method, path, body, key, times = 1, why, each } = ASKS[name];

@@ -98,7 +98,7 @@ export class DeploymentClient {
     this.#pace.rest(milliseconds);
   }
 
-  /** Closes the connections that are kept open. */
+  /** Closes idle connections. */
   close(): void {
     this.#agent.destroy();
   }
@@ -134,7 +134,7 @@ export class DeploymentClient {
       const { request: start } = this.#overTls ? https : http;
       const sent = start(options, resolve);
       sent.on('error', (error) => {
-        // The server closed a kept connection just before it was used again.
+        // The server closed an idle connection just as it was used again.
         const stale = sent.reusedSocket && codeOf(error) === 'ECONNRESET' && SAFE.test(method);
         if (stale) this.#exchange(request, signal).then(resolve, reject);
         else reject(error);

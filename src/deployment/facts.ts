@@ -1,7 +1,7 @@
 import { ASKS, type AskName, type FactName, SENT_ID } from './asks.ts';
 import { idIn, type JsonRecord, type Seen, withId } from './seen.ts';
 
-/** What the user told about the orders of the deployment. */
+/** What the user said about the orders of the deployment. */
 export interface NamedOrders {
   readonly cancel: readonly bigint[];
   readonly shipped: readonly bigint[];

@@ -12,7 +12,7 @@ import type { Exchange, JsonRecord } from './seen.ts';
 
 /** Something about a reply that differs from the document. */
 export interface Difference {
-  /** `new value`: the document has not seen it, and does not exclude it. */
+  /** `new value`: the document neither lists nor excludes it. */
   readonly where: 'status' | 'header' | 'body' | 'field' | 'type' | 'value' | 'new value';
   /** A header, or a place in the body: `$[].id` is the id of any record of a list. */
   readonly at?: string;
@@ -29,7 +29,7 @@ export function isBreak({ where }: Difference): boolean {
   return where !== 'new value';
 }
 
-/** A reply as far as it is compared. */
+/** The parts of a reply that are compared. */
 export type Compared = Pick<Exchange, 'status' | 'reply' | 'json' | 'header'>;
 
 /** Compares a reply with what the document says of its status, or of errors. */
@@ -135,7 +135,7 @@ function recordDifferences(name: RecordName, value: unknown, at: string): readon
   return found;
 }
 
-/** Whether a record is just as documented. Replies that are passed on are compared at full speed. */
+/** Whether a record is exactly as documented. A fast path: every reply of an upstream is compared. */
 function conforms(value: JsonRecord, fields: Fields): boolean {
   for (const name in fields) {
     const field = fields[name];

@@ -10,12 +10,12 @@ import { isDue } from './probes/order-probes.ts';
 import { type Difference, isBreak, replyDifferences } from './reply-differences.ts';
 import { type Exchange, roundedTwin, type Seen } from './seen.ts';
 
-/** Whether a deployment keeps what the document says of a reply. */
+/** Whether a deployment follows what the document says of a reply. */
 export interface ReplyVerdict {
   readonly operation: OperationId;
   readonly status: number;
   readonly verdict: 'as-documented' | 'different' | 'not-tried';
-  /** How it differs, and values that the document has not seen. */
+  /** How it differs, and values that the document does not list. */
   readonly differences?: readonly Difference[];
 }
 

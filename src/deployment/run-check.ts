@@ -11,7 +11,7 @@ import { Exchange, Seen } from './seen.ts';
 /** What sends the requests of a check. */
 export type Sender = Pick<DeploymentClient, 'send' | 'rest'>;
 
-/** So many requests without a reply, one after the other, end a check. */
+/** Consecutive requests without a reply that end a check. */
 const MOST_FAILURES = 3;
 
 /**
@@ -56,7 +56,7 @@ export async function runCheck(
 
 type Facts = ReadonlyMap<FactName, string | undefined>;
 
-/** Sends a request as often as it is to be sent. */
+/** Sends a request as often as its definition says. */
 async function send(
   client: Sender,
   name: AskName,

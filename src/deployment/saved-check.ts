@@ -56,11 +56,11 @@ export function changesSince(earlier: EarlierCheck, report: CheckReport): CheckC
   });
 }
 
-/** The verdicts of a check by subject, without those that are open. */
+/** The verdicts of a check by subject, except open ones. */
 type EarlierCheck = ReadonlyMap<string, string>;
 
 /**
- * Reads the verdicts in a saved config or in a report.
+ * Reads the verdicts from a saved config or a report.
  *
  * @returns undefined if a value is neither
  */

@@ -67,7 +67,7 @@ function contentOf(bytes: Buffer): Body {
   return bytes.length === 0 ? NO_BODY : { kind: 'json', text: bytes.toString() };
 }
 
-/** A request whose reply was delayed already; its duration includes that. */
+/** A request whose reply was already delayed; the duration includes that. */
 function late(asked: ServiceRequest, { kind, delay }: Outcome): ServiceRequest {
   if (kind === 'fault' || delay === 0) return asked;
   return { ...asked, receivedAt: asked.receivedAt + delay };

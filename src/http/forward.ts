@@ -14,7 +14,7 @@ import type { ServiceRequest } from './service-request.ts';
 /**
  * Passes a request on to the upstream of its sandbox, and the reply back, as the sandbox's rules say.
  *
- * @param below what the target asks of the service, as `belowBase` tells it
+ * @param below what the target asks of the service, as `belowBase` returns it
  * @param settle records and sends an outcome without a reply of the upstream
  */
 export async function forward(
@@ -96,7 +96,7 @@ function gatewayError({ choices }: World, { late, message }: UpstreamError): Rep
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** An upstream can be a mock. */
+/** The upstream can itself be a mock. */
 const OF_MOCK: ReadonlySet<string> = new Set(['mock-basis']);
 
 /**

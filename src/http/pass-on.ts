@@ -4,10 +4,10 @@ import type { DeploymentBody, StreamedBody } from '../service/reply.ts';
 import { endWith } from './end-with.ts';
 import { without } from './hop-headers.ts';
 
-/** The most that is held of any body on its way to an upstream or back, in bytes. */
+/** The most bytes held of a body, in either direction. */
 export const MOST_HELD = 64 * 1024;
 
-/** Sends a deployment's reply while it arrives, no faster than the client reads. */
+/** Streams a deployment's reply at the pace of the client. */
 export function passOn(
   response: ServerResponse,
   status: number,
@@ -18,7 +18,7 @@ export function passOn(
   const length = contentLength(headers);
   const bare = req.method === 'HEAD' || status === 204 || status === 304;
   const chunked = length === undefined && req.httpVersion === '1.1' && !bare;
-  response.sendDate = false; // the deployment's, or none
+  response.sendDate = false; // the deployment's Date, or none
   response.writeHead(status, phrase, chunked ? headers : without(headers, TRAILER));
 
   let size = 0;
@@ -28,7 +28,7 @@ export function passOn(
     size += chunk.length;
     if (size > MOST_HELD) held = undefined;
     held?.push(chunk);
-    // With these bytes the client has all of it.
+    // The last bytes: the client now has the whole reply.
     if (size === length) last = chunk;
     else if (!response.write(chunk)) {
       pause(from);
@@ -74,7 +74,7 @@ function pairsOf(headers: readonly string[]): [string, string][] {
 }
 
 /**
- * Reads a body up to what may be held. The rest stays in it.
+ * Reads a body up to the limit. The rest stays in the stream.
  *
  * @param broken called instead if it breaks off
  */
@@ -110,7 +110,7 @@ export function discard(from: DeploymentBody): void {
   else from.destroy();
 }
 
-/** Stops a body and its connection, which would read two chunks ahead. */
+/** Pauses a body and its connection, which would otherwise read two chunks ahead. */
 function pause(from: DeploymentBody): void {
   from.pause();
   from.socket?.pause();
@@ -121,7 +121,7 @@ function resume(from: DeploymentBody): void {
   from.resume();
 }
 
-/** What to end with each connection. One listener serves all replies on a connection. */
+/** What to call when a connection closes. One listener serves all replies on it. */
 const leaving = new WeakMap<Socket, Set<() => void>>();
 
 /**

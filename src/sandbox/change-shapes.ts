@@ -40,7 +40,7 @@ const CHOICES = convert(ASSUME, (assume) => chooseOptions(assume));
 /** Without a URL, the mock answers. */
 const UPSTREAM = object({ url: maybe(ANY_TEXT), key: maybe(ANY_TEXT) });
 
-/** What a restart was from: its scenarios, or nothing for the origin. */
+/** What a restart started from: its scenarios, or nothing for the origin. */
 const START = object({ scenarios: maybe(list(SCENARIO_SOURCE)) });
 
 /** The parts of a change whose numbers a double can hold. */

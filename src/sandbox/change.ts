@@ -29,7 +29,7 @@ type Cleared = 'journal' | 'evidence';
 
 /** All settings but the snapshots. */
 export interface Settings {
-  /** What the sandbox was restarted from; `origin` if a reset did. */
+  /** What the sandbox was restarted from; `origin` after a reset. */
   readonly start: Start | 'origin';
   /** When that was, by the sandbox's clock. */
   readonly startedAt: number;

@@ -28,7 +28,7 @@ export interface Made<Change> {
 export interface Replica<Change, Snapshot> {
   /** Runs work. If it throws, nothing is changed. */
   record(work: () => void): Made<Change>;
-  /** Makes a change that another copy of the state has recorded. */
+  /** Applies a change that another copy of the state has recorded. */
   apply(change: Change): void;
   /** The whole state. It costs the same whatever its size. */
   snapshot(): Snapshot;
@@ -215,7 +215,7 @@ export class Commits<Change, Snapshot> {
     this.#position = position;
   }
 
-  /** Folds the log beside other work. A log that fails to tries again later. */
+  /** Folds the log in the background. After a failure, the log tries again later. */
   #fold(): void {
     if (this.#folding || !this.#log.isFoldDue) return;
     this.#folding = true;
@@ -226,7 +226,7 @@ export class Commits<Change, Snapshot> {
   }
 }
 
-/** Whether the log has taken nothing else: it waits for another server, which has the turn. */
+/** Whether the log took nothing else and only waits for the turn of another server. */
 function isBusy({ snapshot, entries }: Missed<unknown, unknown>): boolean {
   return snapshot === undefined && entries.length === 0;
 }

@@ -11,7 +11,7 @@ export class FleetError extends LogError {
   override readonly name = 'FleetError';
 }
 
-/** What all servers of a fleet must have in common: values by what they are about. */
+/** What all servers of a fleet must have in common, by name. */
 export type FleetTerms = Readonly<Record<string, string>>;
 
 /** The terms of a server. Long ones and secrets are hashed. */

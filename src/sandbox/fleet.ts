@@ -81,7 +81,7 @@ export class Fleet {
     );
   }
 
-  /** That Redis cannot be reached, and why; undefined while it can. */
+  /** Why Redis cannot be reached; undefined while it can. */
   get problem(): string | undefined {
     return this.#redis.problem;
   }
@@ -114,7 +114,7 @@ export class Fleet {
   async delete(name: string): Promise<boolean> {
     const incarnation = await this.#directory.find(name);
     if (incarnation === undefined) return false;
-    // Before its name: whoever still finds the name finds that its log is gone.
+    // The log goes first: whoever still finds the name sees that its log is gone.
     const isFirst = await RedisLog.remove(this.#redis, keyName(name, incarnation));
     await this.#directory.leave(name, incarnation);
     return isFirst;
@@ -134,7 +134,7 @@ export class Fleet {
   async #create(opening: Opening, lost: string): Promise<Created> {
     const { name, initial } = opening;
     const fresh = drawIncarnation();
-    // Before its name: whoever finds the name finds its log.
+    // The log comes first: whoever finds the name finds its log.
     await this.#logOf(opening, fresh).create(initial());
     const incarnation = await this.#directory.enter(name, fresh, lost);
     if (incarnation !== fresh) await RedisLog.remove(this.#redis, keyName(name, fresh));
@@ -154,7 +154,7 @@ function keyName(name: string, incarnation: string): string {
   return `${name}~${incarnation}`;
 }
 
-/** Unlike that of any sandbox that ever had the same name: 72 bits. */
+/** Distinguishes a sandbox from all earlier ones of its name: 72 bits. */
 function drawIncarnation(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(9))).toString('base64url');
 }

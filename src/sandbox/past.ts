@@ -14,7 +14,7 @@ export interface Evidence {
   readonly findings: Pick<Findings, 'kept' | 'counts'>;
 }
 
-/** The evidence of sandboxes that were reset or deleted, in the form of one more sandbox. */
+/** The evidence of sandboxes that were reset or deleted, gathered as if from one sandbox. */
 export class Past implements Evidence {
   readonly kept: Finding[];
   readonly counts: FindingCount[];

@@ -21,7 +21,7 @@ import {
 } from './change-shapes.ts';
 import type { OpenUpstream, Upstream } from './upstream.ts';
 
-/** What a server loads, since a text only names it. */
+/** What a server has to load, since texts only name it. */
 export interface Loading {
   /** What a reset of the sandbox returns to. */
   readonly origin: Start;
@@ -97,7 +97,7 @@ export class SandboxTexts implements LogTexts<Change, SandboxSnapshot> {
     return { store: changed(from, store), state };
   }
 
-  /** Whether the journal counts on an entry for some time: it is an exchange. */
+  /** Whether the journal needs an entry for some time: whether it is an exchange. */
   isLasting({ exchange }: Change): boolean {
     return exchange !== undefined;
   }

@@ -106,8 +106,7 @@ export class Sandboxes {
   }
 
   /**
-   * The sandbox of a name, created if it is new. Of a fleet, it may turn out later that it cannot be
-   * created.
+   * The sandbox of a name, created if it is new. In a fleet, its creation can still fail later.
    *
    * @returns undefined if the limit of sandboxes is reached
    */
@@ -122,7 +121,7 @@ export class Sandboxes {
     const sandbox = this.#open(name);
     this.#named.set(name, sandbox);
     if (this.#fleet !== undefined && this.#named.size > MOST_HELD) {
-      // The first one that was opened. Its next use reads it again.
+      // Drops the one opened first. Its next use reads it again.
       const [oldest = name] = this.#named.keys();
       this.#named.delete(oldest);
     }
@@ -239,7 +238,7 @@ export class Sandboxes {
     return findingsOf(this.#evidenceOf(all).map((it) => it.findings));
   }
 
-  /** What this server has answered since it counts: since its start, or since this was first read. */
+  /** Counts of what this server has answered since its start, or since this was first read. */
   get meter(): Meter {
     this.#share.meter ??= new Meter();
     return this.#share.meter;

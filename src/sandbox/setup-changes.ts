@@ -59,7 +59,7 @@ function snapshotChanges(was: Setup, is: Setup): readonly SnapshotChange[] {
 
 type Keys = Iterable<number | string>;
 
-/** The counts that were noted, as they are now; undefined if none were. */
+/** The current values of the noted counts; undefined if none were noted. */
 export function countsChange(setup: Setup, notes: readonly CountNote[]): CountsChange | undefined {
   if (notes.length === 0) return undefined;
   const keys = new Map<object, Set<number | string>>();

@@ -34,7 +34,7 @@ test('check prints its verdicts, saves what it found, and exits with 3 if someth
     ...['--junit', file('check.xml'), '--html', file('check.html')],
   ]);
   expect(code).toBe(3);
-  expect(stderr).toMatch(/will get up to \d+ requests, all of which only read/);
+  expect(stderr).toMatch(/will get up to \d+ requests, none of which write/);
   expect(stderr).toContain('unknown-pet: 404 before, 400 now');
   expect(stderr).not.toContain('pets-order');
   const report = JSON.parse(stdout);

@@ -51,7 +51,7 @@ export const check: Command = async ({ positionals: [url], terminal, ...settings
   const compare = flags.against === undefined ? undefined : await comparison(flags.against);
   const requests = plan.reduce((sum, { times }) => sum + times, 0);
   const writing = plan.filter(({ method }) => !SAFE.test(method)).length;
-  const changing = writing === 0 ? 'all of which only read' : `${writing} of which write`;
+  const changing = writing === 0 ? 'none of which write' : `${writing} of which write`;
   const told = `up to ${counted(requests, 'request')}, ${changing}`;
   await askConsent(client.url, told, flags.yes, terminal);
   const keys = [
@@ -115,5 +115,5 @@ async function comparison(file: string): Promise<(report: CheckReport) => readon
   if (!parsed.ok) throw new UsageError(`--against: ${parsed.problem}`);
   const earlier = earlierCheck(parsed.value);
   if (earlier !== undefined) return (report) => changesSince(earlier, report);
-  throw refusal('--against', `a file that check wrote with --save or --json at ${file}`, 'another');
+  throw refusal('--against', `a file from check --save or --json at ${file}`, 'other JSON');
 }

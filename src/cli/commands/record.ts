@@ -29,7 +29,7 @@ export const record: Command = async ({ positionals: [url], terminal, ...setting
   const key = keyOf(settings);
   await askConsent(
     client.url,
-    'at least 3 GET requests, one more for each further page, filter or animal',
+    'at least 3 GET requests, plus one for each further page, filter or animal',
     yes,
     terminal,
   );
@@ -42,7 +42,7 @@ export const record: Command = async ({ positionals: [url], terminal, ...setting
   return 0;
 };
 
-/** The earlier recording in a file. A path, even if it looks like the name of a shipped fixture. */
+/** The earlier recording in a file. A bare name is a path too, not a shipped fixture. */
 async function earlierIn(file: string): Promise<Store> {
   try {
     return await loadFixture(resolve(file));

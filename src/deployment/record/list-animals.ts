@@ -14,7 +14,7 @@ const REFUSALS: readonly number[] = [400, 404, 410, 422];
 
 /**
  * Finds the animals of a deployment: by pages, then by status, then by id. The document does not say
- * how a further page is asked for: this follows `Link`, and otherwise tries `offset`.
+ * how to request the next page: this follows `Link`, and otherwise tries `offset`.
  */
 export class AnimalSearch {
   /** By id. */
@@ -50,7 +50,7 @@ export class AnimalSearch {
     const isWhole = total === undefined ? ended && byStatus + byId === 0 : this.found.size >= total;
     if (isWhole) return [];
     return [
-      `animals: GET /pets lists ${byPage} and no further page; ${byStatus} more were found by status and ${byId} by id; ${this.#missing()}`,
+      `animals: GET /pets lists ${byPage} and has no next page; ${byStatus} more were found by status and ${byId} by id; ${this.#missing()}`,
     ];
   }
 
@@ -61,7 +61,7 @@ export class AnimalSearch {
     return `others may be missing${except}`;
   }
 
-  /** Lists the animals of each status that was not asked for yet. New ones can turn up meanwhile. */
+  /** Lists the animals of each status that was not listed yet. This can reveal more statuses. */
   async #filter(): Promise<void> {
     for (const [status, isWhole] of this.#statuses) {
       if (isWhole === undefined) this.#statuses.set(status, await this.#list(status));

@@ -94,7 +94,7 @@ function bodyOf(path: string, { status, body }: DeploymentReply): unknown {
   throw new RecordError(`GET ${path}: expected JSON, found ${describe(text)}`);
 }
 
-/** Characters of an Error's code and message that are repeated. */
+/** The most characters of an Error's code and message that a message repeats. */
 const LONGEST_REASON = 200;
 
 function reasonIn(text: string): string {

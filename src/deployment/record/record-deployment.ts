@@ -58,7 +58,7 @@ function withoutLost(order: Order, lost: ReadonlySet<bigint>): Order {
   return rest;
 }
 
-/** Ids that a message lists. */
+/** The most ids that a message lists. */
 const MOST_IDS = 5;
 
 function lostAnimals(lost: ReadonlySet<bigint>): string[] {

@@ -15,13 +15,13 @@ export interface RecordedOrders {
   readonly gaps: readonly string[];
 }
 
-/** Makes stored orders of those that a deployment shows: with a status, and only with an id. */
+/** Turns the orders that a deployment shows into stored orders: each needs an id and gets a status. */
 export function recordOrders(
   shown: readonly ShownOrder[],
   unknownStatus: OrderStatus,
 ): RecordedOrders {
   const orders: Order[] = [];
-  /** What orders of unknown status show in its place. */
+  /** What orders of unknown status have in that field. */
   const unknown: unknown[] = [];
   for (const { record, members } of shown) {
     const { id, ...rest } = record;
@@ -34,10 +34,9 @@ export function recordOrders(
   const withoutId = shown.length - orders.length;
   if (withoutId > 0) gaps.push(`orders: ${counted(withoutId, 'order')} without an id left out`);
   if (unknown.length > 0) {
-    const count = `${counted(unknown.length, 'order')} of ${orders.length}`;
     const instead = listed([...new Set(unknown)].map(describe), 'or');
     gaps.push(
-      `orders: ${count} recorded as ${unknownStatus} (--unknown-status); the status shown is ${instead}`,
+      `orders: ${unknown.length} of ${orders.length} have an unknown status (found ${instead}); recorded as ${unknownStatus} (--unknown-status)`,
     );
   }
   if (orders.every(({ status }) => status !== 'cancelled')) {

@@ -32,7 +32,7 @@ export function compareReply(world: World, call: Call, reply: ComparedReply): Co
 
 const EMPTY = createStore(storeBaseOf({ animals: [], inventory: [], orders: [] }));
 
-/** Records that nobody knows. Notes whether an operation looks at them. */
+/** Records that are unknown. Notes whether an operation looks at them. */
 class UnknownStore implements Store {
   isRead = false;
 
@@ -67,7 +67,7 @@ function expectedReply(world: World, call: Call): Reply | undefined {
   return store.isRead ? undefined : reply;
 }
 
-/** The body as the mock would have received it; undefined if too little of it is held to know. */
+/** The body as the mock would have received it; undefined if the mock holds too little of it. */
 function receivedBody({ choices }: World, { body }: Call): ReceivedBody | undefined {
   const limit = BODY_LIMITS[choices['body-limit']];
   if (body.kind === 'none') return body;

@@ -21,7 +21,7 @@ export interface UpstreamSettings {
   readonly timeout?: number | undefined;
 }
 
-/** Passes requests on to a deployment over connections that are kept. Follows no redirect. */
+/** Passes requests on to a deployment over keep-alive connections. Follows no redirect. */
 export class UpstreamClient implements Upstream {
   readonly url: string;
   readonly key: string | undefined;
@@ -86,7 +86,7 @@ export class UpstreamClient implements Upstream {
       (body ?? sent).destroy(late);
     });
     sent.on('error', (error) => {
-      // The deployment closed a kept connection just before it was used again.
+      // The deployment closed an idle connection just as it was used again.
       const stale = sent.reusedSocket && codeOf(error) === 'ECONNRESET' && body === undefined;
       if (stale && SAFE.test(method) && !isStream(request.body))
         this.#send(request, resolve, reject);

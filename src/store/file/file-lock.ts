@@ -102,7 +102,7 @@ function hold(path: string, own: Holder, patience: number, onLost = () => {}): F
     rmSync(lock, { force: true });
     return false;
   };
-  /** Beats, unless the lock was lost. */
+  /** Updates the heartbeat, unless the lock was lost. */
   const beat = (): boolean => {
     if (lost) return false;
     // Others may already count this lock as stale: whoever moves the file first wins.

@@ -21,7 +21,7 @@ import { logPathOf, readPair, type StoredPair } from './stored-pair.ts';
 import { syncFolder } from './sync-folder.ts';
 import { unwritable } from './unwritable.ts';
 
-/** What the file holds, beside a position. */
+/** The state that the file holds. */
 export interface StoreSnapshot {
   readonly store: Store;
 }
@@ -32,25 +32,25 @@ export interface FileLogParts {
   /** Its path with links resolved. */
   readonly real: string;
   readonly lock: FileLock;
-  /** The state that the log keeps: everyone who appends has changed it before. */
+  /** The state that the log keeps. Callers change it before they append. */
   readonly store: RecordedStore;
   readonly position: Position;
-  /** What the file holds. */
+  /** The content of the file, and its position. */
   readonly mark: Mark;
   readonly onNotice: (message: string) => void;
 }
 
-/** A log is folded when it is longer than the file, and than this. */
+/** A log is folded when it is longer than both the file and this many bytes. */
 const SHORTEST_FOLD = 4 * 1024 * 1024;
 
 /** Milliseconds from a fold that failed to the next one. */
 const PAUSE = 30_000;
 
-/** Records that are set and removed in a change up to which it becomes a line of the log. */
+/** The most records that a line of the log sets and removes. A larger change writes the whole file. */
 const MOST_IN_LINE = 20_000;
 
 /**
- * Keeps a store in a file, and what has changed since in a log beside it. The log exists only while it
+ * Keeps a store in a file, and later changes in a log beside it. The log exists only while it
  * has changes. A change that replaces many records is kept by writing the whole file.
  */
 export class FileLog implements ChangeLog<StoreEntry, StoreSnapshot> {
@@ -136,7 +136,7 @@ export class FileLog implements ChangeLog<StoreEntry, StoreSnapshot> {
   /** Starts with what was found: writes a new file, or takes over the log of an ended server. */
   async begin(pair: StoredPair | undefined): Promise<void> {
     if (pair === undefined) await this.#writeWhole(this.#position);
-    // In a new file, to which no paused server can append.
+    // A new file: no paused server has it open for appending.
     else if (pair.lines.length > 0) await this.#startLog(pair.lines);
     else rmSync(logPathOf(this.#parts.real), { force: true });
   }
@@ -200,7 +200,7 @@ export class FileLog implements ChangeLog<StoreEntry, StoreSnapshot> {
     await this.#place(draft, at);
   }
 
-  /** Makes a draft the file. The log knows both, so that a crash may leave either. */
+  /** Renames a draft to the file. The log knows both contents, so a crash may leave either. */
   async #place(draft: StoreDraft, at: Position): Promise<void> {
     const { real } = this.#parts;
     const mark = { file: draft.fingerprint, at };
@@ -246,7 +246,7 @@ export class FileLog implements ChangeLog<StoreEntry, StoreSnapshot> {
     });
   }
 
-  /** Makes a log that knows the content of the file. Without success, none of it is left. */
+  /** Creates a log that starts with the mark of the file, and removes it if `use` fails. */
   async #withNewLog(use: (log: LogFile) => Promise<void>): Promise<void> {
     const { real } = this.#parts;
     const log = new LogFile(logPathOf(real), statSync(real).mode);

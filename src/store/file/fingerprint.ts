@@ -11,7 +11,7 @@ export interface Fingerprint {
 /** The fingerprint of an empty file. */
 export const EMPTY: Fingerprint = { size: 0, crc32: 0 };
 
-/** The fingerprint of a content that goes on with these bytes. */
+/** The fingerprint after these bytes are appended. */
 export function extended({ size, crc32: before }: Fingerprint, bytes: Buffer): Fingerprint {
   return { size: size + bytes.length, crc32: crc32(bytes, before) };
 }

@@ -105,7 +105,7 @@ export class LogFile {
     }
   }
 
-  /** Removes what a failed append has left. */
+  /** Removes the bytes that a failed append left. */
   #mend(): void {
     ftruncateSync(this.#descriptor, this.#size);
     this.#isTorn = false;

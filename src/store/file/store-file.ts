@@ -10,13 +10,13 @@ import { realPathOf, removeDrafts } from './store-json.ts';
 import { logPathOf, readPair } from './stored-pair.ts';
 import { MOUNT_POINT, unwritable } from './unwritable.ts';
 
-/** What a file holds that does not exist. */
+/** The content of a file that does not exist. */
 const NEW: Mark = { file: EMPTY, at: 0 };
 
 /** A store and its file. */
 export interface OpenStoreFile {
   readonly store: RecordedStore;
-  /** Keeps the changes of the store. To close it folds them into the file, and unlocks that. */
+  /** Keeps the changes of the store. Closing it folds them into the file and releases the lock. */
   readonly log: ChangeLog<StoreEntry, StoreSnapshot>;
   readonly position: Position;
 }
@@ -92,7 +92,7 @@ async function lockOf(
   options: LockOptions,
   onNotice: (message: string) => void,
 ): Promise<FileLock> {
-  const onLost = (): void => onNotice(`${lost(path)}; no change is saved any more`);
+  const onLost = (): void => onNotice(`${lost(path)}; it saves no more changes`);
   const taken = await takeLock(real, { ...options, onLost }).catch((error: unknown) => {
     throw unwritable(path, error);
   });

@@ -30,7 +30,7 @@ const DRAFT = /^(?:log\.)?[\da-f-]+\.draft$/;
 /** The end of the name of a lock that is being created or removed. */
 const LOCK_DRAFT = /^lock\.[\da-f-]+$/;
 
-/** Milliseconds after which that has long ended. */
+/** Milliseconds after which such a lock is a leftover. */
 const MOMENT = 60_000;
 
 const syncData = promisify(fdatasync);
@@ -47,7 +47,7 @@ export interface StoreDraft {
   readonly fingerprint: Fingerprint;
 }
 
-/** Bytes after which a draft is synced: the disk stays free for others. */
+/** A draft is synced after this many bytes, so that no single sync blocks the disk for long. */
 const SYNCED_AT_ONCE = 1024 * 1024;
 
 /**

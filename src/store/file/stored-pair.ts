@@ -7,7 +7,7 @@ import { type LogContent, linesSince, type Mark, readLog, type StoreEntry } from
 import { StoreJson } from './store-json.ts';
 import { unwritable } from './unwritable.ts';
 
-/** What a file of a store and its log hold. */
+/** The content of a store file and its log. */
 export interface StoredPair {
   readonly store: Store;
   /** What the file holds. */

@@ -8,7 +8,7 @@ export class RecordedCollection<R extends object> extends Collection<R> {
   start: Collection<R> | undefined;
   /** The records before, by id; undefined for those that did not exist. */
   #before = new Map<bigint, R | undefined>();
-  /** The collection before its first change as a whole. Later changes need no notes. */
+  /** The collection before it was first replaced as a whole. Later changes need no notes. */
   #whole: Collection<R> | undefined;
   #highest: bigint | undefined;
 
@@ -43,7 +43,7 @@ export class RecordedCollection<R extends object> extends Collection<R> {
     super.restore(other);
   }
 
-  /** Makes a change that was recorded before. Is not recorded again. */
+  /** Applies a recorded change, without recording it again. */
   apply({ from, remove = [], set = [], highest }: CollectionChange<R>): void {
     if (from !== undefined) super.restore(from === 'start' ? this.#startOf() : from);
     super.deleteAll(new Set(remove));
@@ -97,7 +97,7 @@ export class RecordedCollection<R extends object> extends Collection<R> {
   }
 
   #startOf(): Collection<R> {
-    if (this.start === undefined) throw new Error('The store does not know what it began with.');
+    if (this.start === undefined) throw new Error('The store does not know its first records.');
     return this.start;
   }
 }

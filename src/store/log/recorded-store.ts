@@ -49,7 +49,7 @@ export class RecordedStore implements Store {
     };
   }
 
-  /** Makes a change that was taken before, here or from an equal store. Is not recorded again. */
+  /** Applies a change that was recorded here or in an equal store, without recording it again. */
   apply({ animals, inventory, orders }: StoreChange): void {
     if (animals !== undefined) this.animals.apply(animals);
     if (inventory !== undefined) this.inventory.apply(inventory);

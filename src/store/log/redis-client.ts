@@ -23,7 +23,7 @@ export function isRefusal(error: unknown): error is Error {
 /**
  * Connects and logs in: to one Redis, or to all nodes of its cluster. Never reconnects.
  *
- * @param silence after so many milliseconds without a reply, Redis counts as unreachable
+ * @param silence milliseconds without a reply after which Redis counts as unreachable
  */
 export async function openClient(address: RedisAddress, silence: number): Promise<RedisClient> {
   const { database, ...options } = optionsFor(address, silence);
@@ -62,7 +62,7 @@ function optionsFor(
   } as const;
 }
 
-/** What a client of one Redis and one of a cluster have in common. */
+/** The common part of the clients of a single Redis and of a cluster. */
 interface Connecting {
   readonly connect: () => Promise<unknown>;
   readonly destroy: () => void;

@@ -7,7 +7,7 @@ import type { RedisScript } from './redis-scripts.ts';
 /** How long a command waits for a Redis that does not answer, in milliseconds. */
 const PATIENCE = 5000;
 
-/** After so long without a reply to what was sent, the connection counts as lost; in milliseconds. */
+/** Milliseconds without a reply after which the connection counts as lost. */
 const SILENCE = 2000;
 
 /** Pauses between attempts to connect, in milliseconds; the last one repeats. */
@@ -35,19 +35,19 @@ export class RedisConnection {
     void this.#stayConnected();
   }
 
-  /** That Redis cannot be reached, and why; undefined while it can. */
+  /** Why Redis cannot be reached; undefined while it can. */
   get problem(): string | undefined {
     return this.#client === undefined ? this.#unreachable(false).message : undefined;
   }
 
-  /** How often a connection was lost: each time, commands may have been run twice. */
+  /** How often a connection was lost. Each time, commands may have run twice. */
   get losses(): number {
     return this.#losses;
   }
 
   /**
-   * Runs a command. Repeats it on a new connection if the old one is lost, so it must be one that may
-   * be repeated.
+   * Runs a command. Repeats it on a new connection if the old one is lost, so it must be safe to
+   * repeat.
    *
    * @throws LogError if Redis refuses it, or cannot be reached for some seconds
    */
@@ -55,7 +55,7 @@ export class RedisConnection {
     return this.#run(args, false);
   }
 
-  /** @param done whether it may have been run before */
+  /** @param done whether it may have run before */
   async #run(args: readonly string[], done: boolean): Promise<unknown> {
     const until = this.#patienceEnds();
     for (let maybeDone = done; ; ) {

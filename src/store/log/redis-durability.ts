@@ -1,11 +1,11 @@
 import { LogError } from './change-log.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
-/** `XRANGE` with an excluded start came with it. */
+/** The first version with exclusive ranges in `XRANGE`. */
 const OLDEST = [6, 2] as const;
 
 /**
- * What this Redis loses by its own settings, a sentence each.
+ * What this Redis can lose because of its settings, a sentence each.
  *
  * @throws LogError if it is too old
  */

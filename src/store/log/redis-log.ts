@@ -21,7 +21,7 @@ export interface LogTexts<Entry, Snapshot> {
   readonly readEntry: (text: string) => Entry | Promise<Entry>;
   readonly writeSnapshot: (snapshot: Snapshot) => string;
   readonly readSnapshot: (text: string) => Snapshot | Promise<Snapshot>;
-  /** Whether an entry is one of those that stay readable for some time. */
+  /** Whether an entry stays readable for some time. */
   readonly isLasting: (entry: Entry) => boolean;
 }
 

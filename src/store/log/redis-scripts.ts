@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 /** A script that Redis runs as one step. */
 export interface RedisScript {
   readonly text: string;
-  /** By which Redis knows it. */
+  /** The hash that Redis knows it by. */
   readonly sha1: string;
 }
 
@@ -33,7 +33,7 @@ const TOGETHER = 1000;
  */
 
 /**
- * Creates a log that expires unless something reads it: its creator may end before anybody learns of it.
+ * Creates a log that expires unless something reads it: its creator may crash before it registers the name.
  *
  * KEYS: head, entries, snapshot. ARGV: token, snapshot, seconds to live.
  */
@@ -48,9 +48,9 @@ return 'created'
 const TURN = 50;
 
 /**
- * Appends entries after a position, or tells what came after it. Without entries, it only tells. An
- * append that is repeated changes nothing. A server that was behind has the next turn, so that servers
- * that are nearer to Redis or have less to do do not always win.
+ * Appends entries after a position, or returns what came after it. Without entries, it only reads. An
+ * append that is repeated changes nothing. A server that was behind has the next turn, so that a server
+ * closer to Redis, or with less to do, does not always win.
  *
  * KEYS: head, entries, snapshot. ARGV: position, the token of the append that led to it (empty if
  * unknown), token of this append, most messages to return, server, entries…

@@ -117,7 +117,7 @@ describe('animals', () => {
     expect(ids).toEqual([...range(1, 100), 200, ...range(251, 350)]);
     expect(asked.filter((path) => path.endsWith('status=lost'))).toHaveLength(1);
     expect(gaps[0]).toBe(
-      'animals: GET /pets lists 100 and no further page; 50 more were found by status and 51 by id; others may be missing, but none with status pending, sold or lost',
+      'animals: GET /pets lists 100 and has no next page; 50 more were found by status and 51 by id; others may be missing, but none with status pending, sold or lost',
     );
   });
 
@@ -132,7 +132,7 @@ describe('animals', () => {
     });
     expect(ids).toEqual([...range(1, 10), 12]);
     expect(gaps[0]).toContain(
-      'lists 10 and no further page; 0 more were found by status and 1 by id',
+      'lists 10 and has no next page; 0 more were found by status and 1 by id',
     );
     expect(gaps[0]).toMatch(/others may be missing$/);
   });
@@ -187,7 +187,7 @@ describe('orders', () => {
     ]);
     expect(gaps).toEqual([
       'orders: 1 order without an id left out',
-      'orders: 2 orders of 6 recorded as shipped (--unknown-status); the status shown is "returned" or nothing',
+      'orders: 2 of 6 have an unknown status (found "returned" or nothing); recorded as shipped (--unknown-status)',
     ]);
   });
 });
