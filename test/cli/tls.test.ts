@@ -28,7 +28,8 @@ describe('a server under --tls', () => {
     const { url, stop } = await startCommand(['--port', '0', '--tls', '--tls-write', file]);
     const { protocol, port, origin } = new URL(url);
     expect(protocol).toBe('https:');
-    const health = (args: readonly string[], env = {}) => runCommand(['health', ...args], env);
+    const health = (args: readonly string[], env = {}) =>
+      runCommand(['health', '--timeout', '60000', ...args], env);
     const [plain, secure, variable, unverified, verified] = await Promise.all([
       health(['--port', port]),
       health(['--port', port, '--tls']),

@@ -84,7 +84,8 @@ export function fixtureFile(content: string | object): string {
 }
 
 function serve(app: RequestListener): Promise<Opened> {
-  const server = createServer(app);
+  // A busy machine takes longer between two requests than the 5 s that Node keeps a connection.
+  const server = createServer({ keepAliveTimeout: 0 }, app);
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', () => {
