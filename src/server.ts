@@ -5,8 +5,8 @@ import { BASE_PATH } from './contract/operations.ts';
 import { isLoopbackName } from './control/loopback.ts';
 import { DEFAULTS } from './defaults.ts';
 import { Upstreams } from './deployment/upstream/upstreams.ts';
-import type { CoverageReport } from './evidence/coverage.ts';
 import type { FindingsReport } from './evidence/findings.ts';
+import type { CoverageReport } from './evidence/report-shapes.ts';
 import { createListener, type Timeouts } from './http/listener.ts';
 import {
   type Certificate,

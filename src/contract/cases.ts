@@ -43,11 +43,12 @@ export interface DocumentedCase {
 }
 
 /** The cases of a reply. A case of several operations has the same id in each. */
-const of = <Id extends string>(
+const of = (
   operation: OperationId,
   status: number,
-  sentences: Readonly<Record<Id, string>>,
-) => ({ operation, status, sentences });
+  sentences: Readonly<Record<string, string>>,
+): DocumentedCase[] =>
+  Object.entries(sentences).map(([id, sentence]) => ({ id, operation, status, sentence }));
 
 /** For every operation: "Missing or invalid API key". */
 const UNAUTHORIZED = {
@@ -61,7 +62,8 @@ const ENTRY = {
   'entry-unseen-status': 'An inventory entry has a status that the document has not seen.',
 };
 
-const GROUPS = [
+/** The cases within replies that the document distinguishes. */
+export const DOCUMENTED_CASES: readonly DocumentedCase[] = [
   of('listPets', 200, {
     'limit-absent': 'No limit is given, so the page has at most 20 animals.',
     'limit-1': 'The smallest limit, 1.',
@@ -123,13 +125,4 @@ const GROUPS = [
   of('cancelOrder', 409, {
     'order-shipped': 'The order has shipped, rather than been cancelled before.',
   }),
-] as const;
-
-type IdsOf<G> = G extends { readonly sentences: infer S } ? keyof S & string : never;
-export type CaseId = IdsOf<(typeof GROUPS)[number]>;
-
-/** The cases within replies that the document distinguishes. */
-export const DOCUMENTED_CASES: readonly DocumentedCase[] = GROUPS.flatMap(
-  ({ operation, status, sentences }) =>
-    Object.entries(sentences).map(([id, sentence]) => ({ id, operation, status, sentence })),
-);
+].flat();

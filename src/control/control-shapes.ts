@@ -1,10 +1,20 @@
 import { ASSUMPTION_IDS } from '../contract/assumption-table.ts';
-import { OPERATION_IDS } from '../contract/operations.ts';
-import { DATE_TIME, FIELD_TYPES, RECORDS } from '../contract/records.ts';
+import { RECORDS } from '../contract/records.ts';
 import { FINDING_CODE_NAMES } from '../evidence/finding-codes.ts';
+import {
+  BASIS_KIND,
+  COUNT,
+  coverageShape,
+  EXPECTED_REPLY,
+  FINDING,
+  INSTANT_TEXT,
+  NOTED_MEMBERS,
+  OPERATION,
+  REPLY_MEMBERS,
+  TEXTS,
+} from '../evidence/report-shapes.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import { ASSUMPTION_VERDICT } from '../scenario/checked-shape.ts';
-import { BASIS_KINDS } from '../service/reply.ts';
 import { mapOf, object, optional, required } from '../shape/objects.ts';
 import { recordShape } from '../shape/record-shapes.ts';
 import {
@@ -13,7 +23,6 @@ import {
   choice,
   convert,
   FLAG,
-  integer,
   list,
   named,
   number,
@@ -21,19 +30,12 @@ import {
   type ValueOf,
 } from '../shape/shapes.ts';
 
-/** A number of things. */
-export const COUNT = integer(0, Number.MAX_SAFE_INTEGER);
-
 /** The name of a sandbox or of a snapshot. */
 export const NAME = text(SANDBOX_NAME_FORM, SANDBOX_NAME, {
   pattern: SANDBOX_NAME.source,
 });
 
-const OPERATION = choice(OPERATION_IDS);
 const MILLISECONDS = number(0, Number.MAX_VALUE, 'milliseconds');
-const INSTANT_TEXT = text(FIELD_TYPES.dateTime.expected, DATE_TIME, FIELD_TYPES.dateTime.schema);
-
-export const BASIS = choice(BASIS_KINDS);
 
 export const ERROR = named('Error', recordShape(RECORDS.Error));
 
@@ -145,12 +147,6 @@ const MESSAGE = object(MESSAGE_MEMBERS);
 /** A request or a reply as the journal kept it. */
 export type RecordedMessage = ValueOf<typeof MESSAGE>;
 
-const NOTED_MEMBERS = {
-  code: required(choice(FINDING_CODE_NAMES), 'What kind of finding it is.'),
-  message: required(ANY_TEXT, 'What the client did.'),
-  advice: required(ANY_TEXT, 'What to do about it.'),
-};
-
 export const EXCHANGE = named(
   'Exchange',
   object({
@@ -164,19 +160,15 @@ export const EXCHANGE = named(
     fault: optional(ANY_TEXT, 'The fault that replaced or spoilt the reply.'),
     delay: required(MILLISECONDS, 'How long the reply was delayed, in milliseconds.'),
     duration: required(MILLISECONDS, 'Milliseconds from the request to its reply, delay included.'),
-    basis: required(BASIS, 'What the reply rests on.'),
-    by: required(list(ANY_TEXT), 'The assumptions or the rule that the basis names.'),
-    why: required(list(ANY_TEXT), 'The reasons in words, the nearest first.'),
+    basis: required(BASIS_KIND, 'What the reply rests on.'),
+    by: required(TEXTS, 'The assumptions or the rule that the basis names.'),
+    why: required(TEXTS, 'The reasons in words, the nearest first.'),
     findings: required(
       list(object(NOTED_MEMBERS)),
       'What the client should not do against the real service.',
     ),
     expected: optional(
-      object({
-        status: required(COUNT, 'The status.'),
-        by: required(list(ANY_TEXT), 'The assumptions that decided it.'),
-        why: optional(ANY_TEXT, 'The reason in words.'),
-      }),
+      EXPECTED_REPLY,
       'What the mock would have answered in place of the deployment; left out where it cannot know.',
     ),
     request: required(MESSAGE, 'The request. Credentials in its headers are masked.'),
@@ -221,67 +213,13 @@ export const SANDBOX = named(
 /** A sandbox and its sizes. */
 export type SandboxSummary = ValueOf<typeof SANDBOX>;
 
-const SHARE = object({
-  shown: required(COUNT, 'How many were shown.'),
-  total: required(COUNT, 'How many there are.'),
-  percent: required(integer(0, 100), 'Rounded down.'),
-});
-
-const SHOWN = {
-  operation: required(OPERATION, 'The operation.'),
-  status: required(COUNT, 'The status of the reply.'),
-  count: required(COUNT, 'How often it was shown.'),
-  first: optional(
-    object({
-      sandbox: required(ANY_TEXT, 'The sandbox that showed it.'),
-      exchange: required(COUNT, 'The number of the exchange.'),
-    }),
-    'The exchange that showed it first.',
-  ),
-  by: optional(list(ANY_TEXT), 'The assumptions that led to it, as `id=option`.'),
-  upstream: optional(COUNT, 'How often a deployment gave it; left out if never.'),
-};
-
 const REPLY_COVERAGE = object({
-  ...SHOWN,
-  description: required(ANY_TEXT, 'What the document says of the reply.'),
-  grounds: required(list(ANY_TEXT), 'The options that lead to it, as `id=option`.'),
+  ...REPLY_MEMBERS,
   curl: required(ANY_TEXT, 'A curl command that gets it.'),
 });
 
-const CASE_COVERAGE = object({
-  ...SHOWN,
-  id: required(ANY_TEXT, 'The name of the case.'),
-  sentence: required(ANY_TEXT, 'The sentence of the document.'),
-});
-
-export const COVERAGE = named(
-  'Coverage',
-  object({
-    totals: required(
-      object({
-        documented: required(SHARE, 'Of the documented replies.'),
-        cases: required(SHARE, 'Of the cases within them.'),
-        assumed: required(SHARE, 'Of the replies that an assumption adds.'),
-      }),
-      'How much was shown.',
-    ),
-    documented: required(list(REPLY_COVERAGE), 'The documented replies.'),
-    cases: required(list(CASE_COVERAGE), 'The cases within documented replies.'),
-    assumed: required(list(REPLY_COVERAGE), 'The replies that an assumption adds.'),
-  }),
-);
+export const COVERAGE = named('Coverage', coverageShape(REPLY_COVERAGE));
 export type Coverage = ValueOf<typeof COVERAGE>;
-
-const FINDING = object({
-  ...NOTED_MEMBERS,
-  sandbox: required(ANY_TEXT, 'The sandbox that the client called.'),
-  exchange: required(COUNT, 'The number of the exchange.'),
-  operation: required(OPERATION, 'The operation that the client called.'),
-  method: required(ANY_TEXT, 'The method of the request.'),
-  target: required(ANY_TEXT, 'The path and the query of the request.'),
-  at: required(INSTANT_TEXT, "When, by the sandbox's clock."),
-});
 
 export const FINDINGS = named(
   'Findings',

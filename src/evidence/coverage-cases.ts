@@ -1,4 +1,3 @@
-import type { CaseId } from '../contract/cases.ts';
 import { isIntegerText, parseInt64 } from '../contract/int64.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { isObject, readRecord } from '../contract/records.ts';
@@ -29,35 +28,17 @@ const CALL_FACTS = {
 
 const OF_CALLS = Object.values(CALL_FACTS).reduce((all, fact) => all | fact, 0);
 
-/** The fact with which a reply shows a case. Forced replies count too. */
-export const CASE_FACTS: Readonly<Record<CaseId, number>> = {
-  ...CALL_FACTS,
-  'page-empty': RECORD_FACTS.none,
-  'page-available': RECORD_FACTS.available,
-  'page-pending': RECORD_FACTS.pending,
-  'page-sold': RECORD_FACTS.sold,
-  'page-without-status': RECORD_FACTS['no-status'],
-  'page-unseen-status': RECORD_FACTS['unseen-status'],
-  'page-large-id': RECORD_FACTS['large-id'],
-  'created-large-id': RECORD_FACTS['large-id'],
-  'pet-available': RECORD_FACTS.available,
-  'pet-pending': RECORD_FACTS.pending,
-  'pet-sold': RECORD_FACTS.sold,
-  'pet-without-status': RECORD_FACTS['no-status'],
-  'pet-unseen-status': RECORD_FACTS['unseen-status'],
-  'pet-large-id': RECORD_FACTS['large-id'],
-  'inventory-empty': RECORD_FACTS.none,
-  'entry-available': RECORD_FACTS.available,
-  'entry-sold': RECORD_FACTS.sold,
-  'entry-unseen-status': RECORD_FACTS['unseen-status'],
-  'inventory-large-id': RECORD_FACTS['large-id'],
-  'orders-empty': RECORD_FACTS.none,
-  'order-all-fields': RECORD_FACTS['all-fields'],
-  'order-absent-fields': RECORD_FACTS['absent-fields'],
-  'order-complete': RECORD_FACTS.complete,
-  'order-incomplete': RECORD_FACTS.incomplete,
-  'order-large-id': RECORD_FACTS['large-id'],
-};
+const FACTS = new Map<string, number>(Object.entries({ ...RECORD_FACTS, ...CALL_FACTS }));
+
+/**
+ * The fact with which a reply shows a case; forced replies count too. The name of a case that records
+ * show is the name of their fact after a prefix, such as `page-available`.
+ */
+export function factOf(id: string): number {
+  const fact = FACTS.get(id) ?? FACTS.get(id.slice(id.indexOf('-') + 1));
+  if (fact === undefined) throw new Error(`No fact shows the case ${id}.`);
+  return fact;
+}
 
 /** The facts that a documented reply and its call show. May leave out those not in `wanted`. */
 export function callFacts(

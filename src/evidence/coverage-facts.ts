@@ -4,12 +4,12 @@ import type { Reply, ShownRecord } from '../service/reply.ts';
 
 /** What records can show a client, one bit each. */
 export const RECORD_FACTS = {
-  none: 1 << 0,
+  empty: 1 << 0,
   available: 1 << 1,
   pending: 1 << 2,
   sold: 1 << 3,
   'unseen-status': 1 << 4,
-  'no-status': 1 << 5,
+  'without-status': 1 << 5,
   'large-id': 1 << 6,
   'all-fields': 1 << 7,
   'absent-fields': 1 << 8,
@@ -83,7 +83,7 @@ function factsOfGroups(
     read += group.length;
     if (read >= MOST_READ) break;
   }
-  return read === 0 ? RECORD_FACTS.none : facts;
+  return read === 0 ? RECORD_FACTS.empty : facts;
 }
 
 function factsOfGroup(group: readonly ShownRecord[], fields: Fields): number {
@@ -112,7 +112,7 @@ function factsOfRecord(record: ShownRecord, fields: Fields, wanted: number): num
     }
   }
   const { status, complete } = record;
-  if (isAbsent(status)) facts |= RECORD_FACTS['no-status'];
+  if (isAbsent(status)) facts |= RECORD_FACTS['without-status'];
   else if (typeof status === 'string') {
     const fact = fields.status?.seen?.includes(status) ? STATUS_FACTS.get(status) : undefined;
     facts |= fact ?? RECORD_FACTS['unseen-status'];

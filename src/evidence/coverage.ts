@@ -1,52 +1,13 @@
-import {
-  ASSUMED_REPLIES,
-  DOCUMENTED_CASES,
-  DOCUMENTED_REPLIES,
-  type DocumentedCase,
-  type KnownReply,
-} from '../contract/cases.ts';
+import { ASSUMED_REPLIES, DOCUMENTED_CASES, DOCUMENTED_REPLIES } from '../contract/cases.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import type { RecordName } from '../contract/records.ts';
 import type { Call } from '../service/input.ts';
 import type { Basis, Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
-import { CASE_FACTS, callFacts } from './coverage-cases.ts';
+import { callFacts, factOf } from './coverage-cases.ts';
 import { recordFacts } from './coverage-facts.ts';
 import type { CoverageState } from './evidence-shapes.ts';
-
-/** How often something was shown to the client, and by which exchange first. */
-export interface Shown {
-  readonly count: number;
-  readonly first?: { readonly sandbox: string; readonly exchange: number };
-  /** The assumptions that led to it, as `id=option`. */
-  readonly by?: readonly string[];
-  /** How often a deployment gave it; left out if never. */
-  readonly upstream?: number;
-}
-
-export type ReplyCoverage = KnownReply & Shown;
-/** A case is checked only until it is first shown: its count is 0 or 1 for each sandbox. */
-type CaseCoverage = DocumentedCase & Shown;
-
-/** How many there are, and how many of them were shown. */
-interface CoverageShare {
-  readonly shown: number;
-  readonly total: number;
-  /** Rounded down, so that 100 means all. */
-  readonly percent: number;
-}
-
-/** What a client was shown of the service. */
-export interface CoverageReport {
-  readonly totals: {
-    readonly documented: CoverageShare;
-    readonly cases: CoverageShare;
-    readonly assumed: CoverageShare;
-  };
-  readonly documented: readonly ReplyCoverage[];
-  readonly cases: readonly CaseCoverage[];
-  readonly assumed: readonly ReplyCoverage[];
-}
+import type { CoverageReport, Shown } from './report-shapes.ts';
 
 /**
  * What is counted, by slot: documented replies; those that assumptions add; documented statuses that
@@ -74,8 +35,6 @@ interface Place {
   readonly record: RecordName | undefined;
 }
 
-const FACTS: ReadonlyMap<string, number> = new Map(Object.entries(CASE_FACTS));
-
 const PLACES = new Map<OperationId, Map<number, Place>>(OPERATION_IDS.map((id) => [id, new Map()]));
 for (const [index, { operation, status }] of DOCUMENTED_REPLIES.entries()) {
   const cases = casesOf(operation, status);
@@ -96,7 +55,7 @@ for (const [index, { operation, status }] of ASSUMED_REPLIES.entries()) {
 function casesOf(operation: OperationId, status: number): Case[] {
   return DOCUMENTED_CASES.flatMap((it, index) =>
     it.operation === operation && it.status === status
-      ? [{ slot: CASES_FROM + index, fact: FACTS.get(it.id) ?? 0 }]
+      ? [{ slot: CASES_FROM + index, fact: factOf(it.id) }]
       : [],
   );
 }
@@ -274,7 +233,7 @@ export function together(all: readonly Shown[]): Shown {
   };
 }
 
-function shareOf(all: readonly Shown[]): CoverageShare {
+function shareOf(all: readonly Shown[]) {
   const shown = all.filter(({ count }) => count > 0).length;
   return { shown, total: all.length, percent: Math.floor((100 * shown) / all.length) };
 }

@@ -1,25 +1,28 @@
-import { OPERATION_IDS } from '../contract/operations.ts';
-import { BASIS_KINDS, type Basis } from '../service/reply.ts';
+import type { Basis } from '../service/reply.ts';
 import { internal, object } from '../shape/objects.ts';
 import {
   ANY_NUMBER,
   ANY_TEXT,
-  choice,
   convert,
   FLAG,
   list,
   type Shape,
   type ValueOf,
 } from '../shape/shapes.ts';
-import { FINDING_CODE_NAMES, FINDING_CODES, type Noted } from './finding-codes.ts';
+import { FINDING_CODES, type Noted } from './finding-codes.ts';
+import {
+  BASIS_KIND,
+  EXPECTED_REPLY,
+  FINDING_MEMBERS,
+  OPERATION,
+  SHOWN_MEMBERS,
+  TEXTS,
+} from './report-shapes.ts';
 
 const { given, maybe } = internal;
-const TEXTS = list(ANY_TEXT);
-const OPERATION = choice(OPERATION_IDS);
-const CODE = choice(FINDING_CODE_NAMES);
 
 const BASIS: Shape<Basis> = convert(
-  object({ kind: given(choice(BASIS_KINDS)), by: maybe(TEXTS) }),
+  object({ kind: given(BASIS_KIND), by: maybe(TEXTS) }),
   ({ kind, by = [] }) => {
     if (kind === 'assumed') return { kind, by };
     return kind === 'forced' ? { kind, by: by[0] ?? '' } : { kind };
@@ -29,16 +32,6 @@ const BASIS: Shape<Basis> = convert(
 function basisValue(basis: Basis): object {
   return 'by' in basis ? { ...basis, by: [basis.by].flat() } : basis;
 }
-
-const EXPECTED_REPLY = object({
-  status: given(ANY_NUMBER),
-  /** The assumptions that decided it. */
-  by: given(TEXTS),
-  why: maybe(ANY_TEXT),
-});
-
-/** What the mock would have answered in place of a deployment. */
-export type ExpectedReply = ValueOf<typeof EXPECTED_REPLY>;
 
 /** An exchange as another server records it. Holds credentials in full. */
 const EXCHANGE_VALUE = object({
@@ -66,18 +59,27 @@ const EXCHANGE_VALUE = object({
 export type ExchangeValue = ValueOf<typeof EXCHANGE_VALUE>;
 
 const NOTED: Shape<Noted> = convert(
-  object({ code: given(CODE), message: given(ANY_TEXT) }),
+  object({ code: FINDING_MEMBERS.code, message: FINDING_MEMBERS.message }),
   (noted) => ({ ...noted, advice: FINDING_CODES[noted.code] }),
 );
 
 const ATTEMPT = object({
+  /** Equal for equal calls. */
   mark: given(ANY_TEXT),
+  /** The status of the reply; undefined if the client was sent none. */
   status: maybe(ANY_NUMBER),
+  /** Whether asking again would get the same reply. */
   final: given(FLAG),
+  /** The seconds that the reply asks to wait for. */
   wait: maybe(ANY_NUMBER),
+  /** When the reply was decided, by the sandbox's clock. */
   at: given(ANY_NUMBER),
+  /** When the reply left, in milliseconds since 1970. */
   leftAt: given(ANY_NUMBER),
 });
+
+/** A call that may be a retry, and what its reply says of the same call after it. */
+export type Attempt = ValueOf<typeof ATTEMPT>;
 
 /** One exchange, and what it adds to coverage and findings. */
 export const EXCHANGE_EVIDENCE = object({
@@ -116,38 +118,24 @@ const COVERAGE_STATE = list(
   }),
 );
 
-const FINDING_COUNTS = list(object({ code: given(CODE), count: given(ANY_NUMBER) }));
+const FINDING_COUNTS = list(object({ code: FINDING_MEMBERS.code, count: given(ANY_NUMBER) }));
 
-const FINDING = {
-  code: given(CODE),
-  message: given(ANY_TEXT),
-  exchange: given(ANY_NUMBER),
-  operation: given(OPERATION),
-  method: given(ANY_TEXT),
-  target: given(ANY_TEXT),
-  at: given(ANY_TEXT),
-};
+/** Its code tells the advice. */
+const { advice: _, ...PAST_FINDING } = FINDING_MEMBERS;
+/** Its sandbox is the one whose state it is in. */
+const { sandbox: _own, ...OWN_FINDING } = PAST_FINDING;
 
 const FINDINGS_STATE = object({
   counts: given(FINDING_COUNTS),
-  findings: given(list(object(FINDING))),
+  findings: given(list(object(OWN_FINDING))),
   attempts: given(list(ATTEMPT)),
 });
 
 /** The evidence of sandboxes that were reset or deleted. */
 export const PAST_STATE = object({
-  coverage: given(
-    list(
-      object({
-        slot: given(ANY_NUMBER),
-        count: given(ANY_NUMBER),
-        first: maybe(object({ sandbox: given(ANY_TEXT), exchange: given(ANY_NUMBER) })),
-        by: maybe(TEXTS),
-      }),
-    ),
-  ),
+  coverage: given(list(object({ slot: given(ANY_NUMBER), ...SHOWN_MEMBERS }))),
   counts: given(FINDING_COUNTS),
-  findings: given(list(object({ ...FINDING, sandbox: given(ANY_TEXT) }))),
+  findings: given(list(object(PAST_FINDING))),
 });
 
 export type PastState = ValueOf<typeof PAST_STATE>;

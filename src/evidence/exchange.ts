@@ -6,8 +6,9 @@ import type { Call } from '../service/input.ts';
 import { type Basis, decidersOf, type Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import { cut } from '../words.ts';
-import type { ExchangeValue, ExpectedReply } from './evidence-shapes.ts';
+import type { ExchangeValue } from './evidence-shapes.ts';
 import type { Noted } from './finding-codes.ts';
+import type { ExpectedReply } from './report-shapes.ts';
 
 export const OPENED = Symbol('opened');
 

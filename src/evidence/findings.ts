@@ -14,20 +14,10 @@ import { KEPT_TARGET, type Witnessed } from './exchange.ts';
 import { FINDING_CODES, type FindingCode, type Noted } from './finding-codes.ts';
 import { nearRoundedId, placeholderKey, unknownInputs } from './findings-checks.ts';
 import type { Journal } from './journal.ts';
+import type { Finding } from './report-shapes.ts';
 import { type CheckedAttempt, isFinal, Retries } from './retries.ts';
 
-/** Something a client did that it should not do against the real service. */
-export interface Finding extends Noted {
-  readonly sandbox: string;
-  /** The number of the exchange that caused it. */
-  readonly exchange: number;
-  readonly operation: OperationId;
-  readonly method: string;
-  readonly target: string;
-  /** When, by the sandbox's clock. */
-  readonly at: string;
-}
-
+/** What clients did that they should not do against the real service. */
 export interface FindingsReport {
   readonly total: number;
   readonly counts: Readonly<Partial<Record<FindingCode, number>>>;

@@ -1,28 +1,10 @@
-import type { OperationId } from '../contract/operations.ts';
 import type { Outcome } from '../scenario/outcome.ts';
-import type { Basis } from '../service/reply.ts';
 import { turnTime } from '../service/turn-time.ts';
 import type { Work } from '../work.ts';
 import type { ExchangeEvidence, ExchangeValue, JournalState } from './evidence-shapes.ts';
 import { Exchange, type Seen } from './exchange.ts';
 import type { Noted } from './finding-codes.ts';
-
-/** Selects exchanges: each given member must match. */
-export interface ExchangeFilter {
-  readonly operation?: OperationId | undefined;
-  readonly status?: number | undefined;
-  readonly basis?: Basis['kind'] | undefined;
-  readonly method?: string | undefined;
-  readonly key?: string | undefined;
-  /** Both ends included, in milliseconds since 1970. */
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
-  /** The numbers of exchanges, both excluded. */
-  readonly after?: number | undefined;
-  readonly before?: number | undefined;
-  /** A text that the target, a reason or a body contains, in any case. */
-  readonly text?: string | undefined;
-}
+import type { ExchangeFilter } from './report-shapes.ts';
 
 /** A frozen copy of an exchange, for observers. It can be kept. */
 export type ObservedExchange = Readonly<Omit<Exchange, 'take' | 'findings'>>;

@@ -2,6 +2,7 @@ import type { Reply } from '../service/reply.ts';
 import { turnTime } from '../service/turn-time.ts';
 import type { World } from '../service/world.ts';
 import { versionOf } from '../store/store.ts';
+import type { Attempt } from './evidence-shapes.ts';
 import { type Carrier, OPENED, type Seen, type Witnessed } from './exchange.ts';
 import { retryAfter } from './findings-checks.ts';
 
@@ -30,22 +31,6 @@ interface Sent {
   readonly idle: number | undefined;
   /** When it was sent on each connection, by `turnTime().steady`. */
   readonly on: WeakMap<Carrier, number>;
-}
-
-/** A call that may be a retry, and what its reply says of the same call after it. */
-export interface Attempt {
-  /** Equal for equal calls. */
-  readonly mark: string;
-  /** The status of the reply; undefined if the client was sent none. */
-  readonly status?: number | undefined;
-  /** Whether asking again would get the same reply. */
-  readonly final: boolean;
-  /** The seconds that the reply asks to wait for. */
-  readonly wait?: number | undefined;
-  /** When the reply was decided, by the sandbox's clock. */
-  readonly at: number;
-  /** When the reply left, in milliseconds since 1970. */
-  readonly leftAt: number;
 }
 
 /** An attempt, and what it did wrong. */

@@ -10,9 +10,8 @@ import type {
   ScenarioSummary,
   Snapshot,
 } from '../control/control-shapes.ts';
-import type { CoverageReport } from '../evidence/coverage.ts';
 import type { FindingsReport } from '../evidence/findings.ts';
-import type { ExchangeFilter } from '../evidence/journal.ts';
+import type { CoverageReport, ExchangeFilter } from '../evidence/report-shapes.ts';
 import type { Kept } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import type { ScenarioName } from '../scenario/scenario-names.ts';

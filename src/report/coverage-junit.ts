@@ -1,5 +1,5 @@
-import type { Shown } from '../evidence/coverage.ts';
 import { howToGet } from '../evidence/how-to-get.ts';
+import type { Shown } from '../evidence/report-shapes.ts';
 import { findingKinds, placeOf, type ReportData } from './data.ts';
 import { renderJunit, type TestCase } from './junit.ts';
 

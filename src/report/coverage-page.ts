@@ -1,7 +1,7 @@
 import { DOCUMENTED_REPLIES, type DocumentedCase, type KnownReply } from '../contract/cases.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
-import type { CoverageReport, ReplyCoverage, Shown } from '../evidence/coverage.ts';
 import { howToGet } from '../evidence/how-to-get.ts';
+import type { CoverageReport, ReplyCoverage, Shown } from '../evidence/report-shapes.ts';
 import { packageVersion } from '../package.ts';
 import { type FindingKind, findingKinds, placeOf, type ReportData } from './data.ts';
 import { type Markup, markup } from './markup.ts';

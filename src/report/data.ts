@@ -1,5 +1,5 @@
-import type { CoverageReport } from '../evidence/coverage.ts';
-import type { Finding, FindingsReport } from '../evidence/findings.ts';
+import type { FindingsReport } from '../evidence/findings.ts';
+import type { CoverageReport, Finding } from '../evidence/report-shapes.ts';
 
 /** The input of a report. */
 export interface ReportData {

@@ -1,12 +1,12 @@
-import { type Coverage, type Shown, SLOTS, together } from '../evidence/coverage.ts';
+import { type Coverage, SLOTS, together } from '../evidence/coverage.ts';
 import type { PastState } from '../evidence/evidence-shapes.ts';
 import {
-  type Finding,
   type FindingCount,
   type Findings,
   findingOf,
   MOST_TOGETHER,
 } from '../evidence/findings.ts';
+import type { Finding, Shown } from '../evidence/report-shapes.ts';
 
 /** The coverage and findings of a sandbox, or of several. */
 export interface Evidence {
@@ -22,9 +22,7 @@ export class Past implements Evidence {
 
   /** @param state of another past, which this one continues */
   constructor({ coverage, counts, findings }: PastState = NOTHING) {
-    for (const { slot, count, first, by } of coverage) {
-      this.#shown[slot] = { count, ...(first && { first }), ...(by && { by }) };
-    }
+    for (const { slot, ...shown } of coverage) this.#shown[slot] = shown;
     this.counts = counts.map((it) => ({ ...it }));
     this.kept = findings.map(findingOf);
   }

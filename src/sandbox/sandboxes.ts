@@ -1,9 +1,10 @@
 import { DEFAULTS } from '../defaults.ts';
-import { type CoverageReport, coverageOf } from '../evidence/coverage.ts';
+import { coverageOf } from '../evidence/coverage.ts';
 import type { PastState } from '../evidence/evidence-shapes.ts';
 import { type FindingsReport, findingsOf, type OnFinding } from '../evidence/findings.ts';
 import type { Observer } from '../evidence/journal.ts';
 import { LogMeter, Meter } from '../evidence/meter.ts';
+import type { CoverageReport } from '../evidence/report-shapes.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { MovableClock } from '../service/clock.ts';
 import { checkKey, type Keyring, keyring, STAGING_KEY } from '../service/keyring.ts';

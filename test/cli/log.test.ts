@@ -11,7 +11,7 @@ import {
 } from '../../src/cli/output/log.ts';
 import { logFormatFor, openLog } from '../../src/cli/output/log-output.ts';
 import { Exchange } from '../../src/evidence/exchange.ts';
-import type { Finding } from '../../src/evidence/findings.ts';
+import type { Finding } from '../../src/evidence/report-shapes.ts';
 import { runCommand, startCommand } from '../helpers/command.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { CoverageReport } from '../../src/evidence/coverage.ts';
 import type { FindingsReport } from '../../src/evidence/findings.ts';
+import type { CoverageReport } from '../../src/evidence/report-shapes.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import type { Outcome } from '../../src/scenario/outcome.ts';
 import { loadStore, starterFrom } from '../../src/scenario/sandbox-start.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { MOST_STREAMS, streamsOf } from '../../src/control/journal/exchange-stream.ts';
 import { REQUEST_ENDPOINTS } from '../../src/control/journal/request-endpoints.ts';
 import { Exchange } from '../../src/evidence/exchange.ts';
-import type { ExchangeFilter } from '../../src/evidence/journal.ts';
+import type { ExchangeFilter } from '../../src/evidence/report-shapes.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';

@@ -4,7 +4,8 @@ import { ASSUMED_REPLIES, DOCUMENTED_CASES, DOCUMENTED_REPLIES } from '../../src
 import { parseJson } from '../../src/contract/json.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Order } from '../../src/contract/records.ts';
-import { Coverage, type CoverageReport, coverageOf } from '../../src/evidence/coverage.ts';
+import { Coverage, coverageOf } from '../../src/evidence/coverage.ts';
+import type { CoverageReport } from '../../src/evidence/report-shapes.ts';
 import { listReplies, type Step, stepsOf } from '../../src/responses/listed.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { SERVICE } from '../../src/service/implementations.ts';

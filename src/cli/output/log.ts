@@ -1,6 +1,6 @@
 import type { ControlCall } from '../../control/parts.ts';
-import type { Finding } from '../../evidence/findings.ts';
 import type { ObservedExchange } from '../../evidence/journal.ts';
+import type { Finding } from '../../evidence/report-shapes.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { decidersOf } from '../../service/reply.ts';
 import { counted, cut } from '../../words.ts';

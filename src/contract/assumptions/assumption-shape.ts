@@ -19,16 +19,6 @@ export interface AssumptionShape {
   readonly touches: readonly OperationId[];
 }
 
-export const EVERY = [
-  'listPets',
-  'createPet',
-  'getPet',
-  'listInventory',
-  'updateInventory',
-  'listOrders',
-  'cancelOrder',
-] as const satisfies readonly OperationId[];
-
 export const WITH_BODY = ['createPet', 'updateInventory'] as const;
 
 /** Makes an option. Its type has the literal name and what it adds. */

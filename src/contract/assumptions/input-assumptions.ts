@@ -1,4 +1,5 @@
-import { type AssumptionShape, EVERY, option, reply, WITH_BODY } from './assumption-shape.ts';
+import { OPERATION_IDS } from '../operations.ts';
+import { type AssumptionShape, option, reply, WITH_BODY } from './assumption-shape.ts';
 
 /** What the document leaves open about input. */
 export const INPUT = {
@@ -8,7 +9,7 @@ export const INPUT = {
       option('400', '400 Bad Request', reply(400, 'Invalid input.')),
       option('422', '422 Unprocessable Content', reply(422, 'Invalid input.')),
     ],
-    touches: EVERY,
+    touches: OPERATION_IDS,
   },
   'limit-out-of-range': {
     question: 'What happens to an integer `limit` outside 1 to 100?',
@@ -58,7 +59,7 @@ export const INPUT = {
   'unknown-query': {
     question: 'What happens to query parameters that the document does not name?',
     options: [option('ignore', 'they are dropped'), option('reject', 'invalid input')],
-    touches: EVERY,
+    touches: OPERATION_IDS,
   },
   'negative-quantity': {
     question: 'May a stock quantity be negative?',
@@ -93,6 +94,6 @@ export const INPUT = {
   'check-order': {
     question: 'Which error wins if both the key and the input are bad?',
     options: [option('auth-first', 'the 401'), option('input-first', 'the input error')],
-    touches: EVERY,
+    touches: OPERATION_IDS,
   },
 } as const satisfies Record<string, AssumptionShape>;

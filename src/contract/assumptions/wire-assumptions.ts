@@ -1,4 +1,5 @@
-import { type AssumptionShape, EVERY, headers, option, reply } from './assumption-shape.ts';
+import { OPERATION_IDS } from '../operations.ts';
+import { type AssumptionShape, headers, option, reply } from './assumption-shape.ts';
 
 /** What the document leaves open about keys, errors and the wire format. */
 export const WIRE = {
@@ -20,7 +21,7 @@ export const WIRE = {
       ),
       option('absent', 'no'),
     ],
-    touches: EVERY,
+    touches: OPERATION_IDS,
   },
   'error-codes': {
     question: 'How is the `code` of an Error spelled?',
@@ -30,7 +31,7 @@ export const WIRE = {
       option('kebab-case', '`order-not-found`'),
       option('numeric', '`40401`'),
     ],
-    touches: EVERY,
+    touches: OPERATION_IDS,
   },
   'rate-limit': {
     question: 'How many requests may a key make?',
@@ -41,7 +42,7 @@ export const WIRE = {
         ...headers([429], { 'Retry-After': 'The seconds until the next request is allowed.' }),
       }),
     ],
-    touches: EVERY,
+    touches: OPERATION_IDS,
   },
   'unknown-method': {
     question: 'What does a known path return for another method?',
@@ -68,7 +69,7 @@ export const WIRE = {
       option('bare', '`application/json`'),
       option('utf-8', '`application/json; charset=utf-8`'),
     ],
-    touches: EVERY,
+    touches: OPERATION_IDS,
   },
   cors: {
     question: 'Can pages of other origins use the service?',
@@ -76,6 +77,6 @@ export const WIRE = {
       option('allowed', 'CORS headers and preflight on its paths'),
       option('absent', 'no CORS headers'),
     ],
-    touches: EVERY,
+    touches: OPERATION_IDS,
   },
 } as const satisfies Record<string, AssumptionShape>;

@@ -1,6 +1,7 @@
-import { coverageOf, type ReplyCoverage } from '../../evidence/coverage.ts';
+import { coverageOf } from '../../evidence/coverage.ts';
 import { findingsOf } from '../../evidence/findings.ts';
 import { howToGet } from '../../evidence/how-to-get.ts';
+import type { ReplyCoverage } from '../../evidence/report-shapes.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { FLAG } from '../../shape/shapes.ts';
 import { COVERAGE, type Coverage, FINDINGS, type Findings } from '../control-shapes.ts';

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Exchange } from '../../evidence/exchange.ts';
-import { type ExchangeFilter, passes } from '../../evidence/journal.ts';
+import { passes } from '../../evidence/journal.ts';
+import type { ExchangeFilter } from '../../evidence/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Sandboxes } from '../../sandbox/sandboxes.ts';
 import { MOST_BEHIND, MOST_PER_SECOND } from './exchange-filter.ts';

@@ -1,5 +1,6 @@
 import { isIntegerText } from '../../contract/int64.ts';
-import type { ExchangeFilter, Journal } from '../../evidence/journal.ts';
+import type { Journal } from '../../evidence/journal.ts';
+import type { ExchangeFilter } from '../../evidence/report-shapes.ts';
 import { inTurn } from '../../http/faults/broken-connection.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { ANY_TEXT, type ValueOf } from '../../shape/shapes.ts';

@@ -1,10 +1,11 @@
+import { COUNT } from '../../evidence/report-shapes.ts';
 import { scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { scenarioSchema } from '../../scenario/read-scenario.ts';
 import { scenarioFromText } from '../../scenario/scenario-from-text.ts';
 import { object, required } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, list, named } from '../../shape/shapes.ts';
 import { describe, suggest } from '../../words.ts';
-import { COUNT, ERROR } from '../control-shapes.ts';
+import { ERROR } from '../control-shapes.ts';
 import { json, type Listed, refuse, withBody } from '../endpoint.ts';
 
 /** The name of a scenario that a request contains. */

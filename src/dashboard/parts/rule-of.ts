@@ -19,27 +19,27 @@ export const OPERATIONS: readonly string[] = Object.keys(INPUTS);
 /** A scenario file with a rule that gives requests like this one the same status. */
 export function ruleOf(exchange: RecordedExchange, operation: Operation): string {
   const { method, target, status = 503 } = exchange;
-  const parts = [`on: ${operation}`];
-  const where = whereOf(exchange, operation);
-  if (where.length > 0) parts.push(`where: { ${where.join(', ')} }`);
-  parts.push(`reply: { status: ${status} }`);
   const path = target.split('?', 1)[0] ?? '';
-  return [
-    `description: ${JSON.stringify(`${method} ${path} gets ${status}.`)}`,
-    'rules:',
-    `  - { ${parts.join(', ')} }`,
-    '',
-  ].join('\n');
+  const where = whereOf(exchange, operation);
+  const when = where.length > 0 ? `where: { ${where.join(', ')} }, ` : '';
+  return scenarioWith(`${method} ${path} gets ${status}.`, operation, when, status);
 }
 
 /** A scenario file that gives the next call of an operation a status. */
 export function ruleFor(operation: Operation, status: number): string {
-  return [
-    `description: The next ${operation} gets ${status}.`,
-    'rules:',
-    `  - { on: ${operation}, calls: 1, reply: { status: ${status} } }`,
-    '',
-  ].join('\n');
+  return scenarioWith(`The next ${operation} gets ${status}.`, operation, 'calls: 1, ', status);
+}
+
+function scenarioWith(
+  description: string,
+  operation: Operation,
+  when: string,
+  status: number,
+): string {
+  return `description: ${JSON.stringify(description)}
+rules:
+  - { on: ${operation}, ${when}reply: { status: ${status} } }
+`;
 }
 
 /** What distinguishes the request from others of its operation: its path, query and body. */

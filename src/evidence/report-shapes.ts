@@ -1,0 +1,138 @@
+import { OPERATION_IDS } from '../contract/operations.ts';
+import { DATE_TIME, FIELD_TYPES } from '../contract/records.ts';
+import { INSTANT } from '../scenario/time-shapes.ts';
+import { BASIS_KINDS } from '../service/reply.ts';
+import { object, optional, required } from '../shape/objects.ts';
+import {
+  ANY_TEXT,
+  choice,
+  integer,
+  list,
+  type Shape,
+  text,
+  type ValueOf,
+} from '../shape/shapes.ts';
+import { FINDING_CODE_NAMES } from './finding-codes.ts';
+
+/** A number of things. */
+export const COUNT = integer(0, Number.MAX_SAFE_INTEGER);
+
+export const OPERATION = choice(OPERATION_IDS);
+export const BASIS_KIND = choice(BASIS_KINDS);
+export const TEXTS = list(ANY_TEXT);
+export const INSTANT_TEXT = text(
+  FIELD_TYPES.dateTime.expected,
+  DATE_TIME,
+  FIELD_TYPES.dateTime.schema,
+);
+
+const SHARE = object({
+  shown: required(COUNT, 'How many were shown.'),
+  total: required(COUNT, 'How many there are.'),
+  percent: required(integer(0, 100), 'Rounded down.'),
+});
+
+export const SHOWN_MEMBERS = {
+  count: required(COUNT, 'How often it was shown.'),
+  first: optional(
+    object({
+      sandbox: required(ANY_TEXT, 'The sandbox that showed it.'),
+      exchange: required(COUNT, 'The number of the exchange.'),
+    }),
+    'The exchange that showed it first.',
+  ),
+  by: optional(TEXTS, 'The assumptions that led to it, as `id=option`.'),
+  upstream: optional(COUNT, 'How often a deployment gave it; left out if never.'),
+};
+
+const SHOWN = object(SHOWN_MEMBERS);
+/** How often something was shown to the client, and by which exchange first. */
+export type Shown = ValueOf<typeof SHOWN>;
+
+const PLACE_MEMBERS = {
+  operation: required(OPERATION, 'The operation.'),
+  status: required(COUNT, 'The status of the reply.'),
+};
+
+export const REPLY_MEMBERS = {
+  ...PLACE_MEMBERS,
+  ...SHOWN_MEMBERS,
+  description: required(ANY_TEXT, 'What the document says of the reply.'),
+  grounds: required(TEXTS, 'The options that lead to it, as `id=option`.'),
+};
+const REPLY_COVERAGE = object(REPLY_MEMBERS);
+export type ReplyCoverage = ValueOf<typeof REPLY_COVERAGE>;
+
+const CASE_COVERAGE = object({
+  ...PLACE_MEMBERS,
+  ...SHOWN_MEMBERS,
+  id: required(ANY_TEXT, 'The name of the case.'),
+  sentence: required(ANY_TEXT, 'The sentence of the document.'),
+});
+
+/** A report on coverage, with replies of a shape. */
+export function coverageShape<Reply>(reply: Shape<Reply>) {
+  return object({
+    totals: required(
+      object({
+        documented: required(SHARE, 'Of the documented replies.'),
+        cases: required(SHARE, 'Of the cases within them.'),
+        assumed: required(SHARE, 'Of the replies that an assumption adds.'),
+      }),
+      'How much was shown.',
+    ),
+    documented: required(list(reply), 'The documented replies.'),
+    cases: required(list(CASE_COVERAGE), 'The cases within documented replies.'),
+    assumed: required(list(reply), 'The replies that an assumption adds.'),
+  });
+}
+
+/** What a client was shown of the service. */
+export type CoverageReport = ValueOf<ReturnType<typeof coverageShape<ReplyCoverage>>>;
+
+/** What the client did, and what to do about it. */
+export const NOTED_MEMBERS = {
+  code: required(choice(FINDING_CODE_NAMES), 'What kind of finding it is.'),
+  message: required(ANY_TEXT, 'What the client did.'),
+  advice: required(ANY_TEXT, 'What to do about it.'),
+};
+
+export const FINDING_MEMBERS = {
+  ...NOTED_MEMBERS,
+  sandbox: required(ANY_TEXT, 'The sandbox that the client called.'),
+  exchange: required(COUNT, 'The number of the exchange.'),
+  operation: required(OPERATION, 'The operation that the client called.'),
+  method: required(ANY_TEXT, 'The method of the request.'),
+  target: required(ANY_TEXT, 'The path and the query of the request.'),
+  at: required(INSTANT_TEXT, "When, by the sandbox's clock."),
+};
+
+export const FINDING = object(FINDING_MEMBERS);
+/** Something a client did that it should not do against the real service. */
+export type Finding = ValueOf<typeof FINDING>;
+
+/** What the mock would have answered in place of a deployment. */
+export const EXPECTED_REPLY = object({
+  status: required(COUNT, 'The status.'),
+  by: required(TEXTS, 'The assumptions that decided it.'),
+  why: optional(ANY_TEXT, 'The reason in words.'),
+});
+export type ExpectedReply = ValueOf<typeof EXPECTED_REPLY>;
+
+/** The members of a filter. */
+export const FILTER_MEMBERS = {
+  operation: optional(OPERATION, 'Exchanges of this operation.'),
+  status: optional(integer(100, 999, 'an HTTP status'), 'Exchanges with this status.'),
+  basis: optional(BASIS_KIND, 'Exchanges whose reply has this basis.'),
+  method: optional(ANY_TEXT, 'Exchanges with this HTTP method.'),
+  key: optional(ANY_TEXT, 'Exchanges with this API key (the whole key).'),
+  from: optional(INSTANT, 'Exchanges at or after this instant.'),
+  to: optional(INSTANT, 'Exchanges at or before this instant.'),
+  after: optional(COUNT, 'Exchanges with a higher number.'),
+  before: optional(COUNT, 'Exchanges with a lower number.'),
+  text: optional(ANY_TEXT, 'Exchanges whose target, reasons or bodies contain this, in any case.'),
+};
+
+export const EXCHANGE_FILTER = object(FILTER_MEMBERS);
+/** Selects exchanges: each given member must match. */
+export type ExchangeFilter = ValueOf<typeof EXCHANGE_FILTER>;
