@@ -15,6 +15,19 @@ export function baseUrlOf(text: string): URL | undefined {
   return url;
 }
 
+/** The user and the password in a URL. A percent sign that encodes nothing stands for itself. */
+export function credentialsOf({ username, password }: URL) {
+  return { username: decoded(username), password: decoded(password) };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** The host of a URL, an IPv6 address without brackets. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { hostOf } from '../contract/base-url.ts';
+import { credentialsOf, hostOf } from '../contract/base-url.ts';
 import { isLoopbackName } from '../control/loopback.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -38,10 +38,11 @@ function isExcepted(url: URL, list: string): boolean {
 }
 
 /** The value of `Proxy-Authorization` for the user in a proxy's URL. */
-export function proxyAuthorization({ username, password }: URL): Record<string, string> {
+export function proxyAuthorization(proxy: URL): Record<string, string> {
+  const { username, password } = credentialsOf(proxy);
   if (username === '') return {};
-  const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return { 'Proxy-Authorization': `Basic ${Buffer.from(user).toString('base64')}` };
+  const user = Buffer.from(`${username}:${password}`);
+  return { 'Proxy-Authorization': `Basic ${user.toString('base64')}` };
 }
 
 /** Asks a proxy for a connection to a server, which TLS then runs over (RFC 9110, section 9.3.6). */

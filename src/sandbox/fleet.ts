@@ -44,6 +44,7 @@ export class Fleet {
   readonly #redis: RedisConnection;
   readonly #directory: RedisDirectory;
   readonly #options: FleetOptions;
+  #disagreement: string | undefined;
 
   private constructor(redis: RedisConnection, options: FleetOptions) {
     this.#redis = redis;
@@ -59,7 +60,7 @@ export class Fleet {
     try {
       const fleet = new Fleet(redis, options);
       for (const notice of await durabilityNotices(redis)) options.onNotice?.(notice);
-      await fleet.#agree(options.terms);
+      await fleet.#find(DEFAULT_SANDBOX);
       return fleet;
     } catch (error) {
       redis.close();
@@ -67,23 +68,31 @@ export class Fleet {
     }
   }
 
-  async #agree(terms: FleetTerms): Promise<void> {
-    const theirs: FleetTerms = JSON.parse(await this.#directory.join(JSON.stringify(terms)));
-    const different = differences(theirs, terms);
-    if (different.length === 0) return;
+  /**
+   * The incarnation of a name; undefined if there is no such sandbox.
+   *
+   * @throws FleetError if the server differs from those of the fleet, LogError
+   */
+  async #find(name: string): Promise<string | undefined> {
+    const { terms } = this.#options;
+    const { start, incarnation } = await this.#directory.find(JSON.stringify(terms), name);
+    const different = differences(JSON.parse(start), terms);
+    if (different.length === 0) {
+      this.#disagreement = undefined;
+      return incarnation;
+    }
     const { shown } = this.#redis.address;
-    throw new FleetError(
-      [
-        `the servers on ${shown} started from something else`,
-        ...different,
-        'start this one the same way, use another database (redis://HOST:PORT/1), or stop them and empty theirs (redis-cli FLUSHDB)',
-      ].join('\n'),
-    );
+    this.#disagreement = [
+      `the servers on ${shown} started from something else`,
+      ...different,
+      'start this one the same way, use another database (redis://HOST:PORT/1), or stop them and empty theirs (redis-cli FLUSHDB)',
+    ].join('\n');
+    throw new FleetError(this.#disagreement);
   }
 
-  /** Why Redis cannot be reached; undefined while it can. */
+  /** Why no sandbox can be used: Redis cannot be reached, or has another fleet. */
   get problem(): string | undefined {
-    return this.#redis.problem;
+    return this.#redis.problem ?? this.#disagreement;
   }
 
   /**
@@ -95,7 +104,7 @@ export class Fleet {
   open(opening: Opening, mayCreate: boolean, onGone: () => void): SandboxLog {
     const { name, start, initial } = opening;
     const log = new SharedLog({
-      find: () => this.#directory.find(name),
+      find: () => this.#find(name),
       create: mayCreate ? (lost) => this.#create(opening, lost) : undefined,
       initial,
       logOf: (incarnation) => this.#logOf(opening, incarnation),
@@ -106,13 +115,13 @@ export class Fleet {
 
   /** Creates a sandbox. False if there is one of this name. */
   async create(opening: Opening): Promise<boolean> {
-    if ((await this.#directory.find(opening.name)) !== undefined) return false;
+    if ((await this.#find(opening.name)) !== undefined) return false;
     return (await this.#create(opening, '')).isNew;
   }
 
   /** Deletes a sandbox on every server. False if there is none. */
   async delete(name: string): Promise<boolean> {
-    const incarnation = await this.#directory.find(name);
+    const incarnation = await this.#find(name);
     if (incarnation === undefined) return false;
     // The log goes first: whoever still finds the name sees that its log is gone.
     const isFirst = await RedisLog.remove(this.#redis, keyName(name, incarnation));

@@ -1,11 +1,14 @@
+import { credentialsOf, hostOf } from '../../contract/base-url.ts';
+
 /** Where a Redis is, as `--shared` names it. */
 export interface RedisAddress {
   readonly tls: boolean;
   readonly host: string;
   readonly port: number;
   readonly database: number;
-  readonly username: string | undefined;
-  readonly password: string | undefined;
+  /** Empty if there is none. */
+  readonly username: string;
+  readonly password: string;
   /** The address for messages, without credentials. */
   readonly shown: string;
 }
@@ -18,32 +21,18 @@ const DEFAULT_PORT = 6379;
 /** Reads an address; undefined if it is none. */
 export function readRedisAddress(text: string): RedisAddress | undefined {
   if (!URL.canParse(text)) return undefined;
-  const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(text);
+  const url = new URL(text);
+  const { protocol, hostname, port, pathname, search, hash } = url;
   const database = /^\/?(\d{0,6})$/.exec(pathname)?.[1];
   if (!/^rediss?:$/.test(protocol) || hostname === '' || database === undefined) return undefined;
-  if (search !== '' || hash !== '' || !isEncoded(username + password)) return undefined;
+  if (search !== '' || hash !== '') return undefined;
   const authority = `${hostname}:${port === '' ? DEFAULT_PORT : port}`;
   return {
     tls: protocol === 'rediss:',
-    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    host: hostOf(url),
     port: port === '' ? DEFAULT_PORT : Number(port),
     database: Number(database),
-    username: decoded(username),
-    password: decoded(password),
+    ...credentialsOf(url),
     shown: `${protocol}//${authority}/${Number(database)}`,
   };
-}
-
-/** Whether percent signs stand for bytes of UTF-8. */
-function isEncoded(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function decoded(text: string): string | undefined {
-  return text === '' ? undefined : decodeURIComponent(text);
 }

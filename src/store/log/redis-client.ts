@@ -29,9 +29,10 @@ export async function openClient(address: RedisAddress, silence: number): Promis
   const { database, ...options } = optionsFor(address, silence);
   const client = createClient({ ...options, database });
   const single = await opened(client, silence, (args) => client.sendCommand(args));
-  const info = await single.sendCommand(['INFO', 'cluster']);
-  if (!String(info).includes('cluster_enabled:1')) return single;
+  const { mode, role } = Object(await single.sendCommand(HELLO));
+  if (mode !== 'cluster' && role !== 'replica') return single;
   single.destroy();
+  if (mode !== 'cluster') throw new Error('it is a replica, which takes no changes');
   const { host, port, ...defaults } = options.socket;
   const cluster = createCluster({
     rootNodes: [{ socket: { ...defaults, host, port } }],
@@ -41,6 +42,9 @@ export async function openClient(address: RedisAddress, silence: number): Promis
     cluster.sendCommand(args[KEY_AT[args[0] ?? ''] ?? 1], false, [...args]),
   );
 }
+
+/** Asks a Redis what it is. Every user may. */
+export const HELLO = ['HELLO', '3'] as const;
 
 /** Where the first key is in a command, unless it is the second word. */
 const KEY_AT: Readonly<Record<string, number>> = { EVAL: 3, EVALSHA: 3 };
@@ -57,8 +61,8 @@ function optionsFor(
     disableOfflineQueue: true,
     disableClientInfo: true,
     maintNotifications: 'disabled',
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
+    ...(username !== '' && { username }),
+    ...(password !== '' && { password }),
   } as const;
 }
 
@@ -66,7 +70,7 @@ function optionsFor(
 interface Connecting {
   readonly connect: () => Promise<unknown>;
   readonly destroy: () => void;
-  readonly on: (event: 'error', listener: (error: Error) => void) => unknown;
+  readonly on: (event: 'error' | 'node-error', listener: (error: Error) => void) => unknown;
 }
 
 async function opened(
@@ -79,6 +83,8 @@ async function opened(
     lose = resolve;
   });
   client.on('error', (error) => lose(error));
+  // Until its cluster has replaced a lost node, some sandboxes are out of reach.
+  client.on('node-error', (error) => lose(error));
   const silent = new Error(`no reply within ${silence} ms`);
   const destroy = (): void => {
     client.destroy();

@@ -64,11 +64,16 @@ export class RedisConnection {
       try {
         return await this.#send(client, args);
       } catch (error) {
-        if (!isRefusal(error)) maybeDone = true;
-        else if (!PASSING.test(error.message) || performance.now() > until)
-          throw this.#refused(error, maybeDone);
-        else await delay(PAUSES.at(-1));
-        if (performance.now() > until) throw this.#unreachable(maybeDone);
+        const isLate = performance.now() > until;
+        if (isRefusal(error)) {
+          if (isLate || !PASSING.test(error.message)) throw this.#refused(error, maybeDone);
+          // After a failover, the address leads to another one.
+          if (error.message.startsWith('READONLY')) client.destroy();
+          await delay(PAUSES.at(-1));
+        } else {
+          maybeDone = true;
+          if (isLate) throw this.#unreachable(maybeDone);
+        }
       }
     }
   }

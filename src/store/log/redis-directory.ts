@@ -1,8 +1,14 @@
 import type { RedisConnection } from './redis-connection.ts';
-import { ENTER, LEAVE } from './redis-scripts.ts';
+import { ENTER, FIND, LEAVE } from './redis-scripts.ts';
 
 const SANDBOXES = 'petstore-mock:{directory}:sandboxes';
 const START = 'petstore-mock:{directory}:start';
+
+interface Found {
+  readonly start: string;
+  /** Undefined if there is no such sandbox. */
+  readonly incarnation: string | undefined;
+}
 
 /**
  * The sandboxes of a fleet: the incarnation of each name. A sandbox that is deleted and used again is
@@ -20,10 +26,19 @@ export class RedisDirectory {
     this.#uncounted = uncounted;
   }
 
-  /** The incarnation of a name; undefined if there is no such sandbox. */
-  async find(name: string): Promise<string | undefined> {
-    const found = await this.#redis.run('HGET', SANDBOXES, name);
-    return typeof found === 'string' ? found : undefined;
+  /**
+   * Finds what the fleet started from, and the incarnation of a name.
+   *
+   * @param start what this server started from, to be noted if nothing is: it is the first one, or
+   *   Redis has lost everything
+   */
+  async find(start: string, name: string): Promise<Found> {
+    const found = await this.#redis.eval(FIND, [START, SANDBOXES], [start, name]);
+    const [noted, incarnation] = Array.isArray(found) ? found : [];
+    return {
+      start: String(noted),
+      incarnation: typeof incarnation === 'string' ? incarnation : undefined,
+    };
   }
 
   /**
@@ -54,11 +69,5 @@ export class RedisDirectory {
       cursor = String(next);
       if (cursor === '0') return;
     }
-  }
-
-  /** Notes what the first server started from. Returns what was noted, by whichever server. */
-  async join(start: string): Promise<string> {
-    await this.#redis.run('SET', START, start, 'NX');
-    return String(await this.#redis.run('GET', START));
   }
 }

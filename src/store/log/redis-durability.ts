@@ -1,4 +1,5 @@
 import { LogError } from './change-log.ts';
+import { HELLO } from './redis-client.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
 /** The first version with exclusive ranges in `XRANGE`. */
@@ -10,7 +11,7 @@ const OLDEST = [6, 2] as const;
  * @throws LogError if it is too old
  */
 export async function durabilityNotices(redis: RedisConnection): Promise<readonly string[]> {
-  requireVersion(redis, await redis.run('INFO', 'server'));
+  requireVersion(redis, Object(await redis.run(...HELLO)).version);
   const [appendOnly, sync, save, most, eviction] = await Promise.all([
     setting(redis, 'appendonly'),
     setting(redis, 'appendfsync'),
@@ -43,12 +44,12 @@ export async function durabilityNotices(redis: RedisConnection): Promise<readonl
   return notices;
 }
 
-function requireVersion({ address }: RedisConnection, info: unknown): void {
-  const [, version = '', major, minor] = /redis_version:((\d+)\.(\d+)\S*)/.exec(String(info)) ?? [];
+function requireVersion({ address }: RedisConnection, version: unknown): void {
+  const [, major, minor] = /^(\d+)\.(\d+)/.exec(String(version)) ?? [];
   const [oldMajor, oldMinor] = OLDEST;
   const isNew =
     Number(major) > oldMajor || (Number(major) === oldMajor && Number(minor) >= oldMinor);
-  if (version === '' || isNew) return;
+  if (major === undefined || isNew) return;
   const expected = `expected Redis ${OLDEST.join('.')} or later`;
   throw new LogError(`${address.shown}: ${expected}, found ${version}`);
 }

@@ -115,7 +115,11 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
 
   /** Removes the log of a name, for every server. False if it is gone already. */
   static async remove(redis: RedisConnection, name: string): Promise<boolean> {
-    return (await redis.eval(REMOVE, keysOf(name), [])) !== 0;
+    const { losses } = redis;
+    if ((await redis.eval(REMOVE, keysOf(name), [])) !== 0) return true;
+    // The attempt whose reply was lost may have removed it.
+    if (redis.losses > losses) throw new RedisError('it is gone, but not known by whom', true);
+    return false;
   }
 
   /** Leaves the connection open: other logs share it. */

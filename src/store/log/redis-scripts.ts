@@ -138,6 +138,22 @@ return 'folded'
 export const REMOVE = script(`return redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3])`);
 
 /**
+ * Finds a name in the directory, and what the fleet started from. Notes that if nothing is noted.
+ *
+ * KEYS: start, sandboxes. ARGV: what this server started from, name.
+ *
+ * Returns what is noted then, and the incarnation of the name, if it has one.
+ */
+export const FIND = script(`
+local start = redis.call('GET', KEYS[1])
+if not start then
+  start = ARGV[1]
+  redis.call('SET', KEYS[1], start)
+end
+return {start, redis.call('HGET', KEYS[2], ARGV[2])}
+`);
+
+/**
  * Enters a name in the directory, unless it has an incarnation other than the one to replace.
  *
  * KEYS: sandboxes. ARGV: name, new incarnation, the one to replace (or empty), most names (-1: any
