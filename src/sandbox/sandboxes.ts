@@ -8,6 +8,7 @@ import type { CoverageReport } from '../evidence/report-shapes.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { MovableClock } from '../service/clock.ts';
 import { checkKey, type Keyring, keyring, STAGING_KEY } from '../service/keyring.ts';
+import { LogError } from '../store/log/change-log.ts';
 import { forkStore } from '../store/store.ts';
 import type { SandboxLog } from './change.ts';
 import { NotSavedError } from './commits.ts';
@@ -179,12 +180,15 @@ export class Sandboxes {
     const past = await this.#pastOf(name);
     const isFirst = await kept(this.#fleet.delete(name));
     this.delete(name);
-    if (isFirst) {
-      await this.default.change(() => {
-        this.default.added = { past };
-      });
-    }
-    return isFirst;
+    if (!isFirst) return false;
+    const noted = this.default.change(() => {
+      this.default.added = { past };
+    });
+    await noted.catch((cause) => {
+      const message = 'the sandbox is deleted, but its coverage and findings could not be kept';
+      throw new NotSavedError(new LogError(message, { cause, maybeDone: true }));
+    });
+    return true;
   }
 
   /** What a sandbox of the fleet leaves behind if it is deleted now. */

@@ -8,7 +8,7 @@ import {
   headerOf,
 } from '../../src/deployment/deployment-client.ts';
 import { Pace } from '../../src/deployment/pace.ts';
-import { proxyFor } from '../../src/deployment/proxy.ts';
+import { proxyAuthorization, proxyFor } from '../../src/deployment/proxy.ts';
 import { startServer } from '../../src/server.ts';
 
 /** A clock that jumps instead of waiting. */
@@ -114,6 +114,17 @@ test('HTTP_PROXY carries requests to every host but this machine and those in NO
   });
   const reply = await behind.send({ method: 'GET', path: '/pets' });
   expect(reply.body.toString()).toBe('http://staging.example/v1/pets');
+});
+
+test('the user of a proxy is decoded, and a percent sign that encodes nothing is taken as it is', () => {
+  const user = (url: string): string => {
+    const [, encoded] = proxyAuthorization(new URL(url))['Proxy-Authorization']?.split(' ') ?? [];
+    return Buffer.from(encoded ?? '', 'base64').toString();
+  };
+  expect(user('http://me:p%40ss%C3%A9@proxy.example')).toBe('me:p@ssé');
+  expect(user('http://%@proxy.example')).toBe('%:');
+  expect(user('http://me:100%@proxy.example')).toBe('me:100%');
+  expect(user('http://proxy.example')).toBe('');
 });
 
 test('a base URL is http or https, and has no user, query or trailing slash', () => {

@@ -20,10 +20,13 @@ export class CutProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #mode: Mode = 'pass';
+  /** The port that new connections lead to. */
+  target: number;
 
   private constructor(target: number) {
+    this.target = target;
     this.#server = createServer((client) => {
-      const upstream = connect(target, '127.0.0.1');
+      const upstream = connect(this.target, '127.0.0.1');
       for (const socket of [client, upstream]) {
         this.#sockets.add(socket);
         socket.on('error', () => {});

@@ -58,6 +58,18 @@ export class RedisServer {
     return false;
   }
 
+  /** Runs a command on a connection of its own. */
+  async command(...args: readonly string[]): Promise<string> {
+    const { createClient } = await import('@redis/client');
+    const client = createClient({ socket: { port: this.port, host: '127.0.0.1' } });
+    await client.connect();
+    try {
+      return String(await client.sendCommand(args));
+    } finally {
+      client.destroy();
+    }
+  }
+
   /** Ends it with kill -9. */
   async kill(): Promise<void> {
     await this.#stop('SIGKILL');

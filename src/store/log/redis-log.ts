@@ -117,9 +117,10 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
   static async remove(redis: RedisConnection, name: string): Promise<boolean> {
     const { losses } = redis;
     if ((await redis.eval(REMOVE, keysOf(name), [])) !== 0) return true;
-    // The attempt whose reply was lost may have removed it.
-    if (redis.losses > losses) throw new RedisError('it is gone, but not known by whom', true);
-    return false;
+    if (redis.losses === losses) return false;
+    // An attempt whose reply was lost may have removed it.
+    const why = 'the sandbox is gone; it is not known whether this request deleted it';
+    throw new LogError(why, { maybeDone: true });
   }
 
   /** Leaves the connection open: other logs share it. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startServer } from '../../../src/server.ts';
 import { readRedisAddress } from '../../../src/store/log/redis-address.ts';
 import { RedisConnection } from '../../../src/store/log/redis-connection.ts';
@@ -7,37 +7,30 @@ import { asker } from '../../helpers/ask.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
 
 const SLOTS = 16_384;
+const CLUSTER_NODE = ['--cluster-enabled', 'yes', '--appendonly', 'yes'];
 
 describeWithRedis('a Redis Cluster', () => {
   const nodes: RedisServer[] = [];
-  /** A command for one node alone. */
-  async function command(port: number, ...args: readonly string[]): Promise<string> {
-    const { createClient } = await import('@redis/client');
-    const client = createClient({ socket: { port, host: '127.0.0.1' } });
-    await client.connect();
-    try {
-      return String(await client.sendCommand(args));
-    } finally {
-      client.destroy();
+  async function isWhole(): Promise<void> {
+    for (const node of nodes) {
+      while (!(await node.command('CLUSTER', 'INFO')).includes('cluster_state:ok'))
+        await sleep(100);
     }
   }
 
   beforeAll(async () => {
     for (const half of [0, 1]) {
-      const node = await RedisServer.start('--cluster-enabled', 'yes');
+      const node = await RedisServer.start(...CLUSTER_NODE);
       nodes.push(node);
       const slots = Array.from({ length: SLOTS / 2 }, (_, slot) =>
         String((half * SLOTS) / 2 + slot),
       );
-      await command(node.port, 'CLUSTER', 'ADDSLOTS', ...slots);
+      await node.command('CLUSTER', 'ADDSLOTS', ...slots);
     }
     const [one, two] = nodes;
     if (one === undefined || two === undefined) throw new Error('no node');
-    await command(one.port, 'CLUSTER', 'MEET', '127.0.0.1', String(two.port));
-    for (const { port } of nodes) {
-      while (!(await command(port, 'CLUSTER', 'INFO')).includes('cluster_state:ok'))
-        await sleep(100);
-    }
+    await one.command('CLUSTER', 'MEET', '127.0.0.1', String(two.port));
+    await isWhole();
   });
   afterAll(() => Promise.all(nodes.map((node) => node.end())));
 
@@ -53,9 +46,24 @@ describeWithRedis('a Redis Cluster', () => {
       expect((await one('DELETE', order)).status).toBe(204);
       expect((await two('DELETE', order)).status).toBe(409);
     }
-    const sizes = await Promise.all(nodes.map(({ port }) => command(port, 'DBSIZE')));
+    const sizes = await Promise.all(nodes.map((node) => node.command('DBSIZE')));
     expect(Math.min(...sizes.map(Number))).toBeGreaterThan(0);
     for (const server of servers) await server.close();
+  });
+
+  test('loses a node: 503 until it is back, and nothing acknowledged is lost', async () => {
+    const [first, second] = nodes;
+    const server = await startServer({ port: 0, shared: `redis://127.0.0.1:${first?.port}` });
+    onTestFinished(() => server.close());
+    const ask = asker(server.port, '');
+    const orders = Array.from({ length: 8 }, (_, number) => `/~lost-${number}/v1/store/orders/1`);
+    for (const order of orders) expect((await ask('DELETE', order)).status).toBe(204);
+    await second?.kill();
+    while ((await ask('GET', '/__mock/health')).status !== 503) await sleep(50);
+    await second?.resume();
+    await isWhole();
+    while ((await ask('GET', '/__mock/health')).status !== 200) await sleep(50);
+    for (const order of orders) expect((await ask('DELETE', order)).status).toBe(409);
   });
 
   test('is refused with a database number, which it does not have', async () => {

@@ -107,6 +107,19 @@ describeWithRedis('a log in Redis', () => {
     proxy.close();
   });
 
+  test('does not deny a removal whose reply was lost with its connection', async () => {
+    const [one] = await twoServers();
+    const proxy = await CutProxy.start(redis.port);
+    const through = connect(proxy.port);
+    expect(await RedisLog.remove(through, 'none')).toBe(false);
+    proxy.become('cut at reply');
+    const removed = RedisLog.remove(through, `log-${logs}`);
+    await expect(removed).rejects.toMatchObject({ maybeDone: true });
+    await expect(one.read(0)).rejects.toThrow(LogGoneError);
+    expect(await RedisLog.remove(through, `log-${logs}`)).toBe(false);
+    proxy.close();
+  });
+
   /** The second append of a server, which the log has taken and whose reply does not arrive. */
   async function appendWithoutReply() {
     const [one] = await twoServers();
