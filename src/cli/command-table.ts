@@ -76,9 +76,12 @@ const COMMANDS = {
   },
   check: {
     positional: { name: 'url', description: 'Base URL of the deployment.', required: true },
-    summary: 'Ask a deployment what the document leaves open, and whether it keeps to the rest.',
+    summary: 'Find out how a deployment answers, and whether it follows the interface document.',
     examples: [
-      ['check https://staging.example/v1 --key KEY --save staging.json', 'take on its answers'],
+      [
+        'check https://staging.example/v1 --key KEY --save staging.json',
+        'let the mock answer as it does',
+      ],
       [
         'check https://staging.example/v1 --key KEY --writes --cancel 17 --shipped 4',
         'also create animals and cancel order 17',
@@ -91,7 +94,7 @@ const COMMANDS = {
   },
   record: {
     positional: { name: 'url', description: 'Base URL of the deployment.', required: true },
-    summary: 'Write a fixture of what a deployment of the service holds. Sends only GET requests.',
+    summary: 'Write a fixture from the data of a deployment. Sends only GET requests.',
     examples: [
       [
         'record https://staging.example/v1 --key KEY --output staging.json --yes',

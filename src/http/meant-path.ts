@@ -23,7 +23,8 @@ export function meantPath(path: string): string {
   const [, mount = '', rest = ''] = MOUNTED.exec(path) ?? [];
   const all = rest.split('/').filter((segment) => segment !== '');
   const from = all.findIndex((segment) => `/${segment.toLowerCase()}` !== BASE_PATH);
-  const segments = from < 0 ? [] : all.slice(from);
+  if (from < 0) return ` (did you mean ${mount}${BASE_PATH}${operationShape('listPets').path}?)`;
+  const segments = all.slice(from);
   const known = TEMPLATES.map((it) => filled(it, segments)).find((it) => it !== undefined);
   if (known !== undefined) return ` (did you mean ${mount}${known}?)`;
   const alike = TEMPLATES.filter(({ length }) => length === segments.length);

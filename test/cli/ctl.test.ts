@@ -150,7 +150,8 @@ describe('ctl', () => {
   test.each([
     [[], 2, 'ctl needs an action; petstore-mock ctl --help lists them'],
     [['shipp', '1'], 2, 'ctl: expected an action, found "shipp" (did you mean ship?)'],
-    [['ship'], 2, 'ctl ship: expected ORDER, found 0 words'],
+    [['ship'], 2, 'ctl ship: expected ORDER, found nothing'],
+    [['clock', '30d'], 2, /expected an instant, \+DURATION such as \+P30D, or real, found "30d"/],
     [['ship', 'one'], 2, 'ctl: expected the id of a record, found "one"'],
     [['ship', '99'], 1, 'there is no order with the id 99'],
     [['set', 'orders', '1', 'state=shipped'], 2, /found "state" \(did you mean status\?\)/],

@@ -176,6 +176,7 @@ describe('paths and methods', () => {
     ['/v1/orders', '/v1/store/orders'],
     ['/orders/3?dry=1', '/v1/store/orders/3'],
     ['/v1/v1/pets', '/v1/pets'],
+    ['/v1', '/v1/pets'],
     ['//v1/pets', '/v1/pets'],
     ['/api/v1/pets/1', '/v1/pets/1'],
     ['/v1/pet/7', '/v1/pets/7'],

@@ -9,7 +9,7 @@ import type {
   Snapshot,
 } from '../../control/control-shapes.ts';
 import { type ControlClient, queryOf } from '../../library/control-client.ts';
-import { counted } from '../../words.ts';
+import { counted, describe } from '../../words.ts';
 import { UsageError } from '../failures.ts';
 import type { FlagName, Flags } from '../flags.ts';
 import { oneOf, refusal } from '../input/given.ts';
@@ -104,6 +104,9 @@ const ACTIONS = {
       const duration = to?.startsWith('+') ? to.slice(1) : undefined;
       if (duration !== undefined) await client.call('POST', '/clock/advance', { by: duration });
       const now = duration === undefined && to !== 'real' ? to : undefined;
+      if (now !== undefined && !/^\d{4}-/.test(now)) {
+        throw refusal('ctl clock', 'an instant, +DURATION such as +P30D, or real', describe(now));
+      }
       const setting = { now, real: to === 'real' || undefined, frozen: freeze };
       const changes = Object.values(setting).some((it) => it !== undefined);
       if (changes) await client.call('PUT', '/clock', setting);
@@ -221,5 +224,6 @@ export function actionOf([name, ...words]: readonly string[]): {
   const most = takes.includes('…') ? Number.POSITIVE_INFINITY : places.length;
   if (words.length >= least && words.length <= most) return { name: found, words };
   const expected = takes === '' ? 'nothing more' : takes;
-  throw refusal(`ctl ${found}`, expected, counted(words.length, 'word'));
+  const given = words.length === 0 ? 'nothing' : counted(words.length, 'word');
+  throw refusal(`ctl ${found}`, expected, given);
 }

@@ -13,7 +13,7 @@ export const CALLERS = ['check', 'record'] as const;
 /** The commands that start a server that can stand in front of a deployment. */
 const FRONTS = ['serve', 'exec'] as const;
 
-/** The status that `record` gives orders that do not show theirs. */
+/** The status that `record` gives to orders that show none. */
 export const DEFAULT_UNKNOWN_STATUS = 'pending';
 
 /** The flags of those commands alone. */
@@ -22,7 +22,7 @@ export const DEPLOYMENT_FLAGS = {
     BASE_URL,
     'URL',
     FRONTS,
-    'Pass requests on to the deployment with this base URL, and its replies back.',
+    'Pass requests on to the deployment with this base URL, and return its replies.',
   ),
   'upstream-key': one(
     KEY,
@@ -43,7 +43,7 @@ export const DEPLOYMENT_FLAGS = {
   }),
   yes: toggle(
     [...FRONTS, ...CALLERS],
-    'Send requests to a host other than this machine without asking.',
+    'Do not ask for consent before sending requests to another machine.',
   ),
   writes: toggle(
     ['check'],
@@ -54,28 +54,28 @@ export const DEPLOYMENT_FLAGS = {
     ORDER_ID,
     'ID',
     ['check'],
-    'Shipped order, to be refused cancellation, with --writes. Repeatable.',
+    'Shipped order to try to cancel, with --writes. Repeatable.',
   ),
   cancelled: list(
     ORDER_ID,
     'ID',
     ['check'],
-    'Cancelled order, to be cancelled again, with --writes. Repeatable.',
+    'Cancelled order to cancel again, with --writes. Repeatable.',
   ),
-  'dry-run': toggle(['check'], 'Print the requests, each with what it is for, and send none.'),
-  save: text('FILE', ['check'], 'Write a config file with which the mock answers the same.'),
+  'dry-run': toggle(['check'], 'Print the requests and their purpose without sending them.'),
+  save: text('FILE', ['check'], 'Write a config file that makes the mock answer the same.'),
   against: text(
     'FILE',
     ['check'],
-    'Compare with an earlier --save or --json file; exit with 3 if something has changed.',
+    'Compare with an earlier --save or --json file; exit with 3 if something changed.',
   ),
   'unknown-status': one(
     choice(ORDER_STATUSES),
     'STATUS',
     ['record'],
-    `Status of orders that do not show theirs: ${listed(ORDER_STATUSES, 'or')}.`,
+    `Status to record if an order shows none: ${listed(ORDER_STATUSES, 'or')}.`,
     { default: DEFAULT_UNKNOWN_STATUS },
   ),
-  anonymise: toggle(['record'], 'Replace names of animals, each by the same other name.'),
+  anonymise: toggle(['record'], 'Replace the names of animals; equal names stay equal.'),
   diff: toggle(['record'], 'Show what changed since the file was recorded, and overwrite it.'),
 };
