@@ -19,11 +19,23 @@ export interface ConnectionRequest extends IncomingMessage {
 
 /** Notes the response to the latest request. */
 export function noteLatest(request: ConnectionRequest, response: ServerResponse): void {
-  // Kept only while needed: a response on every connection would outlive V8's young generation and
-  // make it grow to several times its size.
-  const over = response.writableFinished && response.shouldKeepAlive && !hasBody(request);
-  const latest = over ? undefined : response;
+  const latest = isOver(request, response) ? undefined : response;
   if (request.socket[LATEST] !== latest) request.socket[LATEST] = latest;
+}
+
+/**
+ * Forgets a response that is over. One on every connection would outlive V8's young generation and
+ * make it grow to several times its size.
+ */
+export function forgetOver(request: ConnectionRequest, response: ServerResponse): void {
+  const { socket } = request;
+  if (socket[LATEST] === response && isOver(request, response)) socket[LATEST] = undefined;
+}
+
+/** Whether a request has arrived and been answered, and another one can follow. */
+function isOver(request: IncomingMessage, response: ServerResponse): boolean {
+  const hasArrived = request.complete || !hasBody(request);
+  return response.writableFinished && response.shouldKeepAlive && hasArrived;
 }
 
 /** Whether a request announces a body. */
