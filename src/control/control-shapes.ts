@@ -90,6 +90,18 @@ export const ACTIVE_SCENARIOS = named(
 );
 export type ActiveScenarios = ValueOf<typeof ACTIVE_SCENARIOS>;
 
+const SCENARIO_PROBLEM = object({
+  line: required(COUNT, 'The line, from 1.'),
+  column: required(COUNT, 'The column, from 1.'),
+  message: required(ANY_TEXT, 'What was expected there, and what was found.'),
+});
+/** What is wrong with the text of a scenario, and where. */
+export type ScenarioProblem = ValueOf<typeof SCENARIO_PROBLEM>;
+
+export const SCENARIO_PROBLEMS = object({
+  problems: required(list(SCENARIO_PROBLEM), 'Every problem; empty if the scenario is valid.'),
+});
+
 const OPTION = object({
   name: required(ANY_TEXT, 'Its name.'),
   meaning: required(ANY_TEXT, 'What the mock does if it is chosen.'),

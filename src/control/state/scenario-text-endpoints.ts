@@ -1,11 +1,10 @@
-import { COUNT } from '../../evidence/report-shapes.ts';
 import { scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { scenarioSchema } from '../../scenario/read-scenario.ts';
 import { scenarioFromText } from '../../scenario/scenario-from-text.ts';
 import { object, required } from '../../shape/objects.ts';
-import { ANY, ANY_TEXT, list, named } from '../../shape/shapes.ts';
+import { ANY, ANY_TEXT, named } from '../../shape/shapes.ts';
 import { describe, suggest } from '../../words.ts';
-import { ERROR } from '../control-shapes.ts';
+import { ERROR, SCENARIO_PROBLEMS } from '../control-shapes.ts';
 import { json, type Listed, refuse, withBody } from '../endpoint.ts';
 
 /** The name of a scenario that a request contains. */
@@ -18,19 +17,6 @@ const SOURCE = named(
     text: required(ANY_TEXT, 'Its file, in YAML.'),
   }),
 );
-
-const PROBLEMS = object({
-  problems: required(
-    list(
-      object({
-        line: required(COUNT, 'The line, from 1.'),
-        column: required(COUNT, 'The column, from 1.'),
-        message: required(ANY_TEXT, 'What was expected there, and what was found.'),
-      }),
-    ),
-    'Every problem; empty if the scenario is valid.',
-  ),
-});
 
 /** Scenarios as text, for editors. */
 export const SCENARIO_TEXT_ENDPOINTS: readonly Listed[] = [
@@ -57,7 +43,7 @@ export const SCENARIO_TEXT_ENDPOINTS: readonly Listed[] = [
     summary: 'Find the problems of a scenario in YAML or JSON',
     description: 'Changes nothing, and reads nothing that the scenario extends.',
     body: { shape: object({ text: required(ANY_TEXT, 'The scenario.') }) },
-    replies: { 200: { description: 'The problems.', shape: PROBLEMS } },
+    replies: { 200: { description: 'The problems.', shape: SCENARIO_PROBLEMS } },
     handle: async ({ body: { text } }) => {
       const reading = await scenarioFromText(WRITTEN, text);
       return json({ problems: reading.ok ? [] : reading.problems });

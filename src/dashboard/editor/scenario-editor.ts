@@ -6,21 +6,15 @@ import { type Diagnostic, linter, lintGutter, lintKeymap } from '@codemirror/lin
 import { EditorState, type Text } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import type { ScenarioProblem } from '../../control/control-shapes.ts';
 import { completeFrom } from './schema-completion.ts';
-
-/** What is wrong with a scenario, and where; lines and columns count from 1. */
-export interface TextProblem {
-  readonly line: number;
-  readonly column: number;
-  readonly message: string;
-}
 
 export interface EditorOptions {
   readonly parent: HTMLElement;
   readonly text: string;
   /** The JSON Schema of scenario files. */
   readonly schema: object;
-  readonly check: (text: string) => Promise<readonly TextProblem[]>;
+  readonly check: (text: string) => Promise<readonly ScenarioProblem[]>;
   readonly onText: (text: string) => void;
   readonly onApply: () => void;
 }
@@ -108,7 +102,7 @@ export function openEditor({ parent, text, schema, ...options }: EditorOptions):
   return () => view.destroy();
 }
 
-function diagnosticsOf(doc: Text, problems: readonly TextProblem[]): Diagnostic[] {
+function diagnosticsOf(doc: Text, problems: readonly ScenarioProblem[]): Diagnostic[] {
   return problems.map(({ line, column, message }) => {
     const { from: start, to: end, text } = doc.line(Math.min(Math.max(1, line), doc.lines));
     const from = Math.min(start + column - 1, end);

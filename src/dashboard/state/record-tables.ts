@@ -27,43 +27,39 @@ const INTEGER: FieldKind = { type: 'integer' };
 const TEXT: FieldKind = { type: 'text' };
 const oneOf = (...values: readonly string[]): FieldKind => ({ type: 'text', values });
 
-/** The fields that a store keeps. One that is missing or misspelt does not compile. */
-const FIELDS: {
-  readonly [Name in TableName]: Readonly<Record<keyof StoredRecord[Name], FieldKind>>;
-} = {
-  animals: {
+/** Describes a collection. A field that is missing or misspelt does not compile. */
+function table<Name extends TableName>(
+  title: string,
+  noun: string,
+  id: keyof StoredRecord[Name] & string,
+  kinds: Readonly<Record<keyof StoredRecord[Name], FieldKind>>,
+): TableInfo {
+  const fields = Object.entries<FieldKind>(kinds).map(([name, kind]) => ({ name, ...kind }));
+  return { title, noun, id, fields };
+}
+
+/** The three collections of a store. */
+export const TABLES: Readonly<Record<TableName, TableInfo>> = {
+  animals: table<'animals'>('Animals', 'animal', 'id', {
     id: INTEGER,
     name: TEXT,
     categoryId: INTEGER,
     status: oneOf('available', 'pending', 'sold'),
-  },
-  inventory: { petId: INTEGER, quantity: INTEGER, status: oneOf('available', 'sold') },
-  orders: {
+  }),
+  inventory: table<'inventory'>('Inventory', 'inventory entry', 'petId', {
+    petId: INTEGER,
+    quantity: INTEGER,
+    status: oneOf('available', 'sold'),
+  }),
+  orders: table<'orders'>('Orders', 'order', 'id', {
     id: INTEGER,
     petId: INTEGER,
     quantity: INTEGER,
     shipDate: TEXT,
     complete: { type: 'boolean', values: ['true', 'false'] },
     status: oneOf('pending', 'shipped', 'cancelled'),
-  },
+  }),
 };
-
-/** The three collections of a store. */
-export const TABLES: Readonly<Record<TableName, TableInfo>> = {
-  animals: tableOf('Animals', 'animal', 'id', FIELDS.animals),
-  inventory: tableOf('Inventory', 'inventory entry', 'petId', FIELDS.inventory),
-  orders: tableOf('Orders', 'order', 'id', FIELDS.orders),
-};
-
-function tableOf(
-  title: string,
-  noun: string,
-  id: string,
-  kinds: Record<string, FieldKind>,
-): TableInfo {
-  const fields = Object.entries(kinds).map(([name, kind]) => ({ name, ...kind }));
-  return { title, noun, id, fields };
-}
 
 export const TABLE_NAMES: readonly TableName[] = ['animals', 'inventory', 'orders'];
 

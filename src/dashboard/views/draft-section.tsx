@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import type { ScenarioProblem } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
-import type { TextProblem } from '../editor/scenario-editor.ts';
 import { save } from '../parts/save.ts';
 import { draft, keepDraft } from '../state/draft.ts';
 import { go } from '../state/place.ts';
@@ -89,7 +89,7 @@ async function open(parent: HTMLElement, text: string, listeners: Listeners): Pr
   const schema = await call<object>('GET', '/scenario-schema');
   const check = async (edited: string) => {
     const body = { text: edited };
-    const { problems } = await call<{ problems: readonly TextProblem[] }>(
+    const { problems } = await call<{ problems: readonly ScenarioProblem[] }>(
       'POST',
       '/scenario/check',
       { body },
