@@ -24,6 +24,8 @@ interface More {
   readonly times?: number;
   /** A fact that must be known besides those in the path. */
   readonly given?: FactName;
+  /** The operation that an error of another method is told with. */
+  readonly beside?: OperationId;
 }
 
 /** A request to a deployment. */
@@ -105,6 +107,7 @@ const ALL = {
     method: 'GET',
     path: '/store/orders/{unknownOrder}',
     why: 'a method that the path does not have',
+    beside: 'cancelOrder',
   },
   petsNoKey: listPets('', 'a missing key', NO_KEY),
   petNoKey: getPet('{unknownPet}', 'a missing key', NO_KEY),

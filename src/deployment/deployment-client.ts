@@ -87,8 +87,8 @@ export class DeploymentClient {
       await this.#pace.turn();
       const reply = await this.#sendOnce(request);
       if (reply.status !== 429 || !patient || waits === MOST_WAITS) return reply;
-      const wait = Number(headerOf(reply, 'retry-after') ?? 1);
-      if (!(wait >= 0 && wait <= LONGEST_WAIT)) return reply;
+      const wait = secondsToWait(reply) ?? 1;
+      if (wait > LONGEST_WAIT) return reply;
       this.#pace.rest(wait * 1000);
     }
   }
@@ -184,6 +184,15 @@ export function headerOf(
   name: string,
 ): string | undefined {
   return headers.find((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === name);
+}
+
+/** The seconds that `Retry-After` asks for, by a number or a date (RFC 9110, section 10.2.3). */
+export function secondsToWait(reply: DeploymentReply): number | undefined {
+  const value = headerOf(reply, 'retry-after') ?? '';
+  if (/^\d+$/.test(value)) return Number(value);
+  const now = Date.parse(headerOf(reply, 'date') ?? '') || Date.now();
+  const until = Date.parse(value);
+  return Number.isNaN(until) ? undefined : Math.max(0, (until - now) / 1000);
 }
 
 /** The certificates to trust: that one besides those that Node trusts. */

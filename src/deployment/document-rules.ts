@@ -1,21 +1,11 @@
-import { parseJson } from '../contract/json.ts';
 import { OPERATIONS, type OperationId } from '../contract/operations.ts';
-import { isObject, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
+import { SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
 import { describe } from '../words.ts';
 import { ASKS, type AskName } from './asks.ts';
+import { type Broken, type Rule, sentBy, unique, unlike, wrong } from './document-rule.ts';
+import { cancelled } from './probes/order-probes.ts';
 import type { Difference } from './reply-differences.ts';
-import { idIn, type JsonRecord, roundedTwin, type Seen, withId } from './seen.ts';
-
-type Broken = Omit<Difference, 'exchange'>;
-
-/** What the document prescribes of a reply beyond its status and its records. */
-interface Rule {
-  readonly reply: readonly [OperationId, status: number];
-  /** The requests that show it. */
-  readonly asks: readonly AskName[];
-  /** What is wrong with the reply to one of them. */
-  readonly broken: (seen: Seen, name: AskName) => readonly Broken[];
-}
+import { idIn, idsOf, isDouble, roundedTwin, type Seen, withId } from './seen.ts';
 
 const [LIMIT] = OPERATIONS.listPets.parameters;
 
@@ -71,7 +61,10 @@ const RULES: readonly Rule[] = [
     broken: (seen, name) => {
       const found = seen.get(name)?.record;
       const id = BigInt(/\d+$/.exec(seen.get(name)?.request.path ?? '')?.[0] ?? 0);
-      return found === undefined ? [] : unlike(found, withId(seen.list('pets100'), id));
+      const listed = withId(seen.list('pets100'), id);
+      return found === undefined || listed === undefined
+        ? []
+        : unlike(found, listed, Object.keys({ ...listed, status: undefined }));
     },
   },
   {
@@ -79,8 +72,8 @@ const RULES: readonly Rule[] = [
     asks: ['created'],
     broken: (seen, name) => {
       const found = seen.get(name)?.record;
-      const id = idIn(seen.get('create')?.record);
-      return found === undefined ? [] : unlike(found, { id, ...sentBy('create') });
+      const { id, status } = seen.get('create')?.record ?? {};
+      return found === undefined ? [] : unlike(found, { id, status, ...sentBy('create') });
     },
   },
   {
@@ -95,10 +88,21 @@ const RULES: readonly Rule[] = [
   },
   {
     reply: ['createPet', 201],
-    asks: ['create', 'createPending'],
+    asks: [
+      'create',
+      'createPending',
+      'createLongName',
+      'createWithId',
+      'createUnknownField',
+      'createUnseenStatus',
+      'createAsText',
+      'createReadOnly',
+    ],
     broken: (seen, name) => {
-      const found = seen.get(name)?.record;
-      return found === undefined ? [] : unlike(found, sentBy(name), Object.keys(sentBy(name)));
+      const { record } = seen.get(name) ?? {};
+      const sent = sentBy(name);
+      const fields = ['name', 'categoryId', 'status'].filter((field) => Object.hasOwn(sent, field));
+      return record === undefined ? [] : unlike(record, sent, fields);
     },
   },
   {
@@ -106,9 +110,23 @@ const RULES: readonly Rule[] = [
     asks: ['create', 'createPending'],
     broken: (seen, name) => {
       const id = idIn(seen.get(name)?.record);
-      const exact = roundedTwin(seen.list('petsAgain'), id);
-      const isRounded = exact !== undefined && id === BigInt(Number(id));
-      return isRounded ? [wrong('$.id', `${exact}, as GET /pets lists it`, `${id}`)] : [];
+      const exact = roundedTwin(seen, 'petsAgain', id);
+      return exact !== undefined && !isDouble(exact)
+        ? [wrong('$.id', `${exact}, as GET /pets lists it`, `${id}`)]
+        : [];
+    },
+  },
+  {
+    reply: ['listPets', 200],
+    asks: ['petsAgain'],
+    broken: (seen, name) => {
+      const found = seen.list(name);
+      const id = idIn(seen.get('created')?.record);
+      // Where a page is full, it can be on another one.
+      if (id === undefined || found === undefined || found.length >= LIMIT.maximum) return [];
+      return withId(found, id) === undefined && roundedTwin(seen, 'petsAgain', id) === undefined
+        ? [wrong('$', `animal ${id}, which was created`, 'nothing')]
+        : [];
     },
   },
   exactIds(['listPets', 200], 'petsAgain', 'id'),
@@ -146,7 +164,50 @@ const RULES: readonly Rule[] = [
       return [wrong('$', `all ${all.length} orders`, `${found.length}`)];
     },
   },
+  {
+    reply: ['listOrders', 200],
+    asks: ['orders'],
+    broken: (seen, name) => {
+      const list = seen.list(name);
+      if (list === undefined) return [];
+      return namedOrders(seen)
+        .filter((order) => withId(list, order) === undefined)
+        .map((order) => wrong('$', `order ${order}`, 'nothing'));
+    },
+  },
+  {
+    reply: ['listOrders', 200],
+    asks: ['orders'],
+    broken: (seen, name) => {
+      const pets = idsOf(seen.list('pets100'));
+      const named = idsOf(seen.list(name), 'petId');
+      if (pets.length >= LIMIT.maximum || !named.every(isDouble)) return [];
+      const rounded = (id: bigint) => BigInt(Number(id));
+      const id = pets.find((it) => named.includes(rounded(it)) && !pets.includes(rounded(it)));
+      return id === undefined ? [] : [wrong('$[].petId', `${id}`, `${rounded(id)}`)];
+    },
+  },
+  {
+    reply: ['cancelOrder', 204],
+    asks: ['cancel'],
+    broken: (seen) =>
+      cancelled(seen).flatMap(({ order }) => {
+        const [before, after] = [seen.list('orders'), seen.list('ordersCancelled')].map(
+          (list) => withId(list, order)?.status,
+        );
+        return after !== undefined && after === before && after !== 'cancelled'
+          ? [wrong('$', `order ${order} cancelled`, `its status ${describe(after)} as before`)]
+          : [];
+      }),
+  },
 ];
+
+/** The orders that the deployment has shown to exist, though it may list no cancelled ones. */
+function namedOrders(seen: Seen): bigint[] {
+  const isFirst = seen.status('cancelAgain') !== 204;
+  const refused = seen.all('cancelShipped').filter(({ status }) => status === 409);
+  return [...refused, ...(isFirst ? cancelled(seen) : [])].flatMap(({ order }) => order ?? []);
+}
 
 /** The replies whose rules a request shows, as an operation with a status. */
 export function ruledBy(name: AskName): string[] {
@@ -163,27 +224,17 @@ export function ruleDifferences(seen: Seen, operation: OperationId, status: numb
   );
 }
 
-function wrong(at: string, expected: string, found: string): Broken {
-  return { where: 'value', at, expected, found };
-}
-
-/** No two records of a list have the same id. */
-function unique(reply: Rule['reply'], asks: readonly AskName[], field: string): Rule {
-  const broken = (seen: Seen, name: AskName) => {
-    const ids = (seen.list(name) ?? []).flatMap((it) => idIn(it, field) ?? []);
-    const twice = ids.find((id, at) => ids.indexOf(id) !== at);
-    return twice === undefined ? [] : [wrong(`$[].${field}`, 'each once', `${twice} twice`)];
-  };
-  return { reply, asks, broken };
-}
-
 /** A list has the ids of created animals to the last digit. */
-function exactIds(reply: Rule['reply'], name: AskName, field: string): Rule {
+function exactIds(
+  reply: Rule['reply'],
+  name: 'petsAgain' | 'inventoryCreated',
+  field: string,
+): Rule {
   const broken = (seen: Seen) =>
     seen.all('create', 'createPending').flatMap(({ record }) => {
       const id = idIn(record);
-      const found = roundedTwin(seen.list(name), id, field);
-      if (found === undefined || id === BigInt(Number(id))) return [];
+      const found = roundedTwin(seen, name, id);
+      if (found === undefined || id === undefined || isDouble(id)) return [];
       return [wrong(`$[].${field}`, `${id}`, `${found}`)];
     });
   return { reply, asks: [name], broken };
@@ -203,23 +254,6 @@ function refuses(reply: Rule['reply'], name: AskName, at: string): Rule {
     ];
   };
   return { reply, asks: [name], broken };
-}
-
-/** The fields of a record that differ from another one. */
-function unlike(
-  found: JsonRecord,
-  expected: JsonRecord | undefined,
-  fields = Object.keys(expected ?? {}),
-  at = '$',
-): Broken[] {
-  return fields
-    .filter((field) => String(found[field] ?? '') !== String(expected?.[field] ?? ''))
-    .map((field) => wrong(`${at}.${field}`, describe(expected?.[field]), describe(found[field])));
-}
-
-function sentBy(name: AskName): JsonRecord {
-  const sent: unknown = parseJson(ASKS[name].body ?? '{}');
-  return isObject(sent) ? sent : {};
 }
 
 function isDay(date: string, day: string): boolean {

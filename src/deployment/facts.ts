@@ -1,5 +1,5 @@
 import { ASKS, type AskName, type FactName, SENT_ID } from './asks.ts';
-import { idIn, type JsonRecord, type Seen, withId } from './seen.ts';
+import { idIn, idsOf, type Seen, withId } from './seen.ts';
 
 /** What the user said about the orders of the deployment. */
 export interface NamedOrders {
@@ -78,10 +78,6 @@ export const FACTS: Readonly<Record<FactName, Fact>> = {
 
 function text(id: bigint | undefined): string | undefined {
   return id?.toString();
-}
-
-function idsOf(records: readonly JsonRecord[] | undefined, field?: string): bigint[] {
-  return (records ?? []).flatMap((record) => idIn(record, field) ?? []);
 }
 
 function isLarge(id: bigint): boolean {

@@ -32,6 +32,7 @@ function verdictOf(seen: Seen, operation: OperationId, status: number): ReplyVer
   const differences = distinct([
     ...asksFor(operation, status).flatMap((name) => misses(seen, name, status)),
     ...replies.flatMap((it) => replyDifferences(it, operation)),
+    ...replies.flatMap(fractions),
     ...ruleDifferences(seen, operation, status),
   ]);
   const told = differences.length > 0 ? { differences } : {};
@@ -44,6 +45,21 @@ function repliesOf(seen: Seen, operation: OperationId): readonly Exchange[] {
   return seen.everything.filter(({ name }) => ASKS[name].operation === operation);
 }
 
+/** Strings, and numbers that are whole but not written as integers. */
+const FRACTION = /"(?:[^"\\]|\\.)*"|(-?\d+(?:\.0+)?(?:[eE][+-]?\d+)?)/g;
+
+/** Integers that are written with a fraction or an exponent, which many clients cannot read. */
+function fractions(exchange: Exchange): Difference[] {
+  if (exchange.json === undefined) return [];
+  const numbers = [...exchange.reply.body.toString().matchAll(FRACTION)].map(
+    ([, number]) => number,
+  );
+  const found = numbers.find((number) => number !== undefined && /\D/.test(number.slice(1)));
+  if (found === undefined) return [];
+  const expected = 'integers without a fraction or an exponent';
+  return [{ where: 'type', at: '$', expected, found, exchange: String(exchange) }];
+}
+
 /** The requests that got another status than the document prescribes, or no reply. */
 function misses(seen: Seen, name: AskName, status: number): Difference[] {
   const expected = String(status);
@@ -53,7 +69,7 @@ function misses(seen: Seen, name: AskName, status: number): Difference[] {
   }
   return seen
     .all(name)
-    .filter((it) => it.status !== status && it.status !== 429 && !isExcused(seen, it))
+    .filter((it) => it.status !== status && !isExcused(seen, it))
     .map((it) => ({ where: 'status', expected, found: `${it.status}`, exchange: String(it) }));
 }
 
@@ -77,32 +93,35 @@ function isExcused(seen: Seen, { name, status, order, request }: Exchange): bool
 /** Whether a path has a rounded id of an animal. That breaks the reply that the id was taken from. */
 function isMisnamed(seen: Seen, path: string): boolean {
   const id = parseInt64(path.slice(path.lastIndexOf('/') + 1));
-  return roundedTwin(seen.list('petsAgain'), id) !== undefined;
+  return roundedTwin(seen, 'petsAgain', id) !== undefined;
 }
 
 /** Errors with a status that the document does not show. They must still have its Error object. */
 function otherErrors(seen: Seen): ReplyVerdict[] {
-  const isDocumented = (operation: OperationId, status: number) =>
-    DOCUMENTED_REPLIES.some((it) => it.operation === operation && it.status === status);
   const found = new Map<string, ReplyVerdict & { differences: Difference[] }>();
   for (const exchange of seen.everything) {
-    const { operation } = ASKS[exchange.name];
+    const operation = toldWith(exchange);
+    const differences = operation === undefined ? [] : replyDifferences(exchange, operation);
+    if (operation === undefined || differences.length === 0) continue;
     const { status } = exchange;
-    if (operation === undefined || isDocumented(operation, status)) continue;
-    if (
-      DOCUMENTED_REPLIES.some(
-        (it) => it.operation === operation && asksFor(operation, it.status).includes(exchange.name),
-      )
-    )
-      continue;
-    const differences = replyDifferences(exchange, operation);
-    if (differences.length === 0) continue;
     const key = `${operation} ${status}`;
     const known = found.get(key) ?? { operation, status, verdict: 'different', differences: [] };
     known.differences.push(...differences);
     found.set(key, known);
   }
   return [...found.values()].map((it) => ({ ...it, differences: distinct(it.differences) }));
+}
+
+/** The operation that a reply is told with; undefined if the verdict of a documented one covers it. */
+function toldWith({ name, status }: Exchange): OperationId | undefined {
+  const { operation, beside } = ASKS[name];
+  if (operation === undefined) return status >= 400 ? beside : undefined;
+  const covers = DOCUMENTED_REPLIES.some(
+    (it) =>
+      it.operation === operation &&
+      (it.status === status || asksFor(operation, it.status).includes(name)),
+  );
+  return covers ? undefined : operation;
 }
 
 /** The first of those that differ only in the request. */

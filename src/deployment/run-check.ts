@@ -11,7 +11,7 @@ import { Exchange, Seen } from './seen.ts';
 /** What sends the requests of a check. */
 export type Sender = Pick<DeploymentClient, 'send' | 'rest'>;
 
-/** Consecutive requests without a reply that end a check. */
+/** Consecutive requests without a reply after which a check makes sure that the deployment is there. */
 const MOST_FAILURES = 3;
 
 /**
@@ -41,13 +41,18 @@ export async function runCheck(
     }
     progress(ASKS[name], done / ASK_NAMES.length);
     try {
-      for (const exchange of await send(client, name, facts, options)) seen.add(exchange);
+      const exchanges = await send(client, name, facts, options);
+      const limited = exchanges.find(({ status }) => status === 429);
+      if (limited !== undefined && ASKS[name].times === undefined) {
+        seen.skip(name, [`a higher rate limit: ${limited}`]);
+      } else for (const exchange of exchanges) seen.add(exchange);
       failures = 0;
     } catch (error) {
-      failures += 1;
-      if (!(error instanceof DeploymentError) || done === 0 || failures === MOST_FAILURES)
-        throw error;
+      if (!(error instanceof DeploymentError) || done === 0) throw error;
       seen.fail(name, error.message);
+      failures += 1;
+      // Whether only these operations fail, or the deployment is gone.
+      if (failures % MOST_FAILURES === 0) await send(client, 'pets1', NO_FACTS, options);
     }
     if (done === 0) requireAccess(seen.get(name));
   }
@@ -55,6 +60,8 @@ export async function runCheck(
 }
 
 type Facts = ReadonlyMap<FactName, string | undefined>;
+
+const NO_FACTS: Facts = new Map();
 
 /** Sends a request as often as its definition says. */
 async function send(

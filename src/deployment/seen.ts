@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { toInt64 } from '../contract/int64.ts';
 import { parseJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
@@ -15,6 +16,8 @@ export class Exchange {
   readonly order: bigint | undefined;
   /** Its body; undefined if it has none or that is not JSON. */
   readonly json: unknown;
+  /** In milliseconds; only differences count. */
+  readonly receivedAt = performance.now();
 
   constructor(
     name: AskName,
@@ -84,7 +87,7 @@ const KEYS = {
 
 function jsonOf(body: Buffer): unknown {
   try {
-    return parseJson(body.toString());
+    return isUtf8(body) ? parseJson(body.toString()) : undefined;
   } catch {
     return undefined;
   }
@@ -165,13 +168,32 @@ export function withId(
   return id === undefined ? undefined : records?.find((it) => idIn(it, field) === id);
 }
 
-/** An id that a double cannot tell from this one, in a list that lacks it: one of the two is rounded. */
+/** Lists that a check asks for before and after it creates animals. */
+const LISTS = {
+  petsAgain: { before: 'pets100', field: 'id', most: 100 },
+  inventoryCreated: { before: 'inventory', field: 'petId', most: Number.POSITIVE_INFINITY },
+} as const;
+
+/** The id of a created animal in a list that lacks its exact one: one of the two is rounded. */
 export function roundedTwin(
-  records: readonly JsonRecord[] | undefined,
+  seen: Seen,
+  name: keyof typeof LISTS,
   id: bigint | undefined,
-  field = 'id',
 ): bigint | undefined {
-  if (id === undefined || withId(records, id, field) !== undefined) return undefined;
-  const ids = (records ?? []).flatMap((it) => idIn(it, field) ?? []);
-  return ids.find((other) => Number(other) === Number(id));
+  const { before, field, most } = LISTS[name];
+  const known = idsOf(seen.list(before), field);
+  const ids = idsOf(seen.list(name), field);
+  // An animal on another page can have an id beside this one.
+  if (id === undefined || ids.includes(id) || ids.length >= most) return undefined;
+  if (!isDouble(id) && !ids.every(isDouble)) return undefined;
+  return ids.find((other) => Number(other) === Number(id) && !known.includes(other));
+}
+
+/** Whether a double can hold an id. */
+export function isDouble(id: bigint): boolean {
+  return id === BigInt(Number(id));
+}
+
+export function idsOf(records: readonly JsonRecord[] | undefined, field?: string): bigint[] {
+  return (records ?? []).flatMap((record) => idIn(record, field) ?? []);
 }

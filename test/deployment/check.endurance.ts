@@ -8,12 +8,13 @@ import {
   isOption,
   optionNames,
 } from '../../src/contract/assumption-table.ts';
-import { type CheckReport, checkReport } from '../../src/deployment/check-report.ts';
-import type { DeploymentReply } from '../../src/deployment/deployment-client.ts';
+import { type CheckReport, checkReport, isBroken } from '../../src/deployment/check-report.ts';
+import { DeploymentError, type DeploymentReply } from '../../src/deployment/deployment-client.ts';
 import { isBreak } from '../../src/deployment/reply-differences.ts';
-import { runCheck } from '../../src/deployment/run-check.ts';
+import { runCheck, type Sender } from '../../src/deployment/run-check.ts';
 import { savedConfig } from '../../src/deployment/saved-check.ts';
-import { BREAKING, breaking } from '../helpers/breaking.ts';
+import { createStore, storeBaseOf } from '../../src/store/store.ts';
+import { BREAKING, breaking, OTHERWISE } from '../helpers/breaking.ts';
 import { checked, DEPLOYED_AT, deploy, WHOLE_CHECK } from '../helpers/checked-deployment.ts';
 import { drawRequests } from '../helpers/drawn-requests.ts';
 
@@ -141,4 +142,70 @@ describe('a deployment that breaks the document is reported, and nothing else', 
     );
     expect(assumptions.filter(({ verdict }) => verdict === 'none-of-the-options')).toEqual([]);
   });
+});
+
+test.each(Object.entries(OTHERWISE))(
+  'a deployment with a way of its own for %s has none of the options, and keeps to the document',
+  async (id, { assume, change }) => {
+    const deployment = await deploy(assume);
+    const seen = await runCheck(breaking(deployment.client, change), WHOLE_CHECK);
+    deployment.close();
+    const report = checkReport(seen, []);
+    const told = report.assumptions.filter(({ verdict }) => verdict === 'none-of-the-options');
+    expect(told.map((it) => it.id)).toEqual([id]);
+    expect(isBroken(report)).toBe(false);
+  },
+);
+
+test('without an animal to read, a check does not know whether its deprecation is announced', async () => {
+  const store = createStore(storeBaseOf({ animals: [], inventory: [], orders: [] }));
+  const deployment = await deploy({}, { store });
+  const change = (reply: DeploymentReply) =>
+    reply.status === 404 ? { ...reply, headers: [] } : reply;
+  const seen = await runCheck(breaking(deployment.client, change), {
+    ...WHOLE_CHECK,
+    writes: false,
+  });
+  deployment.close();
+  const { assumptions } = checkReport(seen, []);
+  expect(assumptions.find(({ id }) => id === 'deprecation-headers')?.verdict).toBe('open');
+});
+
+test('animals with consecutive ids beyond 2^53 are not taken for rounded ones', async () => {
+  const first = 2n ** 53n + 1n;
+  const animals = Array.from({ length: 150 }, (_, at) => ({
+    id: first + BigInt(at),
+    name: 'Rex',
+    categoryId: 1n,
+    status: 'sold',
+  }));
+  const inventory = animals.map(({ id }) => ({ petId: id, quantity: 0, status: 'sold' }));
+  for (const order of ['id', 'newest', 'shuffled'] as const) {
+    const store = createStore(storeBaseOf({ animals, inventory, orders: [] }));
+    const deployment = await deploy(
+      { 'pets-order': order, 'inventory-on-create': 'none' },
+      { store },
+    );
+    const orders = { cancel: [], shipped: [], cancelled: [] };
+    const seen = await runCheck(deployment.client, { ...WHOLE_CHECK, orders });
+    deployment.close();
+    expect(checkReport(seen, []).replies.filter(({ verdict }) => verdict === 'different')).toEqual(
+      [],
+    );
+  }
+});
+
+test('a deployment that gives no reply to one operation is judged by the others', async () => {
+  const deployment = await deploy({});
+  const sender: Sender = {
+    rest: () => {},
+    send: async (request, patient) => {
+      if (request.method === 'POST') throw new DeploymentError('POST /pets: reset');
+      return deployment.client.send(request, patient);
+    },
+  };
+  const { replies } = checkReport(await runCheck(sender, WHOLE_CHECK), []);
+  deployment.close();
+  const different = replies.filter(({ verdict }) => verdict === 'different');
+  expect(different.map(({ operation }) => operation)).toEqual(['createPet', 'createPet']);
 });

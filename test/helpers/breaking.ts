@@ -1,3 +1,4 @@
+import type { AssumptionId, Choices } from '../../src/contract/assumption-table.ts';
 import { parseJson, writeJson } from '../../src/contract/json.ts';
 import { isObject } from '../../src/contract/records.ts';
 import type { DeploymentReply, DeploymentRequest } from '../../src/deployment/deployment-client.ts';
@@ -278,7 +279,11 @@ export const BREAKING: Readonly<Record<string, Breaking>> = {
     where: 'value',
   },
   'a shipped order that can be cancelled': {
-    change: instead(/^DELETE \/store\/orders\/2$/, 409, { status: 204, body: Buffer.alloc(0) }),
+    change: instead(/^DELETE \/store\/orders\/2$/, 409, {
+      status: 204,
+      headers: [],
+      body: Buffer.alloc(0),
+    }),
     told: ['cancelOrder 409'],
     where: 'status',
   },
@@ -286,6 +291,56 @@ export const BREAKING: Readonly<Record<string, Breaking>> = {
     change: withHeader(GET_PET, 200, 'Sunset', 'Thu, 05 Dec 2029 00:00:00 GMT'),
     told: ['getPet 200'],
     where: 'header',
+  },
+  'a created animal that is not listed': {
+    change: list(/^GET \/pets\?limit=100$/, (items) =>
+      items.filter((it) => isObject(it) && Number(it.id) <= 64),
+    ),
+    told: ['listPets 200'],
+    where: 'value',
+  },
+  'a status of one animal that the list does not show': {
+    change: records(/^GET \/pets\/1$/, 200, (it) => ({ ...it, status: 'sold' })),
+    told: ['getPet 200'],
+    where: 'value',
+  },
+  'a long name that is cut': {
+    change: records(/^POST/, 201, (it) => ({ ...it, name: String(it.name).slice(0, 100) })),
+    told: ['createPet 201'],
+    where: 'value',
+  },
+  'a list of orders without one that is known': {
+    change: list(ORDERS, (items) => items.filter((it) => isObject(it) && it.id !== 2)),
+    told: ['listOrders 200'],
+    where: 'value',
+  },
+  'a cancellation that announces a body': {
+    change: withHeader(CANCEL, 204, 'Content-Length', '11'),
+    told: ['cancelOrder 204'],
+    where: 'body',
+  },
+  'integers with a decimal point': {
+    change: (reply, { method, path }) =>
+      INVENTORY.test(`${method} ${path}`) && reply.status === 200
+        ? {
+            ...reply,
+            body: Buffer.from(reply.body.toString().replaceAll(/("quantity":\d+)/g, '$1.0')),
+          }
+        : reply,
+    told: ['listInventory 200'],
+    where: 'type',
+  },
+  'JSON that is not UTF-8': {
+    change: instead(GET_PET, 200, {
+      body: Buffer.from('{"id":1,"name":"\xfc","categoryId":1}', 'latin1'),
+    }),
+    told: ['getPet 200'],
+    where: 'body',
+  },
+  'an Error of another method without code': {
+    change: records(ANY, 405, without('code')),
+    told: ['cancelOrder 405'],
+    where: 'field',
   },
   'a body without a required field that is accepted': {
     change: (reply, { method, body: sent }) =>
@@ -297,5 +352,31 @@ export const BREAKING: Readonly<Record<string, Breaking>> = {
         : reply,
     told: ['createPet 201'],
     where: 'field',
+  },
+};
+
+/** A deployment that keeps to the document, but not to any option of an assumption. */
+interface Otherwise {
+  readonly assume: Partial<Choices>;
+  readonly change: Change;
+}
+
+/** By the only assumption that none of the options describes. */
+export const OTHERWISE: Partial<Record<AssumptionId, Otherwise>> = {
+  'pets-paging': {
+    assume: { 'pets-paging': 'offset' },
+    change: withHeader(LIST_PETS, 200, 'X-Total-Count', '99'),
+  },
+  'auth-challenge': {
+    assume: {},
+    change: withHeader(ORDERS, 401, 'WWW-Authenticate', 'Basic'),
+  },
+  'deprecation-headers': {
+    assume: {},
+    change: withHeader(GET_PET, 200, 'Sunset', '2030-12-05'),
+  },
+  'rate-limit': {
+    assume: { 'rate-limit': '10/s' },
+    change: withHeader(ANY, 429, 'Retry-After', 'soon'),
   },
 };

@@ -1,10 +1,13 @@
 import type { ANIMALS } from '../../contract/assumptions/animal-assumptions.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
+import type { AskName } from '../asks.ts';
 import { type Exchange, idIn, type Seen } from '../seen.ts';
 import type { Probes } from './probe-shape.ts';
 
 /** Fewer animals can be in order by chance. */
-const FEWEST_IN_ORDER = 5;
+const FEWEST_IN_ORDER = 8;
+
+const [LIMIT] = OPERATIONS.listPets.parameters;
 
 /** What settles each assumption about animals. */
 export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
@@ -53,14 +56,20 @@ export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
         : undefined,
     options: {
       none: (seen) => !hasNext(seen) && !hasTotal(seen),
-      cursor: (seen) => hasNext(seen) && /[?&]cursor=/.test(link(seen)) && isFurther(seen),
-      offset: (seen) => !hasNext(seen) && hasTotal(seen) && isFurther(seen),
+      cursor: (seen) =>
+        hasNext(seen) && /[?&]cursor=/.test(link(seen)) && isFurther(seen) && !hasFalseNext(seen),
+      offset: (seen) => !hasNext(seen) && hasTotal(seen) && isFurther(seen) && !hasFalseTotal(seen),
     },
     saw: (seen) => {
       const total = seen.get('pets1')?.header('x-total-count');
       const page = seen.get('nextPage');
       const headers = [`Link ${link(seen) || 'absent'}`, `X-Total-Count ${total ?? 'absent'}`];
-      return `GET /pets?limit=1: ${headers.join(', ')}${page === undefined ? '' : `; ${page}`}`;
+      const wrong = [
+        ...(page === undefined ? [] : [`; ${page}`]),
+        ...(hasFalseNext(seen) ? ['; the last page has a next one'] : []),
+        ...(hasFalseTotal(seen) ? [`; ${seen.list('pets100')?.length} listed with limit=100`] : []),
+      ];
+      return `GET /pets?limit=1: ${headers.join(', ')}${wrong.join('')}`;
     },
   },
   'created-status': {
@@ -95,13 +104,20 @@ export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
     saw: (seen) => `POST /pets twice: ids ${createdIds(seen).join(' and ')}`,
   },
   'deprecation-headers': {
-    asks: ['pet', 'unknownPet'],
+    asks: ['pet', 'created', 'unknownPet'],
     any: true,
+    obstacle: (seen) =>
+      announcing(seen)?.accepted || hasPassedSunset(seen) || announced(seen).length > 0
+        ? undefined
+        : 'no animal could be read',
     options: {
-      sent: (seen) => announced(seen).length === DEPRECATION.length,
+      sent: (seen) => DEPRECATION.every(([name, valid]) => valid(headerOf(seen, name))),
       absent: (seen) => announced(seen).length === 0,
     },
-    saw: (seen) => `GET /pets/{petId}: only ${announced(seen).join(' and ')}`,
+    saw: (seen) => {
+      const headers = announced(seen).map(([name]) => `${name}: ${headerOf(seen, name)}`);
+      return `${announcing(seen)} with ${headers.join(' and ')}`;
+    },
   },
   'after-sunset': {
     asks: ['pet'],
@@ -149,12 +165,26 @@ function createdIds(seen: Seen): bigint[] {
   return seen.all('create', 'createPending').flatMap((it) => idIn(it.record) ?? []);
 }
 
-function link(seen: Seen): string {
-  return seen.get('pets1')?.header('link') ?? '';
+function link(seen: Seen, name: AskName = 'pets1'): string {
+  return seen.get(name)?.header('link') ?? '';
 }
 
-function hasNext(seen: Seen): boolean {
-  return /\brel="?next\b/.test(link(seen));
+function hasNext(seen: Seen, name?: AskName): boolean {
+  return /\brel="?next\b/.test(link(seen, name));
+}
+
+/** Whether a page that is not full, and thus the last one, has a link to a next one. */
+function hasFalseNext(seen: Seen): boolean {
+  return (
+    (seen.list('pets100')?.length ?? LIMIT.maximum) < LIMIT.maximum && hasNext(seen, 'pets100')
+  );
+}
+
+/** Whether the total differs from the number of animals on the only page. */
+function hasFalseTotal(seen: Seen): boolean {
+  const count = seen.list('pets100')?.length ?? LIMIT.maximum;
+  const total = Number(seen.get('pets100')?.header('x-total-count') ?? count);
+  return count < LIMIT.maximum ? total !== count : total < count;
 }
 
 function hasTotal(seen: Seen): boolean {
@@ -169,10 +199,23 @@ function isFurther(seen: Seen): boolean {
   return next === undefined ? isOnly : next !== first;
 }
 
-const DEPRECATION = ['deprecation', 'sunset', 'link'] as const;
+/** The headers of the deprecation, as RFC 9745, RFC 8594 and RFC 8288 write them. */
+const DEPRECATION: readonly (readonly [name: string, valid: (value: string) => boolean])[] = [
+  ['deprecation', (value) => /^@-?\d+$/.test(value)],
+  ['sunset', (value) => /^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/.test(value)],
+  ['link', (value) => /^<[^>]*>\s*;/.test(value)],
+];
 
-/** The headers of the deprecation that `GET /pets/{petId}` has. */
-function announced(seen: Seen): string[] {
-  const reply = seen.get('pet') ?? seen.get('unknownPet');
-  return DEPRECATION.filter((name) => reply?.header(name) !== undefined);
+/** The reply that shows whether `GET /pets/{petId}` announces its end: not all Errors need to. */
+function announcing(seen: Seen): Exchange | undefined {
+  const replies = seen.all('pet', 'created', 'unknownPet');
+  return replies.find(({ accepted }) => accepted) ?? replies[0];
+}
+
+function headerOf(seen: Seen, name: string): string {
+  return announcing(seen)?.header(name) ?? '';
+}
+
+function announced(seen: Seen): typeof DEPRECATION {
+  return DEPRECATION.filter(([name]) => headerOf(seen, name) !== '');
 }

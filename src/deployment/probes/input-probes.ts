@@ -129,7 +129,7 @@ export const INPUT_PROBES: Probes<keyof typeof INPUT> = {
 function refusalsAre(seen: Seen, status: number): boolean {
   const sent = seen
     .all('limitText', 'petText', 'createNoCategory', 'stockText', 'stockNothing')
-    .filter((it) => it.name === 'limitText' || (it.status >= 400 && it.status !== 429))
+    .filter((it) => it.name === 'limitText' || it.status >= 400)
     .filter((it) => it.name !== 'petText' || it.refused || !hasPassedSunset(seen));
   return sent.every((it) => it.status === status);
 }

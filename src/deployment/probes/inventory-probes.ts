@@ -1,6 +1,6 @@
 import type { INVENTORY } from '../../contract/assumptions/inventory-assumptions.ts';
 import type { AskName } from '../asks.ts';
-import { idIn, type JsonRecord, roundedTwin, type Seen, withId } from '../seen.ts';
+import { idIn, idsOf, type JsonRecord, roundedTwin, type Seen, withId } from '../seen.ts';
 import { notCreated } from './animal-probes.ts';
 import type { Probes } from './probe-shape.ts';
 
@@ -66,9 +66,15 @@ export function createdEntry(
 function noInventory(seen: Seen): string | undefined {
   const entries = seen.list('inventoryCreated');
   if (entries === undefined) return 'GET /inventory lists nothing';
+  if (idsOf(entries, 'petId').length < entries.length) return 'GET /inventory lists no petIds';
   const ids = seen.all('create', 'createPending').map(({ record }) => idIn(record));
-  return ids.some((id) => roundedTwin(entries, id, 'petId') !== undefined)
-    ? 'ids are rounded'
+  if (ids.some((id) => roundedTwin(seen, 'inventoryCreated', id) !== undefined)) {
+    return 'ids are rounded';
+  }
+  const kept = seen.list('inventoryKept');
+  const stocked = idIn(seen.get('createPending')?.record);
+  return seen.get('stock3')?.accepted && kept !== undefined && !withId(kept, stocked, 'petId')
+    ? 'GET /inventory leaves out entries'
     : undefined;
 }
 

@@ -18,13 +18,16 @@ export const ORDER_PROBES: Probes<keyof typeof ORDERS> = {
   'cancelled-orders': {
     asks: ['ordersCancelled', 'orders'],
     any: true,
-    obstacle: (seen) =>
-      seen.list('ordersCancelled') !== undefined || listed(seen).some(isCancelled)
-        ? undefined
-        : 'no order was cancelled; use --writes and --cancel ID',
+    obstacle: (seen) => {
+      if (listed(seen).some(isCancelled)) return undefined;
+      if (seen.list('ordersCancelled') === undefined) {
+        return 'no order was cancelled; use --writes and --cancel ID';
+      }
+      return isListed(seen, 'orders') ? undefined : 'no order that was cancelled was listed before';
+    },
     options: {
-      listed: (seen) => listed(seen).some(isCancelled) || stillListed(seen),
-      removed: (seen) => !listed(seen).some(isCancelled) && !stillListed(seen),
+      listed: (seen) => listed(seen).some(isCancelled) || isListed(seen, 'ordersCancelled'),
+      removed: (seen) => !listed(seen).some(isCancelled) && !isListed(seen, 'ordersCancelled'),
     },
   },
   'cancel-again': {
@@ -94,13 +97,13 @@ function isCancelled({ status }: JsonRecord): boolean {
 }
 
 /** The orders that the check has cancelled. */
-function cancelled(seen: Seen): readonly Exchange[] {
+export function cancelled(seen: Seen): readonly Exchange[] {
   return seen.all('cancel').filter((it) => it.accepted);
 }
 
-function stillListed(seen: Seen): boolean {
-  const after = seen.list('ordersCancelled');
-  return cancelled(seen).some(({ order }) => withId(after, order) !== undefined);
+/** Whether a list has an order that the check has cancelled. */
+function isListed(seen: Seen, name: 'orders' | 'ordersCancelled'): boolean {
+  return cancelled(seen).some(({ order }) => withId(seen.list(name), order) !== undefined);
 }
 
 function againGets(seen: Seen, status: number): boolean {
