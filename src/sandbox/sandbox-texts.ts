@@ -1,15 +1,17 @@
-import { parseJson, writeJson } from '../contract/json.ts';
+import { parseJson, parsingJson, writeJson } from '../contract/json.ts';
+import type { Reading } from '../contract/records.ts';
 import { evidenceValue } from '../evidence/evidence-shapes.ts';
 import type { Start, Starter } from '../scenario/sandbox-start.ts';
 import { scenarioFrom, sourceOf } from '../scenario/scenario-source.ts';
-import { readAs } from '../shape/read-as.ts';
-import type { Shape } from '../shape/shapes.ts';
+import { readAs, readingAs } from '../shape/read-as.ts';
+import type { Shape, ShapeProblem, ValueOf } from '../shape/shapes.ts';
 import { RecordedStore, storeDifference } from '../store/log/recorded-store.ts';
 import type { LogTexts } from '../store/log/redis-log.ts';
 import type { StoreChange } from '../store/log/store-change.ts';
-import { storeChangeText } from '../store/log/store-change-text.ts';
+import { storeChangeText, writingStoreChange } from '../store/log/store-change-text.ts';
 import type { Store } from '../store/store.ts';
 import { problemText } from '../words.ts';
+import { inTurns, type Work } from '../work.ts';
 import type { Change, SandboxSnapshot, SettingsChange } from './change.ts';
 import {
   EXACT_CHANGE,
@@ -71,24 +73,32 @@ export class SandboxTexts implements LogTexts<Change, SandboxSnapshot> {
     return { store, settings: isSet ? settings : undefined, counts, exchange, cleared, past };
   }
 
-  writeSnapshot({ store, state }: SandboxSnapshot): string {
+  /** Writes in turns with requests: a snapshot can hold any number of records. */
+  writeSnapshot(snapshot: SandboxSnapshot): Promise<string> {
+    return inTurns(this.#writing(snapshot));
+  }
+
+  *#writing({ store, state }: SandboxSnapshot): Work<string> {
     if (state === undefined) throw new Error('The snapshot has only records.');
     const { settings, snapshots, ...rest } = state;
     const { start, upstream, ...others } = settings;
-    const plain = { ...others, ...rest, upstream: nameOf(upstream.is) };
+    const plain = JSON.stringify({ ...others, ...rest, upstream: nameOf(upstream.is) });
     const from = this.#storeOf(start);
-    const stores = [...snapshots].map(
-      ([name, its]) => `{"name":${JSON.stringify(name)},"store":${differenceText(from, its)}}`,
-    );
-    const exact = `"store":${differenceText(from, store)},"start":${this.#startText(start)}`;
-    return `${JSON.stringify(plain)}\n{${exact},"snapshots":[${stores.join()}]}`;
+    const stores: string[] = [];
+    for (const [name, its] of snapshots) {
+      stores.push(
+        `{"name":${JSON.stringify(name)},"store":${yield* writingDifference(from, its)}}`,
+      );
+    }
+    const exact = `"store":${yield* writingDifference(from, store)},"start":${this.#startText(start)}`;
+    return `${plain}\n{${exact},"snapshots":[${stores.join()}]}`;
   }
 
   /** @throws Error if this server cannot restore the snapshot */
   async readSnapshot(text: string): Promise<SandboxSnapshot> {
     const [first, second] = linesOf(text);
     const { counts, evidence, past, upstream, ...others } = read(PLAIN_SNAPSHOT, first);
-    const { store, start: named, snapshots } = read(EXACT_SNAPSHOT, second, parseJson);
+    const { store, start: named, snapshots } = await inTurns(readingExactly(second));
     const start = await this.#startFrom(named);
     const settings = { ...others, start, upstream: { is: await this.#open(upstream) } };
     const from = this.#storeOf(start);
@@ -126,8 +136,8 @@ export class SandboxTexts implements LogTexts<Change, SandboxSnapshot> {
   }
 }
 
-function differenceText(from: Store, to: Store): string {
-  return storeChangeText(storeDifference(from, to));
+function writingDifference(from: Store, to: Store): Work<string> {
+  return writingStoreChange(storeDifference(from, to));
 }
 
 function changed(from: Store, difference: StoreChange): Store {
@@ -146,7 +156,14 @@ function linesOf(text: string): readonly [string, string] {
 }
 
 function read<T>(shape: Shape<T>, json: string, parse = JSON.parse): T {
-  const reading = readAs(shape, parse(json));
+  return checked(readAs(shape, parse(json)));
+}
+
+function* readingExactly(json: string): Work<ValueOf<typeof EXACT_SNAPSHOT>> {
+  return checked(yield* readingAs(EXACT_SNAPSHOT, yield* parsingJson(json)));
+}
+
+function checked<T>(reading: Reading<T, ShapeProblem>): T {
   if (reading.ok) return reading.value;
   const [problem] = reading.problems;
   throw new Error(`a change of another server cannot be read: ${problem && problemText(problem)}`);

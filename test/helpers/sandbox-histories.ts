@@ -264,7 +264,7 @@ export async function expectEqualCopies(numRuns: number): Promise<void> {
     fc.asyncProperty(history, async (steps) => {
       const [here, there, late] = [copyOfSandbox(), copyOfSandbox(), copyOfSandbox()];
       there.replica.restore(
-        await texts.readSnapshot(texts.writeSnapshot(here.replica.snapshot())),
+        await texts.readSnapshot(await texts.writeSnapshot(here.replica.snapshot())),
         [],
       );
       const changes: Change[] = [];
@@ -280,7 +280,7 @@ export async function expectEqualCopies(numRuns: number): Promise<void> {
       }
       const expected = shown(here);
       expect(shown(there)).toEqual(expected);
-      const snapshot = texts.writeSnapshot(here.replica.snapshot());
+      const snapshot = await texts.writeSnapshot(here.replica.snapshot());
       late.replica.restore(await texts.readSnapshot(snapshot), changes);
       expect(shown(late)).toEqual(expected);
     }),

@@ -8,6 +8,7 @@ import {
   starter,
   texts,
 } from '../helpers/sandbox-histories.ts';
+import { STEPS_A_TURN, turnsBeside } from '../helpers/turns.ts';
 
 test('changes applied to another copy give an equal sandbox, and undo gives the one before', () =>
   expectEqualCopies(8));
@@ -32,8 +33,21 @@ test('changes and snapshots name the records that a server can load, and do not 
     there.replica.apply(await texts.readEntry(text));
     expect(shown(there)).toEqual(shown(here));
   }
-  const snapshot = texts.writeSnapshot(here.replica.snapshot());
+  const snapshot = await texts.writeSnapshot(here.replica.snapshot());
   expect(snapshot.length).toBeLessThan(3000);
   late.replica.restore(await texts.readSnapshot(snapshot), []);
+  expect(shown(late)).toEqual(shown(here));
+});
+
+test('a snapshot of many records is written and read in turns with requests', async () => {
+  const [here, late] = [copyOfSandbox(), copyOfSandbox()];
+  const { animals } = here.sandbox.world.store;
+  const add = (id: bigint) => animals.set({ id, name: 'Rex', categoryId: 2n ** 62n });
+  here.replica.record(() => Array.from({ length: 200 }, (_, index) => add(BigInt(index + 1000))));
+  const written = await turnsBeside(() => texts.writeSnapshot(here.replica.snapshot()));
+  expect(written.turns).toBeGreaterThanOrEqual(200 / STEPS_A_TURN);
+  const read = await turnsBeside(() => texts.readSnapshot(written.result));
+  expect(read.turns).toBeGreaterThanOrEqual(200 / STEPS_A_TURN);
+  late.replica.restore(read.result, []);
   expect(shown(late)).toEqual(shown(here));
 });

@@ -19,7 +19,7 @@ const UNREAD = '60';
 export interface LogTexts<Entry, Snapshot> {
   readonly writeEntry: (entry: Entry) => string;
   readonly readEntry: (text: string) => Entry | Promise<Entry>;
-  readonly writeSnapshot: (snapshot: Snapshot) => string;
+  readonly writeSnapshot: (snapshot: Snapshot) => string | Promise<string>;
   readonly readSnapshot: (text: string) => Snapshot | Promise<Snapshot>;
   /** Whether an entry stays readable for some time. */
   readonly isLasting: (entry: Entry) => boolean;
@@ -66,7 +66,7 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
 
   /** Creates the log with its first snapshot. It expires if it is not read within a minute. */
   async create(snapshot: Snapshot): Promise<void> {
-    const text = this.#texts.writeSnapshot(snapshot);
+    const text = await this.#texts.writeSnapshot(snapshot);
     await this.#redis.eval(CREATE, this.#keys, [newToken(), text, UNREAD]);
   }
 
@@ -108,7 +108,7 @@ export class RedisLog<Entry, Snapshot> implements ChangeLog<Entry, Snapshot> {
   async fold(at: Position, snapshot: Snapshot): Promise<void> {
     this.#isFoldDue = false;
     const token = at === this.#position ? this.#token : '';
-    const text = this.#texts.writeSnapshot(snapshot);
+    const text = await this.#texts.writeSnapshot(snapshot);
     const args = [String(at), token, text, String(this.#trimTo(at))];
     await this.#redis.eval(FOLD, this.#keys, args);
   }

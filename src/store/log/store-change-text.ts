@@ -2,6 +2,7 @@ import type { CollectionName } from '../../contract/records.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { ID, RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import { choice, convert, either, list, NULL, type Shape } from '../../shape/shapes.ts';
+import { atOnce, type Work } from '../../work.ts';
 import { baseOf } from '../base.ts';
 import { Collection } from '../collection.ts';
 import { arrayText } from '../record-text.ts';
@@ -9,34 +10,44 @@ import { ID_OF } from '../store.ts';
 import type { CollectionChange, StoreChange } from './store-change.ts';
 
 /** Writes a change as JSON. Ids are exact. */
-export function storeChangeText({ animals, inventory, orders }: StoreChange): string {
+export function storeChangeText(change: StoreChange): string {
+  return atOnce(writingStoreChange(change));
+}
+
+/** `storeChangeText` with each record as a step. */
+export function* writingStoreChange({ animals, inventory, orders }: StoreChange): Work<string> {
   const members = [
-    collectionText('animals', animals),
-    collectionText('inventory', inventory),
-    collectionText('orders', orders),
+    yield* collectionText('animals', animals),
+    yield* collectionText('inventory', inventory),
+    yield* collectionText('orders', orders),
   ];
   return `{${members.filter((text) => text !== '').join()}}`;
 }
 
-function collectionText<R extends object>(
+function* collectionText<R extends object>(
   name: CollectionName,
   change: CollectionChange<R> | undefined,
-): string {
+): Work<string> {
   if (change === undefined) return '';
   const { from, remove = [], set = [] } = change;
   const members: string[] = [];
   if (from === 'start') members.push('"from":"start"');
-  else if (from !== undefined) members.push(`"from":${textOf(from.ascending())}`);
+  else if (from !== undefined) members.push(`"from":${yield* textOf(from.ascending())}`);
   if (remove.length > 0) members.push(`"remove":[${remove.join()}]`);
-  if (set.length > 0) members.push(`"set":${textOf(set)}`);
+  if (set.length > 0) members.push(`"set":${yield* textOf(set)}`);
   const kept = from instanceof Collection ? (from.highestId ?? null) : undefined;
   const { highest = kept } = change;
   if (highest !== undefined) members.push(`"highest":${highest}`);
   return `"${name}":{${members.join()}}`;
 }
 
-function textOf(records: Iterable<object>): string {
-  return [...arrayText(records)].join('');
+function* textOf(records: Iterable<object>): Work<string> {
+  const pieces: string[] = [];
+  for (const piece of arrayText(records)) {
+    pieces.push(piece);
+    yield;
+  }
+  return pieces.join('');
 }
 
 /** A change as `storeChangeText` writes it. */
