@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from './error-code.ts';
+import { firstProblems } from './words.ts';
 
 const MEBIBYTE = 1024 ** 2;
 
@@ -23,6 +24,17 @@ const CHUNK = 64 * 1024;
 export type TextReading =
   | { readonly ok: true; readonly text: string; readonly pipe: boolean }
   | { readonly ok: false; readonly found: string };
+
+/** The content of a file cannot be used. The message has a line for each of the first 20 problems. */
+export class ContentError extends Error {
+  /** Every problem, each as `FILE:LINE:COLUMN: PATH: expected …, found …`. */
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(firstProblems(problems, String).join('\n'));
+    this.problems = problems;
+  }
+}
 
 /**
  * Reads text from a regular file or a pipe. Every file that a flag names is read here. Signals and

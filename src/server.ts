@@ -27,7 +27,6 @@ import {
   starterFrom,
 } from './scenario/sandbox-start.ts';
 import { indexByStatus } from './store/animals-by-status.ts';
-import type { OpenStoreFile } from './store/file/store-file.ts';
 import { fixturePath } from './store/fixture/parse-fixture.ts';
 import { forkStore, type Store } from './store/store.ts';
 import type { FileWatch } from './watch.ts';
@@ -95,13 +94,17 @@ export async function loadFiles(
   options: ServerOptions,
   former?: LoadedFiles,
 ): Promise<LoadedFiles> {
-  const { host = DEFAULTS.host } = options;
+  const { host = DEFAULTS.host, scenarios: names = [] } = options;
   const { certificate, ca } = former ?? {
     certificate: await loadCertificate(options, host),
     ca: options.cacert && (await readCertificates(options.cacert)),
   };
   const store = await loadStore(options, options.seed);
-  const scenarios = await loadScenarios(options.scenarios ?? []);
+  // Imported here, since most starts have no scenario.
+  const scenarios =
+    names.length === 0
+      ? []
+      : await (await import('./scenario/load-scenario.ts')).loadScenarios(names);
   return { store, scenarios, certificate, ca };
 }
 
@@ -116,11 +119,11 @@ export async function startServer(
   options: ServerOptions = {},
   files?: LoadedFiles,
 ): Promise<RunningServer> {
-  const { host = DEFAULTS.host, port = DEFAULTS.port, plain = false, timeouts, db } = options;
+  const { host = DEFAULTS.host, port = DEFAULTS.port, plain = false, timeouts } = options;
   let loaded = files ?? (await loadFiles(options));
   const starter = starterFrom(options, () => loaded.store);
   const start = await starter(loaded.scenarios);
-  const file = db === undefined ? undefined : await openFile(db, start, options.onNotice);
+  const file = await openFile(start, options);
   const loopback = isLoopbackName(host);
   const controlToken = loopback ? undefined : (options.controlToken ?? drawToken());
   const guard = { loopback, token: controlToken, host };
@@ -228,21 +231,11 @@ function filesOf(options: ServerOptions, scenarios: readonly Scenario[]): string
   ];
 }
 
-/** Imports the loader only when needed: most starts have no scenario. */
-async function loadScenarios(names: readonly string[]): Promise<readonly Scenario[]> {
-  if (names.length === 0) return [];
-  const { loadScenarios: load } = await import('./scenario/load-scenario.ts');
-  return load(names);
-}
-
-/** Opens the file of `db`. A new file starts with the store of the start. */
-async function openFile(
-  path: string,
-  { store }: Start,
-  onNotice: ServerOptions['onNotice'],
-): Promise<OpenStoreFile> {
+/** Opens the file of `db`, if there is one. A new file starts with the store of the start. */
+async function openFile({ store }: Start, { db, onNotice }: ServerOptions) {
+  if (db === undefined) return undefined;
   const { openStoreFile } = await import('./store/file/store-file.ts');
-  return openStoreFile(path, forkStore(store), { onNotice });
+  return openStoreFile(db, forkStore(store), { onNotice });
 }
 
 /** Joins the servers of `shared`, which must have started alike. */

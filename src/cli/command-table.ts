@@ -140,13 +140,3 @@ function isCommandName(name: string): name is CommandName {
 export function commandShape(name: CommandName): CommandShape {
   return COMMANDS[name];
 }
-
-/** The usage line of a command, without the program's name. */
-export function usageOf(name: CommandName): string {
-  const { positional, runs } = commandShape(name);
-  if (runs) return `${name} -- CMD…`;
-  if (positional === undefined) return name;
-  const word = positional.name.toUpperCase();
-  if (positional.many) return `${name} ${word}…`;
-  return positional.required ? `${name} ${word}` : `${name} [${word}]`;
-}

@@ -1,9 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { codeOf } from '../error-code.ts';
 import { CertificateError } from '../http/tls/certificate.ts';
+import { ContentError } from '../read-text.ts';
 import { ScenarioError } from '../scenario/scenario-error.ts';
 import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server.ts';
-import { FixtureError } from '../store/fixture/parse-fixture.ts';
 import { LogError } from '../store/log/change-log.ts';
 import { Failure, UsageError } from './failures.ts';
 import type { Settings } from './input/given.ts';
@@ -34,11 +34,11 @@ export function load(settings: ServeSettings, given: Settings): Promise<LoadedFi
 
 /** Rethrows an error of the start with what to do about it. */
 function explain(error: unknown, settings: ServeSettings, given: Settings): never {
-  if (error instanceof ScenarioError || error instanceof FixtureError) {
+  if (error instanceof ContentError) {
     const what =
-      error instanceof FixtureError
-        ? brokenFile(error, settings, given)
-        : `the scenarios of ${given.originOf('scenario')}`;
+      error instanceof ScenarioError
+        ? `the scenarios of ${given.originOf('scenario')}`
+        : brokenFile(error, settings, given);
     throw new UsageError(`${what} cannot be used\n${error.message}`, { cause: error });
   }
   if (error instanceof CertificateError) {
@@ -49,7 +49,7 @@ function explain(error: unknown, settings: ServeSettings, given: Settings): neve
 }
 
 /** Names the file that an error is about. Each problem begins with the path. */
-function brokenFile({ problems }: FixtureError, settings: ServeSettings, given: Settings): string {
+function brokenFile({ problems }: ContentError, settings: ServeSettings, given: Settings): string {
   const { db, fixture } = settings;
   const isAbout = (file: string | undefined) =>
     file !== undefined && problems.some((problem) => problem.startsWith(`${file}:`));

@@ -43,7 +43,7 @@ export interface DeploymentReply {
   readonly body: Buffer;
 }
 
-/** A deployment gave no complete reply. The message never contains a key. */
+/** A deployment gave no reply that can be used. */
 export class DeploymentError extends Error {
   override readonly name = 'DeploymentError';
 }

@@ -34,9 +34,7 @@ interface BoundRule {
 type Check = (call: Call) => boolean;
 
 /** Rules by operation, in the order in which they are tried. Sandboxes share it. */
-export interface RuleBook {
-  readonly of: ReadonlyMap<OperationId, readonly BoundRule[]>;
-}
+export type RuleBook = ReadonlyMap<OperationId, readonly BoundRule[]>;
 
 /**
  * Groups rules by operation.
@@ -44,9 +42,9 @@ export interface RuleBook {
  * @param rules in the order in which they are tried: those of the newest scenario first
  */
 export function ruleBook(rules: readonly Rule[]): RuleBook {
-  const of = (id: OperationId): BoundRule[] =>
+  const rulesOf = (id: OperationId): BoundRule[] =>
     rules.flatMap((rule, index) => (rule.on.includes(id) ? [boundRule(rule, index, id)] : []));
-  return { of: new Map(OPERATION_IDS.map((id) => [id, of(id)])) };
+  return new Map(OPERATION_IDS.map((id) => [id, rulesOf(id)]));
 }
 
 function boundRule(rule: Rule, index: number, id: OperationId): BoundRule {
@@ -76,7 +74,7 @@ export class Rules {
    * `on` and `where` match, even after the rule that decides.
    */
   decide(call: Call): Decision | undefined {
-    const rules = this.book.of.get(call.operation) ?? [];
+    const rules = this.book.get(call.operation) ?? [];
     if (rules.length === 0) return undefined;
     let decision: Decision | undefined;
     for (const { rule, index, counted, checks } of rules) {
@@ -90,7 +88,7 @@ export class Rules {
 
   /** The number of calls that a rule has matched; undefined if it does not count them. */
   callsOf(rule: Rule): number | undefined {
-    const bound = [...this.book.of.values()].flat().find((it) => it.rule === rule);
+    const bound = [...this.book.values()].flat().find((it) => it.rule === rule);
     return bound?.counted === true ? (this.counts.get(bound.index) ?? 0) : undefined;
   }
 

@@ -5,13 +5,8 @@ import { scalar } from '../shape/shapes.ts';
 /** In milliseconds: five minutes. */
 export const LONGEST_DELAY = 300_000;
 
-const MILLISECONDS = {
-  weeks: 7 * 86_400_000,
-  days: 86_400_000,
-  hours: 3_600_000,
-  minutes: 60_000,
-  seconds: 1000,
-} as const;
+/** Milliseconds of a week, a day, an hour, a minute and a second. */
+const UNITS = [7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1000];
 
 /** Weeks, days, hours, minutes and seconds. Years and months have no fixed length. */
 export const DURATION =
@@ -24,18 +19,10 @@ export const DURATION =
  * @example parseDuration('PT10M') // 600000
  */
 export function parseDuration(text: string): number | undefined {
-  const match = DURATION.exec(text);
-  if (match === null) return undefined;
-  const [weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = match
-    .slice(1)
-    .map((digits) => Number(digits ?? 0));
-  return Math.round(
-    weeks * MILLISECONDS.weeks +
-      days * MILLISECONDS.days +
-      hours * MILLISECONDS.hours +
-      minutes * MILLISECONDS.minutes +
-      seconds * MILLISECONDS.seconds,
-  );
+  const counts = DURATION.exec(text)?.slice(1);
+  if (counts === undefined) return undefined;
+  const sum = UNITS.reduce((sum, unit, index) => sum + unit * Number(counts[index] ?? 0), 0);
+  return Math.round(sum);
 }
 
 /** The end of the years with four digits. */

@@ -1,11 +1,10 @@
 import { extname } from 'node:path';
 import { readJson } from '../contract/json.ts';
 import { isObject, STORED_RECORDS } from '../contract/records.ts';
-import { readText, STORE_LIMIT, type TextReading } from '../read-text.ts';
-import { FixtureError, parseFixture } from '../store/fixture/parse-fixture.ts';
+import { ContentError, readText, STORE_LIMIT, type TextReading } from '../read-text.ts';
+import { parseFixture } from '../store/fixture/parse-fixture.ts';
 import { loadScenarios } from './load-scenario.ts';
 import { loadStore, type StoreChoice, starterFrom } from './sandbox-start.ts';
-import { ScenarioError } from './scenario-error.ts';
 
 /**
  * Validates a fixture or a scenario, including the files that it extends and starts from.
@@ -24,7 +23,7 @@ export async function validateFile(
     else await checkScenario(file, read, base);
     return [];
   } catch (error) {
-    if (error instanceof ScenarioError || error instanceof FixtureError) return error.problems;
+    if (error instanceof ContentError) return error.problems;
     throw error;
   }
 }

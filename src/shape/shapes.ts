@@ -224,14 +224,10 @@ function* readingList<T>(
   return items.length === elements.length ? items : undefined;
 }
 
-/** A value alone, or several in an array. */
-export function oneOrMore<T>(of: Shape<T>): Shape<readonly T[]> {
-  const several = list(of, { min: 1 });
-  return either(
-    convert(of, (value) => [value]),
-    several,
-    `${of.expected}, or an array of those`,
-  );
+/** A value alone, or several in an array: by default at least one. */
+export function oneOrMore<T>(of: Shape<T>, min = 1): Shape<readonly T[]> {
+  const alone = convert(of, (value) => [value]);
+  return either(alone, list(of, { min }), `${of.expected}, or an array of those`);
 }
 
 /** A value of one of two shapes. Read as the one that it looks most like, which reports misfits. */

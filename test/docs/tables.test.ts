@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { commandEnvironment } from '../../src/cli/child/command-environment.ts';
 import { exitCodeOf } from '../../src/cli/child/ending.ts';
-import { COMMAND_NAMES, commandShape, usageOf } from '../../src/cli/command-table.ts';
+import { commandEnvironment } from '../../src/cli/child/runner.ts';
+import { COMMAND_NAMES, type CommandName, commandShape } from '../../src/cli/command-table.ts';
 import { FLAG_NAMES, type FlagName, flagShape, flagsFrom, flagsOf } from '../../src/cli/flags.ts';
 import { variableOf } from '../../src/cli/input/environment.ts';
 import { renderJson } from '../../src/cli/output/log.ts';
@@ -159,6 +159,16 @@ const TABLES: readonly Table[] = [
     ).map((name) => [code(name)]),
   },
 ];
+
+/** The usage line of a command, without the program's name. */
+function usageOf(name: CommandName): string {
+  const { positional, runs } = commandShape(name);
+  if (runs) return `${name} -- CMD…`;
+  if (positional === undefined) return name;
+  const word = positional.name.toUpperCase();
+  if (positional.many) return `${name} ${word}…`;
+  return positional.required ? `${name} ${word}` : `${name} [${word}]`;
+}
 
 function flagCell(name: FlagName): string {
   const { value, alias } = flagShape(name);

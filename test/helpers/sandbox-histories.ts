@@ -232,7 +232,7 @@ export function shown({ sandbox, replica }: Copy): object {
     start: start === 'origin' ? start : start.scenarios.map(({ name }) => name),
     others,
     keys: sandbox.world.keys,
-    rules: [...sandbox.rules.book.of].map(([id, bound]) => [id, bound.map(({ rule }) => rule)]),
+    rules: [...sandbox.rules.book].map(([id, bound]) => [id, bound.map(({ rule }) => rule)]),
     startStore: stateText(sandbox.start.store),
     counts: { rules: byText(counts.rules), rates: byText(counts.rates) },
     // What a later call repeats is known by the versions of one server.

@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { mockVariables, type ServerToTell, workingKey } from '../../library/mock-variables.ts';
+import type { Scenario } from '../../scenario/read-scenario.ts';
+import { over } from '../../scenario/sandbox-start.ts';
 import type { LoadedFiles, RunningServer, ServerOptions } from '../../server.ts';
+import type { KeyLists } from '../../service/keyring.ts';
 import type { CommandName } from '../command-table.ts';
 import { UsageError } from '../failures.ts';
 import type { Settings } from '../input/given.ts';
 import { type ServeSettings, serveSettings } from '../input/settings.ts';
 import { load, start } from '../start-server.ts';
 import { type CommandOptions, type RunningCommand, runCommand } from './child.ts';
-import { commandEnvironment } from './command-environment.ts';
 import type { Ending } from './ending.ts';
 import { type PassedSignal, Signals } from './signals.ts';
 
@@ -78,4 +81,17 @@ export class Runner {
     await Promise.race([server.close(), sleep(LAST_REPLIES)]);
     return { ending, seconds, server };
   }
+}
+
+/** The environment of a command: ours, plus how to reach the server. */
+export function commandEnvironment(
+  server: ServerToTell,
+  { keys = {}, noControl }: Pick<ServerOptions, 'keys' | 'noControl'>,
+  scenarios: readonly Pick<Scenario, 'keys'>[],
+  inherited: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+  const lists = scenarios.reduce<KeyLists>((earlier, it) => over(earlier, it.keys), keys);
+  // If scenarios refuse every key, the command still gets the one it would otherwise get.
+  const key = workingKey(lists) ?? lists.valid?.[0] ?? 'demo-key';
+  return { ...inherited, ...mockVariables(server, key, inherited, noControl) };
 }

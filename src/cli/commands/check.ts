@@ -1,11 +1,7 @@
 import { readJson } from '../../contract/json.ts';
 import { type CheckOptions, planCheck } from '../../deployment/check-plan.ts';
 import { type CheckReport, checkReport, isBroken } from '../../deployment/check-report.ts';
-import {
-  type DeploymentClient,
-  DeploymentError,
-  SAFE,
-} from '../../deployment/deployment-client.ts';
+import { SAFE } from '../../deployment/deployment-client.ts';
 import { DEPLOYMENT_DEFAULTS } from '../../deployment/deployment-defaults.ts';
 import { runCheck } from '../../deployment/run-check.ts';
 import {
@@ -17,8 +13,8 @@ import {
 import type { Seen } from '../../deployment/seen.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import { counted } from '../../words.ts';
-import { askConsent, connect, keyOf } from '../deployment/connection.ts';
-import { Failure, UsageError } from '../failures.ts';
+import { askConsent, connect, keyOf, workWith } from '../deployment/connection.ts';
+import { UsageError } from '../failures.ts';
 import type { Flags } from '../flags.ts';
 import { refusal } from '../input/given.ts';
 import { notice } from '../output/escaped.ts';
@@ -30,7 +26,6 @@ import {
   renderCheck,
   renderPlan,
 } from '../output/render-check.ts';
-import { progressOn, type Terminal } from '../output/terminal.ts';
 import { jsonText, writeReport } from '../output/write-report.ts';
 import type { Command } from './command.ts';
 
@@ -59,7 +54,9 @@ export const check: Command = async ({ positionals: [url], terminal, ...settings
     ...(flags['read-only-key'] ?? []),
     ...(flags['invalid-key'] ?? []),
   ];
-  const seen = await run(client, options, keys, terminal);
+  const seen = await workWith(client, 'check', keys, terminal, (progress) =>
+    runCheck(client, options, (ask, share) => progress(`${Math.floor(share * 100)}% ${ask.why}`)),
+  );
   const report = checkReport(seen, keys);
   const changes = compare?.(report);
   output.write(flags.json ? jsonText(report) : renderCheck(report, changes, style));
@@ -84,27 +81,6 @@ function write(checked: CheckOutput, seen: Seen, { junit, html, save }: Flags): 
   if (html !== undefined) writeReport('--html', html, checkPage(checked));
   if (save !== undefined)
     writeReport('--save', save, jsonText(savedConfig(checked.report, seen, checked.url)));
-}
-
-async function run(
-  client: DeploymentClient,
-  options: CheckOptions,
-  keys: readonly string[],
-  { notices }: Terminal,
-): Promise<Seen> {
-  const progress = progressOn(notices, 'check');
-  try {
-    return await runCheck(client, options, (ask, share) =>
-      progress(`${Math.floor(share * 100)}% ${ask.why}`),
-    );
-  } catch (error) {
-    if (!(error instanceof DeploymentError)) throw error;
-    const why = keys.reduce((text, key) => text.replaceAll(key, 'KEY'), error.message);
-    throw new Failure(why, { cause: error });
-  } finally {
-    progress('');
-    client.close();
-  }
 }
 
 /** Reads an earlier check, and returns what compares a later one with it. */

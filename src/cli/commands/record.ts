@@ -1,26 +1,24 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type DeploymentClient, DeploymentError } from '../../deployment/deployment-client.ts';
 import { anonymised } from '../../deployment/record/anonymise.ts';
 import { compareStores } from '../../deployment/record/compare-stores.ts';
 import type { Get } from '../../deployment/record/list-animals.ts';
-import { RecordError } from '../../deployment/record/read-records.ts';
-import { type Recording, recordDeployment } from '../../deployment/record/record-deployment.ts';
+import { recordDeployment } from '../../deployment/record/record-deployment.ts';
 import { loadFixture } from '../../store/fixture/load-fixture.ts';
 import { FixtureError } from '../../store/fixture/parse-fixture.ts';
 import type { Store } from '../../store/store.ts';
-import { askConsent, connect, keyOf } from '../deployment/connection.ts';
-import { Failure, UsageError } from '../failures.ts';
+import { askConsent, connect, keyOf, workWith } from '../deployment/connection.ts';
+import { UsageError } from '../failures.ts';
 import { DEFAULT_UNKNOWN_STATUS } from '../flags/deployment-flags.ts';
-import { refusal, type Settings } from '../input/given.ts';
+import { refusal } from '../input/given.ts';
 import { recordingJson, renderRecording } from '../output/render-recording.ts';
-import { progressOn, type Terminal } from '../output/terminal.ts';
 import { requireNew, requireWritable, writeStore } from '../output/write-store.ts';
 import type { Command } from './command.ts';
 
 /** Writes a fixture of what a deployment holds. */
 export const record: Command = async ({ positionals: [url], terminal, ...settings }) => {
   const { output: file, diff, force, yes, anonymise, json } = settings.flags;
+  const { 'unknown-status': unknown = DEFAULT_UNKNOWN_STATUS } = settings.flags;
   if (file === undefined) throw refusal('--output', 'a file to write', 'nothing');
   const earlier = diff && existsSync(file) ? await earlierIn(file) : undefined;
   if (!diff && !force) requireNew(file);
@@ -33,7 +31,15 @@ export const record: Command = async ({ positionals: [url], terminal, ...setting
     yes,
     terminal,
   );
-  const { store: exact, gaps } = await recordFrom(client, settings, terminal);
+  let requests = 0;
+  const { store: exact, gaps } = await workWith(client, 'record', [key], terminal, (progress) => {
+    const get: Get = (path) => {
+      requests += 1;
+      progress(`request ${requests}: GET ${path}`);
+      return client.send({ method: 'GET', path });
+    };
+    return recordDeployment(get, unknown);
+  });
   const store = anonymise ? anonymised(exact, key) : exact;
   await writeStore(store, file);
   const changes = earlier && compareStores(earlier, store);
@@ -50,30 +56,5 @@ async function earlierIn(file: string): Promise<Store> {
     if (!(error instanceof FixtureError)) throw error;
     const why = `--diff: ${file} is not an earlier recording\n${error.message}`;
     throw new UsageError(why, { cause: error });
-  }
-}
-
-async function recordFrom(
-  client: DeploymentClient,
-  settings: Settings,
-  { notices }: Terminal,
-): Promise<Recording> {
-  const progress = progressOn(notices, 'record');
-  let requests = 0;
-  const get: Get = (path) => {
-    requests += 1;
-    progress(`request ${requests}: GET ${path}`);
-    return client.send({ method: 'GET', path });
-  };
-  try {
-    return await recordDeployment(get, settings.flags['unknown-status'] ?? DEFAULT_UNKNOWN_STATUS);
-  } catch (error) {
-    if (!(error instanceof RecordError || error instanceof DeploymentError)) throw error;
-    // The deployment may repeat the key in an Error.
-    const why = error.message.replaceAll(keyOf(settings), 'KEY');
-    throw new Failure(`nothing was recorded\n${why}`, { cause: error });
-  } finally {
-    progress('');
-    client.close();
   }
 }

@@ -2,13 +2,41 @@ import { createInterface } from 'node:readline/promises';
 import type { Readable } from 'node:stream';
 import { baseUrlOf, hostOf } from '../../contract/base-url.ts';
 import { isLoopbackName } from '../../control/loopback.ts';
-import { DeploymentClient } from '../../deployment/deployment-client.ts';
+import { DeploymentClient, DeploymentError } from '../../deployment/deployment-client.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import { describe } from '../../words.ts';
-import { UsageError } from '../failures.ts';
+import { Failure, UsageError } from '../failures.ts';
 import { refusal, type Settings } from '../input/given.ts';
 import { notice } from '../output/escaped.ts';
-import type { Terminal } from '../output/terminal.ts';
+import { progressOn, type Terminal } from '../output/terminal.ts';
+
+/**
+ * Does a command's work with a deployment: shows its progress, and closes the client at the end.
+ *
+ * @param keys what no message may show: the deployment can repeat a key in an Error
+ * @throws Failure if the deployment cannot be used
+ */
+export async function workWith<T>(
+  client: DeploymentClient,
+  command: 'check' | 'record',
+  keys: readonly string[],
+  { notices }: Terminal,
+  work: (progress: (text: string) => void) => Promise<T>,
+): Promise<T> {
+  const progress = progressOn(notices, command);
+  try {
+    return await work(progress);
+  } catch (error) {
+    if (!(error instanceof DeploymentError)) throw error;
+    const why = keys.reduce((text, key) => text.replaceAll(key, 'KEY'), error.message);
+    throw new Failure(command === 'record' ? `nothing was recorded\n${why}` : why, {
+      cause: error,
+    });
+  } finally {
+    progress('');
+    client.close();
+  }
+}
 
 /** The key that a deployment is called with. */
 export function keyOf({ flags, originOf }: Settings): string {

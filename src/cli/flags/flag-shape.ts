@@ -1,10 +1,8 @@
 import type { Member } from '../../shape/objects.ts';
 import {
-  convert,
-  either,
   FLAG,
   integer as integerShape,
-  list as listShape,
+  oneOrMore,
   type Shape,
   text as textShape,
 } from '../../shape/shapes.ts';
@@ -42,12 +40,6 @@ function flag<const Type extends FlagShape['type'], T>(
   return { type, shape, required: false as const, value, commands, description, ...more };
 }
 
-/** A config file can have a value alone instead of an array. */
-function several<T>(of: Shape<T>): Shape<readonly T[]> {
-  const alone = convert(of, (value) => [value]);
-  return either(alone, listShape(of), `${of.expected}, or an array of those`);
-}
-
 /** A flag that takes one text. */
 export const one = <T>(shape: Shape<T>, value: string, ...rest: Rest) =>
   flag('text', shape, value, ...rest);
@@ -57,9 +49,9 @@ export const TEXT = textShape();
 
 export const text = (value: string, ...rest: Rest) => one(TEXT, value, ...rest);
 
-/** A flag that can be repeated. */
+/** A flag that can be repeated. A config file can have a value alone instead of an array. */
 export const list = <T>(shape: Shape<T>, value: string, ...rest: Rest) =>
-  flag('list', several(shape), value, ...rest);
+  flag('list', oneOrMore(shape, 0), value, ...rest);
 
 /** A flag that takes several words. */
 export const words = <T>(shape: Shape<T>, value: string, ...rest: Rest) =>

@@ -1,7 +1,7 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { MOCK_VARIABLES } from '../../library/mock-variables.ts';
 import { UsageError } from '../failures.ts';
-import { FLAG_NAMES, type FlagName, flagShape, flagsFrom } from '../flags.ts';
+import { type FlagName, flagShape, flagsFrom } from '../flags.ts';
 import { givenAs, type Layer } from './given.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -41,30 +41,24 @@ export function fromEnvironment(variables: Variables): Layer {
   return layer;
 }
 
-/** The flags of `ctl`, with the variables that stand for them: the first that is set wins. */
-const OF_CTL = {
-  url: [MOCK_VARIABLES.url],
-  sandbox: [variableOf('sandbox')],
-  token: [variableOf('token'), MOCK_VARIABLES.controlToken],
-  ca: [MOCK_VARIABLES.ca],
-} as const satisfies Partial<Record<FlagName, readonly string[]>>;
+/** The variables that `ctl` reads. The first that is set decides a flag. */
+const OF_CTL: readonly (readonly [FlagName, variable: string])[] = [
+  ['url', MOCK_VARIABLES.url],
+  ['sandbox', variableOf('sandbox')],
+  ['token', variableOf('token')],
+  ['token', MOCK_VARIABLES.controlToken],
+  ['ca', MOCK_VARIABLES.ca],
+];
 
 /** The flags of `ctl` in the environment: those that `exec` sets for its command among them. */
 export function ctlFromEnvironment(variables: Variables): Layer {
-  const names = FLAG_NAMES.flatMap((flag) => (isOfCtl(flag) ? [flag] : []));
-  return new Map(
-    names.flatMap((flag) => {
-      const variable = OF_CTL[flag].find((name) => variables[name]);
-      const text = variable === undefined ? undefined : variables[variable];
-      return text === undefined
-        ? []
-        : [[flag, givenAs(flag, [text], `environment variable ${variable}`)] as const];
-    }),
-  );
-}
-
-function isOfCtl(flag: FlagName): flag is keyof typeof OF_CTL {
-  return Object.hasOwn(OF_CTL, flag);
+  const layer = new Map<FlagName, ReturnType<typeof givenAs>>();
+  for (const [flag, name] of OF_CTL) {
+    const text = variables[name];
+    if (!text || layer.has(flag)) continue;
+    layer.set(flag, givenAs(flag, [text], `environment variable ${name}`));
+  }
+  return layer;
 }
 
 function textsOf(flag: FlagName, text: string): string[] {

@@ -51,6 +51,5 @@ export function serveSettings({ flags, originOf, checked }: Settings): ServeSett
     upstreamTimeout: flags['upstream-timeout'],
     controlToken: flags['control-token'],
     noControl: flags['no-control'],
-    metrics: flags.metrics,
   };
 }

@@ -39,6 +39,7 @@ export function renderEvidence(
   style: Style,
 ): string {
   const { shown, total, percent } = coverage.totals.documented;
+  const questions = assumptions.length;
   const missing = missingReplies(coverage);
   const ofUpstream = coverage.documented.filter((it) => it.upstream !== undefined).length;
   const assumed = assumedReplies(coverage);
@@ -53,13 +54,8 @@ export function renderEvidence(
       : []),
     ...(found.length === 0 ? [['findings', 'none']] : []),
     ...found.map((it) => [it.code, tellFound(it)]),
-    ...(assumptions.length > 0
-      ? [
-          [
-            'open questions',
-            `${assumptions.length} touched; petstore-mock sweep tries other answers`,
-          ],
-        ]
+    ...(questions > 0
+      ? [['open questions', `${questions} touched; petstore-mock sweep tries other answers`]]
       : []),
   ];
   const table = renderTable(rows, { width: style.width, columns: [LABEL_COLUMN] });
@@ -75,9 +71,9 @@ export function judge(
   const reasons: string[] = [];
   const { shown, total, percent } = coverage.totals.documented;
   if ((100 * shown) / total < required) {
-    const missing = missingReplies(coverage).join(', ');
+    const missing = missingReplies(coverage).map((it) => `${it.operation} ${it.status}`);
     reasons.push(
-      `--require-coverage: the command was shown ${percent}% of the documented replies, not ${required}%; missing: ${missing}`,
+      `--require-coverage: the command was shown ${percent}% of the documented replies, not ${required}%; missing: ${missing.join(', ')}`,
     );
   }
   const { count, by } = assumedReplies(coverage);
@@ -93,9 +89,8 @@ export function judge(
   return reasons;
 }
 
-function missingReplies({ documented }: ReportData['coverage']): string[] {
-  const missing = documented.filter(({ count }) => count === 0);
-  return missing.map(({ operation, status }) => `${operation} ${status}`);
+function missingReplies({ documented }: ReportData['coverage']) {
+  return documented.filter(({ count }) => count === 0);
 }
 
 function assumedReplies({ assumed }: ReportData['coverage']): { count: number; by: string } {
@@ -106,11 +101,9 @@ function assumedReplies({ assumed }: ReportData['coverage']): { count: number; b
 }
 
 /** `listPets 200, listPets 401` as `listPets 200 401`. */
-function byOperation(replies: readonly string[]): string {
-  const statuses = new Map<string, string[]>();
-  for (const reply of replies) {
-    const [operation = '', status = ''] = reply.split(' ');
-    statuses.set(operation, [...(statuses.get(operation) ?? []), status]);
-  }
-  return [...statuses].map(([operation, all]) => `${operation} ${all.join(' ')}`).join(', ');
+function byOperation(replies: ReturnType<typeof missingReplies>): string {
+  const operations = [...new Set(replies.map(({ operation }) => operation))];
+  const statusesOf = (id: string) =>
+    replies.flatMap((it) => (it.operation === id ? it.status : []));
+  return operations.map((id) => `${id} ${statusesOf(id).join(' ')}`).join(', ');
 }

@@ -1,13 +1,11 @@
+import { ContentError } from '../../read-text.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { loadForRequest, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { type Scenario, scenarioShape } from '../../scenario/read-scenario.ts';
 import { type Start, touchesStore } from '../../scenario/sandbox-start.ts';
-import { ScenarioError } from '../../scenario/scenario-error.ts';
-import { scenarioFromText } from '../../scenario/scenario-from-text.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { ANY_TEXT, list, named, type ValueOf } from '../../shape/shapes.ts';
 import { indexByStatus } from '../../store/animals-by-status.ts';
-import { FixtureError } from '../../store/fixture/parse-fixture.ts';
 import { restoreStore } from '../../store/store.ts';
 import { firstProblems } from '../../words.ts';
 import {
@@ -18,7 +16,7 @@ import {
 } from '../control-shapes.ts';
 import { type ControlReply, json, type Listed, refuse, withBody } from '../endpoint.ts';
 import type { ControlParts } from '../parts.ts';
-import { WRITTEN } from './scenario-text-endpoints.ts';
+import { readWritten, WRITTEN } from './scenario-text-endpoints.ts';
 
 const ACTIVE = { description: 'The active scenarios.', shape: ACTIVE_SCENARIOS };
 
@@ -71,7 +69,7 @@ async function setScenario(
   sandbox: Sandbox,
   { scenarios = [], scenario, text }: ValueOf<typeof CHOICE>,
 ): Promise<ControlReply> {
-  const reading = text === undefined ? undefined : await scenarioFromText(WRITTEN, text);
+  const reading = text === undefined ? undefined : await readWritten(text);
   if (reading?.ok === false) {
     const lines = firstProblems(
       reading.problems,
@@ -85,7 +83,7 @@ async function setScenario(
     const loaded = await loadForRequest(scenarios, written, ownScenarios(sandbox));
     start = sandboxes.startOf(sandbox.name, await starter(loaded));
   } catch (error) {
-    if (!(error instanceof ScenarioError || error instanceof FixtureError)) throw error;
+    if (!(error instanceof ContentError)) throw error;
     return refuse('invalid_input', 400, error.message.replaceAll('\n', '; '));
   }
   await indexByStatus(start.store.animals.base);

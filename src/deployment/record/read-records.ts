@@ -8,12 +8,7 @@ import {
   readRecord,
 } from '../../contract/records.ts';
 import { cut, describe, firstProblems, problemText } from '../../words.ts';
-import type { DeploymentReply } from '../deployment-client.ts';
-
-/** A reply of a deployment cannot be recorded. The message names the request. */
-export class RecordError extends Error {
-  override readonly name = 'RecordError';
-}
+import { DeploymentError, type DeploymentReply } from '../deployment-client.ts';
 
 /** A record, and all members that the deployment showed of it. */
 export interface ShownRecord<R> {
@@ -24,7 +19,7 @@ export interface ShownRecord<R> {
 /**
  * Reads the list of records in a reply.
  *
- * @throws RecordError for another status than 200, and for any other body
+ * @throws DeploymentError for another status than 200, and for any other body
  */
 export function readList<const F extends Fields>(
   fields: F,
@@ -33,7 +28,7 @@ export function readList<const F extends Fields>(
 ): ShownRecord<RecordOf<F>>[] {
   const values = bodyOf(path, reply);
   if (!Array.isArray(values)) {
-    throw new RecordError(`GET ${path}: expected an array, found ${describe(values)}`);
+    throw new DeploymentError(`GET ${path}: expected an array, found ${describe(values)}`);
   }
   const problems: Problem[] = [];
   const read = values.flatMap((value: unknown, index) => {
@@ -69,9 +64,9 @@ function readShown<const F extends Fields>(
 }
 
 /** Problems with the body of a reply, each with its place. */
-export function wrongRecords(path: string, problems: readonly Problem[]): RecordError {
+export function wrongRecords(path: string, problems: readonly Problem[]): DeploymentError {
   const textOf = (it: Problem) => problemText({ ...it, place: `GET ${path}` });
-  return new RecordError(firstProblems(problems, textOf).join('\n'));
+  return new DeploymentError(firstProblems(problems, textOf).join('\n'));
 }
 
 /** Some deployments write null for an optional field without a value. */
@@ -87,11 +82,11 @@ function withoutNulls(
 function bodyOf(path: string, { status, body }: DeploymentReply): unknown {
   const text = body.toString();
   if (status !== 200) {
-    throw new RecordError(`GET ${path}: expected 200, found ${status}${reasonIn(text)}`);
+    throw new DeploymentError(`GET ${path}: expected 200, found ${status}${reasonIn(text)}`);
   }
   const value = jsonIn(text);
   if (value !== undefined) return value;
-  throw new RecordError(`GET ${path}: expected JSON, found ${describe(text)}`);
+  throw new DeploymentError(`GET ${path}: expected JSON, found ${describe(text)}`);
 }
 
 /** The most characters of an Error's code and message that a message repeats. */

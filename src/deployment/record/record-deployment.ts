@@ -10,8 +10,9 @@ import { readingStore } from '../../store/fixture/read-store.ts';
 import { createStore, type Store } from '../../store/store.ts';
 import { firstProblems, listed, problemText } from '../../words.ts';
 import { atOnce } from '../../work.ts';
+import { DeploymentError } from '../deployment-client.ts';
 import { AnimalSearch, type Get } from './list-animals.ts';
-import { RecordError, readList } from './read-records.ts';
+import { readList } from './read-records.ts';
 import { recordOrders } from './record-orders.ts';
 
 /** What was recorded of a deployment. */
@@ -25,7 +26,7 @@ export interface Recording {
  * Records the animals, the inventory and the orders of a deployment. Sends only GET requests.
  *
  * @param unknownStatus the status of orders that do not show theirs
- * @throws RecordError if a reply cannot be recorded
+ * @throws DeploymentError if a reply cannot be recorded
  */
 export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Promise<Recording> {
   const inventory = readList(RECORDS.InventoryEntry, '/inventory', await get('/inventory'));
@@ -49,7 +50,7 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
 function storeOf(records: object): Store {
   const reading = atOnce(readingStore(records));
   if (reading.ok) return createStore(reading.value);
-  throw new RecordError(firstProblems(reading.problems, problemText).join('\n'));
+  throw new DeploymentError(firstProblems(reading.problems, problemText).join('\n'));
 }
 
 function withoutLost(order: Order, lost: ReadonlySet<bigint>): Order {
