@@ -215,7 +215,8 @@ interface TextProblem {
   readonly message: string;
 }
 
-type TextReading =
+/** The scenario that a text holds, or what is wrong with it. */
+export type TextReading =
   | { readonly ok: true; readonly scenario: Scenario }
   | { readonly ok: false; readonly problems: readonly TextProblem[] };
 

@@ -1,5 +1,6 @@
 import { scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { scenarioSchema } from '../../scenario/read-scenario.ts';
+import type { TextReading } from '../../scenario/scenario-text.ts';
 import { object, required } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, named } from '../../shape/shapes.ts';
 import { describe, suggest } from '../../words.ts';
@@ -10,7 +11,7 @@ import { json, type Listed, refuse, withBody } from '../endpoint.ts';
 export const WRITTEN = 'request';
 
 /** Reads the scenario that a request contains as text. */
-export async function readWritten(text: string) {
+export async function readWritten(text: string): Promise<TextReading> {
   // Imported here, since most servers need no YAML parser.
   const { scenarioFromText } = await import('../../scenario/scenario-text.ts');
   return scenarioFromText(WRITTEN, text);
