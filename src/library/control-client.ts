@@ -22,12 +22,6 @@ export class ControlError extends Error {
   }
 }
 
-/** A server-sent event. */
-interface ServerEvent<T> {
-  readonly name: string;
-  readonly data: T;
-}
-
 /** Calls one control API. Tests that replace `fetch` later do not affect it. */
 export class ControlClient {
   /** Such as `http://127.0.0.1:4010/__mock`. */
@@ -68,7 +62,10 @@ export class ControlClient {
    *
    * @throws ControlError if the server answers with an Error
    */
-  async *events<T>(path: string, signal?: AbortSignal): AsyncGenerator<ServerEvent<T>> {
+  async *events<T>(
+    path: string,
+    signal?: AbortSignal,
+  ): AsyncGenerator<{ readonly name: string; readonly data: T }> {
     const response = await this.#reply('GET', path, undefined, signal);
     let rest = '';
     const decoder = new TextDecoder();

@@ -1,4 +1,5 @@
 import { type RuleBook, ruleBook } from '../scenario/rules.ts';
+import { SCENARIO_NAMES } from '../scenario/scenario-names.ts';
 import { describe, suggest } from '../words.ts';
 
 /** What a request asks of the mock with `Prefer` (RFC 7240). */
@@ -36,10 +37,9 @@ export async function readPrefer(header: string): Promise<Preferred | undefined>
   }
   if (scenario === undefined) return undefined;
   // Imported here, since few requests ask for a scenario.
-  const { loadScenarios, shippedScenarios } = await import('../scenario/load-scenario.ts');
-  const names = shippedScenarios().map(({ name }) => name);
-  if (!names.includes(scenario)) {
-    const found = `${describe(scenario)}${suggest(scenario, names)}`;
+  const { loadScenarios } = await import('../scenario/load-scenario.ts');
+  if (!SCENARIO_NAMES.some((it) => it === scenario)) {
+    const found = `${describe(scenario)}${suggest(scenario, SCENARIO_NAMES)}`;
     return { wrong: `Prefer: scenario: expected a shipped scenario, found ${found}`, strict };
   }
   let book = BOOKS.get(scenario);

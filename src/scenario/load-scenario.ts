@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot } from '../package.ts';
 import { readText, SETTINGS_LIMIT, type TextReading } from '../read-text.ts';
@@ -7,6 +7,7 @@ import { shippedFixtures } from '../store/fixture/parse-fixture.ts';
 import { describe, listed, problemText, suggest } from '../words.ts';
 import type { Scenario } from './read-scenario.ts';
 import { ScenarioError } from './scenario-error.ts';
+import { SCENARIO_NAMES } from './scenario-names.ts';
 
 const SHIPPED = join(packageRoot, 'scenarios');
 
@@ -17,23 +18,15 @@ const EXTENSIONS = ['.yaml', '.yml', '.json'];
 
 const NAME = /^[\w-]+$/;
 
-export interface ShippedScenario {
-  readonly name: string;
-  readonly description: string;
-}
-
-let shipped: readonly ShippedScenario[] | undefined;
+let shipped: readonly { readonly name: string; readonly description: string }[] | undefined;
 
 /** The shipped scenarios, by name. Reads their descriptions only, without a parser. */
-export function shippedScenarios(): readonly ShippedScenario[] {
-  shipped ??= readdirSync(SHIPPED)
-    .filter((file) => file.endsWith(SHIPPED_EXTENSION))
-    .sort()
-    .map((file) => {
-      const text = readFileSync(join(SHIPPED, file), 'utf8');
-      const [, description = ''] = /^description: (.*)$/m.exec(text) ?? [];
-      return { name: basename(file, SHIPPED_EXTENSION), description };
-    });
+export function shippedScenarios() {
+  shipped ??= SCENARIO_NAMES.map((name) => {
+    const text = readFileSync(shippedFile(name), 'utf8');
+    const [, description = ''] = /^description: (.*)$/m.exec(text) ?? [];
+    return { name, description };
+  });
   return shipped;
 }
 
@@ -89,8 +82,7 @@ export async function loadForRequest(
 
 function notShipped(name: string, place: string): readonly string[] {
   if (isShipped(name)) return [];
-  const names = shippedScenarios().map((it) => it.name);
-  const expected = `a shipped scenario: ${listed(names, 'or')}`;
+  const expected = `a shipped scenario: ${listed(SCENARIO_NAMES, 'or')}`;
   return [`${place}: expected ${expected}; found ${describe(name)}${meant(name)}`];
 }
 
@@ -190,7 +182,7 @@ function fixtureOf(fixture: string, file: string): string {
 }
 
 function isShipped(name: string): boolean {
-  return NAME.test(name) && existsSync(shippedFile(name));
+  return SCENARIO_NAMES.some((it) => it === name);
 }
 
 function shippedFile(name: string): string {
@@ -200,10 +192,7 @@ function shippedFile(name: string): string {
 const EXPECTED_FILE = `a scenario file (${listed(EXTENSIONS, 'or')}), or the name of a shipped one`;
 
 function meant(name: string): string {
-  return suggest(
-    name,
-    shippedScenarios().map((it) => it.name),
-  );
+  return suggest(name, SCENARIO_NAMES);
 }
 
 /** Refuses files with another extension. Pipes may have any name. */

@@ -1,4 +1,4 @@
-/** The shipped scenarios. Each is a file in `scenarios/`. */
+/** The shipped scenarios, by name. Each is a file in `scenarios/`. */
 export const SCENARIO_NAMES = [
   'after-sunset',
   'cancelled-orders',

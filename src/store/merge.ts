@@ -107,10 +107,12 @@ export function* merging(
     else changeEach(collection, STORED_RECORDS[name], each);
     for (const [index, members] of set.entries()) {
       const place = [...at, name, 'set', index];
-      const record = shape.read({ ...before(name, collection, members), ...members }, place, tell);
+      const given: AnyRecord = members;
+      const id = given[ID_NAME[name]];
+      const before = typeof id === 'bigint' ? collection.get(id) : undefined;
+      const record = shape.read({ ...before, ...given }, place, tell);
       if (record !== undefined) collection.set(record);
-      if ('petId' in members)
-        tellMissingAnimal(draft.animals, members.petId, [...place, 'petId'], tell);
+      tellMissingAnimal(draft.animals, given.petId, [...place, 'petId'], tell);
       yield;
     }
   }
@@ -173,16 +175,6 @@ function* removingAnimals(store: Store, ids: readonly bigint[]): Work<void> {
   yield* removing(store.animals, known);
   yield* removing(store.inventory, known);
   yield* removing(store.orders, orders);
-}
-
-/** The existing record that members are merged into. */
-function before<R extends object>(
-  name: CollectionName,
-  collection: Collection<R>,
-  members: Readonly<Record<string, unknown>>,
-): R | undefined {
-  const id = members[ID_NAME[name]];
-  return typeof id === 'bigint' ? collection.get(id) : undefined;
 }
 
 /** Some ids, such as those of a `Collection`. */

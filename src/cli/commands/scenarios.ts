@@ -1,4 +1,5 @@
 import { scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
+import { SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
 import { oneOf } from '../input/given.ts';
 import { renderTable } from '../output/table.ts';
 import type { Style } from '../output/terminal.ts';
@@ -8,16 +9,13 @@ import type { Command } from './command.ts';
 /** Lists the scenarios that the package ships, or prints one. */
 export const scenarios: Command = ({ flags, positionals: [name], terminal }) => {
   const { output, style } = terminal;
-  if (name !== undefined) output.write(scenarioText(shippedName(name)));
-  else if (flags.json) output.write(jsonText(shippedScenarios()));
+  const expected = 'a name that "petstore-mock scenarios" lists';
+  if (name !== undefined) {
+    output.write(scenarioText(oneOf(SCENARIO_NAMES, name, 'scenarios', expected)));
+  } else if (flags.json) output.write(jsonText(shippedScenarios()));
   else output.write(renderScenarios(style));
   return 0;
 };
-
-function shippedName(name: string): string {
-  const names = shippedScenarios().map((it) => it.name);
-  return oneOf(names, name, 'scenarios', 'a name that "petstore-mock scenarios" lists');
-}
 
 function renderScenarios(style: Style): string {
   const rows = shippedScenarios().map(({ name, description }) => [name, description]);

@@ -1,20 +1,21 @@
 import { ASSUMPTION_IDS, isAssumptionId, optionNames } from '../../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../../contract/operations.ts';
 import { COLLECTIONS } from '../../contract/records.ts';
+import { SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
 import { COMMAND_NAMES } from '../command-table.ts';
 import { ACTION_NAMES } from '../ctl/actions.ts';
 import { flagsOf } from '../flags.ts';
 import { ASKED_BY } from './spelling.ts';
 
 /** The words that can follow a flag or a command. */
-const WORDS: Readonly<Record<string, () => readonly string[] | Promise<readonly string[]>>> = {
+const WORDS: Readonly<Record<string, () => readonly string[]>> = {
   '--assume': () => ASSUMPTION_IDS.flatMap(assignments),
   '--allow': () => ASSUMPTION_IDS.flatMap(assignments),
-  '--scenario': scenarioNames,
-  scenarios: scenarioNames,
+  '--scenario': () => SCENARIO_NAMES,
+  scenarios: () => SCENARIO_NAMES,
   assumptions: () => ASSUMPTION_IDS,
   ctl: () => ACTION_NAMES,
-  use: scenarioNames,
+  use: () => SCENARIO_NAMES,
   assume: () => ASSUMPTION_IDS.flatMap(assignments),
   get: () => COLLECTIONS,
   set: () => COLLECTIONS,
@@ -27,7 +28,7 @@ const WORDS: Readonly<Record<string, () => readonly string[] | Promise<readonly 
  *
  * @param words the program's arguments, as the completion script gives them
  */
-export async function completionsOf(words: readonly string[]): Promise<string[] | undefined> {
+export function completionsOf(words: readonly string[]): string[] | undefined {
   const typed = words.slice(words.indexOf(ASKED_BY) + 1);
   const [current = '', second = '', third = '', fourth = ''] = typed.toReversed();
   // Bash splits `cancel-again=4` into three words and completes the last.
@@ -38,7 +39,7 @@ export async function completionsOf(words: readonly string[]): Promise<string[] 
     const named = COMMAND_NAMES.some((name) => typed.includes(name));
     return named ? undefined : flagsOf('serve').map((name) => `--${name}`);
   }
-  const offered = Object.hasOwn(WORDS, second) ? await WORDS[second]?.() : undefined;
+  const offered = Object.hasOwn(WORDS, second) ? WORDS[second]?.() : undefined;
   const matching = offered?.filter((word) => word.startsWith(current)) ?? [];
   return matching.length > 0 ? matching : undefined;
 }
@@ -49,9 +50,4 @@ function optionsOf(id: string): string[] {
 
 function assignments(id: string): string[] {
   return optionsOf(id).map((option) => `${id}=${option}`);
-}
-
-async function scenarioNames(): Promise<string[]> {
-  const { shippedScenarios } = await import('../../scenario/load-scenario.ts');
-  return shippedScenarios().map(({ name }) => name);
 }

@@ -16,7 +16,7 @@ const CONFIGURED_ELSEWHERE = `Each flag can also be an environment variable (--r
  * @param width of the help, in columns
  */
 export async function explanation(words: readonly string[], width: number): Promise<string> {
-  const completions = words.includes(ASKED_BY) ? await completionsOf(words) : undefined;
+  const completions = words.includes(ASKED_BY) ? completionsOf(words) : undefined;
   if (completions !== undefined) return `${completions.join('\n')}\n`;
   const parser = yargs()
     .scriptName('petstore-mock')

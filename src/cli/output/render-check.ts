@@ -48,17 +48,16 @@ export function changeText({ subject, before, after }: CheckChange): string {
   return `${subject}: ${before} before, ${after} now`;
 }
 
-/** A verdict in words. */
-export function verdictText({ verdict, option }: AssumptionVerdict): string {
-  return option ?? (verdict === 'open' ? 'open' : 'none of the options');
+/** A verdict in words, or the option that it settled. */
+function verdictText({
+  verdict,
+  option,
+}: {
+  verdict: string;
+  option?: string | undefined;
+}): string {
+  return option ?? verdict.replaceAll('-', ' ');
 }
-
-/** Verdicts of replies, in words. */
-export const REPLY_VERDICTS: Readonly<Record<ReplyVerdict['verdict'], string>> = {
-  'as-documented': 'as documented',
-  different: 'different',
-  'not-tried': 'not tried',
-};
 
 const COLOURS: Readonly<Record<string, Colour>> = {
   open: 'grey',
@@ -73,11 +72,11 @@ function assumptionRow(verdict: AssumptionVerdict): string[] {
 
 function replyRow({ operation, status, verdict, differences = [] }: ReplyVerdict): string[] {
   const told = differences.map((it) => cut(differenceText(it), LONGEST_REASON));
-  return [`${operation} ${status}`, REPLY_VERDICTS[verdict], told.join('; ')];
+  return [`${operation} ${status}`, verdictText({ verdict }), told.join('; ')];
 }
 
 /** A difference in words. */
-export function differenceText({ where, at, expected, found, exchange }: Difference): string {
+function differenceText({ where, at, expected, found, exchange }: Difference): string {
   const place = at === undefined ? where : `${where} ${at}`;
   return `${exchange}: ${place}: expected ${expected}, found ${found}`;
 }
@@ -90,10 +89,12 @@ function tableOf(rows: readonly (readonly string[])[], first: number, style: Sty
   return renderTable(painted, { width: style.width, columns: [first, VERDICT_COLUMN] });
 }
 
-/** The report in one line. */
-export function summaryOf({ assumptions, replies }: CheckReport): string {
-  const count = (list: readonly { verdict: string }[], wanted: string) =>
-    list.filter(({ verdict }) => verdict === wanted).length;
+function count(list: readonly { verdict: string }[], wanted: string): number {
+  return list.filter(({ verdict }) => verdict === wanted).length;
+}
+
+/** The report in two lines. */
+function summaryOf({ assumptions, replies }: CheckReport): string {
   return [
     `${counted(assumptions.length, 'assumption')}: ${count(assumptions, 'settled')} settled, ${count(assumptions, 'none-of-the-options')} none of the options, ${count(assumptions, 'open')} open`,
     `${counted(replies.length, 'reply', 'replies')}: ${count(replies, 'as-documented')} as documented, ${count(replies, 'different')} different, ${count(replies, 'not-tried')} not tried`,
@@ -161,8 +162,6 @@ function assumptionCase(verdict: AssumptionVerdict): TestCase {
 /** A check as a page. */
 export function checkPage({ url, report, changes }: CheckOutput): string {
   const { assumptions, replies } = report;
-  const count = (list: readonly { verdict: string }[], wanted: string) =>
-    list.filter(({ verdict }) => verdict === wanted).length;
   const tried = replies.length - count(replies, 'not-tried');
   return renderPage({
     title: 'What a deployment answers',
@@ -202,7 +201,7 @@ function changesSection(changes: readonly CheckChange[]) {
 
 function replyCells({ operation, status, verdict, differences = [] }: ReplyVerdict) {
   const told = differences.map((it) => markup`<p>${differenceText(it)}</p>`);
-  const word = markup`<span class="${verdict === 'different' ? 'no' : ''}">${REPLY_VERDICTS[verdict]}</span>`;
+  const word = markup`<span class="${verdict === 'different' ? 'no' : ''}">${verdictText({ verdict })}</span>`;
   return [code(`${operation} ${status}`), word, told];
 }
 

@@ -1,5 +1,6 @@
-import { scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
+import { scenarioText } from '../../scenario/load-scenario.ts';
 import { scenarioSchema } from '../../scenario/read-scenario.ts';
+import { SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
 import type { TextReading } from '../../scenario/scenario-text.ts';
 import { object, required } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, named } from '../../shape/shapes.ts';
@@ -36,9 +37,8 @@ export const SCENARIO_TEXT_ENDPOINTS: readonly Listed[] = [
       404: { description: 'No such scenario ships.', shape: ERROR },
     },
     handle: ({ params: { name = '' } }) => {
-      const names = shippedScenarios().map((it) => it.name);
-      if (!names.includes(name)) {
-        const message = `no scenario ${describe(name)} ships${suggest(name, names)}`;
+      if (!SCENARIO_NAMES.some((it) => it === name)) {
+        const message = `no scenario ${describe(name)} ships${suggest(name, SCENARIO_NAMES)}`;
         return refuse('not_found', 404, message);
       }
       return json({ name, text: scenarioText(name) });
