@@ -83,7 +83,7 @@ export class ControlClient {
   #gone(cause: unknown): never {
     const code = codeOf(cause) ?? codeOf(Object(cause).cause) ?? '';
     const why = UNTRUSTED.test(code)
-      ? `the certificate of ${this.url} is not trusted: give it as \`ca\``
+      ? `the certificate of ${this.url} is not trusted: pass it as \`ca\`, or its file with --ca`
       : `no petstore-mock answers at ${this.url}: is it running?`;
     throw new Error(why, { cause });
   }

@@ -83,7 +83,7 @@ export class Fleet {
     }
     const { shown } = this.#redis.address;
     this.#disagreement = [
-      `the servers on ${shown} started from something else`,
+      `the servers on ${shown} started with other settings`,
       ...different,
       'start this one the same way, use another database (redis://HOST:PORT/1), or stop them and empty theirs (redis-cli FLUSHDB)',
     ].join('\n');

@@ -31,7 +31,7 @@ test('connecting to a server under tls requires its certificate', async () => {
   const other = await connectPetstoreMock({ url, ca });
   expect(await other.requests.count()).toBe(0);
   await expect(connectPetstoreMock({ url })).rejects.toThrow(
-    /^the certificate of https:.* is not trusted: give it as `ca`$/,
+    /^the certificate of https:.* is not trusted: pass it as `ca`, or its file with --ca$/,
   );
 });
 

@@ -136,7 +136,7 @@ describeWithRedis('a fleet', () => {
     });
   });
 
-  test('refuses a server that started from something else, with the difference', async () => {
+  test('refuses a server with other settings, and names the difference', async () => {
     await join({ assume: { 'cancel-again': '404' } });
     const other = join({ journal: 5 });
     await expect(other).rejects.toThrow(FleetError);

@@ -94,7 +94,7 @@ describeWithRedis('a log in Redis', () => {
     expect(await two.read(0)).toEqual({ entries: ['a', 'b', 'c'], position: 3 });
   });
 
-  test('keeps an append once whose reply was lost with its connection', async () => {
+  test('keeps an append only once if its reply was lost with the connection', async () => {
     const [one] = await twoServers();
     const proxy = await CutProxy.start(redis.port);
     const through = connect(proxy.port);
@@ -132,7 +132,7 @@ describeWithRedis('a log in Redis', () => {
     return { one, two, proxy, append };
   }
 
-  test('does not repeat an append that may be among those that are trimmed', async () => {
+  test('does not repeat an append that may have been trimmed since', async () => {
     const { one, two, proxy, append } = await appendWithoutReply();
     await one.append(2, ['c', 'd', 'e', 'f']);
     await one.fold(6, 'abcdef');
