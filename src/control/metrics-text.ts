@@ -23,12 +23,11 @@ export function metricsText({ exchanges, log, sandboxes }: Measured): Promise<st
     labelNames: ['operation', 'status', 'basis'],
     registers,
   });
-  const took = new CountedDurations(
-    'petstore_mock_exchange_duration_seconds',
-    'Time from a request to its reply, delays included.',
-    ['operation'],
-    registry,
-  );
+  const took = new CountedDurations({
+    name: 'petstore_mock_exchange_duration_seconds',
+    help: 'Time from a request to its reply, delays included.',
+    registers,
+  });
   for (const [operation = 'none', { durations, endings }] of exchanges.operations) {
     took.counted.push({ labels: { operation }, durations });
     for (const { status = 'none', basis = 'none', count: times } of endings) {
@@ -36,12 +35,11 @@ export function metricsText({ exchanges, log, sandboxes }: Measured): Promise<st
     }
   }
   show('sandboxes', 'Sandboxes that this server has in memory.', sandboxes);
-  const appends = new CountedDurations(
-    'petstore_mock_log_append_duration_seconds',
-    'Time that appends to change logs took. Requests that wait together share one.',
-    [],
-    registry,
-  );
+  const appends = new CountedDurations({
+    name: 'petstore_mock_log_append_duration_seconds',
+    help: 'Time that appends to change logs took. Requests that wait together share one.',
+    registers,
+  });
   appends.counted.push({ labels: {}, durations: log.appends });
   count('log_changes_total', 'Changes that change logs have taken.', log.changes);
   count(
@@ -62,18 +60,13 @@ interface Counted {
 /** A histogram of what was counted elsewhere: its own `observe` would cost each request more. */
 class CountedDurations extends Histogram<'operation'> {
   readonly counted: Counted[] = [];
-  readonly #name: string;
-  readonly #help: string;
-
-  constructor(name: string, help: string, labelNames: readonly 'operation'[], registry: Registry) {
-    super({ name, help, labelNames, registers: [registry] });
-    this.#name = name;
-    this.#help = help;
-  }
+  // The types of prom-client leave these out.
+  declare readonly name: string;
+  declare readonly help: string;
 
   /** What a registry writes for a histogram. */
   getForPromString() {
-    const [name, help] = [this.#name, this.#help];
+    const { name, help } = this;
     const values = this.counted.flatMap(({ labels, durations: { counts, sum } }) => {
       let count = 0;
       const buckets = counts.map((more, index) => {

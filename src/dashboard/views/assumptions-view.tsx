@@ -11,10 +11,10 @@ import type { Finding } from './finding-list.tsx';
 
 /** The open questions of the document, and the option that the sandbox uses for each. */
 export function AssumptionsView() {
-  const { item, query } = place.value;
+  const { item } = place.value;
   const list = useResource<readonly AssumptionState[]>('/assumptions');
   const findings = useResource<Findings>('/findings', OFTEN);
-  const drift = findings.value?.findings.filter(isDrift) ?? [];
+  const drift = findings.value?.findings.filter(({ code }) => code === 'drift') ?? [];
   const there = list.value !== undefined;
   useEffect(() => {
     if (item !== undefined && there) document.getElementById(`assumption-${item}`)?.focus();
@@ -22,13 +22,8 @@ export function AssumptionsView() {
   if (list.value === undefined) return <Loading resource={list} />;
   const choose = (id: string, option: string) =>
     list.act(`${id} is ${option}.`, 'PATCH', '/assumptions', { body: { [id]: option } });
-  const filter = {
-    text: query.get('text')?.toLowerCase() ?? '',
-    changed: query.has('changed'),
-    drift: query.has('drift'),
-  };
   const asked = list.value.map((of) => ({ of, drift: drift.filter((it) => names(it, of.id)) }));
-  const shown = asked.filter((it) => passes(it, filter));
+  const shown = asked.filter(passes);
   const others = drift.filter((it) => !list.value?.some(({ id }) => names(it, id)));
   return (
     <>
@@ -57,26 +52,22 @@ export function AssumptionsView() {
   );
 }
 
-interface Filter {
-  readonly text: string;
-  readonly changed: boolean;
-  readonly drift: boolean;
-}
-
-function isDrift({ code }: Finding): boolean {
-  return code === 'drift';
-}
-
 /** Whether a finding names the option of an assumption. */
 function names({ message }: Finding, id: string): boolean {
   return message.includes(`${id}=`);
 }
 
-function passes(asked: Asked, { text, changed, drift }: Filter): boolean {
+/** Whether an assumption passes the filters in the page's address. */
+function passes(asked: Asked): boolean {
+  const { query } = place.value;
   const { of } = asked;
-  if ((changed && of.chosen === of.default) || (drift && !drifts(asked))) return false;
+  if (query.has('changed') && of.chosen === of.default) return false;
+  if (query.has('drift') && !drifts(asked)) return false;
   const words = [of.id, of.topic, of.question, ...of.options.map(({ meaning }) => meaning)];
-  return words.join(' ').toLowerCase().includes(text);
+  return words
+    .join(' ')
+    .toLowerCase()
+    .includes(query.get('text')?.toLowerCase() ?? '');
 }
 
 interface Chosen extends Asked {

@@ -80,7 +80,12 @@ function ReplyRow({ of }: { readonly of: ReplyCoverage }) {
       <th scope="row">
         {operation} {status}
         <div class="quiet">
-          {description} <Grounds grounds={grounds} />
+          {description}{' '}
+          {grounds.map((ground) => (
+            <a key={ground} href={hrefOf('assumptions', ground.split('=', 1)[0])}>
+              {ground}{' '}
+            </a>
+          ))}
         </div>
       </th>
       <td>
@@ -97,18 +102,6 @@ function ReplyRow({ of }: { readonly of: ReplyCoverage }) {
         )}
       </td>
     </tr>
-  );
-}
-
-function Grounds({ grounds }: { readonly grounds: readonly string[] }) {
-  return (
-    <>
-      {grounds.map((ground) => (
-        <a key={ground} href={hrefOf('assumptions', ground.split('=', 1)[0])}>
-          {ground}{' '}
-        </a>
-      ))}
-    </>
   );
 }
 
