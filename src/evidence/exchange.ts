@@ -69,8 +69,8 @@ export class Exchange {
   number = 0;
   /** When the reply was decided, by the sandbox's clock, in milliseconds since 1970. */
   at = 0;
-  /** Milliseconds from the request to its reply, delay included; exact only for observers. */
-  duration = 0;
+  /** In microseconds: V8 gives a fraction memory of its own. */
+  #duration = 0;
   method = '';
   target = '';
   operation: OperationId | undefined;
@@ -112,7 +112,7 @@ export class Exchange {
     this.basis = reply?.basis ?? forcedBy(decision);
     this.fault = outcome.kind === 'fault' ? outcome.fault.kind : undefined;
     this.delay = outcome.delay;
-    this.duration = duration;
+    this.#duration = Math.round(duration * 1000);
     this.findings = NO_FINDINGS;
     this.#head = keptHead(seen);
     const body = seen.call?.body.kind === 'bytes' ? seen.call.body.bytes : undefined;
@@ -128,6 +128,11 @@ export class Exchange {
     this.#reason = reply?.reason;
     this.expected = isUpstream ? expectedOf(reply) : undefined;
     this.#decision = decision;
+  }
+
+  /** Milliseconds from the request to its reply, delay included; exact only for observers. */
+  get duration(): number {
+    return this.#duration / 1000;
   }
 
   /** Everything but its number and findings. */
@@ -147,7 +152,7 @@ export class Exchange {
   put(number: number, value: ExchangeValue): void {
     this.number = number;
     this.at = value.at;
-    this.duration = value.duration;
+    this.#duration = Math.round(value.duration * 1000);
     this.delay = value.delay;
     this.method = value.method;
     this.target = value.target;

@@ -80,8 +80,6 @@ export class Findings {
   #counts: readonly FindingCount[] = NO_COUNTS;
   /** Created when needed: most calls cannot be retries. */
   #retries: Retries | undefined;
-  /** The latest key that is no placeholder: clients repeat theirs. */
-  #checkedKey: string | undefined;
 
   readonly #journal: Pick<Journal, 'note'>;
   readonly #onFinding: OnFinding | undefined;
@@ -124,8 +122,8 @@ export class Findings {
   find(witnessed: Witnessed, attempt: CheckedAttempt | undefined): readonly Noted[] {
     const { call, reply } = witnessed;
     let found = NATURES.get(call.operation) ?? NONE;
-    if (call.authorization !== this.#checkedKey) {
-      found = plus(found, 'placeholder-key', this.#keyMessage(call));
+    if (call.authorization !== checkedKey) {
+      found = plus(found, 'placeholder-key', keyMessage(call));
     }
     if (OPERATIONS[call.operation].method === 'DELETE' && hasContent(call)) {
       found = plus(found, 'unexpected-body', 'A DELETE was sent with a body.');
@@ -142,13 +140,6 @@ export class Findings {
     }
     const isFinalRefusal = reply !== undefined && !isSuccess && isFinal(reply);
     return isFinalRefusal ? plus(found, 'rounded-id', idMessage(witnessed)) : found;
-  }
-
-  #keyMessage({ authorization }: Call): string | undefined {
-    const key = placeholderKey(authorization);
-    if (key !== undefined) return `The key is literally \`${key}\`.`;
-    this.#checkedKey = authorization;
-    return undefined;
   }
 
   /** Counts the findings of a call. What a call is by nature is kept once. */
@@ -206,7 +197,6 @@ export class Findings {
     this.#kept = NO_FINDINGS;
     this.#counts = NO_COUNTS;
     this.#retries = undefined;
-    this.#checkedKey = undefined;
   }
 }
 
@@ -228,6 +218,16 @@ function plus(
 ): readonly Noted[] {
   if (message === undefined) return found;
   return [...found, { code, message, advice: FINDING_CODES[code] }];
+}
+
+/** The latest key that is no placeholder: clients repeat theirs. */
+let checkedKey: string | undefined;
+
+function keyMessage({ authorization }: Call): string | undefined {
+  const key = placeholderKey(authorization);
+  if (key !== undefined) return `The key is literally \`${key}\`.`;
+  checkedKey = authorization;
+  return undefined;
 }
 
 function plusInputs(found: readonly Noted[], { call, world }: Witnessed): readonly Noted[] {

@@ -11,8 +11,11 @@ export interface Run<R> {
 /** A run that differs from the base. */
 export interface ChangedRun<R> {
   version: number;
-  /** Records that replace those of the base, by position; undefined if removed. */
-  readonly records: Map<number, R | undefined>;
+  /**
+   * Records that replace those of the base, by position; undefined if removed. Created when needed:
+   * the runs of added records have none.
+   */
+  records: Map<number, R | undefined> | undefined;
   /** Only these changes may modify the run; others share it. */
   readonly owner: Changes<R>;
 }
@@ -72,9 +75,16 @@ export function ownRun<R>(changes: Changes<R>, number: number): ChangedRun<R> {
   changes.runs ??= new Map();
   const known = changes.runs.get(number);
   if (known?.owner === changes) return known;
-  const run = { version: changes.version, records: new Map(known?.records), owner: changes };
+  const records = known?.records && new Map(known.records);
+  const run: ChangedRun<R> = { version: changes.version, records, owner: changes };
   changes.runs.set(number, run);
   return run;
+}
+
+/** Replaces or removes the record at a position of the base. */
+export function replaceIn<R>(run: ChangedRun<R>, position: number, record: R | undefined): void {
+  run.records ??= new Map();
+  run.records.set(position, record);
 }
 
 /** Changes every record of some changes. `change` must keep ids. */
@@ -84,8 +94,8 @@ export function changedBy<R>(changes: Changes<R>, change: (record: R) => R): Cha
   for (const [number, { records }] of runs ?? []) {
     const run = ownRun(changed, number);
     run.version = nextVersion();
-    for (const [position, record] of records) {
-      run.records.set(position, record && change(record));
+    for (const [position, record] of records ?? []) {
+      replaceIn(run, position, record && change(record));
     }
   }
   return changed;
@@ -103,7 +113,7 @@ export function differingIds<R>(
     const [here, there] = [one.runs?.get(number), other.runs?.get(number)];
     if (here === there) continue;
     for (const run of [here, there]) {
-      for (const position of run?.records.keys() ?? []) ids.add(base.idAt(position));
+      for (const position of run?.records?.keys() ?? []) ids.add(base.idAt(position));
     }
   }
   const [here, there] = [one.added, other.added];

@@ -19,6 +19,7 @@ import {
   ownRun,
   RUN_LENGTH,
   type Run,
+  replaceIn,
   runAt,
 } from './changes.ts';
 import { inOrder, lowerBound, type Slots, slotsOf } from './in-order.ts';
@@ -80,9 +81,9 @@ export class Collection<R extends object> {
     const id = this.idOf(record);
     const inBase = positionIn(this.#base, id);
     if (inBase >= 0) {
-      const { records } = this.#touch(runAt(inBase));
-      if (records.has(inBase) && records.get(inBase) === undefined) changes.removed -= 1;
-      records.set(inBase, record);
+      const run = this.#touch(runAt(inBase));
+      if (run.records?.has(inBase) && run.records.get(inBase) === undefined) changes.removed -= 1;
+      replaceIn(run, inBase, record);
     } else {
       const { added } = changes;
       const position = this.#firstAdded(id);
@@ -111,11 +112,11 @@ export class Collection<R extends object> {
     const changes = this.#ownChanges();
     let fromAdded = false;
     for (const id of known) {
-      const { records } = this.#touch(this.#runOf(id, this.#firstAdded(id)));
+      const run = this.#touch(this.#runOf(id, this.#firstAdded(id)));
       const inBase = positionIn(this.#base, id);
       if (inBase < 0) fromAdded = true;
       else {
-        records.set(inBase, undefined);
+        replaceIn(run, inBase, undefined);
         changes.removed += 1;
       }
     }
@@ -165,7 +166,7 @@ export class Collection<R extends object> {
   /** The records that differ from the base, in any order. */
   *changed(): Generator<R> {
     for (const { records } of this.#changes.runs?.values() ?? []) {
-      for (const record of records.values()) if (record !== undefined) yield record;
+      for (const record of records?.values() ?? []) if (record !== undefined) yield record;
     }
     yield* this.#changes.added;
   }

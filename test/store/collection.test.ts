@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Base, baseOf, type Subset } from '../../src/store/base.ts';
-import { copyOf, noChanges, ownRun } from '../../src/store/changes.ts';
+import { copyOf, noChanges, ownRun, replaceIn } from '../../src/store/changes.ts';
 import { Collection } from '../../src/store/collection.ts';
 
 interface Item {
@@ -218,11 +218,11 @@ describe('a collection', () => {
 describe('a copy of changes', () => {
   test('shares unmodified runs', () => {
     const changes = noChanges<Item>(undefined);
-    for (const run of [1, 2]) ownRun(changes, run).records.set(0, { id: 1n, text: 'before' });
+    for (const run of [1, 2]) replaceIn(ownRun(changes, run), 0, { id: 1n, text: 'before' });
     const copy = copyOf(changes);
-    ownRun(copy, 1).records.set(0, { id: 1n, text: 'after' });
+    replaceIn(ownRun(copy, 1), 0, { id: 1n, text: 'after' });
     expect(copy.runs?.get(2)).toBe(changes.runs?.get(2));
-    expect(changes.runs?.get(1)?.records.get(0)?.text).toBe('before');
+    expect(changes.runs?.get(1)?.records?.get(0)?.text).toBe('before');
   });
 });
 
