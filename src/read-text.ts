@@ -95,7 +95,12 @@ function* readAll(descriptor: number, stats: Stats, limit: number): Generator<nu
       yield looks === 1 ? 0 : PAUSE;
       continue;
     }
-    if (count === 0) return { ok: true, text: Buffer.concat(chunks, length).toString(), pipe };
+    if (count === 0) {
+      const [first, ...others] = chunks;
+      // A whole file is one chunk, and can be large.
+      const bytes = first && others.length === 0 ? first : Buffer.concat(chunks, length);
+      return { ok: true, text: bytes.toString(), pipe };
+    }
     looks = 0;
     // Copied from pipes: a slow writer would leave most of each chunk empty.
     chunks.push(pipe ? Buffer.from(chunk.subarray(0, count)) : chunk.subarray(0, count));

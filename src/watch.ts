@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { stateOf } from './store/file/file-state.ts';
 
 /** A watch on files. */
 export interface FileWatch {
@@ -46,14 +46,4 @@ export function watchFiles(
     },
     close: () => clearInterval(timer),
   };
-}
-
-/** Changes when the file is written or replaced; empty if there is none. */
-function stateOf(file: string): string {
-  try {
-    const { ino, size, mtimeNs } = statSync(file, { bigint: true });
-    return `${ino} ${size} ${mtimeNs}`;
-  } catch {
-    return '';
-  }
 }

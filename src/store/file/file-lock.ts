@@ -4,13 +4,13 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
-  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../../error-code.ts';
+import { stateOf, tried } from './file-state.ts';
 
 /** Milliseconds between two heartbeats. */
 const HEARTBEAT = 1_000;
@@ -179,12 +179,6 @@ async function hasHeartbeat(lock: string, patience: number): Promise<boolean> {
   return false;
 }
 
-/** Changes whenever a file is written, touched or replaced; empty if there is none. */
-export function stateOf(path: string): string {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs}`;
-}
-
 function readHolder(lock: string): Holder | undefined {
   const { pid, host, id, since, system, began }: Record<string, unknown> =
     tried(() => JSON.parse(readFileSync(lock, 'utf8'))) ?? {};
@@ -217,12 +211,4 @@ function beganAt(pid: number): string | undefined {
   const stat = tried(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   const [state = 'X', ...fields] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
   return 'ZX'.includes(state) ? undefined : fields[18];
-}
-
-function tried<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }

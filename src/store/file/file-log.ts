@@ -1,4 +1,4 @@
-import { accessSync, constants, renameSync, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { STORE_LIMIT } from '../../read-text.ts';
 import { Collection } from '../collection.ts';
@@ -12,7 +12,8 @@ import {
 import type { RecordedStore } from '../log/recorded-store.ts';
 import type { CollectionChange } from '../log/store-change.ts';
 import { forkStore, type Store } from '../store.ts';
-import { type FileLock, stateOf } from './file-lock.ts';
+import type { FileLock } from './file-lock.ts';
+import { stateOf } from './file-state.ts';
 import { fingerprintOf, isSame } from './fingerprint.ts';
 import { LogFile } from './log-file.ts';
 import { entriesLine, type Mark, markLine, type StoreEntry } from './log-lines.ts';
@@ -159,8 +160,7 @@ export class FileLog implements ChangeLog<StoreEntry, StoreSnapshot> {
 
   /** Whether the file and its log still have their names. */
   get #isInPlace(): boolean {
-    const stats = statSync(this.#parts.real, { throwIfNoEntry: false });
-    return stats?.isFile() === true && this.#log?.isInPlace !== false;
+    return existsSync(this.#parts.real) && this.#log?.isInPlace !== false;
   }
 
   /** Refuses to go on if the file is read-only, or another program has written it. */

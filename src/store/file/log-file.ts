@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { tried } from './file-state.ts';
 import { syncFolder } from './sync-folder.ts';
 
 const readBytes = promisify(read);
@@ -57,6 +58,7 @@ export class LogFile {
       await this.#write(lines);
       await syncData(this.#descriptor);
     } catch (error) {
+      // The next append tries again if this fails.
       tried(() => this.#mend());
       throw error;
     }
@@ -109,13 +111,5 @@ export class LogFile {
   #mend(): void {
     ftruncateSync(this.#descriptor, this.#size);
     this.#isTorn = false;
-  }
-}
-
-function tried(action: () => void): void {
-  try {
-    action();
-  } catch {
-    // The next append tries again.
   }
 }

@@ -15,7 +15,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'its folder does not exist',
   EISDIR: 'it is a folder',
-  EFBIG: `a store of more than ${STORE_LIMIT / 1024 ** 2} MiB could not be read again`,
+  EFBIG: `it would be larger than ${STORE_LIMIT / 1024 ** 2} MiB, or than the system allows`,
   EBUSY: MOUNT_POINT,
 };
 
