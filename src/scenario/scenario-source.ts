@@ -27,30 +27,20 @@ export function sourceOf(scenario: Scenario, started: readonly Scenario[]): Scen
  * @throws ScenarioError if there is none
  */
 export async function scenarioFrom(
-  source: ScenarioSource,
-  started: readonly Scenario[],
-): Promise<Scenario> {
-  const { from, name } = source;
-  const found = await find(source, started);
-  if (found !== undefined) return found;
-  throw new ScenarioError([`${name}: expected a scenario of the ${from}, found none`]);
-}
-
-async function find(
   { from, name, definition }: ScenarioSource,
   started: readonly Scenario[],
-): Promise<Scenario | undefined> {
-  switch (from) {
-    case 'start':
-      return started.find((it) => it.name === name);
-    case 'package': {
-      // Imported here, since few servers load scenarios of others.
-      const { loadScenarios } = await import('./load-scenario.ts');
-      return (await loadScenarios([name])).at(-1);
-    }
-    case 'request': {
-      const reading = readScenario(definition, name);
-      return reading.ok ? reading.value : undefined;
-    }
+): Promise<Scenario> {
+  if (from === 'package') {
+    // Imported here, since few servers load scenarios of others.
+    const { loadScenarios } = await import('./load-scenario.ts');
+    const scenario = (await loadScenarios([name])).at(-1);
+    if (scenario !== undefined) return scenario;
+  } else if (from === 'start') {
+    const scenario = started.find((it) => it.name === name);
+    if (scenario !== undefined) return scenario;
+  } else {
+    const reading = readScenario(definition, name);
+    if (reading.ok) return reading.value;
   }
+  throw new ScenarioError([`${name}: expected a scenario of the ${from}, found none`]);
 }

@@ -4,13 +4,11 @@ import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { clientOf } from '../../library/connect.ts';
 import { type ControlClient, ControlError, queryOf } from '../../library/control-client.ts';
 import { baseOf } from '../../library/mock-sandbox.ts';
-import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
-import { actionOf, actionShape } from '../ctl/actions.ts';
+import { ACTION_NAMES, actionOf, actionShape } from '../ctl/actions.ts';
 import { assignmentsOf } from '../ctl/record-actions.ts';
 import { exchangeLine } from '../ctl/result.ts';
 import { Failure, UsageError } from '../failures.ts';
-import type { FlagName } from '../flags.ts';
-import { refusal, type Settings } from '../input/given.ts';
+import { certificateOf, type Settings } from '../input/given.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { Command } from './command.ts';
 
@@ -19,11 +17,9 @@ export const ctl: Command = async ({ positionals, terminal, ...settings }) => {
   const { flags } = settings;
   const { name, words } = actionOf(positionals);
   const { run, flags: own = [], ofServer = false } = actionShape(name);
-  for (const flag of OF_ACTIONS) {
-    if (flags[flag] !== undefined && !own.includes(flag)) {
-      throw new UsageError(`ctl ${name} takes no --${flag}`);
-    }
-  }
+  const ofOthers = ACTION_NAMES.flatMap((it) => actionShape(it).flags ?? []);
+  const foreign = ofOthers.find((flag) => flags[flag] !== undefined && !own.includes(flag));
+  if (foreign !== undefined) throw new UsageError(`ctl ${name} takes no --${foreign}`);
   const client = await clientFor(settings, ofServer);
   try {
     if (flags.follow) return await follow(client, words, terminal, flags.json);
@@ -36,14 +32,10 @@ export const ctl: Command = async ({ positionals, terminal, ...settings }) => {
   }
 };
 
-/** Flags that only some actions take. */
-const OF_ACTIONS = ['none', 'keep', 'freeze', 'follow'] as const satisfies readonly FlagName[];
-
-async function clientFor({ flags, originOf }: Settings, ofServer: boolean): Promise<ControlClient> {
-  const { url, token, ca: file, sandbox } = flags;
-  const ca = file === undefined ? undefined : await readText(file, SETTINGS_LIMIT);
-  if (ca?.ok === false) throw refusal(originOf('ca'), 'a certificate in PEM', ca.found);
-  const { root, name, client } = clientOf({ url: url ?? DEFAULT_URL, token, ca: ca?.text });
+async function clientFor(settings: Settings, ofServer: boolean): Promise<ControlClient> {
+  const { url = DEFAULT_URL, token, sandbox } = settings.flags;
+  const ca = await certificateOf('ca', settings);
+  const { root, name, client } = clientOf({ url, token, ca });
   if (ofServer) return client;
   return client.at(`${baseOf(root, sandbox ?? name)}/__mock`);
 }

@@ -3,10 +3,9 @@ import type { Readable } from 'node:stream';
 import { baseUrlOf, hostOf } from '../../contract/base-url.ts';
 import { isLoopbackName } from '../../control/loopback.ts';
 import { DeploymentClient, DeploymentError } from '../../deployment/deployment-client.ts';
-import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import { describe } from '../../words.ts';
 import { Failure, UsageError } from '../failures.ts';
-import { refusal, type Settings } from '../input/given.ts';
+import { certificateOf, refusal, type Settings } from '../input/given.ts';
 import { notice } from '../output/escaped.ts';
 import { progressOn, type Terminal } from '../output/terminal.ts';
 
@@ -58,19 +57,10 @@ export async function connect(
   const expected = 'the base URL of a deployment, such as https://staging.example/v1';
   const base = url === undefined ? undefined : baseUrlOf(url);
   if (base === undefined) throw refusal('URL', expected, describe(url));
-  const { timeout, rate, cacert } = settings.flags;
-  const ca = cacert === undefined ? undefined : await readText(cacert, SETTINGS_LIMIT);
-  if (ca?.ok === false)
-    throw refusal(settings.originOf('cacert'), 'a certificate in PEM', ca.found);
-  const variables = process.env;
-  return new DeploymentClient({
-    url: base,
-    key: keyOf(settings),
-    timeout,
-    rate,
-    ca: ca?.text,
-    variables,
-  });
+  const { timeout, rate } = settings.flags;
+  const ca = await certificateOf('cacert', settings);
+  const key = keyOf(settings);
+  return new DeploymentClient({ url: base, key, timeout, rate, ca, variables: process.env });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import type { Checked } from '../../scenario/checked-shape.ts';
 import { readAs } from '../../shape/read-as.ts';
 import type { ShapeProblem } from '../../shape/shapes.ts';
@@ -36,6 +37,22 @@ export interface Settings {
 /** The error for a wrong value. */
 export function refusal(origin: string, expected: string, found: string): UsageError {
   return new UsageError(`${origin}: expected ${expected}, found ${found}`);
+}
+
+/**
+ * The certificate in the file that a flag names.
+ *
+ * @throws UsageError if it cannot be read
+ */
+export async function certificateOf(
+  flag: 'ca' | 'cacert',
+  { flags, originOf }: Settings,
+): Promise<string | undefined> {
+  const file = flags[flag];
+  if (file === undefined) return undefined;
+  const read = await readText(file, SETTINGS_LIMIT);
+  if (!read.ok) throw refusal(originOf(flag), 'a certificate in PEM', read.found);
+  return read.text;
 }
 
 /**
