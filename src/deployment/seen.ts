@@ -85,7 +85,8 @@ const KEYS = {
   'read-only': 'with the read-only key',
 } as const;
 
-function jsonOf(body: Buffer): unknown {
+/** The JSON value of a body; undefined if it has none or that is not JSON. */
+export function jsonOf(body: Buffer): unknown {
   try {
     return isUtf8(body) ? parseJson(body.toString()) : undefined;
   } catch {

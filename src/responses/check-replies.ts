@@ -1,6 +1,5 @@
-import { parseJson } from '../contract/json.ts';
-import { operationShape } from '../contract/operations.ts';
-import { RECORDS, readRecord } from '../contract/records.ts';
+import { type Compared, isBreak, replyDifferences } from '../deployment/reply-differences.ts';
+import { jsonOf } from '../deployment/seen.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { type Listed, type Step, stepsOf, WAY_NAMES, type WayName } from './listed.ts';
 
@@ -11,10 +10,8 @@ export interface Checked {
   readonly problem: string | undefined;
 }
 
-interface Got {
-  readonly status: number;
+interface Got extends Compared {
   readonly basis: string;
-  readonly text: string;
 }
 
 /**
@@ -55,23 +52,34 @@ async function walk(
     let got = await send(origin, step);
     for (let time = 1; time < step.times; time += 1) got = await send(origin, step);
     if (index === steps.length - 1) return judge(got);
-    if (got.status >= 400) return `${step.method} ${step.path} got ${got.status}: ${got.text}`;
+    if (got.status >= 400) return `${step.method} ${step.path} got ${got.status}: ${textOf(got)}`;
   }
   return undefined;
 }
 
 async function send(origin: string, { method, path, headers, body }: Step): Promise<Got> {
   const content = typeof body === 'number' ? Buffer.alloc(body, ' ') : (body ?? null);
-  const reply = await fetch(`${origin}${path}`, { method, headers, body: content });
-  const basis = reply.headers.get('Mock-Basis') ?? '';
-  return { status: reply.status, basis, text: await reply.text() };
+  const received = await fetch(`${origin}${path}`, { method, headers, body: content });
+  const { status } = received;
+  const reply = { status, headers: [], body: Buffer.from(await received.arrayBuffer()) };
+  const header = (name: string) => received.headers.get(name) ?? undefined;
+  return { status, reply, header, json: jsonOf(reply.body), basis: header('mock-basis') ?? '' };
 }
 
-function problemOf({ status, basis, text }: Got, listed: Listed, way: WayName) {
-  if (status !== listed.status) return `got ${status} (${basis}): ${text.slice(0, 200)}`;
+function problemOf(got: Got, listed: Listed, way: WayName): string | undefined {
+  const { status, basis, reply } = got;
+  if (status !== listed.status) return `got ${status} (${basis}): ${textOf(got)}`;
   const wanted = basisOf(listed, way);
   if (!wanted.test(basis)) return `its basis is ${basis}, not ${wanted.source}`;
-  return bodyProblem(text, listed);
+  if (listed.ground !== 'documented' && reply.body.length === 0) return 'its Error is missing';
+  const [wrong] = replyDifferences(got, listed.operation).filter(isBreak);
+  return (
+    wrong && `its ${wrong.at ?? 'body'} is wrong: expected ${wrong.expected}, found ${wrong.found}`
+  );
+}
+
+function textOf({ reply }: Got): string {
+  return reply.body.toString().slice(0, 200);
 }
 
 /** The expected `Mock-Basis`. A shipped scenario may choose another option of the assumption. */
@@ -81,30 +89,4 @@ function basisOf({ ground, way }: Listed, name: WayName): RegExp {
   if (ground === 'documented') return /^documented$/;
   const [id = ''] = ground.split('=');
   return new RegExp(`^assumed;by="(.*, )?${name === 'state' ? ground : `${id}=.*`}(, .*)?"$`);
-}
-
-function bodyProblem(text: string, { operation, status, ground }: Listed): string | undefined {
-  const documented =
-    ground === 'documented' ? operationShape(operation).replies[status] : undefined;
-  if (documented?.bodyNotShown) return undefined;
-  if (documented !== undefined && documented.body === undefined) {
-    return text === '' ? undefined : 'it has a body';
-  }
-  const { record, list = false } = documented?.body ?? { record: 'Error' };
-  let body: unknown;
-  try {
-    body = parseJson(text);
-  } catch {
-    return `its body is not JSON: ${text.slice(0, 200)}`;
-  }
-  if (list && !Array.isArray(body)) return 'its body is not an array';
-  for (const value of list ? [body].flat() : [body]) {
-    const reading = readRecord(RECORDS[record], value);
-    if (!reading.ok)
-      return `its body is not a valid ${record}: ${JSON.stringify(reading.problems)}`;
-  }
-  if (record !== 'Error') return undefined;
-  const error = readRecord(RECORDS.Error, body);
-  const isSame = error.ok && Number(error.value.status) === status;
-  return isSame ? undefined : 'its Error has another status';
 }

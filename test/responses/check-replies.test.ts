@@ -16,7 +16,8 @@ async function answering(status: number, basis: string, body: string) {
   const server = createServer((request, reply) => {
     request.resume();
     const control = request.url?.includes('/__mock/');
-    reply.writeHead(control ? 200 : status, { 'Mock-Basis': basis }).end(body);
+    const headers = { 'Content-Type': 'application/json', 'Mock-Basis': basis };
+    reply.writeHead(control ? 200 : status, headers).end(body);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -32,10 +33,14 @@ async function answering(status: number, basis: string, body: string) {
 }
 
 test.each([
-  { what: 'lacks a required field', body: '{"id":1,"name":"Rex"}', problem: /^its body is not / },
-  { what: 'is cut off', body: '{"id":1,', problem: /^its body is not JSON/ },
-  { what: 'is missing', body: '', problem: /^its body is not JSON/ },
-  { what: 'is a list instead of a record', body: '[]', problem: /^its body is not / },
+  {
+    what: 'lacks a required field',
+    body: '{"id":1,"name":"Rex"}',
+    problem: /^its \$\.categoryId is wrong: expected .*, found nothing/,
+  },
+  { what: 'is cut off', body: '{"id":1,', problem: /^its body is wrong: expected JSON/ },
+  { what: 'is missing', body: '', problem: /^its body is wrong: expected one Animal/ },
+  { what: 'is a list instead of a record', body: '[]', problem: /^its \$ is wrong/ },
 ])('a documented reply whose body $what is reported', async ({ body, problem }) => {
   const checked = await checkReplies(getPet200, () => answering(200, 'documented', body));
   const state = checked.find(({ way }) => way === 'state');
@@ -43,11 +48,16 @@ test.each([
 });
 
 test.each([
-  { what: 'no Error', body: '{}', problem: /^its body is not a valid Error/ },
+  {
+    what: 'no Error',
+    body: '{}',
+    problem: /^its \$\.code is wrong: expected a string, found nothing/,
+  },
+  { what: 'no body', body: '', problem: /^its Error is missing/ },
   {
     what: 'an Error of another status',
-    body: '{"status":"400","message":"No."}',
-    problem: /^its (body is not a valid Error|Error has another status)/,
+    body: '{"code":"pet_not_found","message":"No.","status":400}',
+    problem: /^its \$\.status is wrong: expected 404, found 400/,
   },
 ])('an assumed reply with $what is reported', async ({ body, problem }) => {
   const basis = 'assumed;by="unknown-pet=404"';
