@@ -112,7 +112,7 @@ function Shown({ of: { count, first } }: { readonly of: ReplyCoverage | CaseCove
     <>
       <span class="status done">{count}×</span>{' '}
       {first !== undefined && (
-        <a href={hrefOf('exchanges', String(first.exchange))}>first: {first.exchange}</a>
+        <a href={hrefOf('exchanges', String(first.exchange))}>first in exchange {first.exchange}</a>
       )}
     </>
   );
