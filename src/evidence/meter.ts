@@ -1,6 +1,7 @@
 import type { OperationId } from '../contract/operations.ts';
 import { isShown, type Outcome } from '../scenario/outcome.ts';
 import type { Basis } from '../service/reply.ts';
+import { turnTime } from '../service/turn-time.ts';
 import type { Seen } from './exchange.ts';
 
 /** Durations in ascending order, in seconds. Longer ones are counted in a last class of their own. */
@@ -44,7 +45,8 @@ export class Meter {
 
   take({ call, receivedAt }: Seen, outcome: Outcome): void {
     const meter = this.#of(call?.operation);
-    meter.durations.add(performance.now() - receivedAt + outcome.delay);
+    // As in the journal: reading the clock for each exchange costs up to 3 % of the throughput.
+    meter.durations.add(turnTime().steady - receivedAt + outcome.delay);
     const status = isShown(outcome) ? outcome.reply?.status : undefined;
     const basis = status === undefined ? undefined : outcome.reply?.basis.kind;
     for (const ending of meter.endings) {
