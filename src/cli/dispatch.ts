@@ -12,7 +12,7 @@ import type { Terminal } from './output/terminal.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Every command but the default one is loaded on demand, so that none slows the start of a server. */
+/** Commands other than `serve` load on demand, to keep the start of a server fast. */
 const LOAD = {
   serve: async () => serve,
   exec: async () => (await import('./commands/exec.ts')).exec,

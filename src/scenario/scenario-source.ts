@@ -31,7 +31,7 @@ export async function scenarioFrom(
   started: readonly Scenario[],
 ): Promise<Scenario> {
   if (from === 'package') {
-    // Imported here, since few servers load scenarios of others.
+    // Imported here: only servers of a fleet load each other's scenarios.
     const { loadScenarios } = await import('./load-scenario.ts');
     const scenario = (await loadScenarios([name])).at(-1);
     if (scenario !== undefined) return scenario;

@@ -87,7 +87,7 @@ export const WHERE: Shape<readonly Condition[]> = convert(
   (members) => Object.values(members).flatMap((conditions) => conditions ?? []),
 );
 
-/** Reports inputs that none of a rule's operations has: the rule could never match. */
+/** Reports inputs that no operation of the rule has: such a rule could never match. */
 export function tellForeignInputs(
   where: readonly Condition[],
   on: readonly OperationId[],

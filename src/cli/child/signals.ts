@@ -8,7 +8,7 @@ const SAME_REQUEST = 250;
 
 export type PassedSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT';
 
-/** The signals that ask this process to end. They no longer end it by themselves. */
+/** Handles the signals that ask this process to end, which then no longer end it. */
 export class Signals {
   /** Resolve when the first and the second signal come. */
   readonly first: Promise<undefined>;

@@ -11,7 +11,7 @@ const ENDINGS = Object.keys(coverageFormats);
  * Checks the files of `--coverage` before the run: after a long one, it would be too late.
  *
  * @throws UsageError for an unknown extension, or a file that cannot be written
- * @returns writes every file that can be written, and returns what is wrong with the others
+ * @returns a function that writes the files and returns a message for each that failed
  */
 export function coverageWriter({
   flags,
@@ -45,7 +45,7 @@ export function coverageWriter({
   };
 }
 
-/** Why a file cannot be written, as far as can be known without creating it. */
+/** Why a file cannot be written, checked without creating it. */
 function obstacleTo(file: string): string | undefined {
   if (existsSync(file) && statSync(file).isDirectory()) return 'it is a folder';
   let folder = dirname(file);
