@@ -123,7 +123,6 @@ export async function startServer(
   let loaded = files ?? (await loadFiles(options));
   const starter = starterFrom(options, () => loaded.store);
   const start = await starter(loaded.scenarios);
-  const file = await openFile(start, options);
   const loopback = isLoopbackName(host);
   const controlToken = loopback ? undefined : (options.controlToken ?? drawToken());
   const guard = { loopback, token: controlToken, host };
@@ -131,6 +130,8 @@ export async function startServer(
   const upstreams = new Upstreams({ ca, timeout: options.upstreamTimeout });
   const upstream = await openUpstream(upstreams, options);
   const fleet = await joinFleet(start, starter, upstreams.open, options);
+  // Last, since only a server that listens releases the file.
+  const file = await openFile(start, options);
   const shown = certificate?.cert;
   const { service, control, sandboxes, faults } = assembleMock(
     { start, starter, guard, kept: file, fleet, certificate: shown, upstreams, upstream },

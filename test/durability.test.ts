@@ -3,6 +3,7 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startServer } from '../src/server.ts';
 import { runCommand, startCommand } from './helpers/command.ts';
 import { createAnimal, killUnderLoad } from './helpers/kill.ts';
 
@@ -45,6 +46,14 @@ describe('--db', () => {
     });
     expect(reply.status).toBe(200);
     await second.stop();
+  });
+
+  test('a start that fails leaves the file to the next one', async () => {
+    const db = join(folder, 'failed.json');
+    const failing = startServer({ port: 0, db, upstream: 'nowhere' });
+    await expect(failing).rejects.toThrow('upstream: expected');
+    const { close } = await startServer({ port: 0, db });
+    await close();
   });
 
   test('a change that cannot be saved gets 503, and is not made', async () => {
