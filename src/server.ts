@@ -48,6 +48,8 @@ export interface ServerOptions extends StartSettings, StoreChoice, MockOptions, 
   readonly upstreamKey?: string | undefined;
   /** Milliseconds that the deployment may be silent; 30 seconds by default. */
   readonly upstreamTimeout?: number | undefined;
+  /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up; by default nowhere. */
+  readonly proxyVariables?: Readonly<Record<string, string | undefined>> | undefined;
   /** A file with a certificate to trust besides those that Node trusts, in PEM. */
   readonly cacert?: string | undefined;
   /** The token that the control API requires on a host other than loopback; random by default. */
@@ -127,7 +129,8 @@ export async function startServer(
   const controlToken = loopback ? undefined : (options.controlToken ?? drawToken());
   const guard = { loopback, token: controlToken, host };
   const { certificate, ca } = loaded;
-  const upstreams = new Upstreams({ ca, timeout: options.upstreamTimeout });
+  const variables = options.proxyVariables;
+  const upstreams = new Upstreams({ ca, timeout: options.upstreamTimeout, variables });
   const upstream = await openUpstream(upstreams, options);
   const fleet = await joinFleet(start, starter, upstreams.open, options);
   // Last, since only a server that listens releases the file.

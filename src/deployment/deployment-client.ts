@@ -1,12 +1,9 @@
-import http, { type IncomingMessage, type RequestOptions } from 'node:http';
+import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import type { Socket } from 'node:net';
-import { connect, rootCertificates } from 'node:tls';
-import { hostOf } from '../contract/base-url.ts';
 import { codeOf } from '../error-code.ts';
 import { DEPLOYMENT_DEFAULTS } from './deployment-defaults.ts';
 import { Pace, type Time } from './pace.ts';
-import { openTunnel, proxyAuthorization, proxyFor } from './proxy.ts';
+import { type Way, wayTo } from './proxy.ts';
 
 /** How to reach a deployment. */
 export interface DeploymentOptions {
@@ -63,17 +60,15 @@ export class DeploymentClient {
   readonly url: URL;
   readonly #options: DeploymentOptions;
   readonly #pace: Pace;
-  readonly #proxy: URL | undefined;
-  readonly #agent: http.Agent;
+  readonly #way: Way;
 
   constructor(options: DeploymentOptions) {
-    const { url, rate = DEPLOYMENT_DEFAULTS.rate, time, variables = {}, ca } = options;
+    const { url, ca, variables, rate = DEPLOYMENT_DEFAULTS.rate, time } = options;
+    const { timeout = DEPLOYMENT_DEFAULTS.timeout } = options;
     this.url = url;
     this.#options = options;
     this.#pace = new Pace(rate, time);
-    this.#proxy = proxyFor(url, variables);
-    const { Agent } = this.#overTls ? https : http;
-    this.#agent = new Agent({ keepAlive: true, ca: trusting(ca) });
+    this.#way = wayTo(url, { ca, variables, timeout });
   }
 
   /**
@@ -100,11 +95,7 @@ export class DeploymentClient {
 
   /** Closes idle connections. */
   close(): void {
-    this.#agent.destroy();
-  }
-
-  get #overTls(): boolean {
-    return this.url.protocol === 'https:';
+    this.#way.agent.destroy();
   }
 
   async #sendOnce(request: DeploymentRequest): Promise<DeploymentReply> {
@@ -122,17 +113,18 @@ export class DeploymentClient {
     }
   }
 
-  async #exchange(request: DeploymentRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  #exchange(request: DeploymentRequest, signal: AbortSignal): Promise<IncomingMessage> {
     const { method, body } = request;
-    const options = {
-      method,
-      signal,
-      headers: this.#headersOf(request),
-      ...(await this.#way(request, signal)),
-    };
+    const { host, port, agent, origin } = this.#way;
+    const path = origin + this.url.pathname.replace(/^\/$/, '') + request.path;
+    const options = { method, signal, headers: this.#headersOf(request), host, port, path, agent };
     return new Promise((resolve, reject) => {
-      const { request: start } = this.#overTls ? https : http;
+      const { request: start } = this.url.protocol === 'https:' ? https : http;
       const sent = start(options, resolve);
+      sent.on('upgrade', ({ statusCode }, socket) => {
+        socket.destroy();
+        reject(new Error(`its status is ${statusCode}`));
+      });
       sent.on('error', (error) => {
         // The server closed an idle connection just as it was used again.
         const stale = sent.reusedSocket && codeOf(error) === 'ECONNRESET' && SAFE.test(method);
@@ -143,28 +135,7 @@ export class DeploymentClient {
     });
   }
 
-  /** Where the request goes: to the server, to a proxy, or to the server through a proxy. */
-  async #way({ path }: DeploymentRequest, signal: AbortSignal): Promise<RequestOptions> {
-    const { url } = this;
-    const [host, port] = [hostOf(url), url.port || (this.#overTls ? 443 : 80)];
-    const target = url.pathname.replace(/^\/$/, '') + path;
-    const proxy = this.#proxy;
-    if (proxy === undefined) return { host, port, path: target, agent: this.#agent };
-    if (!this.#overTls) {
-      const proxied = { host: hostOf(proxy), port: proxy.port || 80 };
-      return { ...proxied, path: url.origin + target, agent: this.#agent };
-    }
-    const socket = await openTunnel(proxy, url, signal);
-    return { host, port, path: target, createConnection: () => this.#secured(socket, host) };
-  }
-
-  #secured(socket: Socket, servername: string) {
-    return connect({ socket, servername, ca: trusting(this.#options.ca) });
-  }
-
   #headersOf({ key = this.#options.key, headers, body }: DeploymentRequest) {
-    const ofProxy =
-      this.#proxy !== undefined && !this.#overTls ? proxyAuthorization(this.#proxy) : {};
     return {
       Host: this.url.host,
       Accept: 'application/json',
@@ -172,7 +143,7 @@ export class DeploymentClient {
       ...(key == null ? {} : { Authorization: `Bearer ${key}` }),
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...(body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
-      ...ofProxy,
+      ...this.#way.headers,
       ...headers,
     };
   }
@@ -193,11 +164,6 @@ export function secondsToWait(reply: DeploymentReply): number | undefined {
   const now = Date.parse(headerOf(reply, 'date') ?? '') || Date.now();
   const until = Date.parse(value);
   return Number.isNaN(until) ? undefined : Math.max(0, (until - now) / 1000);
-}
-
-/** The certificates to trust: that one besides those that Node trusts. */
-export function trusting(ca: string | undefined): string[] | undefined {
-  return ca === undefined ? undefined : [...rootCertificates, ca];
 }
 
 async function bodyOf(message: IncomingMessage, most: number): Promise<Buffer> {

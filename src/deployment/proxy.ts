@@ -1,6 +1,8 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect, rootCertificates } from 'node:tls';
 import { credentialsOf, hostOf } from '../contract/base-url.ts';
 import { isLoopbackName } from '../control/loopback.ts';
 
@@ -45,11 +47,76 @@ export function proxyAuthorization(proxy: URL): Record<string, string> {
   return { 'Proxy-Authorization': `Basic ${user.toString('base64')}` };
 }
 
-/** Asks a proxy for a connection to a server, which TLS then runs over (RFC 9110, section 9.3.6). */
-export function openTunnel(proxy: URL, url: URL, signal: AbortSignal): Promise<Socket> {
+/** How requests reach a server. */
+export interface Way {
+  readonly host: string;
+  readonly port: string | number;
+  readonly agent: http.Agent;
+  /** What the target of a request starts with, before the path. */
+  readonly origin: string;
+  /** Headers for a proxy. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** How a way is found. */
+export interface WayOptions {
+  /** A certificate to trust besides those that Node trusts, in PEM. */
+  readonly ca?: string | undefined;
+  /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up; by default nowhere. */
+  readonly variables?: Variables | undefined;
+  /** Milliseconds until a proxy has connected, and of silence on a connection. */
+  readonly timeout: number;
+}
+
+/** The way to a server, directly or through a proxy, over connections that are kept. */
+export function wayTo(url: URL, { ca, variables = {}, timeout }: WayOptions): Way {
+  const isSecure = url.protocol === 'https:';
+  const proxy = proxyFor(url, variables);
+  const trusted = ca === undefined ? undefined : [...rootCertificates, ca];
+  const options = { keepAlive: true, timeout, ca: trusted, rejectUnauthorized: true };
+  const server = { host: hostOf(url), port: url.port || (isSecure ? 443 : 80) };
+  const direct = { ...server, origin: '', headers: {} };
+  if (!isSecure) {
+    const agent = new http.Agent(options);
+    if (proxy === undefined) return { ...direct, agent };
+    const { host, port } = { host: hostOf(proxy), port: proxy.port || 80 };
+    return { host, port, agent, origin: url.origin, headers: proxyAuthorization(proxy) };
+  }
+  if (proxy === undefined) return { ...direct, agent: new https.Agent(options) };
+  return { ...direct, agent: new TunnelAgent(proxy, url, options) };
+}
+
+/** Keeps TLS connections that run through a proxy. */
+class TunnelAgent extends https.Agent {
+  readonly #proxy: URL;
+  readonly #url: URL;
+
+  constructor(proxy: URL, url: URL, options: https.AgentOptions) {
+    super(options);
+    this.#proxy = proxy;
+    this.#url = url;
+  }
+
+  override createConnection(
+    options: https.RequestOptions,
+    done: (error: Error | null, connection?: Duplex) => void,
+  ): undefined {
+    const { servername = '', timeout = 0 } = options;
+    const { ca } = this.options;
+    const secured = (socket: Socket): Duplex =>
+      connect({ socket, host: hostOf(this.#url), servername, ca, rejectUnauthorized: true });
+    openTunnel(this.#proxy, `${this.#url.hostname}:${this.#url.port || 443}`, timeout).then(
+      (socket) => done(null, secured(socket)),
+      (error: Error) => done(error),
+    );
+  }
+}
+
+/** Asks a proxy for a connection to a server (RFC 9110, section 9.3.6). */
+function openTunnel(proxy: URL, authority: string, timeout: number): Promise<Socket> {
   const { request } = proxy.protocol === 'https:' ? https : http;
-  const authority = `${url.hostname}:${url.port || 443}`;
   const headers = { Host: authority, ...proxyAuthorization(proxy) };
+  const signal = AbortSignal.timeout(timeout);
   return new Promise((resolve, reject) => {
     request(proxy, { method: 'CONNECT', path: authority, headers, agent: false, signal })
       .on('connect', ({ statusCode }, socket) => {

@@ -313,3 +313,26 @@ test('another machine gets requests only with consent', async () => {
   await control('POST', '/reset');
   expect((await control('GET', '/upstream')).text).toContain('127.0.0.1');
 });
+
+test('an upstream that switches protocols gets 502: no reply of HTTP follows', async () => {
+  const { ask } = await inFrontOf(
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+  );
+  const { status, json } = await ask('GET', '/pets');
+  expect([status, Object(json).message]).toEqual([
+    502,
+    expect.stringContaining('its status is 101'),
+  ]);
+});
+
+test('HTTP_PROXY carries requests to a deployment on another machine', async () => {
+  const proxy = await rawDeployment(OK);
+  const { port } = await serverFor({
+    upstream: 'http://staging.example/v1',
+    proxyVariables: { HTTP_PROXY: proxy.url },
+  });
+  expect((await asker(port)('GET', '/pets?limit=1')).text).toBe('[]');
+  const [line, host] = proxy.received().split('\r\n');
+  expect(line).toBe('GET http://staging.example/v1/pets?limit=1 HTTP/1.1');
+  expect(host).toBe('Host: staging.example');
+});

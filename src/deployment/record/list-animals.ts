@@ -1,13 +1,16 @@
 import { OPERATIONS } from '../../contract/operations.ts';
 import { type Animal, RECORDS, SEEN_ANIMAL_STATUSES } from '../../contract/records.ts';
 import { listed } from '../../words.ts';
-import { type DeploymentReply, headerOf } from '../deployment-client.ts';
+import { DeploymentError, type DeploymentReply, headerOf } from '../deployment-client.ts';
 import { readList, readOne, type ShownRecord, wrongRecords } from './read-records.ts';
 
 /** Sends a GET to a path under the base URL. */
 export type Get = (path: string) => Promise<DeploymentReply>;
 
 const [LIMIT] = OPERATIONS.listPets.parameters;
+
+/** A million animals. A deployment can link pages without end. */
+const MOST_PAGES = 10_000;
 
 /** Statuses for a filter, a parameter or an id that a deployment does not accept. */
 const REFUSALS: readonly number[] = [400, 404, 410, 422];
@@ -76,7 +79,9 @@ export class AnimalSearch {
     const full = filter === '' ? LIMIT.maximum : this.#longest;
     const seen = new Set<bigint>();
     let [path, count, ended, wasLinked] = [first, 0, false, false];
-    for (;;) {
+    for (let pages = 0; ; pages += 1) {
+      if (pages === MOST_PAGES)
+        throw new DeploymentError(`GET ${path}: no end after ${pages} pages`);
       const reply = await this.#get(path);
       const isGuess = filter !== '' || path !== first;
       if (isGuess && REFUSALS.includes(reply.status)) return ended;

@@ -1,7 +1,6 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Readable } from 'node:stream';
-import { hostOf } from '../../contract/base-url.ts';
 import { DEFAULTS } from '../../defaults.ts';
 import { codeOf } from '../../error-code.ts';
 import {
@@ -10,13 +9,12 @@ import {
   type UpstreamReply,
   type UpstreamRequest,
 } from '../../sandbox/upstream.ts';
-import { reasonOf, SAFE, trusting } from '../deployment-client.ts';
+import { reasonOf, SAFE } from '../deployment-client.ts';
+import { type Way, type WayOptions, wayTo } from '../proxy.ts';
 import { compareReply } from './drift.ts';
 
 /** What all upstreams of a server share. */
-export interface UpstreamSettings {
-  /** A certificate to trust besides those that Node trusts, in PEM. */
-  readonly ca?: string | undefined;
+export interface UpstreamSettings extends Omit<WayOptions, 'timeout'> {
   /** Milliseconds until a reply begins, and between its parts; 30 seconds by default. */
   readonly timeout?: number | undefined;
 }
@@ -26,26 +24,24 @@ export class UpstreamClient implements Upstream {
   readonly url: string;
   readonly key: string | undefined;
   readonly #start: typeof http.request;
-  readonly #way: http.RequestOptions;
+  readonly #way: Way;
   readonly #base: string;
-  readonly #agent: http.Agent;
-  readonly #authority: string;
+  readonly #headers: readonly string[];
+  readonly #timeout: number;
 
   /** @param url as `baseUrlOf` reads it */
   constructor(
     url: URL,
     key: string | undefined,
-    { ca, timeout = DEFAULTS.upstreamTimeout }: UpstreamSettings,
+    { ca, variables, timeout = DEFAULTS.upstreamTimeout }: UpstreamSettings,
   ) {
-    const { Agent, request } = url.protocol === 'https:' ? https : http;
     this.url = url.href.replace(/\/$/, '');
     this.key = key;
-    this.#start = request;
-    this.#base = url.pathname.replace(/\/$/, '');
-    this.#authority = url.host;
-    const trust = { ca: trusting(ca), rejectUnauthorized: true };
-    this.#agent = new Agent({ keepAlive: true, timeout, ...trust });
-    this.#way = { host: hostOf(url), port: url.port || null, agent: this.#agent, timeout };
+    this.#start = (url.protocol === 'https:' ? https : http).request;
+    this.#timeout = timeout;
+    this.#way = wayTo(url, { ca, variables, timeout });
+    this.#base = this.#way.origin + url.pathname.replace(/\/$/, '');
+    this.#headers = ['Host', url.host, ...Object.entries(this.#way.headers).flat()];
   }
 
   send(request: UpstreamRequest): Promise<UpstreamReply> {
@@ -55,7 +51,7 @@ export class UpstreamClient implements Upstream {
   readonly compare = compareReply;
 
   close(): void {
-    this.#agent.destroy();
+    this.#way.agent.destroy();
   }
 
   #send(
@@ -64,9 +60,10 @@ export class UpstreamClient implements Upstream {
     reject: (error: UpstreamError) => void,
   ): void {
     const { method, target } = request;
-    const headers = ['Host', this.#authority, ...request.headers];
+    const headers = [...this.#headers, ...request.headers];
     const path = this.#base + target;
-    const sent = this.#start({ ...this.#way, method, path, headers });
+    const { host, port, agent } = this.#way;
+    const sent = this.#start({ host, port, agent, timeout: this.#timeout, method, path, headers });
     sent.maxHeadersCount = 0; // Node would drop the rest; their size is limited
     let body: IncomingMessage | undefined;
     sent.on('response', (reply) => {
@@ -77,10 +74,14 @@ export class UpstreamClient implements Upstream {
         resolve({ status, phrase, headers, body });
       }
     });
+    sent.on('upgrade', ({ statusCode }, socket) => {
+      socket.destroy();
+      reject(new UpstreamError(`the upstream ${this.url} failed: its status is ${statusCode}`));
+    });
     sent.on('timeout', () => {
       // A client that reads slowly pauses the body.
       if (body?.isPaused()) return;
-      const why = `the upstream ${this.url} sent nothing for ${this.#way.timeout} ms`;
+      const why = `the upstream ${this.url} sent nothing for ${this.#timeout} ms`;
       const late = new UpstreamError(why, true);
       reject(late);
       (body ?? sent).destroy(late);

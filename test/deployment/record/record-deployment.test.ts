@@ -242,3 +242,12 @@ test.each<[string, Answers, string]>([
 ])('%s is reported instead of recorded', async (_, answers, message) => {
   await expect(record(answers)).rejects.toThrow(message);
 });
+
+test('pages without end are given up', async () => {
+  let last = 0;
+  const endless = () => ({
+    headers: { Link: '</v1/pets?a=1>; rel="next"' },
+    body: [animal(++last)],
+  });
+  await expect(record({ '/pets': endless })).rejects.toThrow('no end after 10000 pages');
+});
