@@ -55,22 +55,21 @@ type AnyRecord = Readonly<Record<string, unknown>>;
 
 function writer(fields: Fields, choices: Pick<Choices, WireChoice>): (record: AnyRecord) => string {
   const nullForAbsent = choices['absent-optionals'] === 'null';
-  const plan = Object.entries(fields).map(([name, { type }]) => ({
+  // The first field is the id, which every record has.
+  const plan = Object.entries(fields).map(([name, { type }], index) => ({
     name,
     type,
-    prefix: `${JSON.stringify(name)}:`,
+    prefix: `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`,
   }));
 
   return (record) => {
-    let json = '{';
+    let json = '';
     for (const { name, prefix, type } of plan) {
       const value = record[name];
-      if (value === undefined && !nullForAbsent) continue;
-      if (json !== '{') json += ',';
-      json += prefix;
-      if (value === undefined) json += 'null';
-      else if (typeof value !== 'string') json += String(value);
-      else json += quoted(type === 'dateTime' ? formatDate(value, choices) : value);
+      if (value === undefined) {
+        if (nullForAbsent) json += `${prefix}null`;
+      } else if (typeof value !== 'string') json += prefix + String(value);
+      else json += prefix + quoted(type === 'dateTime' ? formatDate(value, choices) : value);
     }
     return `${json}}`;
   };
