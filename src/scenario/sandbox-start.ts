@@ -58,7 +58,7 @@ export function startOf(
 }
 
 /** The same, in turns with other requests. */
-export function* starting(
+function* starting(
   { assume, keys = {}, clock, frozen, delay = 0, seed = DEFAULTS.seed }: StartSettings,
   store: Store,
   scenarios: readonly Scenario[],

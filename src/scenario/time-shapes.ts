@@ -9,7 +9,7 @@ export const LONGEST_DELAY = 300_000;
 const UNITS = [7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1000];
 
 /** Weeks, days, hours, minutes and seconds. Years and months have no fixed length. */
-export const DURATION =
+const DURATION =
   /^P(?=\d|T\d)(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,3})?)S)?)?$/;
 
 /**
