@@ -4,7 +4,7 @@ import type { Checked } from '../scenario/checked-shape.ts';
 import type { Starter } from '../scenario/sandbox-start.ts';
 
 /** A finished call of the control API. */
-export interface ControlCall {
+export interface FinishedCall {
   readonly method: string;
   readonly target: string;
   readonly status: number;
@@ -33,7 +33,7 @@ export interface ControlOptions {
   /** What a check of a deployment found out, to show beside the assumptions. */
   readonly checked?: Checked | undefined;
   /** Called after each call of the control API, except `health`. */
-  readonly onControlCall?: ((call: ControlCall) => void) | undefined;
+  readonly onControlCall?: ((call: FinishedCall) => void) | undefined;
 }
 
 /** What the control API controls. */

@@ -9,7 +9,7 @@ import { serveDashboard } from './dashboard-files.ts';
 import { type ControlReply, type Endpoint, ofService, refuse } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { guard } from './guard.ts';
-import type { ControlCall, ControlParts } from './parts.ts';
+import type { ControlParts, FinishedCall } from './parts.ts';
 import { serveRoot } from './root.ts';
 import { refuseMethod, sendReply } from './send.ts';
 
@@ -39,7 +39,7 @@ export function controlRouter({ Router }: typeof express, parts: ControlParts): 
   return router;
 }
 
-function reportTo(onCall: (call: ControlCall) => void): RequestHandler {
+function reportTo(onCall: (call: FinishedCall) => void): RequestHandler {
   return ({ method, originalUrl: target }, response, next) => {
     const at = Date.now();
     const startedAt = performance.now();

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { ControlCall } from '../../control/parts.ts';
+import type { FinishedCall } from '../../control/parts.ts';
 import type { OnFinding } from '../../evidence/findings.ts';
 import type { Observer } from '../../evidence/journal.ts';
 import {
@@ -16,7 +16,7 @@ import type { Terminal } from './terminal.ts';
 export interface Log {
   readonly observe: Observer;
   readonly onFinding: OnFinding;
-  readonly onControlCall: (call: ControlCall) => void;
+  readonly onControlCall: (call: FinishedCall) => void;
   /** Prints the lines gathered so far. */
   flush(): void;
 }

@@ -1,4 +1,4 @@
-import type { ControlCall } from '../../control/parts.ts';
+import type { FinishedCall } from '../../control/parts.ts';
 import type { ObservedExchange } from '../../evidence/journal.ts';
 import type { Finding } from '../../evidence/report-shapes.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
@@ -86,7 +86,7 @@ function prettyLine(
 }
 
 /** A call of the control API. */
-export function renderControlCall(call: ControlCall, format: LogFormat, style: Style): string {
+export function renderControlCall(call: FinishedCall, format: LogFormat, style: Style): string {
   const { method, target, status, at, duration } = call;
   if (format === 'pretty') {
     return prettyLine(call, `control API, ${duration.toFixed(1)} ms`, style);
