@@ -39,6 +39,7 @@ describe('a server under --tls', () => {
     ]);
     const codes = [plain, secure, variable, unverified, verified].map(({ code }) => code);
     expect(codes).toEqual([1, 0, 0, 1, 0]);
+    expect(plain.stderr).toContain('answered 400; if it speaks HTTPS, add --tls');
     expect(secure.stdout).toBe(`${origin} is up\n`);
     expect(unverified.stderr).toContain('DEPTH_ZERO_SELF_SIGNED_CERT');
     expect(await stop()).toEqual({ code: 0, signal: null });

@@ -11,7 +11,10 @@ export const health: Command = async ({ terminal, ...settings }) => {
   const url = new URL('/__mock/health', serverOf(settings));
   const { timeout = DEFAULT_TIMEOUT, tls = false } = settings.flags;
   const status = await statusOf(url, timeout, !tls);
-  if (status !== 200) throw new Failure(`${url} answered ${status}`);
+  if (status !== 200) {
+    const hint = status === 400 && !tls ? '; if it speaks HTTPS, add --tls' : '';
+    throw new Failure(`${url} answered ${status}${hint}`);
+  }
   terminal.output.write(`${url.origin} is up\n`);
   return 0;
 };
