@@ -1,4 +1,5 @@
 import { type AssumptionVerdict, assumptionVerdicts } from './assumption-verdicts.ts';
+import { hideKeys } from './hide-keys.ts';
 import { isBreak } from './reply-differences.ts';
 import { type ReplyVerdict, replyVerdicts } from './reply-verdicts.ts';
 import type { Seen } from './seen.ts';
@@ -15,7 +16,7 @@ export interface CheckReport {
  * @param keys keys to mask: a deployment may repeat them
  */
 export function checkReport(seen: Seen, keys: readonly string[]): CheckReport {
-  const hide = (text: string) => keys.reduce((hidden, key) => hidden.replaceAll(key, 'KEY'), text);
+  const hide = (text: string) => hideKeys(text, keys);
   const assumptions = assumptionVerdicts(seen).map(({ why, ...verdict }) =>
     why === undefined ? verdict : { ...verdict, why: hide(why) },
   );

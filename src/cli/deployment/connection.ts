@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { baseUrlOf, hostOf } from '../../contract/base-url.ts';
 import { isLoopbackName } from '../../control/loopback.ts';
 import { DeploymentClient, DeploymentError } from '../../deployment/deployment-client.ts';
+import { hideKeys } from '../../deployment/hide-keys.ts';
 import { describe } from '../../words.ts';
 import { Failure, UsageError } from '../failures.ts';
 import { certificateOf, refusal, type Settings } from '../input/given.ts';
@@ -27,7 +28,7 @@ export async function workWith<T>(
     return await work(progress);
   } catch (error) {
     if (!(error instanceof DeploymentError)) throw error;
-    const why = keys.reduce((text, key) => text.replaceAll(key, 'KEY'), error.message);
+    const why = hideKeys(error.message, keys);
     throw new Failure(command === 'record' ? `nothing was recorded\n${why}` : why, {
       cause: error,
     });
