@@ -184,6 +184,7 @@ export async function startServer(
     await closed;
     upstreams.close();
     await file?.log.close();
+    fleet?.close();
   };
   return {
     url: urlOf(certificate === undefined ? 'http' : 'https', host, bound),

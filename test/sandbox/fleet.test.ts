@@ -54,6 +54,17 @@ describeWithRedis('a fleet', () => {
     for (const id of ids) expect((await ask('GET', `/v1/pets/${id}`)).status).toBe(200);
   });
 
+  test('loses the connections of a server that closes', async () => {
+    const connections = async () =>
+      (await redis.command('CLIENT', 'LIST')).trim().split('\n').length;
+    const onlyThisTest = () => expect.poll(connections).toBe(1);
+    await onlyThisTest();
+    const server = await startServer({ port: 0, shared: redis.url });
+    expect(await connections()).toBeGreaterThan(1);
+    await server.close();
+    await onlyThisTest();
+  });
+
   test('counts the calls of a rule together', async () => {
     const ask = await clients(2);
     const rules = [{ on: 'getPet', calls: '1-2', reply: { status: 503 } }];
