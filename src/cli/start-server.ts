@@ -20,7 +20,9 @@ export function start(
   given: Settings,
   files?: LoadedFiles,
 ): Promise<RunningServer> {
-  return startServer(settings, files).catch((error) => explain(error, settings, given));
+  return startServer({ ...settings, proxyVariables: process.env }, files).catch((error) =>
+    explain(error, settings, given),
+  );
 }
 
 /**

@@ -49,7 +49,6 @@ export function serveSettings({ flags, originOf, checked }: Settings): ServeSett
     maxSandboxes: flags['max-sandboxes'],
     upstreamKey: flags['upstream-key'],
     upstreamTimeout: flags['upstream-timeout'],
-    proxyVariables: process.env,
     controlToken: flags['control-token'],
     noControl: flags['no-control'],
   };
