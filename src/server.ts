@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BASE_URL_FORM, baseUrlOf } from './contract/base-url.ts';
 import { BASE_PATH } from './contract/operations.ts';
@@ -136,20 +137,14 @@ export async function startServer(
   // Last, since only a server that listens releases the file.
   const file = await openFile(start, options);
   const shown = certificate?.cert;
-  const { service, control, sandboxes, faults } = assembleMock(
+  const mock = assembleMock(
     { start, starter, guard, kept: file, fleet, certificate: shown, upstreams, upstream },
     options,
   );
-  const loadApp = async () => {
-    const [{ default: express }, { createExpressApp }] = await Promise.all([
-      import('express'),
-      import('./control/app.ts'),
-    ]);
-    return createExpressApp(express, service, control);
-  };
+  const { service, sandboxes, faults } = mock;
   const { server, close: stopListening } = createListener({
     service,
-    loadApp,
+    loadApp: () => loadApp(mock),
     sandbox: sandboxes.default,
     plain,
     faults,
@@ -157,13 +152,11 @@ export async function startServer(
     certificate,
     onNotice: options.onNotice,
   });
-  try {
-    await once(server.listen({ port, host }), 'listening');
-  } catch (error) {
+  const bound = await listen(server, port, host).catch(async (error) => {
     await file?.log.close();
     fleet?.close();
     throw error;
-  }
+  });
   const reload = async (): Promise<readonly Scenario[]> => {
     loaded = await loadFiles(options, loaded);
     const next = await starter(loaded.scenarios);
@@ -171,8 +164,6 @@ export async function startServer(
     await sandboxes.restart(next);
     return loaded.scenarios;
   };
-  const bound = server.address();
-  if (bound === null || typeof bound === 'string') throw new Error('the server has no port');
   const watching =
     options.watch === true ? await watch(options, loaded.scenarios, reload) : undefined;
   const close = async (): Promise<void> => {
@@ -195,6 +186,25 @@ export async function startServer(
     findings: () => sandboxes.findings(),
     close,
   };
+}
+
+/** Express, which few requests need. */
+async function loadApp({
+  service,
+  control,
+}: ReturnType<typeof assembleMock>): Promise<RequestListener> {
+  const [{ default: express }, { createExpressApp }] = await Promise.all([
+    import('express'),
+    import('./control/app.ts'),
+  ]);
+  return createExpressApp(express, service, control);
+}
+
+async function listen(server: Server, port: number, host: string): Promise<AddressInfo> {
+  await once(server.listen({ port, host }), 'listening');
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('the server has no port');
+  return bound;
 }
 
 async function openUpstream(
