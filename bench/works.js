@@ -157,6 +157,10 @@ export const works = [
     'with a scenario': { ...lists, setup: flagged('--scenario', 'sold-out') },
     'in a sandbox': { ...lists, calls: read('/~bench/v1/pets?limit=20') },
   }),
+  besideItself('metrics', 0.97, {
+    'without metrics': lists,
+    'with --metrics': { ...lists, setup: flagged('--metrics') },
+  }),
   overHttps('list-https', lists),
   overHttps('get-https', { ...gets, setup: thousand }),
   inFrontOf('upstream-list', lists),
