@@ -35,7 +35,9 @@ export function forgetOver(request: ConnectionRequest, response: ServerResponse)
 /** Whether a request has arrived and been answered, and another one can follow. */
 function isOver(request: IncomingMessage, response: ServerResponse): boolean {
   const hasArrived = request.complete || !hasBody(request);
-  return response.writableFinished && response.shouldKeepAlive && hasArrived;
+  // Node 24 sets `writableFinished` only in a later tick.
+  const isSent = response.writableEnded && response.writableLength === 0;
+  return isSent && response.shouldKeepAlive && hasArrived;
 }
 
 /** Whether a request announces a body. */
