@@ -6,7 +6,7 @@ import type { Outcome } from '../scenario/outcome.ts';
 import type { Body, Reply, StreamedBody } from '../service/reply.ts';
 import { decodeContent } from './decode-content.ts';
 import { send } from './encode.ts';
-import { discard, hold, whenLeft } from './pass-on.ts';
+import { discard, hold, pause, whenLeft } from './pass-on.ts';
 import type { ServiceRequest } from './service-request.ts';
 
 /**
@@ -38,11 +38,12 @@ export function deliver(
     breakOff('the client disconnected before it had the reply');
     discard(from);
   });
-  response.once('close', stop);
+  response.once('finish', stop);
   if (outcome.kind === 'reply') {
     const { reply } = outcome;
     const onEnd = (bytes: Buffer | undefined, end: () => void): void =>
       record(witnessed(asked, reply, bytes, compare), end);
+    if (outcome.delay > 0) pause(from);
     sendAs({ ...body, onEnd, onBreak: breakOff });
     return;
   }

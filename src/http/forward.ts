@@ -8,7 +8,7 @@ import type { World } from '../service/world.ts';
 import { deliver } from './deliver.ts';
 import { failed } from './edge-errors.ts';
 import { passedOn } from './hop-headers.ts';
-import { discard } from './pass-on.ts';
+import { discard, whenLeft } from './pass-on.ts';
 import type { ServiceRequest } from './service-request.ts';
 
 /**
@@ -72,7 +72,8 @@ async function replyOf(
   const content = body.kind === 'bytes' ? body.bytes : body.kind === 'none' ? undefined : request;
   const headers = requestHeaders(asked, upstream, body);
   try {
-    const sent = { method, target: below, headers, body: content };
+    const left = (act: () => void): (() => void) => whenLeft(request.socket, act);
+    const sent = { method, target: below, headers, body: content, whenLeft: left };
     const { status, phrase, headers: theirs, body: from } = await upstream.send(sent);
     return {
       status,

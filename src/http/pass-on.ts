@@ -49,10 +49,14 @@ export function passOn(
     if (onEnd === undefined) end();
     else onEnd(held && Buffer.concat(held), end);
   });
-  from.once('error', ({ message }) => {
+  const broken = ({ message }: Error): void => {
     onBreak?.(`the upstream broke the body off after ${size} bytes: ${message}`);
     response.destroy();
-  });
+  };
+  from.once('error', broken);
+  // It can have broken off during a delay, which paused it.
+  if (from.errored) broken(from.errored);
+  else if (from.isPaused()) resume(from);
   // The body can be slow to begin.
   if (from.readableLength === 0 && !from.complete) response.flushHeaders();
 }
@@ -111,7 +115,7 @@ export function discard(from: DeploymentBody): void {
 }
 
 /** Pauses a body and its connection, which would otherwise read two chunks ahead. */
-function pause(from: DeploymentBody): void {
+export function pause(from: DeploymentBody): void {
   from.pause();
   from.socket?.pause();
 }

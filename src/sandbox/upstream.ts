@@ -11,6 +11,8 @@ export interface UpstreamRequest {
   /** Names and values alternate; without `Host`. */
   readonly headers: readonly string[];
   readonly body: Buffer | Readable | undefined;
+  /** Calls back if the client disconnects. Returns how to cancel that. */
+  readonly whenLeft: (act: () => void) => () => void;
 }
 
 /** The head of a deployment's reply. Its body follows. */

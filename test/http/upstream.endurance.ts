@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../../src/package.ts';
 import { asker } from '../helpers/ask.ts';
-import { serverFor } from '../helpers/deployment.ts';
+import { rawDeployment, serverFor } from '../helpers/deployment.ts';
 
 test('a certificate that nobody trusts is an Error; cacert trusts it', async () => {
   const deployment = await serverFor({ tls: true });
@@ -92,3 +92,16 @@ test.skipIf(process.platform !== 'linux')(
     expect(grown / CLIENTS).toBeLessThan((MEGABYTES / 4) * 1024 ** 2);
   },
 );
+
+test('a body that falls silent during a delay ends the client’s connection after it', async () => {
+  const deployment = await rawDeployment('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[1');
+  const { port } = await serverFor({ upstream: deployment.url, upstreamTimeout: 1000 });
+  const control = asker(port, '/__mock');
+  const scenario = { rules: [{ on: 'listPets', delay: 1500 }] };
+  expect((await control('PUT', '/scenario', { body: { scenario } })).status).toBe(200);
+  await expect(asker(port)('GET', '/pets')).rejects.toThrow();
+  const { json } = await control('GET', '/requests/1');
+  expect(json).toMatchObject({
+    why: [expect.any(String), expect.stringMatching(/after 2 bytes: .* sent nothing for 1000 ms/)],
+  });
+});

@@ -272,6 +272,18 @@ describe('a body', () => {
     });
   });
 
+  test('that breaks off during a delay ends the client’s connection after it', async () => {
+    const { ask, control, exchange } = await inFrontOf((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[1');
+      setImmediate(() => socket.resetAndDestroy());
+    });
+    const scenario = { rules: [{ on: 'listPets', delay: 100 }] };
+    await control('PUT', '/scenario', { body: { scenario } });
+    await expect(ask('GET', '/pets')).rejects.toThrow();
+    const broken = expect.stringMatching(/the upstream broke the body off/);
+    expect(await exchange()).toMatchObject({ why: [expect.any(String), broken] });
+  });
+
   test('in gzip is compared and shown as text', async () => {
     const bytes = gzipSync('[{"id":"1","name":"Rex","categoryId":1}]');
     const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n`;
@@ -286,6 +298,22 @@ describe('a body', () => {
       reply: { body: [{ id: '1' }] },
       findings: [{ code: 'drift', message: expect.stringMatching(/^\$\[\]\.id: /) }],
     });
+  });
+});
+
+test.each([
+  ['before the reply', ''],
+  ['in the middle of the body', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[1'],
+])('a client that leaves %s ends the request to the deployment', async (_, answer) => {
+  const { deployment, server, exchange } = await inFrontOf(answer);
+  const client = await openRaw(server.port);
+  client.send(`GET /v1/pets HTTP/1.1\r\nHost: a\r\n${KEY}\r\n\r\n`);
+  await expect.poll(() => deployment.received()).toContain('\r\n\r\n');
+  if (answer !== '') await expect.poll(() => client.socket.bytesRead).toBeGreaterThan(0);
+  client.socket.resetAndDestroy();
+  await expect.poll(() => deployment.sockets.every((socket) => socket.destroyed)).toBe(true);
+  expect(await exchange()).toMatchObject({
+    why: [expect.stringMatching(/the client disconnected before it had the reply/)],
   });
 });
 

@@ -66,7 +66,9 @@ export class UpstreamClient implements Upstream {
     const sent = this.#start({ host, port, agent, timeout: this.#timeout, method, path, headers });
     sent.maxHeadersCount = 0; // Node would drop the rest; their size is limited
     let body: IncomingMessage | undefined;
+    const stop = request.whenLeft(() => sent.destroy(new Error(LEFT)));
     sent.on('response', (reply) => {
+      stop();
       const { statusCode: status = 0, statusMessage: phrase = '', rawHeaders: headers } = reply;
       if (status < 200) sent.destroy(new Error(`its status is ${status}`));
       else {
@@ -75,18 +77,24 @@ export class UpstreamClient implements Upstream {
       }
     });
     sent.on('upgrade', ({ statusCode }, socket) => {
+      stop();
       socket.destroy();
       reject(new UpstreamError(`the upstream ${this.url} failed: its status is ${statusCode}`));
     });
-    sent.on('timeout', () => {
-      // A client that reads slowly pauses the body.
-      if (body?.isPaused()) return;
+    const onTimeout = (): void => {
+      // A client that reads slowly pauses the body, and so does a delay.
+      if (body?.isPaused()) {
+        body.socket.setTimeout(this.#timeout, onTimeout);
+        return;
+      }
       const why = `the upstream ${this.url} sent nothing for ${this.#timeout} ms`;
       const late = new UpstreamError(why, true);
       reject(late);
       (body ?? sent).destroy(late);
-    });
+    };
+    sent.on('timeout', onTimeout);
     sent.on('error', (error) => {
+      stop();
       // The deployment closed an idle connection just as it was used again.
       const stale = sent.reusedSocket && codeOf(error) === 'ECONNRESET' && body === undefined;
       if (stale && SAFE.test(method) && !isStream(request.body))
@@ -97,6 +105,8 @@ export class UpstreamClient implements Upstream {
     else sent.end(request.body);
   }
 }
+
+const LEFT = 'the client disconnected before it had the reply';
 
 function isStream(body: UpstreamRequest['body']): body is Readable {
   return body !== undefined && !Buffer.isBuffer(body);
