@@ -9,6 +9,7 @@ import type {
   RequestCount,
   ScenarioSummary,
   Snapshot,
+  UpstreamState,
 } from '../control/control-shapes.ts';
 import type { FindingsReport } from '../evidence/findings.ts';
 import type { CoverageReport, ExchangeFilter } from '../evidence/report-shapes.ts';
@@ -52,6 +53,16 @@ interface ClockSetting {
   readonly frozen?: boolean | undefined;
   /** Returns to the time of the server's machine. */
   readonly real?: boolean | undefined;
+}
+
+/** A deployment that is to answer. */
+interface UpstreamSetting {
+  /** Its base URL. */
+  readonly url: string;
+  /** Sent to it in place of the client's key. */
+  readonly key?: string | undefined;
+  /** Agrees to send requests to another machine. */
+  readonly yes?: boolean | undefined;
 }
 
 /**
@@ -114,6 +125,13 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
       /** Stops it, at this instant if given. */
       freeze: (now?: string | Date) =>
         control.call<ClockState>('PUT', '/clock', { now: instantOf(now), frozen: true }),
+    },
+    /** The deployment that answers in place of the mock. */
+    upstream: {
+      get: () => control.call<UpstreamState>('GET', '/upstream'),
+      set: (setting: UpstreamSetting) => control.call<UpstreamState>('PUT', '/upstream', setting),
+      /** Lets the mock answer again. */
+      remove: () => control.call<void>('DELETE', '/upstream'),
     },
     requests: {
       /** The latest exchanges in the journal that match, by default the newest last. */

@@ -201,6 +201,23 @@ test('assumptions can be chosen', async () => {
   expect(await sandbox.assumptions()).toEqual(chosen);
 });
 
+test('a deployment answers for one sandbox until it is removed', async () => {
+  const { upstream, url, key } = server.sandbox();
+  const deployment = server.sandbox();
+  const basis = async () =>
+    (await fetch(`${url}/pets`, { headers: { Authorization: `Bearer ${key}` } })).headers.get(
+      'mock-basis',
+    );
+  expect(await upstream.set({ url: deployment.url })).toEqual({
+    url: deployment.url,
+    ownKey: false,
+  });
+  expect(await basis()).toBe('upstream');
+  await upstream.remove();
+  expect(await upstream.get()).toEqual({ ownKey: false });
+  expect(await basis()).toBe('documented');
+});
+
 test('the clock can be frozen, moved and set', async () => {
   const { clock } = server.sandbox();
   expect(await clock.freeze(new Date('2030-12-01T00:00:00Z'))).toEqual({
