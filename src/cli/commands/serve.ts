@@ -1,5 +1,6 @@
+import { isLoopbackName } from '../../control/loopback.ts';
 import { Signals } from '../child/signals.ts';
-import type { Settings } from '../input/given.ts';
+import { refusal, type Settings } from '../input/given.ts';
 import { serveSettings } from '../input/settings.ts';
 import { renderBanner } from '../output/banner.ts';
 import { renderNotice } from '../output/log.ts';
@@ -11,6 +12,7 @@ import type { Command } from './command.ts';
 /** Runs a server until a signal stops it. */
 export const serve: Command = async ({ terminal, ...given }) => {
   const settings = serveSettings(given);
+  refuseItself(given, settings.port);
   await askToForward(given, terminal);
   const writeCoverage = await coverageWriter(given);
   // Before the start, which can be slow: process 1 of a container ignores signals that it does not
@@ -47,6 +49,12 @@ export const serve: Command = async ({ terminal, ...given }) => {
   problems.forEach(tell);
   return exitCode === 0 && problems.length > 0 ? 1 : exitCode;
 };
+
+/** A server in front of itself would pass each request on until it runs out of connections. */
+function refuseItself({ flags: { upstream }, originOf }: Settings, port: number): void {
+  if (upstream?.port !== String(port) || !isLoopbackName(upstream.hostname)) return;
+  throw refusal(originOf('upstream'), 'another server', `this server's own address, ${upstream}`);
+}
 
 /** Asks before clients' requests go to another machine. */
 export async function askToForward({ flags }: Settings, terminal: Terminal): Promise<void> {

@@ -4,7 +4,8 @@ import type { UpstreamSettings } from './upstream-client.ts';
 /** The upstreams of one server. Loads their client with the first one. */
 export class Upstreams {
   readonly #settings: UpstreamSettings;
-  readonly #opened: Upstream[] = [];
+  /** By URL and key. A test may set the same one before each of its cases. */
+  readonly #opened = new Map<string, Upstream>();
 
   constructor(settings: UpstreamSettings = {}) {
     this.#settings = settings;
@@ -12,13 +13,14 @@ export class Upstreams {
 
   readonly open: OpenUpstream = async (url, key) => {
     const { UpstreamClient } = await import('./upstream-client.ts');
-    const upstream = new UpstreamClient(url, key, this.#settings);
-    this.#opened.push(upstream);
+    const name = JSON.stringify([url, key]);
+    const upstream = this.#opened.get(name) ?? new UpstreamClient(url, key, this.#settings);
+    this.#opened.set(name, upstream);
     return upstream;
   };
 
   /** Closes all connections, including those in use. */
   close(): void {
-    for (const upstream of this.#opened) upstream.close();
+    for (const upstream of this.#opened.values()) upstream.close();
   }
 }
