@@ -20,7 +20,7 @@ const SHAPES: readonly (readonly [string, Shape<unknown>])[] = [
   ),
 ];
 
-/** What a reader checks beyond the schema, which cannot compare two values. */
+/** What a reader checks beyond the schema, which can neither compare two values nor look for files. */
 const BEYOND_THE_SCHEMA: readonly RegExp[] = [
   /^the id of an animal$/,
   /^an id that no other record of \w+ has$/,
@@ -30,6 +30,7 @@ const BEYOND_THE_SCHEMA: readonly RegExp[] = [
   /^headers or key, since /,
   /^one Content-Type$/,
   /^a base URL such as /,
+  /^one scenario$/,
   /^redis:\/\/\[USER:PASSWORD@\]HOST/,
   /^a `body` beside Content-Type$/,
   /^a header that does not frame the message/,
