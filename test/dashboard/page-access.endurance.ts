@@ -1,8 +1,7 @@
 import type { Page } from '@playwright/test';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type RunningServer, startServer } from '../../src/server.ts';
-import { axeViolations, describeInChromium, overflowOf } from '../helpers/browser.ts';
-import { type Opened, openDashboard } from '../helpers/dashboard.ts';
+import { expect, test } from 'vitest';
+import { axeViolations, overflowOf } from '../helpers/browser.ts';
+import { describeDashboard, type Opened } from '../helpers/dashboard.ts';
 
 /** Each view, with little in it so that axe-core is fast, and what is there when it is loaded. */
 const VIEWS = [
@@ -17,15 +16,9 @@ const VIEWS = [
   ['sandboxes', 'Create'],
 ] as const;
 
-describeInChromium('the page', (browser) => {
-  let server: RunningServer;
-  beforeAll(async () => {
-    server = await startServer({ port: 0 });
-  });
-  afterAll(() => server.close());
-
+describeDashboard('the page', (open) => {
   async function visited(view: string): Promise<Opened> {
-    const opened = await openDashboard(browser(), server, view);
+    const opened = await open(view);
     await opened.service('GET', '/pets/1');
     await opened.service('DELETE', '/store/orders/2');
     return opened;

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type RunningServer, startServer } from '../../src/server.ts';
-import { axeViolations, describeInChromium } from '../helpers/browser.ts';
-import { openDashboard } from '../helpers/dashboard.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { startServer } from '../../src/server.ts';
+import { axeViolations } from '../helpers/browser.ts';
+import { describeDashboard, openDashboard } from '../helpers/dashboard.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
 
 /** In bytes. */
 const FIRST_VIEW = 80 * 1024;
 
-describeInChromium('the page', (browser) => {
-  let server: RunningServer;
-  beforeAll(async () => {
-    server = await startServer({ port: 0 });
-  });
-  afterAll(() => server.close());
-  const open = (view?: string) => openDashboard(browser(), server, view);
-
+describeDashboard('the page', (open, browser) => {
   test('truncates megabytes, and saves or shows them in full on request', async () => {
     const { page, control, service } = await open('store/animals');
     await control('PATCH', '/animals/1', { body: { name: 'x'.repeat(900_000) } });

@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type RunningServer, startServer } from '../../src/server.ts';
-import { describeInChromium } from '../helpers/browser.ts';
-import { openDashboard } from '../helpers/dashboard.ts';
+import { expect, test } from 'vitest';
+import { describeDashboard } from '../helpers/dashboard.ts';
 
 const MARKUP = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
 const BIDI = 'safe\u202egnp.exe\u0007';
 
-describeInChromium('the page', (browser) => {
-  let server: RunningServer;
-  beforeAll(async () => {
-    server = await startServer({ port: 0 });
-  });
-  afterAll(() => server.close());
-  const open = (view?: string) => openDashboard(browser(), server, view);
-
+describeDashboard('the page', (open) => {
   test('shows untrusted input as text, control characters included', async () => {
     const { page, service, control, complaints } = await open();
     await service('POST', '/pets', { body: { name: MARKUP + BIDI, categoryId: 1 } });
@@ -35,7 +26,7 @@ describeInChromium('the page', (browser) => {
 
   test('contacts only its server, and respects its policy', async () => {
     const { page, complaints } = await open();
-    const { origin } = new URL(server.url);
+    const { origin } = new URL(page.url());
     const foreign: string[] = [];
     page.on('request', (request) => {
       if (!request.url().startsWith(`${origin}/`)) foreign.push(request.url());

@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type RunningServer, startServer } from '../../src/server.ts';
-import { describeInChromium } from '../helpers/browser.ts';
-import { openDashboard } from '../helpers/dashboard.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { startServer } from '../../src/server.ts';
+import { describeDashboard, openDashboard } from '../helpers/dashboard.ts';
 
 /** What a tester who writes no code does in the dashboard; each test has its own sandbox. */
-describeInChromium('a tester', (browser) => {
-  let server: RunningServer;
-  beforeAll(async () => {
-    server = await startServer({ port: 0 });
-  });
-  afterAll(() => server.close());
-  const open = (view?: string) => openDashboard(browser(), server, view);
-
+describeDashboard('a tester', (open, browser) => {
   test('sees a call fail as it happens, and why', async () => {
     const { page, service } = await open();
     await page.getByText('No exchanges yet').waitFor();

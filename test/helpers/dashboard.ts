@@ -1,7 +1,8 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from '@playwright/test';
-import { onTestFinished } from 'vitest';
-import type { RunningServer } from '../../src/server.ts';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { type RunningServer, startServer } from '../../src/server.ts';
 import { type Ask, asker } from './ask.ts';
+import { describeInChromium } from './browser.ts';
 
 /** A dashboard in a page, and the server side of its sandbox. */
 export interface Opened {
@@ -16,6 +17,21 @@ export interface Opened {
 }
 
 let sandboxes = 0;
+
+/** Tests that share a server, each with a dashboard of its own; skipped without Chromium. */
+export function describeDashboard(
+  what: string,
+  tests: (open: (view?: string) => Promise<Opened>, browser: () => Browser) => void,
+): void {
+  describeInChromium(what, (browser) => {
+    let server: RunningServer;
+    beforeAll(async () => {
+      server = await startServer({ port: 0 });
+    });
+    afterAll(() => server.close());
+    tests((view) => openDashboard(browser(), server, view), browser);
+  });
+}
 
 /**
  * Opens a view of the dashboard in a new sandbox, so that tests can share a server.
