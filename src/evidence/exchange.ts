@@ -51,14 +51,15 @@ export interface Witnessed {
   readonly world: World;
 }
 
-/** Kept characters of a request's target. */
-export const KEPT_TARGET = 2048;
+/** Kept characters of a request's target, of its key and of a reason. */
+export const KEPT_TEXT = 2048;
 
 /** Kept characters of a reply's body, and kept bytes of a request's body. */
 const KEPT_BODY = 4096;
 
-/** Kept characters of a request's headers. */
+/** Kept characters of the headers of a request or a reply, and their number: each takes memory. */
 const KEPT_HEADERS = 4096;
+const MOST_HEADERS = 100;
 
 /** Characters shown of a key. */
 const SHOWN_OF_KEY = 4;
@@ -106,7 +107,7 @@ export class Exchange {
     this.at = at;
     this.method = seen.method;
     // Keeps the old string if it is equal: the new one can be freed with its request.
-    if (this.target !== seen.target) this.target = cut(seen.target, KEPT_TARGET);
+    if (this.target !== seen.target) this.target = cut(seen.target, KEPT_TEXT);
     this.operation = seen.call?.operation;
     this.status = isShown(outcome) ? reply?.status : undefined;
     this.basis = reply?.basis ?? forcedBy(decision);
@@ -118,15 +119,13 @@ export class Exchange {
     const body = seen.call?.body.kind === 'bytes' ? seen.call.body.bytes : undefined;
     this.#requestBody = body?.toString('latin1', 0, KEPT_BODY);
     this.requestCut = body !== undefined && body.length > KEPT_BODY;
-    const isUpstream = this.basis.kind === 'upstream';
-    const headers = reply?.headers ?? [];
-    this.#replyHeaders = isUpstream ? firstHeaders(headers) : headers;
+    this.#replyHeaders = firstHeaders(reply?.headers ?? []);
     const text = reply?.body.kind === 'json' ? reply.body.text : undefined;
     this.replyBody = text !== undefined && text.length <= KEPT_BODY ? text : undefined;
     this.replyCut =
       reply !== undefined && reply.body.kind !== 'none' && this.replyBody === undefined;
-    this.#reason = reply?.reason;
-    this.expected = isUpstream ? expectedOf(reply) : undefined;
+    this.#reason = kept(reply?.reason);
+    this.expected = this.basis.kind === 'upstream' ? expectedOf(reply) : undefined;
     this.#decision = decision;
   }
 
@@ -178,12 +177,12 @@ export class Exchange {
     return key === undefined || key === '' ? undefined : masked(key);
   }
 
-  /** The first 4 KiB of them, names and values in turn; credentials are masked. */
+  /** The first 100, up to 4 KiB, names and values in turn; credentials are masked. */
   get requestHeaders(): readonly string[] {
     return withoutSecrets(this.#head.headers);
   }
 
-  /** The same of the reply. Those of the mock itself are all kept. */
+  /** The same of the reply. */
   get replyHeaders(): readonly string[] {
     return withoutSecrets(this.#replyHeaders);
   }
@@ -194,7 +193,7 @@ export class Exchange {
   }
 
   hasKey(key: string): boolean {
-    return bearerToken(this.#head.authorization) === key;
+    return bearerToken(this.#head.authorization) === bearerToken(kept(`Bearer ${key}`));
   }
 
   /** Whether the target, a reason or a body contains a text, in any case. */
@@ -240,7 +239,7 @@ function withoutSecrets(headers: readonly string[]): readonly string[] {
 function expectedOf(reply: Reply | undefined): ExpectedReply | undefined {
   const { expected } = reply?.comparison ?? {};
   if (expected === undefined) return undefined;
-  return { status: expected.status, by: decidersOf(expected.basis), why: expected.reason };
+  return { status: expected.status, by: decidersOf(expected.basis), why: kept(expected.reason) };
 }
 
 /** The first characters of a secret. One that is not longer would be shown in full. */
@@ -256,7 +255,8 @@ const NO_HEAD: Head = { headers: [], authorization: undefined };
 /** Heads of recent requests, by hash: clients repeat theirs, which are then kept once. */
 const recentHeads = new Array<Head>(64).fill(NO_HEAD);
 
-function keptHead({ headers, authorization }: Head): Head {
+function keptHead({ headers, authorization: key }: Head): Head {
+  const authorization = kept(key);
   let hash = 0;
   for (const text of headers)
     hash = (31 * hash + text.length + text.charCodeAt(text.length - 1)) | 0;
@@ -267,19 +267,23 @@ function keptHead({ headers, authorization }: Head): Head {
     headers.length === known.headers.length &&
     headers.every((text, at) => text === known.headers[at]);
   if (isKnown) return known;
-  const kept = { headers: firstHeaders(headers), authorization };
-  recentHeads[slot] = kept;
-  return kept;
+  const head = { headers: firstHeaders(headers), authorization };
+  recentHeads[slot] = head;
+  return head;
 }
 
 function firstHeaders(headers: readonly string[]): readonly string[] {
   let length = 0;
-  const end = headers.findIndex((text) => {
+  const end = headers.findIndex((text, at) => {
     length += text.length;
-    return length > KEPT_HEADERS;
+    return length > KEPT_HEADERS || at >= 2 * MOST_HEADERS;
   });
   // Whole pairs of a name and a value.
   return end === -1 ? headers : headers.slice(0, end - (end % 2));
+}
+
+function kept(text: string | undefined): string | undefined {
+  return text && cut(text, KEPT_TEXT);
 }
 
 function forcedBy(decision: Decision | undefined): Basis {

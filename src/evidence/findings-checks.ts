@@ -12,29 +12,39 @@ export function placeholderKey(authorization: string | undefined): string | unde
   return authorization === undefined ? undefined : PLACEHOLDER.exec(authorization)?.[1];
 }
 
+/** A query parameter or a body field. */
+interface Input {
+  readonly kind: 'query parameter' | 'body field';
+  readonly name: string;
+}
+
 /** Characters shown of a name. */
 const LONGEST_NAME = 100;
 
+export function inputName({ kind, name }: Input): string {
+  return `The ${kind} \`${cut(name, LONGEST_NAME)}\``;
+}
+
 /** The query parameters and body fields of a call that the document does not name. */
-export function unknownInputs({ operation, query, body }: Call, world: World): string[] {
+export function unknownInputs({ operation, query, body }: Call, world: World): Input[] {
   const shape = operationShape(operation);
-  const paging = world.choices['pets-paging'];
-  const unknown = new Set<string>();
-  for (const [name] of query) {
-    const known = shape.parameters.some((it) => it.in === 'query' && it.name === name);
-    if (!known && !(operation === 'listPets' && name === paging)) {
-      unknown.add(`The query parameter \`${cut(name, LONGEST_NAME)}\``);
-    }
+  const known = new Set<string>();
+  for (const parameter of shape.parameters) {
+    if (parameter.in === 'query') known.add(parameter.name);
+  }
+  if (operation === 'listPets') known.add(world.choices['pets-paging']);
+  const parameters = new Set(query.map(([name]) => name));
+  const unknown: Input[] = [];
+  for (const name of parameters) {
+    if (!known.has(name)) unknown.push({ kind: 'query parameter', name });
   }
   if (body.kind === 'bytes' && shape.body !== undefined && body.json.ok) {
     const { value } = body.json;
     for (const name of isObject(value) ? Object.keys(value) : []) {
-      if (!Object.hasOwn(shape.body.fields, name)) {
-        unknown.add(`The body field \`${cut(name, LONGEST_NAME)}\``);
-      }
+      if (!Object.hasOwn(shape.body.fields, name)) unknown.push({ kind: 'body field', name });
     }
   }
-  return [...unknown];
+  return unknown;
 }
 
 /** The largest distance of an int64 from its double, shortened digits included. */

@@ -10,9 +10,9 @@ import { turnTime } from '../service/turn-time.ts';
 import type { World } from '../service/world.ts';
 import { cut } from '../words.ts';
 import type { FindingsState } from './evidence-shapes.ts';
-import { KEPT_TARGET, type Witnessed } from './exchange.ts';
+import { KEPT_TEXT, type Witnessed } from './exchange.ts';
 import { FINDING_CODES, type FindingCode, type Noted } from './finding-codes.ts';
-import { nearRoundedId, placeholderKey, unknownInputs } from './findings-checks.ts';
+import { inputName, nearRoundedId, placeholderKey, unknownInputs } from './findings-checks.ts';
 import type { Journal } from './journal.ts';
 import type { Finding } from './report-shapes.ts';
 import { type CheckedAttempt, isFinal, Retries } from './retries.ts';
@@ -163,7 +163,7 @@ export class Findings {
       exchange,
       operation: call.operation,
       method: seen.method,
-      target: cut(seen.target, KEPT_TARGET),
+      target: cut(seen.target, KEPT_TEXT),
       at: new Date(at).toISOString(),
     });
     if (this.#kept.length < MOST) this.#kept = this.#kept.concat(finding);
@@ -230,12 +230,19 @@ function keyMessage({ authorization }: Call): string | undefined {
   return undefined;
 }
 
+/** Unknown inputs named for one exchange; the rest are counted. */
+const MOST_INPUTS = 20;
+
 function plusInputs(found: readonly Noted[], { call, world }: Witnessed): readonly Noted[] {
   if (call.query.length === 0 && call.body.kind !== 'bytes') return found;
-  return unknownInputs(call, world).reduce(
-    (all, name) => plus(all, 'unknown-input', `${name} is unknown to ${call.operation}.`),
-    found,
-  );
+  const unknown = unknownInputs(call, world);
+  const more = unknown.length - MOST_INPUTS;
+  const messages = unknown
+    .slice(0, MOST_INPUTS)
+    .map((input) => `${inputName(input)} is unknown to ${call.operation}.`);
+  if (more > 0) messages.push(`${more} more are unknown to ${call.operation}.`);
+  const advice = FINDING_CODES['unknown-input'];
+  return found.concat(messages.map((message) => ({ code: 'unknown-input', message, advice })));
 }
 
 /** Differences told in one message. */

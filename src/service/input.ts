@@ -9,7 +9,7 @@ import {
   readRecord,
   unknownMembers,
 } from '../contract/records.ts';
-import { describe } from '../words.ts';
+import { describe, firstProblems } from '../words.ts';
 import type { ReceivedBody } from './received-body.ts';
 import { errorReply, type Grounds, type Reply } from './reply.ts';
 
@@ -109,7 +109,8 @@ export class InputReader {
     const grounds = this.#grounds;
     for (const id of this.#because ?? []) grounds.decidedBy(id);
     grounds.decidedBy('invalid-input');
-    return errorReply(grounds, 'invalid_input', this.refusalStatus, this.#problems.join('; '));
+    const message = firstProblems(this.#problems, (text) => text).join('; ');
+    return errorReply(grounds, 'invalid_input', this.refusalStatus, message);
   }
 
   /** Reads the path parameter as an int64. */

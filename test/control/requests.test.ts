@@ -36,6 +36,55 @@ describeBothWays('the journal in the control API', (open) => {
     expect(JSON.stringify(json)).not.toContain('demo-key');
   });
 
+  test('names 20 unknown inputs of an exchange and counts the rest', async () => {
+    const { send } = await open({
+      assume: { 'unknown-query': 'reject', 'unknown-body-fields': 'reject' },
+    });
+    const names = Array.from({ length: 50_000 }, (_, at) => `unknown-${at}`);
+    const body = Object.fromEntries(names.map((name) => [name, 1]));
+    const refused = await send('POST', '/v1/pets', { body });
+    expect(Object(refused.json).message).toMatch(/"unknown-17"; and 49982 more$/);
+    await send('GET', `/v1/pets?${names.slice(0, 500).join('&')}`);
+    const { exchanges } = Object((await send('GET', '/__mock/requests')).json);
+    const messages = exchanges.map(({ findings }: { findings: { message: string }[] }) =>
+      findings.map(({ message }) => message),
+    );
+    expect(messages[0]).toHaveLength(21);
+    expect(messages[0].slice(19)).toEqual([
+      'The body field `unknown-19` is unknown to createPet.',
+      '49980 more are unknown to createPet.',
+    ]);
+    expect(messages[1].at(-1)).toBe('480 more are unknown to listPets.');
+    const { counts } = Object((await send('GET', '/__mock/findings')).json);
+    expect(counts).toEqual({ 'unknown-input': 42 });
+  });
+
+  test('keeps a bounded part of whatever a client sends', async () => {
+    const { send } = await open({
+      assume: { 'pets-paging': 'cursor', 'animal-status-values': 'any', 'status-filter': 'ignore' },
+    });
+    const long = 'x'.repeat(5000);
+    const many = Array.from({ length: 400 }, (_, at) => [`x-${at}`, '']);
+    const asked = { headers: { ...Object.fromEntries(many), 'x-long': long } };
+    await send('GET', `/v1/pets?limit=1&status=${long}`, asked);
+    await send('GET', `/v1/pets?limit=1${long}`, { key: long });
+    await send('OPTIONS', '/v1/pets', {
+      headers: {
+        origin: 'http://page.example',
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': long,
+      },
+    });
+    await send('POST', '/v1/pets', { body: { [long]: long } });
+    const { exchanges } = Object((await send('GET', '/__mock/requests')).json);
+    for (const exchange of exchanges) {
+      expect(JSON.stringify(exchange).length).toBeLessThan(12_000);
+      expect(Object.keys(exchange.request.headers).length).toBeLessThanOrEqual(100);
+    }
+    const found = await send('POST', '/__mock/requests/count', { body: { key: long } });
+    expect(found.json).toMatchObject({ count: 1 });
+  });
+
   test('shows a body that is not JSON as text, and marks a truncated one', async () => {
     const { send } = await open();
     await send('POST', '/v1/pets', { body: '{"name"' });
