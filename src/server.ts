@@ -133,7 +133,7 @@ export async function startServer(
   const variables = options.proxyVariables;
   const upstreams = new Upstreams({ ca, timeout: options.upstreamTimeout, variables });
   const upstream = await openUpstream(upstreams, options);
-  const fleet = await joinFleet(start, starter, upstreams.open, options);
+  const fleet = await joinFleet(start, starter, upstreams.open, upstream?.url, options);
   // Last, since only a server that listens releases the file.
   const file = await openFile(start, options);
   const shown = certificate?.cert;
@@ -258,16 +258,18 @@ async function joinFleet(
   start: Start,
   starter: Starter,
   openUpstream: OpenUpstream,
+  upstream: string | undefined,
   options: ServerOptions,
 ): Promise<Fleet | undefined> {
-  const { shared: url, onNotice } = options;
+  const { shared: url, onNotice, upstreamKey, sandboxRequired = false, plain = false } = options;
   if (url === undefined) return undefined;
   const { journal = DEFAULTS.journal, maxSandboxes: most = DEFAULTS.maxSandboxes } = options;
   const [{ Fleet }, { fleetTerms }] = await Promise.all([
     import('./sandbox/fleet.ts'),
     import('./sandbox/fleet-terms.ts'),
   ]);
-  const terms = fleetTerms(start, { journal, most });
+  const server = { journal, most, upstream, upstreamKey, sandboxRequired, plain };
+  const terms = fleetTerms(start, server);
   return Fleet.join({ url, terms, journal, most, starter, openUpstream, onNotice });
 }
 

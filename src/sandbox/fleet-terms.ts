@@ -14,10 +14,20 @@ export class FleetError extends LogError {
 /** What all servers of a fleet must have in common, by name. */
 export type FleetTerms = Readonly<Record<string, string>>;
 
+/** The settings of a server that decide its replies, beside what sandboxes start from. */
+interface ServerTerms {
+  readonly journal: number;
+  readonly most: number;
+  readonly upstream: string | undefined;
+  readonly upstreamKey: string | undefined;
+  readonly sandboxRequired: boolean;
+  readonly plain: boolean;
+}
+
 /** The terms of a server. Long ones and secrets are hashed. */
 export function fleetTerms(
   { store, choices, keyLists, clock, seed, scenarios, rules }: Start,
-  { journal, most }: { readonly journal: number; readonly most: number },
+  { journal, most, upstream, upstreamKey, sandboxRequired, plain }: ServerTerms,
 ): FleetTerms {
   const defaults = chooseOptions();
   const chosen = Object.entries(choices)
@@ -35,6 +45,10 @@ export function fleetTerms(
     seed: String(seed),
     journal: String(journal),
     'max-sandboxes': String(most),
+    upstream: upstream ?? 'none',
+    'upstream-key': upstreamKey === undefined ? 'none' : hashOf([upstreamKey]),
+    'sandbox-required': String(sandboxRequired),
+    plain: String(plain),
   };
 }
 

@@ -155,4 +155,20 @@ describeWithRedis('a fleet', () => {
       'assumptions: the fleet has cancel-again=404, this server none\njournal: the fleet has 1000, this server 5\n',
     );
   });
+
+  test.each([
+    [{ upstream: 'http://pets.example/v1' }, 'upstream: the fleet has none, this server http://'],
+    [{ sandboxRequired: true }, 'sandbox-required: the fleet has false, this server true'],
+    [{ plain: true }, 'plain: the fleet has false, this server true'],
+  ] as const)('refuses a server with %j', async (options, difference) => {
+    await join();
+    await expect(join(options)).rejects.toThrow(difference);
+  });
+
+  test('takes no server with another key for the deployment, and does not show it', async () => {
+    const upstream = 'http://pets.example/v1';
+    await join({ upstream, upstreamKey: 'secret-one' });
+    const other = join({ upstream, upstreamKey: 'secret-two' });
+    await expect(other).rejects.toThrow(/upstream-key: the fleet has [\da-f]{12}, this server/);
+  });
 });
