@@ -1,5 +1,6 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { codeOf } from '../error-code.ts';
 import { DEPLOYMENT_DEFAULTS } from './deployment-defaults.ts';
 import { Pace, type Time } from './pace.ts';
@@ -45,9 +46,12 @@ export class DeploymentError extends Error {
   override readonly name = 'DeploymentError';
 }
 
-/** How many 429 replies to one request to wait out, and the longest wait in seconds. */
+/** How often a request is sent again after a 429, and the longest wait for it in seconds. */
 const MOST_WAITS = 3;
 const LONGEST_WAIT = 60;
+
+/** Seconds before each new try of a GET that met a passing failure. */
+const RETRY_AFTER = [1, 2];
 
 /** Methods that change nothing (RFC 9110, section 9.2.1). */
 export const SAFE = /^(?:GET|HEAD|OPTIONS)$/;
@@ -61,6 +65,7 @@ export class DeploymentClient {
   readonly #options: DeploymentOptions;
   readonly #pace: Pace;
   readonly #way: Way;
+  #isLimited = false;
 
   constructor(options: DeploymentOptions) {
     const { url, ca, variables, rate = DEPLOYMENT_DEFAULTS.rate, time } = options;
@@ -72,20 +77,41 @@ export class DeploymentClient {
   }
 
   /**
-   * Sends a request and receives its whole reply. Waits and tries again after a 429.
+   * Sends a request and receives its whole reply. Waits and tries again after a 429 that asks for at
+   * most a minute, and twice after a failure of a GET that can pass: a 5xx or a reset.
    *
-   * @param patient whether to wait after a 429
+   * @param patient whether to wait and try again
    * @throws DeploymentError if no whole reply arrives in time
    */
   async send(request: DeploymentRequest, patient = true): Promise<DeploymentReply> {
-    for (let waits = 0; ; waits += 1) {
+    for (let tries = 0; ; tries += 1) {
       await this.#pace.turn();
       const reply = await this.#sendOnce(request);
-      if (reply.status !== 429 || !patient || waits === MOST_WAITS) return reply;
-      const wait = secondsToWait(reply) ?? 1;
-      if (wait > LONGEST_WAIT) return reply;
-      this.#pace.rest(wait * 1000);
+      const wait = patient ? this.#secondsBeforeRetry(request, reply, tries) : undefined;
+      if (wait !== undefined) this.#pace.rest(wait * 1000);
+      else if (reply instanceof DeploymentError) throw reply;
+      else return reply;
     }
+  }
+
+  /** @returns undefined to take the reply */
+  #secondsBeforeRetry(
+    { method }: DeploymentRequest,
+    reply: DeploymentReply | DeploymentError,
+    tries: number,
+  ): number | undefined {
+    if (reply instanceof DeploymentError || isServerFailure(reply)) {
+      const isPassing = !(reply instanceof DeploymentError) || codeOf(reply.cause) === 'ECONNRESET';
+      return isPassing && SAFE.test(method) ? RETRY_AFTER[tries] : undefined;
+    }
+    if (reply.status !== 429) {
+      this.#isLimited = false;
+      return undefined;
+    }
+    const wait = secondsToWait(reply) ?? 1;
+    // Once waiting did not help, later requests do not wait as well.
+    this.#isLimited ||= tries === MOST_WAITS || wait > LONGEST_WAIT;
+    return this.#isLimited ? undefined : wait;
   }
 
   /** Lets no request start for this many milliseconds. */
@@ -98,18 +124,19 @@ export class DeploymentClient {
     this.#way.agent.destroy();
   }
 
-  async #sendOnce(request: DeploymentRequest): Promise<DeploymentReply> {
+  async #sendOnce(request: DeploymentRequest): Promise<DeploymentReply | DeploymentError> {
     const { timeout = DEPLOYMENT_DEFAULTS.timeout, mostBytes = DEPLOYMENT_DEFAULTS.mostBytes } =
       this.#options;
     const signal = AbortSignal.timeout(timeout);
     try {
       const message = await this.#exchange(request, signal);
       const { statusCode: status = 0, rawHeaders: headers } = message;
-      return { status, headers, body: await bodyOf(message, mostBytes) };
+      const body = decoded(await bodyOf(message, mostBytes), headers, mostBytes);
+      return { status, headers, body };
     } catch (error) {
       const asked = `${request.method} ${this.url.href}${request.path}`;
       const why = signal.aborted ? `no reply within ${timeout} ms` : reasonOf(error);
-      throw new DeploymentError(`${asked}: ${why}`, { cause: error });
+      return new DeploymentError(`${asked}: ${why}`, signal.aborted ? {} : { cause: error });
     }
   }
 
@@ -125,12 +152,7 @@ export class DeploymentClient {
         socket.destroy();
         reject(new Error(`its status is ${statusCode}`));
       });
-      sent.on('error', (error) => {
-        // The server closed an idle connection just as it was used again.
-        const stale = sent.reusedSocket && codeOf(error) === 'ECONNRESET' && SAFE.test(method);
-        if (stale) this.#exchange(request, signal).then(resolve, reject);
-        else reject(error);
-      });
+      sent.on('error', reject);
       sent.end(body);
     });
   }
@@ -147,6 +169,11 @@ export class DeploymentClient {
       ...headers,
     };
   }
+}
+
+/** Whether a status tells of a failure that can pass. 501 is an answer: there is no such method. */
+export function isServerFailure({ status }: Pick<DeploymentReply, 'status'>): boolean {
+  return status >= 500 && status !== 501;
 }
 
 /** The first value of a header; `name` in lower case. */
@@ -176,6 +203,25 @@ async function bodyOf(message: IncomingMessage, most: number): Promise<Buffer> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
+}
+
+const DECODERS: Readonly<Record<string, typeof gunzipSync>> = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+};
+
+/** Some deployments encode bodies although only `identity` is accepted. Unknown encodings stay. */
+function decoded(body: Buffer, headers: readonly string[], most: number): Buffer {
+  const encoding = headerOf({ headers }, 'content-encoding')?.trim().toLowerCase() ?? '';
+  const decode = DECODERS[encoding];
+  if (decode === undefined || body.length === 0) return body;
+  try {
+    return decode(body, { maxOutputLength: most });
+  } catch (error) {
+    throw new Error(`its body cannot be decoded as ${encoding}: ${reasonOf(error)}`);
+  }
 }
 
 /** Errors of a certificate that Node cannot verify. */

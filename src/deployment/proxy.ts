@@ -1,6 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
 import { credentialsOf, hostOf } from '../contract/base-url.ts';
@@ -77,13 +77,29 @@ export function wayTo(url: URL, { ca, variables = {}, timeout }: WayOptions): Wa
   const server = { host: hostOf(url), port: url.port || (isSecure ? 443 : 80) };
   const direct = { ...server, origin: '', headers: {} };
   if (!isSecure) {
-    const agent = new http.Agent(options);
-    if (proxy === undefined) return { ...direct, agent };
-    const { host, port } = { host: hostOf(proxy), port: proxy.port || 80 };
+    if (proxy === undefined) return { ...direct, agent: new http.Agent(options) };
+    const isProxySecure = proxy.protocol === 'https:';
+    const agent = isProxySecure ? new SecureProxyAgent(options) : new http.Agent(options);
+    const { host, port } = { host: hostOf(proxy), port: proxy.port || (isProxySecure ? 443 : 80) };
     return { host, port, agent, origin: url.origin, headers: proxyAuthorization(proxy) };
   }
   if (proxy === undefined) return { ...direct, agent: new https.Agent(options) };
   return { ...direct, agent: new TunnelAgent(proxy, url, options) };
+}
+
+/** Keeps TLS connections to a proxy that gets requests for `http:` URLs. */
+class SecureProxyAgent extends http.Agent {
+  readonly #ca: string[] | undefined;
+
+  constructor({ ca, ...options }: http.AgentOptions & { readonly ca: string[] | undefined }) {
+    super(options);
+    this.#ca = ca;
+  }
+
+  override createConnection({ host, port }: http.ClientRequestArgs): Duplex {
+    const servername = isIP(host ?? '') === 0 ? `${host}` : '';
+    return connect({ host: `${host}`, port: Number(port), servername, ca: this.#ca });
+  }
 }
 
 /** Keeps TLS connections that run through a proxy. */

@@ -149,7 +149,7 @@ describe('--diff', () => {
 
 test('if the deployment fails, no file is written, and an earlier one stays unchanged', async () => {
   const scenario = join(folder, 'fails.yaml');
-  const reply = `{ status: 500, body: { code: oops, message: "no ${KEY}", status: 500 } }`;
+  const reply = `{ status: 403, body: { code: oops, message: "no ${KEY}", status: 403 } }`;
   writeFileSync(scenario, `description: x\nrules: [{ on: listPets, reply: ${reply} }]\n`);
   const { url } = await serve({ scenarios: [scenario] });
   const file = join(folder, 'earlier.json');
@@ -158,7 +158,7 @@ test('if the deployment fails, no file is written, and an earlier one stays unch
     code: 1,
     stdout: '',
     stderr: expect.stringContaining(
-      'nothing was recorded\nGET /pets?limit=100: expected 200, found 500: oops: no KEY\n',
+      'nothing was recorded\nGET /pets?limit=100: expected 200, found 403: oops: no KEY\n',
     ),
   };
   expect(await record(url, file)).toEqual(failed);

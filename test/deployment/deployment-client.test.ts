@@ -1,5 +1,7 @@
 import http from 'node:http';
+import https from 'node:https';
 import { connect, type Socket } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { baseUrlOf } from '../../src/contract/base-url.ts';
 import {
@@ -9,6 +11,7 @@ import {
 } from '../../src/deployment/deployment-client.ts';
 import { Pace } from '../../src/deployment/pace.ts';
 import { proxyAuthorization, proxyFor } from '../../src/deployment/proxy.ts';
+import { loadCertificate } from '../../src/http/tls/certificate.ts';
 import { startServer } from '../../src/server.ts';
 
 /** A clock that jumps instead of waiting. */
@@ -66,6 +69,62 @@ test('a request is sent again after a 429, no sooner than Retry-After allows', a
   const client = clientOf(url, { time });
   expect((await client.send({ method: 'GET', path: '/pets' })).status).toBe(200);
   expect(times).toEqual([0, 7000]);
+});
+
+test('waiting for a quota ends: one that lasts longer than a minute is a reply at once', async () => {
+  const time = jumping();
+  let asked = 0;
+  const url = await listen((request, response) => {
+    asked += 1;
+    response.writeHead(429, ['Retry-After', request.url === '/v1/pets' ? '86400' : '5']).end();
+  });
+  const client = clientOf(url, { time });
+  expect((await client.send({ method: 'GET', path: '/orders' })).status).toBe(429);
+  expect([asked, time.now()]).toEqual([4, 15_000]);
+  expect((await client.send({ method: 'GET', path: '/pets' })).status).toBe(429);
+  expect((await client.send({ method: 'GET', path: '/orders' })).status).toBe(429);
+  expect(asked).toBe(6);
+});
+
+test.each([
+  ['GET', [503, 500, 200], 200, 3],
+  ['GET', [503, 503, 503, 200], 503, 3],
+  ['GET', ['reset', 200], 200, 2],
+  ['GET', [501, 200], 501, 1],
+  ['POST', [503, 200], 503, 1],
+] as const)('%s that meets %j ends with %i after %i requests', async (method, met, last, count) => {
+  let asked = 0;
+  const url = await listen((_request, response) => {
+    const status = met[asked];
+    asked += 1;
+    if (typeof status === 'number') response.writeHead(status).end();
+    else response.destroy();
+  });
+  expect((await clientOf(url).send({ method, path: '/pets' })).status).toBe(last);
+  expect(asked).toBe(count);
+});
+
+test('a body that was compressed against the will of the client is read, within the limit', async () => {
+  const bodies: Record<string, Buffer> = {
+    gzip: gzipSync('[1]'),
+    br: brotliCompressSync('[1]'),
+    deflate: deflateSync('[1]'),
+    large: gzipSync('x'.repeat(100)),
+  };
+  const url = await listen((request, response) => {
+    const name = request.url?.slice('/v1/'.length) ?? '';
+    const encoding = name === 'large' ? 'GZip' : name;
+    response.writeHead(200, ['Content-Encoding', encoding]).end(bodies[name] ?? 'as it is');
+  });
+  const bodyOf = (path: string) =>
+    clientOf(url, { mostBytes: 99 })
+      .send({ method: 'GET', path })
+      .then(({ body }) => body.toString(), String);
+  expect(await Promise.all(['/gzip', '/br', '/deflate', '/other'].map(bodyOf))).toEqual([
+    ...['[1]', '[1]', '[1]'],
+    'as it is',
+  ]);
+  expect(await bodyOf('/large')).toContain('its body cannot be decoded as gzip');
 });
 
 test('a redirect is a reply and is not followed', async () => {
@@ -161,4 +220,24 @@ test('a certificate is verified, also through a proxy, and --cacert adds one to 
   const elsewhere = await pets('https://staging.example/v1', { ca: server.certificate, variables });
   expect(elsewhere).toContain('ERR_TLS_CERT_ALTNAME_INVALID');
   expect(asked).toEqual(['staging.example:443', 'Basic dXNlcjpwYXNz']);
+});
+
+test('a proxy with an https URL is spoken to over TLS, for http: targets too', async () => {
+  const certificate = await loadCertificate({ tls: true }, '127.0.0.1');
+  const proxy = https.createServer({ ...certificate }, ({ url, headers }, response) => {
+    response.end(`${url} by ${headers['proxy-authorization']}`);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void proxy.close());
+  const address = proxy.address();
+  const port = typeof address === 'object' ? address?.port : '';
+  const variables = { http_proxy: `https://user:pass@127.0.0.1:${port}` };
+  const asked = (ca: string | undefined) =>
+    clientOf('http://staging.example/v1', { variables, ca })
+      .send({ method: 'GET', path: '/pets' })
+      .then(({ body }) => body.toString(), String);
+  expect(await asked(certificate?.cert)).toBe(
+    'http://staging.example/v1/pets by Basic dXNlcjpwYXNz',
+  );
+  expect(await asked(undefined)).toContain('--cacert');
 });
