@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -138,15 +138,19 @@ describe('the file of a store', () => {
     expect(existsSync(`${path}.lock`)).toBe(false);
   });
 
-  test('is cleared of the drafts of killed servers', async () => {
+  test('is cleared of the drafts of killed servers, but of no file of the user', async () => {
     const path = join(folder, 'db.json');
-    writeFileSync(`${path}.123.draft`, '{"anim');
-    const [left, inUse] = [`${path}.lock.${crypto.randomUUID()}`, `${path}.lock.1a`];
-    for (const lock of [left, inUse]) writeFileSync(lock, '{"pid":1}');
-    utimesSync(left, 0, 0);
+    for (const end of ['', '.log'])
+      writeFileSync(`${path}${end}.${crypto.randomUUID()}.draft`, '{');
+    const own = ['2026-11-22.draft', '123.draft', 'log.2.draft', 'lock.2026'];
+    for (const ending of own) writeFileSync(`${path}.${ending}`, '{"animals": []}');
+    const [left, inUse] = [1, 2].map(() => `${path}.lock.${crypto.randomUUID()}`);
+    for (const lock of [left, inUse]) writeFileSync(String(lock), '{"pid":1}');
+    for (const old of [left, `${path}.lock.2026`]) utimesSync(String(old), 0, 0);
     const { close } = await openFile(path);
     await close();
-    expect(readdirSync(folder)).toEqual(['db.json', 'db.json.lock.1a']);
+    const kept = ['db.json', ...own.map((ending) => `db.json.${ending}`), basename(String(inUse))];
+    expect(readdirSync(folder).sort()).toEqual(kept.sort());
   });
 });
 

@@ -24,11 +24,11 @@ import { EMPTY, extended, type Fingerprint } from './fingerprint.ts';
 import { storeText } from './store-text.ts';
 import { syncFolder } from './sync-folder.ts';
 
-/** The end of the name of a draft. Older versions had the process id in place of the UUID. */
-const DRAFT = /^(?:log\.)?[\da-f-]+\.draft$/;
+/** The end of the name of a draft: a UUID keeps it apart from the files of the user. */
+const DRAFT = /^(?:log\.)?[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.draft$/;
 
 /** The end of the name of a lock that is being created or removed. */
-const LOCK_DRAFT = /^lock\.[\da-f-]+$/;
+const LOCK_DRAFT = /^lock\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** Milliseconds after which such a lock is a leftover. */
 const MOMENT = 60_000;
