@@ -155,7 +155,7 @@ describe('a log beside a file', () => {
       const file = await open();
       expect(idsOf(file.store)).toEqual([1, 2]);
       expect(notices.splice(0)).toEqual([
-        `${logPath}: cut off ${size - last} bytes of a change that was never acknowledged`,
+        `${logPath}: the last line was damaged or cut; it is left out (${size - last} bytes)`,
       ]);
       await add(file, [4], 2);
       await kill(file);
@@ -211,6 +211,17 @@ describe('a log beside a file', () => {
     await kill(file);
     writeFileSync(path, former);
     await expect(open()).rejects.toThrow('expected change 2, found 3');
+  });
+
+  test('tells of a file that is older than the one it was folded into', async () => {
+    const file = await open();
+    const former = readFileSync(path);
+    await add(file, [1]);
+    await file.log.fold(1, { store: forkStore(file.store) });
+    await kill(file);
+    writeFileSync(path, former);
+    expect(idsOf((await open()).store)).toEqual([]);
+    expect(notices).toEqual([expect.stringContaining('older than what')]);
   });
 
   test('is whole after a large change that was cut off before it was in the file', async () => {

@@ -50,6 +50,8 @@ export interface LockOptions {
 
 /** A lock that this process holds. */
 export interface FileLock {
+  /** The process that was killed while it held the lock. */
+  readonly former: Holder | undefined;
   /**
    * Runs an action that only the holder may run, such as replacing the file.
    *
@@ -76,18 +78,22 @@ export async function takeLock(
   const { self = thisProcess(), patience = PATIENCE } = options;
   const lock = `${path}.lock`;
   const own = { ...self, id: crypto.randomUUID(), since: new Date().toISOString() };
-  if (!create(lock, own)) {
-    const holder = readHolder(lock);
-    const runs = holder && isRunning(holder, self);
-    if (holder !== undefined && runs === true) return holder;
-    if (runs === undefined && (await hasHeartbeat(lock, patience))) return readHolder(lock) ?? own;
-    setAside(lock, holder?.id);
-    if (!create(lock, own)) return readHolder(lock) ?? own;
-  }
-  return hold(path, own, patience, options.onLost);
+  if (create(lock, own)) return hold(path, own, undefined, options);
+  const holder = readHolder(lock);
+  const runs = holder && isRunning(holder, self);
+  if (holder !== undefined && runs === true) return holder;
+  if (runs === undefined && (await hasHeartbeat(lock, patience))) return readHolder(lock) ?? own;
+  setAside(lock, holder?.id);
+  if (!create(lock, own)) return readHolder(lock) ?? own;
+  return hold(path, own, holder, options);
 }
 
-function hold(path: string, own: Holder, patience: number, onLost = () => {}): FileLock {
+function hold(
+  path: string,
+  own: Holder,
+  former: Holder | undefined,
+  { patience = PATIENCE, onLost = () => {} }: LockOptions,
+): FileLock {
   const lock = `${path}.lock`;
   const isOwn = (): boolean => readHolder(lock)?.id === own.id;
   let beatAt = performance.now();
@@ -127,6 +133,7 @@ function hold(path: string, own: Holder, patience: number, onLost = () => {}): F
   };
   process.on('exit', release);
   return {
+    former,
     guard(action) {
       if (!beat()) return false;
       action();

@@ -23,7 +23,7 @@ export interface Mark {
 export interface LogContent {
   readonly marks: readonly Mark[];
   readonly lines: readonly EntriesLine[];
-  /** The bytes of all whole lines. What follows was never acknowledged. */
+  /** The bytes of all whole lines. What follows is a damaged or cut line. */
   readonly size: number;
 }
 
@@ -82,10 +82,11 @@ function checksumOf(text: string | Buffer): string {
 }
 
 /**
- * Reads a log. Leaves out a torn line at its end: a server that was writing it has ended.
+ * Reads a log. Leaves out its last line if that is damaged or cut: the server may have ended while it
+ * wrote it.
  *
  * @param path its name in messages
- * @throws LogError if it is damaged before its end
+ * @throws LogError if it is damaged before its last line
  */
 export function readLog(path: string, bytes: Buffer): LogContent {
   const marks: Mark[] = [];
@@ -95,7 +96,8 @@ export function readLog(path: string, bytes: Buffer): LogContent {
     const place = { number, offset };
     const end = endOf(bytes, offset);
     if (!isWhole(bytes, offset, end)) {
-      if (number > 1 && !hasWholeLine(bytes, offset + 1)) break;
+      const isLast = end >= bytes.length - 1 && !hasWholeLine(bytes, offset + 1);
+      if (number > 1 && isLast) break;
       throw damaged(path, place, 'the checksum does not match');
     }
     const reading = readAs(LINE, parseJson(bytes.toString('utf8', offset + CHECKSUM, end)));

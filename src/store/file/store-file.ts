@@ -7,7 +7,7 @@ import { FileLog, lost, type StoreSnapshot } from './file-log.ts';
 import { EMPTY } from './fingerprint.ts';
 import type { Mark, StoreEntry } from './log-lines.ts';
 import { realPathOf, removeDrafts } from './store-json.ts';
-import { logPathOf, readPair } from './stored-pair.ts';
+import { logPathOf, readPair, type StoredPair } from './stored-pair.ts';
 import { MOUNT_POINT, unwritable } from './unwritable.ts';
 
 /** The content of a file that does not exist. */
@@ -46,9 +46,8 @@ export async function openStoreFile(
   try {
     removeDrafts(real);
     const pair = await readPair(real);
-    const { mark, entries, torn } = pair ?? { mark: NEW, entries: [], torn: 0 };
-    if (torn > 0)
-      onNotice(`${logPathOf(real)}: cut off ${torn} bytes of a change that was never acknowledged`);
+    const { mark, entries } = pair ?? { mark: NEW, entries: [] };
+    if (pair !== undefined) warnOfLosses(real, pair, lock, onNotice);
     const store = new RecordedStore(pair?.store ?? initial);
     for (const { store: change = {} } of entries) store.apply(change);
     const position = mark.at + entries.length;
@@ -60,6 +59,27 @@ export async function openStoreFile(
   } catch (error) {
     lock.release();
     throw error;
+  }
+}
+
+/** Reports changes that the file and its log may lack. */
+function warnOfLosses(
+  path: string,
+  { torn, isOlder }: StoredPair,
+  { former }: FileLock,
+  onNotice: (message: string) => void,
+): void {
+  const log = logPathOf(path);
+  if (torn > 0) {
+    onNotice(`${log}: the last line was damaged or cut; it is left out (${torn} bytes)`);
+  }
+  if (isOlder) {
+    onNotice(`${path} is older than what ${log} was folded into, or was edited: it lacks changes`);
+  }
+  if (former !== undefined && !existsSync(log)) {
+    onNotice(
+      `${log} is missing, and the last server (${named(former)}) was killed; if it had changes, ${path} lacks them`,
+    );
   }
 }
 

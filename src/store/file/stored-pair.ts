@@ -16,8 +16,10 @@ export interface StoredPair {
   readonly entries: readonly StoreEntry[];
   /** The lines of the log with these changes. */
   readonly lines: Buffer;
-  /** Bytes at the end of the log that were never acknowledged. */
+  /** Bytes of a damaged or cut line at the end of the log. */
   readonly torn: number;
+  /** Whether the log was folded into a file that had more changes. */
+  readonly isOlder: boolean;
 }
 
 /** The path of the log of a file. */
@@ -44,12 +46,14 @@ export async function readPair(path: string): Promise<StoredPair | undefined> {
   const mark = await markOf(path, log);
   const since = linesSince(logPath, log, mark);
   const from = since[0]?.offset ?? log.size;
+  const entries = since.flatMap((line) => line.entries);
   return {
     store,
     mark,
-    entries: since.flatMap(({ entries }) => entries),
+    entries,
     lines: bytes.subarray(from, log.size),
     torn: bytes.length - log.size,
+    isOlder: mark.at + entries.length < (log.marks.at(-1)?.at ?? 0),
   };
 }
 
