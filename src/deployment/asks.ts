@@ -138,7 +138,15 @@ const ALL = {
     given: 'created',
   }),
   stock5: setStock('{"quantity":5}', 'quantity 5'),
+  cancel: cancel('{order}', 'a pending order', { each: 'cancel' }),
   petAt5: getPet('{stocked}', 'whether the animal follows'),
+  ordersCancelled: call('listOrders', '/store/orders', 'whether cancelled orders are listed', {
+    given: 'cancelledNow',
+  }),
+  inventoryCancelled: call('listInventory', '/inventory', 'whether cancelling restocks', {
+    given: 'cancelledNow',
+  }),
+  cancelAgain: cancel('{cancelledNow}', 'an order that was cancelled just now'),
   stock0: setStock('{"quantity":0}', 'quantity 0'),
   petAt0: getPet('{stocked}', 'whether the animal follows'),
   stock3: setStock('{"quantity":3}', 'quantity 3'),
@@ -173,14 +181,6 @@ const ALL = {
   cancelNoKey: cancel('{unknownOrder}', 'a missing key', NO_KEY),
   cancelShipped: cancel('{order}', 'a shipped order', { each: 'shipped' }),
   cancelCancelled: cancel('{order}', 'a cancelled order', { each: 'cancelled' }),
-  cancel: cancel('{order}', 'a pending order', { each: 'cancel' }),
-  ordersCancelled: call('listOrders', '/store/orders', 'whether cancelled orders are listed', {
-    given: 'cancelledNow',
-  }),
-  inventoryCancelled: call('listInventory', '/inventory', 'whether cancelling restocks', {
-    given: 'cancelledNow',
-  }),
-  cancelAgain: cancel('{cancelledNow}', 'an order that was cancelled just now'),
   petsAgain: listPets('?limit=100', 'the order of the animals'),
   petsStill: listPets('?limit=100', 'the order of the animals, once more'),
   burst: listPets('?limit=1', 'many requests in a second', { times: BURST.requests }),

@@ -27,6 +27,10 @@ function judged(id: AssumptionId, seen: Seen): Omit<AssumptionVerdict, 'id'> {
   const unanswered = asks.filter((name) => seen.get(name) === undefined);
   const isMissing = any ? unanswered.length === asks.length : unanswered.length > 0;
   if (isMissing) return { verdict: 'open', why: whyUnanswered(unanswered, any, seen) };
+  const isUnaffected = [...asks, ...also].some((name) => seen.unaffected.has(name));
+  if (isUnaffected && seen.stale !== undefined) {
+    return { verdict: 'open', why: `a read may not show what was written: ${seen.stale}` };
+  }
   const why = obstacle?.(seen);
   if (why !== undefined) return { verdict: 'open', why };
   const names = Object.keys(options).filter((name) => options[name]?.(seen));
@@ -49,9 +53,9 @@ function isBroken(exchange: Exchange): boolean {
 
 function whyUnanswered(names: readonly AskName[], any: true | undefined, seen: Seen): string {
   const failures = names.flatMap((name) => seen.failureOf(name) ?? []);
-  if (failures.length > 0) return failures.join('; ');
-  const needs = names.map((name) => seen.needsOf(name));
-  if (!any) return `it needs ${listed([...new Set(needs.flat())], 'and')}`;
-  const ways = needs.map((way) => listed(way, 'and'));
-  return `it needs ${listed([...new Set(ways)], 'or')}`;
+  const needs = names.map((name) => seen.needsOf(name)).filter(({ length }) => length > 0);
+  const needed = any
+    ? listed([...new Set(needs.map((way) => listed(way, 'and')))], 'or')
+    : listed([...new Set(needs.flat())], 'and');
+  return [...new Set([...failures, ...(needed === '' ? [] : [`it needs ${needed}`])])].join('; ');
 }

@@ -20,7 +20,8 @@ export function checkReport(seen: Seen, keys: readonly string[]): CheckReport {
   const assumptions = assumptionVerdicts(seen).map(({ why, ...verdict }) =>
     why === undefined ? verdict : { ...verdict, why: hide(why) },
   );
-  const replies = replyVerdicts(seen).map(({ differences, ...verdict }) => {
+  const replies = replyVerdicts(seen).map(({ differences, why, ...rest }) => {
+    const verdict = why === undefined ? rest : { ...rest, why: hide(why) };
     if (differences === undefined) return verdict;
     const hidden = differences.map((it) => ({
       ...it,

@@ -11,7 +11,7 @@ export interface NamedOrders {
 interface Fact {
   /** The placeholder in a path until it is known. */
   readonly description: string;
-  /** The request whose reply it follows from, if that is not always sent. */
+  /** The request whose reply it follows from. */
   readonly after?: AskName;
   readonly find: (seen: Seen, named: NamedOrders) => string | undefined;
 }
@@ -22,14 +22,17 @@ const LARGEST_DOUBLE = BigInt(Number.MAX_SAFE_INTEGER);
 export const FACTS: Readonly<Record<FactName, Fact>> = {
   pet: {
     description: 'an animal in the list',
+    after: 'pets100',
     find: (seen) => text(idIn(seen.list('pets100')?.[0])),
   },
   largePet: {
     description: 'an animal in the list with an id beyond 2^53',
+    after: 'pets100',
     find: (seen) => text(idsOf(seen.list('pets100')).find(isLarge)),
   },
   unlistedPet: {
     description: 'an animal in the inventory that a short list leaves out',
+    after: 'pets100',
     find: (seen) => {
       const pets = seen.list('pets100');
       if (pets === undefined || pets.length >= 100) return undefined;
@@ -112,6 +115,16 @@ export function factsOf(name: AskName): FactName[] {
     isFact(fact) ? [fact] : [],
   );
   return given === undefined ? inPath : [...inPath, given];
+}
+
+/** Why facts that a request depends on are unknown. */
+export function whyUnknown(name: AskName, seen: Seen, named: NamedOrders): string[] {
+  return factsOf(name).flatMap((fact) => {
+    const { description, after, find } = FACTS[fact];
+    if (find(seen, named) !== undefined) return [];
+    const isRead = after === undefined || seen.list(after) !== undefined;
+    return isRead ? `it needs ${description}` : seen.whyUnknown(after);
+  });
 }
 
 /** Fills the placeholders in a path. */

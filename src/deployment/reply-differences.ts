@@ -8,6 +8,7 @@ import {
 } from '../contract/records.ts';
 import { describe } from '../words.ts';
 import { UNSEEN } from './asks.ts';
+import { describeBody } from './describe-body.ts';
 import type { Exchange, JsonRecord } from './seen.ts';
 
 /** Something about a reply that differs from the document. */
@@ -54,7 +55,7 @@ function bodyDifferences(exchange: Compared, { body }: DocumentedReply, isEmpty:
   if (body === undefined) {
     // A client of Node reads no body after a 204, whatever its length.
     const size = isEmpty ? Number(exchange.header('content-length') ?? 0) : reply.body.length;
-    return size === 0 ? [] : [{ where: 'body', expected: 'no body', found: bytes(size) }];
+    return size === 0 ? [] : [{ where: 'body', expected: 'no body', found: `${size} bytes` }];
   }
   if (isEmpty) return [{ where: 'body', expected: expectedBody(body), found: 'no body' }];
   const found: Found[] = [];
@@ -64,7 +65,7 @@ function bodyDifferences(exchange: Compared, { body }: DocumentedReply, isEmpty:
     found.push({ where: 'header', at, expected, found: describe(mediaType) });
   }
   if (json === undefined) {
-    return [...found, { where: 'body', expected: 'JSON', found: bytes(reply.body.length) }];
+    return [...found, { where: 'body', expected: 'JSON', found: describeBody(reply) }];
   }
   const isList = body.list === true;
   if (isList !== Array.isArray(json)) {
@@ -82,10 +83,6 @@ function bodyDifferences(exchange: Compared, { body }: DocumentedReply, isEmpty:
 
 function expectedBody({ record, list }: NonNullable<DocumentedReply['body']>): string {
   return list ? `an array of ${record} objects` : `one ${record} object`;
-}
-
-function bytes(count: number): string {
-  return `${count} bytes`;
 }
 
 function errorDifferences({ status }: JsonRecord, expected: number): Found[] {

@@ -17,6 +17,8 @@ export interface ReplyVerdict {
   readonly verdict: 'as-documented' | 'different' | 'not-tried';
   /** How it differs, and values that the document does not list. */
   readonly differences?: readonly Difference[];
+  /** Why no request got a reply that could be judged, if any was sent. */
+  readonly why?: string;
 }
 
 /** Judges every documented reply, and the Errors with other statuses that break the document. */
@@ -37,8 +39,10 @@ function verdictOf(seen: Seen, operation: OperationId, status: number): ReplyVer
   ]);
   const told = differences.length > 0 ? { differences } : {};
   if (differences.some(isBreak)) return { operation, status, verdict: 'different', ...told };
-  const verdict = replies.length > 0 ? 'as-documented' : 'not-tried';
-  return { operation, status, verdict, ...told };
+  if (replies.length > 0) return { operation, status, verdict: 'as-documented', ...told };
+  const failures = asksFor(operation, status).flatMap((name) => seen.failureOf(name) ?? []);
+  const why = failures.length > 0 ? { why: [...new Set(failures)].join('; ') } : {};
+  return { operation, status, verdict: 'not-tried', ...told, ...why };
 }
 
 function repliesOf(seen: Seen, operation: OperationId): readonly Exchange[] {
@@ -60,13 +64,9 @@ function fractions(exchange: Exchange): Difference[] {
   return [{ where: 'type', at: '$', expected, found, exchange: String(exchange) }];
 }
 
-/** The requests that got another status than the document prescribes, or no reply. */
+/** The requests that got another status than the document prescribes. */
 function misses(seen: Seen, name: AskName, status: number): Difference[] {
   const expected = String(status);
-  const failure = seen.failureOf(name);
-  if (failure !== undefined) {
-    return [{ where: 'status', expected, found: 'no reply', exchange: failure }];
-  }
   return seen
     .all(name)
     .filter((it) => it.status !== status && !isExcused(seen, it))

@@ -39,25 +39,63 @@ export function savedConfig(
   };
 }
 
-/** What changed in a deployment since an earlier check. */
+/** What changed in a deployment since an earlier check, or could not be settled again. */
 export interface CheckChange {
   /** An assumption, or an operation with a status. */
   readonly subject: string;
   readonly before: string;
   readonly after: string;
+  /** Why it could not be settled. */
+  readonly why?: string;
+  /** Whether the check fails by it. */
+  readonly fails: boolean;
 }
 
-/** Compares a check with an earlier one. What only one of them could settle has not changed. */
-export function changesSince(earlier: EarlierCheck, report: CheckReport): CheckChange[] {
-  const now = earlierCheck(report);
-  return [...earlier].flatMap(([subject, before]) => {
-    const after = now?.get(subject);
-    return after === undefined || after === before ? [] : [{ subject, before, after }];
+/**
+ * Compares a check with an earlier one. What only this one could settle has not changed.
+ *
+ * @param allowUnsettled whether this one may leave open what the earlier one settled
+ */
+export function changesSince(
+  earlier: EarlierCheck,
+  report: CheckReport,
+  allowUnsettled: boolean,
+): CheckChange[] {
+  return subjectsOf(report).flatMap(({ subject, verdict, isSettled, why }) => {
+    const before = earlier.get(subject);
+    if (before === undefined || before === verdict) return [];
+    if (isSettled) return [{ subject, before, after: verdict, fails: true }];
+    const reason = why === undefined ? {} : { why };
+    return [{ subject, before, after: verdict, ...reason, fails: !allowUnsettled }];
   });
 }
 
+interface Subject {
+  readonly subject: string;
+  readonly verdict: string;
+  readonly isSettled: boolean;
+  readonly why: string | undefined;
+}
+
+function subjectsOf({ assumptions, replies }: CheckReport): Subject[] {
+  return [
+    ...assumptions.map(({ id, verdict, option, why }) => ({
+      subject: id,
+      verdict: option ?? verdict.replaceAll('-', ' '),
+      isSettled: verdict !== 'open',
+      why,
+    })),
+    ...replies.map(({ operation, status, verdict, why }) => ({
+      subject: `${operation} ${status}`,
+      verdict: verdict.replaceAll('-', ' '),
+      isSettled: verdict !== 'not-tried',
+      why,
+    })),
+  ];
+}
+
 /** The verdicts of a check by subject, except open ones. */
-type EarlierCheck = ReadonlyMap<string, string>;
+export type EarlierCheck = ReadonlyMap<string, string>;
 
 /**
  * Reads the verdicts from a saved config or a report.
@@ -78,7 +116,7 @@ export function earlierCheck(saved: unknown): EarlierCheck | undefined {
   }
   for (const it of replies.filter(isObject)) {
     if (it.verdict === 'not-tried') continue;
-    verdicts.set(`${it.operation} ${it.status}`, String(it.verdict));
+    verdicts.set(`${it.operation} ${it.status}`, String(it.verdict).replaceAll('-', ' '));
   }
   return verdicts;
 }

@@ -2,8 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { toInt64 } from '../contract/int64.ts';
 import { parseJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
+import { describe, listed } from '../words.ts';
 import { ASKS, type AskName } from './asks.ts';
 import { type DeploymentReply, type DeploymentRequest, headerOf } from './deployment-client.ts';
+import { describeBody } from './describe-body.ts';
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -16,6 +18,8 @@ export class Exchange {
   readonly order: bigint | undefined;
   /** Its body; undefined if it has none or that is not JSON. */
   readonly json: unknown;
+  /** Seconds after which it was sent once more, since no effect of earlier writes was seen. */
+  readonly waited: number;
   /** In milliseconds; only differences count. */
   readonly receivedAt = performance.now();
 
@@ -24,11 +28,13 @@ export class Exchange {
     request: DeploymentRequest,
     reply: DeploymentReply,
     order: bigint | undefined,
+    waited = 0,
   ) {
     this.name = name;
     this.request = request;
     this.reply = reply;
     this.order = order;
+    this.waited = waited;
     this.json = jsonOf(reply.body);
   }
 
@@ -63,7 +69,8 @@ export class Exchange {
 
   /** `GET /pets?limit=0: 400`. */
   toString(): string {
-    return `${asked(this)}: ${this.status}`;
+    const waited = this.waited === 0 ? '' : `, again after ${this.waited} s`;
+    return `${asked(this)}: ${this.status}${waited}`;
   }
 }
 
@@ -94,36 +101,62 @@ export function jsonOf(body: Buffer): unknown {
   }
 }
 
+/** Fields of an object in a message. */
+const MOST_FIELDS = 5;
+
 /** Everything that a check has sent and received so far. */
 export class Seen {
-  readonly #exchanges = new Map<AskName, Exchange[]>();
-  readonly #unsent = new Map<AskName, readonly string[]>();
-  readonly #failed = new Map<AskName, string>();
+  readonly #exchanges = new Map<AskName, readonly Exchange[]>();
+  readonly #needs = new Map<AskName, readonly string[]>();
+  readonly #failures = new Map<AskName, string>();
+  /** The reads that showed no effect of earlier writes, however often they were repeated. */
+  readonly unaffected = new Set<AskName>();
+  /** The reply that does not show what the document says a write did. */
+  stale: Exchange | undefined;
 
-  add(exchange: Exchange): void {
-    const known = this.#exchanges.get(exchange.name);
-    if (known === undefined) this.#exchanges.set(exchange.name, [exchange]);
-    else known.push(exchange);
+  /** Puts what came of a request in place of what came of it before. */
+  set(name: AskName, exchanges: readonly Exchange[]): void {
+    this.#exchanges.set(name, exchanges);
   }
 
   /** @param needs what would have to be given or known, such as `--writes` */
   skip(name: AskName, needs: readonly string[]): void {
-    this.#unsent.set(name, needs);
+    this.#needs.set(name, needs);
   }
 
-  /** @param why there was no reply */
+  /** @param why there was no reply that answers anything */
   fail(name: AskName, why: string): void {
-    this.#failed.set(name, why);
+    this.#failures.set(name, why);
   }
 
   /** What kept a request from being sent. */
   needsOf(name: AskName): readonly string[] {
-    return this.#unsent.get(name) ?? [];
+    return this.#needs.get(name) ?? [];
   }
 
-  /** Why a request got no reply. */
+  /** Why a request got no reply that answers anything. */
   failureOf(name: AskName): string | undefined {
-    return this.#failed.get(name);
+    return this.#failures.get(name);
+  }
+
+  /** Why what a request asks for is unknown: what is missing, or what was seen instead. */
+  whyUnknown(name: AskName): string {
+    const exchanges = this.all(name);
+    const [first] = exchanges;
+    if (first === undefined) {
+      return this.failureOf(name) ?? `it needs ${listed(this.needsOf(name), 'and')}`;
+    }
+    if (!first.accepted) return [...new Set(exchanges.map(String))].join('; ');
+    const { json, reply } = first;
+    const fields = isObject(json) ? Object.keys(json).slice(0, MOST_FIELDS) : [];
+    if (fields.length > 0) return `${first} with an object that has ${listed(fields, 'and')}`;
+    return `${first} with ${json === undefined ? describeBody(reply) : describe(json)}`;
+  }
+
+  /** Why a list is unknown; undefined if all are known. */
+  whyNoList(...names: readonly AskName[]): string | undefined {
+    const name = names.find((it) => this.list(it) === undefined);
+    return name === undefined ? undefined : this.whyUnknown(name);
   }
 
   /** The first exchange of a name. */

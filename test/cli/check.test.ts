@@ -36,6 +36,7 @@ test('check prints its verdicts, saves what it found, and exits with 3 if someth
   expect(code).toBe(3);
   expect(stderr).toMatch(/will get up to \d+ requests, none of which write/);
   expect(stderr).toContain('unknown-pet: 404 before, 400 now');
+  expect(stderr).toContain('cancel-again: 404 before, open now: it needs --writes and --cancel ID');
   expect(stderr).not.toContain('pets-order');
   const report = JSON.parse(stdout);
   expect(report.assumptions.map(({ id }: { id: string }) => id)).toEqual(ASSUMPTION_IDS);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   type Choices,
   chooseOptions,
@@ -6,11 +6,17 @@ import {
 } from '../../src/contract/assumption-table.ts';
 import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
 import { planCheck } from '../../src/deployment/check-plan.ts';
-import { checkReport, isBroken } from '../../src/deployment/check-report.ts';
-import { SAFE } from '../../src/deployment/deployment-client.ts';
+import { type CheckReport, checkReport, isBroken } from '../../src/deployment/check-report.ts';
+import {
+  type DeploymentReply,
+  type DeploymentRequest,
+  SAFE,
+} from '../../src/deployment/deployment-client.ts';
 import { runCheck } from '../../src/deployment/run-check.ts';
+import { changesSince, earlierCheck } from '../../src/deployment/saved-check.ts';
 import type { Seen } from '../../src/deployment/seen.ts';
-import { checked, deploy, WHOLE_CHECK } from '../helpers/checked-deployment.ts';
+import { breaking } from '../helpers/breaking.ts';
+import { checked, checkedWithLag, deploy, WHOLE_CHECK } from '../helpers/checked-deployment.ts';
 
 function settledIn(seen: Seen): Record<string, string> {
   const { assumptions } = checkReport(seen, []);
@@ -81,4 +87,169 @@ test('without --writes a check sends only what the plan says, and only GET and O
   );
   expect(sent).toHaveLength(planned.length);
   expect(Object.keys(settledIn(seen)).filter(isAssumptionId).length).toBeGreaterThan(15);
+});
+
+/** The assumptions that an effect of a write settles, with the options that have one and that have none. */
+const EFFECTS: readonly Partial<Choices>[] = [
+  {
+    'inventory-on-create': 'entry',
+    'animal-follows-stock': 'yes',
+    'cancelled-orders': 'removed',
+    'cancel-restocks': 'yes',
+  },
+  {
+    'inventory-on-create': 'none',
+    'inventory-missing-entry': 'create',
+    'animal-follows-stock': 'no',
+    'cancelled-orders': 'listed',
+    'cancel-restocks': 'no',
+  },
+];
+
+describe('reads that are behind the writes', () => {
+  test.each([0, 300, 900, 1900, 5000])(
+    'by %i ms are repeated, so that no verdict is wrong',
+    async (lag) => {
+      for (const assume of EFFECTS) {
+        const report = checkReport(await checkedWithLag(assume, lag), []);
+        const settled = report.assumptions.filter(({ id }) => Object.hasOwn(assume, id));
+        expect(Object.fromEntries(settled.map(({ id, option }) => [id, option]))).toEqual(assume);
+        expect(report.assumptions.filter((it) => it.verdict === 'none-of-the-options')).toEqual([]);
+        expect(isBroken(report)).toBe(false);
+        const why = settled.find(({ id }) => id === 'cancel-restocks')?.why;
+        if (assume['cancel-restocks'] === 'no') expect(why).toContain('again after 6 s');
+      }
+    },
+  );
+
+  test('for longer than the check waits leave open what would need them', async () => {
+    for (const assume of EFFECTS) {
+      const { assumptions } = checkReport(await checkedWithLag(assume, 60_000), []);
+      for (const { id, verdict, why } of assumptions.filter(({ id }) =>
+        Object.hasOwn(assume, id),
+      )) {
+        expect([id, verdict], why).toEqual([id, 'open']);
+      }
+      const restocks = assumptions.find(({ id }) => id === 'cancel-restocks');
+      expect(restocks?.why).toMatch(/may not show what was written: GET .*: 404, again after 14 s/);
+    }
+  });
+});
+
+/** Checks a deployment whose replies are changed on their way. */
+async function checkedBehind(
+  change: (reply: DeploymentReply, request: DeploymentRequest) => DeploymentReply,
+): Promise<CheckReport> {
+  const deployment = await deploy({});
+  try {
+    return checkReport(await runCheck(breaking(deployment.client, change), WHOLE_CHECK), []);
+  } finally {
+    deployment.close();
+  }
+}
+
+function failing(status: number, ...headers: string[]): DeploymentReply {
+  return { status, headers: ['Content-Type', 'text/html', ...headers], body: Buffer.from('<p>No') };
+}
+
+const told = ({ assumptions }: CheckReport, id: string) => assumptions.find((it) => it.id === id);
+
+test('a used-up quota ends the check, unless it answered before, and then fails against what was settled', async () => {
+  const quota = failing(429, 'Retry-After', '86400');
+  await expect(
+    checkedBehind((reply, { key }) => (key === undefined ? quota : reply)),
+  ).rejects.toThrow(
+    'no request got an answer of the service: GET /pets?limit=100: 429, Retry-After 86400',
+  );
+  let left = 20;
+  const report = await checkedBehind((reply) => (left-- > 0 ? reply : quota));
+  expect(isBroken(report)).toBe(false);
+  expect(told(report, 'invalid-input')?.option).toBe('400');
+  const why = 'GET /pets?limit=1: 429, Retry-After 86400';
+  expect(told(report, 'created-status')).toMatchObject({
+    verdict: 'open',
+    why: expect.stringContaining('429'),
+  });
+  const earlier = earlierCheck({ assume: { 'invalid-input': '400', cors: 'allowed' } })!;
+  const unsettled = { subject: 'cors', before: 'allowed', after: 'open', why };
+  expect(changesSince(earlier, report, false)).toMatchObject([{ ...unsettled, fails: true }]);
+  expect(changesSince(earlier, report, true)).toMatchObject([{ ...unsettled, fails: false }]);
+});
+
+test.each([401, 403, 405])(
+  'a key that may not write gets %i, which answers none of the questions',
+  async (status) => {
+    const report = await checkedBehind((reply, { method, key }) =>
+      SAFE.test(method) || (key === null && status === 401) ? reply : failing(status),
+    );
+    expect(isBroken(report)).toBe(false);
+    const { assumptions, replies } = report;
+    expect(assumptions.filter(({ verdict }) => verdict === 'none-of-the-options')).toEqual([]);
+    expect(told(report, 'invalid-input')?.option).toBe('400');
+    for (const id of ['created-status', 'inventory-on-create', 'negative-quantity', 'media-type']) {
+      expect(told(report, id)).toMatchObject({
+        verdict: 'open',
+        why: expect.stringMatching(`^the key may not write: POST /pets.*: ${status}`),
+      });
+    }
+    const created = replies.find((it) => it.operation === 'createPet' && it.status === 201);
+    expect(created).toMatchObject({
+      verdict: 'not-tried',
+      why: expect.stringContaining('the key may not write'),
+    });
+  },
+);
+
+test('what a deployment answers with 5xx stays open with that reason, and is no difference', async () => {
+  const report = await checkedBehind((reply, { method, path }) =>
+    /^GET \/store\/orders\/|^POST/.test(`${method} ${path}`) ? failing(503) : reply,
+  );
+  expect(isBroken(report)).toBe(false);
+  expect(told(report, 'unknown-method')).toMatchObject({
+    verdict: 'open',
+    why: expect.stringMatching(/^GET .*: 503$/),
+  });
+  expect(told(report, 'created-status')).toMatchObject({
+    verdict: 'open',
+    why: expect.stringMatching(/^POST .*: 503$/),
+  });
+  expect(told(report, 'inventory-on-create')).toMatchObject({
+    why: expect.stringMatching(/^POST .*: 503$/),
+  });
+});
+
+test('a reason names what was seen: an envelope, or an encoding that cannot be read', async () => {
+  const envelope = await checkedBehind((reply, { path }) =>
+    path.startsWith('/store/orders') && reply.status === 200
+      ? { ...reply, body: Buffer.from(`{"items":${reply.body},"total":9}`) }
+      : reply,
+  );
+  for (const id of ['order-status-field', 'cancelled-orders', 'cancel-restocks', 'date-format']) {
+    expect(told(envelope, id)?.why).toBe(
+      'GET /store/orders: 200 with an object that has items and total',
+    );
+  }
+  const encoded = await checkedBehind((reply) =>
+    reply.status < 300 && reply.body.length > 0
+      ? {
+          ...reply,
+          headers: [...reply.headers, 'Content-Encoding', 'zstd'],
+          body: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]),
+        }
+      : reply,
+  );
+  expect(told(encoded, 'created-status')?.why).toMatch(/^POST .*: 201 with a body in zstd$/);
+  expect(told(encoded, 'pets-order')?.why).toBe('GET /pets?limit=100: 200 with a body in zstd');
+  expect(encoded.replies[0]?.differences).toContainEqual(
+    expect.objectContaining({ expected: 'JSON', found: 'a body in zstd' }),
+  );
+});
+
+test('a media type is the same in capitals', async () => {
+  const report = await checkedBehind((reply) => ({
+    ...reply,
+    headers: reply.headers.map((it) => it.replace(/^application\//, 'Application/')),
+  }));
+  expect(isBroken(report)).toBe(false);
+  expect(told(report, 'conflict-body')?.option).toBe('error');
 });

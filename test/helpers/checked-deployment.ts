@@ -2,8 +2,13 @@ import { createServer } from 'node:http';
 import { type Choices, chooseOptions } from '../../src/contract/assumption-table.ts';
 import { baseUrlOf } from '../../src/contract/base-url.ts';
 import type { CheckOptions } from '../../src/deployment/check-plan.ts';
-import { DeploymentClient } from '../../src/deployment/deployment-client.ts';
-import { runCheck } from '../../src/deployment/run-check.ts';
+import {
+  DeploymentClient,
+  type DeploymentRequest,
+  SAFE,
+} from '../../src/deployment/deployment-client.ts';
+import { Pace } from '../../src/deployment/pace.ts';
+import { runCheck, type Sender } from '../../src/deployment/run-check.ts';
 import type { Seen } from '../../src/deployment/seen.ts';
 import { assembleMock } from '../../src/mock.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
@@ -91,5 +96,35 @@ export async function checked(
     return await runCheck(deployment.client, { ...WHOLE_CHECK, ...more.options });
   } finally {
     deployment.close();
+  }
+}
+
+/** Checks a deployment whose reads are behind its writes, at five requests in a second. */
+export async function checkedWithLag(assume: Partial<Choices>, lag: number): Promise<Seen> {
+  const [primary, replica] = [await deploy(assume), await deploy(assume)];
+  const late: { readonly at: number; readonly request: DeploymentRequest }[] = [];
+  let now = 0;
+  const wait = async (milliseconds: number) => (now += milliseconds);
+  const pace = new Pace(5, { now: () => now, wait });
+  const sender: Sender = {
+    rest: (milliseconds) => pace.rest(milliseconds),
+    send: async (request, patient) => {
+      await pace.turn();
+      if (!SAFE.test(request.method)) {
+        late.push({ at: now + lag, request });
+        return primary.client.send(request, patient);
+      }
+      while (late[0] !== undefined && late[0].at <= now) {
+        const { request: written } = late[0];
+        late.shift();
+        await replica.client.send(written);
+      }
+      return replica.client.send(request, patient);
+    },
+  };
+  try {
+    return await runCheck(sender, { ...WHOLE_CHECK, rate: 5 });
+  } finally {
+    for (const it of [primary, replica]) it.close();
   }
 }

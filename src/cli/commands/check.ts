@@ -1,12 +1,12 @@
 import { readJson } from '../../contract/json.ts';
 import { type CheckOptions, planCheck } from '../../deployment/check-plan.ts';
-import { type CheckReport, checkReport, isBroken } from '../../deployment/check-report.ts';
+import { checkReport, isBroken } from '../../deployment/check-report.ts';
 import { SAFE } from '../../deployment/deployment-client.ts';
 import { DEPLOYMENT_DEFAULTS } from '../../deployment/deployment-defaults.ts';
 import { runCheck } from '../../deployment/run-check.ts';
 import {
-  type CheckChange,
   changesSince,
+  type EarlierCheck,
   earlierCheck,
   savedConfig,
 } from '../../deployment/saved-check.ts';
@@ -29,7 +29,7 @@ import {
 import { jsonText, writeReport } from '../output/write-report.ts';
 import type { Command } from './command.ts';
 
-/** Exit code if the deployment breaks the document or has changed. */
+/** Exit code if the deployment breaks the document, has changed, or leaves open what was settled. */
 const DIFFERENT = 3;
 
 /** Checks a deployment: what the document leaves open, and what it prescribes. */
@@ -43,11 +43,11 @@ export const check: Command = async ({ positionals: [url], terminal, ...settings
     output.write(flags.json ? jsonText(plan) : renderPlan(plan, style));
     return 0;
   }
-  const compare = flags.against === undefined ? undefined : await comparison(flags.against);
+  const earlier = flags.against === undefined ? undefined : await earlierIn(flags.against);
   const requests = plan.reduce((sum, { times }) => sum + times, 0);
   const writing = plan.filter(({ method }) => !SAFE.test(method)).length;
   const changing = writing === 0 ? 'none of which write' : `${writing} of which write`;
-  const told = `up to ${counted(requests, 'request')}, ${changing}`;
+  const told = `up to ${counted(requests, 'request')}, ${changing}, and repeats of reads that fail or show no effect`;
   await askConsent(client.url, told, flags.yes, terminal);
   const keys = [
     keyOf(settings),
@@ -55,14 +55,14 @@ export const check: Command = async ({ positionals: [url], terminal, ...settings
     ...(flags['invalid-key'] ?? []),
   ];
   const seen = await workWith(client, 'check', keys, terminal, (progress) =>
-    runCheck(client, options, (ask, share) => progress(`${Math.floor(share * 100)}% ${ask.why}`)),
+    runCheck(client, options, (text, share) => progress(`${Math.floor(share * 100)}% ${text}`)),
   );
   const report = checkReport(seen, keys);
-  const changes = compare?.(report);
+  const changes = earlier && changesSince(earlier, report, flags['allow-unsettled'] ?? false);
   output.write(flags.json ? jsonText(report) : renderCheck(report, changes, style));
   if (flags.json) for (const it of changes ?? []) terminal.notices.write(notice(changeText(it)));
   write({ url: client.url.href, report, changes }, seen, flags);
-  return isBroken(report) || (changes?.length ?? 0) > 0 ? DIFFERENT : 0;
+  return isBroken(report) || changes?.some(({ fails }) => fails) ? DIFFERENT : 0;
 };
 
 function optionsOf(flags: Flags): CheckOptions {
@@ -83,13 +83,13 @@ function write(checked: CheckOutput, seen: Seen, { junit, html, save }: Flags): 
     writeReport('--save', save, jsonText(savedConfig(checked.report, seen, checked.url)));
 }
 
-/** Reads an earlier check, and returns what compares a later one with it. */
-async function comparison(file: string): Promise<(report: CheckReport) => readonly CheckChange[]> {
+/** Reads the verdicts of an earlier check. */
+async function earlierIn(file: string): Promise<EarlierCheck> {
   const read = await readText(file, SETTINGS_LIMIT);
   if (!read.ok) throw refusal('--against', `a JSON file at ${file}`, read.found);
   const parsed = readJson(file, read.text);
   if (!parsed.ok) throw new UsageError(`--against: ${parsed.problem}`);
   const earlier = earlierCheck(parsed.value);
-  if (earlier !== undefined) return (report) => changesSince(earlier, report);
+  if (earlier !== undefined) return earlier;
   throw refusal('--against', `a file from check --save or --json at ${file}`, 'other JSON');
 }

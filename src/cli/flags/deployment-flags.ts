@@ -69,6 +69,10 @@ export const DEPLOYMENT_FLAGS = {
     ['check'],
     'Compare with an earlier --save or --json file; exit with 3 if something changed.',
   ),
+  'allow-unsettled': toggle(
+    ['check'],
+    'Do not exit with 3 if this check leaves open what the --against file has settled.',
+  ),
   'unknown-status': one(
     choice(ORDER_STATUSES),
     'STATUS',

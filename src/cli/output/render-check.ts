@@ -44,8 +44,9 @@ export function renderCheck(
 }
 
 /** A change in words. */
-export function changeText({ subject, before, after }: CheckChange): string {
-  return `${subject}: ${before} before, ${after} now`;
+export function changeText({ subject, before, after, why }: CheckChange): string {
+  const reason = why === undefined ? '' : `: ${cut(why, LONGEST_REASON)}`;
+  return `${subject}: ${before} before, ${after} now${reason}`;
 }
 
 /** A verdict in words, or the option that it settled. */
@@ -70,9 +71,10 @@ function assumptionRow(verdict: AssumptionVerdict): string[] {
   return [verdict.id, verdictText(verdict), cut(verdict.why ?? '', LONGEST_REASON)];
 }
 
-function replyRow({ operation, status, verdict, differences = [] }: ReplyVerdict): string[] {
+function replyRow({ operation, status, verdict, differences = [], why }: ReplyVerdict): string[] {
   const told = differences.map((it) => cut(differenceText(it), LONGEST_REASON));
-  return [`${operation} ${status}`, verdictText({ verdict }), told.join('; ')];
+  const reasons = why === undefined ? told : [...told, cut(why, LONGEST_REASON)];
+  return [`${operation} ${status}`, verdictText({ verdict }), reasons.join('; ')];
 }
 
 /** A difference in words. */
@@ -131,7 +133,8 @@ export interface CheckOutput {
 /** A check as JUnit XML. What is open or was not tried is skipped; what is broken or changed fails. */
 export function checkJunit({ report: { assumptions, replies }, changes }: CheckOutput): string {
   const changed = (changes ?? []).map((it): TestCase => {
-    return { group: 'changes', name: it.subject, verdict: 'failure', message: changeText(it) };
+    const verdict = it.fails ? 'failure' : 'skipped';
+    return { group: 'changes', name: it.subject, verdict, message: changeText(it) };
   });
   return renderJunit([
     { name: 'documented replies', cases: replies.map(replyCase) },
@@ -140,7 +143,8 @@ export function checkJunit({ report: { assumptions, replies }, changes }: CheckO
   ]);
 }
 
-function replyCase({ operation, status, verdict, differences = [] }: ReplyVerdict): TestCase {
+function replyCase(reply: ReplyVerdict): TestCase {
+  const { operation, status, verdict, differences = [], why } = reply;
   const output = differences.map(differenceText).join('\n');
   const test = { group: operation, name: `${status}`, ...(output !== '' && { output }) };
   switch (verdict) {
@@ -149,7 +153,7 @@ function replyCase({ operation, status, verdict, differences = [] }: ReplyVerdic
     case 'different':
       return { ...test, verdict: 'failure', message: 'different from the document' };
     case 'not-tried':
-      return { ...test, verdict: 'skipped', message: 'not tried' };
+      return { ...test, verdict: 'skipped', message: why ?? 'not tried' };
   }
 }
 
@@ -199,8 +203,8 @@ function changesSection(changes: readonly CheckChange[]) {
   return section('Changes', cards, 'Nothing has changed.');
 }
 
-function replyCells({ operation, status, verdict, differences = [] }: ReplyVerdict) {
-  const told = differences.map((it) => markup`<p>${differenceText(it)}</p>`);
+function replyCells({ operation, status, verdict, differences = [], why = '' }: ReplyVerdict) {
+  const told = [...differences.map(differenceText), why].map((it) => markup`<p>${it}</p>`);
   const word = markup`<span class="${verdict === 'different' ? 'no' : ''}">${verdictText({ verdict })}</span>`;
   return [code(`${operation} ${status}`), word, told];
 }

@@ -26,7 +26,7 @@ export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
     asks: ['petsAgain', 'petsStill'],
     obstacle: (seen) => {
       const ids = idsOf(seen.get('petsAgain'));
-      if (ids === undefined) return 'GET /pets lists no ids';
+      if (ids === undefined) return seen.whyUnknown('petsAgain');
       const isSorted = isAscending(ids) || isAscending(ids.toReversed());
       return isSorted && ids.length < FEWEST_IN_ORDER
         ? `it needs at least ${FEWEST_IN_ORDER} animals, and ${ids.length} can be in order by chance`
@@ -38,22 +38,24 @@ export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
       shuffled: (seen) => {
         const ids = idsOf(seen.get('petsAgain')) ?? [];
         const isSorted = isAscending(ids) || isAscending(ids.toReversed());
-        return !isSorted && String(ids) === String(idsOf(seen.get('petsStill')));
+        return !isSorted && isSameAgain(seen);
       },
     },
     saw: (seen) => {
       const ids = idsOf(seen.get('petsAgain')) ?? [];
-      const again = String(ids) === String(idsOf(seen.get('petsStill')));
-      return `GET /pets?limit=100: ids ${ids.slice(0, 4).join(', ')}, …, ${again ? 'the same again' : 'a different order at the second call'}`;
+      const again = isSameAgain(seen) ? 'the same again' : 'a different order at the second call';
+      return `GET /pets?limit=100: ids ${ids.slice(0, 4).join(', ')}, …, ${again}`;
     },
   },
   'pets-paging': {
     asks: ['pets1'],
     also: ['nextPage'],
-    obstacle: (seen) =>
-      (seen.list('pets100')?.length ?? 0) < 2 && !hasTotal(seen)
-        ? 'it needs at least 2 animals'
-        : undefined,
+    obstacle: (seen) => {
+      const count = seen.list('pets100')?.length ?? 0;
+      return count < 2 && !hasTotal(seen)
+        ? (seen.whyNoList('pets100') ?? `it needs at least 2 animals, and there are ${count}`)
+        : undefined;
+    },
     options: {
       none: (seen) => !hasNext(seen) && !hasTotal(seen),
       cursor: (seen) =>
@@ -86,10 +88,11 @@ export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
     also: ['created'],
     obstacle: (seen) => {
       const [first, second] = createdIds(seen);
-      if (first === undefined || second === undefined) return 'no two animals could be created';
+      if (first === undefined) return seen.whyUnknown('create');
+      if (second === undefined) return seen.whyUnknown('createPending');
       return idIn(seen.get('created')?.record) === first || hasPassedSunset(seen)
         ? undefined
-        : 'the created animal cannot be read under its id';
+        : `the created animal cannot be read under its id: ${seen.whyUnknown('created')}`;
     },
     options: {
       next: (seen) => {
@@ -109,7 +112,7 @@ export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
     obstacle: (seen) =>
       announcing(seen)?.accepted || hasPassedSunset(seen) || announced(seen).length > 0
         ? undefined
-        : 'no animal could be read',
+        : `no animal could be read: ${seen.all('pet', 'created', 'unknownPet').join('; ')}`,
     options: {
       sent: (seen) => DEPRECATION.every(([name, valid]) => valid(headerOf(seen, name))),
       absent: (seen) => announced(seen).length === 0,
@@ -149,12 +152,24 @@ export function clockOf(seen: Seen): number | undefined {
 }
 
 export function notCreated(seen: Seen): string | undefined {
-  return seen.get('create')?.record === undefined ? 'no animal could be created' : undefined;
+  return idIn(seen.get('create')?.record) === undefined ? seen.whyUnknown('create') : undefined;
 }
 
 function idsOf(exchange: Exchange | undefined): bigint[] | undefined {
   const ids = exchange?.records?.flatMap((record) => idIn(record) ?? []);
   return ids && [...new Set(ids)];
+}
+
+/** Whether both lists have the same order. An animal that only one of them has may be new. */
+function isSameAgain(seen: Seen): boolean {
+  const [ids = [], again = []] = (['petsAgain', 'petsStill'] as const).map((name) =>
+    idsOf(seen.get(name)),
+  );
+  const common = ids.filter((id) => again.includes(id));
+  return (
+    2 * common.length > ids.length &&
+    String(common) === String(again.filter((id) => ids.includes(id)))
+  );
 }
 
 function isAscending(ids: readonly bigint[]): boolean {

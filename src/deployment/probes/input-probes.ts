@@ -13,8 +13,7 @@ export const INPUT_PROBES: Probes<keyof typeof INPUT> = {
   },
   'limit-out-of-range': {
     asks: ['limit0', 'limit101'],
-    obstacle: (seen) =>
-      total(seen) === undefined ? 'GET /pets?limit=100 lists nothing' : undefined,
+    obstacle: (seen) => seen.whyNoList('pets100'),
     options: {
       reject: (seen) => seen.refused('limit0') && seen.refused('limit101'),
       clamp: (seen) => lists(seen, 'limit0', 1) && lists(seen, 'limit101', 100),
@@ -30,7 +29,7 @@ export const INPUT_PROBES: Probes<keyof typeof INPUT> = {
       }
       const isEmpty = seen.list('unseenFilter')?.length === 0;
       return isEmpty && seen.get('createUnseenStatus') === undefined
-        ? 'an empty list can mean that any status is accepted; use --writes to find out'
+        ? `an empty list can mean that any status is accepted; ${seen.whyUnknown('createUnseenStatus')}`
         : undefined;
     },
     options: {
@@ -117,7 +116,7 @@ export const INPUT_PROBES: Probes<keyof typeof INPUT> = {
     obstacle: (seen) =>
       seen.status('petsNoKey') === 401 && seen.refused('limitText')
         ? undefined
-        : 'a missing key and a wrong limit are not both refused on their own',
+        : `a missing key and a wrong limit are not both refused on their own: ${seen.all('petsNoKey', 'limitText').join('; ')}`,
     options: {
       'auth-first': (seen) => seen.status('limitTextNoKey') === 401,
       'input-first': (seen) => seen.refused('limitTextNoKey'),

@@ -45,8 +45,7 @@ export const INVENTORY_PROBES: Probes<keyof typeof INVENTORY> = {
   'animal-follows-stock': {
     asks: ['stock5', 'petAt5', 'stock0', 'petAt0'],
     obstacle: (seen) =>
-      noStock(seen) ??
-      (seen.status('petAt5') === 200 ? undefined : 'the animal cannot be read after the change'),
+      noStock(seen) ?? (seen.status('petAt5') === 200 ? undefined : seen.whyUnknown('petAt5')),
     options: {
       no: (seen) => String(followed(seen)) === 'pending,pending',
       yes: (seen) => String(followed(seen)) === 'available,sold',
@@ -65,7 +64,7 @@ export function createdEntry(
 
 function noInventory(seen: Seen): string | undefined {
   const entries = seen.list('inventoryCreated');
-  if (entries === undefined) return 'GET /inventory lists nothing';
+  if (entries === undefined) return seen.whyUnknown('inventoryCreated');
   if (idsOf(entries, 'petId').length < entries.length) return 'GET /inventory lists no petIds';
   const ids = seen.all('create', 'createPending').map(({ record }) => idIn(record));
   if (ids.some((id) => roundedTwin(seen, 'inventoryCreated', id) !== undefined)) {
@@ -81,7 +80,7 @@ function noInventory(seen: Seen): string | undefined {
 function noStock(seen: Seen): string | undefined {
   return seen.get('stock5')?.accepted
     ? undefined
-    : 'a created animal has no inventory entry to set';
+    : `the stock of a created animal cannot be set: ${seen.whyUnknown('stock5')}`;
 }
 
 function stockStatuses(seen: Seen): unknown[] {

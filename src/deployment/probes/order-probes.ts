@@ -8,7 +8,10 @@ import type { Probes } from './probe-shape.ts';
 export const ORDER_PROBES: Probes<keyof typeof ORDERS> = {
   'order-status-field': {
     asks: ['orders'],
-    obstacle: (seen) => (listed(seen).length === 0 ? 'there is no order' : undefined),
+    obstacle: (seen) =>
+      listed(seen).length === 0
+        ? (seen.whyNoList('orders') ?? 'GET /store/orders lists no order')
+        : undefined,
     options: {
       hidden: (seen) => listed(seen).every((order) => order.status === undefined),
       shown: (seen) => listed(seen).some((order) => typeof order.status === 'string'),
@@ -20,9 +23,8 @@ export const ORDER_PROBES: Probes<keyof typeof ORDERS> = {
     any: true,
     obstacle: (seen) => {
       if (listed(seen).some(isCancelled)) return undefined;
-      if (seen.list('ordersCancelled') === undefined) {
-        return 'no order was cancelled; use --writes and --cancel ID';
-      }
+      const why = seen.whyNoList('orders', 'ordersCancelled');
+      if (why !== undefined) return why;
       return isListed(seen, 'orders') ? undefined : 'no order that was cancelled was listed before';
     },
     options: {
@@ -44,7 +46,7 @@ export const ORDER_PROBES: Probes<keyof typeof ORDERS> = {
     any: true,
     obstacle: (seen) =>
       conflicts(seen).length === 0
-        ? 'no 409 was seen; --shipped ID names an order for it'
+        ? `no 409 was seen; --shipped ID names an order for it: ${conflictReplies(seen).join('; ')}`
         : undefined,
     options: {
       error: (seen) => conflicts(seen).every((it) => conflictBody(it) === 'error'),
@@ -62,7 +64,8 @@ export const ORDER_PROBES: Probes<keyof typeof ORDERS> = {
     obstacle: (seen) =>
       duePending(seen) || dueCancels(seen).length > 0
         ? undefined
-        : 'it needs a clock: no pending order is known whose shipDate has passed',
+        : (seen.whyNoList('orders') ??
+          'it needs a clock: no pending order is known whose shipDate has passed'),
     options: {
       manual: (seen) =>
         duePending(seen) ||
@@ -75,7 +78,8 @@ export const ORDER_PROBES: Probes<keyof typeof ORDERS> = {
     asks: ['cancel', 'inventoryCancelled'],
     obstacle: (seen) =>
       restocks(seen).length === 0
-        ? 'no order was cancelled that has a petId, a quantity and an inventory entry'
+        ? (seen.whyNoList('orders', 'inventoryCancelled') ??
+          'no order was cancelled that has a petId, a quantity and an inventory entry')
         : undefined,
     options: {
       no: (seen) => restocks(seen).every(({ before, after }) => after === before),
@@ -111,14 +115,17 @@ function againGets(seen: Seen, status: number): boolean {
 }
 
 function conflicts(seen: Seen): readonly Exchange[] {
-  const names = ['cancelShipped', 'cancelAgain', 'cancelCancelled', 'cancel'] as const;
-  return seen.all(...names).filter(({ status }) => status === 409);
+  return conflictReplies(seen).filter(({ status }) => status === 409);
+}
+
+function conflictReplies(seen: Seen): readonly Exchange[] {
+  return seen.all('cancelShipped', 'cancelAgain', 'cancelCancelled', 'cancel');
 }
 
 function conflictBody(exchange: Exchange): 'error' | 'empty' | 'problem' | 'other' {
   const { json, reply } = exchange;
   if (reply.body.length === 0) return 'empty';
-  const type = exchange.header('content-type') ?? '';
+  const type = exchange.header('content-type')?.toLowerCase() ?? '';
   if (type.startsWith('application/problem+json')) return 'problem';
   return type.startsWith('application/json') && isObject(json) && 'code' in json
     ? 'error'
@@ -149,8 +156,8 @@ interface Restock {
 }
 
 /** What cancelling did to the entries of the orders' animals. */
-function restocks(seen: Seen): Restock[] {
-  const before = seen.list('inventoryKept') ?? seen.list('inventory');
+export function restocks(seen: Seen): Restock[] {
+  const before = seen.list('inventoryCreated') ?? seen.list('inventory');
   const after = seen.list('inventoryCancelled');
   const added = new Map<bigint, number>();
   for (const { order } of cancelled(seen)) {

@@ -11,7 +11,7 @@ export const WIRE_PROBES: Probes<keyof typeof WIRE> = {
     asks: ['createReadOnly'],
     also: ['petsReadOnly'],
     obstacle: (seen) =>
-      seen.status('petsReadOnly') === 200 ? undefined : 'the read-only key is refused everywhere',
+      seen.status('petsReadOnly') === 200 ? undefined : seen.whyUnknown('petsReadOnly'),
     options: {
       ignored: (seen) => seen.get('createReadOnly')?.accepted === true,
       403: (seen) => seen.status('createReadOnly') === 403,
@@ -20,7 +20,7 @@ export const WIRE_PROBES: Probes<keyof typeof WIRE> = {
   'auth-challenge': {
     asks: ['petsNoKey'],
     obstacle: (seen) =>
-      seen.status('petsNoKey') === 401 ? undefined : 'a missing key gets no 401',
+      seen.status('petsNoKey') === 401 ? undefined : seen.whyUnknown('petsNoKey'),
     options: {
       sent: (seen) => challenges(seen).every((value) => /^bearer\b/i.test(value ?? '')),
       absent: (seen) => challenges(seen).every((value) => value === undefined),
@@ -75,7 +75,9 @@ export const WIRE_PROBES: Probes<keyof typeof WIRE> = {
   'absent-optionals': {
     asks: ['pets100', 'orders'],
     obstacle: (seen) =>
-      optionals(seen).length === 0 ? 'every listed record has all of its fields' : undefined,
+      optionals(seen).length === 0
+        ? (seen.whyNoList('pets100', 'orders') ?? 'every listed record has all of its fields')
+        : undefined,
     options: {
       omitted: (seen) => optionals(seen).every((value) => value === undefined),
       null: (seen) => optionals(seen).every((value) => value === null),
@@ -84,7 +86,10 @@ export const WIRE_PROBES: Probes<keyof typeof WIRE> = {
   },
   'date-format': {
     asks: ['orders'],
-    obstacle: (seen) => (dates(seen).length === 0 ? 'no order has a shipDate' : undefined),
+    obstacle: (seen) =>
+      dates(seen).length === 0
+        ? (seen.whyNoList('orders') ?? 'no order in GET /store/orders has a shipDate')
+        : undefined,
     options: {
       'utc-seconds': (seen) => dates(seen).every((date) => /T\d\d:\d\d:\d\dZ$/.test(date)),
       'utc-millis': (seen) => dates(seen).every((date) => /T\d\d:\d\d:\d\d\.\d{3}Z$/.test(date)),
