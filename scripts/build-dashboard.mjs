@@ -7,6 +7,7 @@ import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { pure } from './import-direction.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = 'src/dashboard';
@@ -48,12 +49,15 @@ export async function buildDashboard() {
 }
 
 /**
- * The page may import types of the server, which leave nothing in the bundle.
+ * The page may import types of the server, which leave nothing in the bundle, and pure modules.
  * @param {import('esbuild').Metafile} metafile
  */
 function refuseServerCode({ inputs }) {
   const strangers = Object.keys(inputs).filter(
-    (file) => file.startsWith('src/') && !file.startsWith(`${sources}/`),
+    (file) =>
+      file.startsWith('src/') &&
+      !file.startsWith(`${sources}/`) &&
+      !pure.some((name) => file === `src/${name}`),
   );
   if (strangers.length > 0) {
     throw new Error(`The dashboard imports code of the server: ${strangers.join(', ')}`);

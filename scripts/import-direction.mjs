@@ -11,6 +11,7 @@ export const parts = [
   'package.ts',
   'defaults.ts',
   'words.ts',
+  'curl.ts',
   'error-code.ts',
   'read-text.ts',
   'work.ts',
@@ -35,11 +36,14 @@ export const parts = [
   'index.ts',
 ];
 
+/** Modules that run in a browser too. */
+export const pure = ['curl.ts'];
+
 /**
- * The dashboard is a client of the control API: it imports the types of records and replies.
- * scripts/build-dashboard.mjs refuses any code of the server.
+ * The dashboard is a client of the control API: it imports the types of records and replies, and pure
+ * modules. scripts/build-dashboard.mjs refuses any other code of the server.
  */
-const forDashboard = ['contract/records.ts', 'control/control-shapes.ts'];
+const forDashboard = [...pure, 'contract/records.ts', 'control/control-shapes.ts'];
 
 /** @param {string} part */
 export function mayImport(part) {

@@ -81,8 +81,3 @@ export function problemText({ place, path, expected, found }: Told): string {
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
-
-/** Text quoted for a POSIX shell. */
-export function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}

@@ -5,8 +5,9 @@ import { ContentError } from '../read-text.ts';
 import { ScenarioError } from '../scenario/scenario-error.ts';
 import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server.ts';
 import { LogError } from '../store/log/change-log.ts';
+import { describe } from '../words.ts';
 import { Failure, UsageError } from './failures.ts';
-import type { Settings } from './input/given.ts';
+import { refusal, type Settings } from './input/given.ts';
 import type { ServeSettings } from './input/settings.ts';
 
 /**
@@ -46,6 +47,13 @@ function explain(error: unknown, settings: ServeSettings, given: Settings): neve
   if (error instanceof CertificateError) {
     throw new UsageError(`the certificate cannot be used\n${error.message}`, { cause: error });
   }
+  if (NO_ADDRESS.has(codeOf(error) ?? '')) {
+    const expected = 'an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all';
+    throw refusal(given.originOf('host'), expected, describe(settings.host));
+  }
+  if (error instanceof LogError && NO_FILE.has(codeOf(error.cause) ?? '')) {
+    throw new UsageError(`${given.originOf('db')}: ${error.message}`, { cause: error });
+  }
   const why = error instanceof LogError ? error.message : whyNot(settings, error);
   throw new Failure(why, { cause: error });
 }
@@ -63,16 +71,18 @@ function brokenFile({ problems }: ContentError, settings: ServeSettings, given: 
     : 'the fixture of a scenario';
 }
 
+/** Node's error codes for a host that it cannot listen on. */
+const NO_ADDRESS: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN']);
+
+/** Node's error codes for a path that no file can have. */
+const NO_FILE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);
+
 function whyNot({ host, port }: ServeSettings, error: unknown): string {
   switch (codeOf(error)) {
     case 'EADDRINUSE':
       return `port ${port} of ${host} is taken: stop the program that listens there, or choose another port with --port (0 picks a free one)`;
     case 'EACCES':
       return `no permission to listen on port ${port} of ${host}: choose one above 1023 with --port (0 picks a free one)`;
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return `${host} is not an address of this machine: choose another with --host (127.0.0.1, or 0.0.0.0 for all)`;
     default:
       throw error;
   }

@@ -128,6 +128,9 @@ export class Findings {
     if (OPERATIONS[call.operation].method === 'DELETE' && hasContent(call)) {
       found = plus(found, 'unexpected-body', 'A DELETE was sent with a body.');
     }
+    if (reply?.unknownPreference !== undefined) {
+      found = plus(found, 'unknown-preference', `${reply.unknownPreference}.`);
+    }
     // A documented success does not depend on unknown inputs.
     const isSuccess = reply !== undefined && reply.status < 400;
     if (!(isSuccess && reply.basis.kind === 'documented')) {

@@ -1,6 +1,7 @@
 import type { KnownReply } from '../contract/cases.ts';
 import { DEFAULT_URL } from '../contract/default-url.ts';
 import { operationShape } from '../contract/operations.ts';
+import { curlCommand } from '../curl.ts';
 
 /**
  * A curl command that gets a reply.
@@ -13,8 +14,13 @@ export function howToGet(
   key = 'demo-key',
 ): string {
   const { method, path } = operationShape(operation);
-  const headers =
-    status === 401 ? '' : ` -H 'Authorization: Bearer ${key}' -H 'Prefer: code=${status}'`;
-  const target = `${url}${path.replaceAll(/\{\w+\}/g, '1')}`;
-  return `curl -i${method === 'GET' ? '' : ` -X ${method}`}${headers} ${target}`;
+  const headers = [
+    ['Authorization', `Bearer ${key}`],
+    ['Prefer', `code=${status}`],
+  ] as const;
+  return curlCommand({
+    method,
+    url: `${url}${path.replaceAll(/\{\w+\}/g, '1')}`,
+    headers: status === 401 ? [] : headers,
+  });
 }

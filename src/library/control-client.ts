@@ -82,10 +82,17 @@ export class ControlClient {
 
   #gone(cause: unknown): never {
     const code = codeOf(cause) ?? codeOf(Object(cause).cause) ?? '';
-    const why = UNTRUSTED.test(code)
-      ? `the certificate of ${this.url} is not trusted: pass it as \`ca\`, or its file with --ca`
-      : `no petstore-mock answers at ${this.url}: is it running?`;
-    throw new Error(why, { cause });
+    throw new Error(this.#whyGone(code), { cause });
+  }
+
+  #whyGone(code: string): string {
+    if (UNTRUSTED.test(code)) {
+      return `the certificate of ${this.url} is not trusted: pass it as \`ca\`, or its file with --ca`;
+    }
+    if (NO_TLS.test(code)) {
+      return `the server at ${this.url} speaks plain HTTP: use a base URL with http:// instead of https://`;
+    }
+    return `no petstore-mock answers at ${this.url}: is it running?`;
   }
 
   async #send(method: Method, path: string, body: object | undefined) {
@@ -115,6 +122,9 @@ export class ControlClient {
 
 /** Node's error codes for a certificate without a trusted issuer. */
 const UNTRUSTED = /SELF_SIGNED_CERT|UNABLE_TO_(?:GET_ISSUER|VERIFY)/;
+
+/** Node's error codes for a server that answers a TLS handshake with something else. */
+const NO_TLS = /^(?:EPROTO|ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST))$/;
 
 /** Taken when this module is loaded. */
 const fetchNow: Fetch = globalThis.fetch;

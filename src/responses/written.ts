@@ -1,4 +1,4 @@
-import { shellQuoted } from '../words.ts';
+import { curlCommand } from '../curl.ts';
 import { type Listed, repeatable, type Step, titleOf, WAY_NAMES } from './listed.ts';
 
 /** Longer bodies are not written into a file. */
@@ -28,24 +28,21 @@ export function curlLines(replies: readonly Listed[], origin: string): string {
   const blocks = walksOf(replies).map(({ title, steps, status }) => {
     const lines = steps.map((step, index) =>
       index < steps.length - 1
-        ? `${curlOf(step, origin, 'curl -s -o /dev/null')}\n`
-        : `${curlOf(step, origin, 'curl -i')}  # ${status}\n`,
+        ? `${curlOf(step, origin, ['-s', '-o', '/dev/null'])}\n`
+        : `${curlOf(step, origin, ['-i'])}  # ${status}\n`,
     );
     return `# ${title}\n${lines.join('')}`;
   });
   return blocks.join('\n');
 }
 
-function curlOf({ method, path, headers, body, times }: Step, origin: string, curl: string) {
-  const line = [
-    curl,
-    ...(method === 'GET' ? [] : ['-X', method]),
-    ...Object.entries(headers).flatMap(([name, value]) => ['-H', shellQuoted(`${name}: ${value}`)]),
-    ...(typeof body === 'string' ? ['-d', shellQuoted(body)] : []),
-    ...(typeof body === 'number' ? ['--data-binary', '@-'] : []),
-    shellQuoted(`${origin}${path}`),
-  ].join(' ');
-  if (typeof body === 'number') return `head -c ${body} /dev/zero | ${line}`;
+function curlOf({ method, path, headers, body, times }: Step, origin: string, options: string[]) {
+  const request = { method, url: `${origin}${path}`, headers: Object.entries(headers) };
+  if (typeof body === 'number') {
+    const line = curlCommand(request, [...options, '--data-binary', '@-']);
+    return `head -c ${body} /dev/zero | ${line}`;
+  }
+  const line = curlCommand({ ...request, body }, options);
   return times === 1 ? line : `for n in $(seq ${times}); do ${line}; done`;
 }
 

@@ -11,8 +11,10 @@ export type Preferred =
   /** Why a preference cannot be used; if `strict`, it fails the request (RFC 7240, section 4.4). */
   | { readonly wrong: string; readonly strict: boolean };
 
-/** One preference: a name and a value, quoted or not. Its parameters are ignored. */
-const PREFERENCE = /(?:^|,)\s*(code|scenario|handling)\s*=\s*(?:"([^"]*)"|([^\s,;"]+))/gi;
+/** One preference: a name, and a value that may be quoted. Its parameters are ignored. */
+const PREFERENCE = /(?:^|,)\s*([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;"]+)))?/g;
+
+const NAMES = ['code', 'scenario', 'handling'];
 
 const STATUS = /^[2-5]\d\d$/;
 
@@ -35,7 +37,10 @@ export async function readPrefer(header: string): Promise<Preferred | undefined>
     const found = JSON.stringify(code.slice(0, 60));
     return { wrong: `Prefer: code: expected a status from 200 to 599, found ${found}`, strict };
   }
-  if (scenario === undefined) return undefined;
+  if (scenario === undefined) {
+    const wrong = [...given.keys()].flatMap(misnamed)[0];
+    return wrong === undefined ? undefined : { wrong, strict };
+  }
   // Imported here, since few requests ask for a scenario.
   const { loadScenarios } = await import('../scenario/load-scenario.ts');
   if (!SCENARIO_NAMES.some((it) => it === scenario)) {
@@ -50,4 +55,11 @@ export async function readPrefer(header: string): Promise<Preferred | undefined>
     BOOKS.set(scenario, book);
   }
   return { scenario, book: await book };
+}
+
+/** What is wrong with a name that was probably meant to be one of ours. HTTP has many others. */
+function misnamed(name: string): string[] {
+  if (NAMES.includes(name)) return [];
+  const hint = /status/.test(name) ? ' (did you mean code?)' : suggest(name, NAMES);
+  return hint === '' ? [] : [`Prefer: the mock knows no preference ${describe(name)}${hint}`];
 }

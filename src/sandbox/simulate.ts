@@ -47,8 +47,9 @@ function demandedOutcome(world: World, call: Call, preferred: Preferred): Outcom
     return { kind: 'reply', reply, delay: 0, decision };
   }
   if ('wrong' in preferred && preferred.strict) {
-    const reply = errorReply(new Grounds(world.choices), 'invalid_input', 400, preferred.wrong);
-    return { kind: 'reply', reply, delay: 0 };
+    const { wrong } = preferred;
+    const reply = errorReply(new Grounds(world.choices), 'invalid_input', 400, wrong);
+    return { kind: 'reply', reply: { ...reply, unknownPreference: wrong }, delay: 0 };
   }
   return undefined;
 }
@@ -79,9 +80,10 @@ function applied(reply: Reply, preference: string): Reply {
   return { ...reply, headers: [...reply.headers, 'Preference-Applied', preference] };
 }
 
-/** Adds a remark to the reasons for a reply; the log and the journal show it. */
+/** Adds what is wrong with a preference to the reasons for a reply; it becomes a finding too. */
 function noted(reply: Reply, remark: string): Reply {
-  return { ...reply, reason: reply.reason === undefined ? remark : `${reply.reason}; ${remark}` };
+  const reason = reply.reason === undefined ? remark : `${reply.reason}; ${remark}`;
+  return { ...reply, reason, unknownPreference: remark };
 }
 
 /** Whether a decision wants the service's own reply, or at least its effect. */

@@ -83,6 +83,8 @@ export function parseScenario(file: string, format: 'json' | 'yaml', text: strin
   // Later errors follow from the first.
   const [error] = [...document.errors, ...document.warnings];
   if (error !== undefined) {
+    const deep = tooDeepAfter(source, lines.linePos(error.pos[0]).line);
+    if (deep !== undefined) return { problems: [`${file}:${deep}`], placeOf };
     const multiple = error.code === 'MULTIPLE_DOCS';
     const message = multiple ? 'One document in a file' : error.message.replace(/\s+/g, ' ');
     return { problems: [`${place(error.pos[0])}: expected YAML: ${message}`], placeOf };
@@ -92,6 +94,34 @@ export function parseScenario(file: string, format: 'json' | 'yaml', text: strin
     broken ??= `${place(startOf(node))}: expected ${expected}, found ${found}`;
   });
   return broken === undefined ? { value, problems, placeOf } : { problems: [broken], placeOf };
+}
+
+/**
+ * The line, at or below a syntax error, that is indented below a line that has a value already. The
+ * parser blames the line above, or the next one of the same depth.
+ */
+function tooDeepAfter(source: string, line: number): string | undefined {
+  const filled = source
+    .split('\n')
+    .map((text, index) => ({ text: text.trimEnd(), number: index + 1 }))
+    .filter(({ text }) => !/^\s*(?:#|$)/.test(text));
+  const at = filled.findIndex(({ number }) => number >= line);
+  return deeper(filled[at - 1], filled[at]) ?? deeper(filled[at], filled[at + 1]);
+}
+
+interface Line {
+  readonly text: string;
+  readonly number: number;
+}
+
+function deeper(above: Line | undefined, below: Line | undefined): string | undefined {
+  if (above === undefined || below === undefined) return undefined;
+  const [, indent = '', value = ''] = /^([\s-]*)[^\s:]+: +([^\s#|>&].*)$/.exec(above.text) ?? [];
+  const continues = /^[{["']/.test(value) && !/[}\]"']$/.test(value);
+  const column = below.text.search(/\S/);
+  if (value === '' || continues || column <= indent.length) return undefined;
+  const told = `line ${above.number}, which has a value already: ${describe(above.text.trim())}`;
+  return `${below.number}:${column + 1}: this line is indented below ${told}`;
 }
 
 /** A number in JSON syntax is exact, as in JSON. YAML's own tags read all others. */

@@ -76,6 +76,8 @@ export interface Reply {
   readonly records?: Iterable<readonly ShownRecord[]> | undefined;
   /** Why the call failed. The body need not say it. */
   readonly reason?: string | undefined;
+  /** Why the request's `Prefer` could not be followed. */
+  readonly unknownPreference?: string | undefined;
   /** Only of a deployment's reply. */
   readonly comparison?: Comparison | undefined;
 }

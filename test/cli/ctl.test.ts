@@ -152,6 +152,9 @@ describe('ctl', () => {
     [['shipp', '1'], 2, 'ctl: expected an action, found "shipp" (did you mean ship?)'],
     [['ship'], 2, 'ctl ship: expected ORDER, found nothing'],
     [['clock', '30d'], 2, /expected an instant, \+DURATION such as \+P30D, or real, found "30d"/],
+    [['clock', '+30D'], 2, /found "\+30D" \(did you mean \+P30D\?\)$/],
+    [['clock', '90m'], 2, /found "90m" \(did you mean \+PT90M\?\)$/],
+    [['get', 'pets'], 2, /found "pets" \(did you mean animals\?\)$/],
     [['ship', 'one'], 2, 'ctl: expected the id of a record, found "one"'],
     [['ship', '99'], 1, 'there is no order with the id 99'],
     [['set', 'orders', '1', 'state=shipped'], 2, /found "state" \(did you mean status\?\)/],
@@ -167,6 +170,20 @@ describe('ctl', () => {
     const [, said = ''] = /^petstore-mock: (.*)\n$/.exec(ended.stderr) ?? [];
     if (typeof reason === 'string') expect(said).toBe(reason);
     else expect(said).toMatch(reason);
+  });
+
+  test('says which protocol the server speaks', async () => {
+    const { mock } = sandbox();
+    const url = mock.url.replace('http:', 'https:');
+    const { code, stderr } = await runInProcess(['ctl', 'use', '--url', url]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('use a base URL with http://')]);
+    const health = await runInProcess(['health', '--url', url]);
+    expect(health.stderr).toContain('does it speak plain HTTP?');
+    const secure = await startPetstoreMock({ tls: true });
+    onTestFinished(() => secure.stop());
+    const plain = secure.url.replace('https:', 'http:');
+    const refused = await runInProcess(['ctl', 'use', '--url', plain]);
+    expect(refused.stderr).toContain('use a base URL with https://');
   });
 
   test('reports that no server is running', async () => {

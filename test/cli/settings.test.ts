@@ -242,6 +242,19 @@ describe('a flag wins over a variable, a variable over the file, the file over t
   });
 });
 
+test('a key and a control token count beside the address of a running server', async () => {
+  const env = {
+    PETSTORE_MOCK_URL: 'http://127.0.0.1:4010/v1',
+    PETSTORE_MOCK_KEY: 'own-key',
+    PETSTORE_MOCK_CONTROL_TOKEN: 'own-token',
+    PETSTORE_MOCK_CA: '/ca.pem',
+  };
+  expect(await settingsOf({ env })).toMatchObject({
+    keys: { valid: ['own-key'] },
+    controlToken: 'own-token',
+  });
+});
+
 describe('variables that are not flags are ignored', () => {
   test.each([
     ['an empty variable', { PETSTORE_MOCK_PORT: '' }],

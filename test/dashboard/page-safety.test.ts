@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import { describeDashboard } from '../helpers/dashboard.ts';
 
@@ -22,6 +23,40 @@ describeDashboard('the page', (open) => {
     expect(await page.evaluate('window.hacked')).toBeUndefined();
     expect(await page.locator('img, main script').count()).toBe(0);
     expect(complaints).toEqual([]);
+  });
+
+  test('copies as curl only what can be sent to its server again', async () => {
+    const { page } = await open();
+    const { port, origin } = new URL(page.url());
+    const sandbox = page.url().split('/')[3];
+    const send = (method: string, target: string, body?: string) =>
+      new Promise<unknown>((resolve, reject) => {
+        const headers = {
+          Authorization: `Bearer demo-key${sandbox}`,
+          'Mock-Sandbox': `${sandbox}`.slice(1),
+        };
+        const options = { port, host: '127.0.0.1', method, path: target, headers, agent: false };
+        const sent = request(options, (reply) => reply.resume().on('end', resolve));
+        sent.on('error', reject).end(body);
+      });
+    await send('GET', '//other.example/v1/pets');
+    await send('GET', 'http://other.example/v1/pets');
+    await send('POST', '/v1/pets', '@/etc/hostname');
+    await send('POST', '/v1/pets', 'a'.repeat(5_000));
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const copied = async (number: number) => {
+      await page.getByRole('link', { name: `Exchange ${number}`, exact: true }).click();
+      await page.getByRole('heading', { name: `Exchange ${number}`, exact: true }).waitFor();
+      const button = page.getByRole('button', { name: 'Copy as curl' });
+      if (await button.isDisabled()) return undefined;
+      await button.click();
+      await page.getByText('Copied.').waitFor();
+      return page.evaluate<string>('navigator.clipboard.readText()');
+    };
+    expect(await copied(1)).toMatch(new RegExp(` ${origin}//other.example/v1/pets$`));
+    expect(await copied(2)).toBeUndefined();
+    expect(await copied(3)).toContain(" --data-raw '@/etc/hostname' ");
+    expect(await copied(4)).toBeUndefined();
   });
 
   test('contacts only its server, and respects its policy', async () => {

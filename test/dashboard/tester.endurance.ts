@@ -26,7 +26,7 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByText('Copied.').waitFor();
     const copied = await page.evaluate<string>('navigator.clipboard.readText()');
     expect(copied).toContain(
-      "-X DELETE -H 'Authorization: Bearer demo-key' -H 'x-trace: one' 'http",
+      "-X DELETE -H 'Authorization: Bearer demo-key' -H 'x-trace: one' http",
     );
   });
 

@@ -9,6 +9,7 @@ interface Step {
   readonly path: string;
   readonly key?: string;
   readonly body?: string;
+  readonly prefer?: string;
 }
 
 /** Reads `GET /pets`, with a body behind it where there is one. */
@@ -31,9 +32,10 @@ afterAll(() => {
   for (const agent of agents) agent.destroy();
 });
 
-function send(server: RunningServer, { method, path, key, body }: Step, agent: Agent) {
+function send(server: RunningServer, { method, path, key, body, prefer }: Step, agent: Agent) {
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
     const headers: Record<string, string> = { authorization: `Bearer ${key ?? 'demo-key'}` };
+    if (prefer !== undefined) headers.prefer = prefer;
     if (body !== undefined) {
       headers['content-type'] = 'application/json';
       headers['content-length'] = String(Buffer.byteLength(body));
@@ -177,6 +179,19 @@ const FOUND: Readonly<Record<string, readonly Case[]>> = {
       does: 'cancels with a body',
       steps: [step('DELETE /store/orders/1 {}')],
       message: /DELETE was sent with a body/,
+    },
+  ],
+  'unknown-preference': [
+    {
+      does: 'mistypes a scenario in Prefer',
+      steps: [step('GET /pets', { prefer: 'scenario=outrage' })],
+      message: /found "outrage" \(did you mean outage\?\)\.$/,
+    },
+    {
+      does: 'mistypes the name of a preference, in front of a deployment too',
+      deployment: {},
+      steps: [step('GET /store/orders', { prefer: 'status=401' })],
+      message: /"status" \(did you mean code\?\)\.$/,
     },
   ],
 };

@@ -166,6 +166,7 @@ describe('Prefer', () => {
 
   test.each([
     'return=minimal',
+    'wait=10, respond-async; x="code=409"',
     'code=abc',
     'code=999',
     'scenario=nothing',
@@ -180,14 +181,19 @@ describe('Prefer', () => {
   test.each([
     ['code=999', 'Prefer: code: expected a status from 200 to 599, found "999"'],
     ['scenario=outtage', 'expected a shipped scenario, found "outtage" (did you mean outage?)'],
+    ['scenario', 'expected a shipped scenario, found ""'],
+    ['status=401', 'Prefer: the mock knows no preference "status" (did you mean code?)'],
+    ['return=minimal, scenari=slow', 'no preference "scenari" (did you mean scenario?)'],
   ])(
-    '%s is explained in the journal, and gets 400 with handling=strict',
+    '%s is explained in the journal, is a finding, and gets 400 with handling=strict',
     async (preference, why) => {
       const { port } = await start();
       const ask = asker(port);
       await ask('GET', '/pets', { headers: { Prefer: preference } });
       const { json } = await asker(port, '/__mock')('GET', '/requests');
-      expect(json).toMatchObject({ exchanges: [{ why: [expect.stringContaining(why)] }] });
+      const finding = { code: 'unknown-preference', message: expect.stringContaining(why) };
+      const explained = { why: [expect.stringContaining(why)], findings: [finding] };
+      expect(json).toMatchObject({ exchanges: [explained] });
       const strict = await ask('GET', '/pets', {
         headers: { Prefer: `handling=strict, ${preference}` },
       });

@@ -48,6 +48,24 @@ describe('a problem is reported with line, column, what was expected and what wa
 describe('invalid YAML and JSON is refused', () => {
   test.each([
     ['an open array', 'yaml', 'rules: [', 'FILE:1:9: expected YAML: Flow sequence in block'],
+    [
+      'a line that is indented too deep',
+      'yaml',
+      'rules:\n  - on: listPets\n\n      reply: { status: 503 }\n',
+      'FILE:4:7: this line is indented below line 2, which has a value already: "- on: listPets"',
+    ],
+    [
+      'a name that is indented too deep',
+      'yaml',
+      'assume:\n  cors: absent\n    cancel-again: "404"\n',
+      'FILE:3:5: this line is indented below line 2, which has a value already: "cors: absent"',
+    ],
+    [
+      'a method and a path in place of an operation',
+      'yaml',
+      'rules: [{ on: [DELETE /v1/store/orders/7], fault: close }]',
+      'FILE:1:16: $.rules[0].on[0]: expected listPets, createPet, getPet, listInventory, updateInventory, listOrders or cancelOrder, found "DELETE /v1/store/orders/7" (did you mean cancelOrder?)',
+    ],
     ['an unknown type', 'yaml', 'a: !date 1', 'FILE:1:4: expected YAML: Unresolved tag: !date'],
     ['two documents', 'yml', 'a: 1\n---\nb: 1', 'FILE:2:1: expected YAML: One document in a file'],
     [

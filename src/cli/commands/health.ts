@@ -35,6 +35,9 @@ function serverOf({ flags, originOf }: Settings): string {
   throw refusal(originOf('host'), 'a host name', describe(host));
 }
 
+/** Node's error codes for a server that answers a TLS handshake with something else. */
+const NO_TLS = /^(?:EPROTO|ERR_SSL_)/;
+
 /** @param verified whether to verify the certificate; the request carries no secret */
 async function statusOf(
   url: URL,
@@ -52,7 +55,7 @@ async function statusOf(
     request.on('error', (error) => {
       const why = signal.aborted
         ? `within ${milliseconds} ms`
-        : `(${codeOf(error) ?? error.message})`;
+        : `(${codeOf(error) ?? error.message})${NO_TLS.test(codeOf(error) ?? '') ? '; does it speak plain HTTP?' : ''}`;
       reject(new Failure(`no answer from ${url} ${why}`, { cause: error }));
     });
   });

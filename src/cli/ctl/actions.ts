@@ -29,6 +29,13 @@ export interface Action {
   readonly run: (client: ControlClient, words: readonly string[], flags: Flags) => Promise<Result>;
 }
 
+/** A hint for a duration without the letters of ISO 8601, such as `+30d` or `2h`. */
+function meantDuration(text: string): string {
+  const [, sign = '', days, hours] = /^\+?(-?)(?:(\d+[wd])|((?:\d+[hms])+))$/i.exec(text) ?? [];
+  const duration = days ?? (hours && `T${hours}`);
+  return duration === undefined ? '' : ` (did you mean +${sign}P${duration.toUpperCase()}?)`;
+}
+
 /** Exchanges that `requests` prints unless `limit` says otherwise. */
 const LATEST = 20;
 
@@ -102,11 +109,12 @@ const ACTIONS = {
     summary: 'Set the clock, move it, freeze it, or show it.',
     async run(client, [to], { freeze }) {
       const duration = to?.startsWith('+') ? to.slice(1) : undefined;
-      if (duration !== undefined) await client.call('POST', '/clock/advance', { by: duration });
       const now = duration === undefined && to !== 'real' ? to : undefined;
-      if (now !== undefined && !/^\d{4}-/.test(now)) {
-        throw refusal('ctl clock', 'an instant, +DURATION such as +P30D, or real', describe(now));
+      if (to !== undefined && to !== 'real' && !/^(?:\+-?P|\d{4}-)/i.test(to)) {
+        const expected = 'an instant, +DURATION such as +P30D, or real';
+        throw refusal('ctl clock', expected, `${describe(to)}${meantDuration(to)}`);
       }
+      if (duration !== undefined) await client.call('POST', '/clock/advance', { by: duration });
       const setting = { now, real: to === 'real' || undefined, frozen: freeze };
       const changes = Object.values(setting).some((it) => it !== undefined);
       if (changes) await client.call('PUT', '/clock', setting);

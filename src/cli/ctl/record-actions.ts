@@ -1,8 +1,14 @@
 import { parseInt64, toInt64 } from '../../contract/int64.ts';
 import { parseJson } from '../../contract/json.ts';
-import { COLLECTIONS, type Fields, type Order, STORED_RECORDS } from '../../contract/records.ts';
+import {
+  COLLECTIONS,
+  type CollectionName,
+  type Fields,
+  type Order,
+  STORED_RECORDS,
+} from '../../contract/records.ts';
 import { type ControlClient, queryOf } from '../../library/control-client.ts';
-import { describe } from '../../words.ts';
+import { describe, listed } from '../../words.ts';
 import { UsageError } from '../failures.ts';
 import { oneOf, refusal } from '../input/given.ts';
 import { type Result, recordTable } from './result.ts';
@@ -15,7 +21,7 @@ export async function getRecords(
   client: ControlClient,
   [name = '', ...words]: readonly string[],
 ): Promise<Result> {
-  const path = `/${oneOf(COLLECTIONS, name, 'ctl get')}`;
+  const path = `/${collectionOf(name, 'ctl get')}`;
   const [id] = words;
   if (id !== undefined && !id.includes('=')) {
     if (words.length > 1) throw refusal('ctl get', 'one id, or filters', describe(words[1]));
@@ -35,7 +41,7 @@ export async function setFields(
   client: ControlClient,
   [name = '', id = '', ...words]: readonly string[],
 ): Promise<Result> {
-  const collection = oneOf(COLLECTIONS, name, 'ctl set');
+  const collection = collectionOf(name, 'ctl set');
   const fields = STORED_RECORDS[collection];
   const changes = assignmentsOf(words).map(
     ([field, text]) => [field, fieldValue(fields, field, text)] as const,
@@ -56,6 +62,12 @@ export function changeOrder(
   status: Order['status'],
 ): Promise<Result> {
   return changeRecord(client, `/orders/${idOf(id)}`, { status });
+}
+
+/** The collection that a word names. Paths of the service call animals pets. */
+function collectionOf(word: string, origin: string): CollectionName {
+  if (!/^pets?$/i.test(word)) return oneOf(COLLECTIONS, word, origin);
+  throw refusal(origin, listed(COLLECTIONS, 'or'), `${describe(word)} (did you mean animals?)`);
 }
 
 /** The id of a record. */

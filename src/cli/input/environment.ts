@@ -19,21 +19,22 @@ export function variableOf(flag: FlagName): string {
   return PREFIX + flag.toUpperCase().replaceAll('-', '_');
 }
 
+/** The variables of other commands: they are no misspelt flags of this one. */
+const KNOWN: ReadonlySet<string> = new Set(Object.values(MOCK_VARIABLES));
+
 /**
- * The flags in the environment. Ignores empty variables, and those that a surrounding `exec` or
- * `sweep` sets, some of which share the name of a flag.
+ * The flags in the environment. Ignores empty variables.
  *
  * @throws UsageError for a variable that is probably a misspelt flag
  */
 export function fromEnvironment(variables: Variables): Layer {
   const flags = new Map(flagsFrom('environment').map((flag) => [variableOf(flag), flag]));
   const layer = new Map<FlagName, ReturnType<typeof givenAs>>();
-  const told = variables[MOCK_VARIABLES.url] === undefined ? [] : Object.values(MOCK_VARIABLES);
   for (const [name, text] of Object.entries(variables)) {
-    if (!name.toUpperCase().startsWith(PREFIX) || !text || told.some((it) => it === name)) continue;
+    if (!name.toUpperCase().startsWith(PREFIX) || !text) continue;
     const flag = flags.get(name);
     if (flag === undefined) {
-      refuseNearMiss(name, [...flags.keys()]);
+      if (!KNOWN.has(name)) refuseNearMiss(name, [...flags.keys()]);
     } else if (flag !== 'port' || !SERVICE_LINK.test(text)) {
       layer.set(flag, givenAs(flag, textsOf(flag, text), `environment variable ${name}`));
     }

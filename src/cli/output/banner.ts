@@ -1,6 +1,6 @@
+import { curlCommand, shellWord } from '../../curl.ts';
 import { workingKey } from '../../library/mock-variables.ts';
 import type { KeyLists } from '../../service/keyring.ts';
-import { shellQuoted } from '../../words.ts';
 import { escaped } from './escaped.ts';
 import { bold, type Style } from './terminal.ts';
 
@@ -23,8 +23,9 @@ export function renderBanner(started: Started, style: Style): string {
   const key = workingKey(keys);
   const lines: [string, string][] = [];
   if (key !== undefined) {
-    const header = shellQuoted(`Authorization: Bearer ${key}`);
-    lines.push(['Try it', `curl ${trustFlag(trust)}-H ${header} '${url}/pets?limit=3'`]);
+    const headers = [['Authorization', `Bearer ${key}`]] as const;
+    const request = { method: 'GET', url: `${url}/pets?limit=3`, headers };
+    lines.push(['Try it', curlCommand(request, trustFlags(trust))]);
   }
   if (trust !== undefined) {
     lines.push(['Trust it', trust.file ?? new URL('/__mock/certificate.pem', url).href]);
@@ -42,8 +43,8 @@ export function renderBanner(started: Started, style: Style): string {
   return `\n${lines.map(([what, how]) => `  ${bold(what, style)}: ${escaped(how)}\n`).join('')}\n`;
 }
 
-/** The flag that makes curl accept the certificate. */
-function trustFlag(trust: Started['trust']): string {
-  if (trust === undefined) return '';
-  return trust.file === undefined ? '--insecure ' : `--cacert ${shellQuoted(trust.file)} `;
+/** The flags that make curl accept the certificate. */
+function trustFlags(trust: Started['trust']): string[] {
+  if (trust === undefined) return [];
+  return trust.file === undefined ? ['--insecure'] : ['--cacert', shellWord(trust.file)];
 }

@@ -5,10 +5,12 @@ import { notice } from '../state/session.ts';
 interface Copy {
   readonly label: string;
   readonly text: () => string;
+  /** Why there is nothing to copy; undefined if there is. */
+  readonly whyNot?: string | undefined;
 }
 
 /** Copies a text. If the browser does not allow that, shows it selected instead. */
-export function CopyButton({ label, text }: Copy) {
+export function CopyButton({ label, text, whyNot }: Copy) {
   const shown = useSignal<string | undefined>(undefined);
   const area = useRef<HTMLTextAreaElement>(null);
   useEffect(() => area.current?.select(), [shown.value]);
@@ -23,9 +25,10 @@ export function CopyButton({ label, text }: Copy) {
   };
   return (
     <>
-      <button type="button" onClick={copy}>
+      <button type="button" disabled={whyNot !== undefined} onClick={copy}>
         {label}
       </button>
+      {whyNot !== undefined && <span class="quiet">{whyNot}</span>}
       {shown.value !== undefined && (
         <textarea ref={area} readOnly rows={4} aria-label={label} value={shown.value} />
       )}

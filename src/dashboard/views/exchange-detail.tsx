@@ -4,7 +4,7 @@ import { call } from '../client/control-calls.ts';
 import { BasisBadge, StatusBadge } from '../parts/badge.tsx';
 import { BodyText } from '../parts/body-text.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { curlOf } from '../parts/curl.ts';
+import { curlOf, whyNoCurl } from '../parts/curl-of.ts';
 import { Loading } from '../parts/loading.tsx';
 import { Prose } from '../parts/prose.tsx';
 import { ruleOf } from '../parts/rule-of.ts';
@@ -72,7 +72,11 @@ function Content({ exchange }: { readonly exchange: RecordedExchange }) {
       <Facts exchange={exchange} />
       <FindingsOf exchange={exchange} />
       <div class="bar">
-        <CopyButton label="Copy as curl" text={() => curlOf(exchange)} />
+        <CopyButton
+          label="Copy as curl"
+          text={() => curlOf(exchange)}
+          whyNot={whyNoCurl(exchange)}
+        />
         {operation !== undefined && (
           <button type="button" onClick={() => editDraft(ruleOf(exchange, operation))}>
             Make a rule of this
