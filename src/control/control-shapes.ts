@@ -227,7 +227,10 @@ export type SandboxSummary = ValueOf<typeof SANDBOX>;
 
 const REPLY_COVERAGE = object({
   ...REPLY_MEMBERS,
-  curl: required(ANY_TEXT, 'A curl command that gets it.'),
+  curl: optional(
+    ANY_TEXT,
+    'A curl command that gets it. Left out under --plain if it needs `Prefer`.',
+  ),
 });
 
 export const COVERAGE = named('Coverage', coverageShape(REPLY_COVERAGE));

@@ -55,6 +55,20 @@ describeDashboard('a tester', (open, browser) => {
     expect(await page.getByRole('link', { name: /^Exchange 5[89]\d$/ }).count()).toBe(20);
   });
 
+  test('has all of the latest exchanges after a flood during a pause', async () => {
+    const { page, service, press } = await open();
+    await page.getByText('No exchanges yet').waitFor();
+    await press('Pause');
+    await Promise.all(Array.from({ length: 600 }, () => service('GET', '/inventory')));
+    await page.getByText('came too fast to show').waitFor();
+    // The page would catch up about now, had it not been paused.
+    await page.waitForTimeout(2_000);
+    await page.getByRole('button', { name: /^Resume/ }).click();
+    await page.getByText('came too fast to show').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Exchange 600', exact: true }).waitFor();
+    expect(await page.getByRole('link', { name: /^Exchange 5[89]\d$/ }).count()).toBe(20);
+  });
+
   test('turns scenarios on and off, and orders them', async () => {
     const { page, service } = await open('scenarios');
     await page.getByRole('checkbox', { name: 'outage' }).click();
@@ -105,8 +119,26 @@ describeDashboard('a tester', (open, browser) => {
     await press('Edit inventory entry 1');
     await page.getByLabel('quantity of inventory entry 1').fill('many');
     await press('Save inventory entry 1');
-    await page.getByRole('alert').getByText('expected an integer').waitFor();
-    expect(await page.getByLabel('quantity of inventory entry 1').inputValue()).toBe('many');
+    await page
+      .getByRole('alert')
+      .getByText(/^quantity: expected an integer/)
+      .waitFor();
+    const quantity = page.getByLabel('quantity of inventory entry 1');
+    expect(await quantity.inputValue()).toBe('many');
+    expect(await quantity.getAttribute('aria-invalid')).toBe('true');
+    await press('Add an inventory entry');
+    const form = page.getByRole('form', { name: 'New inventory entry' });
+    await form.getByLabel('petId').fill('1');
+    await form.getByRole('button', { name: 'Add' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/^quantity: .*; status: expected a string/)
+      .waitFor();
+    const invalid = await form.locator('[aria-invalid="true"]').all();
+    expect(await Promise.all(invalid.map((it) => it.getAttribute('name')))).toEqual([
+      'quantity',
+      'status',
+    ]);
   });
 
   test('sorts, pages and restores the store from a snapshot', async () => {
@@ -142,6 +174,27 @@ describeDashboard('a tester', (open, browser) => {
     const download = page.waitForEvent('download');
     await press('Save as a file');
     expect((await download).suggestedFilename()).toBe('scenario.yaml');
+  });
+
+  test('turns a broken connection into a rule that breaks it again', async () => {
+    const { page, service, control, press } = await open();
+    const rules = [{ on: 'getPet', fault: 'reset' }];
+    await control('PUT', '/scenario', { body: { scenario: { rules } } });
+    await expect(service('GET', '/pets/7')).rejects.toThrow();
+    await page.getByRole('link', { name: 'Exchange 1' }).click();
+    await press('Make a rule of this');
+    const editor = page.getByRole('textbox', { name: 'Scenario in YAML' });
+    expect(await editor.textContent()).toContain('on: getPet, where: { petId: 7 }, fault: reset }');
+  });
+
+  test('can close an editor that could not be loaded', async () => {
+    const { page, press, complaints } = await open('scenarios');
+    await page.route('**/scenario-schema', (route) => route.abort());
+    await page.getByRole('link', { name: 'Write your own' }).click();
+    await page.getByText('The editor could not be loaded.').waitFor();
+    await press('Close');
+    await page.getByRole('link', { name: 'Write your own' }).waitFor();
+    expect(complaints.filter((it) => !it.includes('ERR_FAILED'))).toEqual([]);
   });
 
   test('gets completion and inline errors in the editor', async () => {

@@ -19,22 +19,25 @@ export function variableOf(flag: FlagName): string {
   return PREFIX + flag.toUpperCase().replaceAll('-', '_');
 }
 
-/** The variables of other commands: they are no misspelt flags of this one. */
-const KNOWN: ReadonlySet<string> = new Set(Object.values(MOCK_VARIABLES));
+/** The variables that a surrounding `exec` sets, and that `ctl` reads. */
+const OF_RUN: ReadonlySet<string> = new Set(Object.values(MOCK_VARIABLES));
 
 /**
- * The flags in the environment. Ignores empty variables.
+ * The flags in the environment. Ignores empty variables, and those that a surrounding `exec` or
+ * `sweep` sets: only these set the address of the control API.
  *
  * @throws UsageError for a variable that is probably a misspelt flag
  */
 export function fromEnvironment(variables: Variables): Layer {
   const flags = new Map(flagsFrom('environment').map((flag) => [variableOf(flag), flag]));
   const layer = new Map<FlagName, ReturnType<typeof givenAs>>();
+  const isBeside = variables[MOCK_VARIABLES.controlUrl] !== undefined;
   for (const [name, text] of Object.entries(variables)) {
     if (!name.toUpperCase().startsWith(PREFIX) || !text) continue;
+    if (isBeside && OF_RUN.has(name)) continue;
     const flag = flags.get(name);
     if (flag === undefined) {
-      if (!KNOWN.has(name)) refuseNearMiss(name, [...flags.keys()]);
+      if (!OF_RUN.has(name)) refuseNearMiss(name, [...flags.keys()]);
     } else if (flag !== 'port' || !SERVICE_LINK.test(text)) {
       layer.set(flag, givenAs(flag, textsOf(flag, text), `environment variable ${name}`));
     }

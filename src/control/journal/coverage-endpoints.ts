@@ -28,7 +28,9 @@ export const COVERAGE_ENDPOINTS: readonly Listed[] = [
         ? sandboxes.coverage(await sandboxes.all())
         : coverageOf([sandbox.coverage]);
       const [key] = sandbox.world.keys.valid;
-      const withCurl = (it: ReplyCoverage) => ({ ...it, curl: howToGet(it, serviceUrl(url), key) });
+      // Under --plain the server ignores `Prefer`.
+      const withCurl = (it: ReplyCoverage) =>
+        parts.plain && it.status !== 401 ? it : { ...it, curl: howToGet(it, serviceUrl(url), key) };
       return json<Coverage>({
         ...report,
         documented: report.documented.map(withCurl),

@@ -1,5 +1,6 @@
 import { useId } from 'preact/hooks';
 import type { FieldInfo } from '../state/record-tables.ts';
+import { notice } from '../state/session.ts';
 
 interface InputProps {
   readonly field: FieldInfo;
@@ -9,10 +10,20 @@ interface InputProps {
   readonly id?: string;
   /** For a field without a visible label. */
   readonly label?: string;
+  /** Whether the server refused its value. */
+  readonly wrong?: boolean;
+}
+
+/** The fields that the last notice says are wrong, as in `name: expected …; quantity: expected …`. */
+export function refusedFields(): readonly string[] {
+  const { kind, text = '' } = notice.value ?? {};
+  return kind === 'failed'
+    ? [...text.matchAll(/(?:^|; )(\w+): /g)].map(([, name = '']) => name)
+    : [];
 }
 
 /** An input that takes any text, and suggests the values that the field is known to have. */
-export function FieldInput({ field, text = '', id, label }: InputProps) {
+export function FieldInput({ field, text = '', id, label, wrong = false }: InputProps) {
   const list = useId();
   return (
     <>
@@ -20,6 +31,7 @@ export function FieldInput({ field, text = '', id, label }: InputProps) {
         id={id}
         name={field.name}
         aria-label={label}
+        aria-invalid={wrong}
         autocomplete="off"
         inputMode={field.type === 'integer' ? 'numeric' : undefined}
         list={field.values && list}

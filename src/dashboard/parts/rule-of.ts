@@ -16,29 +16,33 @@ const INPUTS: Readonly<Record<Operation, readonly string[]>> = {
 
 export const OPERATIONS: readonly string[] = Object.keys(INPUTS);
 
-/** A scenario file with a rule that gives requests like this one the same status. */
+/** A scenario file with a rule that gives requests like this one the same status or fault. */
 export function ruleOf(exchange: RecordedExchange, operation: Operation): string {
-  const { method, target, status = 503 } = exchange;
+  const { method, target, status, fault } = exchange;
   const path = target.split('?', 1)[0] ?? '';
   const where = whereOf(exchange, operation);
   const when = where.length > 0 ? `where: { ${where.join(', ')} }, ` : '';
-  return scenarioWith(`${method} ${path} gets ${status}.`, operation, when, status);
+  const isFault = fault !== undefined || status === undefined;
+  const effect = isFault ? `fault: ${fault ?? 'close'}` : `reply: { status: ${status} }`;
+  const gets = isFault ? `the fault ${fault ?? 'close'}` : status;
+  return scenarioWith(`${method} ${path} gets ${gets}.`, operation, when, effect);
 }
 
 /** A scenario file that gives the next call of an operation a status. */
 export function ruleFor(operation: Operation, status: number): string {
-  return scenarioWith(`The next ${operation} gets ${status}.`, operation, 'calls: 1, ', status);
+  const effect = `reply: { status: ${status} }`;
+  return scenarioWith(`The next ${operation} gets ${status}.`, operation, 'calls: 1, ', effect);
 }
 
 function scenarioWith(
   description: string,
   operation: Operation,
   when: string,
-  status: number,
+  effect: string,
 ): string {
   return `description: ${JSON.stringify(description)}
 rules:
-  - { on: ${operation}, ${when}reply: { status: ${status} } }
+  - { on: ${operation}, ${when}${effect} }
 `;
 }
 

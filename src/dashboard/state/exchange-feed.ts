@@ -64,7 +64,9 @@ export class ExchangeFeed {
 
   setPaused(paused: boolean): void {
     this.paused.value = paused;
-    if (!paused) this.#draw();
+    if (paused) return;
+    this.#draw();
+    if (this.#missed > 0) this.#catchUpLater(this.#connection.signal);
   }
 
   /** Removes every exchange, after the journal was cleared. */

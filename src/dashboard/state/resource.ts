@@ -87,8 +87,9 @@ export async function perform(done: string, action: () => Promise<unknown>): Pro
   }
 }
 
+/** A field of a form is a member of the body, `$.name` to the server. */
 function messageOf(error: unknown): string {
-  if (error instanceof Refusal) return error.message;
+  if (error instanceof Refusal) return error.message.replaceAll(/(^|; )\$\./g, '$1');
   if (error instanceof TypeError) return 'The server does not answer.';
   return error instanceof Error ? error.message : String(error);
 }

@@ -94,7 +94,7 @@ function ReplyRow({ of }: { readonly of: ReplyCoverage }) {
       <td>
         {count === 0 && (
           <div class="actions">
-            <CopyButton label="Copy curl" text={() => curl} />
+            {curl !== undefined && <CopyButton label="Copy curl" text={() => curl} />}
             <button type="button" onClick={() => editDraft(ruleFor(operation, status))}>
               Force it once
             </button>

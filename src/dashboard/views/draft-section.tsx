@@ -23,25 +23,20 @@ export function DraftSection({ onApply }: DraftProps) {
   };
   useEffect(() => {
     const parent = place.current;
-    let close = () => {};
     if (parent === null) return undefined;
     text.current = draft.value;
-    const closed = open(parent, draft.value, {
+    const opened = open(parent, draft.value, {
       onText: (edited) => {
         text.current = edited;
         keepDraft(edited);
       },
       onApply: () => void apply.current(),
     });
-    closed.then(
-      (closing) => {
-        close = closing;
-      },
-      () => {
-        failed.value = true;
-      },
-    );
-    return () => void closed.then(() => close());
+    const whenFailed = () => {
+      failed.value = true;
+    };
+    opened.catch(whenFailed);
+    return () => void opened.then((close) => close(), whenFailed);
   }, [draft.value]);
   return (
     <section class="detail" aria-labelledby="draft-title">

@@ -1,16 +1,22 @@
+import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
-import { FieldInput } from '../parts/field-input.tsx';
+import { FieldInput, refusedFields } from '../parts/field-input.tsx';
 import { Form } from '../parts/form.tsx';
 import { type Row, type TableInfo, typedValue } from '../state/record-tables.ts';
 
 interface FormProps {
   readonly table: TableInfo;
-  readonly onSave: (record: Row) => void;
+  /** Returns whether the server took it. */
+  readonly onSave: (record: Row) => Promise<boolean>;
 }
 
 /** A form for a new record. Empty fields are left out. */
 export function RecordForm({ table: { fields, id, noun }, onSave }: FormProps) {
   const form = useId();
+  const refused = useSignal<readonly string[]>([]);
+  const save = async (record: Row) => {
+    refused.value = (await onSave(record)) ? [] : refusedFields();
+  };
   const recordOf = (texts: ReadonlyMap<string, string>): Row =>
     Object.fromEntries(
       fields.flatMap((field) => {
@@ -19,7 +25,7 @@ export function RecordForm({ table: { fields, id, noun }, onSave }: FormProps) {
       }),
     );
   return (
-    <Form class="card" aria-label={`New ${noun}`} onSubmit={(texts) => onSave(recordOf(texts))}>
+    <Form class="card" aria-label={`New ${noun}`} onSubmit={(texts) => save(recordOf(texts))}>
       <div class="bar fields">
         {fields.map((field) => (
           <div key={field.name}>
@@ -27,7 +33,11 @@ export function RecordForm({ table: { fields, id, noun }, onSave }: FormProps) {
               {field.name}
               {field.name === id && id === 'id' ? ' (the next one if empty)' : ''}
             </label>
-            <FieldInput id={`${form}-${field.name}`} field={field} />
+            <FieldInput
+              id={`${form}-${field.name}`}
+              field={field}
+              wrong={refused.value.includes(field.name)}
+            />
           </div>
         ))}
       </div>

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
-import { FieldInput } from '../parts/field-input.tsx';
+import { FieldInput, refusedFields } from '../parts/field-input.tsx';
 import { shortened, visible } from '../parts/visible-text.ts';
 import { type Row, TABLES, type TableName, textOf, typedValue } from '../state/record-tables.ts';
 import type { Resource } from '../state/resource.ts';
@@ -38,8 +38,11 @@ export function RecordRow({ name, row, act }: RowProps) {
   }, [editing.value]);
   const what = `${noun} ${textOf(row[id])}`;
   const path = `/${name}/${textOf(row[id])}`;
+  const refused = useSignal<readonly string[]>([]);
   const change = async (done: string, changes: Row) => {
-    if (await act(done, 'PATCH', path, { body: changes })) editing.value = false;
+    const isDone = await act(done, 'PATCH', path, { body: changes });
+    refused.value = isDone ? [] : refusedFields();
+    if (isDone) editing.value = false;
   };
   const remove = async () => {
     const isDone = await act(`Deleted ${what}.`, 'DELETE', path);
@@ -50,6 +53,7 @@ export function RecordRow({ name, row, act }: RowProps) {
     return (
       <EditedRow
         {...{ name, row, what }}
+        refused={refused.value}
         onSave={(changes) => change(`Saved ${what}.`, changes)}
         onCancel={() => {
           editing.value = false;
@@ -97,11 +101,13 @@ interface EditedProps {
   readonly name: TableName;
   readonly row: Row;
   readonly what: string;
+  /** The fields whose values the server refused. */
+  readonly refused: readonly string[];
   readonly onSave: (changes: Row) => void;
   readonly onCancel: () => void;
 }
 
-function EditedRow({ name, row, what, onSave, onCancel }: EditedProps) {
+function EditedRow({ name, row, what, refused, onSave, onCancel }: EditedProps) {
   const { fields, id } = TABLES[name];
   const rowElement = useRef<HTMLTableRowElement>(null);
   useEffect(() => rowElement.current?.querySelector('input')?.focus(), []);
@@ -135,6 +141,7 @@ function EditedRow({ name, row, what, onSave, onCancel }: EditedProps) {
               field={field}
               label={`${field.name} of ${what}`}
               text={textOf(row[field.name])}
+              wrong={refused.includes(field.name)}
             />
           )}
         </td>

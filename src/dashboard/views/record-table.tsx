@@ -36,7 +36,9 @@ export function RecordTable({ name }: { readonly name: TableName }) {
   const adding = useSignal(false);
   const add = async (record: Row) => {
     const done = `Added the ${table.noun}.`;
-    if (await list.act(done, 'POST', `/${name}`, { body: record })) adding.value = false;
+    const isDone = await list.act(done, 'POST', `/${name}`, { body: record });
+    if (isDone) adding.value = false;
+    return isDone;
   };
   return (
     <section aria-label={table.title}>
