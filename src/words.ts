@@ -12,8 +12,15 @@ export function listed(names: readonly string[], conjunction: 'and' | 'or'): str
     : `${names.slice(0, -1).join(', ')} ${conjunction} ${names.at(-1)}`;
 }
 
+/** Wrong names for which a message seeks the right one: each search takes time. */
+export const MOST_HINTS = 10;
+
+/** Longer than any name that a right one could be near to. */
+const LONGEST_NAME = 200;
+
 /** A hint at the nearest right name, to append to a wrong one; empty if none is near enough. */
 export function suggest(name: string, names: readonly string[]): string {
+  if (name.length > LONGEST_NAME) return '';
   const nearest = names.length > 0 ? closest(name, names) : '';
   return nearest !== '' && isNear(name, nearest) ? ` (did you mean ${nearest}?)` : '';
 }

@@ -4,7 +4,7 @@ import { packageRoot } from '../package.ts';
 import { readText, SETTINGS_LIMIT, type TextReading } from '../read-text.ts';
 import { pathText } from '../shape/shapes.ts';
 import { shippedFixtures } from '../store/fixture/parse-fixture.ts';
-import { describe, listed, problemText, suggest } from '../words.ts';
+import { cut, describe, listed, MOST_HINTS, problemText, suggest } from '../words.ts';
 import type { Scenario } from './read-scenario.ts';
 import { ScenarioError } from './scenario-error.ts';
 import { SCENARIO_NAMES } from './scenario-names.ts';
@@ -17,6 +17,9 @@ const SHIPPED_EXTENSION = '.yaml';
 const EXTENSIONS = ['.yaml', '.yml', '.json'];
 
 const NAME = /^[\w-]+$/;
+
+/** Characters shown of a name in a message. */
+const LONGEST_NAME = 100;
 
 let shipped: readonly { readonly name: string; readonly description: string }[] | undefined;
 
@@ -50,12 +53,16 @@ export async function loadForRequest(
   own: ReadonlyMap<string, Scenario> = new Map(),
 ): Promise<readonly Scenario[]> {
   const others = names.filter((name) => !own.has(name));
-  const problems = [
-    ...others.flatMap((name) => notShipped(name, name)),
-    ...(written?.extends ?? []).flatMap((name, index) =>
-      notShipped(name, pathText(['scenario', 'extends', index])),
-    ),
-  ];
+  const problems: string[] = [];
+  const requireShipped = (name: string, place: string): void => {
+    if (isShipped(name)) return;
+    const hint = problems.length < MOST_HINTS ? meant(name) : '';
+    problems.push(`${place}: expected ${SHIPPED_NAME}; found ${describe(name)}${hint}`);
+  };
+  for (const name of others) requireShipped(name, cut(name, LONGEST_NAME));
+  for (const [index, name] of (written?.extends ?? []).entries()) {
+    requireShipped(name, pathText(['scenario', 'extends', index]));
+  }
   const fixture = written?.fixture;
   if (fixture !== undefined && !shippedFixtures().includes(fixture)) {
     const path = pathText(['scenario', 'fixture']);
@@ -80,11 +87,7 @@ export async function loadForRequest(
   return [...loaded.values()];
 }
 
-function notShipped(name: string, place: string): readonly string[] {
-  if (isShipped(name)) return [];
-  const expected = `a shipped scenario: ${listed(SCENARIO_NAMES, 'or')}`;
-  return [`${place}: expected ${expected}; found ${describe(name)}${meant(name)}`];
-}
+const SHIPPED_NAME = `a shipped scenario: ${listed(SCENARIO_NAMES, 'or')}`;
 
 /** A scenario file to load, and how messages name it. */
 interface Wanted {

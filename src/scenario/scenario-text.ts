@@ -23,6 +23,9 @@ const MAX_DEPTH = 200;
 /** The most values that aliases expand to: a few lines could expand to billions. */
 const MAX_ALIASED = 100_000;
 
+/** Problems whose place is sought: each search takes time. */
+const MOST_PLACES = 100;
+
 interface ParsedText {
   /** Undefined if the text is not JSON or YAML. */
   readonly value?: unknown;
@@ -49,8 +52,8 @@ export function readScenarioText(
   const { value, problems, placeOf } = parsed;
   const reading = readScenario(value, name);
   if (reading.ok) return { scenario: { ...reading.value, placeOf }, problems };
-  const misfits = reading.problems.map((it) =>
-    problemText({ ...it, place: placeOf(it.at, it.ofName) }),
+  const misfits = reading.problems.map((it, index) =>
+    problemText({ ...it, place: index < MOST_PLACES ? placeOf(it.at, it.ofName) : file }),
   );
   return { problems: [...problems, ...misfits] };
 }
@@ -267,9 +270,11 @@ const TOO_LONG = {
 export function scenarioFromText(name: string, text: string): TextReading {
   if (text.length > MOST_CHARACTERS) return { ok: false, problems: [TOO_LONG] };
   const { scenario, problems } = readScenarioText(name, 'yaml', text, name);
-  return scenario === undefined || problems.length > 0
-    ? { ok: false, problems: problems.map(placed) }
-    : { ok: true, scenario };
+  if (scenario !== undefined && problems.length === 0) return { ok: true, scenario };
+  const first = problems.slice(0, MOST_PLACES).map(placed);
+  const more = problems.length - first.length;
+  if (more > 0) first.push({ line: 1, column: 1, message: `and ${more} more problems` });
+  return { ok: false, problems: first };
 }
 
 /** Takes `NAME:LINE:COLUMN: MESSAGE` apart. */

@@ -101,7 +101,8 @@ export function tellForeignInputs(
       known.length === 0
         ? `headers or key, since ${listed(on, 'and')} has no input`
         : `an input of ${listed(on, 'or')}: ${listed(known, 'or')}`;
-    tell({ at: [...at, name], ofName: true, expected, found: `"${name}"${suggest(name, known)}` });
+    const hint = (): string => suggest(name, known);
+    tell({ at: [...at, name], ofName: true, expected, found: `"${name}"`, hint });
   }
   return foreign.length === 0;
 }

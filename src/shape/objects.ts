@@ -1,6 +1,6 @@
 import { isObject } from '../contract/records.ts';
 import { describe, listed } from '../words.ts';
-import { type At, foundWord, type Json, type Shape, type Tell, type ValueOf } from './shapes.ts';
+import { type At, type Json, nearWord, type Shape, type Tell, type ValueOf } from './shapes.ts';
 
 /** One member of an object. */
 export interface Member<T, Required extends boolean = boolean> {
@@ -115,9 +115,6 @@ function objectSchema(members: Members): Json {
   };
 }
 
-/** Unknown names of an object that are reported: the search for each right name takes time. */
-const MOST_UNKNOWN = 100;
-
 /** Reports unknown names. Returns whether there were none. */
 function tellUnknown(
   value: Readonly<Record<string, unknown>>,
@@ -126,34 +123,31 @@ function tellUnknown(
   at: At,
   tell: Tell,
 ): boolean {
-  let told = 0;
+  let known = true;
+  const names = Object.keys(members);
   for (const name in value) {
     if (Object.hasOwn(members, name)) continue;
-    told += 1;
-    if (told > MOST_UNKNOWN) break;
+    known = false;
     tell({
       at: [...at, name],
       ofName: true,
-      expected: expected ?? listed(Object.keys(members), 'or'),
-      found: foundName(name, members, value),
+      expected: expected ?? listed(names, 'or'),
+      found: describe(name),
+      hint: () => hintAt(name, members, value),
     });
   }
-  return told === 0;
+  return known;
 }
 
-function foundName(name: string, members: Members, value: object): string {
+function hintAt(name: string, members: Members, value: object): string {
   // YAML reads `{ calls: 2,4 }` as two members.
-  if (/^\d+-?\d*$/.test(name)) {
-    return `${describe(name)} (inside braces, quote a value that contains a comma)`;
-  }
-  const entries = Object.entries(members);
-  const missing = entries.filter(([it, { required }]) => required && !Object.hasOwn(value, it));
-  const found = foundWord(
-    name,
-    entries.map(([it]) => it),
+  if (/^\d+-?\d*$/.test(name)) return ' (inside braces, quote a value that contains a comma)';
+  const hint = nearWord(name, Object.keys(members));
+  if (hint !== '') return hint;
+  const missing = Object.entries(members).filter(
+    ([it, { required }]) => required && !Object.hasOwn(value, it),
   );
-  if (found !== describe(name) || missing.length !== 1) return found;
-  return `${found} (did you mean ${missing[0]?.[0]}?)`;
+  return missing.length === 1 ? ` (did you mean ${missing[0]?.[0]}?)` : '';
 }
 
 interface MapOptions {

@@ -1,4 +1,5 @@
 import type { Reading } from '../contract/records.ts';
+import { MOST_HINTS } from '../words.ts';
 import type { Work } from '../work.ts';
 import { type Later, pathText, type Shape, type ShapeProblem, type Tell } from './shapes.ts';
 
@@ -31,8 +32,9 @@ export function* readingAs<T>(shape: Shape<T>, value: unknown): Work<Reading<T, 
 
 /** Adds each misfit that is reported to a list. */
 export function tellInto(problems: ShapeProblem[]): Tell {
-  return (misfit) => {
-    const at = [...misfit.at];
-    problems.push({ ...misfit, at, path: pathText(at) });
+  return ({ at: place, ofName = false, expected, found, hint }) => {
+    const at = place.slice();
+    const hinted = problems.length < MOST_HINTS && hint ? found + hint() : found;
+    problems.push({ at, ofName, expected, found: hinted, path: pathText(at) });
   };
 }

@@ -26,6 +26,8 @@ interface Misfit {
   readonly ofName?: boolean;
   readonly expected: string;
   readonly found: string;
+  /** A hint at the right word, to append to `found`. Only that of the first misfits is sought. */
+  readonly hint?: () => string;
 }
 
 /** Reports a misfit. Returns undefined, which is what a reader then returns. */
@@ -39,7 +41,7 @@ export interface Tell {
 export type Later = (tell: Tell) => Work<void>;
 
 /** A misfit with its place as text. */
-export interface ShapeProblem extends Problem, Misfit {}
+export interface ShapeProblem extends Problem, Omit<Misfit, 'hint'> {}
 
 /**
  * One definition of a value. Its reader, its JSON Schema and its TypeScript type are made of it, so
@@ -93,16 +95,16 @@ export function scalar<T>(
     likeness: (value) => (types.includes(typeOf(value)) ? 1 : 0),
     read(value, at, tell) {
       const result = read(value);
-      return result === undefined ? tell({ at, expected, found: foundWord(value, words) }) : result;
+      if (result !== undefined) return result;
+      return tell({ at, expected, found: describe(value), hint: () => nearWord(value, words) });
     },
   };
 }
 
-/** What was found, with the nearest valid word if there is one. */
-export function foundWord(value: unknown, words: readonly string[] = []): string {
+/** A hint at the nearest valid word, if there is one. */
+export function nearWord(value: unknown, words: readonly string[] = []): string {
   // A word of two letters is close to any other.
-  const hint = typeof value === 'string' && value.length > 2 ? suggest(value, words) : '';
-  return `${describe(value)}${hint}`;
+  return typeof value === 'string' && value.length > 2 ? suggest(value, words) : '';
 }
 
 /** A string that matches a pattern. */

@@ -54,6 +54,15 @@ describeBothWays('scenarios as text in the control API', (open) => {
     });
   });
 
+  test('a text with very many problems has the first hundred and a count', async () => {
+    const { send } = await open();
+    const text = `keys: { valid: [${'1,'.repeat(5000)}] }`;
+    const { json } = await send('POST', '/__mock/scenario/check', { body: { text } });
+    const { problems } = Object(json);
+    expect(problems).toHaveLength(101);
+    expect(problems[100].message).toBe('and 4900 more problems');
+  });
+
   test('a text cannot read files of the server', async () => {
     const { send } = await open();
     for (const text of ['extends: ./package.json', 'fixture: /etc/passwd']) {

@@ -26,6 +26,24 @@ describeBothWays('scenarios in the control API', (open) => {
     expect((await send('GET', '/__mock/scenario')).json).toEqual({ scenarios: [] });
   });
 
+  test('of many wrong words, the right one is sought for the first ten', async () => {
+    const { send } = await open();
+    const words = Array.from({ length: 5000 }, () => 'flak');
+    const members = Object.fromEntries(words.map((_, index) => [`rules${index}`, 1]));
+    for (const [method, path, body] of [
+      ['PUT', 'scenario', { scenarios: words }],
+      ['PUT', 'scenario', { scenario: { extends: words } }],
+      ['PUT', 'scenario', { scenario: members }],
+      ['PATCH', 'assumptions', Object.fromEntries(words.map((_, at) => [`cancel-agin-${at}`, 1]))],
+      ['GET', `animals?_sort=${words.map(() => 'nam').slice(0, 99)}`, undefined],
+    ] as const) {
+      const reply = await send(method, `/__mock/${path}`, body && { body });
+      expect(reply.status).toBe(400);
+      expect(reply.text.match(/did you mean/g)).toHaveLength(10);
+      expect(reply.text).toMatch(/and \d+ more"/);
+    }
+  });
+
   test('a scenario in the request forces a reply and counts its calls', async () => {
     const { send } = await open();
     const rules = [{ on: 'getPet', calls: '1-2', reply: { status: 503 } }];

@@ -8,7 +8,7 @@ import {
 } from '../../contract/records.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { ANY_TEXT, integer, type ValueOf } from '../../shape/shapes.ts';
-import { describe, listed, suggest } from '../../words.ts';
+import { describe, listed, MOST_HINTS, suggest } from '../../words.ts';
 import { readQueryAs } from '../query-shape.ts';
 import type { AnyRecord } from './record-kind.ts';
 
@@ -95,8 +95,7 @@ export function readQuery(fields: Fields, parameters: URLSearchParams): Reading<
   const given = new URLSearchParams();
   const filters: Filter[] = [];
   const likes: Like[] = [];
-  for (const name of new Set(parameters.keys())) {
-    const values = parameters.getAll(name);
+  for (const [name, values] of valuesByName(parameters)) {
     const [, field = name, operator] = WITH_OPERATOR.exec(name) ?? [];
     const type = Object.hasOwn(fields, field) ? fields[field]?.type : undefined;
     if (name === CACHE_BUSTER) continue;
@@ -104,7 +103,8 @@ export function readQuery(fields: Fields, parameters: URLSearchParams): Reading<
       // An empty setting counts as absent.
       if (values.join('') !== '') for (const value of values) given.append(name, value);
     } else if (type === undefined) {
-      problems.push({ path: 'query', ...unknownName(name, Object.keys(fields)) });
+      const hinted = problems.length < MOST_HINTS;
+      problems.push({ path: 'query', ...unknownName(name, Object.keys(fields), hinted) });
     } else if (operator === '_like') likes.push({ name, field, patterns: values });
     else filters.push(filterOf({ name, field, type, values, operator }, tell));
   }
@@ -118,12 +118,26 @@ export function readQuery(fields: Fields, parameters: URLSearchParams): Reading<
   return { ok: true, value: { filters, likes, sort, slice } };
 }
 
-function unknownName(name: string, fields: readonly string[]): Omit<Problem, 'path'> {
+function valuesByName(parameters: URLSearchParams): ReadonlyMap<string, readonly string[]> {
+  const values = new Map<string, string[]>();
+  for (const [name, value] of parameters) {
+    const others = values.get(name);
+    if (others === undefined) values.set(name, [value]);
+    else others.push(value);
+  }
+  return values;
+}
+
+function unknownName(
+  name: string,
+  fields: readonly string[],
+  hinted: boolean,
+): Omit<Problem, 'path'> {
   const withOperators = fields.flatMap((it) => OPERATORS.map((operator) => it + operator));
   const names = [...fields, ...withOperators, ...SETTING_NAMES];
   return {
     expected: `${fields.join(', ')}, one of these followed by ${listed(OPERATORS, 'or')}, or ${listed(SETTING_NAMES, 'or')}`,
-    found: `${describe(name)}${suggest(name, names)}`,
+    found: `${describe(name)}${hinted ? suggest(name, names) : ''}`,
   };
 }
 
@@ -192,8 +206,9 @@ function containing(text: string): Filter {
 function sortKeys({ _sort, _order }: Settings, fields: readonly string[], tell: Tell): SortKey[] {
   const names = _sort?.split(',') ?? [];
   const orders = _order?.toLowerCase().split(',') ?? [];
-  for (const name of names.filter((it) => !fields.includes(it))) {
-    tell('_sort', listed(fields, 'or'), `${describe(name)}${suggest(name, fields)}`);
+  for (const [index, name] of names.filter((it) => !fields.includes(it)).entries()) {
+    const hint = index < MOST_HINTS ? suggest(name, fields) : '';
+    tell('_sort', listed(fields, 'or'), `${describe(name)}${hint}`);
   }
   for (const order of orders.filter((it) => !['', 'asc', 'desc'].includes(it))) {
     tell('_order', 'asc or desc', describe(order));
