@@ -58,8 +58,9 @@ export class MovableClock implements Clock {
     return this.#frozenAt !== undefined;
   }
 
+  /** Stands still at the end of the year 9999: later instants have no RFC 3339 text. */
   now(): number {
-    return this.#frozenAt ?? turnTime().wall + this.#ahead;
+    return this.#frozenAt ?? Math.min(turnTime().wall + this.#ahead, LATEST);
   }
 
   /** Sets the time, or freezes or unfreezes the clock at its current time. */

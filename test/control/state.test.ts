@@ -171,6 +171,19 @@ describeBothWays('the state in the control API', (open) => {
     expect((await send('GET', '/v1/pets/2')).status).toBe(200);
   });
 
+  test('the clock stands still at the end of the year 9999, and can be moved back', async () => {
+    const { send } = await open({ clock: Date.UTC(9999, 11, 31, 23, 59, 59, 990) });
+    const clock = async () => Object((await send('GET', '/__mock/clock')).json).now;
+    await expect.poll(clock).toMatch(/\.999Z$|^\+/);
+    for (let times = 0; times < 3; times += 1) {
+      expect(await clock()).toBe('9999-12-31T23:59:59.999Z');
+    }
+    const reply = await send('GET', '/v1/pets/1');
+    expect(reply.headers.date).toMatch(/ 9999 /);
+    await send('POST', '/__mock/clock/advance', { body: { by: '-P1DT1H' } });
+    expect(await clock()).toMatch(/^9999-12-30T/);
+  });
+
   test.each(['store', 'scenario', 'assumptions', 'clock', 'journal'])(
     'reset keeps the %s if it is named, and nothing else',
     async (part) => {
