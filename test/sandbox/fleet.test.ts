@@ -165,6 +165,12 @@ describeWithRedis('a fleet', () => {
     await expect(join(options)).rejects.toThrow(difference);
   });
 
+  test('says so if what answers at the address of --shared is no Redis', async () => {
+    const { port } = await join();
+    const other = startServer({ port: 0, shared: `redis://127.0.0.1:${port}` });
+    await expect(other).rejects.toThrow(/no Redis: "HTTP\/1\.1 400 Bad Request"/);
+  });
+
   test('takes no server with another key for the deployment, and does not show it', async () => {
     const upstream = 'http://pets.example/v1';
     await join({ upstream, upstreamKey: 'secret-one' });

@@ -1,9 +1,11 @@
 // The only module that imports the client of Redis. The build bundles it into a file of its own, which
 // is loaded only for `--shared`.
 
-import { isIP } from 'node:net';
+import { once } from 'node:events';
+import { connect, isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient, createCluster, ErrorReply } from '@redis/client';
+import { describe } from '../../words.ts';
 import type { RedisAddress } from './redis-address.ts';
 
 /** One connection. */
@@ -41,6 +43,41 @@ export async function openClient(address: RedisAddress, silence: number): Promis
   return opened(cluster, silence, (args) =>
     cluster.sendCommand(args[KEY_AT[args[0] ?? ''] ?? 1], false, [...args]),
   );
+}
+
+/** How Redis answers, also to a client that has not logged in. */
+const REDIS_REPLY = /^(?:\+PONG|-[A-Z]+ )/;
+
+/** A server that does not speak as Redis does. */
+interface Stranger {
+  readonly reason: string;
+  /** Whether it is certain: a proxy of a Redis that is starting closes connections, too. */
+  readonly certain: boolean;
+}
+
+/** Looks for a stranger at an address. With TLS, the errors of TLS say what is wrong. */
+export async function strangerAt(
+  { tls, host, port }: RedisAddress,
+  silence: number,
+): Promise<Stranger | undefined> {
+  if (tls) return undefined;
+  const socket = connect({ host, port }).setTimeout(silence);
+  socket.on('timeout', () => socket.destroy(new Error('silent')));
+  try {
+    await once(socket, 'connect');
+    socket.write('PING\r\n');
+    for await (const bytes of socket) {
+      const reply = String(bytes).split(/[\r\n]/)[0] ?? '';
+      if (REDIS_REPLY.test(reply)) return undefined;
+      return { reason: `what answers there is no Redis: ${describe(reply)}`, certain: true };
+    }
+    const reason = 'the connection is closed there: it is no Redis, or expects TLS (rediss://)';
+    return { reason, certain: false };
+  } catch {
+    return undefined;
+  } finally {
+    socket.destroy();
+  }
 }
 
 /** Asks a Redis what it is. Every user may. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LogError } from './change-log.ts';
 import type { RedisAddress } from './redis-address.ts';
-import { isRefusal, openClient, type RedisClient } from './redis-client.ts';
+import { isRefusal, openClient, type RedisClient, strangerAt } from './redis-client.ts';
 import type { RedisScript } from './redis-scripts.ts';
 
 /** How long a command waits for a Redis that does not answer, in milliseconds. */
@@ -147,20 +147,24 @@ export class RedisConnection {
   }
 
   async #stayConnected(): Promise<void> {
+    let met = false;
     for (let failures = 0; !this.#closed; failures += 1) {
       await delay(PAUSES[failures] ?? PAUSES.at(-1), undefined, { ref: false });
       try {
         const client = await openClient(this.address, SILENCE);
         if (this.#closed) return client.destroy();
         this.#client = client;
+        met = true;
         failures = 0;
         this.#wake();
         this.#problem = reasonOf(await client.lost);
         this.#losses += 1;
       } catch (error) {
         this.#problem = reasonOf(error);
+        const stranger = met ? undefined : await strangerAt(this.address, SILENCE);
+        this.#problem = stranger?.reason ?? this.#problem;
         // Retrying does not fix a wrong password.
-        if (isRefusal(error)) this.#wake();
+        if (isRefusal(error) || stranger?.certain === true) this.#wake();
       }
       if (this.#client !== undefined) this.#downSince = performance.now();
       this.#client = undefined;
