@@ -102,7 +102,10 @@ export class DeploymentClient {
   ): number | undefined {
     if (reply instanceof DeploymentError || isServerFailure(reply)) {
       const isPassing = !(reply instanceof DeploymentError) || codeOf(reply.cause) === 'ECONNRESET';
-      return isPassing && SAFE.test(method) ? RETRY_AFTER[tries] : undefined;
+      const wait = RETRY_AFTER[tries];
+      if (wait === undefined || !isPassing || !SAFE.test(method)) return undefined;
+      const asked = reply instanceof DeploymentError ? 0 : (secondsToWait(reply) ?? 0);
+      return asked > LONGEST_WAIT ? wait : Math.max(wait, asked);
     }
     if (reply.status !== 429) {
       this.#isLimited = false;

@@ -11,5 +11,6 @@ export function describeBody(reply: Pick<DeploymentReply, 'headers' | 'body'>): 
   if (!isUtf8(body)) {
     return encoding === '' ? `${body.length} bytes that are not UTF-8` : `a body in ${encoding}`;
   }
-  return describe(body.toString());
+  const text = body.toString();
+  return text.startsWith('\uFEFF') ? 'a body that starts with a byte order mark' : describe(text);
 }

@@ -59,6 +59,20 @@ test('check prints its verdicts, saves what it found, and exits with 3 if someth
   );
 });
 
+test('check fails if it leaves open what was settled, unless --allow-unsettled is given', async () => {
+  const server = await startServer({ port: 0 });
+  onTestFinished(() => server.close());
+  const earlier = join(folder(), 'earlier.json');
+  writeFileSync(earlier, JSON.stringify({ assume: { 'cancel-again': '409' } }));
+  const words = ['check', server.url, '--key', 'demo-key', '--rate', '10000', '--against', earlier];
+  const [failed, allowed] = await Promise.all(
+    [words, [...words, '--allow-unsettled']].map((it) => runInProcess(it)),
+  );
+  const line = /cancel-again: 409 before, open now: it needs --writes and --cancel ID/;
+  expect(failed).toMatchObject({ code: 3, stdout: expect.stringMatching(line) });
+  expect(allowed).toMatchObject({ code: 0, stdout: expect.stringMatching(line) });
+});
+
 test('check asks before requests go to another machine, and a dry run sends none', async () => {
   const url = 'http://staging.invalid/v1';
   const refused = await runInProcess(['check', url, '--key', KEY, '--writes']);

@@ -245,6 +245,26 @@ test('a reason names what was seen: an envelope, or an encoding that cannot be r
   );
 });
 
+test('what is not found in an envelope settles nothing', async () => {
+  const wrapped = await checkedBehind((reply, { method }) =>
+    method !== 'GET' && reply.status < 300 && reply.body.length > 0
+      ? { ...reply, body: Buffer.from(`{"data":${reply.body}}`) }
+      : reply,
+  );
+  for (const id of ['created-status', 'inventory-status', 'animal-follows-stock']) {
+    expect(told(wrapped, id)).toMatchObject({
+      verdict: 'open',
+      why: expect.stringContaining('201 with an object that has data'),
+    });
+  }
+  const errors = await checkedBehind((reply) =>
+    reply.status >= 400 && reply.body.length > 0
+      ? { ...reply, body: Buffer.from(`{"error":${reply.body}}`) }
+      : reply,
+  );
+  expect(told(errors, 'error-codes')?.why).toMatch(/: GET .*: 400 with code nothing; GET /);
+});
+
 test('a media type is the same in capitals', async () => {
   const report = await checkedBehind((reply) => ({
     ...reply,

@@ -97,7 +97,7 @@ test.each([
   const url = await listen((_request, response) => {
     const status = met[asked];
     asked += 1;
-    if (typeof status === 'number') response.writeHead(status).end();
+    if (typeof status === 'number') response.writeHead(status, ['Retry-After', '9']).end();
     else response.destroy();
   });
   expect((await clientOf(url).send({ method, path: '/pets' })).status).toBe(last);

@@ -112,7 +112,7 @@ export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
     obstacle: (seen) =>
       announcing(seen)?.accepted || hasPassedSunset(seen) || announced(seen).length > 0
         ? undefined
-        : `no animal could be read: ${seen.all('pet', 'created', 'unknownPet').join('; ')}`,
+        : `no animal could be read: ${seen.whyUnknown('pet')}`,
     options: {
       sent: (seen) => DEPRECATION.every(([name, valid]) => valid(headerOf(seen, name))),
       absent: (seen) => announced(seen).length === 0,

@@ -78,9 +78,10 @@ function noInventory(seen: Seen): string | undefined {
 }
 
 function noStock(seen: Seen): string | undefined {
-  return seen.get('stock5')?.accepted
-    ? undefined
-    : `the stock of a created animal cannot be set: ${seen.whyUnknown('stock5')}`;
+  const unread = (['stock5', 'stock0', 'stock3'] as const).find(
+    (name) => typeof seen.get(name)?.record?.status !== 'string',
+  );
+  return unread && `the stock of a created animal cannot be set: ${seen.whyUnknown(unread)}`;
 }
 
 function stockStatuses(seen: Seen): unknown[] {

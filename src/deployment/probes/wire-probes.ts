@@ -1,8 +1,10 @@
 import type { WIRE } from '../../contract/assumptions/wire-assumptions.ts';
 import { isObject } from '../../contract/records.ts';
+import { describe } from '../../words.ts';
 import { BURST, OTHER_ORIGIN } from '../asks.ts';
 import { secondsToWait } from '../deployment-client.ts';
-import type { Exchange, JsonRecord, Seen } from '../seen.ts';
+import { describeBody } from '../describe-body.ts';
+import { type Exchange, idIn, type JsonRecord, type Seen } from '../seen.ts';
 import type { Probes } from './probe-shape.ts';
 
 /** What settles each assumption about keys, errors and the wire format. */
@@ -30,7 +32,10 @@ export const WIRE_PROBES: Probes<keyof typeof WIRE> = {
   'error-codes': {
     asks: ['limitText', 'unknownPet'],
     any: true,
-    obstacle: (seen) => (codes(seen).length === 0 ? 'no Error has a code of two words' : undefined),
+    obstacle: (seen) =>
+      codes(seen).length === 0
+        ? `no Error has a code of two words: ${seen.all('limitText', 'unknownPet').map(told).join('; ')}`
+        : undefined,
     options: {
       snake_case: (seen) => codes(seen).every((code) => /^[a-z0-9]+(?:_[a-z0-9]+)+$/.test(code)),
       UPPER_CASE: (seen) =>
@@ -144,6 +149,12 @@ function codes(seen: Seen): string[] {
   });
 }
 
+/** An exchange and the code of its Error. */
+function told(exchange: Exchange): string {
+  const { json, reply } = exchange;
+  return `${exchange} with ${isObject(json) ? `code ${describe(json.code)}` : describeBody(reply)}`;
+}
+
 /** How many requests of the burst were let through. */
 function passed(seen: Seen): number {
   return seen.all('burst').filter(({ status }) => status === 200).length;
@@ -165,10 +176,10 @@ function waitOf(seen: Seen): number | undefined {
 
 /** The optional fields that a listed record has no value for: undefined or null. */
 function optionals(seen: Seen): unknown[] {
-  const valueless = (records: readonly JsonRecord[] | undefined, fields: readonly string[]) =>
-    (records ?? []).flatMap((it) =>
-      fields.map((name) => it[name]).filter((value) => value == null),
-    );
+  const valueless = (records: readonly JsonRecord[] = [], fields: readonly string[]) =>
+    records
+      .filter((it) => fields.some((name) => it[name] != null) || idIn(it) !== undefined)
+      .flatMap((it) => fields.map((name) => it[name]).filter((value) => value == null));
   return [
     ...valueless(seen.list('pets100'), ['status']),
     ...valueless(seen.list('petsAgain'), ['status']),
