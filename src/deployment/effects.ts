@@ -21,7 +21,8 @@ export const EFFECTS: Partial<Record<AskName, Effect>> = {
   inventoryCreated: {
     isShown: (seen) =>
       (['create', 'createPending'] as const).every(
-        (name) => createdEntry(seen, name)?.status === 'sold',
+        (name) =>
+          seen.get(name)?.record === undefined || createdEntry(seen, name)?.status === 'sold',
       ),
   },
   petAt5: { isShown: (seen) => follows(seen, 'stock5', 'petAt5', 'available') },
