@@ -50,8 +50,13 @@ export class UpstreamClient implements Upstream {
 
   readonly compare = compareReply;
 
+  /** Holds its connections. */
+  get agent(): http.Agent {
+    return this.#way.agent;
+  }
+
   close(): void {
-    this.#way.agent.destroy();
+    this.agent.destroy();
   }
 
   #send(
