@@ -53,6 +53,7 @@ export async function readPrefer(header: string): Promise<Preferred | undefined>
       ruleBook(scenarios.toReversed().flatMap(({ rules }) => rules)),
     );
     BOOKS.set(scenario, book);
+    book.catch(() => BOOKS.delete(scenario)); // the next request tries again
   }
   return { scenario, book: await book };
 }
