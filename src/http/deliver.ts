@@ -5,7 +5,7 @@ import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import type { Body, Reply, StreamedBody } from '../service/reply.ts';
 import { decodeContent } from './decode-content.ts';
-import { send } from './encode.ts';
+import { send, sendFailure } from './encode.ts';
 import { discard, hold, pause, whenLeft } from './pass-on.ts';
 import type { ServiceRequest } from './service-request.ts';
 
@@ -23,26 +23,36 @@ export function deliver(
   const { request, response, sandbox, wire } = asked;
   const { from } = body;
   let recorded = false;
-  /** Records the exchange, and continues once it is kept. */
-  const record = (changes: Partial<Reply>, then: () => void): void => {
+  /** Records the exchange, and continues once it is kept. Called by events, so it catches errors. */
+  const record = (changes: () => Partial<Reply>, then: () => void): void => {
     if (recorded) return;
     recorded = true;
-    const perform = (): Outcome => changed(outcome, changes);
-    sandbox.answer(late(asked, outcome), perform, then, perform);
+    try {
+      const ended = changed(outcome, changes());
+      const perform = (): Outcome => ended;
+      sandbox.answer(late(asked, outcome), perform, then, perform);
+    } catch (error) {
+      sendFailure(response, error, asked, sandbox.world, wire);
+    }
   };
   const sendAs = (content: Body): void =>
     send(response, changed(outcome, { body: content }), asked, sandbox.world, wire);
-  const breakOff = (reason: string): void => record({ reason }, () => response.destroy());
+  const breakOff = (reason: string): void =>
+    record(
+      () => ({ reason }),
+      () => response.destroy(),
+    );
 
   const stop = whenLeft(request.socket, () => {
     breakOff('the client disconnected before it had the reply');
     discard(from);
   });
   response.once('finish', stop);
+  response.once('close', () => discard(from));
   if (outcome.kind === 'reply') {
     const { reply } = outcome;
     const onEnd = (bytes: Buffer | undefined, end: () => void): void =>
-      record(witnessed(asked, reply, bytes, compare), end);
+      record(() => witnessed(asked, reply, bytes, compare), end);
     if (outcome.delay > 0) pause(from);
     sendAs({ ...body, onEnd, onBreak: breakOff });
     return;
@@ -50,13 +60,19 @@ export function deliver(
   const { effect } = FAULTS[outcome.fault.kind];
   if (effect === 'replaces') {
     discard(from);
-    record({ body: NO_BODY }, () => sendAs(NO_BODY));
+    record(
+      () => ({ body: NO_BODY }),
+      () => sendAs(NO_BODY),
+    );
     return;
   }
   const onHeld = (bytes: Buffer, whole: boolean): void => {
     if (effect === 'spoils') discard(from);
     const held = { bytes, whole: whole || effect === 'spoils' };
-    record(whole ? { body: contentOf(bytes) } : {}, () => sendAs({ ...body, held }));
+    record(
+      () => (whole ? { body: contentOf(bytes) } : {}),
+      () => sendAs({ ...body, held }),
+    );
   };
   hold(from, onHeld, breakOff);
 }

@@ -3,7 +3,7 @@ import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import { endAfter } from './connections.ts';
-import { type Framing, send, type Wire, written } from './encode.ts';
+import { type Framing, send, sendFailure, type Wire, written } from './encode.ts';
 
 /** An Error for a request that is refused before its target is read. */
 export type EdgeError = {
@@ -42,9 +42,7 @@ export class EdgeErrors {
 
   /** Answers a request on which the mock itself failed. */
   fail(response: ServerResponse, error: unknown): void {
-    const reply = failed(this.#world, error);
-    if (response.headersSent) response.destroy();
-    else this.#send(response, reply);
+    sendFailure(response, error, PLAIN_FRAMING, this.#world, this.#wire);
   }
 
   /** A whole reply as text, for a connection without a response object. */
@@ -70,11 +68,4 @@ export class EdgeErrors {
     const outcome = { kind: 'reply', reply, delay: 0 } as const;
     send(response, outcome, PLAIN_FRAMING, this.#world, this.#wire);
   }
-}
-
-/** Reports a bug of the mock as a warning, and answers with an Error; others are not affected. */
-export function failed(world: World, error: unknown): Reply {
-  process.emitWarning(error instanceof Error ? error : new Error(String(error)));
-  const grounds = new Grounds(world.choices);
-  return errorReply(grounds, 'internal_error', 500, 'the mock itself failed');
 }

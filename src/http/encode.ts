@@ -3,8 +3,9 @@ import type { Outcome } from '../scenario/outcome.ts';
 import type { Basis, Body, Reply, StreamedBody } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import { endWith } from './end-with.ts';
+import { failed } from './failed.ts';
 import type { Faults } from './faults/faults.ts';
-import type { Written } from './faults/written-reply.ts';
+import { mayHaveContent, type Written } from './faults/written-reply.ts';
 import { without } from './hop-headers.ts';
 import { stream } from './list-stream.ts';
 import { passOn } from './pass-on.ts';
@@ -33,7 +34,8 @@ const CHUNK_AHEAD = 4 * 1024;
 const EXPOSED = 'Link, X-Total-Count, Retry-After, Deprecation, Sunset, WWW-Authenticate';
 
 /**
- * Sends an outcome after its delay. Nothing else writes replies of the service.
+ * Sends an outcome after its delay. Nothing else writes replies of the service. Never throws: what
+ * cannot be sent becomes an Error.
  */
 export function send(
   response: ServerResponse,
@@ -57,11 +59,35 @@ function sendNow(
   world: World,
   wire: Wire,
 ): void {
-  if (outcome.kind === 'reply') sendReply(response, outcome.reply, framing, world, wire);
-  else {
-    const { fault, reply } = outcome;
-    wire.faults.carryOut(fault, response, reply && written(reply, framing, world, wire));
+  try {
+    if (outcome.kind === 'reply') sendReply(response, outcome.reply, framing, world, wire);
+    else {
+      const { fault, reply } = outcome;
+      wire.faults.carryOut(fault, response, reply && written(reply, framing, world, wire));
+    }
+  } catch (error) {
+    sendFailure(response, error, framing, world, wire);
   }
+}
+
+/**
+ * Answers a request on which the mock itself failed. A reply that has begun is broken off: its client
+ * must not take it for a whole one.
+ */
+export function sendFailure(
+  response: ServerResponse,
+  error: unknown,
+  framing: Framing,
+  world: World,
+  wire: Wire,
+): void {
+  const reply = failed(world, error);
+  if (response.headersSent) {
+    if (!response.writableEnded) response.destroy();
+    return;
+  }
+  response.statusMessage = ''; // the response keeps a phrase that could not be sent
+  sendReply(response, reply, framing, world, wire);
 }
 
 function sendReply(
@@ -104,10 +130,9 @@ export function written(reply: Reply, framing: Framing, world: World, wire: Wire
   const headers = headersOf(reply, framing, world, wire);
   if (body.kind !== 'stream') return { status, headers, body: textOf(body) };
   const { held, from } = body;
-  const unframed = without(headers, FRAMING);
   return {
     status,
-    headers: unframed,
+    headers: mayHaveContent(status) ? without(headers, FRAMING) : headers,
     body: held?.bytes ?? '',
     rest: held?.whole ? undefined : from,
   };

@@ -6,7 +6,6 @@ import type { ReceivedBody } from '../service/received-body.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import { deliver } from './deliver.ts';
-import { failed } from './edge-errors.ts';
 import { passedOn } from './hop-headers.ts';
 import { discard, whenLeft } from './pass-on.ts';
 import type { ServiceRequest } from './service-request.ts';
@@ -23,7 +22,7 @@ export async function forward(
   body: ReceivedBody,
   settle: (asked: ServiceRequest, outcome: Outcome) => void,
 ): Promise<void> {
-  const { request, response, sandbox } = asked;
+  const { request, sandbox } = asked;
   const { upstream } = sandbox;
   if (upstream === undefined) throw new Error('The sandbox has no upstream.');
   let answer: Reply | undefined;
@@ -31,22 +30,16 @@ export async function forward(
     answer = await replyOf(asked, upstream, below, body);
     return answer;
   };
-  try {
-    const outcome = await outcomeOf(asked, ask);
-    if (answer === undefined) request.resume();
-    const theirs = answer?.body.kind === 'stream' ? answer.body : undefined;
-    if (theirs !== undefined && outcome.reply?.body === theirs) {
-      deliver(asked, outcome, theirs, upstream.compare);
-      return;
-    }
-    // A rule can ask for the call and for another reply.
-    if (theirs !== undefined) discard(theirs.from);
-    settle(asked, outcome);
-  } catch (error) {
-    const reply = failed(sandbox.world, error);
-    if (response.headersSent) response.destroy();
-    else settle(asked, { kind: 'reply', reply, delay: 0 });
+  const outcome = await outcomeOf(asked, ask);
+  if (answer === undefined) request.resume();
+  const theirs = answer?.body.kind === 'stream' ? answer.body : undefined;
+  if (theirs !== undefined && outcome.reply?.body === theirs) {
+    deliver(asked, outcome, theirs, upstream.compare);
+    return;
   }
+  // A rule can ask for the call and for another reply.
+  if (theirs !== undefined) discard(theirs.from);
+  settle(asked, outcome);
 }
 
 async function outcomeOf(asked: ServiceRequest, ask: () => Promise<Reply>): Promise<Outcome> {

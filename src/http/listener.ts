@@ -127,7 +127,10 @@ function responder({ service, loadApp }: ListenerOptions, errors: EdgeErrors): R
       return;
     }
     if (!isServicePath(request.url ?? '')) {
-      app ??= loadApp();
+      app ??= loadApp().catch((reason) => {
+        app = undefined; // the next request tries again
+        throw reason;
+      });
       app
         .then((listener) => listener(request, response))
         .catch((reason) => errors.fail(response, reason));

@@ -19,7 +19,8 @@ export function passOn(
   const bare = req.method === 'HEAD' || status === 204 || status === 304;
   const chunked = length === undefined && req.httpVersion === '1.1' && !bare;
   response.sendDate = false; // the deployment's Date, or none
-  response.writeHead(status, phrase, chunked ? headers : without(headers, TRAILER));
+  const reason = UNSENDABLE.test(phrase) ? '' : phrase;
+  response.writeHead(status, reason, chunked ? headers : without(headers, TRAILER));
 
   let size = 0;
   let held: Buffer[] | undefined = [];
@@ -67,6 +68,9 @@ function contentLength(headers: readonly string[]): number | undefined {
 }
 
 const LENGTH = /^content-length$/i;
+
+/** What Node reads in a reason phrase, but refuses to send (RFC 9112, section 4). */
+const UNSENDABLE = /[^\t -~\x80-\xff]/;
 
 /** Only chunks can have trailers. */
 const TRAILER: ReadonlySet<string> = new Set(['trailer']);

@@ -12,8 +12,8 @@ import { turnTime } from '../service/turn-time.ts';
 import type { World } from '../service/world.ts';
 import { type ConnectionRequest, forgetOver } from './connections.ts';
 import { belowBase, decodeTarget, type Route, receiveBody, type Target } from './decode.ts';
-import { failed } from './edge-errors.ts';
-import { send, type Wire } from './encode.ts';
+import { send, sendFailure, type Wire } from './encode.ts';
+import { failed } from './failed.ts';
 import { forward } from './forward.ts';
 import { locate } from './locate.ts';
 import { meantPath } from './meant-path.ts';
@@ -55,9 +55,9 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
     if (below !== undefined && refusal === undefined) {
       const toUpstream = (body: ReceivedBody): void => {
         if (id !== undefined) asked.call = callOf(asked, id, target, mount, body);
-        void forward(asked, below, body, settle);
+        forward(asked, below, body, settle).catch((error) => answerFailure(asked, error));
       };
-      receiveBody(request, MOST_HELD, toUpstream, true);
+      receiveBody(request, MOST_HELD, guarded(asked, toUpstream), true);
       return;
     }
     if (refusal !== undefined || route === undefined || id === undefined) {
@@ -71,7 +71,10 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
       else runPreferred(asked, asked.call, String(prefer));
     };
     if (operationShape(id).body === undefined) perform(NO_BODY);
-    else receiveBody(request, BODY_LIMITS[sandbox.world.choices['body-limit']], perform);
+    else {
+      const limit = BODY_LIMITS[sandbox.world.choices['body-limit']];
+      receiveBody(request, limit, guarded(asked, perform));
+    }
   };
 }
 
@@ -99,10 +102,28 @@ const NO_BODY: ReceivedBody = { kind: 'none' };
 
 /** Runs an operation as the request's `Prefer` header asks. */
 function runPreferred(asked: ServiceRequest, call: Call, prefer: string): void {
-  readPrefer(prefer).then(
-    (preferred) => run(asked, call, preferred),
-    (error: unknown) => answer(asked, failed(asked.sandbox.world, error)),
-  );
+  readPrefer(prefer)
+    .then((preferred) => run(asked, call, preferred))
+    .catch((error) => answerFailure(asked, error));
+}
+
+/** A callback of an event, where nobody else catches what it throws. */
+function guarded<T>(asked: ServiceRequest, act: (value: T) => void): (value: T) => void {
+  return (value) => {
+    try {
+      act(value);
+    } catch (error) {
+      sendFailure(asked.response, error, asked, asked.sandbox.world, asked.wire);
+    }
+  };
+}
+
+/** Answers and records a request on which the mock itself or its log has failed. */
+function answerFailure(asked: ServiceRequest, error: unknown): void {
+  const { world } = asked.sandbox;
+  const outcome =
+    error instanceof NotSavedError ? refused(asked, error) : outcomeOf(failed(world, error));
+  guarded(asked, settle.bind(undefined, asked))(outcome);
 }
 
 /** Runs an operation, and answers once its changes are kept. */

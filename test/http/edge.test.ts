@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Faults } from '../../src/http/faults/faults.ts';
 import { createListener } from '../../src/http/listener.ts';
@@ -785,7 +786,7 @@ describe('an internal error', () => {
     return sandboxes;
   }
 
-  async function startBroken(loadApp?: () => Promise<never>): Promise<number> {
+  async function startBroken(loadApp?: () => Promise<RequestListener>): Promise<number> {
     const sandboxes = brokenSandboxes();
     const faults = new Faults();
     const wire = { plain: false, faults };
@@ -820,13 +821,45 @@ describe('an internal error', () => {
     },
   );
 
-  test('an app that does not load gets an Error', async () => {
-    const port = await startBroken(() => Promise.reject(new Error('there is no Express')));
+  test('an app that does not load gets an Error, and is loaded again for the next request', async () => {
+    let loads = 0;
+    const port = await startBroken(async () => {
+      loads += 1;
+      if (loads === 1) throw new Error('there is no Express');
+      return (_request, response) => response.end('loaded');
+    });
     const warned = once(process, 'warning');
     expectError(await ask(port, rawRequest('GET', '/__mock/health')), 500, 'internal_error');
     await warned;
     expect((await ask(port, rawRequest('GET', '/v1/store/orders'))).status).toBe(200);
+    expect((await ask(port, rawRequest('GET', '/__mock/health'))).body).toBe('loaded');
   });
+
+  test.each<[string, ServerOptions, string]>([
+    ['once its body has arrived', {}, post(REX)],
+    ['as it prefers', {}, rawRequest('GET', '/v1/pets/1', { Prefer: 'code=404' })],
+    ['after a delay', { delay: 1 }, rawRequest('GET', '/v1/pets/1')],
+    ['of an upstream', { upstream: 'http://127.0.0.1:1/v1' }, rawRequest('GET', '/v1/pets/1')],
+    [
+      'of an upstream with a body',
+      { upstream: 'http://127.0.0.1:1/v1' },
+      rawRequest('POST', '/v1/pets', { 'Content-Length': String(REX.length) }, REX),
+    ],
+  ])(
+    'in the work after a request that is answered %s is an Error of it',
+    async (_, options, request) => {
+      let fails = true;
+      const observe = (): void => {
+        if (fails) throw new Error('the observer is broken');
+      };
+      const { port } = await start({ ...options, observe });
+      const warned = once(process, 'warning');
+      expectError(await ask(port, request), 500, 'internal_error');
+      expect((await warned).map(String)).toEqual([expect.stringContaining('observer is broken')]);
+      fails = false;
+      expect((await ask(port, rawRequest('GET', '/v1/pets/1'))).status).toBeGreaterThanOrEqual(200);
+    },
+  );
 });
 
 describe('the control API', () => {

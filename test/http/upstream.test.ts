@@ -200,6 +200,15 @@ describe('a rule of a scenario', () => {
     check(text);
   });
 
+  test.each(['slow-body', 'malformed-json'])(
+    'that cannot spoil a 204 by %s leaves it its Content-Length',
+    async (fault) => {
+      const { ask } = await under({ fault }, 'HTTP/1.1 204 Gone\r\nContent-Length: 0\r\n\r\n');
+      const { status, headers } = await ask('GET', '/pets');
+      expect([status, headers['content-length']]).toEqual([204, '0']);
+    },
+  );
+
   test('delays the deployment’s reply, which keeps its basis', async () => {
     const { ask, exchange } = await under({ delay: 20 });
     expect((await ask('GET', '/pets')).headers['mock-basis']).toBe('upstream');
@@ -341,6 +350,18 @@ test('another machine gets requests only with consent', async () => {
   await control('POST', '/reset');
   expect((await control('GET', '/upstream')).text).toContain('127.0.0.1');
 });
+
+test.each(['O\x7fK', '\x01', 'a\0b', 'O\x0bK'])(
+  'a reason phrase that cannot be sent (%j) is left out, and the next request is answered',
+  async (phrase) => {
+    const reply = `HTTP/1.1 200 ${phrase}\r\nContent-Length: 2\r\n\r\n[]`;
+    const { server, ask } = await inFrontOf((socket) => socket.write(reply, 'latin1'));
+    const client = await openRaw(server.port);
+    client.send(`GET /v1/pets HTTP/1.1\r\nHost: a\r\n${KEY}\r\nConnection: close\r\n\r\n`);
+    expect(await client.rest()).toMatch(/^HTTP\/1.1 200 \r\n.*\r\n\[\]$/s);
+    expect((await ask('GET', '/pets')).status).toBe(200);
+  },
+);
 
 test('an upstream that switches protocols gets 502: no reply of HTTP follows', async () => {
   const { ask } = await inFrontOf(

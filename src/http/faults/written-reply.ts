@@ -28,6 +28,7 @@ export function writeHead(response: ServerResponse, written: Written, length: nu
   response.writeHead(status, [...headers, ...promise]);
 }
 
-function mayHaveContent(status: number): boolean {
+/** Whether replies with a status have content (RFC 9110, section 6.4.1). */
+export function mayHaveContent(status: number): boolean {
   return status !== 204 && status !== 304;
 }
