@@ -1,4 +1,5 @@
 import { ASKS, type AskName, type FactName, SENT_ID } from './asks.ts';
+import { nextQuery } from './next-query.ts';
 import { idIn, idsOf, type Seen, withId } from './seen.ts';
 
 /** What the user said about the orders of the deployment. */
@@ -97,13 +98,10 @@ function createdBy(seen: Seen, name: 'create' | 'createPending'): string | undef
   return text(idIn(seen.get(name)?.record));
 }
 
-/** The query of the target of `Link: <…>; rel="next"`. */
-const NEXT = /<[^>?]*(\?[^>#]*)[^>]*>\s*;[^,]*\brel="?next\b/;
-
-/** The path of the second page. Of a link only its query counts: it may name an inner host. */
+/** The path of the second page. */
 function nextPage(seen: Seen): string | undefined {
   const first = seen.get('pets1');
-  const [, query] = NEXT.exec(first?.header('link') ?? '') ?? [];
+  const query = first && nextQuery(first.reply);
   if (query !== undefined) return `/pets${query}`;
   return first?.header('x-total-count') === undefined ? undefined : '/pets?limit=1&offset=1';
 }

@@ -27,7 +27,7 @@ export const record: Command = async ({ positionals: [url], terminal, ...setting
   const key = keyOf(settings);
   await askConsent(
     client.url,
-    'at least 3 GET requests, plus one for each further page, filter or animal',
+    'at least 3 GET requests, plus one for each further page',
     yes,
     terminal,
   );

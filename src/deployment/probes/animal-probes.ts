@@ -1,6 +1,7 @@
 import type { ANIMALS } from '../../contract/assumptions/animal-assumptions.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import type { AskName } from '../asks.ts';
+import { nextQuery } from '../next-query.ts';
 import { type Exchange, idIn, type Seen } from '../seen.ts';
 import type { Probes } from './probe-shape.ts';
 
@@ -59,13 +60,18 @@ export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
     options: {
       none: (seen) => !hasNext(seen) && !hasTotal(seen),
       cursor: (seen) =>
-        hasNext(seen) && /[?&]cursor=/.test(link(seen)) && isFurther(seen) && !hasFalseNext(seen),
+        /[?&]cursor=/.test(seen.get('nextPage')?.request.path ?? '') &&
+        isFurther(seen) &&
+        !hasFalseNext(seen),
       offset: (seen) => !hasNext(seen) && hasTotal(seen) && isFurther(seen) && !hasFalseTotal(seen),
     },
     saw: (seen) => {
       const total = seen.get('pets1')?.header('x-total-count');
       const page = seen.get('nextPage');
-      const headers = [`Link ${link(seen) || 'absent'}`, `X-Total-Count ${total ?? 'absent'}`];
+      const headers = [
+        `Link ${seen.get('pets1')?.header('link') ?? 'absent'}`,
+        `X-Total-Count ${total ?? 'absent'}`,
+      ];
       const wrong = [
         ...(page === undefined ? [] : [`; ${page}`]),
         ...(hasFalseNext(seen) ? ['; the last page has a next one'] : []),
@@ -180,12 +186,9 @@ function createdIds(seen: Seen): bigint[] {
   return seen.all('create', 'createPending').flatMap((it) => idIn(it.record) ?? []);
 }
 
-function link(seen: Seen, name: AskName = 'pets1'): string {
-  return seen.get(name)?.header('link') ?? '';
-}
-
-function hasNext(seen: Seen, name?: AskName): boolean {
-  return /\brel="?next\b/.test(link(seen, name));
+function hasNext(seen: Seen, name: AskName = 'pets1'): boolean {
+  const exchange = seen.get(name);
+  return exchange !== undefined && nextQuery(exchange.reply) !== undefined;
 }
 
 /** Whether a page that is not full, and thus the last one, has a link to a next one. */

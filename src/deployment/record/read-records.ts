@@ -38,18 +38,6 @@ export function readList<const F extends Fields>(
   return read;
 }
 
-/** Reads the one record in a reply, as `readList` does. */
-export function readOne<const F extends Fields>(
-  fields: F,
-  path: string,
-  reply: DeploymentReply,
-): ShownRecord<RecordOf<F>> {
-  const problems: Problem[] = [];
-  const read = readShown(fields, bodyOf(path, reply), '$', problems);
-  if (read === undefined) throw wrongRecords(path, problems);
-  return read;
-}
-
 function readShown<const F extends Fields>(
   fields: F,
   value: unknown,
@@ -64,7 +52,7 @@ function readShown<const F extends Fields>(
 }
 
 /** Problems with the body of a reply, each with its place. */
-export function wrongRecords(path: string, problems: readonly Problem[]): DeploymentError {
+function wrongRecords(path: string, problems: readonly Problem[]): DeploymentError {
   const textOf = (it: Problem) => problemText({ ...it, place: `GET ${path}` });
   return new DeploymentError(firstProblems(problems, textOf).join('\n'));
 }

@@ -11,7 +11,7 @@ import { createStore, type Store } from '../../store/store.ts';
 import { firstProblems, listed, problemText } from '../../words.ts';
 import { atOnce } from '../../work.ts';
 import { DeploymentError } from '../deployment-client.ts';
-import { AnimalSearch, type Get } from './list-animals.ts';
+import { type Get, listAnimals } from './list-animals.ts';
 import { readList } from './read-records.ts';
 import { recordOrders } from './record-orders.ts';
 
@@ -32,10 +32,9 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
   const inventory = readList(RECORDS.InventoryEntry, '/inventory', await get('/inventory'));
   const shownOrders = readList(RECORDS.Order, '/store/orders', await get('/store/orders'));
   const named = new Set([...inventory, ...shownOrders].flatMap(({ record }) => record.petId ?? []));
-  const search = new AnimalSearch(get);
-  const animalGaps = await search.run(named);
-  const animals = [...search.found.values()];
-  const lost = new Set([...named].filter((id) => !search.found.has(id)));
+  const found = await listAnimals(get);
+  const animals = [...found.animals.values()];
+  const lost = new Set([...named].filter((id) => !found.animals.has(id)));
   const { orders, gaps } = recordOrders(shownOrders, unknownStatus);
   const store = storeOf({
     animals: animals.map(({ record }) => record),
@@ -43,7 +42,7 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
     orders: orders.map((order) => withoutLost(order, lost)),
   });
   const dropped = droppedFields({ animals, inventory, orders: shownOrders });
-  return { store, gaps: [...animalGaps, ...lostAnimals(lost), ...gaps, ...dropped] };
+  return { store, gaps: [...found.gaps, ...lostAnimals(lost), ...gaps, ...dropped] };
 }
 
 /** A store that a fixture can hold. */
@@ -67,7 +66,7 @@ function lostAnimals(lost: ReadonlySet<bigint>): string[] {
   const ids = [...lost].slice(0, MOST_IDS).join(', ');
   const more = lost.size > MOST_IDS ? ` and ${lost.size - MOST_IDS} more` : '';
   return [
-    `animals ${ids}${more}: not shown, though inventory entries or orders name them; those entries were left out, and those orders have no petId`,
+    `animals ${ids}${more}: not listed, though inventory entries or orders name them; those entries were left out, and those orders have no petId`,
   ];
 }
 
