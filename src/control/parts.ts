@@ -28,7 +28,7 @@ export interface GuardOptions {
 export interface ControlOptions {
   /** Leaves out everything that distinguishes the mock from the service. */
   readonly plain?: boolean | undefined;
-  /** Leaves out the control API, except for `health`. */
+  /** Leaves out the control API, except for `health` and `certificate.pem`. */
   readonly noControl?: boolean | undefined;
   /** What a check of a deployment found out, to show beside the assumptions. */
   readonly checked?: Checked | undefined;

@@ -26,7 +26,7 @@ export async function inSandbox(
   use: (sandbox: MockSandbox) => Promise<void>,
   failed: () => boolean,
 ): Promise<string | undefined> {
-  const sandbox = mock.sandbox();
+  const sandbox = mock.sandbox(sandboxNameOf(test));
   // Created now, so that it also records requests with a wrong key.
   await sandbox.clock.get();
   await use(sandbox);
@@ -38,6 +38,13 @@ export async function inSandbox(
     if (!(error instanceof ControlError && error.status === 404)) throw error;
   });
   return told;
+}
+
+/** A name that no other sandbox has. Reports name sandboxes, so it starts with that of the test. */
+function sandboxNameOf(test: string): string {
+  const words = test.match(/[a-z0-9]+/gi) ?? [];
+  const unique = crypto.randomUUID().slice(0, 13);
+  return [words.join('-').slice(0, 50), unique].filter((part) => part !== '').join('-');
 }
 
 /** Exchanges shown, and characters of each body. */

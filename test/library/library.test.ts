@@ -11,7 +11,7 @@ import {
   startPetstoreMock,
   startServer,
 } from '../../src/index.ts';
-import { tellExchanges } from '../../src/library/for-tests.ts';
+import { inSandbox, tellExchanges } from '../../src/library/for-tests.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
 import { serve } from './serve.ts';
 
@@ -530,6 +530,28 @@ describe('a server', () => {
       globalThis.fetch = fetch;
     }
   });
+});
+
+test('the sandbox of a test has the name of the test, in findings and coverage too', async () => {
+  const names: string[] = [];
+  for (const title of ['cancels an order: “twice”', 'x'.repeat(200), '日本語']) {
+    await inSandbox(
+      server,
+      title,
+      async (sandbox) => {
+        names.push(sandbox.name);
+        await call(sandbox, '/pets/1');
+        const { findings } = await sandbox.findings();
+        expect(findings.map((it) => it.sandbox)).toEqual([sandbox.name]);
+      },
+      () => false,
+    );
+  }
+  expect(names).toEqual([
+    expect.stringMatching(/^cancels-an-order-twice-[-\da-f]{13}$/),
+    expect.stringMatching(/^x{50}-[-\da-f]{13}$/),
+    expect.stringMatching(/^[-\da-f]{13}$/),
+  ]);
 });
 
 describe('the report of a failed test', () => {
