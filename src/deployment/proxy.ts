@@ -78,9 +78,9 @@ export function wayTo(url: URL, { ca, variables = {}, timeout }: WayOptions): Wa
   const direct = { ...server, origin: '', headers: {} };
   if (!isSecure) {
     if (proxy === undefined) return { ...direct, agent: new http.Agent(options) };
-    const isProxySecure = proxy.protocol === 'https:';
-    const agent = isProxySecure ? new SecureProxyAgent(options) : new http.Agent(options);
-    const { host, port } = { host: hostOf(proxy), port: proxy.port || (isProxySecure ? 443 : 80) };
+    const isPlain = proxy.protocol === 'http:';
+    const agent = isPlain ? new http.Agent(options) : new ProxyAgent(proxy, options);
+    const { host, port } = { host: hostOf(proxy), port: proxy.port || (isPlain ? 80 : 443) };
     return { host, port, agent, origin: url.origin, headers: proxyAuthorization(proxy) };
   }
   if (proxy === undefined) return { ...direct, agent: new https.Agent(options) };
@@ -88,17 +88,31 @@ export function wayTo(url: URL, { ca, variables = {}, timeout }: WayOptions): Wa
 }
 
 /** Keeps TLS connections to a proxy that gets requests for `http:` URLs. */
-class SecureProxyAgent extends http.Agent {
+class ProxyAgent extends http.Agent {
+  readonly #proxy: URL;
   readonly #ca: string[] | undefined;
 
-  constructor({ ca, ...options }: http.AgentOptions & { readonly ca: string[] | undefined }) {
+  constructor(
+    proxy: URL,
+    { ca, ...options }: http.AgentOptions & { readonly ca: string[] | undefined },
+  ) {
     super(options);
+    this.#proxy = proxy;
     this.#ca = ca;
   }
 
-  override createConnection({ host, port }: http.ClientRequestArgs): Duplex {
-    const servername = isIP(host ?? '') === 0 ? `${host}` : '';
-    return connect({ host: `${host}`, port: Number(port), servername, ca: this.#ca });
+  override createConnection(
+    { port }: http.ClientRequestArgs,
+    done: (error: Error | null, connection?: Duplex) => void,
+  ): Duplex | undefined {
+    const host = hostOf(this.#proxy);
+    const servername = isIP(host) === 0 ? host : '';
+    if (this.#proxy.protocol === 'https:') {
+      return connect({ host, port: Number(port), servername, ca: this.#ca });
+    }
+    const { protocol } = this.#proxy;
+    done(new Error(`proxies of ${protocol}// are not supported; HTTP_PROXY takes http or https`));
+    return undefined;
   }
 }
 

@@ -176,6 +176,19 @@ test('a used-up quota ends the check, unless it answered before, and then fails 
   expect(changesSince(earlier, report, true)).toMatchObject([{ ...unsettled, fails: false }]);
 });
 
+test('a quota that a burst uses up is no rate', async () => {
+  let left = 5;
+  const report = await checkedBehind((reply, { path, headers }) =>
+    path === '/pets?limit=1' && headers === undefined && left-- < 0
+      ? failing(429, 'Retry-After', '40')
+      : reply,
+  );
+  expect(told(report, 'rate-limit')).toMatchObject({
+    verdict: 'open',
+    why: 'the limit counts more than the burst: 429 with Retry-After 40',
+  });
+});
+
 test.each([401, 403, 405])(
   'a key that may not write gets %i, which answers none of the questions',
   async (status) => {

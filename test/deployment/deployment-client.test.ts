@@ -1,6 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { baseUrlOf } from '../../src/contract/base-url.ts';
@@ -240,4 +240,23 @@ test('a proxy with an https URL is spoken to over TLS, for http: targets too', a
     'http://staging.example/v1/pets by Basic dXNlcjpwYXNz',
   );
   expect(await asked(undefined)).toContain('--cacert');
+});
+
+test('a proxy of another kind gets nothing, no password either', async () => {
+  let connections = 0;
+  const proxy = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void proxy.close());
+  const address = proxy.address();
+  const port = typeof address === 'object' ? address?.port : '';
+  const proxyUrl = `socks5://user:pass@127.0.0.1:${port}`;
+  const variables = { http_proxy: proxyUrl, https_proxy: proxyUrl };
+  for (const scheme of ['http', 'https']) {
+    const client = clientOf(`${scheme}://staging.example/v1`, { variables });
+    await expect(client.send({ method: 'GET', path: '/pets' })).rejects.toThrow(/socks5/);
+  }
+  expect(connections).toBe(0);
 });

@@ -52,6 +52,10 @@ export const WIRE_PROBES: Probes<keyof typeof WIRE> = {
       if (!replies.every(({ status }) => status === 200 || status === 429)) {
         return 'not every request of the burst got 200 or 429';
       }
+      const wait = waitOf(seen) ?? 0;
+      if (wait > BURST.seconds) {
+        return `the limit counts more than the burst: 429 with Retry-After ${wait}`;
+      }
       const took =
         Math.max(...replies.map((it) => it.receivedAt)) -
         Math.min(...replies.map((it) => it.receivedAt));
@@ -160,11 +164,11 @@ function passed(seen: Seen): number {
   return seen.all('burst').filter(({ status }) => status === 200).length;
 }
 
-/** A rate as an option writes it; undefined if the burst shows none. */
+/** A rate per second; undefined if the burst shows none. */
 function rateOf(seen: Seen): string | undefined {
   const [count, wait] = [passed(seen), waitOf(seen)];
   if (count === 0 || count === BURST.requests || wait === undefined) return undefined;
-  return `${count}/${wait <= BURST.seconds ? 's' : 'm'}`;
+  return `${count}/s`;
 }
 
 /** The longest `Retry-After` of the burst, in seconds; undefined if a 429 has none. */
