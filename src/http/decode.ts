@@ -111,6 +111,9 @@ function decodeSegment(segment: string): string {
   }
 }
 
+/** Chunks that are kept as they came. One of a single byte takes 200. */
+const MOST_CHUNKS = 1024;
+
 /**
  * Receives a request's body, up to `limit` bytes.
  *
@@ -139,11 +142,15 @@ export function receiveBody(
     return;
   }
   const chunks: Buffer[] = [];
+  let merged = 0;
   let size = 0;
   const onData = (chunk: Buffer): void => {
     size += chunk.length;
     if (size <= limit) {
       chunks.push(chunk);
+      if (chunks.length - merged < MOST_CHUNKS) return;
+      chunks.push(Buffer.concat(chunks.splice(merged)));
+      merged += 1;
       return;
     }
     request.off('data', onData).off('end', onEnd);

@@ -280,6 +280,17 @@ describe('bodies', () => {
     expect((await ask(port, post(padded))).status).toBe(201);
   });
 
+  test('a body in thousands of chunks of one byte arrives whole', async () => {
+    const { port } = await start();
+    const connection = await openRaw(port);
+    const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
+    const body = JSON.stringify({ name: 'x'.repeat(5000), categoryId: 7 });
+    const chunks = [...body].map((byte) => `1\r\n${byte}\r\n`).join('');
+    connection.send(`${rawRequest('POST', '/v1/pets', headers)}${chunks}0\r\n\r\n`);
+    const reply = await connection.reply();
+    expect(JSON.parse(reply.body)).toMatchObject({ name: 'x'.repeat(5000), categoryId: 7 });
+  });
+
   test('a chunked body over the limit is refused and its rest is discarded', async () => {
     const { port } = await start();
     const connection = await openRaw(port);
