@@ -21,13 +21,14 @@ export function parametersOf({ schema }: Shape<unknown>): readonly Parameter[] {
 /** Reads a query as an object. Converts the text of integers and booleans first. */
 export function readQueryAs<T>(shape: Shape<T>, query: URLSearchParams): Reading<T> {
   const properties = propertiesOf(shape.schema);
-  const names = [...new Set(query.keys())];
-  const repeated = names.filter((name) => query.getAll(name).length > 1);
-  if (repeated.length > 0) return { ok: false, problems: repeated.map(notOnce) };
-  const values = names.map((name) => {
+  const values = new Map<string, unknown>();
+  const repeated = new Set<string>();
+  for (const [name, text] of query) {
     const type = Object.hasOwn(properties, name) ? Object(properties[name]).type : undefined;
-    return [name, typed(type, query.get(name) ?? '')];
-  });
+    if (values.has(name)) repeated.add(name);
+    values.set(name, typed(type, text));
+  }
+  if (repeated.size > 0) return { ok: false, problems: [...repeated].map(notOnce) };
   const reading = readAs(shape, Object.fromEntries(values));
   if (reading.ok) return reading;
   const problems = reading.problems.map((it) => ({ ...it, path: `query ${it.at.join('.')}` }));
