@@ -33,13 +33,19 @@ function judged(id: AssumptionId, seen: Seen): Omit<AssumptionVerdict, 'id'> {
   }
   const why = obstacle?.(seen);
   if (why !== undefined) return { verdict: 'open', why };
-  const names = Object.keys(options).filter((name) => options[name]?.(seen));
+  let names: string[] = [];
+  const failures = seen.failuresBehind(() => {
+    names = Object.keys(options).filter((name) => options[name]?.(seen));
+  });
   const [option = other?.(seen), second] = names;
   const exchanges = seen.all(...asks, ...also);
   const sent = [...new Set(exchanges.map(String))].join('; ');
   const shown = saw?.(seen) ?? sent;
   if (option === undefined && exchanges.some(isBroken)) {
     return { verdict: 'open', why: `the replies break the document: ${sent}` };
+  }
+  if (option === undefined && failures.length > 0) {
+    return { verdict: 'open', why: failures.join('; ') };
   }
   if (option === undefined) return { verdict: 'none-of-the-options', why: shown };
   if (second === undefined) return { verdict: 'settled', option, why: sent };

@@ -65,5 +65,7 @@ function follows(
   read: 'petAt5' | 'petAt0',
   status: string,
 ): boolean {
-  return !seen.get(written)?.accepted || seen.get(read)?.record?.status === status;
+  const record = seen.get(read)?.record;
+  if (record === undefined) return hasPassedSunset(seen);
+  return !seen.get(written)?.accepted || record.status === status;
 }

@@ -115,13 +115,17 @@ export function factsOf(name: AskName): FactName[] {
   return given === undefined ? inPath : [...inPath, given];
 }
 
-/** Why facts that a request depends on are unknown. */
-export function whyUnknown(name: AskName, seen: Seen, named: NamedOrders): string[] {
+/** The facts that a request depends on and that are unknown, and why if a reply did not show them. */
+export function unknownFacts(
+  name: AskName,
+  seen: Seen,
+  named: NamedOrders,
+): { readonly description: string; readonly why: string | undefined }[] {
   return factsOf(name).flatMap((fact) => {
     const { description, after, find } = FACTS[fact];
     if (find(seen, named) !== undefined) return [];
     const isRead = after === undefined || seen.list(after) !== undefined;
-    return isRead ? `it needs ${description}` : seen.whyUnknown(after);
+    return { description, why: isRead ? undefined : seen.whyUnknown(after) };
   });
 }
 

@@ -8,7 +8,7 @@ import {
   SAFE,
 } from './deployment-client.ts';
 import { EFFECTS } from './effects.ts';
-import { FACTS, fill, whyUnknown } from './facts.ts';
+import { FACTS, fill, unknownFacts } from './facts.ts';
 import { Exchange, Seen } from './seen.ts';
 
 /** What sends the requests of a check. */
@@ -73,8 +73,9 @@ class CheckRun {
     const needed = needs(name, this.#options);
     if (needed.length > 0) return seen.skip(name, needed);
     if (this.#end !== undefined) return seen.fail(name, this.#end);
-    const [unknown] = whyUnknown(name, seen, this.#options.orders);
-    if (unknown !== undefined) return seen.fail(name, unknown);
+    const [unknown] = unknownFacts(name, seen, this.#options.orders);
+    if (unknown?.why !== undefined) return seen.fail(name, unknown.why);
+    if (unknown !== undefined) return seen.skip(name, [unknown.description]);
     progress(ASKS[name].why);
     await this.#send(name);
     if (name === ASK_NAMES[0]) requireAccess(seen.get(name));

@@ -109,6 +109,7 @@ export class Seen {
   readonly #exchanges = new Map<AskName, readonly Exchange[]>();
   readonly #needs = new Map<AskName, readonly string[]>();
   readonly #failures = new Map<AskName, string>();
+  readonly #looked = new Set<AskName>();
   /** The reads that showed no effect of earlier writes, however often they were repeated. */
   readonly unaffected = new Set<AskName>();
   /** The reply that does not show what the document says a write did. */
@@ -159,12 +160,20 @@ export class Seen {
     return name === undefined ? undefined : this.whyUnknown(name);
   }
 
+  /** Why requests got no answer that a judgement looked at. */
+  failuresBehind(judge: () => void): string[] {
+    this.#looked.clear();
+    judge();
+    return [...new Set([...this.#looked].flatMap((name) => this.failureOf(name) ?? []))];
+  }
+
   /** The first exchange of a name. */
   get(name: AskName): Exchange | undefined {
-    return this.#exchanges.get(name)?.[0];
+    return this.all(name)[0];
   }
 
   all(...names: readonly AskName[]): readonly Exchange[] {
+    for (const name of names) this.#looked.add(name);
     return names.flatMap((name) => this.#exchanges.get(name) ?? []);
   }
 

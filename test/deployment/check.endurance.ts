@@ -15,7 +15,13 @@ import { runCheck, type Sender } from '../../src/deployment/run-check.ts';
 import { savedConfig } from '../../src/deployment/saved-check.ts';
 import { createStore, storeBaseOf } from '../../src/store/store.ts';
 import { BREAKING, breaking, OTHERWISE } from '../helpers/breaking.ts';
-import { checked, DEPLOYED_AT, deploy, WHOLE_CHECK } from '../helpers/checked-deployment.ts';
+import {
+  checked,
+  checkedWithLag,
+  DEPLOYED_AT,
+  deploy,
+  WHOLE_CHECK,
+} from '../helpers/checked-deployment.ts';
 import { drawRequests } from '../helpers/drawn-requests.ts';
 
 /** What only a clock, or an animal that nobody may create, would show; each with its reason. */
@@ -83,6 +89,34 @@ test('no verdict is wrong about 200 deployments with drawn options, before and a
     const options = { writes: draw(4) > 0 };
     const report = checkReport(await checked(truth, { now, options }), []);
     expect(wrongIn(report, truth), JSON.stringify({ now, options, truth })).toEqual([]);
+  }
+});
+
+test('no verdict is wrong about 200 deployments with lag, and with failures, quotas or a key that may not write', async () => {
+  const draw = drawing(17);
+  const failure = (status: number) => ({
+    status,
+    headers: ['Content-Type', 'text/html', 'Retry-After', '86400'],
+    body: Buffer.from('<p>No'),
+  });
+  for (let count = 0; count < 200; count += 1) {
+    const truth = { ...drawChoices(draw), 'rate-limit': 'none' } as const;
+    const [lag, trouble] = [draw(2500), draw(5)];
+    let left = draw(80);
+    const seen = await checkedWithLag(truth, lag, ({ method }) => {
+      left -= 1;
+      const isWrite = /POST|PATCH|DELETE/.test(method);
+      if (trouble === 1 && left > 0 && draw(5) === 0) return failure(502 + draw(3));
+      if (trouble === 2 && left < 0) return failure(429);
+      if (trouble === 3 && isWrite) return failure(draw(2) === 0 ? 403 : 405);
+      return undefined;
+    }).catch((error: Error) => error);
+    if (seen instanceof Error) {
+      expect(seen.message).toMatch(/no request got an answer/);
+      continue;
+    }
+    const report = checkReport(seen, []);
+    expect(wrongIn(report, truth), JSON.stringify({ lag, trouble, truth })).toEqual([]);
   }
 });
 

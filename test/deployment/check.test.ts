@@ -139,8 +139,9 @@ describe('reads that are behind the writes', () => {
 /** Checks a deployment whose replies are changed on their way. */
 async function checkedBehind(
   change: (reply: DeploymentReply, request: DeploymentRequest) => DeploymentReply,
+  assume: Partial<Choices> = {},
 ): Promise<CheckReport> {
-  const deployment = await deploy({});
+  const deployment = await deploy(assume);
   try {
     return checkReport(await runCheck(breaking(deployment.client, change), WHOLE_CHECK), []);
   } finally {
@@ -229,6 +230,23 @@ test('what a deployment answers with 5xx stays open with that reason, and is no 
   expect(told(report, 'inventory-on-create')).toMatchObject({
     why: expect.stringMatching(/^POST .*: 503$/),
   });
+});
+
+test('a verdict that rests on a failed request besides others is open, too', async () => {
+  const report = await checkedBehind(
+    (reply, { method, path }) =>
+      /^GET .*(?:cursor|orders$|limit=100$)/.test(`${method} ${path}`) ? failing(503) : reply,
+    {
+      'pets-paging': 'cursor',
+      'status-filter': 'ignore',
+      'animal-status-values': 'seen',
+      'order-shipping': 'at-ship-date',
+    },
+  );
+  expect(isBroken(report)).toBe(false);
+  expect(report.assumptions.filter((it) => it.verdict === 'none-of-the-options')).toEqual([]);
+  expect(told(report, 'pets-paging')?.why).toContain(': 503');
+  expect(told(report, 'status-filter')?.why).toBe('GET /pets?limit=100: 503');
 });
 
 test('a reason names what was seen: an envelope, or an encoding that cannot be read', async () => {

@@ -4,6 +4,7 @@ import { baseUrlOf } from '../../src/contract/base-url.ts';
 import type { CheckOptions } from '../../src/deployment/check-plan.ts';
 import {
   DeploymentClient,
+  type DeploymentReply,
   type DeploymentRequest,
   SAFE,
 } from '../../src/deployment/deployment-client.ts';
@@ -99,8 +100,16 @@ export async function checked(
   }
 }
 
-/** Checks a deployment whose reads are behind its writes, at five requests in a second. */
-export async function checkedWithLag(assume: Partial<Choices>, lag: number): Promise<Seen> {
+/**
+ * Checks a deployment whose reads are behind its writes, at five requests in a second.
+ *
+ * @param instead answers in place of the deployment, unless it returns undefined
+ */
+export async function checkedWithLag(
+  assume: Partial<Choices>,
+  lag: number,
+  instead: (request: DeploymentRequest) => DeploymentReply | undefined = () => undefined,
+): Promise<Seen> {
   const [primary, replica] = [await deploy(assume), await deploy(assume)];
   const late: { readonly at: number; readonly request: DeploymentRequest }[] = [];
   let now = 0;
@@ -110,6 +119,8 @@ export async function checkedWithLag(assume: Partial<Choices>, lag: number): Pro
     rest: (milliseconds) => pace.rest(milliseconds),
     send: async (request, patient) => {
       await pace.turn();
+      const reply = instead(request);
+      if (reply !== undefined) return reply;
       if (!SAFE.test(request.method)) {
         late.push({ at: now + lag, request });
         return primary.client.send(request, patient);
