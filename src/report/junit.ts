@@ -1,49 +1,41 @@
 import { type Markup, markup } from './markup.ts';
+import type { Report, Row } from './report.ts';
 
-export interface TestSuite {
-  readonly name: string;
-  readonly cases: readonly TestCase[];
-}
+type Test = NonNullable<Row['test']>;
 
-/** A test; it passed unless it has a verdict. */
-export interface TestCase {
-  readonly group: string;
-  readonly name: string;
-  readonly verdict?: 'failure' | 'skipped';
-  /** Why it has the verdict. */
-  readonly message?: string;
-  readonly output?: string;
-  readonly seconds?: number;
-}
-
-/** JUnit XML. */
-export function renderJunit(suites: readonly TestSuite[]): string {
+/** A report as JUnit XML. */
+export function renderJunit({ sections }: Report): string {
+  const suites = new Map<string, Test[]>();
+  for (const { suite, rows } of sections) {
+    if (suite === undefined) continue;
+    const tests = rows.flatMap(({ test }) => test ?? []);
+    suites.set(suite, [...(suites.get(suite) ?? []), ...tests]);
+  }
   return markup`<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="petstore-mock"${countsOf(suites.flatMap(({ cases }) => cases))}>
-${suites.map(suiteOf)}
+<testsuites name="petstore-mock"${countsOf([...suites.values()].flat())}>
+${[...suites].map(suiteOf)}
 </testsuites>
 `.text;
 }
 
-function suiteOf({ name, cases }: TestSuite): Markup {
-  return markup`<testsuite name="${name}"${countsOf(cases)}>
-${cases.map(caseOf)}
+function suiteOf([name, tests]: readonly [string, readonly Test[]]): Markup {
+  return markup`<testsuite name="${name}"${countsOf(tests)}>
+${tests.map(caseOf)}
 </testsuite>`;
 }
 
-function countsOf(cases: readonly TestCase[]): Markup {
-  const [failures, skipped] = ['failure', 'skipped'].map(
-    (wanted) => cases.filter(({ verdict }) => verdict === wanted).length,
-  );
-  const seconds = cases.reduce((sum, it) => sum + (it.seconds ?? 0), 0);
-  return markup` tests="${cases.length}" failures="${failures ?? 0}" errors="0" skipped="${skipped ?? 0}"${timeOf(seconds)}`;
+function countsOf(tests: readonly Test[]): Markup {
+  const count = (wanted: Test['verdict']) => tests.filter((it) => it.verdict === wanted).length;
+  const seconds = tests.reduce((sum, it) => sum + (it.seconds ?? 0), 0);
+  return markup` tests="${tests.length}" failures="${count('failure')}" errors="0" skipped="${count('skipped')}"${timeOf(seconds)}`;
 }
 
-function caseOf({ group, name, verdict, message = '', output, seconds = 0 }: TestCase): Markup {
-  const tag = verdict ?? 'system-out';
-  const reason = verdict === undefined ? '' : markup` message="${message}"`;
-  const isEmpty = verdict === undefined && output === undefined;
-  const content = isEmpty ? '' : markup`<${tag}${reason}>${output ?? ''}</${tag}>`;
+function caseOf({ group, name, verdict, message = '', output = [], seconds = 0 }: Test): Markup {
+  const passed = verdict === 'passed';
+  const tag = passed ? 'system-out' : verdict;
+  const reason = passed ? '' : markup` message="${message}"`;
+  const isEmpty = passed && output.length === 0;
+  const content = isEmpty ? '' : markup`<${tag}${reason}>${output}</${tag}>`;
   return markup`<testcase classname="${group}" name="${name}"${timeOf(seconds)}>${content}</testcase>`;
 }
 

@@ -24,14 +24,9 @@ thead th{color:var(--quiet);font-weight:400}
 .matrix .doc.miss,.legend .doc.miss{background:var(--bad-soft);color:var(--bad);font-weight:700;outline:2px solid var(--bad);outline-offset:-2px}
 .legend{font-size:13px;max-width:none}.legend span{display:inline-block;text-align:center;padding:.1rem;margin:0 .3rem 0 1rem}.legend span:first-child{margin-left:0}
 article{break-inside:avoid}
-.missing,.finding{background:var(--card);border-left:4px solid var(--bad);border-radius:.35rem;padding:.75rem 1rem;margin:.75rem 0}
-.missing:target{outline:2px solid var(--bad)}
-.missing{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(20rem,100%),1fr));gap:.25rem 1.5rem;align-items:center;padding:.5rem 1rem;margin:.4rem 0}.missing h3{display:block}
-.finding b{background:var(--bad-soft);color:var(--bad);border-radius:1rem;padding:.05rem .55rem;font-size:13px}
-.finding ul{margin:.5rem 0 0;padding:0;list-style:none}.finding li{padding:.25rem 0}.finding li code{display:block;color:var(--quiet)}
-.finding p,td p{margin:.25rem 0 0}
-.columns{columns:21rem;column-gap:2rem}.columns article{margin-bottom:1.75rem}
-.marks{list-style:none;padding:0;margin:.35rem 0 0}.marks li{display:grid;grid-template-columns:1.4rem 2.2rem 1fr;align-items:baseline;padding:.1rem 0;break-inside:avoid}
+.card{background:var(--card);border-left:4px solid var(--bad);border-radius:.35rem;padding:.75rem 1rem;margin:.75rem 0}
+.card:target{outline:2px solid var(--bad)}
+.card p,th p,td p{margin:.25rem 0 0;font-weight:400}
 .yes,.all{color:var(--good)}.no{color:var(--bad)}
 .list td,.list th{text-align:left;padding:.3rem 1rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:break-word;min-width:3rem}
 footer{margin-top:3rem;color:var(--quiet);font-size:13px}

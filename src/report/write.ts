@@ -1,38 +1,49 @@
-import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, extname } from 'node:path';
-import { coverageJunit } from './coverage-junit.ts';
-import { coveragePage } from './coverage-page.ts';
-import type { ReportData } from './data.ts';
-import { documentBeside, documentText, renderLcov } from './lcov.ts';
+import { coverageReport, type Evidence } from './coverage-report.ts';
+import { renderJunit } from './junit.ts';
+import { renderPage } from './page.ts';
+import type { Report } from './report.ts';
 
-/** Renders a report for `file`; `missed` says whether the run missed `--require-coverage`. */
-type Render = (data: ReportData, file: string, missed: boolean) => string;
-
-/** The formats of a coverage report, by the extension of its file. */
-export const coverageFormats: Readonly<Record<string, Render>> = {
-  '.json': (data) => `${JSON.stringify(data, undefined, 2)}\n`,
-  '.html': coveragePage,
-  '.xml': (data, _file, missed) => coverageJunit(data, missed),
-  '.info': renderLcov,
+/** The formats of a report, by the extension of its file. */
+export const REPORT_FORMATS: Readonly<Record<string, (report: Report) => string>> = {
+  '.json': ({ document }) => `${JSON.stringify(document, undefined, 2)}\n`,
+  '.html': renderPage,
+  '.xml': renderJunit,
 };
 
 /**
- * Writes a coverage report; for lcov also the document that it is about.
+ * Writes a coverage report.
  *
- * @throws TypeError for an unknown extension, and Node's own errors if a file cannot be written
+ * @param missed whether the run missed `--require-coverage`
+ * @throws TypeError for an unknown extension, and Node's own errors if the file cannot be written
  */
-export function writeCoverage(file: string, data: ReportData, missed = false): void {
-  const extension = extname(file);
-  const render = coverageFormats[extension];
+export function writeCoverage(file: string, evidence: Evidence, missed = false): void {
+  const render = REPORT_FORMATS[extname(file)];
   if (render === undefined) throw new TypeError(`No format is known for ${file}.`);
-  if (extension === '.info') writeWhole(documentBeside(file), documentText());
-  writeWhole(file, render(data, file, missed));
+  writeWhole(file, render(coverageReport(evidence, missed)));
 }
 
-/** Writes a file and its folders. Readers see all of the old file or all of the new one. */
-function writeWhole(file: string, text: string): void {
+/**
+ * Writes a file and its folders. Readers see all of the old file or all of the new one. A device or a
+ * pipe is written to, not replaced.
+ */
+export function writeWhole(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
-  const real = existsSync(file) ? realpathSync(file) : file;
+  const exists = existsSync(file);
+  if (exists && !statSync(file).isFile()) writeFileSync(file, text);
+  else replaceWhole(exists ? realpathSync(file) : file, text);
+}
+
+function replaceWhole(real: string, text: string): void {
   const draft = `${real}.${process.pid}.tmp`;
   try {
     writeFileSync(draft, text);

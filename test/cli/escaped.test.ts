@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { escaped, escapedLines, notice } from '../../src/cli/output/escaped.ts';
 import { foundIn, judge, renderEvidence } from '../../src/cli/output/evidence.ts';
-import { sweepDocument } from '../../src/cli/sweep/render-files.ts';
-import { renderSweep } from '../../src/cli/sweep/report.ts';
+import { renderReport } from '../../src/cli/output/render-report.ts';
+import { sweepReport } from '../../src/cli/sweep/sweep-report.ts';
 import { Tail } from '../../src/cli/sweep/tail.ts';
 import { Touched } from '../../src/cli/sweep/touched.ts';
 import { startServer } from '../../src/index.ts';
@@ -54,24 +54,24 @@ describe('input from a client', () => {
       findings,
       passedAlone: false,
     } as const;
-    const result = {
+    const result = sweepReport({
       command: ['x'],
       baselineSeconds: 1,
       runs: [run],
       untouched: [],
       decided: [],
       notRun: [],
-    };
+    });
     const table = renderEvidence(seen, new Touched(), PLAIN);
     const verdict = judge({ 'fail-on': ['unknown-input'] }, seen);
-    const swept = renderSweep(result, PLAIN);
+    const swept = renderReport(result, PLAIN);
     for (const text of [table, verdict.map(notice).join(''), swept]) {
       expect(text).not.toMatch(OBEYED);
       expect(text).not.toMatch(/^ *findings +none/m);
       expect(text).toContain('\\u001b[31mRED\\u000a');
     }
     // Programs read this report, and get the original text.
-    expect(JSON.parse(JSON.stringify(sweepDocument(result)))).toMatchObject({
+    expect(JSON.parse(JSON.stringify(result.document))).toMatchObject({
       runs: [{ findings: [{ example: expect.stringContaining(HOSTILE) }] }],
     });
   });

@@ -5,14 +5,14 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { planSweep, sweep as sweepCommand } from '../../src/cli/commands/sweep.ts';
 import { readSettings } from '../../src/cli/input/given.ts';
+import { renderReport } from '../../src/cli/output/render-report.ts';
 import { terminalOf } from '../../src/cli/output/terminal.ts';
-import { sweepJunit, sweepPage } from '../../src/cli/sweep/render-files.ts';
 import {
   newlyFound,
-  renderSweep,
-  type SweepReport,
+  type SweepResult,
+  sweepReport,
   type VariantRun,
-} from '../../src/cli/sweep/report.ts';
+} from '../../src/cli/sweep/sweep-report.ts';
 import { Tail } from '../../src/cli/sweep/tail.ts';
 import { Touched } from '../../src/cli/sweep/touched.ts';
 import {
@@ -22,6 +22,8 @@ import {
   type Choices,
   chooseOptions,
 } from '../../src/contract/assumption-table.ts';
+import { renderJunit } from '../../src/report/junit.ts';
+import { renderPage } from '../../src/report/page.ts';
 import { startServer } from '../../src/server.ts';
 import { type Finished, runCommand, spawnCommand } from '../helpers/command.ts';
 import { invocationOf } from '../helpers/invocation.ts';
@@ -213,7 +215,7 @@ test('every report lists new findings, also of passed runs', () => {
   };
   const ending = { kind: 'exited', code: 1 } as const;
   const failed: VariantRun = { ...run, verdict: 'failed', ending, lastLines: ['no such animal'] };
-  const report: SweepReport = {
+  const result: SweepResult = {
     command: ['test'],
     baselineSeconds: 1,
     runs: [run, failed],
@@ -221,15 +223,16 @@ test('every report lists new findings, also of passed runs', () => {
     decided: [],
     notRun: [],
   };
-  const text = renderSweep(report, { width: 200, colour: false });
+  const report = sweepReport(result);
+  const text = renderReport(report, { width: 200, colour: false });
   const found = `found rounded-id: ${example} (and 1 more)`;
   expect(text).toContain(`int64  passed; ${found}\n`);
   expect(text).toContain(`assigned-ids=int64\n  ${found}\n  no such animal\n`);
   const escaped = found.replace('<it>', '&lt;it&gt;');
-  const xml = sweepJunit(report);
+  const xml = renderJunit(report);
   expect(xml).toContain(`<system-out>${escaped}</system-out>`);
   expect(xml).toContain(`${escaped}\nno such animal</failure>`);
-  expect(sweepPage(report).split(escaped)).toHaveLength(3);
+  expect(renderPage(report).split(escaped)).toHaveLength(3);
 });
 
 describe.concurrent('the sweep stops', () => {

@@ -14,7 +14,7 @@ import { Exchange } from '../../src/evidence/exchange.ts';
 import { FINDING_CODE_NAMES } from '../../src/evidence/finding-codes.ts';
 import * as library from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
-import { coverageFormats } from '../../src/report/write.ts';
+import { REPORT_FORMATS } from '../../src/report/write.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { SCENARIO } from '../../src/scenario/read-scenario.ts';
 import { RULE_SHAPE } from '../../src/scenario/rule-shape.ts';
@@ -143,7 +143,7 @@ const TABLES: readonly Table[] = [
     page: 'docs/findings.md',
     under: 'Report formats',
     columns: ['extension'],
-    rows: Object.keys(coverageFormats).map((extension) => [code(extension)]),
+    rows: Object.keys(REPORT_FORMATS).map((extension) => [code(extension)]),
   },
   {
     page: 'docs/coverage.md',

@@ -1,8 +1,12 @@
 import type { Browser, BrowserContextOptions, Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { sweepPage } from '../../src/cli/sweep/render-files.ts';
-import type { SweepReport, VariantRun } from '../../src/cli/sweep/report.ts';
-import { coveragePage } from '../../src/report/coverage-page.ts';
+import {
+  type SweepResult,
+  sweepReport,
+  type VariantRun,
+} from '../../src/cli/sweep/sweep-report.ts';
+import { coverageReport } from '../../src/report/coverage-report.ts';
+import { renderPage } from '../../src/report/page.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { axeViolations, describeInChromium, overflowOf } from '../helpers/browser.ts';
 
@@ -26,7 +30,7 @@ const FAILED: VariantRun = {
   ending: { kind: 'exited', code: 1 },
   lastLines: ['AssertionError: order 3 is missing', `    at ${LONG}`],
 };
-const SWEEP: SweepReport = {
+const SWEEP: SweepResult = {
   command: ['npm', 'test', LONG],
   baselineSeconds: 1,
   runs: [PASSED, { ...FAILED, verdict: 'allowed', option: 'listed' }, FAILED],
@@ -37,8 +41,9 @@ const SWEEP: SweepReport = {
 
 let server: RunningServer;
 const pages: { [Name in 'coverage' | 'sweep']: () => string } = {
-  coverage: () => coveragePage({ coverage: server.coverage(), findings: server.findings() }),
-  sweep: () => sweepPage(SWEEP),
+  coverage: () =>
+    renderPage(coverageReport({ coverage: server.coverage(), findings: server.findings() })),
+  sweep: () => renderPage(sweepReport(SWEEP)),
 };
 
 beforeAll(async () => {
@@ -50,23 +55,23 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('the sweep page lists failures first, then passes, then what was not run', () => {
-  const titles = [...sweepPage(SWEEP).matchAll(/<h2>(.*?)<\/h2>/g)].map(([, title]) => title);
+test('the sweep page lists what was run, then what was not', () => {
+  const titles = [...renderPage(sweepReport(SWEEP)).matchAll(/<h2>(.*?)<\/h2>/g)].map(
+    ([, title]) => title,
+  );
   expect(titles).toEqual([
-    'Failed',
-    'Failed as allowed',
-    'Passed',
-    'Not run: the command did not touch it (--all includes it)',
-    'Not run: a scenario decides it',
-    'Not run: the sweep was interrupted',
+    'Other options',
+    'Not run because the command did not touch it (--all includes it)',
+    'Not run because a scenario decides it',
+    'Not run because the sweep was interrupted',
   ]);
 });
 
 test('the sweep page renders code as code', () => {
-  const page = sweepPage(SWEEP);
+  const page = renderPage(sweepReport(SWEEP));
   expect(page).toContain('<code>cancelled-orders=removed</code>');
   expect(page).toContain('Does <code>GET /store/orders</code> list cancelled orders?');
-  expect(page).toContain('<pre><code>AssertionError: order 3 is missing');
+  expect(page).toMatch(/<pre><code>found rounded-id: .*\n.*\nAssertionError: order 3 is missing\n/);
   expect(page).not.toContain('`');
 });
 

@@ -13,12 +13,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
-import { operationShape } from '../../src/contract/operations.ts';
 import { howToGet } from '../../src/evidence/how-to-get.ts';
 import type { Finding } from '../../src/evidence/report-shapes.ts';
-import type { ReportData } from '../../src/report/data.ts';
+import { coverageReport, type Evidence } from '../../src/report/coverage-report.ts';
 import { escapeMarkup } from '../../src/report/markup.ts';
-import { coverageFormats, writeCoverage } from '../../src/report/write.ts';
+import { REPORT_FORMATS, writeCoverage } from '../../src/report/write.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { runCommand } from '../helpers/command.ts';
 
@@ -26,9 +25,9 @@ let server: RunningServer;
 let folder: string;
 const ask = (path: string, init: RequestInit = {}, key = 'demo-key') =>
   fetch(`${server.url}${path}`, { ...init, headers: { authorization: `Bearer ${key}` } });
-const data = (): ReportData => ({ coverage: server.coverage(), findings: server.findings() });
-const render = (ending: string, of: ReportData = data(), missed = false): string =>
-  coverageFormats[ending]?.(of, join(folder, `report${ending}`), missed) ?? '';
+const data = (): Evidence => ({ coverage: server.coverage(), findings: server.findings() });
+const render = (ending: string, of: Evidence = data(), missed = false): string =>
+  REPORT_FORMATS[ending]?.(coverageReport(of, missed)) ?? '';
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
@@ -46,7 +45,7 @@ afterAll(async () => {
 const HOSTILE = `/v1/pets?x=]]><script>alert("1")</script>&amp;'\u0000\u0007\u001b[31m\ud83d \ude00 🐕 \uffff\u202e-->`;
 
 /** The same run, with a finding that is as hostile as can be. */
-function hostile(): ReportData {
+function hostile(): Evidence {
   const { coverage, findings } = data();
   const [first] = findings.findings;
   if (first === undefined) throw new Error('Nothing was found.');
@@ -224,10 +223,8 @@ describe('the page', () => {
     const links = [...html.matchAll(/href="#([^"]*)"/g)].map(([, to]) => to);
     expect(links).toHaveLength(13);
     for (const to of links) expect(html).toContain(`id="${to}"`);
-    expect(html.match(/<article class="missing"[^>]*>.*?<\/article>/gs)).toHaveLength(13);
-    for (const [article] of html.matchAll(/<article class="missing".*?<\/article>/gs)) {
-      expect(article).toContain('curl -i ');
-    }
+    const cards = html.match(/<article class="card".*?<\/article>/gs) ?? [];
+    expect(cards.filter((it) => it.includes('curl -i '))).toHaveLength(13);
   });
 
   test('is the same for the same run', () => {
@@ -241,86 +238,18 @@ describe('the page', () => {
     const html = render('.html', { coverage: { ...coverage, documented }, findings });
     expect(html).toContain('Every documented reply was shown.');
     expect(html).toContain('No findings.');
-    expect(html).not.toContain('class="missing"');
-  });
-});
-
-/** Where each member of a printed document stands: `paths./pets.get` on which line, from 1. */
-function memberLines(text: string): Map<string, number> {
-  const path: string[] = [];
-  const found = new Map<string, number>();
-  for (const [index, line] of text.split('\n').entries()) {
-    const [, indent, name] = /^( +)"((?:[^"\\]|\\.)*)": /.exec(line) ?? [];
-    if (indent === undefined || name === undefined) continue;
-    path.length = indent.length / 2 - 1;
-    path.push(name);
-    found.set(path.join(' '), index + 1);
-  }
-  return found;
-}
-
-describe('lcov', () => {
-  test('refers to lines of the OpenAPI document that it writes beside the report', async () => {
-    const file = join(folder, 'deep/lcov.info');
-    writeCoverage(file, data());
-    const lcov = readFileSync(file, 'utf8');
-    const [, source = ''] = /^SF:(.*)$/m.exec(lcov) ?? [];
-    expect(source).toBe(join(folder, 'deep/lcov.openapi.json'));
-    const document = readFileSync(source, 'utf8');
-    expect((await runCommand(['openapi'])).stdout).toBe(document);
-
-    const lines = memberLines(document);
-    const { documented, cases } = server.coverage();
-    const at = (operation: (typeof documented)[number]['operation'], more = ''): number => {
-      const { method, path } = operationShape(operation);
-      const line = lines.get(`paths ${path} ${method.toLowerCase()}${more}`);
-      if (line === undefined) throw new Error(`There is no ${operation}${more}.`);
-      return line;
-    };
-    const expected = documented.map(
-      ({ operation, status, count }) => `DA:${at(operation, ` responses ${status}`)},${count}`,
-    );
-    expect(lcov.match(/^DA:.*$/gm)?.sort()).toEqual(expected.sort());
-    expect(new Set(expected.map((it) => it.split(',')[0])).size).toBe(16);
-    const functions = [...new Set(documented.map(({ operation }) => operation))];
-    expect(lcov.match(/^FN:.*$/gm)).toEqual(functions.map((it) => `FN:${at(it)},${it}`));
-    for (const { operation, status, count } of documented) {
-      const line = at(operation, ` responses ${status}`);
-      const own = cases.filter((it) => it.operation === operation && it.status === status);
-      expect(lcov.match(new RegExp(`^BRDA:${line},.*$`, 'gm')) ?? []).toEqual(
-        own.map((it, index) => `BRDA:${line},0,${index},${count > 0 ? it.count : '-'}`),
-      );
-    }
-  });
-
-  test('totals match its records', () => {
-    const lcov = render('.info');
-    const count = (pattern: RegExp) => (lcov.match(pattern) ?? []).length;
-    const total = (name: string) => Number(new RegExp(`^${name}:(\\d+)$`, 'm').exec(lcov)?.[1]);
-    expect([total('LF'), total('LH')]).toEqual([count(/^DA:/gm), count(/^DA:\d+,[1-9]/gm)]);
-    expect([total('FNF'), total('FNH')]).toEqual([count(/^FN:/gm), count(/^FNDA:[1-9]/gm)]);
-    expect([total('BRF'), total('BRH')]).toEqual([
-      count(/^BRDA:/gm),
-      count(/^BRDA:\d+,\d+,\d+,[1-9]/gm),
-    ]);
-    expect(lcov).toMatch(/^TN:\w+\nSF:.*\n.*\nend_of_record\n$/s);
-  });
-
-  test('names the document relative to the working directory', () => {
-    const lcov = coverageFormats['.info']?.(data(), 'build/mock.info', false) ?? '';
-    expect(lcov).toContain('\nSF:build/mock.openapi.json\n');
+    expect(html).not.toContain('class="card"');
   });
 });
 
 describe('a file', () => {
   test('is created with its folders', () => {
-    for (const ending of Object.keys(coverageFormats)) {
+    for (const ending of Object.keys(REPORT_FORMATS)) {
       const file = join(folder, 'new', ending.slice(1), `report${ending}`);
       writeCoverage(file, data());
-      expect(readFileSync(file, 'utf8')).toBe(coverageFormats[ending]?.(data(), file, false));
+      expect(readFileSync(file, 'utf8')).toBe(render(ending));
     }
     expect(readdirSync(join(folder, 'new/json'))).toEqual(['report.json']);
-    expect(readdirSync(join(folder, 'new/info'))).toEqual(['report.info', 'report.openapi.json']);
   });
 
   test('is replaced atomically, even behind a link', () => {

@@ -10,7 +10,6 @@ import {
   earlierCheck,
   savedConfig,
 } from '../../deployment/saved-check.ts';
-import type { Seen } from '../../deployment/seen.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import { counted } from '../../words.ts';
 import { askConsent, connect, keyOf, workWith } from '../deployment/connection.ts';
@@ -18,15 +17,8 @@ import { UsageError } from '../failures.ts';
 import type { Flags } from '../flags.ts';
 import { refusal } from '../input/given.ts';
 import { notice } from '../output/escaped.ts';
-import {
-  type CheckOutput,
-  changeText,
-  checkJunit,
-  checkPage,
-  renderCheck,
-  renderPlan,
-} from '../output/render-check.ts';
-import { jsonText, writeReport } from '../output/write-report.ts';
+import { changeText, renderPlan, reportOfCheck } from '../output/render-check.ts';
+import { jsonText, writeReport, writeResult } from '../output/write-report.ts';
 import type { Command } from './command.ts';
 
 /** Exit code if the deployment breaks the document, has changed, or leaves open what was settled. */
@@ -59,9 +51,12 @@ export const check: Command = async ({ positionals: [url], terminal, ...settings
   );
   const report = checkReport(seen, keys);
   const changes = earlier && changesSince(earlier, report, flags['allow-unsettled'] ?? false);
-  output.write(flags.json ? jsonText(report) : renderCheck(report, changes, style));
+  const { href } = client.url;
+  writeResult(reportOfCheck({ url: href, report, changes }), flags, terminal);
   if (flags.json) for (const it of changes ?? []) terminal.notices.write(notice(changeText(it)));
-  write({ url: client.url.href, report, changes }, seen, flags);
+  if (flags.save !== undefined) {
+    writeReport('--save', flags.save, jsonText(savedConfig(report, seen, href)));
+  }
   return isBroken(report) || changes?.some(({ fails }) => fails) ? DIFFERENT : 0;
 };
 
@@ -74,13 +69,6 @@ function optionsOf(flags: Flags): CheckOptions {
     invalidKey: flags['invalid-key']?.[0],
     rate: flags.rate ?? DEPLOYMENT_DEFAULTS.rate,
   };
-}
-
-function write(checked: CheckOutput, seen: Seen, { junit, html, save }: Flags): void {
-  if (junit !== undefined) writeReport('--junit', junit, checkJunit(checked));
-  if (html !== undefined) writeReport('--html', html, checkPage(checked));
-  if (save !== undefined)
-    writeReport('--save', save, jsonText(savedConfig(checked.report, seen, checked.url)));
 }
 
 /** Reads the verdicts of an earlier check. */

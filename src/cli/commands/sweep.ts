@@ -10,23 +10,20 @@ import {
 import type { ServerOptions } from '../../server.ts';
 import { exitCodeOf, tellEnding } from '../child/ending.ts';
 import { type FinishedRun, Runner } from '../child/runner.ts';
-import type { Flags } from '../flags.ts';
 import { notice } from '../output/escaped.ts';
 import { foundIn, NEVER_CALLED } from '../output/evidence.ts';
 import { renderNotice } from '../output/log.ts';
-import { progressOn, type Terminal } from '../output/terminal.ts';
-import { jsonText, writeReport } from '../output/write-report.ts';
-import { sweepDocument, sweepJunit, sweepPage } from '../sweep/render-files.ts';
+import { indented } from '../output/render-report.ts';
+import { progressOn } from '../output/terminal.ts';
+import { writeResult } from '../output/write-report.ts';
 import {
-  indented,
   nameOf,
   newlyFound,
-  renderSweep,
-  type SweepReport,
+  sweepReport,
   type Variant,
   type VariantRun,
   withVerdict,
-} from '../sweep/report.ts';
+} from '../sweep/sweep-report.ts';
 import { Tail } from '../sweep/tail.ts';
 import { Touched } from '../sweep/touched.ts';
 import type { Command } from './command.ts';
@@ -76,7 +73,7 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
     return finished && judge(variant, finished, baseline, flags.allow);
   };
   const results = await runAll(plan.variants, flags.jobs, judged, progress);
-  const report = {
+  const result = {
     command,
     baselineSeconds: baseline.seconds,
     runs: results.filter((it) => it !== undefined),
@@ -84,9 +81,9 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
     decided: plan.decided,
     notRun: plan.variants.filter((_, index) => results[index] === undefined),
   };
-  write(report, flags, terminal);
+  writeResult(sweepReport(result), flags, terminal);
   if (touched.calls === 0) notices.write(notice(`the command made no call. ${NEVER_CALLED}`));
-  return runner.signals.exitCode ?? (withVerdict('failed', report).length > 0 ? FAILED : 0);
+  return runner.signals.exitCode ?? (withVerdict('failed', result).length > 0 ? FAILED : 0);
 };
 
 /** Runs the command under other options. Returns undefined if a signal came. */
@@ -170,13 +167,6 @@ function judge(
   if (exitCodeOf(ending) === 0) return { ...run, verdict: 'passed', lastLines: [] };
   const verdict = allowed.includes(nameOf(run)) ? 'allowed' : 'failed';
   return { ...run, verdict, lastLines: output.lines(LAST_LINES) };
-}
-
-function write(report: SweepReport, { json, junit, html }: Flags, terminal: Terminal): void {
-  const { output, style } = terminal;
-  output.write(json ? jsonText(sweepDocument(report)) : renderSweep(report, style));
-  if (junit !== undefined) writeReport('--junit', junit, sweepJunit(report));
-  if (html !== undefined) writeReport('--html', html, sweepPage(report));
 }
 
 function tellBroken({ ending, output }: Swept): string {

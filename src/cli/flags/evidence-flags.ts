@@ -8,7 +8,7 @@ export const EVIDENCE_FLAGS = {
     TEXT,
     'FILE',
     ['serve', 'exec'],
-    'Write coverage to this file at exit: .json, .html, .xml (JUnit) or .info (lcov). Repeatable.',
+    'Write coverage to this file at exit: .json, .html or .xml (JUnit). Repeatable.',
   ),
   'require-coverage': one(
     values.SHARE,

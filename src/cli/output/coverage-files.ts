@@ -1,11 +1,11 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
-import { coverageFormats, writeCoverage } from '../../report/write.ts';
+import { REPORT_FORMATS, writeCoverage } from '../../report/write.ts';
 import type { RunningServer } from '../../server.ts';
 import { describe, listed } from '../../words.ts';
 import { refusal, type Settings } from '../input/given.ts';
 
-const ENDINGS = Object.keys(coverageFormats);
+const ENDINGS = Object.keys(REPORT_FORMATS);
 
 /**
  * Checks the files of `--coverage` before the run: after a long one, it would be too late.

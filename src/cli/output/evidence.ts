@@ -1,5 +1,5 @@
 import type { FindingsReport } from '../../evidence/findings.ts';
-import { findingKinds, type ReportData } from '../../report/data.ts';
+import { type Evidence, findingKinds } from '../../report/coverage-report.ts';
 import { counted } from '../../words.ts';
 import type { Flags } from '../flags.ts';
 import type { Touched } from '../sweep/touched.ts';
@@ -34,7 +34,7 @@ export function tellFound({ count, example }: Found): string {
 
 /** What a command was shown of the service, and what it did wrong. */
 export function renderEvidence(
-  { coverage, findings }: ReportData,
+  { coverage, findings }: Evidence,
   { calls, assumptions }: Touched,
   style: Style,
 ): string {
@@ -66,7 +66,7 @@ export function renderEvidence(
 /** Why a run does not pass; empty if it does. */
 export function judge(
   { 'require-coverage': required = 0, 'fail-on': failOn = [] }: Flags,
-  { coverage, findings }: ReportData,
+  { coverage, findings }: Evidence,
 ): string[] {
   const reasons: string[] = [];
   const { shown, total, percent } = coverage.totals.documented;
@@ -89,11 +89,11 @@ export function judge(
   return reasons;
 }
 
-function missingReplies({ documented }: ReportData['coverage']) {
+function missingReplies({ documented }: Evidence['coverage']) {
   return documented.filter(({ count }) => count === 0);
 }
 
-function assumedReplies({ assumed }: ReportData['coverage']): { count: number; by: string } {
+function assumedReplies({ assumed }: Evidence['coverage']): { count: number; by: string } {
   const by = new Set(assumed.flatMap((reply) => reply.by ?? []));
   // What a deployment answers is no assumption.
   const count = assumed.reduce((sum, it) => sum + it.count - (it.upstream ?? 0), 0);

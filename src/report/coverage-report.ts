@@ -1,0 +1,175 @@
+import { DOCUMENTED_REPLIES, type KnownReply } from '../contract/cases.ts';
+import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
+import type { FindingsReport } from '../evidence/findings.ts';
+import { howToGet } from '../evidence/how-to-get.ts';
+import type { CoverageReport, Finding, ReplyCoverage, Shown } from '../evidence/report-shapes.ts';
+import { packageVersion } from '../package.ts';
+import type { Grid, Report, Row } from './report.ts';
+
+/** What clients were shown, and what they did wrong. */
+export interface Evidence {
+  readonly coverage: CoverageReport;
+  readonly findings: FindingsReport;
+}
+
+/**
+ * Coverage and findings as a report. Findings never fail a test, since a client has to use deprecated
+ * operations to be shown every reply.
+ *
+ * @param missed whether the run missed `--require-coverage`: missing documented replies fail then
+ */
+export function coverageReport({ coverage, findings }: Evidence, missed = false): Report {
+  const { documented, cases, assumed, totals } = coverage;
+  const { shown, total, percent } = totals.documented;
+  const missing = missed ? 'failure' : 'skipped';
+  return {
+    title: 'What the client was shown',
+    document: { coverage, findings },
+    intro: [],
+    tiles: [
+      { name: 'documented replies', ...totals.documented },
+      { name: 'cases within them', ...totals.cases },
+      { name: 'assumed replies', ...totals.assumed },
+    ],
+    grid: gridOf(coverage),
+    sections: [
+      {
+        title: 'Never shown',
+        layout: 'cards',
+        columns: [],
+        rows: documented.map((it) => replyRow(it, missing)),
+        none: 'Every documented reply was shown.',
+        suite: 'documented replies',
+      },
+      {
+        title: 'Findings',
+        layout: 'cards',
+        columns: [],
+        rows: findingKinds(findings).map(findingRow),
+        none: 'No findings.',
+        suite: 'findings',
+      },
+      {
+        title: 'Cases within documented replies',
+        layout: 'table',
+        columns: ['Case', 'Shown', 'What the document says'],
+        rows: cases.map(
+          (it): Row => ({
+            title: it.id,
+            ...countCells(it.id, it, `${nameOf(it)}: ${it.sentence}`),
+            test: {
+              group: it.operation,
+              name: `${it.status} ${it.id}: ${it.sentence}`,
+              ...verdictOf(it, 'skipped'),
+            },
+          }),
+        ),
+        none: '',
+        suite: 'documented cases',
+      },
+      {
+        title: 'Replies that an assumption leads to',
+        layout: 'table',
+        columns: ['Reply', 'Shown', 'Description', 'Options'],
+        rows: assumed.map((it): Row => {
+          const { cells, ...tone } = countCells(nameOf(it), it, it.description);
+          const options = it.grounds.map((ground) => `\`${ground}\``);
+          return { title: nameOf(it), cells: [...cells, options.join(', ')], ...tone };
+        }),
+        none: '',
+      },
+    ],
+    summary: [`${shown} of ${total} documented replies (${percent}%)`],
+    footer: `petstore-mock ${packageVersion()}. \`default #3\` is exchange 3 in the journal of the sandbox \`default\`. The commands are for a mock on its default port; \`petstore-mock responses\` lists other ways to get a reply.`,
+  };
+}
+
+/** All findings of one kind. */
+interface FindingKind {
+  readonly code: string;
+  /** Includes findings that were not kept. */
+  readonly count: number;
+  readonly kept: readonly Finding[];
+}
+
+/** The findings by kind, the most frequent first. */
+export function findingKinds({ counts, findings }: FindingsReport): FindingKind[] {
+  return Object.entries(counts)
+    .map(([code, count]) => ({ code, count, kept: findings.filter((it) => it.code === code) }))
+    .sort((a, b) => b.count - a.count);
+}
+
+/** Findings listed of each kind on the page. */
+const LISTED = 5;
+
+function findingRow({ code, count, kept }: FindingKind): Row {
+  const lines = kept.map(
+    ({ message, sandbox, exchange, method, target }) =>
+      `${message}\n  ${sandbox} #${exchange}: ${method} ${target}`,
+  );
+  const more = count > LISTED ? [`and ${count - LISTED} more`] : [];
+  const advice = kept[0]?.advice ?? '';
+  const name = `${code}: ${count}`;
+  return {
+    title: name,
+    cells: [],
+    about: [advice],
+    output: [...lines.slice(0, LISTED), ...more],
+    test: { group: 'findings', name, verdict: 'passed', output: [advice, ...lines] },
+  };
+}
+
+function replyRow(reply: ReplyCoverage, missing: 'failure' | 'skipped'): Row {
+  const { operation, status, description, count } = reply;
+  const output = count > 0 ? {} : { output: [howToGet(reply)] };
+  return {
+    title: nameOf(reply),
+    cells: [],
+    about: [description],
+    ...output,
+    test: {
+      group: operation,
+      name: `${status} ${description}`,
+      ...verdictOf(reply, missing),
+      ...output,
+    },
+  };
+}
+
+function verdictOf({ count }: Shown, missing: 'failure' | 'skipped') {
+  return count > 0 ? { verdict: 'passed' as const } : { verdict: missing, message: 'never shown' };
+}
+
+function countCells(name: string, { count, first }: Shown, text: string) {
+  const by = first === undefined ? '' : ` (first by ${first.sandbox} #${first.exchange})`;
+  return {
+    cells: [name, count === 0 ? 'never' : `${count} times${by}`, text],
+    tonedCell: 1,
+    tone: count === 0 ? ('red' as const) : ('green' as const),
+  };
+}
+
+function nameOf({ operation, status }: Pick<KnownReply, 'operation' | 'status'>): string {
+  return `${operation} ${status}`;
+}
+
+const DOCUMENTED: ReadonlySet<string> = new Set(DOCUMENTED_REPLIES.map(nameOf));
+
+/** Every operation with every status: the whole interface at a glance. */
+function gridOf({ documented, assumed }: CoverageReport): Grid {
+  const all = [...documented, ...assumed];
+  const columns = [...new Set(all.map(({ status }) => status))].sort((a, b) => a - b);
+  const cellOf = (reply: ReplyCoverage | undefined) => {
+    if (reply === undefined) return undefined;
+    const { count, description } = reply;
+    const row = nameOf(reply);
+    return { count, wanted: DOCUMENTED.has(row), title: `${row}: ${description}`, row };
+  };
+  const rows = OPERATION_IDS.map((id) => {
+    const { method, path } = operationShape(id);
+    const own = all.filter(({ operation }) => operation === id);
+    const cells = columns.map((status) => cellOf(own.find((it) => it.status === status)));
+    return { name: id, detail: `${method} ${path}`, cells };
+  });
+  return { caption: 'Replies by operation and status', columns, rows };
+}

@@ -1,0 +1,91 @@
+/** What a run found out, for a terminal, for programs, as JUnit XML and as a page. */
+export interface Report {
+  readonly title: string;
+  /** The whole result, for programs. */
+  readonly document: object;
+  /** Paragraphs below the title of the page. */
+  readonly intro: readonly Prose[];
+  readonly tiles: readonly Tile[];
+  readonly grid?: Grid;
+  readonly sections: readonly Section[];
+  /** The result in a line or two. */
+  readonly summary: readonly string[];
+  /** The last paragraph of the page. */
+  readonly footer?: Prose;
+}
+
+/** Text with code between backticks. */
+export type Prose = string;
+
+/** A share of something. */
+export interface Tile {
+  readonly name: string;
+  readonly shown: number;
+  readonly total: number;
+}
+
+/** A table of counts that shows everything at a glance, on the page only. */
+export interface Grid {
+  readonly caption: string;
+  readonly columns: readonly (string | number)[];
+  readonly rows: readonly {
+    readonly name: string;
+    readonly detail: string;
+    /** Undefined if there is no such thing to count. */
+    readonly cells: readonly (GridCell | undefined)[];
+  }[];
+}
+
+interface GridCell {
+  readonly count: number;
+  /** Whether a count of 0 is a gap. */
+  readonly wanted: boolean;
+  readonly title: string;
+  /** The row that says how to fill the gap, by its title. */
+  readonly row: string;
+}
+
+export interface Section {
+  readonly title: string;
+  /**
+   * - `table`: a line for each row, and a card for each that has output.
+   * - `cards`: only the cards.
+   * - `names`: only the titles of the rows.
+   */
+  readonly layout: 'table' | 'cards' | 'names';
+  readonly columns: readonly string[];
+  /** The width of each column but the last in a terminal. */
+  readonly widths?: readonly number[];
+  readonly rows: readonly Row[];
+  /** What to say if there are no rows. */
+  readonly none: string;
+  /** The suite of the rows in JUnit; they are left out without one. */
+  readonly suite?: string;
+}
+
+export interface Row {
+  /** What the row is called where it stands alone. */
+  readonly title: string;
+  /** The cells of its line. The one at `tonedCell` says how it went. */
+  readonly cells: readonly string[];
+  readonly tonedCell?: number;
+  readonly tone?: Tone;
+  /** What it is about; on the page only. */
+  readonly about?: readonly Prose[];
+  /** What a card shows as it is, such as a command or what was printed. */
+  readonly output?: readonly string[];
+  /** The row as a test. */
+  readonly test?: Test;
+}
+
+export type Tone = 'green' | 'red' | 'yellow' | 'grey';
+
+interface Test {
+  readonly group: string;
+  readonly name: string;
+  readonly verdict: 'passed' | 'failure' | 'skipped';
+  /** Why it did not pass. */
+  readonly message?: string;
+  readonly output?: readonly string[];
+  readonly seconds?: number;
+}
