@@ -1,12 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import { writeJson } from '../contract/json.ts';
-import { stream } from '../http/list-stream.ts';
+import { writePieces } from '../http/write.ts';
 import type { Clock } from '../service/clock.ts';
 import { type ControlReply, refuse } from './endpoint.ts';
-
-/** In characters. A longer reply is sent in chunks of this size, in turns with other requests. */
-const CHUNK = 64 * 1024;
 
 const JSON_TYPE = 'application/json';
 
@@ -32,7 +29,8 @@ export function sendReply(
       sendWhole(response, body.text, body.mediaType);
       return;
     case 'pieces':
-      sendPieces(response, body.pieces);
+      response.setHeader('Content-Type', JSON_TYPE);
+      writePieces(response, body.pieces, (whole) => setLength(response, whole));
       return;
     case 'stream':
       response.setHeader('Content-Type', body.mediaType);
@@ -50,33 +48,13 @@ export function refuseMethod(allow: string): RequestHandler {
   };
 }
 
-function sendPieces(response: ServerResponse, pieces: Iterable<string>): void {
-  const chunks = chunksOf(pieces);
-  const { value: first, done } = chunks.next();
-  if (done === true) {
-    sendWhole(response, first, JSON_TYPE);
-    return;
-  }
-  response.setHeader('Content-Type', JSON_TYPE);
-  if (response.req.method === 'HEAD') response.end();
-  else stream(response, first, chunks);
-}
-
 /** Node leaves out the text in a reply to HEAD. */
 function sendWhole(response: ServerResponse, text: string, mediaType: string): void {
   response.setHeader('Content-Type', mediaType);
-  response.setHeader('Content-Length', Buffer.byteLength(text));
+  setLength(response, text);
   response.end(text);
 }
 
-/** Joins pieces into chunks. Returns the last one. */
-function* chunksOf(pieces: Iterable<string>): Generator<string, string> {
-  let chunk = '';
-  for (const piece of pieces) {
-    chunk += piece;
-    if (chunk.length < CHUNK) continue;
-    yield chunk;
-    chunk = '';
-  }
-  return chunk;
+function setLength(response: ServerResponse, whole: string | undefined): void {
+  if (whole !== undefined) response.setHeader('Content-Length', Buffer.byteLength(whole));
 }

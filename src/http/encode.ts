@@ -2,13 +2,12 @@ import type { ServerResponse } from 'node:http';
 import type { Outcome } from '../scenario/outcome.ts';
 import type { Basis, Body, Reply, StreamedBody } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
-import { endWith } from './end-with.ts';
 import { failed } from './failed.ts';
 import type { Faults } from './faults/faults.ts';
 import { mayHaveContent, type Written } from './faults/written-reply.ts';
 import { without } from './hop-headers.ts';
-import { stream } from './list-stream.ts';
 import { passOn } from './pass-on.ts';
+import { writePieces, writeText } from './write.ts';
 
 /** Settings of the writer beyond the assumptions. */
 export interface Wire {
@@ -24,12 +23,6 @@ export interface Framing {
   /** Whether the request has an `Origin`: a browser then needs CORS headers. */
   readonly crossOrigin: boolean;
 }
-
-/** Characters of an array in each streamed chunk; a shorter array is sent at once. */
-const CHUNK = 64 * 1024;
-
-/** The same for a reply queued behind others, which Node buffers up to its own limit. */
-const CHUNK_AHEAD = 4 * 1024;
 
 const EXPOSED = 'Link, X-Total-Count, Retry-After, Deprecation, Sunset, WWW-Authenticate';
 
@@ -108,17 +101,12 @@ function sendReply(
     case 'json':
       sendText(response, status, headers, body.text, framing.head);
       return;
-    case 'array': {
-      const chunks = chunksOf(body.items, response.socket === null ? CHUNK_AHEAD : CHUNK);
-      const { value: first, done } = chunks.next();
-      if (done === true) sendText(response, status, headers, first, framing.head);
-      else {
+    case 'pieces':
+      writePieces(response, body.pieces, (whole) => {
+        if (whole !== undefined) headers.push('Content-Length', String(Buffer.byteLength(whole)));
         response.writeHead(status, headers);
-        if (framing.head) response.end();
-        else stream(response, first, chunks);
-      }
+      });
       return;
-    }
     case 'stream':
       passOn(response, status, headers, body);
   }
@@ -147,8 +135,8 @@ function textOf(body: Exclude<Body, StreamedBody>): string | Buffer {
       return '';
     case 'json':
       return body.text;
-    case 'array':
-      return `[${[...body.items].join(',')}]`;
+    case 'pieces':
+      return [...body.pieces].join('');
   }
 }
 
@@ -162,32 +150,8 @@ function sendText(
   const bytes = Buffer.byteLength(text);
   headers.push('Content-Length', String(bytes));
   response.writeHead(status, headers);
-  if (head) {
-    response.end();
-    return;
-  }
-  // ASCII is the same bytes in Latin-1, which Node copies instead of encoding UTF-8.
-  endWith(response, text, bytes === text.length ? 'latin1' : 'utf8');
-}
-
-/** Yields a JSON array in chunks, the first with at least `first` characters; returns the last. */
-function* chunksOf(items: Iterable<string>, first: number): Generator<string, string> {
-  let wanted = first;
-  let open = '[';
-  let gathered: string[] = [];
-  let length = 0;
-  for (const item of items) {
-    gathered.push(item);
-    length += item.length;
-    if (length < wanted) continue;
-    yield open + gathered.join(',');
-    wanted = CHUNK;
-    open = ',';
-    gathered = [];
-    length = 0;
-  }
-  if (gathered.length === 0) return open === '[' ? '[]' : ']';
-  return `${open}${gathered.join(',')}]`;
+  if (head) response.end();
+  else writeText(response, text, bytes);
 }
 
 function headersOf(
@@ -224,7 +188,7 @@ function mediaTypeOf(body: Exclude<Body, StreamedBody>): string | undefined {
       return undefined;
     case 'json':
       return body.mediaType ?? 'application/json';
-    case 'array':
+    case 'pieces':
       return 'application/json';
   }
 }

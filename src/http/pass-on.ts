@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { DeploymentBody, StreamedBody } from '../service/reply.ts';
-import { endWith } from './end-with.ts';
 import { without } from './hop-headers.ts';
+import { endWith } from './write.ts';
 
 /** The most bytes held of a body, in either direction. */
 export const MOST_HELD = 64 * 1024;

@@ -1,9 +1,10 @@
 import { parseInt64 } from '../contract/int64.ts';
 import type { Animal } from '../contract/records.ts';
 import { withStatus } from '../store/animals-by-status.ts';
+import { longAnimalsBody } from './animal-body.ts';
 import type { Call, InputReader } from './input.ts';
 import { Kept } from './kept.ts';
-import { type Grounds, type Reply, reply } from './reply.ts';
+import { type Body, type Grounds, type Reply, reply } from './reply.ts';
 import { REPRESENTATIONS } from './representation.ts';
 import { shuffled } from './shuffle.ts';
 import type { World } from './world.ts';
@@ -23,6 +24,8 @@ export interface PetsPage {
 
 /** A written page, and what the next page is found by. */
 interface WrittenPage extends WrittenList {
+  /** In place of the text, of animals that are too long for one. */
+  readonly long: Body | undefined;
   /** With `pets-paging: cursor`, the id of the last animal if more follow. */
   readonly next: bigint | undefined;
   /** With `pets-paging: offset`, the number of matching animals. */
@@ -35,9 +38,9 @@ const pages = new Kept<WrittenPage>(MOST_BYTES);
 export function petsPageReply(grounds: Grounds, world: World, page: PetsPage, call: Call): Reply {
   const key = keyOf(world, page);
   const written = pages.get(key) ?? pages.keep(key, writePage(world, page));
-  const { text, records, next, total } = written;
+  const { long, text, records, next, total } = written;
   const headers = total === undefined ? linkTo(next, page, call) : ['X-Total-Count', String(total)];
-  return reply(grounds, 200, { kind: 'json', text }, headers, records);
+  return reply(grounds, 200, long ?? { kind: 'json', text }, headers, records);
 }
 
 /** The cache key of a page: a number for the most frequent requests, which have only a limit. */
@@ -71,8 +74,11 @@ function writePage(world: World, page: PetsPage): WrittenPage {
   const found = take(matching(world, page), page.offset, page.limit + 1);
   const animals = found.slice(0, page.limit);
   const more = found.length > page.limit;
+  const long = longAnimalsBody(world, animals);
+  const texts = long === undefined ? animals.map(world.represent.animal) : [];
   return {
-    ...writtenList(animals.map(world.represent.animal), [animals]),
+    ...writtenList(texts, [animals]),
+    long,
     next: paging === 'cursor' && more ? animals.at(-1)?.id : undefined,
     total: paging === 'offset' ? countMatches(world, page) : undefined,
   };

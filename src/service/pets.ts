@@ -1,6 +1,7 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
+import { longAnimalBody } from './animal-body.ts';
 import { nextId } from './assigned-ids.ts';
 import type { InputReader } from './input.ts';
 import { operation } from './perform.ts';
@@ -111,7 +112,8 @@ export const createPet = operation('createPet', readNewAnimal, (world, fields, g
   if (choices['inventory-on-create'] === 'entry') {
     store.inventory.set({ petId: id, quantity: 0, status: 'sold' });
   }
-  return recordReply(grounds, 201, world.represent.newAnimal(animal), animal);
+  const body = longAnimalBody(world, animal) ?? world.represent.newAnimal(animal);
+  return recordReply(grounds, 201, body, animal);
 });
 
 function readNewAnimal(reader: InputReader): Omit<Animal, 'id'> | undefined {
@@ -174,7 +176,8 @@ export const getPet = operation(
     if (gone !== undefined) return { ...gone, headers };
     const animal = world.store.animals.get(petId);
     if (animal === undefined) return { ...unknownPet(world, petId, grounds), headers };
-    return recordReply(grounds, 200, world.represent.animal(animal), animal, headers);
+    const body = longAnimalBody(world, animal) ?? world.represent.animal(animal);
+    return recordReply(grounds, 200, body, animal, headers);
   },
 );
 

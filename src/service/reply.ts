@@ -29,8 +29,8 @@ export type Body =
   | { readonly kind: 'none' }
   /** Complete JSON. */
   | { readonly kind: 'json'; readonly text: string | Buffer; readonly mediaType?: string }
-  /** The items of a JSON array, written one by one so that a long array needs little memory. */
-  | { readonly kind: 'array'; readonly items: Iterable<string> }
+  /** Complete JSON in pieces, each written when the client reads: a long text is never held whole. */
+  | { readonly kind: 'pieces'; readonly pieces: Iterable<string> }
   | StreamedBody;
 
 /** What a deployment sends, passed on while it arrives. */
@@ -136,15 +136,20 @@ export function reply(
   return { status, headers, body, basis: grounds.basis, records, reason: undefined };
 }
 
-/** A reply that shows one record. */
+/**
+ * A reply that shows one record.
+ *
+ * @param body its JSON
+ */
 export function recordReply(
   grounds: Grounds,
   status: number,
-  text: string,
+  body: string | Body,
   record: ShownRecord,
   headers: readonly string[] = NO_HEADERS,
 ): Reply {
-  return reply(grounds, status, { kind: 'json', text }, headers, [[record]]);
+  const content: Body = typeof body === 'string' ? { kind: 'json', text: body } : body;
+  return reply(grounds, status, content, headers, [[record]]);
 }
 
 /**

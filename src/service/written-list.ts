@@ -98,12 +98,16 @@ function longListReply<R extends ShownRecord>(
 ): Reply {
   // The list does not show changes that are made while it is sent.
   const fork = collection.fork();
-  const items = {
+  const pieces = {
     *[Symbol.iterator]() {
+      let open = '[';
       for (const record of fork.ascending()) {
         const text = write(record);
-        if (text !== undefined) yield text;
+        if (text === undefined) continue;
+        yield open + text;
+        open = ',';
       }
+      yield open === '[' ? '[]' : ']';
     },
   };
   const records = {
@@ -113,5 +117,5 @@ function longListReply<R extends ShownRecord>(
       }
     },
   };
-  return reply(grounds, 200, { kind: 'array', items }, undefined, records);
+  return reply(grounds, 200, { kind: 'pieces', pieces }, undefined, records);
 }

@@ -1,20 +1,45 @@
 /** Writes a record as JSON, bigints as digits. Its members must be scalars with plain names. */
 export function recordText(record: object): string {
-  const members: Readonly<Record<string, unknown>> = { ...record };
   let text = '';
-  for (const name of Object.keys(members)) {
-    const value = members[name];
-    const written = typeof value === 'string' ? JSON.stringify(value) : String(value);
-    text += `${text === '' ? '{' : ','}"${name}":${written}`;
+  for (const piece of recordPieces(record)) text += piece;
+  return text;
+}
+
+/** Characters of a value that is written whole. A longer one is written in pieces of this size. */
+const PIECE = 64 * 1024;
+
+/** Writes a record in pieces, so that a text of any length is not copied as a whole. */
+export function* recordPieces(record: object): Generator<string> {
+  let rest = '{';
+  for (const [name, value] of Object.entries(record)) {
+    rest += `${rest === '{' ? '' : ','}"${name}":`;
+    if (typeof value !== 'string') rest += String(value);
+    else if (value.length <= PIECE) rest += JSON.stringify(value);
+    else {
+      yield `${rest}"`;
+      for (const piece of cut(value)) yield JSON.stringify(piece).slice(1, -1);
+      rest = '"';
+    }
   }
-  return text === '' ? '{}' : `${text}}`;
+  yield `${rest}}`;
+}
+
+/** Cuts a text into pieces, but no character in two. */
+function* cut(text: string): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    const to = from + PIECE;
+    const end = /[\ud800-\udbff]/.test(text.charAt(to - 1)) ? to + 1 : to;
+    yield text.slice(from, end);
+    from = end;
+  }
 }
 
 /** Writes a JSON array of records in pieces. */
 export function* arrayText(records: Iterable<object>): Generator<string> {
   let open = '[';
   for (const record of records) {
-    yield open + recordText(record);
+    yield open;
+    yield* recordPieces(record);
     open = ',';
   }
   yield open === '[' ? '[]' : ']';

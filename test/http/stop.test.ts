@@ -72,10 +72,8 @@ test('a slow reader gets its complete reply', async () => {
   // Once this one is closed, the others have been checked too.
   expect(await maker.rest()).toBe('');
   reader.socket.resume();
-  const wire = await reader.rest();
-  const [, length] = /Content-Length: (\d+)/.exec(wire) ?? [];
-  const body = wire.slice(wire.indexOf('\r\n\r\n') + 4);
-  expect(Buffer.byteLength(body)).toBe(Number(length));
+  const { body } = await reader.reply();
+  expect(JSON.parse(body).at(-1).name).toHaveLength(1_000_000);
   reader.socket.end();
   await closed;
 });
