@@ -288,6 +288,14 @@ test('what is not found in an envelope settles nothing', async () => {
       why: expect.stringContaining('201 with an object that has data'),
     });
   }
+  const wrappedEach = await checkedBehind((reply, { path }) =>
+    path === '/store/orders' && reply.status === 200
+      ? { ...reply, body: Buffer.from('[{"order":{"id":1,"status":"pending"}}]') }
+      : reply,
+  );
+  expect(told(wrappedEach, 'order-status-field')?.why).toBe(
+    'GET /store/orders lists no order with an id',
+  );
   const errors = await checkedBehind((reply) =>
     reply.status >= 400 && reply.body.length > 0
       ? { ...reply, body: Buffer.from(`{"error":${reply.body}}`) }

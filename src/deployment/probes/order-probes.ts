@@ -1,6 +1,6 @@
 import type { ORDERS } from '../../contract/assumptions/order-assumptions.ts';
 import { isObject } from '../../contract/records.ts';
-import { type Exchange, idIn, type JsonRecord, type Seen, withId } from '../seen.ts';
+import { type Exchange, idIn, idsOf, type JsonRecord, type Seen, withId } from '../seen.ts';
 import { clockOf } from './animal-probes.ts';
 import type { Probes } from './probe-shape.ts';
 
@@ -9,8 +9,8 @@ export const ORDER_PROBES: Probes<keyof typeof ORDERS> = {
   'order-status-field': {
     asks: ['orders'],
     obstacle: (seen) =>
-      listed(seen).length === 0
-        ? (seen.whyNoList('orders') ?? 'GET /store/orders lists no order')
+      idsOf(listed(seen)).length === 0
+        ? (seen.whyNoList('orders') ?? 'GET /store/orders lists no order with an id')
         : undefined,
     options: {
       hidden: (seen) => listed(seen).every((order) => order.status === undefined),
