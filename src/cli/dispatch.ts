@@ -8,6 +8,7 @@ import { type Invocation, readCommandLine } from './input/command-line.ts';
 import { ctlFromEnvironment, fromEnvironment } from './input/environment.ts';
 import { readSettings, type Settings } from './input/given.ts';
 import { escapedLines } from './output/escaped.ts';
+import { requireWritable } from './output/output-files.ts';
 import type { Terminal } from './output/terminal.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -44,6 +45,7 @@ export async function run(
   const { command, flags, positionals } = asked;
   if (readSettings(command, [flags]).flags.version) return print(`${packageVersion()}\n`, terminal);
   const settings = await settingsOf(asked, variables);
+  requireWritable(command, settings);
   const exitCode = await (await LOAD[command]())({ ...settings, positionals, terminal });
   // A reader who no longer reads the log must not keep the server from ending.
   if (command === 'serve') setTimeout(() => process.exit(exitCode), LAST_WAIT);

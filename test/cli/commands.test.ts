@@ -153,18 +153,49 @@ describe('generate', () => {
     expect(readFileSync(file, 'utf8')).toBe((await runInProcess(['generate', ...SIZE])).stdout);
   });
 
-  test('reports a file that cannot be written', async () => {
+  test('makes the folders of the file', async () => {
     const file = join(folder, 'no', 'such', 'folder.json');
-    expect(await runInProcess(['generate', '--output', file])).toMatchObject({
-      code: 1,
-      stderr: `petstore-mock: cannot write ${file} (ENOENT)\n`,
-    });
-    expect(existsSync(file)).toBe(false);
+    expect((await runInProcess(['generate', ...SIZE, '--output', file])).code).toBe(0);
+    expect(existsSync(file)).toBe(true);
   });
 
   test('stops silently when its output is closed', async () => {
     const finished = await runCommand(['generate', '--animals', '1000000'], {}, 'leave early');
     expect(finished).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+const DEPLOYMENT = ['http://127.0.0.1:1/v1', '--key', 'demo-key'];
+
+describe('a file to write', () => {
+  test.each([
+    [['check', ...DEPLOYMENT], '--junit'],
+    [['check', ...DEPLOYMENT], '--html'],
+    [['check', ...DEPLOYMENT], '--save'],
+    [['record', ...DEPLOYMENT], '--output'],
+    [['generate', '--animals', '1'], '--output'],
+    [['responses'], '--http'],
+    [['responses'], '--postman'],
+    [['serve', '--port', '0'], '--coverage'],
+  ])('is refused before %j does anything, if it cannot be written: %s', async (words, flag) => {
+    const below = join(folder, 'a-file');
+    writeFileSync(below, '');
+    for (const [file, why] of [
+      [folder, 'it is a folder'],
+      [join(below, 'x', 'y.json'), `${below} is not a folder`],
+    ] as const) {
+      const { code, stdout, stderr } = await runInProcess([...words, flag, file]);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(/^[^\n]*\n$/);
+      expect(stderr).toContain(`petstore-mock: ${flag}: expected a file that can be written`);
+      expect(stderr).toContain(why);
+    }
+  });
+
+  test('is written with its folders', async () => {
+    const file = join(folder, 'new', 'folder', 'replies.http');
+    expect((await runInProcess(['responses', 'listPets', '--http', file])).code).toBe(0);
+    expect(readFileSync(file, 'utf8')).toContain('### listPets 200');
   });
 });
 

@@ -281,6 +281,6 @@ describe('--coverage', () => {
   test('is refused before the start if it cannot be written', async () => {
     const { code, stdout, stderr } = await runInProcess([...FREE, '--coverage', folder]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain('--coverage: expected a name that ends in');
+    expect(stderr).toContain('--coverage: expected a file that can be written');
   });
 });

@@ -12,7 +12,7 @@ export interface CommandOptions {
    * with it. Not on a terminal: Ctrl-C and the keyboard reach only the foreground group.
    */
   readonly ownGroup: boolean;
-  /** Seconds after which the command is ended. */
+  /** Milliseconds after which the command is ended. */
   readonly timeout?: number | undefined;
   /** Milliseconds between SIGTERM and SIGKILL. */
   readonly grace?: number | undefined;
@@ -62,12 +62,12 @@ export function runCommand(words: readonly string[], options: CommandOptions): R
     force = setTimeout(() => send('SIGKILL'), grace);
   };
   let timedOut: Ending | undefined;
-  const expire = (seconds: number) => {
-    timedOut = { kind: 'timed-out', seconds };
+  const expire = (milliseconds: number) => {
+    timedOut = { kind: 'timed-out', seconds: milliseconds / 1000 };
     stop();
   };
   const end = async (): Promise<Ending> => {
-    const limit = timeout && setTimeout(expire, timeout * 1000, timeout);
+    const limit = timeout && setTimeout(expire, timeout, timeout);
     const closed = new Promise((resolve) => child.once('close', resolve));
     const ending = await endingOf(child);
     clearTimeout(limit);

@@ -12,7 +12,7 @@ import { UsageError } from '../failures.ts';
 import { DEFAULT_UNKNOWN_STATUS } from '../flags/deployment-flags.ts';
 import { refusal } from '../input/given.ts';
 import { recordingJson, renderRecording } from '../output/render-recording.ts';
-import { requireNew, requireWritable, writeStore } from '../output/write-store.ts';
+import { requireNew, writeStore } from '../output/write-store.ts';
 import type { Command } from './command.ts';
 
 /** Writes a fixture of what a deployment holds. */
@@ -22,7 +22,6 @@ export const record: Command = async ({ positionals: [url], terminal, ...setting
   if (file === undefined) throw refusal('--output', 'a file to write', 'nothing');
   const earlier = diff && existsSync(file) ? await earlierIn(file) : undefined;
   if (!diff && !force) requireNew(file);
-  requireWritable(file);
   const client = await connect(url, settings);
   const key = keyOf(settings);
   await askConsent(

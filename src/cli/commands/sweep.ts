@@ -31,9 +31,9 @@ import type { Command } from './command.ts';
 /** Lines of output shown of a failed run. */
 const LAST_LINES = 20;
 
-/** Default timeout of a run: this multiple of the baseline, but at least this many seconds. */
+/** Default timeout of a run: this multiple of the baseline, but at least this many milliseconds. */
 const PATIENCE = 10;
-const LEAST_PATIENCE = 60;
+const LEAST_PATIENCE = 60_000;
 
 /** Exit code if the command fails under another option. */
 const FAILED = 3;
@@ -66,7 +66,7 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
   const scenarios = (await runner.files())?.scenarios ?? [];
   const decided: Partial<Choices> = Object.assign({}, ...scenarios.map((it) => it.assume));
   const plan = planSweep(assume, decided, flags.all ? ASSUMPTION_IDS : touched.assumptions);
-  const timeout = Math.ceil(Math.max(LEAST_PATIENCE, baseline.seconds * PATIENCE));
+  const timeout = Math.max(LEAST_PATIENCE, Math.ceil(baseline.seconds * PATIENCE) * 1000);
   const judged = async (variant: Variant): Promise<VariantRun | undefined> => {
     const options = { assume: { ...assume, [variant.assumption]: variant.option } };
     const finished = await run(options, timeout);

@@ -18,8 +18,10 @@ import { done, exchangeTable, type Result, tableOf } from './result.ts';
 
 /** Something that `ctl` does with a server. */
 export interface Action {
-  /** The words after its name, as the help shows them. Those in brackets can be left out. */
+  /** The words after its name, as the help shows them. */
   readonly takes: string;
+  /** The least and the most words after its name. */
+  readonly count: readonly [least: number, most: number];
   /** Flags that only some actions take. */
   readonly flags?: readonly FlagName[];
   /** Whether it is about the server rather than one sandbox. */
@@ -39,10 +41,15 @@ function meantDuration(text: string): string {
 /** Exchanges that `requests` prints unless `limit` says otherwise. */
 const LATEST = 20;
 
+const NONE = [0, 0] as const;
+const ONE = [1, 1] as const;
+const ANY = [0, Number.POSITIVE_INFINITY] as const;
+
 /** The actions in the order of the help. */
 const ACTIONS = {
   use: {
     takes: '[SCENARIO…]',
+    count: ANY,
     flags: ['none'],
     summary: 'Activate these scenarios instead of the active ones, or list them.',
     async run(client, scenarios, { none = false }) {
@@ -60,6 +67,7 @@ const ACTIONS = {
   },
   reset: {
     takes: '',
+    count: NONE,
     flags: ['keep'],
     summary: 'Put the sandbox back to how it started.',
     async run(client, _words, { keep = [] }) {
@@ -69,26 +77,31 @@ const ACTIONS = {
   },
   ship: {
     takes: 'ORDER',
+    count: ONE,
     summary: 'Mark an order as shipped.',
     run: (client, [id = '']) => changeOrder(client, id, 'shipped'),
   },
   cancel: {
     takes: 'ORDER',
+    count: ONE,
     summary: 'Mark an order as cancelled.',
     run: (client, [id = '']) => changeOrder(client, id, 'cancelled'),
   },
   get: {
     takes: 'animals|inventory|orders [ID | FIELD=VALUE…]',
+    count: [1, Number.POSITIVE_INFINITY],
     summary: 'Print records: all, one, or those that match the filters of the control API.',
     run: getRecords,
   },
   set: {
     takes: 'animals|inventory|orders ID FIELD=VALUE…',
+    count: [3, Number.POSITIVE_INFINITY],
     summary: 'Change fields of a record; null removes an optional one.',
     run: setFields,
   },
   assume: {
     takes: '[ID=OPTION…]',
+    count: ANY,
     summary: 'Choose options of assumptions, or list those that differ from the default.',
     async run(client, words) {
       const options = Object.fromEntries(assignmentsOf(words));
@@ -105,6 +118,7 @@ const ACTIONS = {
   },
   clock: {
     takes: '[INSTANT | +DURATION | real]',
+    count: [0, 1],
     flags: ['freeze'],
     summary: 'Set the clock, move it, freeze it, or show it.',
     async run(client, [to], { freeze }) {
@@ -125,6 +139,7 @@ const ACTIONS = {
   },
   requests: {
     takes: '[FILTER=VALUE…]',
+    count: ANY,
     flags: ['follow'],
     summary: 'Print the latest exchanges, or follow them with --follow.',
     async run(client, words) {
@@ -134,6 +149,7 @@ const ACTIONS = {
   },
   coverage: {
     takes: '',
+    count: NONE,
     summary: 'Print how often each documented reply was shown.',
     async run(client) {
       const coverage = await client.call<Coverage>('GET', '/coverage');
@@ -150,6 +166,7 @@ const ACTIONS = {
   },
   findings: {
     takes: '',
+    count: NONE,
     summary: 'Print what the client should not do against the real service.',
     async run(client) {
       const report = await client.call<Findings>('GET', '/findings');
@@ -163,6 +180,7 @@ const ACTIONS = {
   },
   sandboxes: {
     takes: '',
+    count: NONE,
     ofServer: true,
     summary: 'List the sandboxes.',
     async run(client) {
@@ -179,6 +197,7 @@ const ACTIONS = {
   },
   snapshot: {
     takes: '[NAME]',
+    count: [0, 1],
     summary: 'Keep a copy of the store, or list the copies.',
     async run(client, [name]) {
       if (name !== undefined) await client.call('POST', '/snapshots', { name });
@@ -193,6 +212,7 @@ const ACTIONS = {
   },
   restore: {
     takes: 'NAME',
+    count: ONE,
     summary: 'Bring back the store of a snapshot.',
     async run(client, [name = '']) {
       await client.call('POST', `/snapshots/${encodeURIComponent(name)}/restore`);
@@ -226,10 +246,8 @@ export function actionOf([name, ...words]: readonly string[]): {
     throw new UsageError('ctl needs an action; petstore-mock ctl --help lists them');
   }
   const found = oneOf(ACTION_NAMES, name, 'ctl', 'an action');
-  const { takes } = actionShape(found);
-  const places: readonly string[] = takes.match(/\[[^\]]*\]|\S+/g) ?? [];
-  const least = places.filter((place) => !place.startsWith('[')).length;
-  const most = takes.includes('…') ? Number.POSITIVE_INFINITY : places.length;
+  const { takes, count } = actionShape(found);
+  const [least, most] = count;
   if (words.length >= least && words.length <= most) return { name: found, words };
   const expected = takes === '' ? 'nothing more' : takes;
   const given = words.length === 0 ? 'nothing' : counted(words.length, 'word');

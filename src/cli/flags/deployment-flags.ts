@@ -63,7 +63,9 @@ export const DEPLOYMENT_FLAGS = {
     'Cancelled order to cancel again, with --writes. Repeatable.',
   ),
   'dry-run': toggle(['check'], 'Print the requests and their purpose without sending them.'),
-  save: text('FILE', ['check'], 'Write a config file that makes the mock answer the same.'),
+  save: text('FILE', ['check'], 'Write a config file that makes the mock answer the same.', {
+    writes: true,
+  }),
   against: text(
     'FILE',
     ['check'],

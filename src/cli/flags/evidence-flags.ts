@@ -9,6 +9,7 @@ export const EVIDENCE_FLAGS = {
     'FILE',
     ['serve', 'exec'],
     'Write coverage to this file at exit: .json, .html or .xml (JUnit). Repeatable.',
+    { writes: true },
   ),
   'require-coverage': one(
     values.SHARE,
@@ -35,6 +36,6 @@ export const EVIDENCE_FLAGS = {
     ['sweep'],
     'Expected failure, as ID=OPTION; does not affect the exit code. Repeatable.',
   ),
-  junit: text('FILE', ['sweep', 'check'], 'Also write the result as JUnit XML.'),
-  html: text('FILE', ['sweep', 'check'], 'Also write the result as a web page.'),
+  junit: text('FILE', ['sweep', 'check'], 'Also write the result as JUnit XML.', { writes: true }),
+  html: text('FILE', ['sweep', 'check'], 'Also write the result as a web page.', { writes: true }),
 };

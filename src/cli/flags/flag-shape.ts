@@ -24,11 +24,13 @@ export interface FlagShape extends Member<unknown, false> {
   readonly alias?: string;
   /** A plain word is the name of something that ships, not a path. */
   readonly ships?: true;
+  /** It names a file that the command writes. */
+  readonly writes?: true;
   /** Descriptions for commands to which the flag means something else; they have no default. */
   readonly helpOn?: Partial<Record<CommandName, string>>;
 }
 
-type More = Pick<FlagShape, 'default' | 'alias' | 'ships' | 'helpOn'>;
+type More = Pick<FlagShape, 'default' | 'alias' | 'ships' | 'writes' | 'helpOn'>;
 type Rest = [commands: FlagShape['commands'], description: string, more?: More];
 
 function flag<const Type extends FlagShape['type'], T>(

@@ -63,8 +63,8 @@ export const FLAG_GROUPS = {
     token: one(values.TOKEN, 'TOKEN', ['ctl'], 'Token of the control API.'),
     ca: text('FILE', ['ctl'], 'Trust this certificate, in PEM.'),
     timeout: integer(
-      'N',
-      [1, 600_000],
+      'MS',
+      [1, 86_400_000],
       ['health', 'exec', 'sweep', ...CALLERS],
       'Milliseconds to wait for the reply.',
       {
@@ -72,8 +72,8 @@ export const FLAG_GROUPS = {
         helpOn: {
           check: REPLY_TIMEOUT,
           record: REPLY_TIMEOUT,
-          exec: 'End the command after this many seconds.',
-          sweep: 'End a run after this many seconds; it counts as failed.',
+          exec: 'End the command after this many milliseconds.',
+          sweep: 'End a run after this many milliseconds; it counts as failed.',
         },
       },
     ),
@@ -233,8 +233,10 @@ export const FLAG_GROUPS = {
       ['responses'],
       'Request each reply from a new server; exit with 1 if any differs.',
     ),
-    http: text('FILE', ['responses'], 'Write the requests as an .http file.'),
-    postman: text('FILE', ['responses'], 'Write the requests as a Postman 2.1 collection.'),
+    http: text('FILE', ['responses'], 'Write the requests as an .http file.', { writes: true }),
+    postman: text('FILE', ['responses'], 'Write the requests as a Postman 2.1 collection.', {
+      writes: true,
+    }),
     'server-url': one(
       values.SERVER_URL,
       'URL',
@@ -247,6 +249,7 @@ export const FLAG_GROUPS = {
       'Leave out what is assumed, to generate a client of the real service.',
     ),
     output: text('FILE', ['generate', 'record'], 'Write to this file instead of standard output.', {
+      writes: true,
       helpOn: { record: 'Fixture to write.' },
     }),
     force: toggle(['generate', 'record'], 'Overwrite an existing file.'),

@@ -1,5 +1,4 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { dirname, extname, resolve } from 'node:path';
+import { extname } from 'node:path';
 import { REPORT_FORMATS, writeCoverage } from '../../report/write.ts';
 import type { RunningServer } from '../../server.ts';
 import { describe, listed } from '../../words.ts';
@@ -8,9 +7,9 @@ import { refusal, type Settings } from '../input/given.ts';
 const ENDINGS = Object.keys(REPORT_FORMATS);
 
 /**
- * Checks the files of `--coverage` before the run: after a long one, it would be too late.
+ * Checks the names of the files of `--coverage` before the run.
  *
- * @throws UsageError for an unknown extension, or a file that cannot be written
+ * @throws UsageError for an unknown extension
  * @returns a function that writes the files and returns a message for each that failed
  */
 export function coverageWriter({
@@ -22,10 +21,6 @@ export function coverageWriter({
     const origin = originOf('coverage');
     if (!ENDINGS.includes(extname(file))) {
       throw refusal(origin, `a name that ends in ${listed(ENDINGS, 'or')}`, describe(file));
-    }
-    const obstacle = obstacleTo(resolve(file));
-    if (obstacle !== undefined) {
-      throw refusal(origin, 'a file that can be written', `${describe(file)}: ${obstacle}`);
     }
   }
   return (server) => {
@@ -43,18 +38,4 @@ export function coverageWriter({
       }
     });
   };
-}
-
-/** Why a file cannot be written, checked without creating it. */
-function obstacleTo(file: string): string | undefined {
-  if (existsSync(file) && statSync(file).isDirectory()) return 'it is a folder';
-  let folder = dirname(file);
-  while (!existsSync(folder)) folder = dirname(folder);
-  if (!statSync(folder).isDirectory()) return `${folder} is not a folder`;
-  try {
-    accessSync(folder, constants.W_OK);
-    return undefined;
-  } catch {
-    return `${folder} is not writable`;
-  }
 }

@@ -1,5 +1,5 @@
-import { accessSync, constants, existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { codeOf } from '../../error-code.ts';
 import { writeFixture } from '../../store/fixture/load-fixture.ts';
 import type { Store } from '../../store/store.ts';
@@ -10,28 +10,16 @@ export function requireNew(file: string): void {
   if (existsSync(file)) throw new UsageError(`--output: ${file} exists; --force overwrites it`);
 }
 
-/** Fails early where `writeStore` would fail after a long time. */
-export function requireWritable(file: string): void {
-  try {
-    accessSync(dirname(resolve(file)), constants.W_OK);
-  } catch (error) {
-    throw unwritable(file, error);
-  }
-}
-
 /**
- * Writes a store as a fixture.
+ * Writes a store as a fixture, with the folders of the file.
  *
  * @throws Failure if the file cannot be written
  */
 export async function writeStore(store: Store, file: string): Promise<void> {
   try {
+    mkdirSync(dirname(file), { recursive: true });
     await writeFixture(store, file);
   } catch (error) {
-    throw unwritable(file, error);
+    throw new Failure(`cannot write ${file} (${codeOf(error)})`, { cause: error });
   }
-}
-
-function unwritable(file: string, cause: unknown): Failure {
-  return new Failure(`cannot write ${file} (${codeOf(cause)})`, { cause });
 }
