@@ -14,7 +14,7 @@ import { Exchange } from '../../src/evidence/exchange.ts';
 import { FINDING_CODE_NAMES } from '../../src/evidence/finding-codes.ts';
 import * as library from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
-import { REPORT_FORMATS } from '../../src/report/write.ts';
+import { REPORT_FORMATS } from '../../src/report/report-files.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { SCENARIO } from '../../src/scenario/read-scenario.ts';
 import { RULE_SHAPE } from '../../src/scenario/rule-shape.ts';

@@ -17,7 +17,7 @@ import { howToGet } from '../../src/evidence/how-to-get.ts';
 import type { Finding } from '../../src/evidence/report-shapes.ts';
 import { coverageReport, type Evidence } from '../../src/report/coverage-report.ts';
 import { escapeMarkup } from '../../src/report/markup.ts';
-import { REPORT_FORMATS, writeCoverage } from '../../src/report/write.ts';
+import { REPORT_FORMATS, writeCoverage } from '../../src/report/report-files.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { runCommand } from '../helpers/command.ts';
 

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { REPORT_FORMATS, writeCoverage } from '../../report/write.ts';
+import { REPORT_FORMATS, writeCoverage } from '../../report/report-files.ts';
 import type { RunningServer } from '../../server.ts';
 import { describe, listed } from '../../words.ts';
 import { refusal, type Settings } from '../input/given.ts';

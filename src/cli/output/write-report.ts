@@ -1,7 +1,7 @@
 import { renderJunit } from '../../report/junit.ts';
 import { renderPage } from '../../report/page.ts';
 import type { Report } from '../../report/report.ts';
-import { writeWhole } from '../../report/write.ts';
+import { writeWhole } from '../../report/report-files.ts';
 import { Failure } from '../failures.ts';
 import type { Flags } from '../flags.ts';
 import { renderReport } from './render-report.ts';
