@@ -1,3 +1,4 @@
+import { writeJson } from '../contract/json.ts';
 import { codeOf } from '../error-code.ts';
 import { packageVersion } from '../package.ts';
 import type { CommandName } from './command-table.ts';
@@ -46,7 +47,10 @@ export async function run(
   if (readSettings(command, [flags]).flags.version) return print(`${packageVersion()}\n`, terminal);
   const settings = await settingsOf(asked, variables);
   requireWritable(command, settings);
-  const exitCode = await (await LOAD[command]())({ ...settings, positionals, terminal });
+  const loaded = await LOAD[command]();
+  const { text = '', json, exitCode } = await loaded({ ...settings, positionals, terminal });
+  if (!settings.flags.json) terminal.output.write(text);
+  else if (json !== undefined) terminal.output.write(`${writeJson(json, 2)}\n`);
   // A reader who no longer reads the log must not keep the server from ending.
   if (command === 'serve') setTimeout(() => process.exit(exitCode), LAST_WAIT);
   return exitCode;

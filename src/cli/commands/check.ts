@@ -18,23 +18,18 @@ import type { Flags } from '../flags.ts';
 import { refusal } from '../input/given.ts';
 import { notice } from '../output/escaped.ts';
 import { changeText, renderPlan, reportOfCheck } from '../output/render-check.ts';
-import { jsonText, writeReport, writeResult } from '../output/write-report.ts';
-import type { Command } from './command.ts';
-
-/** Exit code if the deployment breaks the document, has changed, or leaves open what was settled. */
-const DIFFERENT = 3;
+import { renderReport } from '../output/render-report.ts';
+import { jsonText, writeReport, writeReports } from '../output/write-report.ts';
+import { type Command, EXIT_GATE_FAILED } from './command.ts';
 
 /** Checks a deployment: what the document leaves open, and what it prescribes. */
 export const check: Command = async ({ positionals: [url], terminal, ...settings }) => {
   const { flags } = settings;
-  const { output, style } = terminal;
+  const { style } = terminal;
   const client = await connect(url, settings);
   const options = optionsOf(flags);
   const plan = planCheck(options);
-  if (flags['dry-run']) {
-    output.write(flags.json ? jsonText(plan) : renderPlan(plan, style));
-    return 0;
-  }
+  if (flags['dry-run']) return { text: renderPlan(plan, style), json: plan, exitCode: 0 };
   const earlier = flags.against === undefined ? undefined : await earlierIn(flags.against);
   const requests = plan.reduce((sum, { times }) => sum + times, 0);
   const writing = plan.filter(({ method }) => !SAFE.test(method)).length;
@@ -52,12 +47,15 @@ export const check: Command = async ({ positionals: [url], terminal, ...settings
   const report = checkReport(seen, keys);
   const changes = earlier && changesSince(earlier, report, flags['allow-unsettled'] ?? false);
   const { href } = client.url;
-  writeResult(reportOfCheck({ url: href, report, changes }), flags, terminal);
+  const result = reportOfCheck({ url: href, report, changes });
+  writeReports(result, flags);
   if (flags.json) for (const it of changes ?? []) terminal.notices.write(notice(changeText(it)));
   if (flags.save !== undefined) {
     writeReport('--save', flags.save, jsonText(savedConfig(report, seen, href)));
   }
-  return isBroken(report) || changes?.some(({ fails }) => fails) ? DIFFERENT : 0;
+  const failed = isBroken(report) || changes?.some(({ fails }) => fails) === true;
+  const exitCode = failed ? EXIT_GATE_FAILED : 0;
+  return { text: renderReport(result, style), json: result.document, exitCode };
 };
 
 function optionsOf(flags: Flags): CheckOptions {

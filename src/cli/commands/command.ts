@@ -8,5 +8,17 @@ interface CommandInput extends Settings {
   readonly terminal: Terminal;
 }
 
-/** Runs a command and returns the exit code; throws UsageError or Failure. */
-export type Command = (input: CommandInput) => number | Promise<number>;
+/** What came of a command. */
+export interface CommandResult {
+  /** What a person reads. */
+  readonly text?: string;
+  /** What `--json` prints in its place; nothing if it is undefined. */
+  readonly json?: object | undefined;
+  readonly exitCode: number;
+}
+
+/** Runs a command, which prints only what cannot wait for its end; throws UsageError or Failure. */
+export type Command = (input: CommandInput) => CommandResult | Promise<CommandResult>;
+
+/** The exit code if everything worked, but a gate failed: coverage, a run of a sweep, a verdict. */
+export const EXIT_GATE_FAILED = 3;

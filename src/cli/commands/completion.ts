@@ -13,5 +13,5 @@ export const completion: Command = ({ positionals: [shell] }) => {
     process.env.ZSH_NAME = '';
   }
   yargs().scriptName('petstore-mock').showCompletionScript();
-  return 0;
+  return { exitCode: 0 };
 };

@@ -24,9 +24,7 @@ export const ctl: Command = async ({ positionals, terminal, ...settings }) => {
   try {
     if (flags.follow) return await follow(client, words, terminal, flags.json);
     const { value, text } = await run(client, words, flags);
-    if (!flags.json) terminal.output.write(text(terminal.style));
-    else if (value !== undefined) terminal.output.write(`${writeJson(value, 2)}\n`);
-    return 0;
+    return { text: text(terminal.style), json: value, exitCode: 0 };
   } catch (error) {
     throw error instanceof Error && !(error instanceof UsageError) ? failureOf(error) : error;
   }
@@ -46,7 +44,7 @@ async function follow(
   words: readonly string[],
   { output }: Terminal,
   json = false,
-): Promise<number> {
+): Promise<never> {
   const path = `/requests/stream${queryOf(Object.fromEntries(assignmentsOf(words)))}`;
   for await (const { name, data } of client.events<RecordedExchange>(path)) {
     if (name === 'exchange') output.write(json ? `${writeJson(data)}\n` : exchangeLine(data));

@@ -8,11 +8,8 @@ import { renderNotice } from '../output/log.ts';
 import { openLog } from '../output/log-output.ts';
 import { noticesTerminal } from '../output/terminal.ts';
 import { Touched } from '../sweep/touched.ts';
-import type { Command } from './command.ts';
+import { type Command, EXIT_GATE_FAILED } from './command.ts';
 import { askToForward, tellReload } from './serve.ts';
-
-/** Exit code of a command that succeeded but failed a gate. */
-const HELD_BACK = 3;
 
 /** Runs a command beside a server of its own and reports what the command was shown. */
 export const exec: Command = async ({ flags, originOf, positionals: words, terminal }) => {
@@ -38,7 +35,7 @@ export const exec: Command = async ({ flags, originOf, positionals: words, termi
     { ownGroup: !onTerminal(), timeout: flags.timeout },
   );
   log?.flush();
-  if (run === undefined) return runner.signals.exitCode ?? 1;
+  if (run === undefined) return { exitCode: runner.signals.exitCode ?? 1 };
   const { ending, server } = run;
   const report = { coverage: server.coverage(), findings: server.findings() };
   if (ending.kind !== 'exited') notices.write(notice(`${words[0]} ${tellEnding(ending)}`));
@@ -47,8 +44,8 @@ export const exec: Command = async ({ flags, originOf, positionals: words, termi
   const exitCode = exitCodeOf(ending);
   const reasons = exitCode === 0 ? judge(flags, report) : [];
   notices.write([...problems, ...reasons].map(notice).join(''));
-  if (reasons.length > 0) return HELD_BACK;
-  return exitCode === 0 && problems.length > 0 ? 1 : exitCode;
+  if (reasons.length > 0) return { exitCode: EXIT_GATE_FAILED };
+  return { exitCode: exitCode === 0 && problems.length > 0 ? 1 : exitCode };
 };
 
 /** Whether Ctrl-C reaches the command directly, as it reaches the whole foreground group. */

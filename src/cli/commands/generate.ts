@@ -13,5 +13,5 @@ export const generate: Command = async ({ flags, terminal }) => {
   const store = createStore(await generateStore({ animals, orders, seed }));
   if (file === undefined) await pipeline(storeText(store), terminal.output, { end: false });
   else await writeStore(store, file);
-  return 0;
+  return { exitCode: 0 };
 };

@@ -7,7 +7,7 @@ import { refusal, type Settings } from '../input/given.ts';
 import type { Command } from './command.ts';
 
 /** Checks whether a server is up, for the health check of a container. */
-export const health: Command = async ({ terminal, ...settings }) => {
+export const health: Command = async (settings) => {
   const url = new URL('/__mock/health', serverOf(settings));
   const { timeout = DEFAULT_TIMEOUT, tls = false } = settings.flags;
   const status = await statusOf(url, timeout, !tls);
@@ -15,8 +15,7 @@ export const health: Command = async ({ terminal, ...settings }) => {
     const hint = status === 400 && !tls ? '; if it speaks HTTPS, add --tls' : '';
     throw new Failure(`${url} answered ${status}${hint}`);
   }
-  terminal.output.write(`${url.origin} is up\n`);
-  return 0;
+  return { text: `${url.origin} is up\n`, exitCode: 0 };
 };
 
 /** Callable addresses for those that mean every interface. */

@@ -6,11 +6,10 @@ import { jsonText } from '../output/write-report.ts';
 import type { Command } from './command.ts';
 
 /** Prints the OpenAPI document of the service. */
-export const openapi: Command = ({ flags, terminal }) => {
+export const openapi: Command = ({ flags }) => {
   const document = serviceOpenApi({
     serverUrl: flags['server-url'] ?? DEFAULT_URL,
     version: packageVersion(),
   });
-  terminal.output.write(jsonText(flags.documented ? documentedOnly(document) : document));
-  return 0;
+  return { text: jsonText(flags.documented ? documentedOnly(document) : document), exitCode: 0 };
 };

@@ -17,7 +17,7 @@ import type { Command } from './command.ts';
 
 /** Writes a fixture of what a deployment holds. */
 export const record: Command = async ({ positionals: [url], terminal, ...settings }) => {
-  const { output: file, diff, force, yes, anonymise, json } = settings.flags;
+  const { output: file, diff, force, yes, anonymise } = settings.flags;
   const { 'unknown-status': unknown = DEFAULT_UNKNOWN_STATUS } = settings.flags;
   if (file === undefined) throw refusal('--output', 'a file to write', 'nothing');
   const earlier = diff && existsSync(file) ? await earlierIn(file) : undefined;
@@ -42,9 +42,8 @@ export const record: Command = async ({ positionals: [url], terminal, ...setting
   const store = anonymise ? anonymised(exact, key) : exact;
   await writeStore(store, file);
   const changes = earlier && compareStores(earlier, store);
-  const write = json ? recordingJson : renderRecording;
-  terminal.output.write(write({ file, store, gaps, changes }));
-  return 0;
+  const recorded = { file, store, gaps, changes };
+  return { text: renderRecording(recorded), json: recordingJson(recorded), exitCode: 0 };
 };
 
 /** The earlier recording in a file. A bare name is a path too, not a shipped fixture. */

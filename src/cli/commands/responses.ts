@@ -18,23 +18,22 @@ import type { Command } from './command.ts';
 
 /** Lists every reply and how to get it; writes the requests to files, or checks them. */
 export const responses: Command = async ({ flags, positionals: [operation], terminal }) => {
-  const { output, style } = terminal;
   const replies = repliesOf(operation);
   const origin = originOf(flags['server-url']);
-  const { http, postman, json } = flags;
+  const { http, postman } = flags;
   if (http !== undefined) writeReport('--http', http, httpFile(replies, origin));
   if (postman !== undefined) {
     writeReport('--postman', postman, jsonText(postmanCollection(replies, origin)));
   }
   if (flags.check) {
     const checked = await checkReplies(replies);
-    output.write(json ? jsonText(checked.map(verdictOf)) : renderChecked(checked));
-    return checked.some(({ problem }) => problem !== undefined) ? 1 : 0;
+    const failed = checked.some(({ problem }) => problem !== undefined);
+    return { text: renderChecked(checked), json: checked.map(verdictOf), exitCode: failed ? 1 : 0 };
   }
-  if (json) output.write(jsonText(replies.map(entry)));
-  else if (flags.curl) output.write(curlLines(replies, origin));
-  else if (http === undefined && postman === undefined) output.write(renderReplies(replies, style));
-  return 0;
+  const isWritten = http !== undefined || postman !== undefined;
+  const table = isWritten ? '' : renderReplies(replies, terminal.style);
+  const text = flags.curl ? curlLines(replies, origin) : table;
+  return { text, json: replies.map(entry), exitCode: 0 };
 };
 
 function repliesOf(operation: string | undefined): Listed[] {

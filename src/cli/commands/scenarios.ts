@@ -3,18 +3,16 @@ import { SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
 import { oneOf } from '../input/given.ts';
 import { renderTable } from '../output/table.ts';
 import type { Style } from '../output/terminal.ts';
-import { jsonText } from '../output/write-report.ts';
 import type { Command } from './command.ts';
 
 /** Lists the scenarios that the package ships, or prints one. */
-export const scenarios: Command = ({ flags, positionals: [name], terminal }) => {
-  const { output, style } = terminal;
+export const scenarios: Command = ({ positionals: [name], terminal: { style } }) => {
   const expected = 'a name that "petstore-mock scenarios" lists';
-  if (name !== undefined) {
-    output.write(scenarioText(oneOf(SCENARIO_NAMES, name, 'scenarios', expected)));
-  } else if (flags.json) output.write(jsonText(shippedScenarios()));
-  else output.write(renderScenarios(style));
-  return 0;
+  if (name === undefined) {
+    return { text: renderScenarios(style), json: shippedScenarios(), exitCode: 0 };
+  }
+  const text = scenarioText(oneOf(SCENARIO_NAMES, name, 'scenarios', expected));
+  return { text, json: { text }, exitCode: 0 };
 };
 
 function renderScenarios(style: Style): string {

@@ -27,7 +27,7 @@ export const serve: Command = async ({ terminal, ...given }) => {
   const starting = start({ ...settings, ...log, onReload, onNotice: tell }, given);
   const server = await Promise.race([starting, signals.first]);
   // The start may still be waiting for a pipe or a lock.
-  if (server === undefined) return 0;
+  if (server === undefined) return { exitCode: 0 };
   terminal.output.write(`petstore-mock ready ${server.url}\n`);
   const { keys = {}, scenarios = [], noControl, controlToken } = settings;
   // A token that was given is not printed.
@@ -47,7 +47,7 @@ export const serve: Command = async ({ terminal, ...given }) => {
   log?.flush();
   const problems = writeCoverage?.(server) ?? [];
   problems.forEach(tell);
-  return exitCode === 0 && problems.length > 0 ? 1 : exitCode;
+  return { exitCode: exitCode === 0 && problems.length > 0 ? 1 : exitCode };
 };
 
 /** A server in front of itself would pass each request on until it runs out of connections. */

@@ -13,9 +13,9 @@ import { type FinishedRun, Runner } from '../child/runner.ts';
 import { notice } from '../output/escaped.ts';
 import { foundIn, NEVER_CALLED } from '../output/evidence.ts';
 import { renderNotice } from '../output/log.ts';
-import { indented } from '../output/render-report.ts';
+import { indented, renderReport } from '../output/render-report.ts';
 import { progressOn } from '../output/terminal.ts';
-import { writeResult } from '../output/write-report.ts';
+import { writeReports } from '../output/write-report.ts';
 import {
   nameOf,
   newlyFound,
@@ -26,7 +26,7 @@ import {
 } from '../sweep/sweep-report.ts';
 import { Tail } from '../sweep/tail.ts';
 import { Touched } from '../sweep/touched.ts';
-import type { Command } from './command.ts';
+import { type Command, EXIT_GATE_FAILED } from './command.ts';
 
 /** Lines of output shown of a failed run. */
 const LAST_LINES = 20;
@@ -34,9 +34,6 @@ const LAST_LINES = 20;
 /** Default timeout of a run: this multiple of the baseline, but at least this many milliseconds. */
 const PATIENCE = 10;
 const LEAST_PATIENCE = 60_000;
-
-/** Exit code if the command fails under another option. */
-const FAILED = 3;
 
 /** A run that no signal interrupted. */
 interface Swept extends Omit<FinishedRun, 'server'> {
@@ -57,10 +54,10 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
   const touched = new Touched();
   const baseline = await run({ observe: touched.observe });
   progress('');
-  if (baseline === undefined) return runner.signals.exitCode ?? 1;
+  if (baseline === undefined) return { exitCode: runner.signals.exitCode ?? 1 };
   if (exitCodeOf(baseline.ending) !== 0) {
     notices.write(tellBroken(baseline));
-    return exitCodeOf(baseline.ending);
+    return { exitCode: exitCodeOf(baseline.ending) };
   }
   const { assume } = runner.settings;
   const scenarios = (await runner.files())?.scenarios ?? [];
@@ -81,9 +78,12 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
     decided: plan.decided,
     notRun: plan.variants.filter((_, index) => results[index] === undefined),
   };
-  writeResult(sweepReport(result), flags, terminal);
+  const report = sweepReport(result);
+  writeReports(report, flags);
   if (touched.calls === 0) notices.write(notice(`the command made no call. ${NEVER_CALLED}`));
-  return runner.signals.exitCode ?? (withVerdict('failed', result).length > 0 ? FAILED : 0);
+  const failed = withVerdict('failed', result).length > 0;
+  const exitCode = runner.signals.exitCode ?? (failed ? EXIT_GATE_FAILED : 0);
+  return { text: renderReport(report, terminal.style), json: report.document, exitCode };
 };
 
 /** Runs the command under other options. Returns undefined if a signal came. */

@@ -1,4 +1,3 @@
-import { writeJson } from '../../contract/json.ts';
 import { COLLECTIONS } from '../../contract/records.ts';
 import { changedFields, type RecordChange } from '../../deployment/record/compare-stores.ts';
 import { ID_NAME } from '../../store/merge.ts';
@@ -17,9 +16,9 @@ export interface Recorded {
 }
 
 /** What was recorded, what may be missing and what changed, for `--json`. */
-export function recordingJson({ file, store, gaps, changes }: Recorded): string {
+export function recordingJson({ file, store, gaps, changes }: Recorded): object {
   const counts = Object.fromEntries(COLLECTIONS.map((name) => [name, store[name].size]));
-  return `${writeJson({ file, ...counts, gaps, changes }, 2)}\n`;
+  return { file, ...counts, gaps, changes };
 }
 
 /** The same as text. */
