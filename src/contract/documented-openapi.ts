@@ -1,4 +1,4 @@
-import type { Json } from './openapi-schemas.ts';
+import type { Json } from './json.ts';
 import { isObject } from './records.ts';
 
 /** What distinguishes the mock from the service, besides its assumptions. */

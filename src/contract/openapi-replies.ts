@@ -1,6 +1,7 @@
 import { ADDED_REPLIES, ASSUMPTION_IDS, assumptionShape } from './assumption-table.ts';
 import { codesOf, errorShape } from './error-codes.ts';
-import { type Json, jsonContent, ref, withoutUndefined } from './openapi-schemas.ts';
+import type { Json } from './json.ts';
+import { jsonContent, ref, withoutUndefined } from './openapi-schemas.ts';
 import {
   type DocumentedReply,
   OPERATION_IDS,

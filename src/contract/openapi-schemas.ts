@@ -1,8 +1,6 @@
+import type { Json } from './json.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from './operations.ts';
 import { FIELD_TYPES, type Field, type Fields, RECORDS, type RecordName } from './records.ts';
-
-/** A part of the OpenAPI document. */
-export type Json = Readonly<Record<string, unknown>>;
 
 /** The examples of an Error are in its replies: Prism would prefer one here. */
 const EXAMPLES: Readonly<Partial<Record<RecordName, Json>>> = {

@@ -1,5 +1,4 @@
 import { isLosslessNumber } from 'lossless-json';
-import { describe } from '../words.ts';
 import { toInt64 } from './int64.ts';
 
 /** The statuses that the document has seen. It does not exclude others. */
@@ -173,39 +172,6 @@ export interface Problem {
 export type Reading<T, P extends Problem = Problem> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly P[] };
-
-/**
- * Reads a JSON value as a record, and reports every wrong field. Drops members that are not fields:
- * see `unknownMembers`.
- *
- * @param path the place of the value in problems; `$` is the whole document
- */
-export function readRecord<const F extends Fields>(
-  fields: F,
-  value: unknown,
-  path = '$',
-): Reading<RecordOf<F>> {
-  if (!isObject(value)) {
-    return { ok: false, problems: [{ path, expected: 'an object', found: describe(value) }] };
-  }
-  const problems: Problem[] = [];
-  const record: Record<string, unknown> = {};
-  for (const name in fields) {
-    const field: Field | undefined = fields[name];
-    if (field === undefined) continue;
-    const { expected, read } = FIELD_TYPES[field.type];
-    if (!Object.hasOwn(value, name)) {
-      if (field.required) problems.push({ path: `${path}.${name}`, expected, found: 'nothing' });
-      continue;
-    }
-    const member = read(value[name]);
-    if (member === undefined) {
-      problems.push({ path: `${path}.${name}`, expected, found: describe(value[name]) });
-    } else record[name] = member;
-  }
-  // The loop has read every field by its type, which the compiler cannot see.
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, value: record as RecordOf<F> };
-}
 
 /** The names of members that are not fields. */
 export function unknownMembers(fields: Fields, value: object): string[] {

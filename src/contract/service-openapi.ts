@@ -1,8 +1,8 @@
+import type { Json } from './json.ts';
 import { replyObject, sharedName, sharedReplies, statusesOf } from './openapi-replies.ts';
 import {
   bodyExample,
   EXAMPLE_ID,
-  type Json,
   jsonContent,
   ref,
   schemas,

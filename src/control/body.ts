@@ -1,16 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
-import { parsingJson } from '../contract/json.ts';
+import { parseJson } from '../contract/json.ts';
 import { receiveBody } from '../http/decode.ts';
 import type { ReceivedBody } from '../service/received-body.ts';
-import { inTurns, type Work } from '../work.ts';
 import { type ControlReply, type Endpoint, refuse } from './endpoint.ts';
 
-/** In bytes. JSON.parse takes up to 25 ms for as many of records, and cannot yield to others. */
+/** In bytes. To parse and read so many takes up to 100 ms. */
 const MOST_BYTES = 1024 ** 2;
-
-/** A body of more bytes is parsed in a turn of its own. */
-const OWN_TURN = 64 * 1024;
 
 type BodyReading =
   | { readonly ok: true; readonly value: unknown }
@@ -46,20 +41,17 @@ export async function readBody(
       const message = 'the body is larger than 1 MiB';
       return refused('body_too_large', 413, instead ? `${message}: ${instead}` : message);
     }
-    case 'bytes': {
-      const reading = await inTurns(parsing(body.bytes));
-      if (body.bytes.length > OWN_TURN) await setImmediate();
-      return reading;
-    }
+    case 'bytes':
+      return parsed(body.bytes);
   }
 }
 
 const NOTHING: BodyReading = { ok: true, value: undefined };
 
-function* parsing(bytes: Buffer): Work<BodyReading> {
+function parsed(bytes: Buffer): BodyReading {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { ok: true, value: yield* parsingJson(text) };
+    return { ok: true, value: parseJson(text) };
   } catch (error) {
     return refused('invalid_input', 400, `the body is not JSON: ${whyNot(error)}`);
   }

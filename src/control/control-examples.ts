@@ -1,4 +1,4 @@
-import type { Json } from '../shape/shapes.ts';
+import type { Json } from '../contract/json.ts';
 
 /** An example request of an endpoint. */
 interface Example {

@@ -5,10 +5,9 @@ import { BASE_PATH } from '../contract/operations.ts';
 import type { Problem } from '../contract/records.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { errorBody, type Reply } from '../service/reply.ts';
-import { readingAs } from '../shape/read-as.ts';
+import { readAs } from '../shape/read-as.ts';
 import type { Shape } from '../shape/shapes.ts';
 import { firstProblems, problemText } from '../words.ts';
-import { inTurns } from '../work.ts';
 import type { ControlParts } from './parts.ts';
 import { type Parameter, parametersOf, readQueryAs } from './query-shape.ts';
 
@@ -103,9 +102,9 @@ type Read<T, Name extends string> = Omit<Listed, 'handle'> & {
 export function withBody<T>(endpoint: Read<T, 'body'> & { readonly body: Body<T> }): Listed {
   return {
     ...endpoint,
-    async handle(call) {
+    handle(call) {
       const { body = {} } = call;
-      const reading = await inTurns(readingAs(endpoint.body.shape, body));
+      const reading = readAs(endpoint.body.shape, body);
       if (!reading.ok) return refuseInput(reading.problems);
       return endpoint.handle({ ...call, body: reading.value });
     },

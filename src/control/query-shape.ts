@@ -1,7 +1,8 @@
 import { isIntegerText } from '../contract/int64.ts';
+import type { Json } from '../contract/json.ts';
 import { isObject, type Problem, type Reading } from '../contract/records.ts';
 import { readAs } from '../shape/read-as.ts';
-import type { Json, Shape } from '../shape/shapes.ts';
+import type { Shape } from '../shape/shapes.ts';
 
 /** A parameter of a query. */
 export interface Parameter {

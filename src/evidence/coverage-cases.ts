@@ -1,10 +1,11 @@
 import { isIntegerText, parseInt64 } from '../contract/int64.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import { isObject, readRecord } from '../contract/records.ts';
+import { isObject } from '../contract/records.ts';
 import type { Call } from '../service/input.ts';
 import { checkKey } from '../service/keyring.ts';
 import type { Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
+import { readRecord } from '../shape/record-shapes.ts';
 import { isLarge, RECORD_FACTS } from './coverage-facts.ts';
 
 /** What a call or its reply shows besides records, each a bit above those of `RECORD_FACTS`. */

@@ -1,10 +1,9 @@
-import { parseJson, parsingJson, writeJson } from '../contract/json.ts';
-import type { Reading } from '../contract/records.ts';
+import { parseJson, writeJson } from '../contract/json.ts';
 import { evidenceValue } from '../evidence/evidence-shapes.ts';
 import type { Start, Starter } from '../scenario/sandbox-start.ts';
 import { scenarioFrom, sourceOf } from '../scenario/scenario-source.ts';
-import { readAs, readingAs } from '../shape/read-as.ts';
-import type { Shape, ShapeProblem, ValueOf } from '../shape/shapes.ts';
+import { readAs } from '../shape/read-as.ts';
+import type { Shape } from '../shape/shapes.ts';
 import { RecordedStore, storeDifference } from '../store/log/recorded-store.ts';
 import type { LogTexts } from '../store/log/redis-log.ts';
 import type { StoreChange } from '../store/log/store-change.ts';
@@ -98,7 +97,7 @@ export class SandboxTexts implements LogTexts<Change, SandboxSnapshot> {
   async readSnapshot(text: string): Promise<SandboxSnapshot> {
     const [first, second] = linesOf(text);
     const { counts, evidence, past, upstream, ...others } = read(PLAIN_SNAPSHOT, first);
-    const { store, start: named, snapshots } = await inTurns(readingExactly(second));
+    const { store, start: named, snapshots } = read(EXACT_SNAPSHOT, second, parseJson);
     const start = await this.#startFrom(named);
     const settings = { ...others, start, upstream: { is: await this.#open(upstream) } };
     const from = this.#storeOf(start);
@@ -156,14 +155,7 @@ function linesOf(text: string): readonly [string, string] {
 }
 
 function read<T>(shape: Shape<T>, json: string, parse = JSON.parse): T {
-  return checked(readAs(shape, parse(json)));
-}
-
-function* readingExactly(json: string): Work<ValueOf<typeof EXACT_SNAPSHOT>> {
-  return checked(yield* readingAs(EXACT_SNAPSHOT, yield* parsingJson(json)));
-}
-
-function checked<T>(reading: Reading<T, ShapeProblem>): T {
+  const reading = readAs(shape, parse(json));
   if (reading.ok) return reading.value;
   const [problem] = reading.problems;
   throw new Error(`a change of another server cannot be read: ${problem && problemText(problem)}`);

@@ -70,7 +70,7 @@ export async function loadForRequest(
     problems.push(problemText({ path, expected, found: describe(fixture) }));
   }
   if (problems.length > 0) throw new ScenarioError(problems);
-  const shipped = await loadScenarios([...others, ...(written?.extends ?? [])]);
+  const shipped = await loadScenarios([...new Set([...others, ...(written?.extends ?? [])])]);
   const asked = written === undefined ? [] : [written];
   const known = new Map([...shipped, ...own.values(), ...asked].map((it) => [it.name, it]));
   const loaded = new Map<string, Scenario>();

@@ -1,3 +1,4 @@
+import type { Json } from '../contract/json.ts';
 import type { Reading } from '../contract/records.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import { KEY, VISIBLE } from '../shape/deployment-shapes.ts';
@@ -10,7 +11,6 @@ import {
   either,
   FLAG,
   integer,
-  type Json,
   list,
   oneOrMore,
   type Shape,

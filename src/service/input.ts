@@ -6,9 +6,9 @@ import {
   type Fields,
   isObject,
   type RecordOf,
-  readRecord,
   unknownMembers,
 } from '../contract/records.ts';
+import { readRecord } from '../shape/record-shapes.ts';
 import { describe, firstProblems } from '../words.ts';
 import type { ReceivedBody } from './received-body.ts';
 import { errorReply, type Grounds, type Reply } from './reply.ts';

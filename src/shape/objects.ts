@@ -1,6 +1,7 @@
+import type { Json } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { describe, listed } from '../words.ts';
-import { type At, type Json, nearWord, type Shape, type Tell, type ValueOf } from './shapes.ts';
+import { type At, nearWord, type Shape, type Tell, type ValueOf } from './shapes.ts';
 
 /** One member of an object. */
 export interface Member<T, Required extends boolean = boolean> {
@@ -46,13 +47,15 @@ interface ObjectOptions {
   readonly expectedName?: string;
   /** At least one member is required. */
   readonly some?: true;
+  /** Other members are left out, rather than reported. */
+  readonly open?: true;
   readonly schema?: Json;
 }
 
 /** An object with these members and no others. */
 export function object<const M extends Members>(
   members: M,
-  { expected = 'an object', expectedName, some, schema = {} }: ObjectOptions = {},
+  { expected = 'an object', expectedName, some, open, schema = {} }: ObjectOptions = {},
 ): Shape<ValuesOf<M>> {
   const names = Object.keys(members);
   const entries = Object.entries<Member<unknown>>(members);
@@ -63,7 +66,7 @@ export function object<const M extends Members>(
       isObject(value) ? 1 + names.filter((name) => Object.hasOwn(value, name)).length : 0,
     read(value, at, tell) {
       if (!isObject(value)) return tell({ at, expected, found: describe(value) });
-      let whole = tellUnknown(value, members, expectedName, at, tell);
+      let whole = open === true || tellUnknown(value, members, expectedName, at, tell);
       const values: Record<string, unknown> = {};
       for (const [name, { shape, required }] of entries) {
         if (Object.hasOwn(value, name)) {

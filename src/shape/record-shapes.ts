@@ -4,11 +4,13 @@ import {
   FIELD_TYPES,
   type Field,
   type Fields,
+  type Reading,
   type RecordOf,
   STORED_RECORDS,
 } from '../contract/records.ts';
 import { listed } from '../words.ts';
 import { having, type Member, object, optional } from './objects.ts';
+import { readAs } from './read-as.ts';
 import { convert, either, NULL, oneOrMore, type Shape, scalar } from './shapes.ts';
 
 const INT64_BOUNDS = { minimum: Number(INT64_MIN), maximum: Number(INT64_MAX) };
@@ -48,6 +50,30 @@ function fieldShape({ type, seen }: Field): Shape<unknown> {
 /** A whole record. */
 export function recordShape<const F extends Fields>(fields: F): Shape<RecordOf<F>> {
   return recordOf(membersOf(fields, fieldShape, ({ required }) => required));
+}
+
+const LENIENT = new WeakMap<Fields, Shape<object>>();
+
+/**
+ * Reads what a client or a deployment sent as a record. Leaves out members that are not fields: see
+ * `unknownMembers`.
+ *
+ * @param root what paths in problems start with
+ */
+export function readRecord<const F extends Fields>(
+  fields: F,
+  value: unknown,
+  root?: string,
+): Reading<RecordOf<F>> {
+  let shape = LENIENT.get(fields);
+  if (shape === undefined) {
+    shape = object(
+      membersOf(fields, fieldShape, ({ required }) => required),
+      { open: true },
+    );
+    LENIENT.set(fields, shape);
+  }
+  return isShapeOf<RecordOf<F>>(shape) ? readAs(shape, value, root) : { ok: false, problems: [] };
 }
 
 /** The records of a store. */
@@ -133,6 +159,11 @@ function membersOf<T>(
     { shape: shapeOf(field), required: isRequired(field, name), description: field.description },
   ]);
   return Object.fromEntries(members);
+}
+
+/** Made of the fields of the record, which the compiler cannot follow. */
+function isShapeOf<R>(_shape: Shape<object>): _shape is Shape<R & object> {
+  return true;
 }
 
 /** Each field was read by its type, which the compiler cannot follow. */

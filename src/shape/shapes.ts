@@ -1,10 +1,7 @@
 import { isLosslessNumber } from 'lossless-json';
+import type { Json } from '../contract/json.ts';
 import { isObject, type Problem } from '../contract/records.ts';
 import { describe, listed, suggest } from '../words.ts';
-import { atOnce, type Work } from '../work.ts';
-
-/** A JSON Schema, or a part of one. */
-export type Json = Readonly<Record<string, unknown>>;
 
 /** Where a value is: names of members and positions in arrays, from the top. */
 export type At = readonly (string | number)[];
@@ -15,8 +12,8 @@ export function memberPath(name: string): string {
 }
 
 /** A place as messages have it: `$.rules[0].on`. */
-export function pathText(at: At): string {
-  return `$${at.map((step) => (typeof step === 'number' ? `[${step}]` : memberPath(step))).join('')}`;
+export function pathText(at: At, root = '$'): string {
+  return `${root}${at.map((step) => (typeof step === 'number' ? `[${step}]` : memberPath(step))).join('')}`;
 }
 
 /** A value that does not have its shape. */
@@ -31,14 +28,7 @@ interface Misfit {
 }
 
 /** Reports a misfit. Returns undefined, which is what a reader then returns. */
-export interface Tell {
-  (misfit: Misfit): undefined;
-  /** Takes the work of reading a long array. The whole value is read again when that is done. */
-  readonly later?: (read: Later) => void;
-}
-
-/** Reads a long array, with each element as a step. */
-export type Later = (tell: Tell) => Work<void>;
+export type Tell = (misfit: Misfit) => undefined;
 
 /** A misfit with its place as text. */
 export interface ShapeProblem extends Problem, Omit<Misfit, 'hint'> {}
@@ -179,7 +169,6 @@ interface ListOptions {
 
 export function list<T>(of: Shape<T>, options: ListOptions = {}): Shape<readonly T[]> {
   const { min = 0, expected = min > 0 ? 'a non-empty array' : 'an array' } = options;
-  const done = new WeakMap<readonly unknown[], readonly T[] | undefined>();
   return {
     schema: { type: 'array', items: of.schema, ...(min > 0 && { minItems: min }) },
     expected,
@@ -189,41 +178,16 @@ export function list<T>(of: Shape<T>, options: ListOptions = {}): Shape<readonly
         const found = Array.isArray(value) ? 'an empty array' : describe(value);
         return tell({ at, expected, found });
       }
-      if (done.has(value)) {
-        const items = done.get(value);
-        done.delete(value);
-        return items;
+      const items: T[] = [];
+      for (const [index, element] of value.entries()) {
+        at.push(index);
+        const item = of.read(element, at, tell);
+        at.pop();
+        if (item !== undefined) items.push(item);
       }
-      if (tell.later === undefined || value.length < LONG_ARRAY) {
-        return atOnce(readingList(of, value, at, tell));
-      }
-      const place = [...at];
-      tell.later(function* (toAll) {
-        done.set(value, yield* readingList(of, value, place, toAll));
-      });
-      return [];
+      return items.length === value.length ? items : undefined;
     },
   };
-}
-
-/** The least number of elements that are read in steps. */
-const LONG_ARRAY = 64;
-
-function* readingList<T>(
-  of: Shape<T>,
-  elements: readonly unknown[],
-  at: (string | number)[],
-  tell: Tell,
-): Work<readonly T[] | undefined> {
-  const items: T[] = [];
-  for (const [index, element] of elements.entries()) {
-    at.push(index);
-    const item = of.read(element, at, tell);
-    at.pop();
-    if (item !== undefined) items.push(item);
-    yield;
-  }
-  return items.length === elements.length ? items : undefined;
 }
 
 /** A value alone, or several in an array: by default at least one. */
@@ -246,10 +210,11 @@ export function either<A, B>(
       const [a, b] = [first.likeness(value), second.likeness(value)];
       if (a + b === 0) return tell({ at, expected, found: describe(value) });
       const meant: Shape<A | B> = a >= b ? first : second;
+      if (isObject(value) || Array.isArray(value)) return meant.read(value, at, tell);
       // A word may have been meant as either. Members, and what one shape checks further, may not.
-      const whole: Tell = (misfit) =>
-        tell(misfit.expected === meant.expected ? { ...misfit, expected } : misfit);
-      return meant.read(value, at, isObject(value) || Array.isArray(value) ? tell : whole);
+      return meant.read(value, at, (misfit) =>
+        tell(misfit.expected === meant.expected ? { ...misfit, expected } : misfit),
+      );
     },
   };
 }

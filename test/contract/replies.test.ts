@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { DocumentedReply } from '../../src/contract/operations.ts';
-import { type Fields, isObject, RECORDS, readRecord } from '../../src/contract/records.ts';
+import { type Fields, isObject, RECORDS } from '../../src/contract/records.ts';
 import { startServer } from '../../src/server.ts';
+import { readRecord } from '../../src/shape/record-shapes.ts';
 import { DOCUMENTED, requestFor } from '../helpers/documented.ts';
 import {
   type Client,

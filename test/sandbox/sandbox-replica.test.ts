@@ -39,15 +39,13 @@ test('changes and snapshots name the records that a server can load, and do not 
   expect(shown(late)).toEqual(shown(here));
 });
 
-test('a snapshot of many records is written and read in turns with requests', async () => {
+test('a snapshot of many records is written in turns with requests', async () => {
   const [here, late] = [copyOfSandbox(), copyOfSandbox()];
   const { animals } = here.sandbox.world.store;
   const add = (id: bigint) => animals.set({ id, name: 'Rex', categoryId: 2n ** 62n });
   here.replica.record(() => Array.from({ length: 200 }, (_, index) => add(BigInt(index + 1000))));
   const written = await turnsBeside(() => texts.writeSnapshot(here.replica.snapshot()));
   expect(written.turns).toBeGreaterThanOrEqual(200 / STEPS_A_TURN);
-  const read = await turnsBeside(() => texts.readSnapshot(written.result));
-  expect(read.turns).toBeGreaterThanOrEqual(200 / STEPS_A_TURN);
-  late.replica.restore(read.result, []);
+  late.replica.restore(await texts.readSnapshot(written.result), []);
   expect(shown(late)).toEqual(shown(here));
 });

@@ -4,9 +4,8 @@ import { storeText } from '../../src/store/file/store-text.ts';
 import { generateStore } from '../../src/store/fixture/generate-store.ts';
 import { parseFixture } from '../../src/store/fixture/parse-fixture.ts';
 import { plainStore } from '../../src/store/fixture/plain-store.ts';
-import { readingStore } from '../../src/store/fixture/read-store.ts';
+import { readStore } from '../../src/store/fixture/read-store.ts';
 import { createStore, type StoreBase } from '../../src/store/store.ts';
-import { atOnce } from '../../src/work.ts';
 
 const large = [
   ...storeText(createStore(await generateStore({ animals: 1500, orders: 1500, seed: 1 }))),
@@ -16,7 +15,7 @@ const textOf = (base: StoreBase) => [...storeText(createStore(base))].join('');
 
 test('a large store that is read fast is the one that is read with every check', () => {
   const fast = plainStore(large);
-  const checked = atOnce(readingStore(parseJson(large)));
+  const checked = readStore(parseJson(large));
   if (fast === undefined || !checked.ok) throw new Error('The store cannot be read.');
   expect(textOf(fast)).toBe(textOf(checked.value));
   for (const position of [0, 1499]) {

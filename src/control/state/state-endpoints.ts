@@ -3,11 +3,10 @@ import { KEEPABLE } from '../../sandbox/sandbox.ts';
 import { CHANGES } from '../../scenario/state-shape.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { choice, list, named } from '../../shape/shapes.ts';
-import { readingStore, STORE } from '../../store/fixture/read-store.ts';
+import { readStore, STORE } from '../../store/fixture/read-store.ts';
 import { mergeInTurns } from '../../store/merge.ts';
 import { arrayText } from '../../store/record-text.ts';
 import { createStore, forkStore, restoreStore, type Store } from '../../store/store.ts';
-import { inTurns } from '../../work.ts';
 import { type ControlReply, DONE, type Listed, refuseInput, withBody } from '../endpoint.ts';
 
 const RESET = object({
@@ -37,8 +36,8 @@ export const STATE_ENDPOINTS: readonly Listed[] = [
       instead: 'start with --fixture or --db, or send PATCH requests with a part each',
     },
     replies: { 200: { description: 'The new store.', shape: STATE } },
-    handle: async ({ sandbox, body }) => {
-      const reading = await inTurns(readingStore(body));
+    handle: ({ sandbox, body }) => {
+      const reading = readStore(body);
       if (!reading.ok) return refuseInput(reading.problems);
       return sandbox.change(() => {
         restoreStore(sandbox.world.store, createStore(reading.value));

@@ -5,8 +5,8 @@ import {
   type Problem,
   RECORDS,
   type RecordOf,
-  readRecord,
 } from '../../contract/records.ts';
+import { readRecord } from '../../shape/record-shapes.ts';
 import { cut, describe, firstProblems, problemText } from '../../words.ts';
 import { DeploymentError, type DeploymentReply } from '../deployment-client.ts';
 

@@ -6,10 +6,9 @@ import {
   STORED_RECORDS,
   unknownMembers,
 } from '../../contract/records.ts';
-import { readingStore } from '../../store/fixture/read-store.ts';
+import { readStore } from '../../store/fixture/read-store.ts';
 import { createStore, type Store } from '../../store/store.ts';
 import { firstProblems, listed, problemText } from '../../words.ts';
-import { atOnce } from '../../work.ts';
 import { DeploymentError } from '../deployment-client.ts';
 import { type Get, listAnimals } from './list-animals.ts';
 import { readList } from './read-records.ts';
@@ -47,7 +46,7 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
 
 /** A store that a fixture can hold. */
 function storeOf(records: object): Store {
-  const reading = atOnce(readingStore(records));
+  const reading = readStore(records);
   if (reading.ok) return createStore(reading.value);
   throw new DeploymentError(firstProblems(reading.problems, problemText).join('\n'));
 }
