@@ -8,7 +8,7 @@ import { loadFixture } from '../store/fixture/load-fixture.ts';
 import { merging } from '../store/merge.ts';
 import { createStore, forkStore, type Store } from '../store/store.ts';
 import { problemText } from '../words.ts';
-import { atOnce, inTurns, type Work } from '../work.ts';
+import { atOnce } from '../work.ts';
 import type { Scenario } from './read-scenario.ts';
 import type { Rule } from './rule-shape.ts';
 import { type RuleBook, ruleBook } from './rules.ts';
@@ -50,22 +50,13 @@ export interface StartSettings {
  * @throws ScenarioError if a scenario's records do not fit the store
  */
 export function startOf(
-  settings: StartSettings,
-  store: Store,
-  scenarios: readonly Scenario[],
-): Start {
-  return atOnce(starting(settings, store, scenarios));
-}
-
-/** The same, in turns with other requests. */
-function* starting(
   { assume, keys = {}, clock, frozen, delay = 0, seed = DEFAULTS.seed }: StartSettings,
   store: Store,
   scenarios: readonly Scenario[],
-): Work<Start> {
+): Start {
   const draft = forkStore(store);
   for (const { name, state, placeOf } of scenarios) {
-    const problems = yield* merging(draft, state, ['state']);
+    const problems = atOnce(merging(draft, state, ['state']));
     if (problems.length === 0) continue;
     throw new ScenarioError(
       problems.map((it) => problemText({ ...it, place: placeOf?.(it.at) ?? name })),
@@ -132,10 +123,10 @@ export type Starter = (scenarios: readonly Scenario[]) => Promise<Start>;
 export function starterFrom(settings: StartSettings, initial: () => Store): Starter {
   return async (scenarios) => {
     const named = scenarios.findLast((it) => it.fixture !== undefined || it.generate !== undefined);
-    if (named === undefined) return inTurns(starting(settings, initial(), scenarios));
+    if (named === undefined) return startOf(settings, initial(), scenarios);
     const { fixture, generate } = named;
     const store = await loadStore({ fixture, ...generate }, settings.seed);
-    return inTurns(starting(settings, store, scenarios));
+    return startOf(settings, store, scenarios);
   };
 }
 
