@@ -5,6 +5,7 @@ import type { CommandName } from './command-table.ts';
 import type { Command } from './commands/command.ts';
 import { serve } from './commands/serve.ts';
 import { Failure, isOfOutput, UsageError } from './failures.ts';
+import { flagsOf } from './flags.ts';
 import { type Invocation, readCommandLine } from './input/command-line.ts';
 import { ctlFromEnvironment, fromEnvironment } from './input/environment.ts';
 import { readSettings, type Settings } from './input/given.ts';
@@ -44,7 +45,7 @@ export async function run(
   const asked = await readCommandLine(words, terminal.style.width);
   if (typeof asked === 'string') return print(asked, terminal);
   const { command, flags, positionals } = asked;
-  if (readSettings(command, [flags]).flags.version) return print(`${packageVersion()}\n`, terminal);
+  if (flags.get('version')?.value === true) return print(`${packageVersion()}\n`, terminal);
   const settings = await settingsOf(asked, variables);
   requireWritable(command, settings);
   const loaded = await LOAD[command]();
@@ -56,14 +57,19 @@ export async function run(
   return exitCode;
 }
 
-async function settingsOf({ command, flags }: Invocation, variables: Variables): Promise<Settings> {
+/** The flags of a command from the command line, the environment and a config file, in this order. */
+export async function settingsOf(
+  { command, flags }: Invocation,
+  variables: Variables,
+): Promise<Settings> {
   const read = command === 'ctl' ? ctlFromEnvironment : fromEnvironment;
   const layers = [flags, read(variables)];
-  const settings = readSettings(command, layers);
-  const { config } = settings.flags;
-  if (config === undefined) return settings;
+  const config = flagsOf(command).includes('config')
+    ? layers.map((layer) => layer.get('config')).find((it) => it !== undefined)
+    : undefined;
+  if (typeof config?.value !== 'string') return readSettings(command, layers);
   const { fromConfigFile } = await import('./input/config-file.ts');
-  const { layer, checked } = await fromConfigFile(config, settings.originOf('config'));
+  const { layer, checked } = await fromConfigFile(config.value, config.origin);
   return { ...readSettings(command, [...layers, layer]), checked };
 }
 

@@ -4,7 +4,10 @@ import type { CommandName } from './command-table.ts';
 import type { FlagShape } from './flags/flag-shape.ts';
 import { FLAG_GROUPS } from './flags/flag-table.ts';
 
-/** Every flag. The command line, the environment, config files, the help and the docs follow from it. */
+/**
+ * Every flag, by the name of the option that it sets. The command line, the environment, config files,
+ * the help and the docs follow from it.
+ */
 const FLAGS = {
   ...FLAG_GROUPS.Address,
   ...FLAG_GROUPS.Store,
@@ -21,7 +24,7 @@ const FLAGS = {
 
 export type FlagName = keyof typeof FLAGS;
 
-/** Reads the JSON values of flags by name. */
+/** Reads the JSON values of options by name. */
 export const FLAG_VALUES = object(FLAGS);
 
 /** The flags that were given, each as its shape reads it. */
@@ -36,6 +39,21 @@ export function isFlagName(name: string): name is FlagName {
 /** The entry of a flag, for code that treats all flags alike. */
 export function flagShape(name: FlagName): FlagShape {
   return FLAGS[name];
+}
+
+/** What follows `--` on the command line: the name in a config file, and in the docs. */
+export function spellingOf(name: FlagName): string {
+  const kebab = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return flagShape(name).spelling ?? kebab;
+}
+
+const BY_SPELLING = new Map(FLAG_NAMES.map((name) => [spellingOf(name), name]));
+
+/** The flag of a command that is spelled so. */
+export function flagSpelled(spelling: string, command?: CommandName): FlagName | undefined {
+  const name = BY_SPELLING.get(spelling);
+  if (name === undefined || command === undefined) return name;
+  return flagShape(name).commands.includes(command) ? name : undefined;
 }
 
 /** A flag as it applies to one command. */

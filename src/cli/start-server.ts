@@ -40,7 +40,7 @@ function explain(error: unknown, settings: ServeSettings, given: Settings): neve
   if (error instanceof ContentError) {
     const what =
       error instanceof ScenarioError
-        ? `the scenarios of ${given.originOf('scenario')}`
+        ? `the scenarios of ${given.originOf('scenarios')}`
         : brokenFile(error, settings, given);
     throw new UsageError(`${what} cannot be used\n${error.message}`, { cause: error });
   }

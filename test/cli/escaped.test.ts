@@ -63,7 +63,7 @@ describe('input from a client', () => {
       notRun: [],
     });
     const table = renderEvidence(seen, new Touched(), PLAIN);
-    const verdict = judge({ 'fail-on': ['unknown-input'] }, seen);
+    const verdict = judge({ failOn: ['unknown-input'] }, seen);
     const swept = renderReport(result, PLAIN);
     for (const text of [table, verdict.map(notice).join(''), swept]) {
       expect(text).not.toMatch(OBEYED);

@@ -259,14 +259,14 @@ describe.concurrent('the report', () => {
   });
 
   test('passes a command that was shown exactly what is required', async () => {
-    const flags = { 'require-coverage': 25, 'fail-on': ['assumed'] } as const;
+    const flags = { requireCoverage: 25, failOn: ['assumed'] } as const;
     const server = await startServer({ port: 0 });
     const report = { coverage: server.coverage(), findings: server.findings() };
     await server.close();
     const documented = { shown: 4, total: 16, percent: 25 };
     const reached = { ...report.coverage, totals: { ...report.coverage.totals, documented } };
     expect(judge(flags, { ...report, coverage: reached })).toEqual([]);
-    expect(judge({ 'require-coverage': 0.1 }, report)).toEqual([
+    expect(judge({ requireCoverage: 0.1 }, report)).toEqual([
       expect.stringContaining(
         'was shown 0% of the documented replies, not 0.1%; missing: listPets',
       ),
@@ -280,7 +280,7 @@ describe.concurrent('the report', () => {
     ['documented', 100],
   ])('is required by --require-coverage %s', async (text, coverage) => {
     const { flags } = await invocationOf(['exec', '--require-coverage', text]);
-    expect(readSettings('exec', [flags]).flags['require-coverage']).toBe(coverage);
+    expect(readSettings('exec', [flags]).flags.requireCoverage).toBe(coverage);
   });
 
   test('fails a command that was shown an assumed reply', async () => {

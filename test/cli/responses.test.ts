@@ -119,7 +119,7 @@ test.each([
 
 test('the requests in the .http file of cancelOrder get the replies in their titles', async () => {
   const file = temporaryFile('replies.http');
-  await print({ http: file, 'server-url': server.url }, 'cancelOrder');
+  await print({ http: file, serverUrl: server.url }, 'cancelOrder');
   const replies = listReplies().filter(({ operation }) => operation === 'cancelOrder');
   const titles = await runHttpFile(readFileSync(file, 'utf8'), new URL(server.url).origin);
   expect(titles.size).toBe(3 * replies.length);
@@ -133,7 +133,7 @@ interface PostmanCollection {
 
 test('the Postman collection has what format 2.1 requires', async () => {
   const file = temporaryFile('replies.json');
-  await print({ postman: file, 'server-url': server.url });
+  await print({ postman: file, serverUrl: server.url });
   const collection: PostmanCollection = JSON.parse(readFileSync(file, 'utf8'));
   expect(collection.info).toEqual({
     name: expect.any(String),

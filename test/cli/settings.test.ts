@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { settingsOf as givenBy } from '../../src/cli/dispatch.ts';
 import { UsageError } from '../../src/cli/failures.ts';
 import { FLAG_NAMES, flagShape, flagsFrom } from '../../src/cli/flags.ts';
-import { fromConfigFile } from '../../src/cli/input/config-file.ts';
-import { fromEnvironment, variableOf } from '../../src/cli/input/environment.ts';
-import { readSettings, type Settings } from '../../src/cli/input/given.ts';
+import { variableOf } from '../../src/cli/input/environment.ts';
+import type { Settings } from '../../src/cli/input/given.ts';
 import { serveSettings } from '../../src/cli/input/settings.ts';
 import { invocationOf } from '../helpers/invocation.ts';
 
@@ -28,11 +28,11 @@ interface Places {
 }
 
 async function givenIn({ args = [], env = {}, config }: Places): Promise<Settings> {
-  const layers = [(await invocationOf(args)).flags, fromEnvironment(env)];
-  if (config === undefined) return readSettings('serve', layers);
-  writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config));
-  const { layer, checked } = await fromConfigFile(file, '--config');
-  return { ...readSettings('serve', [...layers, layer]), checked };
+  if (config !== undefined) {
+    writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config));
+  }
+  const words = config === undefined ? args : [...args, '--config', file];
+  return givenBy(await invocationOf(words), env);
 }
 
 async function settingsOf(places: Places) {
@@ -482,7 +482,7 @@ describe('the table of flags', () => {
   });
 
   test('names variables after flags', () => {
-    expect(variableOf('read-only-key')).toBe('PETSTORE_MOCK_READ_ONLY_KEY');
+    expect(variableOf('readOnlyKey')).toBe('PETSTORE_MOCK_READ_ONLY_KEY');
   });
 
   test('has a placeholder for the value of each flag that takes one', () => {

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { COMMAND_NAMES } from '../../src/cli/command-table.ts';
-import { flagsOf } from '../../src/cli/flags.ts';
+import { flagsOf, spellingOf } from '../../src/cli/flags.ts';
 import { readCommandLine } from '../../src/cli/input/command-line.ts';
 import { completionsOf } from '../../src/cli/input/completed-words.ts';
 import { renderBanner, type Started } from '../../src/cli/output/banner.ts';
@@ -21,14 +21,14 @@ async function helpOf(...words: readonly string[]): Promise<string> {
 describe('the help', () => {
   test.each(COMMAND_NAMES)('of %s names each of its flags and has an example', async (command) => {
     const text = await helpOf(command);
-    for (const flag of flagsOf(command)) expect(text).toMatch(`--${flag} `);
+    for (const flag of flagsOf(command)) expect(text).toMatch(`--${spellingOf(flag)} `);
     expect(text).toMatch(/^Examples:\n {2}# .*\n {2}petstore-mock /m);
   });
 
   test('of the program names every command and every flag of serve', async () => {
     const text = await helpOf();
     for (const name of COMMAND_NAMES) expect(text).toMatch(`  petstore-mock ${name}`);
-    for (const flag of flagsOf('serve')) expect(text).toMatch(`--${flag} `);
+    for (const flag of flagsOf('serve')) expect(text).toMatch(`--${spellingOf(flag)} `);
   });
 
   test.each([['help'], ['exec', 'help'], ['run', '--help']])(
@@ -212,7 +212,7 @@ describe('completion', () => {
     {
       what: 'the flags of serve before any command',
       typed: ['--'],
-      offered: flagsOf('serve').map((name) => `--${name}`),
+      offered: flagsOf('serve').map((name) => `--${spellingOf(name)}`),
     },
     { what: 'nothing of its own for a command', typed: [''], offered: undefined },
     { what: 'nothing of its own for a path', typed: ['--scenario', './'], offered: undefined },

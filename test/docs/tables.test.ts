@@ -2,7 +2,14 @@ import { expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/child/ending.ts';
 import { commandEnvironment } from '../../src/cli/child/runner.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from '../../src/cli/command-table.ts';
-import { FLAG_NAMES, type FlagName, flagShape, flagsFrom, flagsOf } from '../../src/cli/flags.ts';
+import {
+  FLAG_NAMES,
+  type FlagName,
+  flagShape,
+  flagsFrom,
+  flagsOf,
+  spellingOf,
+} from '../../src/cli/flags.ts';
 import { variableOf } from '../../src/cli/input/environment.ts';
 import { renderJson } from '../../src/cli/output/log.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS, topicOf } from '../../src/contract/assumption-table.ts';
@@ -172,7 +179,8 @@ function usageOf(name: CommandName): string {
 
 function flagCell(name: FlagName): string {
   const { value, alias } = flagShape(name);
-  const flag = code(value === undefined ? `--${name}` : `--${name} ${value}`);
+  const spelled = `--${spellingOf(name)}`;
+  const flag = code(value === undefined ? spelled : `${spelled} ${value}`);
   return alias === undefined ? flag : `${flag}, ${code(`-${alias}`)}`;
 }
 

@@ -29,23 +29,19 @@ export const check: Command = async ({ positionals: [url], terminal, ...settings
   const client = await connect(url, settings);
   const options = optionsOf(flags);
   const plan = planCheck(options);
-  if (flags['dry-run']) return { text: renderPlan(plan, style), json: plan, exitCode: 0 };
+  if (flags.dryRun) return { text: renderPlan(plan, style), json: plan, exitCode: 0 };
   const earlier = flags.against === undefined ? undefined : await earlierIn(flags.against);
   const requests = plan.reduce((sum, { times }) => sum + times, 0);
   const writing = plan.filter(({ method }) => !SAFE.test(method)).length;
   const changing = writing === 0 ? 'none of which write' : `${writing} of which write`;
   const told = `up to ${counted(requests, 'request')}, ${changing}, and repeats of reads that fail or show no effect`;
   await askConsent(client.url, told, flags.yes, terminal);
-  const keys = [
-    keyOf(settings),
-    ...(flags['read-only-key'] ?? []),
-    ...(flags['invalid-key'] ?? []),
-  ];
+  const keys = [keyOf(settings), ...(flags.readOnlyKey ?? []), ...(flags.invalidKey ?? [])];
   const seen = await workWith(client, 'check', keys, terminal, (progress) =>
     runCheck(client, options, (text, share) => progress(`${Math.floor(share * 100)}% ${text}`)),
   );
   const report = checkReport(seen, keys);
-  const changes = earlier && changesSince(earlier, report, flags['allow-unsettled'] ?? false);
+  const changes = earlier && changesSince(earlier, report, flags.allowUnsettled ?? false);
   const { href } = client.url;
   const result = reportOfCheck({ url: href, report, changes });
   writeReports(result, flags);
@@ -63,8 +59,8 @@ function optionsOf(flags: Flags): CheckOptions {
   return {
     writes,
     orders: { cancel, shipped, cancelled },
-    readOnlyKey: flags['read-only-key']?.[0],
-    invalidKey: flags['invalid-key']?.[0],
+    readOnlyKey: flags.readOnlyKey?.[0],
+    invalidKey: flags.invalidKey?.[0],
     rate: flags.rate ?? DEPLOYMENT_DEFAULTS.rate,
   };
 }

@@ -8,6 +8,7 @@ import { ACTION_NAMES, actionOf, actionShape } from '../ctl/actions.ts';
 import { assignmentsOf } from '../ctl/record-actions.ts';
 import { exchangeLine } from '../ctl/result.ts';
 import { Failure, UsageError } from '../failures.ts';
+import { spellingOf } from '../flags.ts';
 import { certificateOf, type Settings } from '../input/given.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { Command } from './command.ts';
@@ -19,7 +20,7 @@ export const ctl: Command = async ({ positionals, terminal, ...settings }) => {
   const { run, flags: own = [], ofServer = false } = actionShape(name);
   const ofOthers = ACTION_NAMES.flatMap((it) => actionShape(it).flags ?? []);
   const foreign = ofOthers.find((flag) => flags[flag] !== undefined && !own.includes(flag));
-  if (foreign !== undefined) throw new UsageError(`ctl ${name} takes no --${foreign}`);
+  if (foreign !== undefined) throw new UsageError(`ctl ${name} takes no --${spellingOf(foreign)}`);
   const client = await clientFor(settings, ofServer);
   try {
     if (flags.follow) return await follow(client, words, terminal, flags.json);

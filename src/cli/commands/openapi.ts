@@ -8,7 +8,7 @@ import type { Command } from './command.ts';
 /** Prints the OpenAPI document of the service. */
 export const openapi: Command = ({ flags }) => {
   const document = serviceOpenApi({
-    serverUrl: flags['server-url'] ?? DEFAULT_URL,
+    serverUrl: flags.serverUrl ?? DEFAULT_URL,
     version: packageVersion(),
   });
   return { text: jsonText(flags.documented ? documentedOnly(document) : document), exitCode: 0 };

@@ -18,7 +18,7 @@ import type { Command } from './command.ts';
 /** Writes a fixture of what a deployment holds. */
 export const record: Command = async ({ positionals: [url], terminal, ...settings }) => {
   const { output: file, diff, force, yes, anonymise } = settings.flags;
-  const { 'unknown-status': unknown = DEFAULT_UNKNOWN_STATUS } = settings.flags;
+  const { unknownStatus: unknown = DEFAULT_UNKNOWN_STATUS } = settings.flags;
   if (file === undefined) throw refusal('--output', 'a file to write', 'nothing');
   const earlier = diff && existsSync(file) ? await earlierIn(file) : undefined;
   if (!diff && !force) requireNew(file);

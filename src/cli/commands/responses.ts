@@ -19,7 +19,7 @@ import type { Command } from './command.ts';
 /** Lists every reply and how to get it; writes the requests to files, or checks them. */
 export const responses: Command = async ({ flags, positionals: [operation], terminal }) => {
   const replies = repliesOf(operation);
-  const origin = originOf(flags['server-url']);
+  const origin = originOf(flags.serverUrl);
   const { http, postman } = flags;
   if (http !== undefined) writeReport('--http', http, httpFile(replies, origin));
   if (postman !== undefined) {

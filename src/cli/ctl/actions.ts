@@ -119,9 +119,9 @@ const ACTIONS = {
   clock: {
     takes: '[INSTANT | +DURATION | real]',
     count: [0, 1],
-    flags: ['freeze'],
+    flags: ['frozen'],
     summary: 'Set the clock, move it, freeze it, or show it.',
-    async run(client, [to], { freeze }) {
+    async run(client, [to], { frozen }) {
       const duration = to?.startsWith('+') ? to.slice(1) : undefined;
       const now = duration === undefined && to !== 'real' ? to : undefined;
       if (to !== undefined && to !== 'real' && !/^(?:\+-?P|\d{4}-)/i.test(to)) {
@@ -129,7 +129,7 @@ const ACTIONS = {
         throw refusal('ctl clock', expected, `${describe(to)}${meantDuration(to)}`);
       }
       if (duration !== undefined) await client.call('POST', '/clock/advance', { by: duration });
-      const setting = { now, real: to === 'real' || undefined, frozen: freeze };
+      const setting = { now, real: to === 'real' || undefined, frozen };
       const changes = Object.values(setting).some((it) => it !== undefined);
       if (changes) await client.call('PUT', '/clock', setting);
       const clock = await client.call<ClockState>('GET', '/clock');

@@ -24,13 +24,13 @@ export const DEPLOYMENT_FLAGS = {
     FRONTS,
     'Pass requests on to the deployment with this base URL, and return its replies.',
   ),
-  'upstream-key': one(
+  upstreamKey: one(
     KEY,
     'KEY',
     FRONTS,
     "Send this API key to the deployment in place of the client's.",
   ),
-  'upstream-timeout': integer(
+  upstreamTimeout: integer(
     'MS',
     [1, 600_000],
     FRONTS,
@@ -62,7 +62,7 @@ export const DEPLOYMENT_FLAGS = {
     ['check'],
     'Cancelled order to cancel again, with --writes. Repeatable.',
   ),
-  'dry-run': toggle(['check'], 'Print the requests and their purpose without sending them.'),
+  dryRun: toggle(['check'], 'Print the requests and their purpose without sending them.'),
   save: text('FILE', ['check'], 'Write a config file that makes the mock answer the same.', {
     writes: true,
   }),
@@ -71,11 +71,11 @@ export const DEPLOYMENT_FLAGS = {
     ['check'],
     'Compare with an earlier --save or --json file; exit with 3 if something changed.',
   ),
-  'allow-unsettled': toggle(
+  allowUnsettled: toggle(
     ['check'],
     'Do not exit with 3 if this check leaves open what the --against file has settled.',
   ),
-  'unknown-status': one(
+  unknownStatus: one(
     choice(ORDER_STATUSES),
     'STATUS',
     ['record'],

@@ -11,13 +11,13 @@ export const EVIDENCE_FLAGS = {
     'Write coverage to this file at exit: .json, .html or .xml (JUnit). Repeatable.',
     { writes: true },
   ),
-  'require-coverage': one(
+  requireCoverage: one(
     values.SHARE,
     'N%',
     ['exec'],
     'Exit with 3 if a smaller share of the documented replies was shown; documented means 100%.',
   ),
-  'fail-on': words(
+  failOn: words(
     values.FAIL_ON,
     'KINDS',
     ['exec'],

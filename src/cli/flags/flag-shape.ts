@@ -20,6 +20,8 @@ export interface FlagShape extends Member<unknown, false> {
   /** One line for the help, which adds the default. */
   readonly description: string;
   readonly default?: string | number;
+  /** What follows `--`, unless it is the name of the option in kebab case. */
+  readonly spelling?: string;
   /** One letter. */
   readonly alias?: string;
   /** A plain word is the name of something that ships, not a path. */
@@ -30,7 +32,7 @@ export interface FlagShape extends Member<unknown, false> {
   readonly helpOn?: Partial<Record<CommandName, string>>;
 }
 
-type More = Pick<FlagShape, 'default' | 'alias' | 'ships' | 'writes' | 'helpOn'>;
+type More = Pick<FlagShape, 'default' | 'spelling' | 'alias' | 'ships' | 'writes' | 'helpOn'>;
 type Rest = [commands: FlagShape['commands'], description: string, more?: More];
 
 function flag<const Type extends FlagShape['type'], T>(

@@ -49,9 +49,9 @@ export const FLAG_GROUPS = {
       'Serve HTTPS with a certificate made at the start, for localhost and --host.',
       { helpOn: { health: 'Use HTTPS and accept any certificate.' } },
     ),
-    'tls-cert': text('FILE', SERVERS, 'Serve HTTPS with this certificate, in PEM.'),
-    'tls-key': text('FILE', SERVERS, 'Private key of --tls-cert, in PEM.'),
-    'tls-write': text('FILE', SERVERS, 'Write the certificate to this file, for clients to trust.'),
+    tlsCert: text('FILE', SERVERS, 'Serve HTTPS with this certificate, in PEM.'),
+    tlsKey: text('FILE', SERVERS, 'Private key of --tls-cert, in PEM.'),
+    tlsWrite: text('FILE', SERVERS, 'Write the certificate to this file, for clients to trust.'),
     url: one(
       values.HTTP_URL,
       'URL',
@@ -120,15 +120,15 @@ export const FLAG_GROUPS = {
     watch: toggle(['serve', 'exec'], 'Reload when the fixture or a scenario changes on disk.'),
   },
   Simulation: {
-    scenario: list(
+    scenarios: list(
       values.SCENARIO_NAME,
       'FILE',
       SERVERS,
       'Force states and replies: the name of a shipped scenario, or a file. Repeat the flag to combine several; later ones win.',
-      { ships: true },
+      { ships: true, spelling: 'scenario' },
     ),
-    'sandbox-required': toggle(SERVERS, 'Refuse requests that name no sandbox.'),
-    'max-sandboxes': integer(
+    sandboxRequired: toggle(SERVERS, 'Refuse requests that name no sandbox.'),
+    maxSandboxes: integer(
       'N',
       [0, 1_000_000],
       SERVERS,
@@ -146,7 +146,7 @@ export const FLAG_GROUPS = {
       [...SERVERS, 'assumptions'],
       'Choose another option of an assumption, as ID=OPTION. Repeatable.',
     ),
-    'rate-limit': one(
+    rateLimit: one(
       values.RATE,
       'N/s',
       [...SERVERS, 'assumptions'],
@@ -164,7 +164,7 @@ export const FLAG_GROUPS = {
       SERVERS,
       'Start the clock at this instant, such as 2030-12-06T00:00:00Z.',
     ),
-    freeze: toggle([...SERVERS, 'ctl'], 'Stop the clock.'),
+    frozen: toggle([...SERVERS, 'ctl'], 'Stop the clock.', { spelling: 'freeze' }),
     plain: toggle(
       SERVERS,
       'Omit the Mock-Basis header, so that replies look like those of the service.',
@@ -183,24 +183,24 @@ export const FLAG_GROUPS = {
         },
       },
     ),
-    'read-only-key': list(
+    readOnlyKey: list(
       KEY,
       'KEY',
       [...SERVERS, 'check'],
       'Accept this read-only key instead of demo-read-only-key. Repeatable.',
       { helpOn: { check: 'Read-only key of the deployment.' } },
     ),
-    'invalid-key': list(
+    invalidKey: list(
       KEY,
       'KEY',
       [...SERVERS, 'check'],
       'Refuse this key, even if another flag accepts it. Repeatable.',
       { helpOn: { check: 'Key that the deployment refuses.' } },
     ),
-    'any-key': toggle(SERVERS, 'Accept every key that is not listed as invalid.'),
+    anyKey: toggle(SERVERS, 'Accept every key that is not listed as invalid.'),
   },
   'Control API': {
-    'control-token': one(
+    controlToken: one(
       values.TOKEN,
       'TOKEN',
       SERVERS,
@@ -210,7 +210,7 @@ export const FLAG_GROUPS = {
       ['serve'],
       'Count exchanges for /__mock/metrics from the start, not only once it was read.',
     ),
-    'no-control': toggle(
+    noControl: toggle(
       SERVERS,
       'Turn the control API off, except for its health check and the certificate of --tls.',
     ),
@@ -237,7 +237,7 @@ export const FLAG_GROUPS = {
     postman: text('FILE', ['responses'], 'Write the requests as a Postman 2.1 collection.', {
       writes: true,
     }),
-    'server-url': one(
+    serverUrl: one(
       values.SERVER_URL,
       'URL',
       ['openapi', 'responses'],

@@ -111,7 +111,8 @@ export const ALLOWED = convert(ASSIGNMENTS, (texts, at, tell) =>
 /** An option of `rate-limit`, the assumption for which the flag is named. */
 export const RATE = convert(
   text(),
-  (option, at, tell) => ASSUME.read({ 'rate-limit': option }, at.slice(0, -1), tell),
+  (option, at, tell) =>
+    ASSUME.read({ 'rate-limit': option }, [...at], (misfit) => tell({ ...misfit, at })),
   { pattern: `^${optionPattern('rate-limit')}$` },
 );
 

@@ -2,7 +2,7 @@ import parse from 'yargs-parser';
 import { describe, suggest } from '../../words.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from '../command-table.ts';
 import { UsageError } from '../failures.ts';
-import { type FlagName, flagOn, flagShape, flagsOf, isFlagName } from '../flags.ts';
+import { type FlagName, flagOn, flagShape, flagSpelled, flagsOf, spellingOf } from '../flags.ts';
 import { escaped } from '../output/escaped.ts';
 import { givenAs, type Layer } from './given.ts';
 import { ASKED_BY, isSwitch, ownWords, PARSER, spelledOut } from './spelling.ts';
@@ -57,9 +57,10 @@ function invocationOf(words: readonly string[]): Invocation {
   const taken = positional ? others.splice(0, positional.many ? others.length : 1) : [];
   requireExpected(command, others, textsOf(toRun));
   const flags: Layer = new Map(
-    Object.entries(given).map(([name, value]) => {
-      if (!isFlagName(name) || !flagsOf(command).includes(name)) throw unknownFlag(command, name);
-      return [name, givenAs(name, valuesOf(name, command, value), `--${name}`)];
+    Object.entries(given).map(([spelling, value]) => {
+      const name = flagSpelled(spelling, command);
+      if (name === undefined) throw unknownFlag(command, spelling);
+      return [name, givenAs(name, valuesOf(name, command, value), `--${spelling}`)];
     }),
   );
   return { command, positionals: runs ? textsOf(toRun) : taken, flags };
@@ -68,9 +69,9 @@ function invocationOf(words: readonly string[]): Invocation {
 /** @param value what yargs read: true or an empty text if nothing follows the flag */
 function valuesOf(name: FlagName, command: CommandName, value: unknown): string[] {
   const texts = textsOf(value);
-  if (isSwitch(name)) return texts.slice(-1);
+  if (flagShape(name).type === 'switch') return texts.slice(-1);
   if ([value].flat().some((it) => it === true || it === '')) {
-    throw new UsageError(`--${name} needs a value (${flagOn(name, command).value})`);
+    throw new UsageError(`--${spellingOf(name)} needs a value (${flagOn(name, command).value})`);
   }
   return texts;
 }
@@ -112,12 +113,12 @@ function unknownFlag(command: CommandName, name: string): UsageError {
   );
 }
 
-function hint(command: CommandName, name: string): string {
-  const [owner] = isFlagName(name) ? flagShape(name).commands : [];
-  if (owner !== undefined) return ` (${owner} has)`;
-  const known = flagsOf(command);
-  const initial = known.find((it) => name.length === 1 && it.startsWith(name));
+function hint(command: CommandName, spelling: string): string {
+  const foreign = flagSpelled(spelling);
+  if (foreign !== undefined) return ` (${flagShape(foreign).commands[0]} has)`;
+  const known = flagsOf(command).map(spellingOf);
+  const initial = known.find((it) => spelling.length === 1 && it.startsWith(spelling));
   const switches = known.filter((it) => isSwitch(it) && !it.startsWith('no-'));
   const spellings = [...known, ...switches.map((it) => `no-${it}`)];
-  return suggest(initial ?? name, spellings).replace('mean ', 'mean --');
+  return suggest(initial ?? spelling, spellings).replace('mean ', 'mean --');
 }

@@ -4,7 +4,7 @@ import { COLLECTIONS } from '../../contract/records.ts';
 import { SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
 import { COMMAND_NAMES } from '../command-table.ts';
 import { ACTION_NAMES } from '../ctl/actions.ts';
-import { flagsOf } from '../flags.ts';
+import { flagsOf, spellingOf } from '../flags.ts';
 import { ASKED_BY } from './spelling.ts';
 
 /** The words that can follow a flag or a command. */
@@ -37,7 +37,7 @@ export function completionsOf(words: readonly string[]): string[] | undefined {
   if (current.startsWith('-')) {
     // yargs offers flags only after the name of a command.
     const named = COMMAND_NAMES.some((name) => typed.includes(name));
-    return named ? undefined : flagsOf('serve').map((name) => `--${name}`);
+    return named ? undefined : flagsOf('serve').map((name) => `--${spellingOf(name)}`);
   }
   const offered = Object.hasOwn(WORDS, second) ? WORDS[second]?.() : undefined;
   const matching = offered?.filter((word) => word.startsWith(current)) ?? [];

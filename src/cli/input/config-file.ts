@@ -8,12 +8,12 @@ import { placesIn } from '../../shape/places.ts';
 import { readAs } from '../../shape/read-as.ts';
 import { firstProblems, problemText } from '../../words.ts';
 import { UsageError } from '../failures.ts';
-import { type FlagName, flagShape, flagsFrom } from '../flags.ts';
+import { type FlagName, flagShape, flagsFrom, spellingOf } from '../flags.ts';
 import { type Layer, refusal } from './given.ts';
 
 const NAMES = flagsFrom('config');
 
-const FLAGS = Object.fromEntries(NAMES.map((name) => [name, flagShape(name)]));
+const FLAGS = Object.fromEntries(NAMES.map((name) => [spellingOf(name), flagShape(name)]));
 
 /** A config file: flags by name, and what `check --save` adds. */
 export const CONFIG = object(
@@ -48,10 +48,11 @@ export async function fromConfigFile(file: string, origin: string): Promise<Conf
   }
   const values = isObject(parsed.value) ? parsed.value : {};
   const layer: Layer = new Map(
-    NAMES.filter((name) => name in reading.value).map((name) => [
-      name,
-      { value: beside(file, name, values[name]), origin: `config file ${file}: ${name}` },
-    ]),
+    NAMES.filter((name) => spellingOf(name) in reading.value).map((name) => {
+      const spelling = spellingOf(name);
+      const value = beside(file, name, values[spelling]);
+      return [name, { value, origin: `config file ${file}: ${spelling}` }];
+    }),
   );
   return { layer, checked: reading.value.checked };
 }

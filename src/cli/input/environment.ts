@@ -1,7 +1,7 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { MOCK_VARIABLES } from '../../library/mock-variables.ts';
 import { UsageError } from '../failures.ts';
-import { type FlagName, flagShape, flagsFrom } from '../flags.ts';
+import { type FlagName, flagShape, flagsFrom, spellingOf } from '../flags.ts';
 import { givenAs, type Layer } from './given.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -16,7 +16,7 @@ const SERVICE_LINK = /^(?:tcp|udp):\/\//;
 
 /** The environment variable for a flag. */
 export function variableOf(flag: FlagName): string {
-  return PREFIX + flag.toUpperCase().replaceAll('-', '_');
+  return PREFIX + spellingOf(flag).toUpperCase().replaceAll('-', '_');
 }
 
 /** The variables that a surrounding `exec` sets, and that `ctl` reads. */

@@ -1,14 +1,14 @@
 import yargs, { type Argv, type Options } from 'yargs';
 import { COMMAND_NAMES, type CommandName, commandShape } from '../command-table.ts';
 import { ACTION_NAMES, actionShape } from '../ctl/actions.ts';
-import { type FlagName, flagOn, flagShape, flagsOf, groupOf } from '../flags.ts';
+import { type FlagName, flagOn, flagShape, flagsOf, groupOf, spellingOf } from '../flags.ts';
 import { completionsOf } from './completed-words.ts';
 import { variableOf } from './environment.ts';
 import { ASKED_BY, PARSER, spelledOut } from './spelling.ts';
 
 const ABOUT = 'A local mock server for the pet store service, for developers of its clients.';
 
-const CONFIGURED_ELSEWHERE = `Each flag can also be an environment variable (--read-only-key is ${variableOf('read-only-key')}; commas separate repeated values, 1 and 0 turn a switch on and off) or a member of the JSON object in the --config file. A flag wins over a variable, and a variable over the file.`;
+const CONFIGURED_ELSEWHERE = `Each flag can also be an environment variable (--read-only-key is ${variableOf('readOnlyKey')}; commas separate repeated values, 1 and 0 turn a switch on and off) or a member of the JSON object in the --config file. A flag wins over a variable, and a variable over the file.`;
 
 /**
  * The help or the completions that the words ask for, as yargs writes them. Empty if they ask for none.
@@ -54,7 +54,7 @@ function explained(parser: Argv, command: CommandName): Argv {
     parser.positional(name, { type: 'string', describe: description });
   }
   if (runs) parser.usage(`$0 ${command} [FLAGS] -- CMD…\n\n${summary}`);
-  for (const flag of flagsOf(command)) parser.option(flag, optionOf(flag, command));
+  for (const flag of flagsOf(command)) parser.option(spellingOf(flag), optionOf(flag, command));
   for (const [line, effect] of examples) parser.example(`# ${effect}\n$0 ${line}`, '');
   return command === 'serve' ? parser.epilogue(CONFIGURED_ELSEWHERE) : parser;
 }

@@ -12,6 +12,7 @@ import {
   flagShape,
   flagsOf,
   isFlagName,
+  spellingOf,
 } from '../flags.ts';
 
 /** A flag as one place gives it. */
@@ -113,11 +114,11 @@ export function readSettings(command: CommandName, layers: readonly Layer[]): Se
     flags = {
       ...flags,
       ...read,
-      assume: { ...flags.assume, ...read.assume, ...read['rate-limit'] },
+      assume: { ...flags.assume, ...read.assume, ...read.rateLimit },
     };
     for (const [name, { origin }] of own) origins.set(name, origin);
   }
-  return { flags, originOf: (name) => origins.get(name) ?? `--${name}` };
+  return { flags, originOf: (name) => origins.get(name) ?? `--${spellingOf(name)}` };
 }
 
 function flagsIn(layer: Layer): Flags {

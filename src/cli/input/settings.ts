@@ -36,20 +36,9 @@ export function serveSettings({ flags, originOf, checked }: Settings): ServeSett
     port: flags.port ?? DEFAULTS.port,
     keys: {
       valid: flags.key,
-      readOnly: flags['read-only-key'],
-      invalid: flags['invalid-key'],
-      any: flags['any-key'],
+      readOnly: flags.readOnlyKey,
+      invalid: flags.invalidKey,
+      any: flags.anyKey,
     },
-    tlsCert: flags['tls-cert'],
-    tlsKey: flags['tls-key'],
-    tlsWrite: flags['tls-write'],
-    frozen: flags.freeze,
-    scenarios: flags.scenario,
-    sandboxRequired: flags['sandbox-required'],
-    maxSandboxes: flags['max-sandboxes'],
-    upstreamKey: flags['upstream-key'],
-    upstreamTimeout: flags['upstream-timeout'],
-    controlToken: flags['control-token'],
-    noControl: flags['no-control'],
   };
 }

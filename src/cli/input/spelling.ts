@@ -1,4 +1,4 @@
-import { FLAG_NAMES, flagShape, isFlagName } from '../flags.ts';
+import { FLAG_NAMES, flagShape, flagSpelled, spellingOf } from '../flags.ts';
 
 /** The flag with which the shell's script asks yargs; the words typed so far follow it. */
 export const ASKED_BY = '--get-yargs-completions';
@@ -17,7 +17,7 @@ export const PARSER = {
 
 const NAME_BY_LETTER = new Map<string, string>(
   FLAG_NAMES.filter((name) => flagShape(name).alias !== undefined).map((name) => {
-    return [`-${flagShape(name).alias}`, `--${name}`];
+    return [`-${flagShape(name).alias}`, `--${spellingOf(name)}`];
   }),
 );
 
@@ -38,6 +38,7 @@ export function spelledOut(words: readonly string[]): string[] {
   return [...spelled, ...words.slice(ours.length)];
 }
 
-export function isSwitch(name: string): boolean {
-  return isFlagName(name) && flagShape(name).type === 'switch';
+export function isSwitch(spelling: string): boolean {
+  const name = flagSpelled(spelling);
+  return name !== undefined && flagShape(name).type === 'switch';
 }

@@ -16,7 +16,7 @@ export function coverageWriter({
   flags,
   originOf,
 }: Settings): (server: Pick<RunningServer, 'coverage' | 'findings'>) => string[] {
-  const { coverage: files = [], 'require-coverage': required = 0 } = flags;
+  const { coverage: files = [], requireCoverage: required = 0 } = flags;
   for (const file of files) {
     const origin = originOf('coverage');
     if (!ENDINGS.includes(extname(file))) {

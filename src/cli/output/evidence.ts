@@ -65,7 +65,7 @@ export function renderEvidence(
 
 /** Why a run does not pass; empty if it does. */
 export function judge(
-  { 'require-coverage': required = 0, 'fail-on': failOn = [] }: Flags,
+  { requireCoverage: required = 0, failOn = [] }: Flags,
   { coverage, findings }: Evidence,
 ): string[] {
   const reasons: string[] = [];
