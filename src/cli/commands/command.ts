@@ -9,7 +9,7 @@ interface CommandInput extends Settings {
 }
 
 /** What came of a command. */
-export interface CommandResult {
+interface CommandResult {
   /** What a person reads. */
   readonly text?: string;
   /** What `--json` prints in its place; nothing if it is undefined. */
