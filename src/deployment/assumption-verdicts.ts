@@ -1,9 +1,9 @@
 import { ASSUMPTION_IDS, type AssumptionId } from '../contract/assumption-table.ts';
 import { listed } from '../words.ts';
-import { ASKS, type AskName } from './asks.ts';
-import { probeOf } from './probe-table.ts';
+import type { CheckTranscript, ProbeReply } from './check-transcript.ts';
+import { PROBES } from './probe-table.ts';
 import { isBreak, replyDifferences } from './reply-differences.ts';
-import type { Exchange, Seen } from './seen.ts';
+import type { RequestName } from './request-names.ts';
 
 /** What a check found out about an assumption. */
 export interface AssumptionVerdict {
@@ -11,57 +11,56 @@ export interface AssumptionVerdict {
   readonly verdict: 'settled' | 'none-of-the-options' | 'open';
   /** Defined if it is settled. */
   readonly option?: string;
-  /** The exchanges that show it, what was seen instead, or what is needed. */
+  /** The exchanges that show it, what was check instead, or what is needed. */
   readonly why?: string;
 }
 
-/** Judges every assumption by what was seen. */
-export function assumptionVerdicts(seen: Seen): AssumptionVerdict[] {
-  return ASSUMPTION_IDS.map((id) => ({ id, ...judged(id, seen) }));
+/** Judges every assumption by the replies to a check. */
+export function assumptionVerdicts(check: CheckTranscript): AssumptionVerdict[] {
+  return ASSUMPTION_IDS.map((id) => ({ id, ...verdictOn(id, check) }));
 }
 
-function judged(id: AssumptionId, seen: Seen): Omit<AssumptionVerdict, 'id'> {
-  const probe = probeOf(id);
-  if ('impossible' in probe) return { verdict: 'open', why: probe.impossible };
-  const { asks, any, also = [], obstacle, options, other, saw } = probe;
-  const unanswered = asks.filter((name) => seen.get(name) === undefined);
-  const isMissing = any ? unanswered.length === asks.length : unanswered.length > 0;
-  if (isMissing) return { verdict: 'open', why: whyUnanswered(unanswered, any, seen) };
-  const isUnaffected = [...asks, ...also].some((name) => seen.unaffected.has(name));
-  if (isUnaffected && seen.stale !== undefined) {
-    return { verdict: 'open', why: `a read may not show what was written: ${seen.stale}` };
+function verdictOn(id: AssumptionId, check: CheckTranscript): Omit<AssumptionVerdict, 'id'> {
+  const { requests, any, also = [], obstacle, options, other, saw } = PROBES[id];
+  const open = (why: string) => ({ verdict: 'open', why }) as const;
+  const unanswered = requests.filter((name) => check.get(name) === undefined);
+  const isMissing = any ? unanswered.length === requests.length : unanswered.length > 0;
+  if (isMissing) return open(whyUnanswered(unanswered, any, check));
+  const isUnaffected = [...requests, ...also].some((name) => check.unaffected.has(name));
+  if (isUnaffected && check.stale !== undefined) {
+    return open(`a read may not show what was written: ${check.stale}`);
   }
-  const why = obstacle?.(seen);
-  if (why !== undefined) return { verdict: 'open', why };
+  const why = obstacle?.(check);
+  if (why !== undefined) return open(why);
   let names: string[] = [];
-  const failures = seen.failuresBehind(() => {
-    names = Object.keys(options).filter((name) => options[name]?.(seen));
+  const failures = check.failuresBehind(() => {
+    names = Object.keys(options).filter((name) => options[name]?.(check));
   });
-  const [option = other?.(seen), second] = names;
-  const exchanges = seen.all(...asks, ...also);
-  const sent = [...new Set(exchanges.map(String))].join('; ');
-  const shown = saw?.(seen) ?? sent;
-  if (option === undefined && exchanges.some(isBroken)) {
-    return { verdict: 'open', why: `the replies break the document: ${sent}` };
-  }
-  if (option === undefined && failures.length > 0) {
-    return { verdict: 'open', why: failures.join('; ') };
-  }
-  if (option === undefined) return { verdict: 'none-of-the-options', why: shown };
-  if (second === undefined) return { verdict: 'settled', option, why: sent };
-  return { verdict: 'open', why: `${listed(names, 'and')} would both answer so: ${shown}` };
+  const [option = other?.(check), second] = names;
+  const replies = check.all(...requests, ...also);
+  const sent = [...new Set(replies.map(String))].join('; ');
+  const shown = saw?.(check) ?? sent;
+  if (second !== undefined) return open(`${listed(names, 'and')} would both answer so: ${shown}`);
+  if (option !== undefined) return { verdict: 'settled', option, why: sent };
+  if (replies.some(isBroken)) return open(`the replies break the document: ${sent}`);
+  return failures.length > 0
+    ? open(failures.join('; '))
+    : { verdict: 'none-of-the-options', why: shown };
 }
 
-function isBroken(exchange: Exchange): boolean {
-  const { operation } = ASKS[exchange.name];
-  return operation !== undefined && replyDifferences(exchange, operation).some(isBreak);
+function isBroken(reply: ProbeReply): boolean {
+  const { operation } = reply.definition;
+  return operation !== undefined && replyDifferences(reply, operation).some(isBreak);
 }
 
-function whyUnanswered(names: readonly AskName[], any: true | undefined, seen: Seen): string {
-  const failures = names.flatMap((name) => seen.failureOf(name) ?? []);
-  const needs = names.map((name) => seen.needsOf(name)).filter(({ length }) => length > 0);
+function whyUnanswered(
+  names: readonly RequestName[],
+  any: true | undefined,
+  check: CheckTranscript,
+): string {
+  const needs = names.map((name) => check.needsOf(name)).filter(({ length }) => length > 0);
   const needed = any
-    ? listed([...new Set(needs.map((way) => listed(way, 'and')))], 'or')
+    ? listed([...new Set(needs.map((each) => listed(each, 'and')))], 'or')
     : listed([...new Set(needs.flat())], 'and');
-  return [...new Set([...failures, ...(needed === '' ? [] : [`it needs ${needed}`])])].join('; ');
+  return [...check.failuresOf(names), ...(needed === '' ? [] : [`it needs ${needed}`])].join('; ');
 }

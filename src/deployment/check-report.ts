@@ -1,8 +1,8 @@
 import { type AssumptionVerdict, assumptionVerdicts } from './assumption-verdicts.ts';
+import type { CheckTranscript } from './check-transcript.ts';
 import { hideKeys } from './hide-keys.ts';
 import { isBreak } from './reply-differences.ts';
 import { type ReplyVerdict, replyVerdicts } from './reply-verdicts.ts';
-import type { Seen } from './seen.ts';
 
 /** What a check found out. */
 export interface CheckReport {
@@ -11,16 +11,16 @@ export interface CheckReport {
 }
 
 /**
- * Judges what was seen.
+ * Judges the replies to a check.
  *
  * @param keys keys to mask: a deployment may repeat them
  */
-export function checkReport(seen: Seen, keys: readonly string[]): CheckReport {
+export function checkReport(check: CheckTranscript, keys: readonly string[]): CheckReport {
   const hide = (text: string) => hideKeys(text, keys);
-  const assumptions = assumptionVerdicts(seen).map(({ why, ...verdict }) =>
+  const assumptions = assumptionVerdicts(check).map(({ why, ...verdict }) =>
     why === undefined ? verdict : { ...verdict, why: hide(why) },
   );
-  const replies = replyVerdicts(seen).map(({ differences, why, ...rest }) => {
+  const replies = replyVerdicts(check).map(({ differences, why, ...rest }) => {
     const verdict = why === undefined ? rest : { ...rest, why: hide(why) };
     if (differences === undefined) return verdict;
     const hidden = differences.map((it) => ({

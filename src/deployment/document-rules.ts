@@ -1,262 +1,206 @@
-import { OPERATIONS, type OperationId } from '../contract/operations.ts';
-import { SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
+import { OPERATIONS } from '../contract/operations.ts';
 import { describe } from '../words.ts';
-import { ASKS, type AskName } from './asks.ts';
-import { type Broken, type Rule, sentBy, unique, unlike, wrong } from './document-rule.ts';
+import type { CheckTranscript, DocumentRule, ProbeReply } from './check-transcript.ts';
 import { cancelled } from './probes/order-probes.ts';
+import { idIn, idsOf, isDouble, type JsonRecord, withId } from './record-ids.ts';
 import type { Difference } from './reply-differences.ts';
-import { idIn, idsOf, isDouble, roundedTwin, type Seen, withId } from './seen.ts';
+
+type Broken = Omit<Difference, 'exchange'>;
 
 const [LIMIT] = OPERATIONS.listPets.parameters;
 
-/** The rules of the document beyond the shape of its records. */
-const RULES: readonly Rule[] = [
-  {
-    reply: ['listPets', 200],
-    asks: ['pets', 'pets1', 'pets2', 'pets100'],
-    broken: (seen, name) => {
-      const limit = Number(/limit=(\d+)/.exec(ASKS[name].path)?.[1] ?? LIMIT.default);
-      const [found, known] = [seen.list(name), seen.list('pets100')];
-      if (found === undefined || known === undefined) return [];
-      const wanted = Math.min(limit, Math.max(known.length, found.length));
-      return found.length === wanted
-        ? []
-        : [wrong('$', `${wanted} animals with limit ${limit}`, `${found.length}`)];
-    },
-  },
-  {
-    reply: ['listPets', 200],
-    asks: ['unlistedPet'],
-    broken: (seen, name) => {
-      const found = seen.get(name);
-      if (found?.status !== 200) return [];
-      const count = seen.list('pets100')?.length;
-      return [wrong('$', `animal ${idIn(found.record)} with limit 100`, `${count} others`)];
-    },
-  },
-  {
-    reply: ['listPets', 200],
-    asks: ['available', 'pending', 'sold'],
-    broken: (seen, name) => {
-      const status = SEEN_ANIMAL_STATUSES.find((it) => it === name);
-      const found = seen.list(name);
-      if (found === undefined) return [];
-      const other = found.find((animal) => animal.status !== status);
-      if (other !== undefined) {
-        return [wrong('$[].status', `only ${status}`, describe(other.status))];
-      }
-      const all = seen.list('pets100') ?? [];
-      const missing = all.find((it) => it.status === status && !withId(found, idIn(it)));
-      return missing === undefined
-        ? []
-        : [wrong('$', `animal ${idIn(missing)}, which is ${status}`, 'nothing')];
-    },
-  },
-  unique(['listPets', 200], ['pets100', 'pets'], 'id'),
-  unique(['listInventory', 200], ['inventory'], 'petId'),
-  unique(['listOrders', 200], ['orders'], 'id'),
-  {
-    reply: ['getPet', 200],
-    asks: ['pet', 'largePet'],
-    broken: (seen, name) => {
-      const found = seen.get(name)?.record;
-      const id = BigInt(/\d+$/.exec(seen.get(name)?.request.path ?? '')?.[0] ?? 0);
-      const listed = withId(seen.list('pets100'), id);
-      return found === undefined || listed === undefined
-        ? []
-        : unlike(found, listed, Object.keys({ ...listed, status: undefined }));
-    },
-  },
-  {
-    reply: ['getPet', 200],
-    asks: ['created'],
-    broken: (seen, name) => {
-      const found = seen.get(name)?.record;
-      const { id, status } = seen.get('create')?.record ?? {};
-      return found === undefined ? [] : unlike(found, { id, status, ...sentBy('create') });
-    },
-  },
-  {
-    reply: ['getPet', 200],
-    asks: ['pet', 'created'],
-    broken: (seen, name) => {
-      const sunset = seen.get(name)?.header('sunset');
-      if (sunset === undefined || isDay(sunset, OPERATIONS.getPet.sunset)) return [];
-      const expected = new Date(OPERATIONS.getPet.sunset).toUTCString();
-      return [{ where: 'header', at: 'Sunset', expected, found: describe(sunset) }];
-    },
-  },
-  {
-    reply: ['createPet', 201],
-    asks: [
-      'create',
-      'createPending',
-      'createLongName',
-      'createWithId',
-      'createUnknownField',
-      'createUnseenStatus',
-      'createAsText',
-      'createReadOnly',
-    ],
-    broken: (seen, name) => {
-      const { record } = seen.get(name) ?? {};
-      const sent = sentBy(name);
-      const fields = ['name', 'categoryId', 'status'].filter((field) => Object.hasOwn(sent, field));
-      return record === undefined ? [] : unlike(record, sent, fields);
-    },
-  },
-  {
-    reply: ['createPet', 201],
-    asks: ['create', 'createPending'],
-    broken: (seen, name) => {
-      const id = idIn(seen.get(name)?.record);
-      const exact = roundedTwin(seen, 'petsAgain', id);
-      return exact !== undefined && !isDouble(exact)
-        ? [wrong('$.id', `${exact}, as GET /pets lists it`, `${id}`)]
-        : [];
-    },
-  },
-  {
-    reply: ['listPets', 200],
-    asks: ['petsAgain'],
-    broken: (seen, name) => {
-      const found = seen.list(name);
-      const id = idIn(seen.get('created')?.record);
-      // Where a page is full, it can be on another one.
-      if (id === undefined || found === undefined || found.length >= LIMIT.maximum) return [];
-      return withId(found, id) === undefined && roundedTwin(seen, 'petsAgain', id) === undefined
-        ? [wrong('$', `animal ${id}, which was created`, 'nothing')]
-        : [];
-    },
-  },
-  exactIds(['listPets', 200], 'petsAgain', 'id'),
-  exactIds(['listInventory', 200], 'inventoryCreated', 'petId'),
-  refuses(['createPet', 201], 'createNoCategory', '$.categoryId'),
-  refuses(['updateInventory', 200], 'stockNothing', '$.quantity'),
-  refuses(['updateInventory', 200], 'stockText', '$.quantity'),
-  {
-    reply: ['updateInventory', 200],
-    asks: ['stock5', 'stock0', 'stock3'],
-    broken: (seen, name) => {
-      const found = seen.get(name)?.record;
-      const petId = idIn(seen.get('createPending')?.record);
-      return found === undefined ? [] : unlike(found, { petId, ...sentBy(name) });
-    },
-  },
-  {
-    reply: ['listInventory', 200],
-    asks: ['inventoryKept'],
-    broken: (seen, name) => {
-      if (!seen.get('stock3')?.accepted || seen.list(name) === undefined) return [];
-      const petId = idIn(seen.get('createPending')?.record);
-      const found = withId(seen.list(name), petId, 'petId');
-      return found === undefined
-        ? [wrong('$', `an entry for animal ${petId}`, 'nothing')]
-        : unlike(found, sentBy('stock3'), ['quantity'], '$[]');
-    },
-  },
-  {
-    reply: ['listOrders', 200],
-    asks: ['ordersPage'],
-    broken: (seen, name) => {
-      const [found, all] = [seen.list(name), seen.list('orders')];
-      if (found === undefined || all === undefined || found.length === all.length) return [];
-      return [wrong('$', `all ${all.length} orders`, `${found.length}`)];
-    },
-  },
-  {
-    reply: ['listOrders', 200],
-    asks: ['orders'],
-    broken: (seen, name) => {
-      const list = seen.list(name);
-      if (list === undefined) return [];
-      return namedOrders(seen)
-        .filter((order) => withId(list, order) === undefined)
-        .map((order) => wrong('$', `order ${order}`, 'nothing'));
-    },
-  },
-  {
-    reply: ['listOrders', 200],
-    asks: ['orders'],
-    broken: (seen, name) => {
-      const pets = idsOf(seen.list('pets100'));
-      const named = idsOf(seen.list(name), 'petId');
-      if (pets.length >= LIMIT.maximum || !named.every(isDouble)) return [];
-      const rounded = (id: bigint) => BigInt(Number(id));
-      const id = pets.find((it) => named.includes(rounded(it)) && !pets.includes(rounded(it)));
-      return id === undefined ? [] : [wrong('$[].petId', `${id}`, `${rounded(id)}`)];
-    },
-  },
-  {
-    reply: ['cancelOrder', 204],
-    asks: ['cancel'],
-    broken: (seen) =>
-      cancelled(seen).flatMap(({ order }) => {
-        const [before, after] = [seen.list('orders'), seen.list('ordersCancelled')].map(
-          (list) => withId(list, order)?.status,
-        );
-        return after !== undefined && after === before && after !== 'cancelled'
-          ? [wrong('$', `order ${order} cancelled`, `its status ${describe(after)} as before`)]
-          : [];
-      }),
-  },
-];
+const KEPT: readonly Broken[] = [];
 
-/** The orders that the deployment has shown to exist, though it may list no cancelled ones. */
-function namedOrders(seen: Seen): bigint[] {
-  const isFirst = seen.status('cancelAgain') !== 204;
-  const refused = seen.all('cancelShipped').filter(({ status }) => status === 409);
-  return [...refused, ...(isFirst ? cancelled(seen) : [])].flatMap(({ order }) => order ?? []);
+function wrong(at: string, expected: string, found: string): Broken[] {
+  return [{ where: 'value', at, expected, found }];
 }
 
-/** The replies whose rules a request shows, as an operation with a status. */
-export function ruledBy(name: AskName): string[] {
-  return RULES.filter(({ asks }) => asks.includes(name)).map(({ reply }) => reply.join(' '));
+/** The fields of a record that differ from another one. */
+function unlike(
+  found: JsonRecord | undefined,
+  expected: JsonRecord | undefined,
+  fields = Object.keys(expected ?? {}),
+  at = '$',
+): readonly Broken[] {
+  if (found === undefined) return KEPT;
+  return fields
+    .filter((field) => String(found[field] ?? '') !== String(expected?.[field] ?? ''))
+    .flatMap((field) =>
+      wrong(`${at}.${field}`, describe(expected?.[field]), describe(found[field])),
+    );
 }
 
-/** What breaks the rules for a reply. */
-export function ruleDifferences(seen: Seen, operation: OperationId, status: number): Difference[] {
-  return RULES.filter(({ reply }) => reply[0] === operation && reply[1] === status).flatMap(
-    ({ asks, broken }) =>
-      asks.flatMap((name) =>
-        broken(seen, name).map((it) => ({ ...it, exchange: `${seen.get(name)}` })),
-      ),
+/** A list has as many animals as the limit lets through. */
+export const pageLength: DocumentRule = ({ request, records }, check) => {
+  const known = check.list('pets100');
+  if (records === undefined || known === undefined) return KEPT;
+  const limit = Number(/limit=(\d+)/.exec(request.path)?.[1] ?? LIMIT.default);
+  const wanted = Math.min(limit, Math.max(known.length, records.length));
+  return records.length === wanted
+    ? KEPT
+    : wrong('$', `${wanted} animals with limit ${limit}`, `${records.length}`);
+};
+
+/** A short list has every animal, also one that only the inventory names. */
+export const listsEvery: DocumentRule = ({ status, record }, check) =>
+  status === 200
+    ? wrong('$', `animal ${idIn(record)} with limit 100`, `${check.list('pets100')?.length} others`)
+    : KEPT;
+
+/** A filter by status lists the animals that have it, and no others. */
+export function filtersBy(status: string): DocumentRule {
+  return ({ records }, check) => {
+    if (records === undefined) return KEPT;
+    const other = records.find((animal) => animal.status !== status);
+    if (other !== undefined) return wrong('$[].status', `only ${status}`, describe(other.status));
+    const all = check.list('pets100') ?? [];
+    const missing = all.find((it) => it.status === status && !withId(records, idIn(it)));
+    return missing === undefined
+      ? KEPT
+      : wrong('$', `animal ${idIn(missing)}, which is ${status}`, 'nothing');
+  };
+}
+
+/** No two records of a list have the same id. */
+export function uniqueIds(field: string): DocumentRule {
+  return ({ records }) => {
+    const ids = idsOf(records, field);
+    const twice = ids.find((id, at) => ids.indexOf(id) !== at);
+    return twice === undefined ? KEPT : wrong(`$[].${field}`, 'each once', `${twice} twice`);
+  };
+}
+
+/** An animal is as the list shows it, but for its status, which can change. */
+export const asListed: DocumentRule = ({ request, record }, check) => {
+  const id = BigInt(/\d+$/.exec(request.path)?.[0] ?? 0);
+  const listed = withId(check.list('pets100'), id);
+  return listed === undefined
+    ? KEPT
+    : unlike(record, listed, Object.keys({ ...listed, status: undefined }));
+};
+
+/** A created animal has the members that were sent and those of the reply to it. */
+export const asCreated: DocumentRule = ({ record }, check) => {
+  const { id, status } = check.record('create') ?? {};
+  return unlike(record, { id, status, ...check.get('create')?.sent });
+};
+
+/** The sunset is on the day of the document. */
+export const sunsetDay: DocumentRule = (reply) => {
+  const day = OPERATIONS.getPet.sunset;
+  const found = reply.header('sunset');
+  const time = Date.parse(found ?? '');
+  const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
+  return found === undefined || isDay
+    ? KEPT
+    : [
+        {
+          where: 'header',
+          at: 'Sunset',
+          expected: new Date(day).toUTCString(),
+          found: describe(found),
+        },
+      ];
+};
+
+/** The reply to a creation has what was sent. */
+export const asSent: DocumentRule = ({ record, sent }) =>
+  unlike(
+    record,
+    sent,
+    ['name', 'categoryId', 'status'].filter((field) => Object.hasOwn(sent, field)),
   );
-}
+
+/** The id of a created animal is the one that the list has, to the last digit. */
+export const idAsListed: DocumentRule = ({ record }, check) => {
+  const id = idIn(record);
+  const exact = check.roundedTwin('petsAgain', id);
+  return exact !== undefined && !isDouble(exact)
+    ? wrong('$.id', `${exact}, as GET /pets lists it`, `${id}`)
+    : KEPT;
+};
 
 /** A list has the ids of created animals to the last digit. */
-function exactIds(
-  reply: Rule['reply'],
-  name: 'petsAgain' | 'inventoryCreated',
-  field: string,
-): Rule {
-  const broken = (seen: Seen) =>
-    seen.all('create', 'createPending').flatMap(({ record }) => {
-      const id = idIn(record);
-      const found = roundedTwin(seen, name, id);
-      if (found === undefined || id === undefined || isDouble(id)) return [];
-      return [wrong(`$[].${field}`, `${id}`, `${found}`)];
+export function exactIds(list: 'petsAgain' | 'inventoryCreated', field: string): DocumentRule {
+  return (_, check) =>
+    check.createdIds.flatMap((id) => {
+      const found = check.roundedTwin(list, id);
+      return found === undefined || isDouble(id)
+        ? KEPT
+        : wrong(`$[].${field}`, `${id}`, `${found}`);
     });
-  return { reply, asks: [name], broken };
 }
+
+/** The list has a created animal, unless it may be on another page. */
+export const listsCreated: DocumentRule = ({ records }, check) => {
+  const id = check.id('created');
+  if (id === undefined || records === undefined || records.length >= LIMIT.maximum) return KEPT;
+  return withId(records, id) === undefined && check.roundedTwin('petsAgain', id) === undefined
+    ? wrong('$', `animal ${id}, which was created`, 'nothing')
+    : KEPT;
+};
 
 /** A body without a required field, or with one of another type, is not accepted. */
-function refuses(reply: Rule['reply'], name: AskName, at: string): Rule {
-  const broken = (seen: Seen): Broken[] => {
-    if (!seen.get(name)?.accepted) return [];
-    return [
-      {
-        where: 'field',
-        at,
-        expected: 'a refusal',
-        found: `${seen.status(name)} for ${ASKS[name].why}`,
-      },
-    ];
+export function refuses(at: string): DocumentRule {
+  return ({ accepted, status, definition }) => {
+    const found = `${status} for ${definition.why}`;
+    return accepted ? [{ where: 'field', at, expected: 'a refusal', found }] : KEPT;
   };
-  return { reply, asks: [name], broken };
 }
 
-function isDay(date: string, day: string): boolean {
-  const time = Date.parse(date);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
+/** The entry is that of the animal and has the quantity that was sent. */
+export const asStocked: DocumentRule = ({ record, sent }, check) =>
+  unlike(record, { petId: check.id('createPending'), ...sent });
+
+/** The inventory keeps the quantity that was set last. */
+export const keepsStock: DocumentRule = ({ records }, check) => {
+  if (!check.accepted('stock3') || records === undefined) return KEPT;
+  const petId = check.id('createPending');
+  const found = withId(records, petId, 'petId');
+  return found === undefined
+    ? wrong('$', `an entry for animal ${petId}`, 'nothing')
+    : unlike(found, check.get('stock3')?.sent, ['quantity'], '$[]');
+};
+
+/** Orders have no pages. */
+export const hasNoPages: DocumentRule = ({ records }, check) => {
+  const all = check.list('orders');
+  return records === undefined || all === undefined || records.length === all.length
+    ? KEPT
+    : wrong('$', `all ${all.length} orders`, `${records.length}`);
+};
+
+/** The list has every order that the deployment has shown to exist. */
+export const listsOrders: DocumentRule = ({ records }, check) =>
+  records === undefined
+    ? KEPT
+    : shownOrders(check)
+        .filter(({ order }) => withId(records, order) === undefined)
+        .flatMap(({ order }) => wrong('$', `order ${order}`, 'nothing'));
+
+/** Replies that show that an order exists, though the deployment may list no cancelled ones. */
+function shownOrders(check: CheckTranscript): readonly ProbeReply[] {
+  const isFirst = check.status('cancelAgain') !== 204;
+  const refused = check.all('cancelShipped').filter(({ status }) => status === 409);
+  return [...refused, ...(isFirst ? cancelled(check) : [])];
 }
+
+/** Orders name their animals to the last digit. */
+export const exactPetIds: DocumentRule = ({ records }, check) => {
+  const pets = idsOf(check.list('pets100'));
+  const named = idsOf(records, 'petId');
+  if (pets.length >= LIMIT.maximum || !named.every(isDouble)) return KEPT;
+  const rounded = (id: bigint) => BigInt(Number(id));
+  const id = pets.find((it) => named.includes(rounded(it)) && !pets.includes(rounded(it)));
+  return id === undefined ? KEPT : wrong('$[].petId', `${id}`, `${rounded(id)}`);
+};
+
+/** A cancelled order does not keep its status. */
+export const changesStatus: DocumentRule = ({ accepted, order }, check) => {
+  const [before, after] = [check.list('orders'), check.list('ordersCancelled')].map(
+    (list) => withId(list, order)?.status,
+  );
+  return accepted && after !== undefined && after === before && after !== 'cancelled'
+    ? wrong('$', `order ${order} cancelled`, `its status ${describe(after)} as before`)
+    : KEPT;
+};

@@ -1,141 +1,91 @@
-import { ASKS, type AskName, type FactName, SENT_ID } from './asks.ts';
+import type { CheckTranscript, Fact } from './check-transcript.ts';
+import { SENT_ID } from './check-values.ts';
 import { nextQuery } from './next-query.ts';
-import { idIn, idsOf, type Seen, withId } from './seen.ts';
+import { idIn, idsOf, withId } from './record-ids.ts';
 
-/** What the user said about the orders of the deployment. */
-export interface NamedOrders {
-  readonly cancel: readonly bigint[];
-  readonly shipped: readonly bigint[];
-  readonly cancelled: readonly bigint[];
-}
-
-interface Fact {
-  /** The placeholder in a path until it is known. */
-  readonly description: string;
-  /** The request whose reply it follows from. */
-  readonly after?: AskName;
-  readonly find: (seen: Seen, named: NamedOrders) => string | undefined;
-}
-
-const LARGEST_DOUBLE = BigInt(Number.MAX_SAFE_INTEGER);
-
-/** How each fact follows from what was seen so far. */
-export const FACTS: Readonly<Record<FactName, Fact>> = {
-  pet: {
-    description: 'an animal in the list',
-    after: 'pets100',
-    find: (seen) => text(idIn(seen.list('pets100')?.[0])),
-  },
-  largePet: {
-    description: 'an animal in the list with an id beyond 2^53',
-    after: 'pets100',
-    find: (seen) => text(idsOf(seen.list('pets100')).find(isLarge)),
-  },
-  unlistedPet: {
-    description: 'an animal in the inventory that a short list leaves out',
-    after: 'pets100',
-    find: (seen) => {
-      const pets = seen.list('pets100');
-      if (pets === undefined || pets.length >= 100) return undefined;
-      const stocked = idsOf(seen.list('inventory'), 'petId');
-      return text(stocked.find((id) => withId(pets, id) === undefined));
-    },
-  },
-  unknownPet: {
-    description: 'an id that no animal has',
-    find: (seen) => {
-      const used = [...idsOf(seen.list('pets100')), ...idsOf(seen.list('inventory'), 'petId')];
-      return text(unused(used));
-    },
-  },
-  nextPage: {
-    description: 'a link or offset to a next page',
-    find: nextPage,
-  },
-  created: {
-    description: 'a created animal',
-    after: 'create',
-    find: (seen) => createdBy(seen, 'create'),
-  },
-  stocked: {
-    description: 'a created animal',
-    after: 'createPending',
-    find: (seen) => createdBy(seen, 'createPending'),
-  },
-  unknownOrder: {
-    description: 'an id that no order has',
-    find: (seen, { cancel, shipped, cancelled }) =>
-      text(unused([...idsOf(seen.list('orders')), ...cancel, ...shipped, ...cancelled])),
-  },
-  inputFirst: {
-    description: 'a deployment that checks the input before the key',
-    after: 'createNoKey',
-    find: (seen) =>
-      seen.refused('limitTextNoKey') && seen.status('createNoKey') === 401 ? 'yes' : undefined,
-  },
-  cancelledNow: {
-    description: 'an order that was cancelled',
-    after: 'cancel',
-    find: (seen) => text(seen.all('cancel').find((it) => it.accepted)?.order),
-  },
+export const LISTED_PET: Fact = {
+  description: 'an animal in the list',
+  after: 'pets100',
+  find: (check) => idIn(check.list('pets100')?.[0])?.toString(),
 };
 
-function text(id: bigint | undefined): string | undefined {
-  return id?.toString();
-}
+export const LARGE_PET: Fact = {
+  description: 'an animal in the list with an id beyond 2^53',
+  after: 'pets100',
+  find: (check) => idsOf(check.list('pets100')).find(isLarge)?.toString(),
+};
+
+const LARGEST_DOUBLE = BigInt(Number.MAX_SAFE_INTEGER);
 
 function isLarge(id: bigint): boolean {
   return id > LARGEST_DOUBLE || id < -LARGEST_DOUBLE;
 }
 
-function unused(used: readonly bigint[]): bigint {
+export const UNLISTED_PET: Fact = {
+  description: 'an animal in the inventory that a short list leaves out',
+  after: 'pets100',
+  find: (check) => {
+    const pets = check.list('pets100');
+    if (pets === undefined || pets.length >= 100) return undefined;
+    const stocked = idsOf(check.list('inventory'), 'petId');
+    return stocked.find((id) => withId(pets, id) === undefined)?.toString();
+  },
+};
+
+export const UNKNOWN_PET: Fact = {
+  description: 'an id that no animal has',
+  find: (check) =>
+    unusedId([...idsOf(check.list('pets100')), ...idsOf(check.list('inventory'), 'petId')]),
+};
+
+export const UNKNOWN_ORDER: Fact = {
+  description: 'an id that no order has',
+  find: (check, { cancel, shipped, cancelled }) =>
+    unusedId([...idsOf(check.list('orders')), ...cancel, ...shipped, ...cancelled]),
+};
+
+function unusedId(used: readonly bigint[]): string {
   let id = SENT_ID + 1n;
   while (used.includes(id)) id += 1n;
-  return id;
+  return id.toString();
 }
 
-function createdBy(seen: Seen, name: 'create' | 'createPending'): string | undefined {
-  return text(idIn(seen.get(name)?.record));
-}
+export const NEXT_PAGE: Fact = {
+  description: 'a link or offset to a next page',
+  find: (check) => {
+    const first = check.get('pets1');
+    const query = first && nextQuery(first.reply);
+    if (query !== undefined) return `/pets${query}`;
+    return first?.header('x-total-count') && '/pets?limit=1&offset=1';
+  },
+};
 
-/** The path of the second page. */
-function nextPage(seen: Seen): string | undefined {
-  const first = seen.get('pets1');
-  const query = first && nextQuery(first.reply);
-  if (query !== undefined) return `/pets${query}`;
-  return first?.header('x-total-count') === undefined ? undefined : '/pets?limit=1&offset=1';
-}
+export const CREATED_PET: Fact = {
+  description: 'a created animal',
+  after: 'create',
+  find: (check) => check.id('create')?.toString(),
+};
 
-/** The facts that a request depends on. */
-export function factsOf(name: AskName): FactName[] {
-  const { path, given } = ASKS[name];
-  const inPath = [...path.matchAll(PLACEHOLDER)].flatMap(([, fact = '']) =>
-    isFact(fact) ? [fact] : [],
-  );
-  return given === undefined ? inPath : [...inPath, given];
-}
+/** The created animal whose stock the check changes. */
+export const STOCKED_PET: Fact = {
+  description: 'a created animal',
+  after: 'createPending',
+  find: (check) => check.id('createPending')?.toString(),
+};
 
-/** The facts that a request depends on and that are unknown, and why if a reply did not show them. */
-export function unknownFacts(
-  name: AskName,
-  seen: Seen,
-  named: NamedOrders,
-): { readonly description: string; readonly why: string | undefined }[] {
-  return factsOf(name).flatMap((fact) => {
-    const { description, after, find } = FACTS[fact];
-    if (find(seen, named) !== undefined) return [];
-    const isRead = after === undefined || seen.list(after) !== undefined;
-    return { description, why: isRead ? undefined : seen.whyUnknown(after) };
-  });
-}
+export const CANCELLED_ORDER: Fact = {
+  description: 'an order that was cancelled',
+  after: 'cancel',
+  find: (check) =>
+    check
+      .all('cancel')
+      .find((it) => it.accepted)
+      ?.order?.toString(),
+};
 
-/** Fills the placeholders in a path. */
-export function fill(path: string, value: (fact: FactName) => string, order: string): string {
-  return path.replaceAll(PLACEHOLDER, (_, name) => (isFact(name) ? value(name) : order));
-}
-
-const PLACEHOLDER = /\{(\w+)\}/g;
-
-function isFact(name: string): name is FactName {
-  return Object.hasOwn(FACTS, name);
-}
+export const INPUT_FIRST: Fact = {
+  description: 'a deployment that checks the input before the key',
+  after: 'createNoKey',
+  find: (check: CheckTranscript) =>
+    check.refused('limitTextNoKey') && check.status('createNoKey') === 401 ? 'yes' : undefined,
+};

@@ -7,9 +7,10 @@ import {
   type RecordName,
 } from '../contract/records.ts';
 import { describe } from '../words.ts';
-import { UNSEEN } from './asks.ts';
+import { UNKNOWN_WORD } from './check-values.ts';
+import type { DeploymentReply } from './deployment-client.ts';
 import { describeBody } from './describe-body.ts';
-import type { Exchange, JsonRecord } from './seen.ts';
+import type { JsonRecord } from './record-ids.ts';
 
 /** Something about a reply that differs from the document. */
 export interface Difference {
@@ -31,7 +32,14 @@ export function isBreak({ where }: Difference): boolean {
 }
 
 /** The parts of a reply that are compared. */
-export type Compared = Pick<Exchange, 'status' | 'reply' | 'json' | 'header'>;
+export interface Compared {
+  readonly status: number;
+  readonly reply: Pick<DeploymentReply, 'headers' | 'body'>;
+  /** Undefined if the body is empty or not JSON. */
+  readonly json: unknown;
+  /** A header by its name in lower case. */
+  readonly header: (name: string) => string | undefined;
+}
 
 /** Compares a reply with what the document says of its status, or of errors. */
 export function replyDifferences(exchange: Compared, operation: OperationId): Difference[] {
@@ -149,7 +157,7 @@ function conforms(value: JsonRecord, fields: Fields): boolean {
 
 /** Whether a value is new: in neither the document nor the requests of a check. */
 function isNew(value: string, seen: readonly string[]): boolean {
-  return value !== UNSEEN && !seen.includes(value);
+  return value !== UNKNOWN_WORD && !seen.includes(value);
 }
 
 /** Keeps the first of several differences of the same kind. */

@@ -1,14 +1,13 @@
 import { DOCUMENTED_REPLIES } from '../contract/cases.ts';
 import { parseInt64 } from '../contract/int64.ts';
-import type { OperationId } from '../contract/operations.ts';
-import { ASKS, type AskName } from './asks.ts';
-import { ruleDifferences } from './document-rules.ts';
-import { asksFor } from './probe-table.ts';
+import { type OperationId, operationShape } from '../contract/operations.ts';
+import { isPrescribed, REQUESTS, ruledReply } from './check-requests.ts';
+import type { CheckTranscript, ProbeReply } from './check-transcript.ts';
 import { hasPassedSunset } from './probes/animal-probes.ts';
 import { createdEntry } from './probes/inventory-probes.ts';
 import { isDue } from './probes/order-probes.ts';
 import { type Difference, isBreak, replyDifferences } from './reply-differences.ts';
-import { type Exchange, roundedTwin, type Seen } from './seen.ts';
+import { REQUEST_NAMES } from './request-names.ts';
 
 /** Whether a deployment follows what the document says of a reply. */
 export interface ReplyVerdict {
@@ -22,93 +21,93 @@ export interface ReplyVerdict {
 }
 
 /** Judges every documented reply, and the Errors with other statuses that break the document. */
-export function replyVerdicts(seen: Seen): ReplyVerdict[] {
+export function replyVerdicts(check: CheckTranscript): ReplyVerdict[] {
   const documented = DOCUMENTED_REPLIES.map(({ operation, status }) =>
-    verdictOf(seen, operation, status),
+    verdictOn(check, operation, status),
   );
-  return [...documented, ...otherErrors(seen)];
+  return [...documented, ...otherErrors(check)];
 }
 
-function verdictOf(seen: Seen, operation: OperationId, status: number): ReplyVerdict {
-  const replies = repliesOf(seen, operation).filter((it) => it.status === status);
+function verdictOn(check: CheckTranscript, operation: OperationId, status: number): ReplyVerdict {
+  const names = REQUEST_NAMES.filter((name) => isPrescribed(REQUESTS[name], operation, status));
+  const replies = check.everything.filter(
+    (it) => it.definition.operation === operation && it.status === status,
+  );
   const differences = distinct([
-    ...asksFor(operation, status).flatMap((name) => misses(seen, name, status)),
-    ...replies.flatMap((it) => replyDifferences(it, operation)),
-    ...replies.flatMap(fractions),
-    ...ruleDifferences(seen, operation, status),
+    ...check.all(...names).flatMap((it) => wrongStatus(it, check)),
+    ...replies.flatMap((it) => [...replyDifferences(it, operation), ...fractions(it)]),
+    ...check.everything.flatMap((it) =>
+      ruledReply(it.definition) === `${operation} ${status}` ? brokenRules(it, check) : [],
+    ),
   ]);
-  const told = differences.length > 0 ? { differences } : {};
-  if (differences.some(isBreak)) return { operation, status, verdict: 'different', ...told };
-  if (replies.length > 0) return { operation, status, verdict: 'as-documented', ...told };
-  const failures = asksFor(operation, status).flatMap((name) => seen.failureOf(name) ?? []);
-  const why = failures.length > 0 ? { why: [...new Set(failures)].join('; ') } : {};
-  return { operation, status, verdict: 'not-tried', ...told, ...why };
+  const verdict = { operation, status, ...(differences.length > 0 && { differences }) };
+  if (differences.some(isBreak)) return { ...verdict, verdict: 'different' };
+  if (replies.length > 0) return { ...verdict, verdict: 'as-documented' };
+  const why = check.failuresOf(names).join('; ');
+  return { ...verdict, verdict: 'not-tried', ...(why !== '' && { why }) };
 }
 
-function repliesOf(seen: Seen, operation: OperationId): readonly Exchange[] {
-  return seen.everything.filter(({ name }) => ASKS[name].operation === operation);
+function brokenRules(reply: ProbeReply, check: CheckTranscript): Difference[] {
+  const { rules = [] } = reply.definition;
+  return rules.flatMap((rule) => rule(reply, check).map((it) => ({ ...it, exchange: `${reply}` })));
 }
 
 /** Strings, and numbers that are whole but not written as integers. */
 const FRACTION = /"(?:[^"\\]|\\.)*"|(-?\d+(?:\.0+)?(?:[eE][+-]?\d+)?)/g;
 
 /** Integers that are written with a fraction or an exponent, which many clients cannot read. */
-function fractions(exchange: Exchange): Difference[] {
-  if (exchange.json === undefined) return [];
-  const numbers = [...exchange.reply.body.toString().matchAll(FRACTION)].map(
-    ([, number]) => number,
-  );
+function fractions(reply: ProbeReply): Difference[] {
+  if (reply.json === undefined) return [];
+  const numbers = [...reply.reply.body.toString().matchAll(FRACTION)].map(([, number]) => number);
   const found = numbers.find((number) => number !== undefined && /\D/.test(number.slice(1)));
   if (found === undefined) return [];
   const expected = 'integers without a fraction or an exponent';
-  return [{ where: 'type', at: '$', expected, found, exchange: String(exchange) }];
+  return [{ where: 'type', at: '$', expected, found, exchange: String(reply) }];
 }
 
-/** The requests that got another status than the document prescribes. */
-function misses(seen: Seen, name: AskName, status: number): Difference[] {
-  const expected = String(status);
-  return seen
-    .all(name)
-    .filter((it) => it.status !== status && !isExcused(seen, it))
-    .map((it) => ({ where: 'status', expected, found: `${it.status}`, exchange: String(it) }));
+/** A status that neither the document prescribes nor an assumption explains. */
+function wrongStatus(reply: ProbeReply, check: CheckTranscript): Difference[] {
+  const { status, definition } = reply;
+  if (status === definition.status || isExcused(reply, check)) return [];
+  const expected = String(definition.status);
+  return [{ where: 'status', expected, found: `${status}`, exchange: String(reply) }];
 }
 
-/** Whether an assumption explains another status than the document prescribes. */
-function isExcused(seen: Seen, { name, status, order, request }: Exchange): boolean {
-  switch (ASKS[name].operation) {
+function isExcused(
+  { name, definition, status, order, request }: ProbeReply,
+  check: CheckTranscript,
+): boolean {
+  switch (definition.operation) {
     case 'getPet':
       return (
-        ((status === 410 || status === 404) && hasPassedSunset(seen)) ||
-        (status === 404 && isMisnamed(seen, request.path))
+        ((status === 410 || status === 404) && hasPassedSunset(check)) ||
+        (status === 404 && isRounded(check, request.path))
       );
     case 'updateInventory':
-      return status === 404 && createdEntry(seen, 'createPending') === undefined;
-    case 'cancelOrder':
-      return name === 'cancel' && (status === 404 || (status === 409 && canBeDue(seen, order)));
+      return status === 404 && createdEntry(check, 'createPending') === undefined;
+    case 'cancelOrder': {
+      const canBeDue = check.list('orders') === undefined || isDue(check, order);
+      return name === 'cancel' && (status === 404 || (status === 409 && canBeDue));
+    }
     default:
       return false;
   }
 }
 
-/** Whether the ship date of an order has passed, or is unknown. */
-function canBeDue(seen: Seen, order: bigint | undefined): boolean {
-  return seen.list('orders') === undefined || isDue(seen, order);
-}
-
 /** Whether a path has a rounded id of an animal. That breaks the reply that the id was taken from. */
-function isMisnamed(seen: Seen, path: string): boolean {
+function isRounded(check: CheckTranscript, path: string): boolean {
   const id = parseInt64(path.slice(path.lastIndexOf('/') + 1));
-  return roundedTwin(seen, 'petsAgain', id) !== undefined;
+  return check.roundedTwin('petsAgain', id) !== undefined;
 }
 
 /** Errors with a status that the document does not show. They must still have its Error object. */
-function otherErrors(seen: Seen): ReplyVerdict[] {
+function otherErrors(check: CheckTranscript): ReplyVerdict[] {
   const found = new Map<string, ReplyVerdict & { differences: Difference[] }>();
-  for (const exchange of seen.everything) {
-    const operation = toldWith(exchange);
-    const differences = operation === undefined ? [] : replyDifferences(exchange, operation);
+  for (const reply of check.everything) {
+    const operation = undocumentedFor(reply);
+    const differences = operation === undefined ? [] : replyDifferences(reply, operation);
     if (operation === undefined || differences.length === 0) continue;
-    const { status } = exchange;
+    const { status } = reply;
     const key = `${operation} ${status}`;
     const known = found.get(key) ?? { operation, status, verdict: 'different', differences: [] };
     known.differences.push(...differences);
@@ -117,16 +116,12 @@ function otherErrors(seen: Seen): ReplyVerdict[] {
   return [...found.values()].map((it) => ({ ...it, differences: distinct(it.differences) }));
 }
 
-/** The operation that a reply is told with; undefined if the verdict of a documented one covers it. */
-function toldWith({ name, status }: Exchange): OperationId | undefined {
-  const { operation, beside } = ASKS[name];
+/** The operation that a reply is reported with; undefined if the verdict of a documented one covers it. */
+function undocumentedFor({ definition, status }: ProbeReply): OperationId | undefined {
+  const { operation, beside } = definition;
   if (operation === undefined) return status >= 400 ? beside : undefined;
-  const covers = DOCUMENTED_REPLIES.some(
-    (it) =>
-      it.operation === operation &&
-      (it.status === status || asksFor(operation, it.status).includes(name)),
-  );
-  return covers ? undefined : operation;
+  const isCovered = definition.status !== undefined || status in operationShape(operation).replies;
+  return isCovered ? undefined : operation;
 }
 
 /** The first of those that differ only in the request. */

@@ -1,15 +1,14 @@
-import { ASK_NAMES, ASKS, type Ask, type AskName, BURST } from './asks.ts';
-import { type CheckOptions, needs } from './check-plan.ts';
+import { type CheckOptions, missing } from './check-plan.ts';
+import { REQUESTS } from './check-requests.ts';
+import { CheckTranscript, ProbeReply, type Sending } from './check-transcript.ts';
+import { BURST } from './check-values.ts';
 import {
   type DeploymentClient,
   DeploymentError,
-  type DeploymentRequest,
   isServerFailure,
   SAFE,
 } from './deployment-client.ts';
-import { EFFECTS } from './effects.ts';
-import { FACTS, fill, unknownFacts } from './facts.ts';
-import { Exchange, Seen } from './seen.ts';
+import { REQUEST_NAMES, type RequestName } from './request-names.ts';
 
 /** What sends the requests of a check. */
 export type Sender = Pick<DeploymentClient, 'send' | 'rest'>;
@@ -31,29 +30,28 @@ export async function runCheck(
   client: Sender,
   options: CheckOptions,
   progress: (text: string, share: number) => void = () => {},
-): Promise<Seen> {
+): Promise<CheckTranscript> {
   const run = new CheckRun(client, options);
   /** Reads since the last write whose effect is not known to be shown. */
-  let reads: AskName[] = [];
-  for (const [at, name] of ASK_NAMES.entries()) {
-    const share = at / ASK_NAMES.length;
-    const tell = (text: string) => progress(text, share);
-    await run.ask(name, tell);
-    if (EFFECTS[name] !== undefined) reads.push(name);
-    const next = ASK_NAMES[at + 1];
-    if (next !== undefined && EFFECTS[next] !== undefined) continue;
-    await run.repeat(reads, tell);
+  let reads: RequestName[] = [];
+  for (const [at, name] of REQUEST_NAMES.entries()) {
+    const report = (text: string) => progress(text, at / REQUEST_NAMES.length);
+    await run.ask(name, report);
+    if (REQUESTS[name].effect !== undefined) reads.push(name);
+    const next = REQUEST_NAMES[at + 1];
+    if (next !== undefined && REQUESTS[next].effect !== undefined) continue;
+    await run.repeat(reads, report);
     reads = [];
   }
-  const { seen } = run;
-  if (seen.everything.some(({ request }) => request.key === undefined)) return seen;
+  const { transcript } = run;
+  if (transcript.everything.some(({ request }) => request.key === undefined)) return transcript;
   throw new DeploymentError(
-    `no request got an answer of the service: ${seen.whyUnknown('pets100')}`,
+    `no request got an answer of the service: ${transcript.whyUnknown('pets100')}`,
   );
 }
 
 class CheckRun {
-  readonly seen = new Seen();
+  readonly transcript = new CheckTranscript();
   readonly #client: Sender;
   readonly #options: CheckOptions;
   #failures = 0;
@@ -68,34 +66,41 @@ class CheckRun {
   }
 
   /** Sends a request, if what it needs is given and known. */
-  async ask(name: AskName, progress: (text: string) => void): Promise<void> {
-    const { seen } = this;
-    const needed = needs(name, this.#options);
-    if (needed.length > 0) return seen.skip(name, needed);
-    if (this.#end !== undefined) return seen.fail(name, this.#end);
-    const [unknown] = unknownFacts(name, seen, this.#options.orders);
-    if (unknown?.why !== undefined) return seen.fail(name, unknown.why);
-    if (unknown !== undefined) return seen.skip(name, [unknown.description]);
-    progress(ASKS[name].why);
+  async ask(name: RequestName, progress: (text: string) => void): Promise<void> {
+    const { transcript } = this;
+    const needed = missing(name, this.#options);
+    if (needed.length > 0) return transcript.skip(name, needed);
+    if (this.#end !== undefined) return transcript.fail(name, this.#end);
+    const { needs, why } = REQUESTS[name];
+    if (needs !== undefined && needs.find(transcript, this.#options.orders) === undefined) {
+      const { after, description } = needs;
+      const isRead = after === undefined || transcript.list(after) !== undefined;
+      return isRead
+        ? transcript.skip(name, [description])
+        : transcript.fail(name, transcript.whyUnknown(after));
+    }
+    progress(why);
     await this.#send(name);
-    if (name === ASK_NAMES[0]) requireAccess(seen.get(name));
-    this.#failures = seen.get(name) === undefined ? this.#failures + 1 : 0;
+    const [first] = REQUEST_NAMES;
+    if (name === first) requireAccess(transcript.get(name));
+    this.#failures = transcript.get(name) === undefined ? this.#failures + 1 : 0;
     if (this.#failures > 0 && this.#failures % MOST_FAILURES === 0) {
       // Whether only some operations fail, or the deployment answers no more.
-      const reply = await this.#exchange('pets1', undefined, 0);
+      const reply = await this.#exchange('pets1');
       if (reply instanceof DeploymentError) throw reply;
       this.#end = this.#whyNoAnswer(reply);
     }
   }
 
   /** Sends reads again that do not show the effect of writes, until they do or waited long enough. */
-  async repeat(reads: readonly AskName[], progress: (text: string) => void): Promise<void> {
-    const { seen } = this;
-    const lacking = () => reads.filter((name) => isBehind(seen, name));
+  async repeat(reads: readonly RequestName[], progress: (text: string) => void): Promise<void> {
+    const { transcript } = this;
+    const isDocumented = (name: RequestName) => REQUESTS[name].effect?.documented;
+    const lacking = () => reads.filter((name) => isBehind(transcript, name));
     let waited = 0;
     for (const wait of WAITS) {
-      const longest = (name: AskName) =>
-        EFFECTS[name]?.documented ? LONGEST_WAIT.documented : this.#longest;
+      const longest = (name: RequestName) =>
+        isDocumented(name) ? LONGEST_WAIT.documented : this.#longest;
       const again = lacking().filter((name) => waited < longest(name));
       if (again.length === 0) break;
       progress(`waiting ${wait} s for the effect of writes`);
@@ -103,123 +108,112 @@ class CheckRun {
       waited += wait;
       for (const name of again) {
         await this.#send(name, waited);
-        const isLate = EFFECTS[name]?.documented && !lacking().includes(name);
+        const isLate = isDocumented(name) && !lacking().includes(name);
         if (isLate) this.#longest = Math.max(this.#longest, waited);
       }
     }
     for (const name of lacking()) {
-      seen.unaffected.add(name);
-      if (EFFECTS[name]?.documented) seen.stale ??= seen.get(name);
+      transcript.unaffected.add(name);
+      if (isDocumented(name)) transcript.stale ??= transcript.get(name);
     }
   }
 
-  /** Sends a request and keeps the replies that answer it. */
-  async #send(name: AskName, waited = 0): Promise<void> {
-    const { seen } = this;
-    const answers: Exchange[] = [];
+  /** Sends a request as often as its definition says, and keeps the replies that answer it. */
+  async #send(name: RequestName, waited = 0): Promise<void> {
+    const { transcript } = this;
+    const { each, times = 1 } = REQUESTS[name];
+    const answers: ProbeReply[] = [];
     const reasons = new Set<string>();
-    for (const it of await this.#exchanges(name, waited)) {
-      if (it instanceof DeploymentError && name === ASK_NAMES[0]) throw it;
+    const keep = (it: ProbeReply | DeploymentError): void => {
+      if (it instanceof DeploymentError && name === REQUEST_NAMES[0]) throw it;
       const reason = it instanceof DeploymentError ? it.message : this.#whyNoAnswer(it);
       if (reason !== undefined) reasons.add(reason);
-      else if (it instanceof Exchange) answers.push(it);
-      seen.set(name, answers);
+      else if (it instanceof ProbeReply) answers.push(it);
+      transcript.set(name, answers);
+    };
+    if (times > 1) {
+      this.#client.rest((BURST.seconds + 0.1) * 1000);
+      const burst = Array.from({ length: times }, () => this.#exchange(name));
+      for (const it of await Promise.all(burst)) keep(it);
+    } else {
+      for (const order of each === undefined ? [undefined] : this.#options.orders[each]) {
+        keep(await this.#exchange(name, order, waited));
+      }
     }
     if (reasons.size === 0) return;
-    seen.fail(name, [...reasons].join('; '));
+    transcript.fail(name, [...reasons].join('; '));
     // A burst counts only as a whole.
-    if (ASKS[name].times !== undefined) seen.set(name, []);
+    if (times > 1) transcript.set(name, []);
   }
 
   /** Why a reply says nothing about how the service answers the request. */
-  #whyNoAnswer(exchange: Exchange): string | undefined {
-    const { name, status, request } = exchange;
-    const { operation, times, key } = ASKS[name];
+  #whyNoAnswer(reply: ProbeReply): string | undefined {
+    const { definition, status, request } = reply;
+    const { operation, times, key } = definition;
     if (status === 429 && times === undefined) {
-      return `${exchange}, Retry-After ${exchange.header('retry-after') ?? 'absent'}`;
+      return `${reply}, Retry-After ${reply.header('retry-after') ?? 'absent'}`;
     }
-    if (isServerFailure(exchange)) return String(exchange);
+    if (isServerFailure(reply)) return String(reply);
     if (SAFE.test(request.method)) return undefined;
     const isKeyValid = key === undefined || key === 'read-only';
     const isRefused = status === 403 || status === 405 || (status === 401 && isKeyValid);
-    const hasWritten = this.seen.everything.some(
+    const hasWritten = this.transcript.everything.some(
       (it) =>
-        ASKS[it.name].operation === operation &&
+        it.definition.operation === operation &&
         it.request.key === undefined &&
         (it.accepted || it.status === 404 || it.status === 409),
     );
-    return isRefused && !hasWritten ? `the key may not write: ${exchange}` : undefined;
-  }
-
-  /** Sends a request as often as its definition says. */
-  async #exchanges(name: AskName, waited = 0): Promise<(Exchange | DeploymentError)[]> {
-    const { each, times = 1 } = ASKS[name];
-    if (times > 1) {
-      this.#client.rest((BURST.seconds + 0.1) * 1000);
-      return Promise.all(Array.from({ length: times }, () => this.#exchange(name, undefined, 0)));
-    }
-    const exchanges = [];
-    for (const order of each === undefined ? [undefined] : this.#options.orders[each]) {
-      exchanges.push(await this.#exchange(name, order, waited));
-    }
-    return exchanges;
+    return isRefused && !hasWritten ? `the key may not write: ${reply}` : undefined;
   }
 
   async #exchange(
-    name: AskName,
-    order: bigint | undefined,
-    waited: number,
-  ): Promise<Exchange | DeploymentError> {
-    const request = this.#requestOf(name, order);
+    name: RequestName,
+    order?: bigint,
+    waited = 0,
+  ): Promise<ProbeReply | DeploymentError> {
+    const sending = this.#sendingOf(name, order, waited);
     try {
-      const reply = await this.#client.send(request, ASKS[name].times === undefined);
-      return new Exchange(name, request, reply, order, waited);
+      const reply = await this.#client.send(sending.request, REQUESTS[name].times === undefined);
+      return new ProbeReply(sending, reply);
     } catch (error) {
       if (error instanceof DeploymentError) return error;
       throw error;
     }
   }
 
-  #requestOf(name: AskName, order: bigint | undefined): DeploymentRequest {
-    const { method, path, body, headers, key } = ASKS[name];
-    const known = (fact: keyof typeof FACTS) =>
-      FACTS[fact].find(this.seen, this.#options.orders) ?? '';
-    const filled = fill(path, known, `${order}`);
-    return { method, path: filled, body, headers, key: keyFor(key, this.#options) };
+  #sendingOf(name: RequestName, order: bigint | undefined, waited: number): Sending {
+    const definition = REQUESTS[name];
+    const { method, path, needs, body, headers, key } = definition;
+    const value = needs?.find(this.transcript, this.#options.orders) ?? `${order}`;
+    const keys = {
+      none: null,
+      unknown: UNKNOWN_KEY,
+      invalid: this.#options.invalidKey,
+      'read-only': this.#options.readOnlyKey,
+    };
+    const request = {
+      method,
+      path: path.replace('{}', value),
+      body,
+      headers,
+      key: key && keys[key],
+    };
+    return { name, definition, request, order, waited };
   }
 }
 
 /** Whether a reply may be older than the writes before it. One that cannot be read shows nothing. */
-function isBehind(seen: Seen, name: AskName): boolean {
-  const exchange = seen.get(name);
-  if (exchange === undefined || EFFECTS[name]?.isShown(seen)) return false;
-  return !exchange.accepted || exchange.records !== undefined || exchange.record !== undefined;
-}
-
-/** Undefined stands for the deployment's own key. */
-function keyFor(
-  key: Ask['key'],
-  { readOnlyKey, invalidKey }: CheckOptions,
-): string | null | undefined {
-  switch (key) {
-    case 'none':
-      return null;
-    case 'unknown':
-      return UNKNOWN_KEY;
-    case 'invalid':
-      return invalidKey;
-    case 'read-only':
-      return readOnlyKey;
-    case undefined:
-      return undefined;
-  }
+function isBehind(check: CheckTranscript, name: RequestName): boolean {
+  const reply = check.get(name);
+  if (reply === undefined || REQUESTS[name].effect?.isShown(check)) return false;
+  return !reply.accepted || reply.records !== undefined || reply.record !== undefined;
 }
 
 /** A key that no deployment has given out. */
 const UNKNOWN_KEY = 'petstore-mock-check-unknown-key';
 
 /** @throws DeploymentError if the first reply shows that the rest makes no sense */
-function requireAccess(first: Exchange | undefined): void {
+function requireAccess(first: ProbeReply | undefined): void {
   if (first === undefined || first.accepted) return;
   const location = first.header('location');
   const hints: Readonly<Record<number, string>> = {

@@ -2,8 +2,8 @@ import { type Choices, isAssumptionId } from '../contract/assumption-table.ts';
 import { isObject } from '../contract/records.ts';
 import type { Checked } from '../scenario/checked-shape.ts';
 import type { CheckReport } from './check-report.ts';
+import type { CheckTranscript } from './check-transcript.ts';
 import { clockOf } from './probes/animal-probes.ts';
-import type { Seen } from './seen.ts';
 
 /** The flags with which a mock answers as a deployment does. */
 export interface SavedConfig {
@@ -22,15 +22,15 @@ const SAME_TIME = 10 * 60 * 1000;
 /** The config file for what was settled. */
 export function savedConfig(
   { assumptions }: CheckReport,
-  seen: Seen,
+  check: CheckTranscript,
   deployment: string,
   now = Date.now(),
 ): SavedConfig {
   const settled = assumptions.flatMap(({ id, option }) =>
     option === undefined ? [] : [[id, option] as const],
   );
-  const isMock = seen.get('pets100')?.header('mock-basis') !== undefined;
-  const clock = clockOf(seen) ?? now;
+  const isMock = check.header('pets100', 'mock-basis') !== undefined;
+  const clock = clockOf(check) ?? now;
   return {
     assume: Object.fromEntries(settled),
     ...(isMock ? {} : { plain: true }),

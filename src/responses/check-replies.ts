@@ -1,5 +1,5 @@
+import { jsonOf } from '../deployment/check-transcript.ts';
 import { type Compared, isBreak, replyDifferences } from '../deployment/reply-differences.ts';
-import { jsonOf } from '../deployment/seen.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { type Listed, type Step, stepsOf, WAY_NAMES, type WayName } from './listed.ts';
 

@@ -7,6 +7,7 @@ import {
 import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
 import { planCheck } from '../../src/deployment/check-plan.ts';
 import { type CheckReport, checkReport, isBroken } from '../../src/deployment/check-report.ts';
+import type { CheckTranscript } from '../../src/deployment/check-transcript.ts';
 import {
   type DeploymentReply,
   type DeploymentRequest,
@@ -14,11 +15,10 @@ import {
 } from '../../src/deployment/deployment-client.ts';
 import { runCheck } from '../../src/deployment/run-check.ts';
 import { changesSince, earlierCheck } from '../../src/deployment/saved-check.ts';
-import type { Seen } from '../../src/deployment/seen.ts';
 import { breaking } from '../helpers/breaking.ts';
 import { checked, checkedWithLag, deploy, WHOLE_CHECK } from '../helpers/checked-deployment.ts';
 
-function settledIn(seen: Seen): Record<string, string> {
+function settledIn(seen: CheckTranscript): Record<string, string> {
   const { assumptions } = checkReport(seen, []);
   return Object.fromEntries(
     assumptions.flatMap(({ id, option }) => (option ? [[id, option]] : [])),

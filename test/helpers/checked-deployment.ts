@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { type Choices, chooseOptions } from '../../src/contract/assumption-table.ts';
 import { baseUrlOf } from '../../src/contract/base-url.ts';
 import type { CheckOptions } from '../../src/deployment/check-plan.ts';
+import type { CheckTranscript } from '../../src/deployment/check-transcript.ts';
 import {
   DeploymentClient,
   type DeploymentReply,
@@ -10,7 +11,6 @@ import {
 } from '../../src/deployment/deployment-client.ts';
 import { Pace } from '../../src/deployment/pace.ts';
 import { runCheck, type Sender } from '../../src/deployment/run-check.ts';
-import type { Seen } from '../../src/deployment/seen.ts';
 import { assembleMock } from '../../src/mock.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
@@ -91,7 +91,7 @@ export const WHOLE_CHECK: CheckOptions = {
 export async function checked(
   assume: Partial<Choices>,
   more: { now?: number; plain?: boolean; options?: Partial<CheckOptions> } = {},
-): Promise<Seen> {
+): Promise<CheckTranscript> {
   const deployment = await deploy(assume, more);
   try {
     return await runCheck(deployment.client, { ...WHOLE_CHECK, ...more.options });
@@ -109,7 +109,7 @@ export async function checkedWithLag(
   assume: Partial<Choices>,
   lag: number,
   instead: (request: DeploymentRequest) => DeploymentReply | undefined = () => undefined,
-): Promise<Seen> {
+): Promise<CheckTranscript> {
   const [primary, replica] = [await deploy(assume), await deploy(assume)];
   const late: { readonly at: number; readonly request: DeploymentRequest }[] = [];
   let now = 0;

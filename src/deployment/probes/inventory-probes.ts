@@ -1,97 +1,93 @@
 import type { INVENTORY } from '../../contract/assumptions/inventory-assumptions.ts';
-import type { AskName } from '../asks.ts';
-import { idIn, idsOf, type JsonRecord, roundedTwin, type Seen, withId } from '../seen.ts';
+import type { CheckTranscript } from '../check-transcript.ts';
+import { idsOf, type JsonRecord, withId } from '../record-ids.ts';
+import type { RequestName } from '../request-names.ts';
 import { notCreated } from './animal-probes.ts';
-import type { Probes } from './probe-shape.ts';
+import { accepted, type Probes, status } from './probe-shape.ts';
 
 /** What settles each assumption about the inventory. */
 export const INVENTORY_PROBES: Probes<keyof typeof INVENTORY> = {
   'inventory-on-create': {
-    asks: ['create', 'inventoryCreated'],
-    obstacle: (seen) => notCreated(seen) ?? noInventory(seen),
+    requests: ['create', 'inventoryCreated'],
+    obstacle: (check) => notCreated(check) ?? noInventory(check),
     options: {
-      entry: (seen) => {
-        const entry = createdEntry(seen, 'create');
+      entry: (check) => {
+        const entry = createdEntry(check, 'create');
         return entry?.quantity === 0 && entry.status === 'sold';
       },
-      none: (seen) => createdEntry(seen, 'create') === undefined,
+      none: (check) => createdEntry(check, 'create') === undefined,
     },
-    saw: (seen) => {
-      const entry = createdEntry(seen, 'create');
+    saw: (check) => {
+      const entry = createdEntry(check, 'create');
       return `GET /inventory: quantity ${entry?.quantity} and status ${entry?.status} for a created animal`;
     },
   },
   'inventory-missing-entry': {
-    asks: ['stock5', 'inventoryCreated'],
-    obstacle: (seen) =>
-      noInventory(seen) ??
-      (createdEntry(seen, 'createPending') === undefined
+    requests: ['stock5', 'inventoryCreated'],
+    obstacle: (check) =>
+      noInventory(check) ??
+      (createdEntry(check, 'createPending') === undefined
         ? undefined
         : 'every animal that the check creates gets an inventory entry, and it changes no other'),
-    options: {
-      404: (seen) => seen.status('stock5') === 404,
-      create: (seen) => seen.get('stock5')?.accepted === true,
-    },
+    options: { 404: status('stock5', 404), create: accepted('stock5') },
   },
   'inventory-status': {
-    asks: ['stock5', 'stock0', 'stock3'],
+    requests: ['stock5', 'stock0', 'stock3'],
     obstacle: noStock,
     options: {
-      unchanged: (seen) => new Set(stockStatuses(seen)).size === 1,
-      'follows-quantity': (seen) => String(stockStatuses(seen)) === 'available,sold,available',
+      unchanged: (check) => new Set(stockStatuses(check)).size === 1,
+      'follows-quantity': (check) => String(stockStatuses(check)) === 'available,sold,available',
     },
-    saw: (seen) => `PATCH to 5, 0 and 3: statuses ${stockStatuses(seen).join(', ')}`,
+    saw: (check) => `PATCH to 5, 0 and 3: statuses ${stockStatuses(check).join(', ')}`,
   },
   'animal-follows-stock': {
-    asks: ['stock5', 'petAt5', 'stock0', 'petAt0'],
-    obstacle: (seen) =>
-      noStock(seen) ?? (seen.status('petAt5') === 200 ? undefined : seen.whyUnknown('petAt5')),
+    requests: ['stock5', 'petAt5', 'stock0', 'petAt0'],
+    obstacle: (check) =>
+      noStock(check) ?? (check.status('petAt5') === 200 ? undefined : check.whyUnknown('petAt5')),
     options: {
-      no: (seen) => String(followed(seen)) === 'pending,pending',
-      yes: (seen) => String(followed(seen)) === 'available,sold',
+      no: (check) => String(petStatuses(check)) === 'pending,pending',
+      yes: (check) => String(petStatuses(check)) === 'available,sold',
     },
-    saw: (seen) => `PATCH to 5 and 0: the pending animal is ${followed(seen).join(', then ')}`,
+    saw: (check) => `PATCH to 5 and 0: the pending animal is ${petStatuses(check).join(', then ')}`,
   },
 };
 
 /** The entry of a created animal, before its stock changed. */
 export function createdEntry(
-  seen: Seen,
+  check: CheckTranscript,
   created: 'create' | 'createPending',
 ): JsonRecord | undefined {
-  return withId(seen.list('inventoryCreated'), idIn(seen.get(created)?.record), 'petId');
+  return withId(check.list('inventoryCreated'), check.id(created), 'petId');
 }
 
-function noInventory(seen: Seen): string | undefined {
-  const entries = seen.list('inventoryCreated');
-  if (entries === undefined) return seen.whyUnknown('inventoryCreated');
+function noInventory(check: CheckTranscript): string | undefined {
+  const entries = check.list('inventoryCreated');
+  if (entries === undefined) return check.whyUnknown('inventoryCreated');
   if (idsOf(entries, 'petId').length < entries.length) return 'GET /inventory lists no petIds';
-  const ids = seen.all('create', 'createPending').map(({ record }) => idIn(record));
-  if (ids.some((id) => roundedTwin(seen, 'inventoryCreated', id) !== undefined)) {
+  if (check.createdIds.some((id) => check.roundedTwin('inventoryCreated', id) !== undefined)) {
     return 'ids are rounded';
   }
-  const kept = seen.list('inventoryKept');
-  const stocked = idIn(seen.get('createPending')?.record);
-  return seen.get('stock3')?.accepted && kept !== undefined && !withId(kept, stocked, 'petId')
+  const kept = check.list('inventoryKept');
+  return check.accepted('stock3') && kept && !withId(kept, check.id('createPending'), 'petId')
     ? 'GET /inventory leaves out entries'
     : undefined;
 }
 
-function noStock(seen: Seen): string | undefined {
-  const unread = (['stock5', 'stock0', 'stock3'] as const).find(
-    (name) => typeof seen.get(name)?.record?.status !== 'string',
-  );
-  return unread && `the stock of a created animal cannot be set: ${seen.whyUnknown(unread)}`;
+const STOCK = ['stock5', 'stock0', 'stock3'] as const;
+
+function noStock(check: CheckTranscript): string | undefined {
+  const unread = STOCK.find((name) => typeof check.record(name)?.status !== 'string');
+  return unread && `the stock of a created animal cannot be set: ${check.whyUnknown(unread)}`;
 }
 
-function stockStatuses(seen: Seen): unknown[] {
-  return statusesIn(seen, 'stock5', 'stock0', 'stock3');
+function stockStatuses(check: CheckTranscript): unknown[] {
+  return statusesIn(check, ...STOCK);
 }
 
-function followed(seen: Seen): unknown[] {
-  return statusesIn(seen, 'petAt5', 'petAt0');
+function petStatuses(check: CheckTranscript): unknown[] {
+  return statusesIn(check, 'petAt5', 'petAt0');
 }
 
-function statusesIn(seen: Seen, ...names: readonly AskName[]): unknown[] {
-  return seen.all(...names).map(({ record }) => record?.status);
+function statusesIn(check: CheckTranscript, ...names: readonly RequestName[]): unknown[] {
+  return check.all(...names).map(({ record }) => record?.status);
 }

@@ -1,151 +1,154 @@
 import type { ORDERS } from '../../contract/assumptions/order-assumptions.ts';
 import { isObject } from '../../contract/records.ts';
-import { type Exchange, idIn, idsOf, type JsonRecord, type Seen, withId } from '../seen.ts';
+import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
+import { idIn, idsOf, type JsonRecord, withId } from '../record-ids.ts';
 import { clockOf } from './animal-probes.ts';
-import type { Probes } from './probe-shape.ts';
+import type { Look, Probes } from './probe-shape.ts';
 
 /** What settles each assumption about orders. */
 export const ORDER_PROBES: Probes<keyof typeof ORDERS> = {
   'order-status-field': {
-    asks: ['orders'],
-    obstacle: (seen) =>
-      idsOf(listed(seen)).length === 0
-        ? (seen.whyNoList('orders') ?? 'GET /store/orders lists no order with an id')
+    requests: ['orders'],
+    obstacle: (check) =>
+      idsOf(orders(check)).length === 0
+        ? (check.whyNoList('orders') ?? 'GET /store/orders lists no order with an id')
         : undefined,
     options: {
-      hidden: (seen) => listed(seen).every((order) => order.status === undefined),
-      shown: (seen) => listed(seen).some((order) => typeof order.status === 'string'),
+      hidden: (check) => orders(check).every((order) => order.status === undefined),
+      shown: (check) => orders(check).some((order) => typeof order.status === 'string'),
     },
-    saw: (seen) => `GET /store/orders: a status that is ${JSON.stringify(listed(seen)[0]?.status)}`,
+    saw: (check) =>
+      `GET /store/orders: a status that is ${JSON.stringify(orders(check)[0]?.status)}`,
   },
   'cancelled-orders': {
-    asks: ['ordersCancelled', 'orders'],
+    requests: ['ordersCancelled', 'orders'],
     any: true,
-    obstacle: (seen) => {
-      if (listed(seen).some(isCancelled)) return undefined;
-      const why = seen.whyNoList('orders', 'ordersCancelled');
+    obstacle: (check) => {
+      if (listsCancelled(check)) return undefined;
+      const why = check.whyNoList('orders', 'ordersCancelled');
       if (why !== undefined) return why;
-      return isListed(seen, 'orders') ? undefined : 'no order that was cancelled was listed before';
+      return isListed(check, 'orders')
+        ? undefined
+        : 'no order that was cancelled was listed before';
     },
     options: {
-      listed: (seen) => listed(seen).some(isCancelled) || isListed(seen, 'ordersCancelled'),
-      removed: (seen) => !listed(seen).some(isCancelled) && !isListed(seen, 'ordersCancelled'),
+      listed: (check) => listsCancelled(check) || isListed(check, 'ordersCancelled'),
+      removed: (check) => !listsCancelled(check) && !isListed(check, 'ordersCancelled'),
     },
   },
   'cancel-again': {
-    asks: ['cancelAgain', 'cancelCancelled'],
+    requests: ['cancelAgain', 'cancelCancelled'],
     any: true,
-    options: {
-      409: (seen) => againGets(seen, 409),
-      404: (seen) => againGets(seen, 404),
-      204: (seen) => againGets(seen, 204),
-    },
+    options: { 409: againGets(409), 404: againGets(404), 204: againGets(204) },
   },
   'conflict-body': {
-    asks: ['cancelShipped', 'cancelAgain', 'cancelCancelled', 'cancel'],
+    requests: ['cancelShipped', 'cancelAgain', 'cancelCancelled', 'cancel'],
     any: true,
-    obstacle: (seen) =>
-      conflicts(seen).length === 0
-        ? `no 409 was seen; --shipped ID names an order for it: ${conflictReplies(seen).join('; ')}`
+    obstacle: (check) =>
+      conflicts(check).length === 0
+        ? `no 409 was seen; --shipped ID names an order for it: ${cancellations(check).join('; ')}`
         : undefined,
     options: {
-      error: (seen) => conflicts(seen).every((it) => conflictBody(it) === 'error'),
-      empty: (seen) => conflicts(seen).every((it) => conflictBody(it) === 'empty'),
-      problem: (seen) => conflicts(seen).every((it) => conflictBody(it) === 'problem'),
+      error: conflictsHave('error'),
+      empty: conflictsHave('empty'),
+      problem: conflictsHave('problem'),
     },
-    saw: (seen) =>
-      conflicts(seen)
+    saw: (check) =>
+      conflicts(check)
         .map((it) => `${it} with ${it.header('content-type') ?? 'no Content-Type'}`)
         .join(', '),
   },
   'order-shipping': {
-    asks: ['orders', 'cancel'],
+    requests: ['orders', 'cancel'],
     any: true,
-    obstacle: (seen) =>
-      duePending(seen) || dueCancels(seen).length > 0
+    obstacle: (check) =>
+      hasDuePending(check) || dueCancels(check).length > 0
         ? undefined
-        : (seen.whyNoList('orders') ??
+        : (check.whyNoList('orders') ??
           'it needs a clock: no pending order is known whose shipDate has passed'),
     options: {
-      manual: (seen) =>
-        duePending(seen) ||
-        (dueCancels(seen).length > 0 && dueCancels(seen).every((it) => it.accepted)),
-      'at-ship-date': (seen) =>
-        dueCancels(seen).length > 0 && dueCancels(seen).every(({ status }) => status === 409),
+      manual: (check) =>
+        hasDuePending(check) ||
+        (dueCancels(check).length > 0 && dueCancels(check).every((it) => it.accepted)),
+      'at-ship-date': (check) =>
+        dueCancels(check).length > 0 && dueCancels(check).every(({ status }) => status === 409),
     },
   },
   'cancel-restocks': {
-    asks: ['cancel', 'inventoryCancelled'],
-    obstacle: (seen) =>
-      restocks(seen).length === 0
-        ? (seen.whyNoList('orders', 'inventoryCancelled') ??
+    requests: ['cancel', 'inventoryCancelled'],
+    obstacle: (check) =>
+      restocks(check).length === 0
+        ? (check.whyNoList('orders', 'inventoryCancelled') ??
           'no order was cancelled that has a petId, a quantity and an inventory entry')
         : undefined,
     options: {
-      no: (seen) => restocks(seen).every(({ before, after }) => after === before),
-      yes: (seen) => restocks(seen).every(({ before, after, added }) => after === before + added),
+      no: (check) => restocks(check).every(({ before, after }) => after === before),
+      yes: (check) => restocks(check).every(({ before, after, added }) => after === before + added),
     },
-    saw: (seen) =>
-      restocks(seen)
+    saw: (check) =>
+      restocks(check)
         .map(({ petId, before, after }) => `entry ${petId}: quantity ${before}, then ${after}`)
         .join('; '),
   },
 };
 
-function listed(seen: Seen): readonly JsonRecord[] {
-  return seen.list('orders') ?? [];
+function orders(check: CheckTranscript): readonly JsonRecord[] {
+  return check.list('orders') ?? [];
 }
 
-function isCancelled({ status }: JsonRecord): boolean {
-  return status === 'cancelled';
+function listsCancelled(check: CheckTranscript): boolean {
+  return orders(check).some(({ status }) => status === 'cancelled');
 }
 
 /** The orders that the check has cancelled. */
-export function cancelled(seen: Seen): readonly Exchange[] {
-  return seen.all('cancel').filter((it) => it.accepted);
+export function cancelled(check: CheckTranscript): readonly ProbeReply[] {
+  return check.all('cancel').filter((it) => it.accepted);
 }
 
 /** Whether a list has an order that the check has cancelled. */
-function isListed(seen: Seen, name: 'orders' | 'ordersCancelled'): boolean {
-  return cancelled(seen).some(({ order }) => withId(seen.list(name), order) !== undefined);
+function isListed(check: CheckTranscript, name: 'orders' | 'ordersCancelled'): boolean {
+  return cancelled(check).some(({ order }) => withId(check.list(name), order) !== undefined);
 }
 
-function againGets(seen: Seen, status: number): boolean {
-  return seen.all('cancelAgain', 'cancelCancelled').every((it) => it.status === status);
+function againGets(status: number): Look<boolean> {
+  return (check) => check.all('cancelAgain', 'cancelCancelled').every((it) => it.status === status);
 }
 
-function conflicts(seen: Seen): readonly Exchange[] {
-  return conflictReplies(seen).filter(({ status }) => status === 409);
+function cancellations(check: CheckTranscript): readonly ProbeReply[] {
+  return check.all('cancelShipped', 'cancelAgain', 'cancelCancelled', 'cancel');
 }
 
-function conflictReplies(seen: Seen): readonly Exchange[] {
-  return seen.all('cancelShipped', 'cancelAgain', 'cancelCancelled', 'cancel');
+function conflicts(check: CheckTranscript): readonly ProbeReply[] {
+  return cancellations(check).filter(({ status }) => status === 409);
 }
 
-function conflictBody(exchange: Exchange): 'error' | 'empty' | 'problem' | 'other' {
-  const { json, reply } = exchange;
+function conflictsHave(body: 'error' | 'empty' | 'problem'): Look<boolean> {
+  return (check) => conflicts(check).every((it) => conflictBody(it) === body);
+}
+
+function conflictBody(conflict: ProbeReply): 'error' | 'empty' | 'problem' | 'other' {
+  const { json, reply } = conflict;
   if (reply.body.length === 0) return 'empty';
-  const type = exchange.header('content-type')?.toLowerCase() ?? '';
+  const type = conflict.header('content-type')?.toLowerCase() ?? '';
   if (type.startsWith('application/problem+json')) return 'problem';
-  return type.startsWith('application/json') && isObject(json) && 'code' in json
-    ? 'error'
-    : 'other';
+  const isError = type.startsWith('application/json') && isObject(json) && 'code' in json;
+  return isError ? 'error' : 'other';
 }
 
 /** Whether the ship date of an order has passed by the deployment's clock. */
-export function isDue(seen: Seen, order: bigint | undefined): boolean {
-  const shipDate = withId(listed(seen), order)?.shipDate;
-  return typeof shipDate === 'string' && Date.parse(shipDate) <= (clockOf(seen) ?? Date.now());
+export function isDue(check: CheckTranscript, order: bigint | undefined): boolean {
+  const shipDate = withId(orders(check), order)?.shipDate;
+  return typeof shipDate === 'string' && Date.parse(shipDate) <= (clockOf(check) ?? Date.now());
 }
 
 /** Whether an order is listed as pending though its ship date has passed. */
-function duePending(seen: Seen): boolean {
-  return listed(seen).some((it) => it.status === 'pending' && isDue(seen, idIn(it)));
+function hasDuePending(check: CheckTranscript): boolean {
+  return orders(check).some((it) => it.status === 'pending' && isDue(check, idIn(it)));
 }
 
 /** Replies to the cancellation of orders whose ship date has passed. */
-function dueCancels(seen: Seen): readonly Exchange[] {
-  return seen.all('cancel').filter(({ order }) => isDue(seen, order));
+function dueCancels(check: CheckTranscript): readonly ProbeReply[] {
+  return check.all('cancel').filter(({ order }) => isDue(check, order));
 }
 
 interface Restock {
@@ -156,19 +159,21 @@ interface Restock {
 }
 
 /** What cancelling did to the entries of the orders' animals. */
-export function restocks(seen: Seen): Restock[] {
-  const before = seen.list('inventoryCreated') ?? seen.list('inventory');
-  const after = seen.list('inventoryCancelled');
+export function restocks(check: CheckTranscript): Restock[] {
+  const lists = [
+    check.list('inventoryCreated') ?? check.list('inventory'),
+    check.list('inventoryCancelled'),
+  ];
   const added = new Map<bigint, number>();
-  for (const { order } of cancelled(seen)) {
-    const known = withId(listed(seen), order);
+  for (const { order } of cancelled(check)) {
+    const known = withId(orders(check), order);
     const petId = idIn(known, 'petId');
     if (petId === undefined || typeof known?.quantity !== 'number') continue;
     added.set(petId, (added.get(petId) ?? 0) + known.quantity);
   }
   return [...added].flatMap(([petId, quantity]) => {
-    const [was, is] = [before, after].map((list) => withId(list, petId, 'petId')?.quantity);
-    if (typeof was !== 'number' || typeof is !== 'number' || quantity === 0) return [];
-    return [{ petId, before: was, after: is, added: quantity }];
+    const [before, after] = lists.map((list) => withId(list, petId, 'petId')?.quantity);
+    if (typeof before !== 'number' || typeof after !== 'number' || quantity === 0) return [];
+    return [{ petId, before, after, added: quantity }];
   });
 }

@@ -1,38 +1,58 @@
 import type { ASSUMPTIONS, AssumptionId } from '../../contract/assumption-table.ts';
-import type { AskName } from '../asks.ts';
-import type { Seen } from '../seen.ts';
+import type { CheckTranscript } from '../check-transcript.ts';
+import type { RequestName } from '../request-names.ts';
 
 type ListedOption<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number]['name'];
 
-/** Looks at what was seen. */
-type Look<T> = (seen: Seen) => T;
+/** Derives something from what a check has received. */
+export type Look<T> = (check: CheckTranscript) => T;
 
 /** How an assumption is settled. */
 export interface Probe {
   /** The requests that settle it. */
-  readonly asks: readonly AskName[];
+  readonly requests: readonly RequestName[];
   /** Whether one of them is enough. */
   readonly any?: true;
   /** Requests that make the verdict more certain, if they can be sent. */
-  readonly also?: readonly AskName[];
+  readonly also?: readonly RequestName[];
   /** Why the replies cannot settle it; undefined if they can. */
   readonly obstacle?: Look<string | undefined>;
   /** Whether the replies match each option. */
   readonly options: Readonly<Record<string, Look<boolean>>>;
   /** An option that is not listed, such as a rate. */
   readonly other?: Look<string | undefined>;
-  /** What was seen, in words; by default the requests with their statuses. */
+  /** What the replies show, in words; by default the requests with their statuses. */
   readonly saw?: Look<string>;
-}
-
-/** Why nothing that a client can send settles an assumption. */
-export interface Impossible {
-  readonly impossible: string;
 }
 
 /** A probe for each of some assumptions. */
 export type Probes<Id extends AssumptionId> = {
-  readonly [Each in Id]:
-    | (Probe & { readonly options: Readonly<Record<ListedOption<Each>, Look<boolean>>> })
-    | Impossible;
+  readonly [Each in Id]: Probe & {
+    readonly options: Readonly<Record<ListedOption<Each>, Look<boolean>>>;
+  };
 };
+
+/** The reply has this status. */
+export function status(name: RequestName, expected: number): Look<boolean> {
+  return (check) => check.status(name) === expected;
+}
+
+/** The request succeeds. */
+export function accepted(name: RequestName): Look<boolean> {
+  return (check) => check.accepted(name);
+}
+
+/** The input of every one of these requests is refused. */
+export function refused(...names: readonly RequestName[]): Look<boolean> {
+  return (check) => names.every((name) => check.refused(name));
+}
+
+/** All of these hold. */
+export function all(...looks: readonly Look<boolean>[]): Look<boolean> {
+  return (check) => looks.every((look) => look(check));
+}
+
+/** Every text of a list, or every value, matches a pattern. */
+export function every(list: Look<readonly (string | undefined)[]>, pattern: RegExp): Look<boolean> {
+  return (check) => list(check).every((text) => pattern.test(text ?? ''));
+}

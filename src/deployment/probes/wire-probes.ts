@@ -1,217 +1,211 @@
 import type { WIRE } from '../../contract/assumptions/wire-assumptions.ts';
 import { isObject } from '../../contract/records.ts';
 import { describe } from '../../words.ts';
-import { BURST, OTHER_ORIGIN } from '../asks.ts';
+import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
+import { BURST, OTHER_ORIGIN } from '../check-values.ts';
 import { secondsToWait } from '../deployment-client.ts';
 import { describeBody } from '../describe-body.ts';
-import { type Exchange, idIn, type JsonRecord, type Seen } from '../seen.ts';
-import type { Probes } from './probe-shape.ts';
+import { idIn, type JsonRecord } from '../record-ids.ts';
+import type { RequestName } from '../request-names.ts';
+import { accepted, every, type Probes, status } from './probe-shape.ts';
 
 /** What settles each assumption about keys, errors and the wire format. */
 export const WIRE_PROBES: Probes<keyof typeof WIRE> = {
   'read-only-keys': {
-    asks: ['createReadOnly'],
+    requests: ['createReadOnly'],
     also: ['petsReadOnly'],
-    obstacle: (seen) =>
-      seen.status('petsReadOnly') === 200 ? undefined : seen.whyUnknown('petsReadOnly'),
-    options: {
-      ignored: (seen) => seen.get('createReadOnly')?.accepted === true,
-      403: (seen) => seen.status('createReadOnly') === 403,
-    },
+    obstacle: unless('petsReadOnly', 200),
+    options: { ignored: accepted('createReadOnly'), 403: status('createReadOnly', 403) },
   },
   'auth-challenge': {
-    asks: ['petsNoKey'],
-    obstacle: (seen) =>
-      seen.status('petsNoKey') === 401 ? undefined : seen.whyUnknown('petsNoKey'),
+    requests: ['petsNoKey'],
+    obstacle: unless('petsNoKey', 401),
     options: {
-      sent: (seen) => challenges(seen).every((value) => /^bearer\b/i.test(value ?? '')),
-      absent: (seen) => challenges(seen).every((value) => value === undefined),
+      sent: every(challenges, /^bearer\b/i),
+      absent: (check) => challenges(check).every((value) => value === undefined),
     },
-    saw: (seen) => `401 with WWW-Authenticate: ${[...new Set(challenges(seen))].join(' or ')}`,
+    saw: (check) => `401 with WWW-Authenticate: ${[...new Set(challenges(check))].join(' or ')}`,
   },
   'error-codes': {
-    asks: ['limitText', 'unknownPet'],
+    requests: ['limitText', 'unknownPet'],
     any: true,
-    obstacle: (seen) =>
-      codes(seen).length === 0
-        ? `no Error has a code of two words: ${seen.all('limitText', 'unknownPet').map(told).join('; ')}`
+    obstacle: (check) =>
+      codes(check).length === 0
+        ? `no Error has a code of two words: ${check.all('limitText', 'unknownPet').map(withCode).join('; ')}`
         : undefined,
     options: {
-      snake_case: (seen) => codes(seen).every((code) => /^[a-z0-9]+(?:_[a-z0-9]+)+$/.test(code)),
-      UPPER_CASE: (seen) =>
-        codes(seen).every((code) => /^[A-Z0-9]+(?:_[A-Z0-9]+)*$/.test(code) && !isNumeric(code)),
-      'kebab-case': (seen) => codes(seen).every((code) => /^[a-z0-9]+(?:-[a-z0-9]+)+$/.test(code)),
-      numeric: (seen) => codes(seen).every(isNumeric),
+      snake_case: every(codes, /^[a-z0-9]+(?:_[a-z0-9]+)+$/),
+      UPPER_CASE: every(codes, /^(?!\d+$)[A-Z0-9]+(?:_[A-Z0-9]+)*$/),
+      'kebab-case': every(codes, /^[a-z0-9]+(?:-[a-z0-9]+)+$/),
+      numeric: every(codes, /^\d+$/),
     },
-    saw: (seen) => `codes ${[...new Set(codes(seen))].slice(0, 5).join(', ')}`,
+    saw: (check) => `codes ${[...new Set(codes(check))].slice(0, 5).join(', ')}`,
   },
   'rate-limit': {
-    asks: ['burst'],
-    obstacle: (seen) => {
-      const replies = seen.all('burst');
-      if (!replies.every(({ status }) => status === 200 || status === 429)) {
+    requests: ['burst'],
+    obstacle: (check) => {
+      const replies = check.all('burst');
+      if (!replies.every((it) => it.status === 200 || it.status === 429)) {
         return 'not every request of the burst got 200 or 429';
       }
-      const wait = waitOf(seen) ?? 0;
+      const wait = waitOf(check) ?? 0;
       if (wait > BURST.seconds) {
         return `the limit counts more than the burst: 429 with Retry-After ${wait}`;
       }
-      const took =
-        Math.max(...replies.map((it) => it.receivedAt)) -
-        Math.min(...replies.map((it) => it.receivedAt));
-      const allowedMeanwhile = (took / 1000) * passed(seen);
-      return rateOf(seen) !== undefined && rateOf(seen) !== '10/s' && allowedMeanwhile >= 1
+      const times = replies.map((it) => it.receivedAt);
+      const took = Math.max(...times) - Math.min(...times);
+      const allowedMeanwhile = (took / 1000) * passed(check);
+      const rate = rateOf(check);
+      return rate !== undefined && rate !== '10/s' && allowedMeanwhile >= 1
         ? `the replies to ${BURST.requests} requests at once took ${Math.round(took)} ms, too long to count them`
         : undefined;
     },
     options: {
-      none: (seen) => passed(seen) === BURST.requests,
-      '10/s': (seen) => rateOf(seen) === '10/s',
+      none: (check) => passed(check) === BURST.requests,
+      '10/s': (check) => rateOf(check) === '10/s',
     },
     other: rateOf,
-    saw: (seen) =>
-      `${BURST.requests} requests at once: ${passed(seen)} were let through; Retry-After ${waitOf(seen) ?? 'absent'}`,
+    saw: (check) =>
+      `${BURST.requests} requests at once: ${passed(check)} were let through; Retry-After ${waitOf(check) ?? 'absent'}`,
   },
   'unknown-method': {
-    asks: ['getOrder'],
+    requests: ['getOrder'],
     options: {
-      405: (seen) =>
-        seen.status('getOrder') === 405 && seen.get('getOrder')?.header('allow') !== undefined,
-      404: (seen) => seen.status('getOrder') === 404,
+      405: (check) =>
+        check.status('getOrder') === 405 && check.header('getOrder', 'allow') !== undefined,
+      404: status('getOrder', 404),
     },
-    saw: (seen) => `${seen.get('getOrder')} with Allow: ${seen.get('getOrder')?.header('allow')}`,
+    saw: (check) => `${check.get('getOrder')} with Allow: ${check.header('getOrder', 'allow')}`,
   },
   'absent-optionals': {
-    asks: ['pets100', 'orders'],
-    obstacle: (seen) =>
-      optionals(seen).length === 0
-        ? (seen.whyNoList('pets100', 'orders') ?? 'every listed record has all of its fields')
+    requests: ['pets100', 'orders'],
+    obstacle: (check) =>
+      optionals(check).length === 0
+        ? (check.whyNoList('pets100', 'orders') ?? 'every listed record has all of its fields')
         : undefined,
     options: {
-      omitted: (seen) => optionals(seen).every((value) => value === undefined),
-      null: (seen) => optionals(seen).every((value) => value === null),
+      omitted: (check) => optionals(check).every((value) => value === undefined),
+      null: (check) => optionals(check).every((value) => value === null),
     },
     saw: () => 'some optional fields are omitted and others are null',
   },
   'date-format': {
-    asks: ['orders'],
-    obstacle: (seen) =>
-      dates(seen).length === 0
-        ? (seen.whyNoList('orders') ?? 'no order in GET /store/orders has a shipDate')
+    requests: ['orders'],
+    obstacle: (check) =>
+      dates(check).length === 0
+        ? (check.whyNoList('orders') ?? 'no order in GET /store/orders has a shipDate')
         : undefined,
     options: {
-      'utc-seconds': (seen) => dates(seen).every((date) => /T\d\d:\d\d:\d\dZ$/.test(date)),
-      'utc-millis': (seen) => dates(seen).every((date) => /T\d\d:\d\d:\d\d\.\d{3}Z$/.test(date)),
-      offset: (seen) => dates(seen).every((date) => /T\d\d:\d\d:\d\d\+02:00$/.test(date)),
+      'utc-seconds': every(dates, /T\d\d:\d\d:\d\dZ$/),
+      'utc-millis': every(dates, /T\d\d:\d\d:\d\d\.\d{3}Z$/),
+      offset: every(dates, /T\d\d:\d\d:\d\d\+02:00$/),
     },
-    saw: (seen) => `shipDates such as ${[...new Set(dates(seen))].slice(0, 3).join(', ')}`,
+    saw: (check) => `shipDates such as ${[...new Set(dates(check))].slice(0, 3).join(', ')}`,
   },
   'json-charset': {
-    asks: ['pets100', 'inventory', 'orders'],
+    requests: ['pets100', 'inventory', 'orders'],
     any: true,
-    obstacle: (seen) => (jsonTypes(seen).length === 0 ? 'no reply is JSON' : undefined),
+    obstacle: (check) => (jsonTypes(check).length === 0 ? 'no reply is JSON' : undefined),
     options: {
-      bare: (seen) => jsonTypes(seen).every((type) => /^application\/json$/i.test(type)),
-      'utf-8': (seen) =>
-        jsonTypes(seen).every((type) => /^application\/json\s*;\s*charset="?utf-8"?$/i.test(type)),
+      bare: every(jsonTypes, /^application\/json$/i),
+      'utf-8': every(jsonTypes, /^application\/json\s*;\s*charset="?utf-8"?$/i),
     },
-    saw: (seen) => `Content-Types ${[...new Set(jsonTypes(seen))].join(', ')}`,
+    saw: (check) => `Content-Types ${[...new Set(jsonTypes(check))].join(', ')}`,
   },
   cors: {
-    asks: ['otherOrigin', 'preflight'],
+    requests: ['otherOrigin', 'preflight'],
     options: {
-      allowed: (seen) =>
-        allows(seen.get('otherOrigin')) &&
-        allows(seen.get('preflight')) &&
-        seen.get('preflight')?.accepted === true,
-      absent: (seen) => !allows(seen.get('otherOrigin')) && !allows(seen.get('preflight')),
+      allowed: (check) => crossOrigin(check).every(allows) && check.accepted('preflight'),
+      absent: (check) => !crossOrigin(check).some(allows),
     },
-    saw: (seen) =>
-      seen
-        .all('otherOrigin', 'preflight')
+    saw: (check) =>
+      crossOrigin(check)
         .map((it) => `${it} ${allows(it) ? 'with' : 'without'} Access-Control-Allow-Origin`)
         .join(', '),
   },
 };
 
+/** Why a request got another status than the one that the others build on. */
+function unless(name: RequestName, expected: number) {
+  return (check: CheckTranscript) =>
+    check.status(name) === expected ? undefined : check.whyUnknown(name);
+}
+
 /** The challenge of each 401. */
-function challenges(seen: Seen): (string | undefined)[] {
-  return seen.everything
-    .filter(({ status }) => status === 401)
+function challenges(check: CheckTranscript): (string | undefined)[] {
+  return check.everything
+    .filter((it) => it.status === 401)
     .map((it) => it.header('www-authenticate'));
 }
 
-function isNumeric(code: string): boolean {
-  return /^\d+$/.test(code);
-}
-
 /** The codes of all Errors but those that several spellings share, such as `unauthorized`. */
-function codes(seen: Seen): string[] {
-  return seen.everything.flatMap(({ status, json }) => {
-    const code = status >= 400 && isObject(json) ? json.code : undefined;
+function codes(check: CheckTranscript): string[] {
+  return check.everything.flatMap((it) => {
+    const code = it.status >= 400 && isObject(it.json) ? it.json.code : undefined;
     return typeof code === 'string' && !/^[a-z0-9]*[a-z][a-z0-9]*$/.test(code) ? [code] : [];
   });
 }
 
-/** An exchange and the code of its Error. */
-function told(exchange: Exchange): string {
-  const { json, reply } = exchange;
-  return `${exchange} with ${isObject(json) ? `code ${describe(json.code)}` : describeBody(reply)}`;
+/** A reply and the code of its Error. */
+function withCode(it: ProbeReply): string {
+  const { json, reply } = it;
+  return `${it} with ${isObject(json) ? `code ${describe(json.code)}` : describeBody(reply)}`;
 }
 
 /** How many requests of the burst were let through. */
-function passed(seen: Seen): number {
-  return seen.all('burst').filter(({ status }) => status === 200).length;
+function passed(check: CheckTranscript): number {
+  return check.all('burst').filter((it) => it.status === 200).length;
 }
 
 /** A rate per second; undefined if the burst shows none. */
-function rateOf(seen: Seen): string | undefined {
-  const [count, wait] = [passed(seen), waitOf(seen)];
-  if (count === 0 || count === BURST.requests || wait === undefined) return undefined;
-  return `${count}/s`;
+function rateOf(check: CheckTranscript): string | undefined {
+  const count = passed(check);
+  const isLimited = count > 0 && count < BURST.requests && waitOf(check) !== undefined;
+  return isLimited ? `${count}/s` : undefined;
 }
 
 /** The longest `Retry-After` of the burst, in seconds; undefined if a 429 has none. */
-function waitOf(seen: Seen): number | undefined {
-  const refused = seen.all('burst').filter(({ status }) => status === 429);
+function waitOf(check: CheckTranscript): number | undefined {
+  const refused = check.all('burst').filter((it) => it.status === 429);
   const waits = refused.map((it) => secondsToWait(it.reply));
   return waits.includes(undefined) ? undefined : Math.max(...waits.map(Number));
 }
 
-/** The optional fields that a listed record has no value for: undefined or null. */
-function optionals(seen: Seen): unknown[] {
-  const valueless = (records: readonly JsonRecord[] = [], fields: readonly string[]) =>
+const ORDER_FIELDS = ['id', 'petId', 'quantity', 'shipDate', 'complete'];
+
+/** The optional fields that a record has no value for: undefined or null. */
+function optionals(check: CheckTranscript): unknown[] {
+  const valueless = (records: readonly JsonRecord[] = [], fields = ['status']) =>
     records
       .filter((it) => fields.some((name) => it[name] != null) || idIn(it) !== undefined)
       .flatMap((it) => fields.map((name) => it[name]).filter((value) => value == null));
   return [
-    ...valueless(seen.list('pets100'), ['status']),
-    ...valueless(seen.list('petsAgain'), ['status']),
-    ...valueless(createdRecords(seen), ['status']),
-    ...valueless(seen.list('orders'), ORDER_FIELDS),
+    ...valueless(check.list('pets100')),
+    ...valueless(check.list('petsAgain')),
+    ...valueless(createdRecords(check)),
+    ...valueless(check.list('orders'), ORDER_FIELDS),
   ];
 }
 
-function createdRecords(seen: Seen): JsonRecord[] {
-  return seen.all('create').flatMap(({ record }) => (record === undefined ? [] : [record]));
+function createdRecords(check: CheckTranscript): JsonRecord[] {
+  const record = check.record('create');
+  return record === undefined ? [] : [record];
 }
 
-const ORDER_FIELDS = ['id', 'petId', 'quantity', 'shipDate', 'complete'] as const;
-
-function dates(seen: Seen): string[] {
-  return (seen.list('orders') ?? []).flatMap(({ shipDate }) =>
-    typeof shipDate === 'string' ? [shipDate] : [],
-  );
+function dates(check: CheckTranscript): string[] {
+  const values = (check.list('orders') ?? []).map(({ shipDate }) => shipDate);
+  return values.filter((value) => typeof value === 'string');
 }
 
-function jsonTypes(seen: Seen): string[] {
-  return seen.everything.flatMap((it) => {
-    const type = it.header('content-type');
-    return type !== undefined && /^application\/json\b/i.test(type) ? [type] : [];
-  });
+function jsonTypes(check: CheckTranscript): string[] {
+  const types = check.everything.map((it) => it.header('content-type') ?? '');
+  return types.filter((type) => /^application\/json\b/i.test(type));
 }
 
-function allows(exchange: Exchange | undefined): boolean {
-  const allowed = exchange?.header('access-control-allow-origin');
-  return allowed === '*' || allowed === OTHER_ORIGIN;
+function crossOrigin(check: CheckTranscript): readonly ProbeReply[] {
+  return check.all('otherOrigin', 'preflight');
+}
+
+function allows(it: ProbeReply): boolean {
+  return ['*', OTHER_ORIGIN].includes(it.header('access-control-allow-origin') ?? '');
 }
