@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import type { RequestListener, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
+import type { AddressInfo, Server } from 'node:net';
 import { BASE_URL_FORM, baseUrlOf } from './contract/base-url.ts';
 import { BASE_PATH } from './contract/operations.ts';
 import { isLoopbackName } from './control/loopback.ts';

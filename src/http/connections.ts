@@ -1,14 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { OPENED } from '../evidence/exchange.ts';
-import { carrierOf } from './tls/secure-server.ts';
+import { type ClientError, CONNECT, isBroken, LATE } from './client-error.ts';
 
-export const LATEST = Symbol('latest response');
-
-/** A connection with the server's own properties: those of a socket are the fastest to look up. */
+/** A connection, and how long the server had idled when it was accepted. */
 export interface Connection extends Socket {
-  /** The response to the latest request, while it is under way or if it is the last one. */
-  [LATEST]?: ServerResponse | undefined;
   [OPENED]?: number;
 }
 
@@ -17,167 +13,158 @@ export interface ConnectionRequest extends IncomingMessage {
   socket: Connection;
 }
 
-/** Notes the response to the latest request. */
-export function noteLatest(request: ConnectionRequest, response: ServerResponse): void {
-  const latest = isOver(request, response) ? undefined : response;
-  if (request.socket[LATEST] !== latest) request.socket[LATEST] = latest;
+interface State {
+  /** The response under way. Pipelined requests wait until it is over. */
+  current: ServerResponse | undefined;
+  readonly next: () => void;
+  readonly waiting: [ConnectionRequest, ServerResponse][];
+  /** How many bytes had arrived when it began to wait for a request; undefined until a check. */
+  bytes: number | undefined;
+  /** Whether a request must arrive soon: it has begun, or there was none yet. */
+  isDue: boolean;
+  /** At which check it began what it does now. */
+  since: number;
+  /** Whether it ends with the response under way. */
+  isLast: boolean;
 }
 
-/**
- * Forgets a response that is over. One on every connection would outlive V8's young generation and
- * make it grow to several times its size.
- */
-export function forgetOver(request: ConnectionRequest, response: ServerResponse): void {
-  const { socket } = request;
-  if (socket[LATEST] === response && isOver(request, response)) socket[LATEST] = undefined;
+interface ConnectionsOptions {
+  readonly answer: (request: ConnectionRequest, response: ServerResponse) => void;
+  /** The reply to bytes that are not a request. */
+  readonly replyTo: (error: ClientError) => string;
+  /** Milliseconds that a client may take, and between two checks of that. */
+  readonly limits: Readonly<Record<'headers' | 'request' | 'idle' | 'checkEvery', number>>;
 }
 
-/** Whether a request has arrived and been answered, and another one can follow. */
-function isOver(request: IncomingMessage, response: ServerResponse): boolean {
-  const hasArrived = request.complete || !hasBody(request);
-  // Node 24 sets `writableFinished` only in a later tick.
-  const isSent = response.writableEnded && response.writableLength === 0;
-  return isSent && response.shouldKeepAlive && hasArrived;
-}
+/** Milliseconds that a client has to read its last reply, or to send the rest of its request. */
+export const LINGER = 1_000;
 
-/** Whether a request announces a body. */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-}
-
-/** Whether a reply is under way, or queued behind an earlier one. */
-export function isReplying(latest: ServerResponse | undefined): boolean {
-  if (latest === undefined || latest.writableFinished) return false;
-  return latest.socket === null || latest.req.complete || latest.headersSent;
-}
-
-/** Whether a response is the last on its connection. */
-export function isLast(latest: ServerResponse | undefined): boolean {
-  return latest !== undefined && !latest.shouldKeepAlive;
-}
-
-/**
- * Makes a response the last one on its connection. It announces that unless its headers are already
- * sent.
- */
-export function endAfter(response: ServerResponse): void {
-  const { socket } = response.req;
-  response.shouldKeepAlive = false;
-  // Node calls this after the response. Its own version closes at once: if the client is still
-  // sending its body, the system answers with a reset, and the reply is lost on its way.
-  socket.destroySoon = () => closeWith(socket, '');
-}
-
-/** How long a client may take to close its side, in milliseconds. */
-const LINGER = 1_000;
+/** How long stopping may take, however slowly a client reads, in milliseconds. */
+const LONGEST_STOP = 30_000;
 
 /**
  * Ends a connection, and goes on reading for a while: otherwise a reset can overtake the reply (RFC
  * 9112, section 9.6).
  */
-export function closeWith(socket: Socket, text: string, linger = LINGER): void {
+export function closeWith(socket: Socket, text = '', linger = LINGER): void {
   if (socket.writableEnded) return;
-  socket.end(text);
+  socket.end(text).resume();
   const timer = setTimeout(() => socket.destroy(), linger);
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** How often idle connections are closed while a server stops, in milliseconds. */
-const SWEEP_EVERY = 20;
-
-/** How long stopping may take, however slowly a client reads, in milliseconds. */
-const LONGEST = 30_000;
-
-/** How long the rest of a body may take while a server stops, in milliseconds. */
-const UNSENT = 1_000;
-
-/** How long an idle connection may take to close its side; it has no reply to lose. */
-const BRIEF_LINGER = 100;
-
-/** The open connections of a server. */
+/** The open connections of a server. Each is answered one request at a time. */
 export class Connections {
-  /** Whether the server is stopping, so that each request is the last on its connection. */
-  stopping = false;
-  readonly #server: Server;
-  /** The number of bytes that each had sent at the last check; -1 while a reply was due. */
-  readonly #open = new Map<Connection, number>();
+  readonly #options: ConnectionsOptions;
+  readonly #open = new Map<Socket, State>();
+  readonly #timer: NodeJS.Timeout;
+  #checks = 0;
+  #isStopping = false;
 
-  /**
-   * @param idle how long a connection may be without a request, in milliseconds; up to twice that.
-   *   Checking all of them now and then costs less than the timer that Node sets after every reply
-   */
-  constructor(server: Server, idle: number) {
-    this.#server = server;
-    // Called by `close`. Node's version cuts off replies that a slow client is still reading.
-    server.closeIdleConnections = () => {};
-    server.on('connection', this.#add);
-    // From here on, only what TLS carries counts.
-    server.on('secureConnection', (socket: Connection) => {
-      this.#open.delete(carrierOf(socket));
-      this.#add(socket);
-    });
-    const timer = setInterval(() => this.#closeIdle(), idle).unref();
-    server.once('close', () => clearInterval(timer));
+  constructor(server: Server, options: ConnectionsOptions) {
+    this.#options = options;
+    server.on('request', this.#take);
+    // A server may ignore other expectations (RFC 9110, section 10.1.1).
+    server.on('checkExpectation', this.#take);
+    server.on('clientError', (error: ClientError, socket: Socket) => this.refuse(socket, error));
+    this.#timer = setInterval(() => this.#check(), options.limits.checkEvery).unref();
   }
 
-  readonly #add = (socket: Connection): void => {
+  /** @param carrier its TCP connection, which was added before */
+  add(socket: Connection, carrier?: Socket): void {
+    if (carrier !== undefined) this.#open.delete(carrier);
     socket[OPENED] = performance.nodeTiming.idleTime;
-    this.#open.set(socket, -1);
+    const next = (): void => this.#next(socket, state);
+    const now = { bytes: socket.bytesRead, isDue: true, since: this.#checks, isLast: false };
+    const state: State = { current: undefined, next, waiting: [], ...now };
+    this.#open.set(socket, state);
     socket.once('close', () => this.#open.delete(socket));
+  }
+
+  readonly #take = (request: ConnectionRequest, response: ServerResponse): void => {
+    const state = this.#open.get(request.socket);
+    if (state === undefined || state.isLast) return;
+    if (state.current === undefined) this.#answer(state, request, response);
+    else {
+      state.waiting.push([request, response]);
+      // Else a client could fill the memory with requests. Node reads on after each of them.
+      process.nextTick(() => state.waiting.length > 0 && request.socket.pause());
+    }
   };
 
+  #answer(state: State, request: ConnectionRequest, response: ServerResponse): void {
+    state.current = response;
+    state.since = this.#checks;
+    response.on('close', state.next);
+    if (this.#isStopping) response.setHeader('Connection', 'close');
+    this.#options.answer(request, response);
+  }
+
+  #next(socket: Socket, state: State): void {
+    state.current = state.bytes = undefined;
+    state.isDue = false;
+    state.since = this.#checks;
+    if (state.isLast || this.#isStopping) closeWith(socket);
+    const next = state.waiting.shift();
+    if (next === undefined || socket.writableEnded) return;
+    if (state.waiting.length === 0) socket.resume();
+    this.#answer(state, ...next);
+  }
+
+  /** Answers what cannot be read, after the reply under way, and closes the connection. */
+  refuse(socket: Socket, error: ClientError): void {
+    const state = this.#open.get(socket);
+    // Node lets go of the connection at CONNECT, and of the reply under way.
+    const isLost = isBroken(error) || (error === CONNECT && state?.current !== undefined);
+    if (state === undefined || isLost) socket.destroy();
+    else if (!state.isLast) {
+      state.isLast = true;
+      const { current, bytes } = state;
+      const isSilent = current?.headersSent ?? socket.bytesRead === bytes;
+      if (!current?.req.complete) closeWith(socket, isSilent ? '' : this.#options.replyTo(error));
+    }
+  }
+
+  /** Closes the connections of clients that take too long. */
+  #check(): void {
+    const { checkEvery, headers, idle, request } = this.#options.limits;
+    this.#checks += 1;
+    for (const [socket, state] of this.#open) {
+      const { current } = state;
+      if (current === undefined) {
+        state.bytes ??= socket.bytesRead;
+        if (!state.isDue && socket.bytesRead !== state.bytes) {
+          state.isDue = true;
+          state.since = this.#checks;
+        }
+      }
+      const limit = current !== undefined ? request : state.isDue ? headers : idle;
+      const isLate = (this.#checks - state.since) * checkEvery > limit;
+      if (isLate && !current?.req.complete) this.refuse(socket, LATE);
+    }
+  }
+
   /**
-   * Accepts no new connections, and closes each one after its last reply.
+   * Finishes the replies under way, and closes every connection.
    *
    * @param grace how long a connection may make no progress, in milliseconds
+   * @returns call it once all are closed
    */
-  close(grace: number): Promise<void> {
-    this.stopping = true;
-    const bodiesEnd = performance.now() + UNSENT;
-    for (const socket of this.#open.keys()) {
-      const latest = socket[LATEST];
-      if (latest !== undefined && !latest.headersSent) endAfter(latest);
-      // Node compares how much the system has accepted: it can take twice that to see no progress.
+  stop(grace: number): () => void {
+    this.#isStopping = true;
+    for (const [socket, { current }] of this.#open) {
+      if (current?.headersSent === false) current.setHeader('Connection', 'close');
       socket.setTimeout(grace, () => socket.destroy());
     }
-    const sweep = (): void => this.#closeResting(performance.now() > bodiesEnd);
-    return new Promise((resolve) => {
-      const sweeps = setInterval(sweep, SWEEP_EVERY);
-      const end = setTimeout(() => this.#destroyAll(), LONGEST);
-      this.#server.close(() => {
-        clearInterval(sweeps);
-        clearTimeout(end);
-        resolve();
-      });
-      // After everything that has arrived so far is read.
-      setImmediate(() => setImmediate(sweep));
-    });
-  }
-
-  #closeIdle(): void {
-    for (const [socket, before] of this.#open) {
-      const now = isReplying(socket[LATEST]) ? -1 : socket.bytesRead;
-      if (now === before && now !== -1) socket.destroy();
-      else this.#open.set(socket, now);
-    }
-  }
-
-  /**
-   * Closes the connections that have no reply due and no body on its way.
-   *
-   * @param late whether the time for sending a body is over
-   */
-  #closeResting(late: boolean): void {
-    for (const socket of this.#open.keys()) {
-      // Replies go out in order: if the latest is out, all are.
-      const latest = socket[LATEST];
-      const rests =
-        latest === undefined || latest.writableFinished || (late && !isReplying(latest));
-      if (rests && socket.writableLength === 0) closeWith(socket, '', BRIEF_LINGER);
-    }
-  }
-
-  #destroyAll(): void {
-    for (const socket of this.#open.keys()) socket.destroy();
+    const closeResting = (): void => {
+      for (const [socket, { current }] of this.#open) {
+        if (current === undefined) closeWith(socket, '', LINGER / 10);
+      }
+    };
+    setImmediate(() => setImmediate(closeResting)); // after all that has arrived is read
+    const longest = setTimeout(() => {
+      for (const socket of this.#open.keys()) socket.destroy();
+    }, LONGEST_STOP);
+    return () => [this.#timer, longest].forEach(clearTimeout);
   }
 }

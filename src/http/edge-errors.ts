@@ -1,71 +1,87 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
-import { endAfter } from './connections.ts';
-import { type Framing, send, sendFailure, type Wire, written } from './encode.ts';
+import { describe } from '../words.ts';
+import { type ClientError, CONNECT, LATE, PLAIN_HTTP } from './client-error.ts';
+import { type Framing, type Wire, written } from './encode.ts';
 
-/** An Error for a request that is refused before its target is read. */
-export type EdgeError = {
-  readonly [C in ErrorCode]: {
-    readonly code: C;
-    readonly status: StatusOf<C>;
-    readonly message: string;
-  };
-}[ErrorCode];
+export const PLAIN_FRAMING: Framing = { head: false, crossOrigin: false };
 
-const PLAIN_FRAMING: Framing = { head: false, crossOrigin: false };
+/** An Error after which the connection is closed. */
+function refusal<C extends ErrorCode>(
+  { choices }: World,
+  code: C,
+  status: StatusOf<C>,
+  message: string,
+  more: readonly string[] = [],
+): Reply {
+  const headers = ['Connection', 'close', ...more];
+  return errorReply(new Grounds(choices), code, status, message, { headers });
+}
 
-/** Writes the Errors of requests that do not reach a sandbox. */
-export class EdgeErrors {
-  readonly #sandbox: { readonly world: World };
-  readonly #wire: Wire;
+function malformed(world: World, message: string): Reply {
+  const status = world.choices['invalid-input'] === '422' ? 422 : 400;
+  return refusal(world, 'invalid_input', status, message);
+}
 
-  /** @param sandbox whose assumptions shape the Errors */
-  constructor(sandbox: { readonly world: World }, wire: Wire) {
-    this.#sandbox = sandbox;
-    this.#wire = wire;
+/** A host with or without a port (RFC 9110, section 7.2); brackets around an IPv6 address. */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
+
+/** Refuses what HTTP forbids and Node accepts (RFC 9112, sections 2.3, 3.2 and 6.1). */
+export function requestRefusal(
+  { headers, httpVersion, rawHeaders }: IncomingMessage,
+  world: World,
+): Reply | undefined {
+  const { host, 'transfer-encoding': coding = 'chunked' } = headers;
+  if (host === undefined && httpVersion === '1.1') {
+    return malformed(world, 'the request has no Host header');
   }
-
-  get #world(): World {
-    return this.#sandbox.world;
+  if (host !== undefined && !HOST.test(host)) {
+    return malformed(world, `Host: expected a name or address, found ${describe(host)}`);
   }
-
-  /** The status of a malformed request. */
-  readonly invalid = (): 400 | 422 => (this.#world.choices['invalid-input'] === '422' ? 422 : 400);
-
-  /** Answers with an Error and closes the connection. */
-  refuse(response: ServerResponse, error: EdgeError): void {
-    endAfter(response);
-    this.#send(response, this.#replyOf(error));
+  const isHost = (name: string, at: number): boolean =>
+    at % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host';
+  if (rawHeaders.findIndex(isHost) !== rawHeaders.findLastIndex(isHost)) {
+    return malformed(world, 'the request has more than one Host header');
   }
-
-  /** Answers a request on which the mock itself failed. */
-  fail(response: ServerResponse, error: unknown): void {
-    sendFailure(response, error, PLAIN_FRAMING, this.#world, this.#wire);
+  if (!httpVersion.startsWith('1.')) {
+    const message = `HTTP/${httpVersion} is not supported; use HTTP/1.1 or HTTP/1.0`;
+    return refusal(world, 'http_version_not_supported', 505, message);
   }
+  if (/^chunked$/i.test(coding)) return undefined;
+  const message = `Transfer-Encoding: expected chunked, found ${describe(coding)}`;
+  return refusal(world, 'transfer_coding_not_implemented', 501, message);
+}
 
-  /** A whole reply as text, for a connection without a response object. */
-  text(error: EdgeError, more: readonly string[] = []): string {
-    const { clock } = this.#world;
-    const reply = this.#replyOf(error, more);
-    const { status, headers, body } = written(reply, PLAIN_FRAMING, this.#world, this.#wire);
-    const length = String(Buffer.byteLength(body));
-    const all = [...headers, 'Content-Length', length, 'Connection', 'close'];
-    // Node adds it to the replies that it writes itself.
-    if (clock.real) all.push('Date', new Date(clock.now()).toUTCString());
-    const lines = all.flatMap((name, index) =>
-      index % 2 === 0 ? `${name}: ${all[index + 1]}` : [],
-    );
-    return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n');
+/** The reply to bytes that are not a request. */
+export function unreadableRefusal({ code, message }: ClientError, world: World): Reply {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW': {
+      const tooLarge = 'the request line and headers are larger than 16 KiB';
+      return refusal(world, 'request_header_fields_too_large', 431, tooLarge);
+    }
+    case LATE.code:
+      return refusal(world, 'request_timeout', 408, message);
+    case CONNECT.code: {
+      const allow = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'];
+      return refusal(world, 'method_not_allowed', 405, message, allow);
+    }
+    case PLAIN_HTTP.code:
+      return refusal(world, 'invalid_input', 400, message);
+    default: {
+      const why = message.replace(/^Parse Error: /, '');
+      return malformed(world, `the request is not HTTP/1.1: ${why}`);
+    }
   }
+}
 
-  #replyOf({ code, status, message }: EdgeError, headers: readonly string[] = []): Reply {
-    return errorReply(new Grounds(this.#world.choices), code, status, message, { headers });
-  }
-
-  #send(response: ServerResponse, reply: Reply): void {
-    const outcome = { kind: 'reply', reply, delay: 0 } as const;
-    send(response, outcome, PLAIN_FRAMING, this.#world, this.#wire);
-  }
+/** A whole reply as text, for a connection without a response object. */
+export function replyText(reply: Reply, world: World, wire: Wire): string {
+  const { status, headers, body } = written(reply, PLAIN_FRAMING, world, wire);
+  const all = [...headers, 'Content-Length', String(Buffer.byteLength(body))];
+  // Node adds it to the replies that it writes itself.
+  if (world.clock.real) all.push('Date', new Date(world.clock.now()).toUTCString());
+  const lines = all.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`;
 }

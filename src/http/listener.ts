@@ -1,26 +1,14 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTcpServer, type Server } from 'node:net';
 import { BASE_PATH } from '../contract/operations.ts';
 import type { World } from '../service/world.ts';
-import {
-  type Connection,
-  type ConnectionRequest,
-  Connections,
-  closeWith,
-  endAfter,
-  hasBody,
-  isLast,
-  isReplying,
-  LATEST,
-  noteLatest,
-} from './connections.ts';
-import { EdgeErrors } from './edge-errors.ts';
-import type { Wire } from './encode.ts';
-import { requestError } from './request-check.ts';
+import { type ClientError, CONNECT, otherProtocol, PLAIN_HTTP } from './client-error.ts';
+import { type Connection, Connections } from './connections.ts';
+import { PLAIN_FRAMING, replyText, requestRefusal, unreadableRefusal } from './edge-errors.ts';
+import { send, sendFailure, type Wire } from './encode.ts';
 import type { ServiceHandler } from './service.ts';
-import { keepTickShape } from './tick-shape.ts';
 import type { Certificate } from './tls/certificate.ts';
-import { createSecureServer } from './tls/secure-server.ts';
-import { type ClientError, otherProtocol, refuseUnreadable } from './unreadable.ts';
+import { securer } from './tls/secure-server.ts';
 
 /** How long a client may take, in milliseconds. */
 export interface Timeouts {
@@ -69,77 +57,90 @@ export interface Listener {
  * the Express app, since Express slows down every request that passes through it.
  */
 export function createListener(options: ListenerOptions): Listener {
-  keepTickShape();
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  const settings = {
-    headersTimeout: timeouts.headers,
-    requestTimeout: timeouts.request,
-    connectionsCheckingInterval: timeouts.checkEvery,
-    keepAliveTimeout: 0, // see Connections
-    requireHostHeader: false, // Node would answer without an Error
-  };
-  const { certificate } = options;
-  const server =
-    certificate === undefined
-      ? createServer(settings)
-      : createSecureServer(certificate, settings, timeouts.headers);
-  server.maxHeadersCount = 0; // Node would drop the rest; their size is limited
-  const connections = new Connections(server, timeouts.idle);
-  const errors = new EdgeErrors(options.sandbox, options);
-  const respond = responder(options, errors);
+  const { certificate, sandbox } = options;
+  const replyTo = (error: ClientError): string =>
+    replyText(unreadableRefusal(error, sandbox.world), sandbox.world, options);
+  // It gets the connections of another server, so that those for HTTPS can be told apart before.
+  const http = createServer({ keepAliveTimeout: 0, requireHostHeader: false });
+  http.maxHeadersCount = 0; // Node would drop the rest; their size is limited
+  const connections = new Connections(http, {
+    answer: responder(options),
+    replyTo,
+    limits: timeouts,
+  });
+  const notify = notifier(options);
+  http.on('clientError', notify);
+  // From then on, Node handles no errors of the socket.
+  http.on('connect', (_request, socket: Connection) =>
+    connections.refuse(
+      socket.on('error', () => socket.destroy()),
+      CONNECT,
+    ),
+  );
 
-  const answer = (request: ConnectionRequest, response: ServerResponse): void => {
-    const { socket } = request;
-    if (isLast(socket[LATEST]) || (connections.stopping && socket.writableEnded)) {
-      // The client was told that the previous reply is the last.
-      request.resume();
+  const serve = (socket: Connection, carrier?: Connection): void => {
+    connections.add(socket, carrier);
+    http.emit('connection', socket);
+  };
+  const secure = certificate && securer(certificate, timeouts.headers);
+  const server = createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    if (secure === undefined) {
+      serve(socket);
       return;
     }
-    if (connections.stopping || (!response.shouldKeepAlive && hasBody(request))) endAfter(response);
-    respond(request, response);
-    noteLatest(request, response);
-  };
-
-  server.on('request', answer);
-  // A server may ignore other expectations (RFC 9110, section 10.1.1).
-  server.on('checkExpectation', answer);
-  server.on('connect', (_request, socket: Connection) => refuseConnect(socket, errors));
-  const reported = new Set<string>();
-  server.on('clientError', (error: ClientError, socket: Connection) => {
-    const notice = otherProtocol(error);
-    // Each notice once: a client that retries would fill the log.
-    if (notice !== undefined && !reported.has(notice)) {
-      reported.add(notice);
-      options.onNotice?.(notice);
-    }
-    refuseUnreadable(error, socket, errors);
+    connections.add(socket);
+    secure(socket, (secured) => {
+      if (secured !== undefined) serve(secured, socket);
+      else {
+        notify(PLAIN_HTTP);
+        connections.refuse(socket, PLAIN_HTTP);
+      }
+    });
   });
-  return { server, close: () => connections.close(timeouts.stop) };
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      const stopped = connections.stop(timeouts.stop);
+      server.close(() => {
+        stopped();
+        resolve();
+      });
+    });
+  return { server, close };
+}
+
+/** Reports each other protocol once: a client that retries would fill the log. */
+function notifier({ onNotice }: ListenerOptions): (error: ClientError) => void {
+  const reported = new Set<string>();
+  return (error) => {
+    const notice = otherProtocol(error);
+    if (notice === undefined || reported.has(notice)) return;
+    reported.add(notice);
+    onNotice?.(notice);
+  };
 }
 
 /** Creates the request handler: it answers with an Error, the service's handler, or the app. */
-function responder({ service, loadApp }: ListenerOptions, errors: EdgeErrors): RequestListener {
+function responder(options: ListenerOptions): RequestListener {
+  const { service, loadApp, sandbox } = options;
   let app: Promise<RequestListener> | undefined;
   return (request, response) => {
-    const error = requestError(request, errors.invalid);
-    if (error !== undefined) {
-      errors.refuse(response, error);
-      return;
-    }
-    if (!isServicePath(request.url ?? '')) {
-      app ??= loadApp().catch((reason) => {
-        app = undefined; // the next request tries again
-        throw reason;
-      });
-      app
-        .then((listener) => listener(request, response))
-        .catch((reason) => errors.fail(response, reason));
-      return;
-    }
+    const fail = (error: unknown): void =>
+      sendFailure(response, error, PLAIN_FRAMING, sandbox.world, options);
     try {
-      service(request, response);
-    } catch (reason) {
-      errors.fail(response, reason);
+      const reply = requestRefusal(request, sandbox.world);
+      if (reply !== undefined) {
+        send(response, { kind: 'reply', reply, delay: 0 }, PLAIN_FRAMING, sandbox.world, options);
+      } else if (isServicePath(request.url ?? '')) service(request, response);
+      else {
+        app ??= loadApp().catch((reason) => {
+          app = undefined; // the next request tries again
+          throw reason;
+        });
+        app.then((listener) => listener(request, response)).catch(fail);
+      }
+    } catch (error) {
+      fail(error);
     }
   };
 }
@@ -153,18 +154,4 @@ function isServicePath(url: string): boolean {
   if (!url.startsWith(BASE_PATH)) return false;
   const next = url[BASE_PATH.length];
   return next === '/' || next === '?' || next === undefined;
-}
-
-/** Answers CONNECT, or closes the connection if earlier replies are still due on it. */
-function refuseConnect(socket: Connection, errors: EdgeErrors): void {
-  // Node no longer handles the socket's errors and data.
-  socket.on('error', () => socket.destroy()).resume();
-  const latest = socket[LATEST];
-  if (isReplying(latest) || isLast(latest)) {
-    socket.destroy();
-    return;
-  }
-  const message = 'CONNECT is not for this server';
-  const allow = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'];
-  closeWith(socket, errors.text({ code: 'method_not_allowed', status: 405, message }, allow));
 }

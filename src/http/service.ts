@@ -10,7 +10,7 @@ import type { ReceivedBody } from '../service/received-body.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { turnTime } from '../service/turn-time.ts';
 import type { World } from '../service/world.ts';
-import { type ConnectionRequest, forgetOver } from './connections.ts';
+import type { ConnectionRequest } from './connections.ts';
 import { belowBase, decodeTarget, type Route, receiveBody, type Target } from './decode.ts';
 import { send, sendFailure, type Wire } from './encode.ts';
 import { failed } from './failed.ts';
@@ -150,7 +150,6 @@ function settle(asked: ServiceRequest, outcome: Outcome): void {
 
 function finish(asked: ServiceRequest, outcome: Outcome): void {
   send(asked.response, outcome, asked, asked.sandbox.world, asked.wire);
-  forgetOver(asked.request, asked.response);
 }
 
 function refused({ sandbox }: ServiceRequest, error: unknown): Outcome {

@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Faults } from '../../src/http/faults/faults.ts';
-import { createListener } from '../../src/http/listener.ts';
+import { createListener, type ListenerOptions } from '../../src/http/listener.ts';
 import { createServiceHandler } from '../../src/http/service.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
 import { baseOf } from '../../src/store/base.ts';
+import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 import { createStore, ID_OF, type StoreBase } from '../../src/store/store.ts';
 import { closeRaw, openRaw, type RawReply, rawRequest } from '../helpers/raw.ts';
 
@@ -22,6 +23,23 @@ async function start(options: ServerOptions = {}): Promise<RunningServer> {
   const server = await startServer({ ...options, port: 0 });
   closers.push(() => server.close());
   return server;
+}
+
+/** Starts a listener, and returns its port. */
+async function listen(
+  options: Pick<ListenerOptions, 'service'> & Partial<ListenerOptions>,
+): Promise<number> {
+  const { server, close } = createListener({
+    loadApp: () => Promise.reject(new Error('there is no app')),
+    sandbox: new Sandboxes(startOf({}, loadFixtureSync('default'), [])).default,
+    plain: false,
+    faults: new Faults(),
+    ...options,
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  closers.push(close);
+  const address = server.address();
+  return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }
 
 /** Sends one request over a new connection. */
@@ -556,7 +574,7 @@ describe('slow clients', () => {
 
 describe('idle clients', () => {
   test('an idle connection is closed, one that waits for a reply is not', async () => {
-    const { port } = await start({ timeouts: { idle: 15 }, scenarios: ['slow'] });
+    const { port } = await start({ timeouts: { idle: 15, checkEvery: 10 }, scenarios: ['slow'] });
     const connection = await openRaw(port);
     // The scenario holds this back for far longer than a connection may be idle.
     connection.send(rawRequest('GET', '/v1/pets/3'));
@@ -585,6 +603,29 @@ describe('connections', () => {
     const connection = await openRaw(port);
     connection.send(first50.map((id) => rawRequest('GET', `/v1/pets/${id}`)).join(''));
     expect(idsOf(await connection.replies(50))).toEqual(first50);
+  });
+
+  test('a pipelined request waits for the reply before it', async () => {
+    const begun: string[] = [];
+    let end = (): void => {};
+    let isPaused = (): boolean => false;
+    const port = await listen({
+      service: ({ url = '', socket }, response) => {
+        begun.push(url);
+        end = () => response.end();
+        isPaused = () => socket.isPaused();
+      },
+    });
+    const connection = await openRaw(port);
+    const targets = ['/v1/a', '/v1/b', '/v1/c'];
+    connection.send(targets.map((target) => rawRequest('GET', target)).join(''));
+    for (const count of [1, 2, 3]) {
+      await expect.poll(() => begun).toEqual(targets.slice(0, count));
+      // Nothing more is read while a request waits.
+      await expect.poll(() => isPaused()).toBe(count < 3);
+      end();
+      expect((await connection.reply()).status).toBe(200);
+    }
   });
 
   test('pipelined requests to the service and the control API are answered in order', async () => {
@@ -786,23 +827,9 @@ describe('an internal error', () => {
 
   async function startBroken(loadApp?: () => Promise<RequestListener>): Promise<number> {
     const sandboxes = brokenSandboxes();
-    const faults = new Faults();
-    const wire = { plain: false, faults };
-    const service = createServiceHandler({ sandboxes, ...wire });
-    const { server } = createListener({
-      service,
-      loadApp: loadApp ?? (async () => (request, response) => service(request, response)),
-      sandbox: sandboxes.default,
-      ...wire,
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    closers.push(async () => {
-      server.close();
-      server.closeAllConnections();
-    });
-    const address = server.address();
-    return typeof address === 'object' ? (address?.port ?? 0) : 0;
+    const service = createServiceHandler({ sandboxes, plain: false, faults: new Faults() });
+    const app: RequestListener = (request, response) => service(request, response);
+    return listen({ service, sandbox: sandboxes.default, loadApp: loadApp ?? (async () => app) });
   }
 
   test.each(['/v1/pets/1', '/v1/pets', '/v1/inventory', 'http://localhost/v1/inventory'])(

@@ -281,7 +281,7 @@ describe('the port', () => {
   });
 
   test('closes connections that send nothing or do not finish the handshake', async () => {
-    const { port } = await start({ timeouts: { headers: 20 } });
+    const { port } = await start({ timeouts: { headers: 20, checkEvery: 10 } });
     const silent = await openRaw(port);
     const begun = await openRaw(port);
     begun.send(Buffer.from([0x16, 0x03, 0x01]));
@@ -289,7 +289,7 @@ describe('the port', () => {
   });
 
   test('closes connections without a request after a while', async () => {
-    const server = await start({ timeouts: { idle: 20 } });
+    const server = await start({ timeouts: { idle: 20, checkEvery: 10 } });
     const client = await open(server, rawRequest('GET', '/v1/pets/1'));
     expect(await received(client)).toMatchObject({ reset: false });
   });

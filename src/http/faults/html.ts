@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { endAfter } from '../connections.ts';
+import { endWith } from '../write.ts';
 
 const PAGE = [
   '<html>',
@@ -14,12 +14,12 @@ const PAGE = [
 
 /** A proxy's error page. It has none of the service's headers, which the proxy never received. */
 export function html(response: ServerResponse): void {
-  endAfter(response);
   response.writeHead(502, [
     ...['Server', 'proxy'],
     ...['Content-Type', 'text/html'],
     ...['Content-Length', String(PAGE.length)],
+    ...['Connection', 'close'],
   ]);
   if (response.req.method === 'HEAD') response.end();
-  else response.end(PAGE);
+  else endWith(response, PAGE, 'latin1');
 }
