@@ -1,8 +1,8 @@
-import { expect, test, vi } from 'vitest';
-import { readPrefer } from '../../src/sandbox/preference.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 test('a scenario that could not be read is read again for the next request', async () => {
   let reads = 0;
+  vi.resetModules();
   vi.doMock('../../src/scenario/load-scenario.ts', () => ({
     loadScenarios: async () => {
       reads += 1;
@@ -10,6 +10,11 @@ test('a scenario that could not be read is read again for the next request', asy
       return [];
     },
   }));
+  onTestFinished(() => {
+    vi.doUnmock('../../src/scenario/load-scenario.ts');
+    vi.resetModules();
+  });
+  const { readPrefer } = await import('../../src/sandbox/preference.ts');
   await expect(readPrefer('scenario=slow')).rejects.toThrow('too many open files');
   expect(await readPrefer('scenario=slow')).toMatchObject({ scenario: 'slow' });
   expect(await readPrefer('scenario=slow')).toMatchObject({ scenario: 'slow' });
