@@ -33,7 +33,20 @@ function withParents(path: string): string[] {
   return parent === path ? [path] : [path, ...withParents(parent)];
 }
 
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+const TOKEN = /["{}[\],:]|\\.|[^\s{}[\],:"\\]+/g;
+
+/** The tokens of a text of JSON. One expression for a whole string would overflow the stack. */
+function* tokensOf(text: string): Generator<readonly [token: string, offset: number]> {
+  let opening: number | undefined;
+  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+    if (opening === undefined && token !== '"') yield [token, index];
+    else if (opening === undefined) opening = index;
+    else if (token === '"') {
+      yield [text.slice(opening, index + 1), opening];
+      opening = undefined;
+    }
+  }
+}
 
 /** An array or an object that has not ended yet. */
 interface Open {
@@ -47,7 +60,7 @@ interface Open {
 /** The values of a text of JSON in the order in which they begin. */
 function* valuesIn(text: string): Generator<{ path: string; offset: number }> {
   const open: Open[] = [];
-  for (const { 0: token, index: offset } of text.matchAll(TOKEN)) {
+  for (const [token, offset] of tokensOf(text)) {
     const around = open.at(-1);
     if (token === '}' || token === ']') open.pop();
     else if (token === ',') startNext(around);

@@ -89,6 +89,15 @@ describe('a file that is not JSON is refused with line and column', () => {
   });
 });
 
+test.each(['x', '\\n', '\\"'])(
+  'a wrong record after a name of millions of %j has its place',
+  async (part) => {
+    const name = part.repeat(16e6 / part.length);
+    const text = `{"animals":[{"id":1,"name":"${name}","categoryId":1},\n{"id":"2"}]}`;
+    expect(await refusal(text)).toMatch(/^FILE:2:7: \$\.animals\[1\]\.id: /);
+  },
+);
+
 describe('a broken record is reported with its path, the expectation and what was found', () => {
   test.each([
     [
