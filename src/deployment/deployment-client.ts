@@ -1,10 +1,10 @@
-import http, { type IncomingMessage } from 'node:http';
-import https from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { codeOf } from '../error-code.ts';
 import { DEPLOYMENT_DEFAULTS } from './deployment-defaults.ts';
 import { Pace, type Time } from './pace.ts';
-import { type Way, wayTo } from './proxy.ts';
+import type { Variables } from './proxy.ts';
+import { reasonOf, Transport } from './transport.ts';
 
 /** How to reach a deployment. */
 export interface DeploymentOptions {
@@ -20,7 +20,7 @@ export interface DeploymentOptions {
   /** The most bytes of a reply's body. */
   readonly mostBytes?: number | undefined;
   /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up. */
-  readonly variables?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly variables?: Variables | undefined;
   readonly time?: Time | undefined;
 }
 
@@ -64,7 +64,7 @@ export class DeploymentClient {
   readonly url: URL;
   readonly #options: DeploymentOptions;
   readonly #pace: Pace;
-  readonly #way: Way;
+  readonly #transport: Transport;
   #isLimited = false;
 
   constructor(options: DeploymentOptions) {
@@ -73,7 +73,7 @@ export class DeploymentClient {
     this.url = url;
     this.#options = options;
     this.#pace = new Pace(rate, time);
-    this.#way = wayTo(url, { ca, variables, timeout });
+    this.#transport = new Transport(url, { ca, variables, timeout });
   }
 
   /**
@@ -124,7 +124,7 @@ export class DeploymentClient {
 
   /** Closes idle connections. */
   close(): void {
-    this.#way.agent.destroy();
+    this.#transport.agent.destroy();
   }
 
   async #sendOnce(request: DeploymentRequest): Promise<DeploymentReply | DeploymentError> {
@@ -132,7 +132,7 @@ export class DeploymentClient {
       this.#options;
     const signal = AbortSignal.timeout(timeout);
     try {
-      const message = await this.#exchange(request, signal);
+      const message = await this.#start(request, signal);
       const { statusCode: status = 0, rawHeaders: headers } = message;
       const body = decoded(await bodyOf(message, mostBytes), headers, mostBytes);
       return { status, headers, body };
@@ -143,34 +143,21 @@ export class DeploymentClient {
     }
   }
 
-  #exchange(request: DeploymentRequest, signal: AbortSignal): Promise<IncomingMessage> {
-    const { method, body } = request;
-    const { host, port, agent, origin } = this.#way;
-    const path = origin + this.url.pathname.replace(/^\/$/, '') + request.path;
-    const options = { method, signal, headers: this.#headersOf(request), host, port, path, agent };
-    return new Promise((resolve, reject) => {
-      const { request: start } = this.url.protocol === 'https:' ? https : http;
-      const sent = start(options, resolve);
-      sent.on('upgrade', ({ statusCode }, socket) => {
-        socket.destroy();
-        reject(new Error(`its status is ${statusCode}`));
-      });
-      sent.on('error', reject);
-      sent.end(body);
-    });
-  }
-
-  #headersOf({ key = this.#options.key, headers, body }: DeploymentRequest) {
-    return {
-      Host: this.url.host,
+  #start(request: DeploymentRequest, signal: AbortSignal): Promise<IncomingMessage> {
+    const { method, path: target, key = this.#options.key, body } = request;
+    const headers = {
       Accept: 'application/json',
       'Accept-Encoding': 'identity',
       ...(key == null ? {} : { Authorization: `Bearer ${key}` }),
-      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-      ...(body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
-      ...this.#way.headers,
-      ...headers,
+      ...(body === undefined
+        ? {}
+        : { 'Content-Type': 'application/json', 'Content-Length': `${Buffer.byteLength(body)}` }),
+      ...request.headers,
     };
+    const sent = { method, target, headers: Object.entries(headers).flat(), signal };
+    return new Promise((resolve, reject) => {
+      this.#transport.start(sent, resolve, reject).end(body);
+    });
   }
 }
 
@@ -225,16 +212,4 @@ function decoded(body: Buffer, headers: readonly string[], most: number): Buffer
   } catch (error) {
     throw new Error(`its body cannot be decoded as ${encoding}: ${reasonOf(error)}`);
   }
-}
-
-/** Errors of a certificate that Node cannot verify. */
-const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|CERT_UNTRUSTED/;
-
-/** Why a request failed, in words. */
-export function reasonOf(error: unknown): string {
-  const code = codeOf(error) ?? '';
-  if (UNTRUSTED.test(code))
-    return `its certificate is not trusted (${code}); name one to trust with --cacert`;
-  const message = error instanceof Error ? error.message : String(error);
-  return message.includes(code) ? message : `${message} (${code})`;
 }

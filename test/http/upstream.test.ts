@@ -385,3 +385,12 @@ test('HTTP_PROXY carries requests to a deployment on another machine', async () 
   expect(line).toBe('GET http://staging.example/v1/pets?limit=1 HTTP/1.1');
   expect(host).toBe('Host: staging.example');
 });
+
+test('a proxy that speaks neither http nor https is a reason for 502', async () => {
+  const { port } = await serverFor({
+    upstream: 'http://staging.example/v1',
+    proxyVariables: { HTTP_PROXY: 'socks5://127.0.0.1:1' },
+  });
+  const { status, json } = await asker(port)('GET', '/pets');
+  expect([status, Object(json).message]).toEqual([502, expect.stringContaining('"socks5:"')]);
+});

@@ -1,5 +1,4 @@
-import http, { type ClientRequest, type IncomingMessage } from 'node:http';
-import https from 'node:https';
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { DEFAULTS } from '../../defaults.ts';
 import { codeOf } from '../../error-code.ts';
@@ -9,24 +8,21 @@ import {
   type UpstreamReply,
   type UpstreamRequest,
 } from '../../sandbox/upstream.ts';
-import { reasonOf, SAFE } from '../deployment-client.ts';
-import { type Way, type WayOptions, wayTo } from '../proxy.ts';
+import { SAFE } from '../deployment-client.ts';
+import { reasonOf, Transport, type TransportOptions } from '../transport.ts';
 import { compareReply } from './drift.ts';
 
 /** What all upstreams of a server share. */
-export interface UpstreamSettings extends Omit<WayOptions, 'timeout'> {
+export interface UpstreamSettings extends Omit<TransportOptions, 'timeout'> {
   /** Milliseconds until a reply begins, and between its parts; 30 seconds by default. */
   readonly timeout?: number | undefined;
 }
 
-/** Passes requests on to a deployment over keep-alive connections. Follows no redirect. */
+/** Passes requests on to a deployment. */
 export class UpstreamClient implements Upstream {
   readonly url: string;
   readonly key: string | undefined;
-  readonly #start: typeof http.request;
-  readonly #way: Way;
-  readonly #base: string;
-  readonly #headers: readonly string[];
+  readonly #transport: Transport;
   readonly #timeout: number;
 
   /** @param url as `baseUrlOf` reads it */
@@ -37,26 +33,33 @@ export class UpstreamClient implements Upstream {
   ) {
     this.url = url.href.replace(/\/$/, '');
     this.key = key;
-    this.#start = (url.protocol === 'https:' ? https : http).request;
     this.#timeout = timeout;
-    this.#way = wayTo(url, { ca, variables, timeout });
-    this.#base = this.#way.origin + url.pathname.replace(/\/$/, '');
-    this.#headers = ['Host', url.host, ...Object.entries(this.#way.headers).flat()];
+    this.#transport = new Transport(url, { ca, variables, timeout });
   }
 
   send(request: UpstreamRequest): Promise<UpstreamReply> {
-    return new Promise((resolve, reject) => this.#send(request, resolve, reject));
+    return new Promise((resolve, reject) => {
+      try {
+        this.#send(request, resolve, reject);
+      } catch (error) {
+        reject(this.#failure(error));
+      }
+    });
   }
 
   readonly compare = compareReply;
 
   /** Holds its connections. */
-  get agent(): http.Agent {
-    return this.#way.agent;
+  get agent(): Agent {
+    return this.#transport.agent;
   }
 
   close(): void {
     this.agent.destroy();
+  }
+
+  #failure(error: unknown): UpstreamError {
+    return new UpstreamError(`the upstream ${this.url} failed: ${reasonOf(error)}`);
   }
 
   #send(
@@ -64,15 +67,8 @@ export class UpstreamClient implements Upstream {
     resolve: (reply: UpstreamReply) => void,
     reject: (error: UpstreamError) => void,
   ): void {
-    const { method, target } = request;
-    const headers = [...this.#headers, ...request.headers];
-    const path = this.#base + target;
-    const { host, port, agent } = this.#way;
-    const sent = this.#start({ host, port, agent, timeout: this.#timeout, method, path, headers });
-    sent.maxHeadersCount = 0; // Node would drop the rest; their size is limited
     let body: IncomingMessage | undefined;
-    const stop = request.whenLeft(() => sent.destroy(new Error(LEFT)));
-    sent.on('response', (reply) => {
+    const onReply = (reply: IncomingMessage): void => {
       stop();
       const { statusCode: status = 0, statusMessage: phrase = '', rawHeaders: headers } = reply;
       if (status < 200) sent.destroy(new Error(`its status is ${status}`));
@@ -80,12 +76,18 @@ export class UpstreamClient implements Upstream {
         body = reply;
         resolve({ status, phrase, headers, body });
       }
-    });
-    sent.on('upgrade', ({ statusCode }, socket) => {
+    };
+    const onError = (error: Error): void => {
       stop();
-      socket.destroy();
-      reject(new UpstreamError(`the upstream ${this.url} failed: its status is ${statusCode}`));
-    });
+      // The deployment closed an idle connection just as it was used again.
+      const stale = sent.reusedSocket && codeOf(error) === 'ECONNRESET' && body === undefined;
+      if (stale && SAFE.test(request.method) && !isStream(request.body)) {
+        this.#send(request, resolve, reject);
+      } else reject(this.#failure(error));
+    };
+    const sent = this.#transport.start(request, onReply, onError);
+    sent.maxHeadersCount = 0; // Node would drop the rest; their size is limited
+    const stop = request.whenLeft(() => sent.destroy(new Error(LEFT)));
     const onTimeout = (): void => {
       // A client that reads slowly pauses the body, and so does a delay.
       if (body?.isPaused()) {
@@ -98,14 +100,6 @@ export class UpstreamClient implements Upstream {
       (body ?? sent).destroy(late);
     };
     sent.on('timeout', onTimeout);
-    sent.on('error', (error) => {
-      stop();
-      // The deployment closed an idle connection just as it was used again.
-      const stale = sent.reusedSocket && codeOf(error) === 'ECONNRESET' && body === undefined;
-      if (stale && SAFE.test(method) && !isStream(request.body))
-        this.#send(request, resolve, reject);
-      else reject(new UpstreamError(`the upstream ${this.url} failed: ${reasonOf(error)}`));
-    });
     if (isStream(request.body)) pump(request.body, sent);
     else sent.end(request.body);
   }
