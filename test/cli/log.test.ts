@@ -271,6 +271,26 @@ describe('a server', () => {
   const get = (url: string, key: string) =>
     fetch(`${url}/pets?limit=1`, { headers: { Authorization: `Bearer ${key}` } });
 
+  test('logs a delay that its stop cuts with the duration that it had', async () => {
+    const server = await startCommand([...FREE, '--delay', '60000']);
+    const reply = get(server.url, 'demo-key');
+    const journal = new URL('/__mock/requests/count', server.url);
+    const countOf = async () => {
+      const reply: unknown = await (await fetch(journal, { method: 'POST' })).json();
+      return Object(reply).count;
+    };
+    await expect.poll(countOf).toBe(1);
+    await server.stop();
+    expect((await reply).status).toBe(200);
+    const [, line = ''] = server
+      .stdout()
+      .trimEnd()
+      .split('\n')
+      .filter((it) => !it.includes('control'));
+    const { duration, delay } = JSON.parse(line);
+    expect({ delay, isCut: duration < 30_000 }).toEqual({ delay: 60_000, isCut: true });
+  });
+
   test('logs each exchange after the ready line, never a whole key', async () => {
     const server = await startCommand(FREE);
     await get(server.url, 'demo-key');

@@ -42,6 +42,7 @@ export const serve: Command = async ({ terminal, ...given }) => {
     tell(`the control API requires the token ${token} (--control-token sets one)`);
   }
   await signals.first;
+  log?.flush();
   const closed = server.close().then(() => 0);
   const exitCode = await Promise.race([closed, signals.second.then(() => signals.exitCode ?? 0)]);
   log?.flush();

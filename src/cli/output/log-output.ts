@@ -4,6 +4,7 @@ import type { OnFinding } from '../../evidence/findings.ts';
 import type { Observer } from '../../evidence/journal.ts';
 import {
   type LogFormat,
+  type Logged,
   renderControlCall,
   renderDropped,
   renderFinding,
@@ -17,7 +18,10 @@ export interface Log {
   readonly observe: Observer;
   readonly onFinding: OnFinding;
   readonly onControlCall: (call: FinishedCall) => void;
-  /** Prints the lines gathered so far. */
+  /**
+   * Prints the lines gathered so far, and those of replies that are still delayed: a server that stops
+   * sends these at once.
+   */
   flush(): void;
 }
 
@@ -40,12 +44,39 @@ export function openLog({ output, style }: Terminal, format: LogFormat): Log | u
   if (format === 'off') return undefined;
   const lines = new Lines(output, (count) => renderDropped(count, format));
   const render = format === 'json' ? renderJson : renderPretty;
+  const delayed = new Set<() => void>();
   return {
-    observe: (sandbox, exchange) => lines.add(() => render(sandbox, exchange, style)),
+    observe: (sandbox, exchange) => {
+      const { delay, basis } = exchange;
+      // A deployment's reply is observed after its delay.
+      if (delay === 0 || basis.kind === 'upstream') {
+        lines.add(() => render(sandbox, exchange, style));
+        return;
+      }
+      const startedAt = performance.now();
+      const print = (): void => {
+        clearTimeout(timer);
+        delayed.delete(print);
+        const left = Math.max(0, delay - (performance.now() - startedAt));
+        lines.add(() => render(sandbox, shortened(exchange, left), style));
+      };
+      const timer = setTimeout(print, delay).unref();
+      delayed.add(print);
+    },
     onFinding: (finding) => lines.add(() => renderFinding(finding, format, style)),
     onControlCall: (call) => lines.add(() => renderControlCall(call, format, style)),
-    flush: () => lines.flush(),
+    flush: () => {
+      for (const print of delayed) print();
+      lines.flush();
+    },
   };
+}
+
+/** An exchange whose delay was cut by so many milliseconds. */
+function shortened(exchange: Logged, left: number): Logged {
+  const { number, at, method, target, operation, status, basis, fault, delay, key, why } = exchange;
+  const duration = exchange.duration - left;
+  return { number, at, method, target, operation, status, basis, fault, duration, delay, key, why };
 }
 
 /** Writes lines to a reader that may be slow or gone. */
