@@ -106,7 +106,7 @@ export class Connections {
     state.since = this.#checks;
     if (state.isLast || this.#isStopping) closeWith(socket);
     const next = state.waiting.shift();
-    if (next === undefined || socket.writableEnded) return;
+    if (next === undefined || !socket.writable) return;
     if (state.waiting.length === 0) socket.resume();
     this.#answer(state, ...next);
   }

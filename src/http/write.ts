@@ -122,8 +122,13 @@ export function endWith(response: ServerResponse, text: Chunk, encoding: 'latin1
   socket?.cork();
   response.write(text, encoding);
   socket?.uncork();
-  if (req.complete) response.end();
+  if (req.complete || !hasBody(req)) response.end();
   else endAfter(req, response);
+}
+
+/** Whether a request announces a body. Without one it is complete, but Node says so only later. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
 /**
