@@ -1,16 +1,16 @@
 import { jsonOf } from '../deployment/check-transcript.ts';
 import { type Compared, isBreak, replyDifferences } from '../deployment/reply-differences.ts';
 import { type RunningServer, startServer } from '../server.ts';
-import { type Listed, type Step, stepsOf, WAY_NAMES, type WayName } from './listed.ts';
+import { type ReplyRecipe, type Step, stepsOf, WAY_NAMES, type WayName } from './reply-recipes.ts';
 
-export interface Checked {
-  readonly listed: Listed;
+export interface CheckedRecipe {
+  readonly recipe: ReplyRecipe;
   readonly way: WayName;
   /** What is wrong with the reply. */
   readonly problem: string | undefined;
 }
 
-interface Got extends Compared {
+interface ReceivedReply extends Compared {
   readonly basis: string;
 }
 
@@ -20,20 +20,20 @@ interface Got extends Compared {
  * @param start starts the server; by default one with default settings
  */
 export async function checkReplies(
-  replies: readonly Listed[],
+  replies: readonly ReplyRecipe[],
   start: () => Promise<Pick<RunningServer, 'url' | 'close'>> = () => startServer({ port: 0 }),
-): Promise<Checked[]> {
+): Promise<CheckedRecipe[]> {
   const server = await start();
   try {
     const { origin } = new URL(server.url);
-    const checked: Checked[] = [];
-    for (const listed of replies) {
+    const checked: CheckedRecipe[] = [];
+    for (const recipe of replies) {
       for (const way of WAY_NAMES) {
-        const steps = stepsOf(listed, way, `check-${checked.length + 1}`);
-        const problem = await walk(origin, steps, (got) => problemOf(got, listed, way)).catch(
+        const steps = stepsOf(recipe, way, `check-${checked.length + 1}`);
+        const problem = await walk(origin, steps, (got) => problemOf(got, recipe, way)).catch(
           (error: unknown) => `no reply: ${String(error)}`,
         );
-        checked.push({ listed, way, problem });
+        checked.push({ recipe, way, problem });
       }
     }
     return checked;
@@ -46,7 +46,7 @@ export async function checkReplies(
 async function walk(
   origin: string,
   steps: readonly Step[],
-  judge: (got: Got) => string | undefined,
+  judge: (got: ReceivedReply) => string | undefined,
 ): Promise<string | undefined> {
   for (const [index, step] of steps.entries()) {
     let got = await send(origin, step);
@@ -57,7 +57,7 @@ async function walk(
   return undefined;
 }
 
-async function send(origin: string, { method, path, headers, body }: Step): Promise<Got> {
+async function send(origin: string, { method, path, headers, body }: Step): Promise<ReceivedReply> {
   const content = typeof body === 'number' ? Buffer.alloc(body, ' ') : (body ?? null);
   const received = await fetch(`${origin}${path}`, { method, headers, body: content });
   const { status } = received;
@@ -66,24 +66,24 @@ async function send(origin: string, { method, path, headers, body }: Step): Prom
   return { status, reply, header, json: jsonOf(reply.body), basis: header('mock-basis') ?? '' };
 }
 
-function problemOf(got: Got, listed: Listed, way: WayName): string | undefined {
+function problemOf(got: ReceivedReply, recipe: ReplyRecipe, way: WayName): string | undefined {
   const { status, basis, reply } = got;
-  if (status !== listed.status) return `got ${status} (${basis}): ${textOf(got)}`;
-  const wanted = basisOf(listed, way);
+  if (status !== recipe.status) return `got ${status} (${basis}): ${textOf(got)}`;
+  const wanted = basisOf(recipe, way);
   if (!wanted.test(basis)) return `its basis is ${basis}, not ${wanted.source}`;
-  if (listed.ground !== 'documented' && reply.body.length === 0) return 'its Error is missing';
-  const [wrong] = replyDifferences(got, listed.operation).filter(isBreak);
+  if (recipe.ground !== 'documented' && reply.body.length === 0) return 'its Error is missing';
+  const [wrong] = replyDifferences(got, recipe.operation).filter(isBreak);
   return (
     wrong && `its ${wrong.at ?? 'body'} is wrong: expected ${wrong.expected}, found ${wrong.found}`
   );
 }
 
-function textOf({ reply }: Got): string {
+function textOf({ reply }: ReceivedReply): string {
   return reply.body.toString().slice(0, 200);
 }
 
 /** The expected `Mock-Basis`. A shipped scenario may choose another option of the assumption. */
-function basisOf({ ground, way }: Listed, name: WayName): RegExp {
+function basisOf({ ground, way }: ReplyRecipe, name: WayName): RegExp {
   if (name === 'prefer') return /^forced;by="prefer"$/;
   if (name === 'scenario' && way.preset === undefined) return /^forced;by="[^"]+#1"$/;
   if (ground === 'documented') return /^documented$/;

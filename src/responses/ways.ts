@@ -2,7 +2,7 @@ import type { ASSUMPTIONS, AssumptionId, Choices } from '../contract/assumption-
 import type { OPERATIONS, OperationId } from '../contract/operations.ts';
 
 /** How a request differs from the example of its operation. */
-export interface Sent {
+export interface RequestChange {
   /** The id in the path. */
   readonly id?: string;
   readonly query?: string;
@@ -16,7 +16,7 @@ export interface Sent {
 }
 
 /** A call of the control API, with its path below `/__mock`. */
-export interface Arranged {
+export interface ControlCall {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: string;
@@ -24,14 +24,14 @@ export interface Arranged {
 
 /** How to get a reply without forcing it, and the shipped scenario that leads to it. */
 export interface Way {
-  readonly send?: Sent;
-  readonly arrange?: readonly Arranged[];
+  readonly send?: RequestChange;
+  readonly arrange?: readonly ControlCall[];
   /** Options to choose besides the reply's own ground. */
   readonly assume?: Partial<Choices>;
   readonly preset?: {
     readonly name: string;
-    readonly arrange?: readonly Arranged[];
-    readonly send?: Sent;
+    readonly arrange?: readonly ControlCall[];
+    readonly send?: RequestChange;
   };
 }
 
@@ -68,14 +68,18 @@ const INVALID = {
 } as const satisfies Record<OperationId, Way>;
 
 const UNKNOWN_PET: Way = { send: { id: UNKNOWN } };
-const SUNSET: Arranged = { method: 'PUT', path: '/clock', body: '{"now":"2030-12-06T00:00:00Z"}' };
-const LAST_ID: Arranged = {
+const SUNSET: ControlCall = {
+  method: 'PUT',
+  path: '/clock',
+  body: '{"now":"2030-12-06T00:00:00Z"}',
+};
+const LAST_ID: ControlCall = {
   method: 'POST',
   path: '/animals',
   body: '{"id":9223372036854775807,"name":"Last","categoryId":1}',
 };
 /** Puts all requests into the same second, however slow they are. */
-const FROZEN: Arranged = { method: 'PUT', path: '/clock', body: '{"frozen":true}' };
+const FROZEN: ControlCall = { method: 'PUT', path: '/clock', body: '{"frozen":true}' };
 const tooLong = (limit: number): Way => ({ send: { body: limit + 1 } });
 
 /** How to get each reply from a server with the default fixture. */
@@ -126,7 +130,7 @@ export const WAYS = {
 } as const;
 
 /** The request of each operation, unless a way says otherwise. */
-export const EXAMPLES: Readonly<Record<OperationId, Sent>> = {
+export const EXAMPLES: Readonly<Record<OperationId, RequestChange>> = {
   listPets: {},
   createPet: { body: '{"name":"Rex","categoryId":1}' },
   getPet: { id: '1' },

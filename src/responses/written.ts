@@ -1,5 +1,5 @@
 import { curlCommand } from '../curl.ts';
-import { type Listed, repeatable, type Step, titleOf, WAY_NAMES } from './listed.ts';
+import { type ReplyRecipe, repeatable, type Step, titleOf, WAY_NAMES } from './reply-recipes.ts';
 
 /** Longer bodies are not written into a file. */
 const LONGEST_WRITTEN = 65_536;
@@ -12,19 +12,19 @@ interface Walk {
   readonly steps: readonly Step[];
 }
 
-function walksOf(replies: readonly Listed[]): Walk[] {
-  return replies.flatMap((listed) =>
+function walksOf(replies: readonly ReplyRecipe[]): Walk[] {
+  return replies.flatMap((recipe) =>
     WAY_NAMES.map((way) => ({
-      title: titleOf(listed, way),
-      operation: listed.operation,
-      status: listed.status,
-      steps: repeatable(listed, way),
+      title: titleOf(recipe, way),
+      operation: recipe.operation,
+      status: recipe.status,
+      steps: repeatable(recipe, way),
     })),
   );
 }
 
 /** Lines to copy into a shell. */
-export function curlLines(replies: readonly Listed[], origin: string): string {
+export function curlLines(replies: readonly ReplyRecipe[], origin: string): string {
   const blocks = walksOf(replies).map(({ title, steps, status }) => {
     const lines = steps.map((step, index) =>
       index < steps.length - 1
@@ -47,7 +47,7 @@ function curlOf({ method, path, headers, body, times }: Step, origin: string, op
 }
 
 /** A request as it is written into a file. */
-interface Written {
+interface WrittenRequest {
   readonly name: string;
   readonly operation: string;
   readonly method: string;
@@ -59,7 +59,10 @@ interface Written {
 }
 
 /** The requests of all ways whose bodies can be written into a file, and a note on the others. */
-function writable(replies: readonly Listed[]): { requests: Written[]; note: string | undefined } {
+function writable(replies: readonly ReplyRecipe[]): {
+  requests: WrittenRequest[];
+  note: string | undefined;
+} {
   const all = walksOf(replies);
   const walks = all.filter(({ steps }) =>
     steps.every(({ body }) => typeof body !== 'number' || body <= LONGEST_WRITTEN),
@@ -69,7 +72,7 @@ function writable(replies: readonly Listed[]): { requests: Written[]; note: stri
   return { requests: walks.flatMap(requestsOf), note: left > 0 ? note : undefined };
 }
 
-function requestsOf({ title, operation, status, steps }: Walk): Written[] {
+function requestsOf({ title, operation, status, steps }: Walk): WrittenRequest[] {
   const all = steps.flatMap((step) => Array<Step>(step.times).fill(step));
   return all.map(({ method, path, headers, body }, index) => {
     const isLast = index === all.length - 1;
@@ -89,7 +92,7 @@ function requestsOf({ title, operation, status, steps }: Walk): Written[] {
 }
 
 /** An `.http` file, as the HTTP clients of JetBrains and VS Code read it. */
-export function httpFile(replies: readonly Listed[], origin: string): string {
+export function httpFile(replies: readonly ReplyRecipe[], origin: string): string {
   const { requests, note } = writable(replies);
   const texts = requests.map(({ name, method, path, headers, body }) => {
     const fields = headers.map(([field, value]) => `${field}: ${value}\n`).join('');
@@ -103,7 +106,7 @@ export function httpFile(replies: readonly Listed[], origin: string): string {
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
 
 /** A Postman collection, format 2.1, which tests each status. */
-export function postmanCollection(replies: readonly Listed[], origin: string): object {
+export function postmanCollection(replies: readonly ReplyRecipe[], origin: string): object {
   const { requests, note } = writable(replies);
   const operations = [...new Set(requests.map(({ operation }) => operation))];
   return {
@@ -119,7 +122,7 @@ export function postmanCollection(replies: readonly Listed[], origin: string): o
   };
 }
 
-function postmanItem({ name, method, path, headers, body, status }: Written): object {
+function postmanItem({ name, method, path, headers, body, status }: WrittenRequest): object {
   const test = `pm.test('gets ${status}', () => pm.response.to.have.status(${status}));`;
   return {
     name,

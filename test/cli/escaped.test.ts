@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { escaped, escapedLines, notice } from '../../src/cli/output/escaped.ts';
 import { foundIn, judge, renderEvidence } from '../../src/cli/output/evidence.ts';
 import { renderReport } from '../../src/cli/output/render-report.ts';
+import { AssumptionTracker } from '../../src/cli/sweep/assumption-tracker.ts';
 import { sweepReport } from '../../src/cli/sweep/sweep-report.ts';
 import { Tail } from '../../src/cli/sweep/tail.ts';
-import { Touched } from '../../src/cli/sweep/touched.ts';
 import { startServer } from '../../src/index.ts';
 import { asker } from '../helpers/ask.ts';
 import { runCommand } from '../helpers/command.ts';
@@ -62,7 +62,7 @@ describe('input from a client', () => {
       decided: [],
       notRun: [],
     });
-    const table = renderEvidence(seen, new Touched(), PLAIN);
+    const table = renderEvidence(seen, new AssumptionTracker(), PLAIN);
     const verdict = judge({ failOn: ['unknown-input'] }, seen);
     const swept = renderReport(result, PLAIN);
     for (const text of [table, verdict.map(notice).join(''), swept]) {

@@ -300,7 +300,7 @@ describe.concurrent('the report', () => {
     [['--require-coverage', 'documentd', '--'], 'did you mean documented?'],
     [['--require-coverage', '101%', '--'], 'a percentage from 0% to 100%'],
     [['--require-coverage', '0.8', '--'], 'a percentage from 0% to 100%'],
-    [['--jobs', '2', '--'], 'exec has no flag --jobs (sweep has)'],
+    [['--jobs', '2', '--'], 'exec has no flag --jobs, which is a flag of sweep'],
     [[], 'found "touch"'],
   ])('refuses %j before the command runs', async (asked, message) => {
     const ran = join(folder, 'ran');

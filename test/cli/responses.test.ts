@@ -10,7 +10,7 @@ import { terminalOf } from '../../src/cli/output/terminal.ts';
 import { ASSUMPTION_IDS, assumptionShape } from '../../src/contract/assumption-table.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { checkReplies } from '../../src/responses/check-replies.ts';
-import { listReplies } from '../../src/responses/listed.ts';
+import { listReplies } from '../../src/responses/reply-recipes.ts';
 import { WAYS } from '../../src/responses/ways.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { runCurlLines, runHttpFile } from '../helpers/written-replies.ts';
@@ -96,7 +96,7 @@ test.each([
   );
   const checked = await checkReplies(replies);
   const problems = checked.filter(({ problem }) => problem !== undefined);
-  expect(problems.map(({ listed, way }) => `${listed.status} ${way}`)).toEqual(failed);
+  expect(problems.map(({ recipe, way }) => `${recipe.status} ${way}`)).toEqual(failed);
 });
 
 test('a check fails if the basis differs', async () => {

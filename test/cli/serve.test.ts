@@ -156,7 +156,7 @@ describe('a usage error goes to standard error, with exit code 2 and no output',
     [['assumptions', 'cros'], {}, 'did you mean cors?'],
     [['health', '--url', 'nowhere'], {}, '--url: expected an http URL'],
     [['health', '--port', '0'], {}, '--port: expected the port of the server'],
-    [['--upstream', 'http://localhost:4010/v1'], {}, '--upstream: expected another server, found'],
+    [['--upstream', 'http://localhost:4010/v1'], {}, '--upstream points at this server: http:'],
     [['openapi', '--server-url', 'x'], {}, '--server-url: expected a URL'],
   ])('%j %j', async (args, env, message) => {
     const { code, stdout, stderr } = await runInProcess(args, env);

@@ -333,7 +333,7 @@ describe('each error names the place, the expected value and the nearest valid w
     [{ args: ['--no-port'] }, 'serve has no flag --no-port; petstore-mock --help lists its flags'],
     [
       { args: ['--json'] },
-      'serve has no flag --json (assumptions has); petstore-mock --help lists its flags',
+      'serve has no flag --json, which is a flag of assumptions; petstore-mock --help lists its flags',
     ],
     [
       { args: ['asumptions'] },

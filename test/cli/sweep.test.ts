@@ -7,6 +7,7 @@ import { planSweep, sweep as sweepCommand } from '../../src/cli/commands/sweep.t
 import { readSettings } from '../../src/cli/input/given.ts';
 import { renderReport } from '../../src/cli/output/render-report.ts';
 import { terminalOf } from '../../src/cli/output/terminal.ts';
+import { AssumptionTracker } from '../../src/cli/sweep/assumption-tracker.ts';
 import {
   newlyFound,
   type SweepResult,
@@ -14,7 +15,6 @@ import {
   type VariantRun,
 } from '../../src/cli/sweep/sweep-report.ts';
 import { Tail } from '../../src/cli/sweep/tail.ts';
-import { Touched } from '../../src/cli/sweep/touched.ts';
 import {
   ASSUMPTION_IDS,
   type AssumptionId,
@@ -144,7 +144,7 @@ describe('a sweep', () => {
     expect(stdout).toMatch(
       /^Not run because the command did not touch it .*\n {2}invalid-input, /m,
     );
-    expect(stdout).toMatch(/\n2 other options of 2 assumptions: 1 passed, 1 failed\n$/);
+    expect(stdout).toMatch(/\ntried 2 alternatives to 2 assumptions: 1 passed, 1 failed\n$/);
     const xml = readFileSync(junit, 'utf8');
     expect(xml.match(/<failure /g)).toHaveLength(1);
     expect(xml).toContain('classname="order-status-field" name="shown"');
@@ -253,7 +253,7 @@ describe.concurrent('the sweep stops', () => {
   test.each([
     [['--allow', 'conflict-bdy=empty'], 'did you mean conflict-body?'],
     [['--allow', 'conflict-body=emty'], 'did you mean empty?'],
-    [['--db', 'x.json'], 'sweep has no flag --db (serve has)'],
+    [['--db', 'x.json'], 'sweep has no flag --db, which is a flag of serve'],
     [['--jobs', '0'], '--jobs: expected an integer from 1'],
     [['--scenario', 'no-such'], 'no-such'],
   ])('with %j', async (asked, message) => {
@@ -294,7 +294,7 @@ type Request = readonly [method: string, path: string, body?: string];
 async function answersTo(
   requests: readonly Request[],
   assume: Partial<Choices>,
-  touched = new Touched(),
+  touched = new AssumptionTracker(),
 ): Promise<unknown[]> {
   // After the ship date of some orders, and after the sunset.
   const clock = Date.parse('2032-01-01T00:00:00Z');
@@ -318,7 +318,7 @@ describe('the assumptions that a run touches', () => {
     times = 1,
     assume: Partial<Choices> = {},
   ): Promise<AssumptionId[]> {
-    const touched = new Touched();
+    const touched = new AssumptionTracker();
     const server = await startServer({ port: 0, assume, observe: touched.observe });
     const headers = { Authorization: 'Bearer demo-key', 'Content-Type': 'application/json' };
     for (let call = 0; call < times; call += 1) {
@@ -351,7 +351,7 @@ describe('the assumptions that a run touches', () => {
   });
 
   test('are none without a call, and few after one', async () => {
-    expect(new Touched().assumptions).toEqual([]);
+    expect(new AssumptionTracker().assumptions).toEqual([]);
     expect(await touchedBy('/inventory')).toEqual(['json-charset', 'cors']);
   });
 
@@ -396,7 +396,7 @@ describe('the assumptions that a run touches', () => {
     [['DELETE', '/store/orders/3']],
     [['PUT', '/pets']],
   ])('include each one with an option that changes a reply to %j', async (...requests) => {
-    const touched = new Touched();
+    const touched = new AssumptionTracker();
     const before = await answersTo(requests, {}, touched);
     const decisive: string[] = [];
     for (const id of ASSUMPTION_IDS) {

@@ -69,8 +69,7 @@ describe('a server under --tls', () => {
     const { code, stderr } = await runInProcess(['--port', '0', '--tls-cert', 'nowhere.pem']);
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr:
-        'petstore-mock: the certificate cannot be used\n--tls-cert: expected --tls as well, found none\n',
+      stderr: 'petstore-mock: the certificate cannot be used\n--tls-cert requires --tls\n',
     });
     const pair = ['--tls-cert', 'nowhere.pem', '--tls-key', 'nowhere.pem'];
     const missing = await runInProcess(['--port', '0', '--tls', ...pair]);

@@ -6,7 +6,7 @@ import type { OperationId } from '../../src/contract/operations.ts';
 import type { Order } from '../../src/contract/records.ts';
 import { Coverage, coverageOf } from '../../src/evidence/coverage.ts';
 import type { CoverageReport } from '../../src/evidence/report-shapes.ts';
-import { listReplies, type Step, stepsOf } from '../../src/responses/listed.ts';
+import { listReplies, type Step, stepsOf } from '../../src/responses/reply-recipes.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { SERVICE } from '../../src/service/implementations.ts';
 import { createWorld } from '../../src/service/world.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
-import { listReplies } from '../../src/responses/listed.ts';
+import { listReplies } from '../../src/responses/reply-recipes.ts';
 import { curlLines } from '../../src/responses/written.ts';
 
 const run = promisify(execFile);

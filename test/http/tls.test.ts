@@ -141,7 +141,7 @@ describe('the certificate', () => {
   });
 
   test.each([
-    ['--tls-cert: expected --tls as well, found none', () => ({ tlsCert: 'a.pem' })],
+    ['--tls-cert requires --tls', () => ({ tlsCert: 'a.pem' })],
     [
       'HTTPS: expected both --tls-cert and --tls-key, or neither, found one',
       () => ({ tls: true, tlsKey: 'a.pem' }),

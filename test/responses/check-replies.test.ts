@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { checkReplies } from '../../src/responses/check-replies.ts';
-import { listReplies } from '../../src/responses/listed.ts';
+import { listReplies } from '../../src/responses/reply-recipes.ts';
 
 const getPet200 = listReplies().filter(
   ({ operation, status }) => operation === 'getPet' && status === 200,

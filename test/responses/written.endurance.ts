@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OPERATION_IDS } from '../../src/contract/operations.ts';
-import { type Listed, listReplies } from '../../src/responses/listed.ts';
+import { listReplies, type ReplyRecipe } from '../../src/responses/reply-recipes.ts';
 import { httpFile, postmanCollection } from '../../src/responses/written.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { toolFile } from '../helpers/tools.ts';
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-function runCollection(replies: readonly Listed[]): Promise<Summary> {
+function runCollection(replies: readonly ReplyRecipe[]): Promise<Summary> {
   // Read as from a file, so that newman gets no objects that JSON cannot hold.
   const collection: object = JSON.parse(
     JSON.stringify(postmanCollection(replies, new URL(server.url).origin)),
@@ -66,10 +66,10 @@ test('newman runs the whole collection and every assertion holds', async () => {
 });
 
 test('newman fails a collection that expects another status', async () => {
-  const [listed] = listReplies();
-  if (listed === undefined) throw new Error('Nothing is listed.');
+  const [recipe] = listReplies();
+  if (recipe === undefined) throw new Error('Nothing is listed.');
   // The request stays the one that gets a 200.
-  const { run } = await runCollection([{ ...listed, status: 404 }]);
+  const { run } = await runCollection([{ ...recipe, status: 404 }]);
   expect(run.failures.map(({ error }) => error.message)).toContain(
     'expected response to have status code 404 but got 200',
   );

@@ -7,7 +7,7 @@ import { judge, renderEvidence } from '../output/evidence.ts';
 import { renderNotice } from '../output/log.ts';
 import { openLog } from '../output/log-output.ts';
 import { noticesTerminal } from '../output/terminal.ts';
-import { Touched } from '../sweep/touched.ts';
+import { AssumptionTracker } from '../sweep/assumption-tracker.ts';
 import { type Command, EXIT_GATE_FAILED } from './command.ts';
 import { askToForward, tellReload } from './serve.ts';
 
@@ -22,12 +22,12 @@ export const exec: Command = async ({ flags, originOf, positionals: words, termi
   const writeCoverage = coverageWriter({ flags, originOf });
   const { notices, style } = noticesTerminal(terminal);
   const log = openLog({ ...terminal, output: notices, style }, flags.log ?? 'off');
-  const touched = new Touched();
+  const tracker = new AssumptionTracker();
   const tell = (text: string) => {
     notices.write(renderNotice(text, 'pretty'));
   };
   const observe = (sandbox: string, exchange: ObservedExchange) => {
-    touched.observe(sandbox, exchange);
+    tracker.observe(sandbox, exchange);
     log?.observe(sandbox, exchange);
   };
   const run = await runner.run(
@@ -39,7 +39,7 @@ export const exec: Command = async ({ flags, originOf, positionals: words, termi
   const { ending, server } = run;
   const report = { coverage: server.coverage(), findings: server.findings() };
   if (ending.kind !== 'exited') notices.write(notice(`${words[0]} ${tellEnding(ending)}`));
-  if (ending.kind !== 'not-started') notices.write(renderEvidence(report, touched, style));
+  if (ending.kind !== 'not-started') notices.write(renderEvidence(report, tracker, style));
   const problems = writeCoverage(server);
   const exitCode = exitCodeOf(ending);
   const reasons = exitCode === 0 ? judge(flags, report) : [];

@@ -1,14 +1,14 @@
 import { DEFAULT_URL } from '../../contract/default-url.ts';
 import { BASE_PATH, OPERATION_IDS } from '../../contract/operations.ts';
-import { type Checked, checkReplies } from '../../responses/check-replies.ts';
+import { type CheckedRecipe, checkReplies } from '../../responses/check-replies.ts';
 import {
-  type Listed,
   listReplies,
+  type ReplyRecipe,
   repeatable,
   type Step,
   titleOf,
   WAY_NAMES,
-} from '../../responses/listed.ts';
+} from '../../responses/reply-recipes.ts';
 import { curlLines, httpFile, postmanCollection } from '../../responses/written.ts';
 import { describe } from '../../words.ts';
 import { oneOf, refusal } from '../input/given.ts';
@@ -36,7 +36,7 @@ export const responses: Command = async ({ flags, positionals: [operation], term
   return { text, json: replies.map(entry), exitCode: 0 };
 };
 
-function repliesOf(operation: string | undefined): Listed[] {
+function repliesOf(operation: string | undefined): ReplyRecipe[] {
   const replies = listReplies();
   if (operation === undefined) return replies;
   const expected = 'an operation, as "petstore-mock responses" lists them';
@@ -50,12 +50,12 @@ function originOf(url = DEFAULT_URL): string {
   throw refusal('--server-url', `a URL that ends in ${BASE_PATH}`, describe(url));
 }
 
-function entry(listed: Listed): object {
-  const { operation, status, ground } = listed;
-  const words = waysInWords(listed);
+function entry(recipe: ReplyRecipe): object {
+  const { operation, status, ground } = recipe;
+  const words = waysInWords(recipe);
   const ways = WAY_NAMES.map((way) => [
     way,
-    { summary: words[way], requests: repeatable(listed, way).map(request) },
+    { summary: words[way], requests: repeatable(recipe, way).map(request) },
   ]);
   return { operation, status, ground, ways: Object.fromEntries(ways) };
 }
@@ -65,14 +65,14 @@ function request({ body, ...step }: Step): object {
   return { ...step, ...(typeof body === 'number' ? { bodyBytes: body } : { body }) };
 }
 
-function verdictOf({ listed, way, problem }: Checked): object {
-  const { operation, status, ground } = listed;
+function verdictOf({ recipe, way, problem }: CheckedRecipe): object {
+  const { operation, status, ground } = recipe;
   return { operation, status, ground, way, ok: problem === undefined, problem };
 }
 
-function renderChecked(checked: readonly Checked[]): string {
-  const lines = checked.map(({ listed, way, problem }) => {
-    const title = titleOf(listed, way);
+function renderChecked(checked: readonly CheckedRecipe[]): string {
+  const lines = checked.map(({ recipe, way, problem }) => {
+    const title = titleOf(recipe, way);
     return problem === undefined ? `ok      ${title}` : `failed  ${title}: ${problem}`;
   });
   const failed = checked.filter(({ problem }) => problem !== undefined).length;

@@ -1,6 +1,7 @@
 import { isLoopbackName } from '../../control/loopback.ts';
 import { Signals } from '../child/signals.ts';
-import { refusal, type Settings } from '../input/given.ts';
+import { UsageError } from '../failures.ts';
+import type { Settings } from '../input/given.ts';
 import { serveSettings } from '../input/settings.ts';
 import { renderBanner } from '../output/banner.ts';
 import { renderNotice } from '../output/log.ts';
@@ -54,7 +55,7 @@ export const serve: Command = async ({ terminal, ...given }) => {
 /** A server in front of itself would pass each request on until it runs out of connections. */
 function refuseItself({ flags: { upstream }, originOf }: Settings, port: number): void {
   if (upstream?.port !== String(port) || !isLoopbackName(upstream.hostname)) return;
-  throw refusal(originOf('upstream'), 'another server', `this server's own address, ${upstream}`);
+  throw new UsageError(`${originOf('upstream')} points at this server: ${upstream}`);
 }
 
 /** Asks before clients' requests go to another machine. */

@@ -16,6 +16,7 @@ import { renderNotice } from '../output/log.ts';
 import { indented, renderReport } from '../output/render-report.ts';
 import { progressOn } from '../output/terminal.ts';
 import { writeReports } from '../output/write-report.ts';
+import { AssumptionTracker } from '../sweep/assumption-tracker.ts';
 import {
   nameOf,
   newlyFound,
@@ -25,7 +26,6 @@ import {
   withVerdict,
 } from '../sweep/sweep-report.ts';
 import { Tail } from '../sweep/tail.ts';
-import { Touched } from '../sweep/touched.ts';
 import { type Command, EXIT_GATE_FAILED } from './command.ts';
 
 /** Lines of output shown of a failed run. */
@@ -51,8 +51,8 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
     notices.write(renderNotice(message, 'pretty'));
   });
   progress('running the command as it is');
-  const touched = new Touched();
-  const baseline = await run({ observe: touched.observe });
+  const tracker = new AssumptionTracker();
+  const baseline = await run({ observe: tracker.observe });
   progress('');
   if (baseline === undefined) return { exitCode: runner.signals.exitCode ?? 1 };
   if (exitCodeOf(baseline.ending) !== 0) {
@@ -62,7 +62,7 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
   const { assume } = runner.settings;
   const scenarios = (await runner.files())?.scenarios ?? [];
   const decided: Partial<Choices> = Object.assign({}, ...scenarios.map((it) => it.assume));
-  const plan = planSweep(assume, decided, flags.all ? ASSUMPTION_IDS : touched.assumptions);
+  const plan = planSweep(assume, decided, flags.all ? ASSUMPTION_IDS : tracker.assumptions);
   const timeout = Math.max(LEAST_PATIENCE, Math.ceil(baseline.seconds * PATIENCE) * 1000);
   const judged = async (variant: Variant): Promise<VariantRun | undefined> => {
     const options = { assume: { ...assume, [variant.assumption]: variant.option } };
@@ -80,7 +80,7 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
   };
   const report = sweepReport(result);
   writeReports(report, flags);
-  if (touched.calls === 0) notices.write(notice(`the command made no call. ${NEVER_CALLED}`));
+  if (tracker.calls === 0) notices.write(notice(`the command made no call. ${NEVER_CALLED}`));
   const failed = withVerdict('failed', result).length > 0;
   const exitCode = runner.signals.exitCode ?? (failed ? EXIT_GATE_FAILED : 0);
   return { text: renderReport(report, terminal.style), json: report.document, exitCode };

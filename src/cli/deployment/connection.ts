@@ -41,7 +41,7 @@ export async function workWith<T>(
 /** The key that a deployment is called with. */
 export function keyOf({ flags, originOf }: Settings): string {
   const [key, ...others] = flags.key ?? [];
-  if (key === undefined) throw refusal(originOf('key'), 'the API key of the deployment', 'nothing');
+  if (key === undefined) throw new UsageError(`${originOf('key')} is required`);
   if (others.length === 0) return key;
   throw new UsageError(`${originOf('key')} can be given only once for a deployment`);
 }

@@ -37,7 +37,7 @@ export async function readCommandLine(
   width: number,
 ): Promise<Invocation | string> {
   if (ownWords(words).some((word) => EXPLAINS.test(word))) {
-    // The help and completion of yargs are large, and a server starts without them.
+    // yargs takes 60 ms to load, as much as Node itself; its parser alone takes a few.
     const { explanation } = await import('./explanation.ts');
     const text = await explanation(words, width);
     if (text !== '') return text;
@@ -115,7 +115,7 @@ function unknownFlag(command: CommandName, name: string): UsageError {
 
 function hint(command: CommandName, spelling: string): string {
   const foreign = flagSpelled(spelling);
-  if (foreign !== undefined) return ` (${flagShape(foreign).commands[0]} has)`;
+  if (foreign !== undefined) return `, which is a flag of ${flagShape(foreign).commands[0]}`;
   const known = flagsOf(command).map(spellingOf);
   const initial = known.find((it) => spelling.length === 1 && it.startsWith(spelling));
   const switches = known.filter((it) => isSwitch(it) && !it.startsWith('no-'));

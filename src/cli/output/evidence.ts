@@ -2,7 +2,7 @@ import type { FindingsReport } from '../../evidence/findings.ts';
 import { type Evidence, findingKinds } from '../../report/coverage-report.ts';
 import { counted } from '../../words.ts';
 import type { Flags } from '../flags.ts';
-import type { Touched } from '../sweep/touched.ts';
+import type { AssumptionTracker } from '../sweep/assumption-tracker.ts';
 import { escaped } from './escaped.ts';
 import { renderTable } from './table.ts';
 import { bold, type Style } from './terminal.ts';
@@ -35,7 +35,7 @@ export function tellFound({ count, example }: Found): string {
 /** What a command was shown of the service, and what it did wrong. */
 export function renderEvidence(
   { coverage, findings }: Evidence,
-  { calls, assumptions }: Touched,
+  { calls, assumptions }: AssumptionTracker,
   style: Style,
 ): string {
   const { shown, total, percent } = coverage.totals.documented;

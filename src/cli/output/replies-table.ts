@@ -1,11 +1,11 @@
 import { OPERATION_IDS, operationShape } from '../../contract/operations.ts';
 import {
-  type Listed,
+  type ReplyRecipe,
   type Step,
   stepsOf,
   WAY_NAMES,
   type WayName,
-} from '../../responses/listed.ts';
+} from '../../responses/reply-recipes.ts';
 import { renderTable } from './table.ts';
 import { bold, type Style } from './terminal.ts';
 
@@ -13,7 +13,7 @@ const STATUS_COLUMN = 6;
 const WAY_COLUMN = 8;
 
 /** Every reply and the ways to get it, grouped by operation. */
-export function renderReplies(replies: readonly Listed[], style: Style): string {
+export function renderReplies(replies: readonly ReplyRecipe[], style: Style): string {
   const layout = { width: style.width, columns: [STATUS_COLUMN, WAY_COLUMN] };
   const tables = OPERATION_IDS.flatMap((id) => {
     const rows = replies.filter(({ operation }) => operation === id).flatMap(rowsOf);
@@ -25,19 +25,19 @@ export function renderReplies(replies: readonly Listed[], style: Style): string 
   return `${tables.join('\n')}\n${more}`;
 }
 
-function rowsOf(listed: Listed): string[][] {
-  const ways = waysInWords(listed);
-  return [[`${listed.status}`, '', listed.ground], ...WAY_NAMES.map((way) => ['', way, ways[way]])];
+function rowsOf(recipe: ReplyRecipe): string[][] {
+  const ways = waysInWords(recipe);
+  return [[`${recipe.status}`, '', recipe.ground], ...WAY_NAMES.map((way) => ['', way, ways[way]])];
 }
 
 /** The ways to get a reply, one line each. */
-export function waysInWords(listed: Listed): Readonly<Record<WayName, string>> {
-  const { operation, status, way, assume } = listed;
+export function waysInWords(recipe: ReplyRecipe): Readonly<Record<WayName, string>> {
+  const { operation, status, way, assume } = recipe;
   const flags = Object.entries(assume).map(([id, option]) => `--assume ${id}=${option}`);
   // Flags replace the first step, which chooses assumptions or a scenario.
   const { preset } = way;
-  const [, ...afterScenario] = stepsOf(listed, 'scenario').map(inWords);
-  const afterFlags = stepsOf({ ...listed, assume: {} }, 'state').map(inWords);
+  const [, ...afterScenario] = stepsOf(recipe, 'scenario').map(inWords);
+  const afterFlags = stepsOf({ ...recipe, assume: {} }, 'state').map(inWords);
   return {
     state: [...flags, ...afterFlags].join('; '),
     scenario:

@@ -21,7 +21,7 @@ export interface VariantRun extends Variant {
   readonly lastLines: readonly string[];
   /** The kinds of findings that the baseline did not have. */
   readonly findings: readonly Found[];
-  /** Whether it failed beside other runs and passed alone. */
+  /** Whether it failed in parallel and passed alone. */
   readonly passedAlone: boolean;
 }
 
@@ -67,9 +67,7 @@ export function newlyFound(found: readonly Found[], first: readonly Found[]): re
 function notesOf({ findings, passedAlone }: VariantRun): string[] {
   return [
     ...findings.map((found) => `found ${found.code}: ${tellFound(found)}`),
-    ...(passedAlone
-      ? ['failed beside other runs but passed alone (--jobs 1 runs one at a time)']
-      : []),
+    ...(passedAlone ? ['failed in parallel, passed alone (--jobs 1 runs one at a time)'] : []),
   ];
 }
 
@@ -85,7 +83,7 @@ function summaryOf(report: SweepResult): string {
   );
   const assumptions = new Set(runs.map(({ assumption }) => assumption)).size;
   return [
-    `${counted(runs.length, 'other option')} of ${counted(assumptions, 'assumption')}: ${passed} passed`,
+    `tried ${counted(runs.length, 'alternative')} to ${counted(assumptions, 'assumption')}: ${passed} passed`,
     ...(failed || !allowed ? [`${failed} failed`] : []),
     ...(allowed ? [`${allowed} failed as allowed`] : []),
     ...(notRun.length > 0 ? [`${notRun.length} not run`] : []),

@@ -42,7 +42,7 @@ export async function loadCertificate(
   const files = { '--tls-cert': tlsCert, '--tls-key': tlsKey, '--tls-write': tlsWrite };
   const [flag] = Object.entries(files).find(([, file]) => file !== undefined) ?? [];
   if (!tls) {
-    if (flag !== undefined) refuse(flag, '--tls as well', 'none');
+    if (flag !== undefined) throw new CertificateError(`${flag} requires --tls`);
     return undefined;
   }
   const certificate = await certificateOf(tlsCert, tlsKey, host);

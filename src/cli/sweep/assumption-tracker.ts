@@ -3,7 +3,7 @@ import type { OperationId } from '../../contract/operations.ts';
 import type { Observer } from '../../evidence/journal.ts';
 
 /** Which assumptions could have changed what a run was shown. */
-export class Touched {
+export class AssumptionTracker {
   readonly #signs = new Set<string>();
   #calls = 0;
 

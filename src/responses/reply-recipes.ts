@@ -5,13 +5,20 @@ import {
   type OperationId,
   operationShape,
 } from '../contract/operations.ts';
-import { type Arranged, EXAMPLES, type Sent, WAYS, type Way, type WayTable } from './ways.ts';
+import {
+  type ControlCall,
+  EXAMPLES,
+  type RequestChange,
+  WAYS,
+  type Way,
+  type WayTable,
+} from './ways.ts';
 
 export const WAY_NAMES = ['state', 'scenario', 'prefer'] as const;
 export type WayName = (typeof WAY_NAMES)[number];
 
 /** A documented or assumed reply, and how to get it. */
-export interface Listed {
+export interface ReplyRecipe {
   readonly operation: OperationId;
   readonly status: number;
   /** `documented`, or an option of an assumption such as `unknown-pet=404`. */
@@ -32,42 +39,42 @@ export interface Step {
 }
 
 /** Every documented reply, then every assumed one, operation by operation. */
-export function listReplies(ways: WayTable = WAYS): Listed[] {
+export function listReplies(ways: WayTable = WAYS): ReplyRecipe[] {
   return OPERATION_IDS.flatMap((operation) => {
     const documented = Object.keys(operationShape(operation).replies).map(Number);
     const added = ADDED_REPLIES.filter((it) => it.operation === operation);
     return [
       ...documented.map((status) => {
         const way = ways.documented[operation][status];
-        return listed(operation, status, 'documented', {}, way);
+        return recipe(operation, status, 'documented', {}, way);
       }),
       ...added.map(({ status, assumption, option, ground }) => {
         const own = optionNames(assumption)[0] === option ? {} : { [assumption]: option };
-        return listed(operation, status, ground, own, ways.assumed[ground]?.(operation));
+        return recipe(operation, status, ground, own, ways.assumed[ground]?.(operation));
       }),
     ];
   });
 }
 
-function listed(
+function recipe(
   operation: OperationId,
   status: number,
   ground: string,
   own: Readonly<Record<string, string>>,
   way: Way | undefined,
-): Listed {
+): ReplyRecipe {
   if (way === undefined) throw new Error(`There is no way to ${operation} ${status} (${ground}).`);
   return { operation, status, ground, assume: { ...own, ...way.assume }, way };
 }
 
 /** The requests of one way, in a sandbox as it starts. The last one gets the reply. */
 export function stepsOf(
-  { operation, status, assume, way }: Listed,
+  { operation, status, assume, way }: ReplyRecipe,
   name: WayName,
   sandbox?: string,
 ): Step[] {
   const prefix = sandbox === undefined ? '' : `/~${sandbox}`;
-  const control = ({ method, path, body }: Arranged): Step => ({
+  const control = ({ method, path, body }: ControlCall): Step => ({
     method,
     path: `${prefix}/__mock${path}`,
     headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
@@ -98,7 +105,7 @@ export function stepsOf(
 function callOf(
   operation: OperationId,
   prefix: string,
-  sent: Sent = {},
+  sent: RequestChange = {},
   more: Readonly<Record<string, string>> = {},
 ): Step {
   const { method, path } = operationShape(operation);
@@ -119,20 +126,20 @@ function callOf(
 }
 
 /** The title of a way where it is written out. */
-export function titleOf({ operation, status, ground }: Listed, way: WayName): string {
+export function titleOf({ operation, status, ground }: ReplyRecipe, way: WayName): string {
   const by = { state: 'by real state', scenario: 'by scenario', prefer: 'by Prefer' }[way];
   return `${operation} ${status} (${ground}), ${by}`;
 }
 
 /** The requests of a way, which can be repeated: one that changes something resets its own sandbox. */
-export function repeatable(listed: Listed, way: WayName): Step[] {
-  const steps = stepsOf(listed, way);
+export function repeatable(recipe: ReplyRecipe, way: WayName): Step[] {
+  const steps = stepsOf(recipe, way);
   const changes =
     steps.length > 1 || steps.some(({ method, times }) => method !== 'GET' || times > 1);
   if (!changes || way === 'prefer') return steps;
-  const { operation, status, ground } = listed;
+  const { operation, status, ground } = recipe;
   const sandbox = `${operation}-${status}-${ground.replaceAll(/[^\w-]/g, '-')}-${way}`.slice(0, 64);
   const path = `/~${sandbox}/__mock/reset`;
   const reset = { method: 'POST', path, headers: {}, body: undefined, times: 1 };
-  return [reset, ...stepsOf(listed, way, sandbox)];
+  return [reset, ...stepsOf(recipe, way, sandbox)];
 }
