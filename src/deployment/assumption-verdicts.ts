@@ -1,4 +1,5 @@
 import { ASSUMPTION_IDS, type AssumptionId } from '../contract/assumption-table.ts';
+import type { Checked } from '../scenario/checked-shape.ts';
 import { listed } from '../words.ts';
 import type { CheckTranscript, ProbeReply } from './check-transcript.ts';
 import { PROBES } from './probe-table.ts';
@@ -6,14 +7,7 @@ import { isBreak, replyDifferences } from './reply-differences.ts';
 import type { RequestName } from './request-names.ts';
 
 /** What a check found out about an assumption. */
-export interface AssumptionVerdict {
-  readonly id: AssumptionId;
-  readonly verdict: 'settled' | 'none-of-the-options' | 'open';
-  /** Defined if it is settled. */
-  readonly option?: string;
-  /** The exchanges that show it, what was check instead, or what is needed. */
-  readonly why?: string;
-}
+export type AssumptionVerdict = Checked['assumptions'][number];
 
 /** Judges every assumption by the replies to a check. */
 export function assumptionVerdicts(check: CheckTranscript): AssumptionVerdict[] {

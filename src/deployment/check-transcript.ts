@@ -6,7 +6,7 @@ import { describe, listed } from '../words.ts';
 import { type DeploymentReply, type DeploymentRequest, headerOf } from './deployment-client.ts';
 import { describeBody } from './describe-body.ts';
 import { idIn, idsOf, isDouble, type JsonRecord } from './record-ids.ts';
-import type { Difference } from './reply-differences.ts';
+import type { Deviation } from './reply-differences.ts';
 import type { RequestName } from './request-names.ts';
 
 /** What the user said about the orders of the deployment. */
@@ -34,10 +34,7 @@ export interface Effect {
 }
 
 /** How a reply breaks a rule of the document that is not about the shape of its records. */
-export type DocumentRule = (
-  reply: ProbeReply,
-  check: CheckTranscript,
-) => readonly Omit<Difference, 'exchange'>[];
+export type DocumentRule = (reply: ProbeReply, check: CheckTranscript) => readonly Deviation[];
 
 /** A request of a check: what it sends, what it needs, and what the document says of its reply. */
 export interface CheckRequest {

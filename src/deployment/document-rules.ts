@@ -3,15 +3,13 @@ import { describe } from '../words.ts';
 import type { CheckTranscript, DocumentRule, ProbeReply } from './check-transcript.ts';
 import { cancelled } from './probes/order-probes.ts';
 import { idIn, idsOf, isDouble, type JsonRecord, withId } from './record-ids.ts';
-import type { Difference } from './reply-differences.ts';
-
-type Broken = Omit<Difference, 'exchange'>;
+import type { Deviation } from './reply-differences.ts';
 
 const [LIMIT] = OPERATIONS.listPets.parameters;
 
-const KEPT: readonly Broken[] = [];
+const KEPT: readonly Deviation[] = [];
 
-function wrong(at: string, expected: string, found: string): Broken[] {
+function wrong(at: string, expected: string, found: string): Deviation[] {
   return [{ where: 'value', at, expected, found }];
 }
 
@@ -21,7 +19,7 @@ function unlike(
   expected: JsonRecord | undefined,
   fields = Object.keys(expected ?? {}),
   at = '$',
-): readonly Broken[] {
+): readonly Deviation[] {
   if (found === undefined) return KEPT;
   return fields
     .filter((field) => String(found[field] ?? '') !== String(expected?.[field] ?? ''))

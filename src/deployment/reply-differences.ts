@@ -12,27 +12,29 @@ import type { DeploymentReply } from './deployment-client.ts';
 import { describeBody } from './describe-body.ts';
 import type { JsonRecord } from './record-ids.ts';
 
-/** Something about a reply that differs from the document. */
-export interface Difference {
+/** Something about a reply that differs from the document, and the request that got it. */
+export interface Difference extends Deviation {
+  /** The request, and the status of its reply. */
+  readonly exchange: string;
+}
+
+/** Something that differs from the document. */
+export interface Deviation {
   /** `new value`: the document neither lists nor excludes it. */
   readonly where: 'status' | 'header' | 'body' | 'field' | 'type' | 'value' | 'new value';
   /** A header, or a place in the body: `$[].id` is the id of any record of a list. */
   readonly at?: string;
   readonly expected: string;
   readonly found: string;
-  /** The request that got it, and its status. */
-  readonly exchange: string;
 }
 
-type Found = Omit<Difference, 'exchange'>;
-
 /** Whether a difference breaks the document. */
-export function isBreak({ where }: Difference): boolean {
+export function isBreak({ where }: Deviation): boolean {
   return where !== 'new value';
 }
 
 /** The parts of a reply that are compared. */
-export interface Compared {
+export interface JudgedReply {
   readonly status: number;
   readonly reply: Pick<DeploymentReply, 'headers' | 'body'>;
   /** Undefined if the body is empty or not JSON. */
@@ -42,7 +44,7 @@ export interface Compared {
 }
 
 /** Compares a reply with what the document says of its status, or of errors. */
-export function replyDifferences(exchange: Compared, operation: OperationId): Difference[] {
+export function replyDifferences(exchange: JudgedReply, operation: OperationId): Difference[] {
   const { status, reply } = exchange;
   const replies: Readonly<Record<number, DocumentedReply>> = operationShape(operation).replies;
   const documented = replies[status] ?? (status >= 400 ? UNDOCUMENTED_ERROR : undefined);
@@ -58,7 +60,11 @@ const UNDOCUMENTED_ERROR: DocumentedReply = { description: '', body: { record: '
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 
-function bodyDifferences(exchange: Compared, { body }: DocumentedReply, isEmpty: boolean): Found[] {
+function bodyDifferences(
+  exchange: JudgedReply,
+  { body }: DocumentedReply,
+  isEmpty: boolean,
+): Deviation[] {
   const { reply, json, status } = exchange;
   if (body === undefined) {
     // A client of Node reads no body after a 204, whatever its length.
@@ -66,7 +72,7 @@ function bodyDifferences(exchange: Compared, { body }: DocumentedReply, isEmpty:
     return size === 0 ? [] : [{ where: 'body', expected: 'no body', found: `${size} bytes` }];
   }
   if (isEmpty) return [{ where: 'body', expected: expectedBody(body), found: 'no body' }];
-  const found: Found[] = [];
+  const found: Deviation[] = [];
   const mediaType = exchange.header('content-type');
   if (mediaType === undefined || !JSON_TYPE.test(mediaType)) {
     const [at, expected] = ['Content-Type', 'application/json'];
@@ -93,7 +99,7 @@ function expectedBody({ record, list }: NonNullable<DocumentedReply['body']>): s
   return list ? `an array of ${record} objects` : `one ${record} object`;
 }
 
-function errorDifferences({ status }: JsonRecord, expected: number): Found[] {
+function errorDifferences({ status }: JsonRecord, expected: number): Deviation[] {
   if (typeof status !== 'number' || status === expected) return [];
   return [{ where: 'value', at: '$.status', expected: String(expected), found: String(status) }];
 }
@@ -110,16 +116,16 @@ const ASSUMED_MEMBERS: Partial<Record<RecordName, Fields>> = {
   },
 };
 
-const NO_DIFFERENCES: readonly Found[] = [];
+const NO_DIFFERENCES: readonly Deviation[] = [];
 
-function recordDifferences(name: RecordName, value: unknown, at: string): readonly Found[] {
+function recordDifferences(name: RecordName, value: unknown, at: string): readonly Deviation[] {
   if (!isObject(value)) {
     return [{ where: 'type', at, expected: `one ${name} object`, found: describe(value) }];
   }
   const documented: Fields = RECORDS[name];
   if (conforms(value, documented)) return NO_DIFFERENCES;
   const fields: Fields = { ...documented, ...ASSUMED_MEMBERS[name] };
-  const found: Found[] = [];
+  const found: Deviation[] = [];
   for (const [field, { type, required, seen }] of Object.entries(fields)) {
     const { expected, read } = FIELD_TYPES[type];
     const place = { at: `${at}.${field}`, expected };
@@ -161,8 +167,8 @@ function isNew(value: string, seen: readonly string[]): boolean {
 }
 
 /** Keeps the first of several differences of the same kind. */
-function withoutRepeats(found: readonly Found[]): Found[] {
-  const kept = new Map<string, Found>();
+function withoutRepeats(found: readonly Deviation[]): Deviation[] {
+  const kept = new Map<string, Deviation>();
   for (const it of found) {
     const kind = `${it.where} ${it.at} ${it.expected} ${it.where === 'field' || it.where === 'new value' ? it.found : ''}`;
     if (!kept.has(kind)) kept.set(kind, it);

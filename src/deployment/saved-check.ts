@@ -1,4 +1,4 @@
-import { type Choices, isAssumptionId } from '../contract/assumption-table.ts';
+import type { Choices } from '../contract/assumption-table.ts';
 import { isObject } from '../contract/records.ts';
 import type { Checked } from '../scenario/checked-shape.ts';
 import type { CheckReport } from './check-report.ts';
@@ -61,37 +61,13 @@ export function changesSince(
   report: CheckReport,
   allowUnsettled: boolean,
 ): CheckChange[] {
-  return subjectsOf(report).flatMap(({ subject, verdict, isSettled, why }) => {
+  const verdicts = verdictsIn({ ...report }) ?? [];
+  return verdicts.flatMap(({ subject, verdict: after, isSettled, why }) => {
     const before = earlier.get(subject);
-    if (before === undefined || before === verdict) return [];
-    if (isSettled) return [{ subject, before, after: verdict, fails: true }];
-    const reason = why === undefined ? {} : { why };
-    return [{ subject, before, after: verdict, ...reason, fails: !allowUnsettled }];
+    if (before === undefined || before === after) return [];
+    const reason = isSettled || why === undefined ? {} : { why };
+    return [{ subject, before, after, ...reason, fails: isSettled || !allowUnsettled }];
   });
-}
-
-interface Subject {
-  readonly subject: string;
-  readonly verdict: string;
-  readonly isSettled: boolean;
-  readonly why: string | undefined;
-}
-
-function subjectsOf({ assumptions, replies }: CheckReport): Subject[] {
-  return [
-    ...assumptions.map(({ id, verdict, option, why }) => ({
-      subject: id,
-      verdict: option ?? verdict.replaceAll('-', ' '),
-      isSettled: verdict !== 'open',
-      why,
-    })),
-    ...replies.map(({ operation, status, verdict, why }) => ({
-      subject: `${operation} ${status}`,
-      verdict: verdict.replaceAll('-', ' '),
-      isSettled: verdict !== 'not-tried',
-      why,
-    })),
-  ];
 }
 
 /** The verdicts of a check by subject, except open ones. */
@@ -107,16 +83,19 @@ export function earlierCheck(saved: unknown): EarlierCheck | undefined {
   if (isObject(saved.assume)) {
     return new Map(Object.entries(saved.assume).map(([id, option]) => [id, String(option)]));
   }
-  const { assumptions, replies } = saved;
+  const settled = verdictsIn(saved)?.filter(({ isSettled }) => isSettled);
+  return settled && new Map(settled.map(({ subject, verdict }) => [subject, verdict]));
+}
+
+/** The verdicts in a report, which may have been read from a file. */
+function verdictsIn({ assumptions, replies }: Readonly<Record<string, unknown>>) {
   if (!Array.isArray(assumptions) || !Array.isArray(replies)) return undefined;
-  const verdicts = new Map<string, string>();
-  for (const it of assumptions.filter(isObject)) {
-    if (typeof it.id !== 'string' || !isAssumptionId(it.id) || it.verdict === 'open') continue;
-    verdicts.set(it.id, it.verdict === 'settled' ? String(it.option) : 'none of the options');
-  }
-  for (const it of replies.filter(isObject)) {
-    if (it.verdict === 'not-tried') continue;
-    verdicts.set(`${it.operation} ${it.status}`, String(it.verdict).replaceAll('-', ' '));
-  }
-  return verdicts;
+  return [...assumptions, ...replies]
+    .filter(isObject)
+    .map(({ id, operation, status, verdict, option, why }) => ({
+      subject: String(id ?? `${operation} ${status}`),
+      verdict: String(option ?? String(verdict).replaceAll('-', ' ')),
+      isSettled: verdict !== 'open' && verdict !== 'not-tried',
+      why: typeof why === 'string' ? why : undefined,
+    }));
 }

@@ -1,5 +1,5 @@
 import { jsonOf } from '../deployment/check-transcript.ts';
-import { type Compared, isBreak, replyDifferences } from '../deployment/reply-differences.ts';
+import { isBreak, type JudgedReply, replyDifferences } from '../deployment/reply-differences.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { type ReplyRecipe, type Step, stepsOf, WAY_NAMES, type WayName } from './reply-recipes.ts';
 
@@ -10,7 +10,7 @@ export interface CheckedRecipe {
   readonly problem: string | undefined;
 }
 
-interface ReceivedReply extends Compared {
+interface ReceivedReply extends JudgedReply {
   readonly basis: string;
 }
 

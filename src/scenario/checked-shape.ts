@@ -35,10 +35,11 @@ export type Checked = ValueOf<typeof CHECKED>;
 /** The verdict of a check about one assumption. */
 export const ASSUMPTION_VERDICT = object({ ...OF_DEPLOYMENT, ...VERDICT });
 
-export type AssumptionVerdict = ValueOf<typeof ASSUMPTION_VERDICT>;
-
 /** What a check found out about an assumption; undefined if it says nothing. */
-export function verdictOn(id: string, checked: Checked | undefined): AssumptionVerdict | undefined {
+export function verdictOn(
+  id: string,
+  checked: Checked | undefined,
+): ValueOf<typeof ASSUMPTION_VERDICT> | undefined {
   const found = checked?.assumptions.find((it) => it.id === id);
   if (checked === undefined || found === undefined) return undefined;
   const { deployment, at } = checked;

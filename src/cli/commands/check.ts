@@ -37,17 +37,17 @@ export const check: Command = async ({ positionals: [url], terminal, ...settings
   const told = `up to ${counted(requests, 'request')}, ${changing}, and repeats of reads that fail or show no effect`;
   await askConsent(client.url, told, flags.yes, terminal);
   const keys = [keyOf(settings), ...(flags.readOnlyKey ?? []), ...(flags.invalidKey ?? [])];
-  const seen = await workWith(client, 'check', keys, terminal, (progress) =>
+  const transcript = await workWith(client, 'check', keys, terminal, (progress) =>
     runCheck(client, options, (text, share) => progress(`${Math.floor(share * 100)}% ${text}`)),
   );
-  const report = checkReport(seen, keys);
+  const report = checkReport(transcript, keys);
   const changes = earlier && changesSince(earlier, report, flags.allowUnsettled ?? false);
   const { href } = client.url;
   const result = reportOfCheck({ url: href, report, changes });
   writeReports(result, flags);
   if (flags.json) for (const it of changes ?? []) terminal.notices.write(notice(changeText(it)));
   if (flags.save !== undefined) {
-    writeReport('--save', flags.save, jsonText(savedConfig(report, seen, href)));
+    writeReport('--save', flags.save, jsonText(savedConfig(report, transcript, href)));
   }
   const failed = isBroken(report) || changes?.some(({ fails }) => fails) === true;
   const exitCode = failed ? EXIT_GATE_FAILED : 0;

@@ -98,7 +98,11 @@ export function changeText({ subject, before, after, why }: CheckChange): string
   return `${subject}: ${before} before, ${after} now${reason}`;
 }
 
-const TONES: Readonly<Record<string, Tone>> = {
+type Verdict = (AssumptionVerdict | ReplyVerdict)['verdict'];
+
+const TONES: Readonly<Record<Verdict, Tone | undefined>> = {
+  settled: undefined,
+  'as-documented': undefined,
   open: 'grey',
   'not-tried': 'grey',
   'none-of-the-options': 'yellow',
@@ -106,11 +110,11 @@ const TONES: Readonly<Record<string, Tone>> = {
 };
 
 /** A verdict in words. */
-function verdictText(verdict: string): string {
+function verdictText(verdict: Verdict): string {
   return verdict.replaceAll('-', ' ');
 }
 
-function toneOf(verdict: string) {
+function toneOf(verdict: Verdict) {
   const tone = TONES[verdict];
   return { tonedCell: 1, ...(tone !== undefined && { tone }) };
 }
@@ -159,7 +163,7 @@ function differenceText({ where, at, expected, found, exchange }: Difference): s
   return `${exchange}: ${place}: expected ${expected}, found ${found}`;
 }
 
-function count(list: readonly { verdict: string }[], wanted: string): number {
+function count<V extends Verdict>(list: readonly { verdict: V }[], wanted: V): number {
   return list.filter(({ verdict }) => verdict === wanted).length;
 }
 

@@ -3,16 +3,17 @@ import { isObject } from '../../contract/records.ts';
 import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
 import { idIn, idsOf, type JsonRecord, withId } from '../record-ids.ts';
 import { clockOf } from './animal-probes.ts';
-import type { Look, Probes } from './probe-shape.ts';
+import { type Look, type Probes, without } from './probe-shape.ts';
 
 /** What settles each assumption about orders. */
 export const ORDER_PROBES: Probes<keyof typeof ORDERS> = {
   'order-status-field': {
     requests: ['orders'],
-    obstacle: (check) =>
-      idsOf(orders(check)).length === 0
-        ? (check.whyNoList('orders') ?? 'GET /store/orders lists no order with an id')
-        : undefined,
+    obstacle: without(
+      (check) => idsOf(orders(check)),
+      'GET /store/orders lists no order with an id',
+      'orders',
+    ),
     options: {
       hidden: (check) => orders(check).every((order) => order.status === undefined),
       shown: (check) => orders(check).some((order) => typeof order.status === 'string'),
@@ -76,11 +77,12 @@ export const ORDER_PROBES: Probes<keyof typeof ORDERS> = {
   },
   'cancel-restocks': {
     requests: ['cancel', 'inventoryCancelled'],
-    obstacle: (check) =>
-      restocks(check).length === 0
-        ? (check.whyNoList('orders', 'inventoryCancelled') ??
-          'no order was cancelled that has a petId, a quantity and an inventory entry')
-        : undefined,
+    obstacle: without(
+      restocks,
+      'no order was cancelled that has a petId, a quantity and an inventory entry',
+      'orders',
+      'inventoryCancelled',
+    ),
     options: {
       no: (check) => restocks(check).every(({ before, after }) => after === before),
       yes: (check) => restocks(check).every(({ before, after, added }) => after === before + added),

@@ -52,7 +52,28 @@ export function all(...looks: readonly Look<boolean>[]): Look<boolean> {
   return (check) => looks.every((look) => look(check));
 }
 
-/** Every text of a list, or every value, matches a pattern. */
-export function every(list: Look<readonly (string | undefined)[]>, pattern: RegExp): Look<boolean> {
-  return (check) => list(check).every((text) => pattern.test(text ?? ''));
+/** Every text matches a pattern. */
+export function every(
+  texts: Look<readonly (string | undefined)[]>,
+  pattern: RegExp,
+): Look<boolean> {
+  return (check) => texts(check).every((text) => pattern.test(text ?? ''));
+}
+
+/**
+ * An obstacle: there is nothing to judge by.
+ *
+ * @param why the reason if the replies to these requests are lists
+ */
+export function without(
+  samples: Look<readonly unknown[]>,
+  why: string,
+  ...lists: readonly RequestName[]
+): Look<string | undefined> {
+  return (check) => (samples(check).length === 0 ? (check.whyNoList(...lists) ?? why) : undefined);
+}
+
+/** A sample of different values, for a message. */
+export function some(values: readonly unknown[], most = values.length): string {
+  return [...new Set(values)].slice(0, most).join(', ');
 }

@@ -7,7 +7,7 @@ import { secondsToWait } from '../deployment-client.ts';
 import { describeBody } from '../describe-body.ts';
 import { idIn, type JsonRecord } from '../record-ids.ts';
 import type { RequestName } from '../request-names.ts';
-import { accepted, every, type Probes, status } from './probe-shape.ts';
+import { accepted, every, type Probes, some, status, without } from './probe-shape.ts';
 
 /** What settles each assumption about keys, errors and the wire format. */
 export const WIRE_PROBES: Probes<keyof typeof WIRE> = {
@@ -39,7 +39,7 @@ export const WIRE_PROBES: Probes<keyof typeof WIRE> = {
       'kebab-case': every(codes, /^[a-z0-9]+(?:-[a-z0-9]+)+$/),
       numeric: every(codes, /^\d+$/),
     },
-    saw: (check) => `codes ${[...new Set(codes(check))].slice(0, 5).join(', ')}`,
+    saw: (check) => `codes ${some(codes(check), 5)}`,
   },
   'rate-limit': {
     requests: ['burst'],
@@ -79,10 +79,7 @@ export const WIRE_PROBES: Probes<keyof typeof WIRE> = {
   },
   'absent-optionals': {
     requests: ['pets100', 'orders'],
-    obstacle: (check) =>
-      optionals(check).length === 0
-        ? (check.whyNoList('pets100', 'orders') ?? 'every listed record has all of its fields')
-        : undefined,
+    obstacle: without(optionals, 'every listed record has all of its fields', 'pets100', 'orders'),
     options: {
       omitted: (check) => optionals(check).every((value) => value === undefined),
       null: (check) => optionals(check).every((value) => value === null),
@@ -91,26 +88,23 @@ export const WIRE_PROBES: Probes<keyof typeof WIRE> = {
   },
   'date-format': {
     requests: ['orders'],
-    obstacle: (check) =>
-      dates(check).length === 0
-        ? (check.whyNoList('orders') ?? 'no order in GET /store/orders has a shipDate')
-        : undefined,
+    obstacle: without(dates, 'no order in GET /store/orders has a shipDate', 'orders'),
     options: {
       'utc-seconds': every(dates, /T\d\d:\d\d:\d\dZ$/),
       'utc-millis': every(dates, /T\d\d:\d\d:\d\d\.\d{3}Z$/),
       offset: every(dates, /T\d\d:\d\d:\d\d\+02:00$/),
     },
-    saw: (check) => `shipDates such as ${[...new Set(dates(check))].slice(0, 3).join(', ')}`,
+    saw: (check) => `shipDates such as ${some(dates(check), 3)}`,
   },
   'json-charset': {
     requests: ['pets100', 'inventory', 'orders'],
     any: true,
-    obstacle: (check) => (jsonTypes(check).length === 0 ? 'no reply is JSON' : undefined),
+    obstacle: without(jsonTypes, 'no reply is JSON'),
     options: {
       bare: every(jsonTypes, /^application\/json$/i),
       'utf-8': every(jsonTypes, /^application\/json\s*;\s*charset="?utf-8"?$/i),
     },
-    saw: (check) => `Content-Types ${[...new Set(jsonTypes(check))].join(', ')}`,
+    saw: (check) => `Content-Types ${some(jsonTypes(check))}`,
   },
   cors: {
     requests: ['otherOrigin', 'preflight'],
