@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import type { Basis, Body, Reply, StreamedBody } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
@@ -7,7 +9,7 @@ import type { Faults } from './faults/faults.ts';
 import { mayHaveContent, type Written } from './faults/written-reply.ts';
 import { without } from './hop-headers.ts';
 import { passOn } from './pass-on.ts';
-import { writePieces, writeText } from './write.ts';
+import { opened, writePieces, writeText } from './write.ts';
 
 /** Settings of the writer beyond the assumptions. */
 export interface Wire {
@@ -56,7 +58,13 @@ function sendNow(
     if (outcome.kind === 'reply') sendReply(response, outcome.reply, framing, world, wire);
     else {
       const { fault, reply } = outcome;
-      wire.faults.carryOut(fault, response, reply && written(reply, framing, world, wire));
+      const whole = reply && written(reply, framing, world, wire);
+      const isSpoilt = FAULTS[fault.kind].effect === 'spoils';
+      wire.faults.carryOut(
+        fault,
+        response,
+        isSpoilt && whole ? { ...whole, rest: undefined } : whole,
+      );
     }
   } catch (error) {
     sendFailure(response, error, framing, world, wire);
@@ -112,33 +120,33 @@ function sendReply(
   }
 }
 
-/** A reply for a fault to send, without the length of its content. */
+/** A reply for a fault to send, without the length of its content; of a long one only the start is held. */
 export function written(reply: Reply, framing: Framing, world: World, wire: Wire): Written {
   const { status, body } = reply;
   const headers = headersOf(reply, framing, world, wire);
-  if (body.kind !== 'stream') return { status, headers, body: textOf(body) };
-  const { held, from } = body;
-  return {
-    status,
-    headers: mayHaveContent(status) ? without(headers, FRAMING) : headers,
-    body: held?.bytes ?? '',
-    rest: held?.whole ? undefined : from,
-  };
+  switch (body.kind) {
+    case 'none':
+      return { status, headers, body: '' };
+    case 'json':
+      return { status, headers, body: body.text };
+    case 'pieces': {
+      const { first, rest } = opened(body.pieces);
+      return { status, headers, body: first, rest: rest && Readable.from(rest) };
+    }
+    case 'stream': {
+      const { held, from } = body;
+      return {
+        status,
+        headers: mayHaveContent(status) ? without(headers, FRAMING) : headers,
+        body: held?.bytes ?? '',
+        rest: held?.whole ? undefined : from,
+      };
+    }
+  }
 }
 
 /** The headers that a fault writes itself. */
 const FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
-
-function textOf(body: Exclude<Body, StreamedBody>): string | Buffer {
-  switch (body.kind) {
-    case 'none':
-      return '';
-    case 'json':
-      return body.text;
-    case 'pieces':
-      return [...body.pieces].join('');
-  }
-}
 
 function sendText(
   response: ServerResponse,

@@ -10,8 +10,7 @@ const MOST_AT_ONCE = 1024 ** 2;
 
 type Chunk = string | Buffer;
 
-/** The chunks of a long text; the last one is the return value. */
-type Chunks = Generator<Chunk, Chunk>;
+type Chunks = Iterable<Chunk> & Iterator<Chunk>;
 
 /** A reply that is written chunk by chunk. */
 interface Stream {
@@ -40,16 +39,28 @@ export function writePieces(
   pieces: Iterable<string>,
   setHead: (whole: string | undefined) => void,
 ): void {
-  const chunks = chunksOf(pieces);
-  const { value: first, done } = chunks.next();
-  setHead(done === true ? first : undefined);
+  const { first, rest } = opened(pieces);
+  setHead(rest === undefined ? first : undefined);
   if (response.req.method === 'HEAD') response.end();
-  else if (done === true) response.end(first);
-  else goOn({ response, rest: chunks }, response.write(first));
+  else if (rest === undefined) response.end(first);
+  else goOn({ response, rest }, response.write(first));
+}
+
+/** The first chunk of a text, and the others if there are any. */
+export function opened(pieces: Iterable<string>): { first: string; rest: Chunks | undefined } {
+  const chunks = chunksOf(pieces);
+  const [first = ''] = [chunks.next().value];
+  const second = chunks.next();
+  if (second.done) return { first, rest: undefined };
+  const rest = function* (): Generator<string> {
+    yield second.value;
+    yield* chunks;
+  };
+  return { first, rest: rest() };
 }
 
 /** Joins pieces into chunks. */
-function* chunksOf(pieces: Iterable<string>): Generator<string, string> {
+function* chunksOf(pieces: Iterable<string>): Generator<string, undefined> {
   let gathered: string[] = [];
   let length = 0;
   for (const piece of pieces) {
@@ -60,20 +71,18 @@ function* chunksOf(pieces: Iterable<string>): Generator<string, string> {
     gathered = [];
     length = 0;
   }
-  return gathered.join('');
+  if (length > 0) yield gathered.join('');
 }
 
 /** Cuts a text into chunks between characters. They share its memory. */
-function* slicesOf(text: Chunk): Chunks {
-  let from = 0;
-  while (text.length - from > CHUNK) {
+function* slicesOf(text: Chunk): Generator<Chunk> {
+  for (let from = 0; from < text.length; ) {
     const to = from + CHUNK;
     const isPairCut = typeof text === 'string' && /[\ud800-\udbff]/.test(text.charAt(to - 1));
     const end = isPairCut ? to + 1 : to;
     yield text.slice(from, end);
     from = end;
   }
-  return text.slice(from);
 }
 
 /**
@@ -102,9 +111,8 @@ function takeTurn(): void {
   try {
     const { value, done } = rest.next();
     // A Buffer is written as it is; of a string, Node holds three bytes for each character.
-    const bytes = Buffer.from(value);
-    if (done === true) response.end(bytes);
-    else goOn(next, response.write(bytes));
+    if (done === true) response.end();
+    else goOn(next, response.write(Buffer.from(value)));
   } catch (error) {
     // The reply has begun: closing the connection tells the client that it is incomplete.
     process.emitWarning(error instanceof Error ? error : new Error(String(error)));
