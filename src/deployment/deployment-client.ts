@@ -104,8 +104,8 @@ export class DeploymentClient {
       const isPassing = !(reply instanceof DeploymentError) || codeOf(reply.cause) === 'ECONNRESET';
       const wait = RETRY_AFTER[tries];
       if (wait === undefined || !isPassing || !SAFE.test(method)) return undefined;
-      const asked = reply instanceof DeploymentError ? 0 : (secondsToWait(reply) ?? 0);
-      return asked > LONGEST_WAIT ? wait : Math.max(wait, asked);
+      const required = reply instanceof DeploymentError ? 0 : (secondsToWait(reply) ?? 0);
+      return required > LONGEST_WAIT ? wait : Math.max(wait, required);
     }
     if (reply.status !== 429) {
       this.#isLimited = false;
@@ -137,9 +137,9 @@ export class DeploymentClient {
       const body = decoded(await bodyOf(message, mostBytes), headers, mostBytes);
       return { status, headers, body };
     } catch (error) {
-      const asked = `${request.method} ${this.url.href}${request.path}`;
+      const sent = `${request.method} ${this.url.href}${request.path}`;
       const why = signal.aborted ? `no reply within ${timeout} ms` : reasonOf(error);
-      return new DeploymentError(`${asked}: ${why}`, signal.aborted ? {} : { cause: error });
+      return new DeploymentError(`${sent}: ${why}`, signal.aborted ? {} : { cause: error });
     }
   }
 

@@ -2,7 +2,7 @@ import { OPERATIONS } from '../../contract/operations.ts';
 import { type Animal, RECORDS } from '../../contract/records.ts';
 import { DeploymentError, type DeploymentReply, headerOf } from '../deployment-client.ts';
 import { nextQuery } from '../next-query.ts';
-import { readList, type ShownRecord } from './read-records.ts';
+import { type RecordWithMembers, readList } from './read-records.ts';
 
 /** Sends a GET to a path under the base URL. */
 export type Get = (path: string) => Promise<DeploymentReply>;
@@ -23,8 +23,8 @@ const REFUSALS: readonly number[] = [400, 404, 410, 422];
  */
 export async function listAnimals(
   get: Get,
-): Promise<{ animals: ReadonlyMap<bigint, ShownRecord<Animal>>; gaps: readonly string[] }> {
-  const animals = new Map<bigint, ShownRecord<Animal>>();
+): Promise<{ animals: ReadonlyMap<bigint, RecordWithMembers<Animal>>; gaps: readonly string[] }> {
+  const animals = new Map<bigint, RecordWithMembers<Animal>>();
   const first = `/pets?limit=${LIMIT.maximum}`;
   let [path, count, isWhole, wasLinked] = [first, 0, false, false];
   let total: number | undefined;

@@ -11,7 +11,7 @@ import { cut, describe, firstProblems, problemText } from '../../words.ts';
 import { DeploymentError, type DeploymentReply } from '../deployment-client.ts';
 
 /** A record, and all members that the deployment showed of it. */
-export interface ShownRecord<R> {
+export interface RecordWithMembers<R> {
   readonly record: R;
   readonly members: Readonly<Record<string, unknown>>;
 }
@@ -25,25 +25,25 @@ export function readList<const F extends Fields>(
   fields: F,
   path: string,
   reply: DeploymentReply,
-): ShownRecord<RecordOf<F>>[] {
+): RecordWithMembers<RecordOf<F>>[] {
   const values = bodyOf(path, reply);
   if (!Array.isArray(values)) {
     throw new DeploymentError(`GET ${path}: expected an array, found ${describe(values)}`);
   }
   const problems: Problem[] = [];
   const read = values.flatMap((value: unknown, index) => {
-    return readShown(fields, value, `$[${index}]`, problems) ?? [];
+    return readRecordWithMembers(fields, value, `$[${index}]`, problems) ?? [];
   });
   if (problems.length > 0) throw wrongRecords(path, problems);
   return read;
 }
 
-function readShown<const F extends Fields>(
+function readRecordWithMembers<const F extends Fields>(
   fields: F,
   value: unknown,
   place: string,
   problems: Problem[],
-): ShownRecord<RecordOf<F>> | undefined {
+): RecordWithMembers<RecordOf<F>> | undefined {
   const members = isObject(value) ? withoutNulls(fields, value) : {};
   const reading = readRecord(fields, isObject(value) ? members : value, place);
   if (reading.ok) return { record: reading.value, members };

@@ -6,20 +6,20 @@ import {
   type RecordOf,
 } from '../../contract/records.ts';
 import { counted, describe, listed } from '../../words.ts';
-import type { ShownRecord } from './read-records.ts';
+import type { RecordWithMembers } from './read-records.ts';
 
-type ShownOrder = ShownRecord<RecordOf<typeof RECORDS.Order>>;
+type OrderWithMembers = RecordWithMembers<RecordOf<typeof RECORDS.Order>>;
 
-export interface RecordedOrders {
+export interface OrderRecording {
   readonly orders: readonly Order[];
   readonly gaps: readonly string[];
 }
 
 /** Turns the orders that a deployment shows into stored orders: each needs an id and gets a status. */
 export function recordOrders(
-  shown: readonly ShownOrder[],
+  shown: readonly OrderWithMembers[],
   unknownStatus: OrderStatus,
-): RecordedOrders {
+): OrderRecording {
   const orders: Order[] = [];
   /** What orders of unknown status have in that field. */
   const unknown: unknown[] = [];
