@@ -9,7 +9,7 @@ import type { Faults } from './faults/faults.ts';
 import { mayHaveContent, type Written } from './faults/written-reply.ts';
 import { without } from './hop-headers.ts';
 import { passOn } from './pass-on.ts';
-import { opened, writePieces, writeText } from './write.ts';
+import { allOf, opened, writePieces, writeText } from './write.ts';
 
 /** Settings of the writer beyond the assumptions. */
 export interface Wire {
@@ -131,7 +131,7 @@ export function written(reply: Reply, framing: Framing, world: World, wire: Wire
       return { status, headers, body: body.text };
     case 'pieces': {
       const { first, rest } = opened(body.pieces);
-      return { status, headers, body: first, rest: rest && Readable.from(rest) };
+      return { status, headers, body: first, rest: rest && Readable.from(allOf(rest)) };
     }
     case 'stream': {
       const { held, from } = body;

@@ -10,7 +10,8 @@ const MOST_AT_ONCE = 1024 ** 2;
 
 type Chunk = string | Buffer;
 
-type Chunks = Iterable<Chunk> & Iterator<Chunk>;
+/** The chunks of a long text; the last one is the return value. */
+type Chunks = Generator<Chunk, Chunk>;
 
 /** A reply that is written chunk by chunk. */
 interface Stream {
@@ -49,40 +50,45 @@ export function writePieces(
 /** The first chunk of a text, and the others if there are any. */
 export function opened(pieces: Iterable<string>): { first: string; rest: Chunks | undefined } {
   const chunks = chunksOf(pieces);
-  const [first = ''] = [chunks.next().value];
-  const second = chunks.next();
-  if (second.done) return { first, rest: undefined };
-  const rest = function* (): Generator<string> {
-    yield second.value;
-    yield* chunks;
-  };
-  return { first, rest: rest() };
+  const { value: first, done } = chunks.next();
+  return { first, rest: done === true ? undefined : chunks };
 }
 
-/** Joins pieces into chunks. */
-function* chunksOf(pieces: Iterable<string>): Generator<string, undefined> {
+/** Yields the last chunk too. */
+export function* allOf(chunks: Chunks): Generator<Chunk> {
+  yield yield* chunks;
+}
+
+/** Joins pieces into chunks. Holds none of them while the client does not read. */
+function* chunksOf(pieces: Iterable<string>): Generator<string, string> {
   let gathered: string[] = [];
+  const take = (): string => {
+    const chunk = gathered.join('');
+    gathered = [];
+    return chunk;
+  };
   let length = 0;
   for (const piece of pieces) {
     gathered.push(piece);
     length += piece.length;
     if (length < CHUNK) continue;
-    yield gathered.length === 1 ? piece : gathered.join('');
-    gathered = [];
     length = 0;
+    yield take();
   }
-  if (length > 0) yield gathered.join('');
+  return take();
 }
 
 /** Cuts a text into chunks between characters. They share its memory. */
-function* slicesOf(text: Chunk): Generator<Chunk> {
-  for (let from = 0; from < text.length; ) {
+function* slicesOf(text: Chunk): Chunks {
+  let from = 0;
+  while (text.length - from > CHUNK) {
     const to = from + CHUNK;
     const isPairCut = typeof text === 'string' && /[\ud800-\udbff]/.test(text.charAt(to - 1));
     const end = isPairCut ? to + 1 : to;
     yield text.slice(from, end);
     from = end;
   }
+  return text.slice(from);
 }
 
 /**
@@ -111,8 +117,9 @@ function takeTurn(): void {
   try {
     const { value, done } = rest.next();
     // A Buffer is written as it is; of a string, Node holds three bytes for each character.
-    if (done === true) response.end();
-    else goOn(next, response.write(Buffer.from(value)));
+    const bytes = Buffer.from(value);
+    if (done === true) response.end(bytes);
+    else goOn(next, response.write(bytes));
   } catch (error) {
     // The reply has begun: closing the connection tells the client that it is incomplete.
     process.emitWarning(error instanceof Error ? error : new Error(String(error)));
