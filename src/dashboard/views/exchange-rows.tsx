@@ -1,7 +1,7 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { BasisBadge, StatusBadge } from '../parts/badge.tsx';
-import { NumberHead, Table } from '../parts/table.tsx';
+import { Table } from '../parts/table.tsx';
 import { milliseconds, plural, shortened, visible } from '../parts/visible-text.ts';
 import { go, hrefOf, place } from '../state/place.ts';
 
@@ -24,11 +24,85 @@ export function ExchangeRows({ exchanges, most, opened }: Rows) {
   );
 }
 
-const HEADS = [
-  ...['No.', 'Time', 'Request', 'Status', 'Basis'],
-  <NumberHead key="Duration" name="Duration" />,
-  'Why',
+interface Column {
+  readonly name: string;
+  /** Names the column in the style sheet. */
+  readonly class: string;
+  readonly cell: (exchange: RecordedExchange, opened: boolean) => ComponentChildren;
+  readonly title?: (exchange: RecordedExchange) => string;
+}
+
+const COLUMNS: readonly Column[] = [
+  {
+    name: 'No.',
+    class: 'place',
+    cell: ({ number }, opened) => (
+      <a
+        href={hrefOf('exchanges', String(number))}
+        aria-label={`Exchange ${number}`}
+        aria-current={opened ? 'true' : undefined}
+        onClick={keepFilters}
+      >
+        {number}
+      </a>
+    ),
+  },
+  {
+    name: 'Time',
+    class: 'time',
+    cell: ({ at }) => <time dateTime={at}>{at.slice(11, 23)}</time>,
+  },
+  {
+    name: 'Request',
+    class: 'request',
+    cell: ({ method, target }) => (
+      <>
+        <b>{visible(method)}</b> <bdi>{shortened(visible(target))}</bdi>
+      </>
+    ),
+    title: ({ target }) => shortened(visible(target), 2_000),
+  },
+  {
+    name: 'Status',
+    class: 'code',
+    cell: ({ status, fault }) => <StatusBadge status={status} fault={fault} />,
+  },
+  {
+    name: 'Basis',
+    class: 'basis',
+    cell: ({ basis, by }) =>
+      basis === 'assumed' ? (
+        <a href={hrefOf('assumptions', by[0]?.split('=', 1)[0])}>
+          <BasisBadge basis={basis} />
+        </a>
+      ) : (
+        <BasisBadge basis={basis} />
+      ),
+  },
+  {
+    name: 'Duration',
+    class: 'number',
+    cell: ({ duration }) => milliseconds(duration),
+  },
+  {
+    name: 'Why',
+    class: 'why',
+    cell: ({ why, findings }) => (
+      <>
+        {shortened(visible(why[0] ?? ''))}{' '}
+        {findings.length > 0 && (
+          <span class="badge failed">{plural(findings.length, 'finding')}</span>
+        )}
+      </>
+    ),
+  },
 ];
+
+const HEADS = COLUMNS.map(({ name, class: style }) => (
+  <th key={name} scope="col" class={style}>
+    {name}
+  </th>
+));
 
 /** Caches drawn rows: Preact skips those it has seen, however fast exchanges come. */
 const rows = new WeakMap<RecordedExchange, VNode>();
@@ -43,46 +117,13 @@ function drawn(exchange: RecordedExchange): VNode {
 }
 
 function rowOf(exchange: RecordedExchange, opened: boolean): VNode {
-  const { number, at, method, target, status, fault, basis, by, duration, why, findings } =
-    exchange;
-  const path = visible(target);
   return (
-    <tr key={number} class={opened ? 'opened' : ''}>
-      <td>
-        <a
-          href={hrefOf('exchanges', String(number))}
-          aria-label={`Exchange ${number}`}
-          aria-current={opened ? 'true' : undefined}
-          onClick={keepFilters}
-        >
-          {number}
-        </a>
-      </td>
-      <td>
-        <time dateTime={at}>{at.slice(11, 23)}</time>
-      </td>
-      <td class="request" title={shortened(path, 2_000)}>
-        <b>{visible(method)}</b> <bdi>{shortened(path)}</bdi>
-      </td>
-      <td>
-        <StatusBadge status={status} fault={fault} />
-      </td>
-      <td>
-        {basis === 'assumed' ? (
-          <a href={hrefOf('assumptions', by[0]?.split('=', 1)[0])}>
-            <BasisBadge basis={basis} />
-          </a>
-        ) : (
-          <BasisBadge basis={basis} />
-        )}
-      </td>
-      <td class="number">{milliseconds(duration)}</td>
-      <td class="why">
-        {shortened(visible(why[0] ?? ''))}{' '}
-        {findings.length > 0 && (
-          <span class="badge failed">{plural(findings.length, 'finding')}</span>
-        )}
-      </td>
+    <tr key={exchange.number} class={opened ? 'opened' : ''}>
+      {COLUMNS.map(({ name, class: style, cell, title }) => (
+        <td key={name} class={style} title={title?.(exchange)}>
+          {cell(exchange, opened)}
+        </td>
+      ))}
     </tr>
   );
 }
