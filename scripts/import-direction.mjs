@@ -12,6 +12,7 @@ export const parts = [
   'defaults.ts',
   'words.ts',
   'curl.ts',
+  'event-stream.ts',
   'error-code.ts',
   'read-text.ts',
   'work.ts',
@@ -37,7 +38,7 @@ export const parts = [
 ];
 
 /** Modules that run in a browser too. */
-export const pure = ['curl.ts'];
+export const pure = ['curl.ts', 'event-stream.ts'];
 
 /**
  * The dashboard is a client of the control API: it imports the types of records and replies, and pure

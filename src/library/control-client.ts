@@ -1,6 +1,7 @@
 import { parseJson, writeJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { codeOf } from '../error-code.ts';
+import { eventsOf } from '../event-stream.ts';
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -67,16 +68,9 @@ export class ControlClient {
     signal?: AbortSignal,
   ): AsyncGenerator<{ readonly name: string; readonly data: T }> {
     const response = await this.#reply('GET', path, undefined, signal);
-    let rest = '';
-    const decoder = new TextDecoder();
-    for await (const bytes of response.body ?? []) {
-      const events = (rest + decoder.decode(bytes, { stream: true })).split('\n\n');
-      rest = events.pop() ?? '';
-      for (const event of events) {
-        const [, name = ''] = /^event: (.*)$/m.exec(event) ?? [];
-        const [, data] = /^data: (.*)$/m.exec(event) ?? [];
-        if (data !== undefined) yield { name, data: parseJson(data) as T };
-      }
+    if (response.body === null) return;
+    for await (const { type, data } of eventsOf(response.body)) {
+      yield { name: type, data: parseJson(data) as T };
     }
   }
 

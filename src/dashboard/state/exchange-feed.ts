@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
+import { eventsOf } from '../../event-stream.ts';
 import { call, lost, open } from '../client/control-calls.ts';
-import { eventsOf } from '../client/event-stream.ts';
 import { parseExact } from '../client/exact-json.ts';
 
 /** Exchanges that the page keeps; the server keeps more. */

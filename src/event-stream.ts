@@ -5,7 +5,8 @@ export interface StreamEvent {
 }
 
 /**
- * Reads server-sent events. EventSource cannot send the control token, and hides why it failed.
+ * Reads server-sent events. A browser's EventSource cannot send the control token, and hides why it
+ * failed.
  *
  * @param body of a reply with the media type `text/event-stream`
  */
