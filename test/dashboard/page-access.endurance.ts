@@ -106,6 +106,7 @@ describeDashboard('the page', (open) => {
     await keyboard.press('Enter');
     await tabTo('Edit order 1', 'Tab');
     await keyboard.press('Enter');
+    await page.getByLabel('quantity of order 1').waitFor();
     await tabTo('quantity of order 1');
     await keyboard.press('Control+a');
     await keyboard.type('7');
