@@ -6,6 +6,8 @@ const report = process.env.TEST_REPORT;
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // As Node does: the default export of CommonJS is the whole of it.
+    deps: { interopDefault: false },
     pool: 'threads',
     // Loading the sources again for each file took a third of the time. What a test replaces, it restores.
     isolate: false,

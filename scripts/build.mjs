@@ -20,7 +20,7 @@ const peers = Object.keys(peerDependenciesMeta);
 /** What has a file of its own, which package.json names in `imports`. */
 const CERTIFICATE = 'src/http/tls/draw-certificate.ts'; // makes the certificate of `--tls`
 const EXPRESS = 'node_modules/express/index.js';
-const REDIS = 'src/store/log/redis-client.ts'; // for `--shared`
+const REDIS = 'src/log/redis/client.ts'; // for `--shared`
 const METRICS = 'src/control/metrics-text.ts'; // for /__mock/metrics
 const RE2JS = 'node_modules/re2js/build/index.js';
 const YAML = 'node_modules/yaml/browser/index.js'; // the only build of yaml in ES modules
@@ -42,7 +42,7 @@ const replaced = {
     if (/^(?:express|re2js|yaml)$/.test(source)) return { id: `#${source}`, external: true };
     if (source === './draw-certificate.ts') return { id: '#certificate', external: true };
     if (source === './metrics-text.ts') return { id: '#metrics', external: true };
-    if (source === './redis-client.ts') return { id: '#redis', external: true };
+    if (source === './client.ts') return { id: '#redis', external: true };
     // The coloured debug output and the body parsers of express, what the client of Redis can do with
     // packages that nobody has installed, and the summaries and traces of prom-client: all unused.
     const unused = /^(?:supports-color|body-parser|@opentelemetry\/api|@node-rs\/xxhash|tdigest)$/;

@@ -11,7 +11,7 @@ export type { OperationId } from './contract/operations.ts';
 export type { RecordedExchange } from './control/control-shapes.ts';
 export type { FindingCode } from './evidence/finding-codes.ts';
 export type { FindingsReport } from './evidence/findings.ts';
-export type { ObservedExchange } from './evidence/journal.ts';
+export type { ObservedExchange } from './evidence/observed-exchange.ts';
 export type { CoverageReport, Finding } from './evidence/report-shapes.ts';
 export { CertificateError } from './http/tls/certificate.ts';
 export { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './library/connect.ts';

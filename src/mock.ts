@@ -1,26 +1,26 @@
 import type { ControlOptions, ControlParts } from './control/parts.ts';
 import { Upstreams } from './deployment/upstream/upstreams.ts';
-import type { Observer } from './evidence/journal.ts';
+import { type Observer, observedExchange } from './evidence/observed-exchange.ts';
 import { Faults } from './http/faults/faults.ts';
 import { createServiceHandler } from './http/service.ts';
-import type { SandboxLog } from './sandbox/change.ts';
 import type { Fleet } from './sandbox/fleet.ts';
+import type { Keeper } from './sandbox/keeper.ts';
 import { Sandboxes, type SandboxLimits } from './sandbox/sandboxes.ts';
 import type { Upstream } from './sandbox/upstream.ts';
 import type { Start } from './scenario/sandbox-start.ts';
 
 /** How a mock answers, whatever it starts from. */
 export interface MockOptions extends SandboxLimits, ControlOptions {
-  /** Called after each exchange in any sandbox, with a frozen copy. */
+  /** Called after each exchange in any sandbox. */
   readonly observe?: Observer | undefined;
 }
 
 /** The parts of a mock. */
 export interface MockParts extends Pick<ControlParts, 'starter' | 'guard' | 'certificate'> {
   readonly start: Start;
-  /** Where the default sandbox's changes are kept; in memory by default. */
-  readonly kept?: SandboxLog | undefined;
-  /** The servers that share the changes of all sandboxes with this one. */
+  /** Keeps the default sandbox; only memory does by default. */
+  readonly keeper?: Keeper | undefined;
+  /** The servers that share all sandboxes with this one. */
   readonly fleet?: Fleet | undefined;
   readonly upstreams?: Upstreams | undefined;
   /** The deployment that answers in place of the mock. */
@@ -30,10 +30,12 @@ export interface MockParts extends Pick<ControlParts, 'starter' | 'guard' | 'cer
 /** Assembles a mock without a listener. */
 export function assembleMock(parts: MockParts, options: MockOptions) {
   const { plain = false, noControl, checked, observe, onControlCall } = options;
-  const { start, starter, guard, kept, fleet, certificate, upstream } = parts;
+  const { start, starter, guard, keeper, fleet, certificate, upstream } = parts;
   const { upstreams = new Upstreams() } = parts;
-  const sandboxes = new Sandboxes(start, options, kept, upstream, fleet);
-  if (observe !== undefined) sandboxes.observers.add(observe);
+  const sandboxes = new Sandboxes(start, options, { keeper, fleet, upstream });
+  if (observe !== undefined) {
+    sandboxes.observers.add((sandbox, exchange) => observe(sandbox, observedExchange(exchange)));
+  }
   const faults = new Faults();
   const service = createServiceHandler({ sandboxes, plain, faults });
   const control: ControlParts = {

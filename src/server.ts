@@ -27,9 +27,8 @@ import {
   type StoreChoice,
   starterFrom,
 } from './scenario/sandbox-start.ts';
-import { indexByStatus } from './store/animals-by-status.ts';
 import { fixturePath } from './store/fixture/parse-fixture.ts';
-import { forkStore, type Store } from './store/store.ts';
+import type { Store } from './store/store.ts';
 import type { FileWatch } from './watch.ts';
 
 /** How to start a server. Defaults are those of the flags with the same names. */
@@ -115,7 +114,7 @@ export async function loadFiles(
  * Starts a server and waits until it answers.
  *
  * @param files already loaded files
- * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used, LogError if `db` cannot be used,
+ * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used, KeeperError if `db` cannot be used,
  *   and Node's own errors if the port is taken or not permitted
  */
 export async function startServer(
@@ -138,7 +137,16 @@ export async function startServer(
   const file = await openFile(start, options);
   const shown = certificate?.cert;
   const mock = assembleMock(
-    { start, starter, guard, kept: file, fleet, certificate: shown, upstreams, upstream },
+    {
+      start: file === undefined ? start : { ...start, store: file.store },
+      starter,
+      guard,
+      keeper: file?.keeper,
+      fleet,
+      certificate: shown,
+      upstreams,
+      upstream,
+    },
     options,
   );
   const { service, sandboxes, faults } = mock;
@@ -153,14 +161,13 @@ export async function startServer(
     onNotice: options.onNotice,
   });
   const bound = await listen(server, port, host).catch(async (error) => {
-    await file?.log.close();
+    await file?.keeper.close();
     fleet?.close();
     throw error;
   });
   const reload = async (): Promise<readonly Scenario[]> => {
     loaded = await loadFiles(options, loaded);
     const next = await starter(loaded.scenarios);
-    await indexByStatus(next.store.animals.base);
     await sandboxes.restart(next);
     return loaded.scenarios;
   };
@@ -174,7 +181,7 @@ export async function startServer(
     sandboxes.end();
     await closed;
     upstreams.close();
-    await file?.log.close();
+    await file?.keeper.close();
     fleet?.close();
   };
   return {
@@ -249,8 +256,8 @@ function filesOf(options: ServerOptions, scenarios: readonly Scenario[]): string
 /** Opens the file of `db`, if there is one. A new file starts with the store of the start. */
 async function openFile({ store }: Start, { db, onNotice }: ServerOptions) {
   if (db === undefined) return undefined;
-  const { openStoreFile } = await import('./store/file/store-file.ts');
-  return openStoreFile(db, forkStore(store), { onNotice });
+  const { openFile } = await import('./log/file/open-file.ts');
+  return openFile(db, store, { onNotice });
 }
 
 /** Joins the servers of `shared`, which must have started alike. */
@@ -261,16 +268,16 @@ async function joinFleet(
   upstream: string | undefined,
   options: ServerOptions,
 ): Promise<Fleet | undefined> {
-  const { shared: url, onNotice, upstreamKey, sandboxRequired = false, plain = false } = options;
+  const { shared: url, upstreamKey, sandboxRequired = false, plain = false } = options;
   if (url === undefined) return undefined;
-  const { journal = DEFAULTS.journal, maxSandboxes: most = DEFAULTS.maxSandboxes } = options;
-  const [{ Fleet }, { fleetTerms }] = await Promise.all([
-    import('./sandbox/fleet.ts'),
-    import('./sandbox/fleet-terms.ts'),
+  const { journal = DEFAULTS.journal, maxSandboxes = DEFAULTS.maxSandboxes } = options;
+  const [{ joinFleet }, { fleetTerms }] = await Promise.all([
+    import('./log/redis/redis-fleet.ts'),
+    import('./log/redis/terms.ts'),
   ]);
-  const server = { journal, most, upstream, upstreamKey, sandboxRequired, plain };
+  const server = { journal, maxSandboxes, upstream, upstreamKey, sandboxRequired, plain };
   const terms = fleetTerms(start, server);
-  return Fleet.join({ url, terms, journal, most, starter, openUpstream, onNotice });
+  return joinFleet({ url, terms, maxSandboxes, starter, openUpstream });
 }
 
 /** Hard to guess, and short enough to be copied by hand: 128 bits. */

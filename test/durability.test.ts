@@ -1,8 +1,11 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { packageRoot } from '../src/package.ts';
 import { startServer } from '../src/server.ts';
 import { runCommand, startCommand } from './helpers/command.ts';
 import { createAnimal, killUnderLoad } from './helpers/kill.ts';
@@ -122,5 +125,68 @@ describe('--db', () => {
     mkdirSync(inside);
     expect((await cancel()).status).toBe(204);
     expect((await server.stop()).code).toBe(0);
+  });
+});
+
+/** Whether this machine lets a test have namespaces of its own, as containers do. */
+const hasNamespaces = spawnSync('unshare', ['-rmpf', 'true']).status === 0;
+const MAIN = join(packageRoot, 'dist/cli/main.js');
+
+describe.runIf(hasNamespaces)('--db in a container', () => {
+  /** Starts the command in a container that runs a line of shell first, with FILE as `$0`. */
+  function inContainer(file: string, setup: string) {
+    const flags = ['--port', '0', '--log', 'off', '--db', file];
+    const line = `${setup} && exec "$@"`;
+    const command = ['sh', '-c', line, file, process.execPath, MAIN, ...flags];
+    const child = spawn('unshare', ['-rmpf', '--mount-proc', '--kill-child', ...command]);
+    const printed = { stdout: '', stderr: '' };
+    child.stdout.on('data', (text) => {
+      printed.stdout += text;
+    });
+    child.stderr.on('data', (text) => {
+      printed.stderr += text;
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    return { child, printed, exited: once(child, 'close') };
+  }
+
+  test('a file that a server outside has is refused', async () => {
+    const file = join(folder, 'contained.json');
+    const server = await startCommand(['--port', '0', '--log', 'off', '--db', file]);
+    const { printed, exited } = inContainer(file, 'true');
+    expect(await exited).toEqual([1, null]);
+    expect(printed.stderr).toContain(
+      `${file} is in use by another server (process ${server.process.pid}`,
+    );
+    await server.stop();
+    expect(server.stderr()).toBe('');
+  });
+
+  test('a mounted file is refused, since nothing could replace it', async () => {
+    const file = join(folder, 'mounted.json');
+    const { printed, exited } = inContainer(file, 'touch "$0" && mount --bind "$0" "$0"');
+    expect(await exited).toEqual([1, null]);
+    expect(printed.stderr).toContain(`${file}: it is a mount point, which cannot be replaced`);
+  });
+
+  test('a change for which the disk is too full is refused until there is room', async () => {
+    const disk = join(folder, 'disk');
+    mkdirSync(disk);
+    const setup = `mount -t tmpfs -o size=128k tmpfs ${disk} && head -c 60000 /dev/zero > ${disk}/ballast`;
+    const { child, printed } = inContainer(join(disk, 'db.json'), setup);
+    await expect.poll(() => printed.stdout).toContain('ready');
+    const url = new URL('/__mock/animals/1', printed.stdout.split(' ').at(-1)?.trim());
+    const headers = { 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ name: 'x'.repeat(30_000) });
+    const rename = () => fetch(url, { method: 'PATCH', headers, body });
+    expect((await rename()).status).toBe(200);
+    const refused = await rename();
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toMatchObject({
+      code: 'not_saved',
+      message: `the change was not made: ${disk}/db.json: the disk is full (ENOSPC)`,
+    });
+    rmSync(`/proc/${child.pid}/root/${disk}/ballast`);
+    expect((await rename()).status).toBe(200);
   });
 });

@@ -16,13 +16,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromConfigFile } from '../src/cli/input/config-file.ts';
+import { openFile } from '../src/log/file/open-file.ts';
 import { packageRoot } from '../src/package.ts';
 import { readText, readTextSync } from '../src/read-text.ts';
+import { KeeperError } from '../src/sandbox/keeper.ts';
 import { loadScenarios } from '../src/scenario/load-scenario.ts';
 import { validateFile } from '../src/scenario/validate-file.ts';
-import { openStoreFile } from '../src/store/file/store-file.ts';
 import { loadFixture } from '../src/store/fixture/load-fixture.ts';
-import { LogError } from '../src/store/log/change-log.ts';
 import { runCommand, spawnCommand } from './helpers/command.ts';
 
 let folder = '';
@@ -87,8 +87,8 @@ describe.runIf(existsSync('/dev/zero'))('a device', () => {
 
   test('keeps no store', async () => {
     const path = linkTo('/dev/full');
-    const opening = openStoreFile(path, await loadFixture('default'));
-    await expect(opening).rejects.toThrow(LogError);
+    const opening = openFile(path, await loadFixture('default'));
+    await expect(opening).rejects.toThrow(KeeperError);
     await expect(opening).rejects.toThrow(`${path}: it is a device or a pipe`);
   });
 });

@@ -2,9 +2,10 @@ import { existsSync, realpathSync } from 'node:fs';
 import { codeOf } from '../error-code.ts';
 import { CertificateError } from '../http/tls/certificate.ts';
 import { ContentError } from '../read-text.ts';
+import { KeeperError } from '../sandbox/keeper.ts';
 import { ScenarioError } from '../scenario/scenario-error.ts';
 import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server.ts';
-import { LogError } from '../store/log/change-log.ts';
+
 import { describe } from '../words.ts';
 import { Failure, UsageError } from './failures.ts';
 import { refusal, type Settings } from './input/given.ts';
@@ -51,10 +52,10 @@ function explain(error: unknown, settings: ServeSettings, given: Settings): neve
     const expected = 'an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all';
     throw refusal(given.originOf('host'), expected, describe(settings.host));
   }
-  if (error instanceof LogError && NO_FILE.has(codeOf(error.cause) ?? '')) {
+  if (error instanceof KeeperError && NO_FILE.has(codeOf(error.cause) ?? '')) {
     throw new UsageError(`${given.originOf('db')}: ${error.message}`, { cause: error });
   }
-  const why = error instanceof LogError ? error.message : whyNot(settings, error);
+  const why = error instanceof KeeperError ? error.message : whyNot(settings, error);
   throw new Failure(why, { cause: error });
 }
 

@@ -1,5 +1,7 @@
 import { ADDED_REPLIES } from './assumption-table.ts';
+import { isIntegerText, parseInt64 } from './int64.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from './operations.ts';
+import { type Fields, isObject, RECORDS } from './records.ts';
 
 /** A status that an operation can answer with. */
 export interface KnownReply {
@@ -33,6 +35,28 @@ export const ASSUMED_REPLIES: readonly KnownReply[] = OPERATION_IDS.flatMap((ope
     });
 });
 
+/** A call and its reply, as far as cases are about them. */
+export interface ShownCall {
+  readonly query: readonly (readonly [name: string, value: string])[];
+  /** The path parameter. */
+  readonly pathId: string | undefined;
+  /** The JSON value of the request's body. */
+  readonly input: unknown;
+  readonly isTokenSent: boolean;
+  /** Whether the reply has a `Sunset` header. */
+  readonly hasSunset: boolean;
+  /** Whether an order was cancelled before. */
+  readonly wasCancelled: boolean;
+}
+
+type ShownRecord = Readonly<Record<string, unknown>>;
+
+/** Whether a reply shows a case: by its call, by one of its records, or by having none. */
+export type Shows =
+  | { readonly by: 'call'; readonly test: (call: ShownCall) => boolean }
+  | { readonly by: 'record'; readonly test: (record: ShownRecord) => boolean }
+  | { readonly by: 'no record' };
+
 /** A case that the document distinguishes within a reply. */
 export interface DocumentedCase {
   /** Unique within the reply. */
@@ -42,87 +66,223 @@ export interface DocumentedCase {
   readonly sentence: string;
 }
 
-/** The cases of a reply. A case of several operations has the same id in each. */
-const of = (
-  operation: OperationId,
-  status: number,
-  sentences: Readonly<Record<string, string>>,
-): DocumentedCase[] =>
-  Object.entries(sentences).map(([id, sentence]) => ({ id, operation, status, sentence }));
+type CaseRow = readonly [sentence: string, shows: Shows];
+
+const byCall = (test: (call: ShownCall) => boolean): Shows => ({ by: 'call', test });
+const byRecord = (test: (record: ShownRecord) => boolean): Shows => ({ by: 'record', test });
+const BY_NO_RECORD: Shows = { by: 'no record' };
+
+const byLimit = (test: (limit: number) => boolean): Shows =>
+  byCall(({ query }) => {
+    const limits = query.filter(([name]) => name === 'limit');
+    return (
+      limits.length === 1 && isIntegerText(limits[0]?.[1] ?? '') && test(Number(limits[0]?.[1]))
+    );
+  });
+
+const hasFilter = ({ query }: ShownCall): boolean => query.some(([name]) => name === 'status');
+
+const byStatus = (status: string): Shows => byRecord((record) => record.status === status);
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null;
+
+/** A status that the document has not seen in records of a kind. */
+const byUnseenStatus = (fields: Fields): Shows =>
+  byRecord(
+    ({ status }) => typeof status === 'string' && fields.status?.seen?.includes(status) !== true,
+  );
+
+const BY_LARGE_ID = byRecord((record) => Object.values(record).some(isLargeId));
+
+/** Whether a value is an id that a double rounds. Only ids are bigints. */
+function isLargeId(value: unknown): boolean {
+  return typeof value === 'bigint' && (value > LARGEST_EXACT || value < -LARGEST_EXACT);
+}
+
+const LARGEST_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
+
+const orderFields = Object.keys(RECORDS.Order);
+
+const byCreation = (hasStatus: boolean): Shows =>
+  byCall(({ input }) => isObject(input) && Object.hasOwn(input, 'status') === hasStatus);
+
+const byQuantity = (test: (quantity: number) => boolean): Shows =>
+  byCall(({ input }) => {
+    const quantity = isObject(input) ? input.quantity : undefined;
+    return typeof quantity === 'number' && test(quantity);
+  });
 
 /** For every operation: "Missing or invalid API key". */
-const UNAUTHORIZED = {
-  'key-missing': 'No API key is sent.',
-  'key-invalid': 'An API key is sent, but it is invalid.',
+const UNAUTHORIZED: Readonly<Record<string, CaseRow>> = {
+  'key-missing': ['No API key is sent.', byCall(({ isTokenSent }) => !isTokenSent)],
+  'key-invalid': [
+    'An API key is sent, but it is invalid.',
+    byCall(({ isTokenSent }) => isTokenSent),
+  ],
 };
 
-const ENTRY = {
-  'entry-available': 'An inventory entry has the status available.',
-  'entry-sold': 'An inventory entry has the status sold.',
-  'entry-unseen-status': 'An inventory entry has a status that the document has not seen.',
+const ENTRY: Readonly<Record<string, CaseRow>> = {
+  'entry-available': ['An inventory entry has the status available.', byStatus('available')],
+  'entry-sold': ['An inventory entry has the status sold.', byStatus('sold')],
+  'entry-unseen-status': [
+    'An inventory entry has a status that the document has not seen.',
+    byUnseenStatus(RECORDS.InventoryEntry),
+  ],
 };
+
+/** The cases of each reply. A case of several operations has the same id in each. */
+const CASES: readonly (readonly [OperationId, number, Readonly<Record<string, CaseRow>>])[] = [
+  [
+    'listPets',
+    200,
+    {
+      'limit-absent': [
+        'No limit is given, so the page has at most 20 animals.',
+        byCall(({ query }) => !query.some(([name]) => name === 'limit')),
+      ],
+      'limit-1': ['The smallest limit, 1.', byLimit((limit) => limit === 1)],
+      'limit-between': ['A limit from 2 to 99.', byLimit((limit) => limit > 1 && limit < 100)],
+      'limit-100': ['The largest limit, 100.', byLimit((limit) => limit === 100)],
+      'filter-unused': ['The call does not filter by status.', byCall((call) => !hasFilter(call))],
+      'filter-used': ['The call asks for animals with one status only.', byCall(hasFilter)],
+      'page-empty': ['There is no animal on the page.', BY_NO_RECORD],
+      'page-available': ['An animal on the page has the status available.', byStatus('available')],
+      'page-pending': ['An animal on the page has the status pending.', byStatus('pending')],
+      'page-sold': ['An animal on the page has the status sold.', byStatus('sold')],
+      'page-without-status': [
+        'An animal on the page has no status, which is optional.',
+        byRecord(({ status }) => isAbsent(status)),
+      ],
+      'page-unseen-status': [
+        'An animal on the page has a status that the document has not seen.',
+        byUnseenStatus(RECORDS.Animal),
+      ],
+      'page-large-id': ['An id on the page is beyond 2^53, where a double rounds it.', BY_LARGE_ID],
+    },
+  ],
+  ['listPets', 401, UNAUTHORIZED],
+  [
+    'createPet',
+    201,
+    {
+      'created-with-status': ['The animal is created with a status.', byCreation(true)],
+      'created-without-status': [
+        'The animal is created without a status, which is optional.',
+        byCreation(false),
+      ],
+      'created-large-id': [
+        'An id of the animal is beyond 2^53, where a double rounds it.',
+        BY_LARGE_ID,
+      ],
+    },
+  ],
+  ['createPet', 401, UNAUTHORIZED],
+  [
+    'getPet',
+    200,
+    {
+      'pet-available': ['The animal has the status available.', byStatus('available')],
+      'pet-pending': ['The animal has the status pending.', byStatus('pending')],
+      'pet-sold': ['The animal has the status sold.', byStatus('sold')],
+      'pet-without-status': [
+        'The animal has no status, which is optional.',
+        byRecord(({ status }) => isAbsent(status)),
+      ],
+      'pet-unseen-status': [
+        'The animal has a status that the document has not seen.',
+        byUnseenStatus(RECORDS.Animal),
+      ],
+      'pet-sunset': [
+        'The reply says in its Sunset header when the operation ends.',
+        byCall(({ hasSunset }) => hasSunset),
+      ],
+      'pet-large-id': [
+        'An id of the animal is beyond 2^53, where a double rounds it.',
+        BY_LARGE_ID,
+      ],
+    },
+  ],
+  ['getPet', 401, UNAUTHORIZED],
+  [
+    'listInventory',
+    200,
+    {
+      'inventory-empty': ['There is no inventory entry.', BY_NO_RECORD],
+      ...ENTRY,
+      'inventory-large-id': ['A petId is beyond 2^53, where a double rounds it.', BY_LARGE_ID],
+    },
+  ],
+  ['listInventory', 401, UNAUTHORIZED],
+  [
+    'updateInventory',
+    200,
+    {
+      'quantity-0': ['The quantity is set to 0.', byQuantity((quantity) => quantity === 0)],
+      'quantity-above': [
+        'The quantity is set to more than 0.',
+        byQuantity((quantity) => quantity > 0),
+      ],
+      ...ENTRY,
+      'inventory-large-id': ['The petId is beyond 2^53, where a double rounds it.', BY_LARGE_ID],
+    },
+  ],
+  ['updateInventory', 401, UNAUTHORIZED],
+  [
+    'listOrders',
+    200,
+    {
+      'orders-empty': ['There is no order.', BY_NO_RECORD],
+      'order-all-fields': [
+        'An order has all its fields.',
+        byRecord((order) => !orderFields.some((name) => isAbsent(order[name]))),
+      ],
+      'order-absent-fields': [
+        'An order lacks fields: all of them are optional.',
+        byRecord((order) => orderFields.some((name) => isAbsent(order[name]))),
+      ],
+      'order-complete': ['An order is complete.', byRecord(({ complete }) => complete === true)],
+      'order-incomplete': [
+        'An order is not complete.',
+        byRecord(({ complete }) => complete === false),
+      ],
+      'order-large-id': [
+        'An id of an order is beyond 2^53, where a double rounds it.',
+        BY_LARGE_ID,
+      ],
+    },
+  ],
+  ['listOrders', 401, UNAUTHORIZED],
+  [
+    'cancelOrder',
+    204,
+    {
+      'cancelled-large-id': [
+        'The orderId is beyond 2^53, where a double rounds it.',
+        byCall(({ pathId }) => isLargeId(parseInt64(pathId ?? ''))),
+      ],
+    },
+  ],
+  ['cancelOrder', 401, UNAUTHORIZED],
+  [
+    'cancelOrder',
+    409,
+    {
+      'order-shipped': [
+        'The order has shipped, rather than been cancelled before.',
+        byCall(({ wasCancelled }) => !wasCancelled),
+      ],
+    },
+  ],
+];
 
 /** The cases within replies that the document distinguishes. */
-export const DOCUMENTED_CASES: readonly DocumentedCase[] = [
-  of('listPets', 200, {
-    'limit-absent': 'No limit is given, so the page has at most 20 animals.',
-    'limit-1': 'The smallest limit, 1.',
-    'limit-between': 'A limit from 2 to 99.',
-    'limit-100': 'The largest limit, 100.',
-    'filter-unused': 'The call does not filter by status.',
-    'filter-used': 'The call asks for animals with one status only.',
-    'page-empty': 'There is no animal on the page.',
-    'page-available': 'An animal on the page has the status available.',
-    'page-pending': 'An animal on the page has the status pending.',
-    'page-sold': 'An animal on the page has the status sold.',
-    'page-without-status': 'An animal on the page has no status, which is optional.',
-    'page-unseen-status': 'An animal on the page has a status that the document has not seen.',
-    'page-large-id': 'An id on the page is beyond 2^53, where a double rounds it.',
-  }),
-  of('listPets', 401, UNAUTHORIZED),
-  of('createPet', 201, {
-    'created-with-status': 'The animal is created with a status.',
-    'created-without-status': 'The animal is created without a status, which is optional.',
-    'created-large-id': 'An id of the animal is beyond 2^53, where a double rounds it.',
-  }),
-  of('createPet', 401, UNAUTHORIZED),
-  of('getPet', 200, {
-    'pet-available': 'The animal has the status available.',
-    'pet-pending': 'The animal has the status pending.',
-    'pet-sold': 'The animal has the status sold.',
-    'pet-without-status': 'The animal has no status, which is optional.',
-    'pet-unseen-status': 'The animal has a status that the document has not seen.',
-    'pet-sunset': 'The reply says in its Sunset header when the operation ends.',
-    'pet-large-id': 'An id of the animal is beyond 2^53, where a double rounds it.',
-  }),
-  of('getPet', 401, UNAUTHORIZED),
-  of('listInventory', 200, {
-    'inventory-empty': 'There is no inventory entry.',
-    ...ENTRY,
-    'inventory-large-id': 'A petId is beyond 2^53, where a double rounds it.',
-  }),
-  of('listInventory', 401, UNAUTHORIZED),
-  of('updateInventory', 200, {
-    'quantity-0': 'The quantity is set to 0.',
-    'quantity-above': 'The quantity is set to more than 0.',
-    ...ENTRY,
-    'inventory-large-id': 'The petId is beyond 2^53, where a double rounds it.',
-  }),
-  of('updateInventory', 401, UNAUTHORIZED),
-  of('listOrders', 200, {
-    'orders-empty': 'There is no order.',
-    'order-all-fields': 'An order has all its fields.',
-    'order-absent-fields': 'An order lacks fields: all of them are optional.',
-    'order-complete': 'An order is complete.',
-    'order-incomplete': 'An order is not complete.',
-    'order-large-id': 'An id of an order is beyond 2^53, where a double rounds it.',
-  }),
-  of('listOrders', 401, UNAUTHORIZED),
-  of('cancelOrder', 204, {
-    'cancelled-large-id': 'The orderId is beyond 2^53, where a double rounds it.',
-  }),
-  of('cancelOrder', 401, UNAUTHORIZED),
-  of('cancelOrder', 409, {
-    'order-shipped': 'The order has shipped, rather than been cancelled before.',
-  }),
-].flat();
+export const DOCUMENTED_CASES: readonly (DocumentedCase & { readonly shows: Shows })[] =
+  CASES.flatMap(([operation, status, rows]) =>
+    Object.entries(rows).map(([id, [sentence, shows]]) => ({
+      id,
+      operation,
+      status,
+      sentence,
+      shows,
+    })),
+  );

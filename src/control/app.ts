@@ -26,7 +26,11 @@ export function createExpressApp(
   // Express answers errors with HTML, unless a function of four parameters does.
   const answerError: ErrorRequestHandler = (error, _request, response, _next) => {
     if (response.headersSent) response.destroy();
-    else sendReply(response, ofService(failed(control.sandboxes.default.world, error)));
+    else
+      sendReply(
+        response,
+        ofService(failed(control.sandboxes.default.state.settings.choices, error)),
+      );
   };
   app.use(answerError);
   return app;

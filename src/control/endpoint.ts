@@ -128,8 +128,8 @@ type ReplyBody =
   | { readonly kind: 'none' }
   | { readonly kind: 'json'; readonly value: object }
   | { readonly kind: 'text'; readonly mediaType: string; readonly text: string }
-  /** JSON in pieces, to write a large store without holding its whole text. */
-  | { readonly kind: 'pieces'; readonly pieces: Iterable<string> }
+  /** JSON in pieces, to write a large store without copying its text. */
+  | { readonly kind: 'pieces'; readonly pieces: Iterable<string | Buffer> }
   /** Takes over the response after its headers. */
   | {
       readonly kind: 'stream';

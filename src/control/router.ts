@@ -1,7 +1,7 @@
 import type express from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Router } from 'express';
 import { locateByName } from '../http/locate.ts';
-import { NotSavedError } from '../sandbox/commits.ts';
+import { NotSavedError } from '../sandbox/keeper.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
 import { readBody } from './body.ts';
@@ -77,7 +77,7 @@ function handlerOf(endpoint: Endpoint, parts: ControlParts): RequestHandler<Call
     const reply = body.ok
       ? await perform(endpoint, request, parts, sandbox, body.value)
       : body.refusal;
-    sendReply(response, reply, sandbox.clock);
+    sendReply(response, reply, sandbox.state.clock);
   };
 }
 

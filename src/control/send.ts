@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import { writeJson } from '../contract/json.ts';
 import { writePieces } from '../http/write.ts';
-import type { Clock } from '../service/clock.ts';
+import { type ClockState, isReal, timeOf } from '../service/clock.ts';
 import { type ControlReply, refuse } from './endpoint.ts';
 
 const JSON_TYPE = 'application/json';
@@ -11,12 +11,14 @@ const JSON_TYPE = 'application/json';
 export function sendReply(
   response: ServerResponse,
   { status, headers = {}, body }: ControlReply,
-  clock?: Clock,
+  clock?: ClockState,
 ): void {
   response.statusCode = status;
   // A cache would miss changes in the sandbox.
   response.setHeader('Cache-Control', 'no-store');
-  if (clock?.real === false) response.setHeader('Date', new Date(clock.now()).toUTCString());
+  if (clock !== undefined && !isReal(clock)) {
+    response.setHeader('Date', new Date(timeOf(clock)).toUTCString());
+  }
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   switch (body.kind) {
     case 'none':

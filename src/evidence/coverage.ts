@@ -1,12 +1,20 @@
-import { ASSUMED_REPLIES, DOCUMENTED_CASES, DOCUMENTED_REPLIES } from '../contract/cases.ts';
+import {
+  ASSUMED_REPLIES,
+  DOCUMENTED_CASES,
+  DOCUMENTED_REPLIES,
+  type ShownCall,
+} from '../contract/cases.ts';
+import { parseInt64 } from '../contract/int64.ts';
+import { parseJson } from '../contract/json.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
-import type { RecordName } from '../contract/records.ts';
+import { isObject } from '../contract/records.ts';
+import { isDelivered, type Outcome } from '../scenario/outcome.ts';
 import type { Call } from '../service/input.ts';
-import type { Basis, Reply } from '../service/reply.ts';
+import { checkKey } from '../service/keyring.ts';
+import type { Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
-import { callFacts, factOf } from './coverage-cases.ts';
-import { recordFacts } from './coverage-facts.ts';
-import type { CoverageState } from './evidence-shapes.ts';
+import { readRecord } from '../shape/record-shapes.ts';
+import type { Exchange } from './exchange.ts';
 import type { CoverageReport, Shown } from './report-shapes.ts';
 
 /**
@@ -18,10 +26,7 @@ const TWINS_FROM = ASSUMED_FROM + ASSUMED_REPLIES.length;
 const CASES_FROM = TWINS_FROM + DOCUMENTED_REPLIES.length;
 export const SLOTS = CASES_FROM + DOCUMENTED_CASES.length;
 
-interface Case {
-  readonly slot: number;
-  readonly fact: number;
-}
+type Case = (typeof DOCUMENTED_CASES)[number] & { readonly slot: number };
 
 /** A status of an operation. */
 interface Place {
@@ -29,129 +34,170 @@ interface Place {
   readonly assumedSlot: number;
   readonly documentedSlot: number | undefined;
   readonly cases: readonly Case[];
-  /** The facts of all its cases. */
-  readonly facts: number;
-  /** The records in its body; undefined for none, or an Error. */
-  readonly record: RecordName | undefined;
 }
 
 const PLACES = new Map<OperationId, Map<number, Place>>(OPERATION_IDS.map((id) => [id, new Map()]));
 for (const [index, { operation, status }] of DOCUMENTED_REPLIES.entries()) {
-  const cases = casesOf(operation, status);
+  const cases = DOCUMENTED_CASES.map((it, at) => ({ ...it, slot: CASES_FROM + at })).filter(
+    (it) => it.operation === operation && it.status === status,
+  );
   PLACES.get(operation)?.set(status, {
     assumedSlot: TWINS_FROM + index,
     documentedSlot: index,
     cases,
-    facts: cases.reduce((all, { fact }) => all | fact, 0),
-    record: status < 400 ? operationShape(operation).replies[status]?.body?.record : undefined,
   });
 }
 for (const [index, { operation, status }] of ASSUMED_REPLIES.entries()) {
   const assumedSlot = ASSUMED_FROM + index;
-  const nothing = { documentedSlot: undefined, cases: [], facts: 0, record: undefined };
-  PLACES.get(operation)?.set(status, { assumedSlot, ...nothing });
+  PLACES.get(operation)?.set(status, { assumedSlot, documentedSlot: undefined, cases: [] });
 }
 
-function casesOf(operation: OperationId, status: number): Case[] {
-  return DOCUMENTED_CASES.flatMap((it, index) =>
-    it.operation === operation && it.status === status
-      ? [{ slot: CASES_FROM + index, fact: factOf(it.id) }]
-      : [],
-  );
+/**
+ * The slots of the cases that a reply shows to a client.
+ *
+ * @param world before the call
+ * @returns undefined if coverage does not count the reply: the document defines no HEAD, and a spoilt
+ *   reply is not the documented one
+ */
+export function shownCases(
+  { method }: { readonly method: string },
+  call: Call,
+  outcome: Outcome,
+  world: World,
+): readonly number[] | undefined {
+  const { reply } = outcome;
+  if (reply === undefined || !isDelivered(outcome) || method === 'HEAD') return undefined;
+  const cases = PLACES.get(call.operation)?.get(reply.status)?.cases ?? NO_CASES;
+  if (reply.basis.kind === 'assumed' || cases.length === 0) return NO_SLOTS;
+  const records = recordsIn(reply);
+  const shown: ShownCall = {
+    query: call.query,
+    pathId: call.pathId,
+    input: inputOf(call, reply),
+    isTokenSent: reply.status === 401 && isTokenSent(call, world),
+    hasSunset: reply.headers.some((it, at) => at % 2 === 0 && it.toLowerCase() === 'sunset'),
+    wasCancelled: reply.status === 409 && wasCancelled(call, world),
+  };
+  const slots: number[] = [];
+  for (const { slot, shows } of cases) {
+    if (shows.by === 'call' && shows.test(shown)) slots.push(slot);
+  }
+  return records === undefined ? slots : slots.concat(casesOfRecords(records, cases));
+}
+
+const NO_CASES: readonly Case[] = [];
+const NO_SLOTS: readonly number[] = [];
+
+type ShownRecords = NonNullable<Reply['records']>;
+
+/** The body of a call if it is a record that the operation takes. Others get only a forced reply. */
+function inputOf({ operation, body }: Call, { basis }: Reply): unknown {
+  if (body.kind !== 'bytes' || !body.json.ok) return undefined;
+  const { value } = body.json;
+  const fields = operationShape(operation).body?.fields;
+  if (basis.kind === 'documented' || fields === undefined) return value;
+  return readRecord(fields, value, 'body').ok ? value : undefined;
+}
+
+/** Whether a token was sent. It can be valid if a rule forced the 401. */
+function isTokenSent({ authorization }: Call, world: World): boolean {
+  const check = checkKey(world.keys, authorization, world);
+  return check.ok || check.tokenGiven;
+}
+
+/** Only the store can tell: the document shows no body and defines no other conflict. */
+function wasCancelled({ pathId = '' }: Call, { store }: World): boolean {
+  const id = parseInt64(pathId);
+  return id !== undefined && store.orders.get(id)?.status === 'cancelled';
+}
+
+/** The records in a reply. Those of a forced body, which come as text, are parsed. */
+function recordsIn({ records, body, basis, status }: Reply): ShownRecords | undefined {
+  if (records !== undefined || status >= 400 || body.kind !== 'json') return records;
+  if (basis.kind === 'documented') return undefined;
+  try {
+    const value = parseJson(body.text.toString());
+    if (Array.isArray(value)) return value.filter(isObject);
+    return isObject(value) ? [value] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Records read of a long list; later ones rarely show anything new. */
+const MOST_READ = 2000;
+
+/** The cases that lists show. A list is the same object until a record changes. */
+const known = new WeakMap<ShownRecords, readonly number[]>();
+
+function casesOfRecords(records: ShownRecords, cases: readonly Case[]): readonly number[] {
+  const isList = records.length > 1;
+  const before = isList ? known.get(records) : undefined;
+  if (before !== undefined) return before;
+  const read = records.slice(0, MOST_READ);
+  const slots: number[] = [];
+  for (const { slot, shows } of cases) {
+    const isShown =
+      shows.by === 'record' ? read.some(shows.test) : shows.by === 'no record' && read.length === 0;
+    if (isShown) slots.push(slot);
+  }
+  if (isList) known.set(records, slots);
+  return slots;
 }
 
 /** How often something was shown, and by which exchange first. */
 interface Count {
   count: number;
   readonly exchange: number;
-  /** The facts that replies have shown so far, as far as cases are about them. */
-  facts: number;
   /** The assumptions that led to it. */
-  by: Set<string> | undefined;
+  by: readonly string[] | undefined;
   /** How often a deployment gave it. */
   upstream: number;
 }
 
-/** A reply that a client was shown, as another server counts it. */
-export interface CountedReply {
-  readonly operation: OperationId;
-  readonly status: number;
-  readonly basis: Basis;
-  /** The facts that were new. */
-  readonly facts: number;
-}
+/** What one sandbox's clients were shown, as JSON. */
+export type CoverageState = readonly (Readonly<Count> & { readonly slot: number })[];
 
 /** Counts which replies the client of one sandbox was shown. */
 export class Coverage {
   readonly sandbox: string;
   readonly #counts = new Map<number, Count>();
 
-  constructor(sandbox: string) {
+  constructor(sandbox: string, state: CoverageState = []) {
     this.sandbox = sandbox;
+    for (const { slot, ...count } of state) this.#counts.set(slot, { ...count });
   }
 
   /**
    * Counts a reply as assumed if its basis is, whatever its status. A forced reply counts if its
    * status is documented.
    */
-  record(exchange: number, call: Call, reply: Reply, world: World): void {
-    const place = PLACES.get(call.operation)?.get(reply.status);
+  add({ number, operation, status, basis, cases }: Exchange): void {
+    if (cases === undefined || operation === undefined || status === undefined) return;
+    const place = PLACES.get(operation)?.get(status);
     if (place === undefined) return;
-    const count = this.#countReply(place, reply.basis, exchange);
-    if (count === undefined) return;
-    const unseen = place.facts & ~count.facts;
-    if (unseen !== 0) {
-      this.#countCases(place, count, factsShown(place, call, reply, world, unseen), exchange);
-    }
-  }
-
-  /** The facts of a reply that are not counted yet. Counts nothing. */
-  newFacts(call: Call, reply: Reply, world: World): number {
-    const place = PLACES.get(call.operation)?.get(reply.status);
-    if (place?.documentedSlot === undefined || reply.basis.kind === 'assumed') return 0;
-    const unseen = place.facts & ~(this.#counts.get(place.documentedSlot)?.facts ?? 0);
-    return unseen === 0 ? 0 : unseen & factsShown(place, call, reply, world, unseen);
-  }
-
-  /** Counts a reply by the facts that were new when it was given. */
-  count(exchange: number, reply: CountedReply): void {
-    const place = PLACES.get(reply.operation)?.get(reply.status);
-    if (place === undefined) return;
-    const count = this.#countReply(place, reply.basis, exchange);
-    if (count !== undefined) this.#countCases(place, count, reply.facts, exchange);
-  }
-
-  /** Returns the count of the reply if cases of it are counted too. */
-  #countReply(place: Place, basis: Basis, exchange: number): Count | undefined {
-    if (basis.kind === 'assumed') {
-      const count = this.#add(place.assumedSlot, exchange);
-      count.by ??= new Set();
-      for (const ground of basis.by) count.by.add(ground);
-      return undefined;
-    }
     const { documentedSlot, assumedSlot } = place;
-    const ofUpstream = basis.kind === 'upstream';
-    if (documentedSlot === undefined && !ofUpstream) return undefined;
-    const count = this.#add(documentedSlot ?? assumedSlot, exchange);
-    if (ofUpstream) count.upstream += 1;
-    return documentedSlot === undefined ? undefined : count;
+    if (basis.kind === 'assumed') {
+      const count = this.#add(assumedSlot, number);
+      const fresh = basis.by.filter((ground) => !count.by?.includes(ground));
+      if (fresh.length > 0) count.by = [...(count.by ?? []), ...fresh];
+      return;
+    }
+    const isUpstream = basis.kind === 'upstream';
+    if (documentedSlot === undefined && !isUpstream) return;
+    const count = this.#add(documentedSlot ?? assumedSlot, number);
+    if (isUpstream) count.upstream += 1;
+    for (const slot of cases) if (!this.#counts.has(slot)) this.#add(slot, number);
   }
 
   #add(slot: number, exchange: number): Count {
     let count = this.#counts.get(slot);
     if (count === undefined) {
-      count = { count: 0, exchange, facts: 0, by: undefined, upstream: 0 };
+      count = { count: 0, exchange, by: undefined, upstream: 0 };
       this.#counts.set(slot, count);
     }
     count.count += 1;
     return count;
-  }
-
-  #countCases({ cases, facts }: Place, count: Count, shown: number, exchange: number): void {
-    const fresh = facts & ~count.facts & shown;
-    if (fresh === 0) return;
-    count.facts |= fresh;
-    for (const { slot, fact } of cases) if ((fresh & fact) !== 0) this.#add(slot, exchange);
   }
 
   /** How often what a slot stands for was shown. */
@@ -164,35 +210,12 @@ export class Coverage {
   }
 
   get state(): CoverageState {
-    return [...this.#counts].map(([slot, { by, ...count }]) => ({
-      slot,
-      ...count,
-      ...(by && { by: [...by] }),
-    }));
-  }
-
-  restore(state: CoverageState): void {
-    this.#counts.clear();
-    for (const { slot, by, ...count } of state) {
-      this.#counts.set(slot, { ...count, by: by && new Set(by) });
-    }
+    return [...this.#counts].map(([slot, count]) => ({ slot, ...count }));
   }
 
   clear(): void {
     this.#counts.clear();
   }
-}
-
-/** The facts that a reply shows; of those not in `wanted`, perhaps none. */
-function factsShown(
-  { record }: Place,
-  call: Call,
-  reply: Reply,
-  world: World,
-  wanted: number,
-): number {
-  const ofRecords = record === undefined ? 0 : recordFacts(reply, record, wanted);
-  return ofRecords | callFacts(call, reply, world, wanted);
 }
 
 /** What one or more sandboxes' clients were shown, together. */
@@ -210,7 +233,7 @@ export function coverageOf(all: Iterable<Pick<Coverage, 'at'>>): CoverageReport 
     .filter(({ count }) => count > 0)
     .map((twin) => ({ ...twin, grounds: twin.by ?? [] }));
   const assumed = [...added, ...twins];
-  const cases = withShown(DOCUMENTED_CASES, CASES_FROM);
+  const cases = withShown(DOCUMENTED_CASES, CASES_FROM).map(({ shows: _, ...it }) => it);
   const totals = {
     documented: shareOf(documented),
     cases: shareOf(cases),

@@ -1,14 +1,135 @@
-import { type OperationId, operationShape } from '../contract/operations.ts';
+import {
+  OPERATION_IDS,
+  OPERATIONS,
+  type OperationId,
+  operationShape,
+} from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import type { Call } from '../service/input.ts';
 import type { Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import { cut } from '../words.ts';
+import { FINDING_CODES, type FindingCode, type Noted } from './finding-codes.ts';
+import { type Attempt, isFinal, type Retries, retryOf } from './retries.ts';
+
+/** A call and its reply, as findings are made of them. */
+interface CheckedCall {
+  readonly call: Call;
+  /** Undefined if the client was sent none. */
+  readonly reply: Reply | undefined;
+  /** Before the call. */
+  readonly world: World;
+}
+
+/** Findings that every call of an operation causes. */
+const NATURES: ReadonlyMap<OperationId, readonly Noted[]> = new Map(
+  OPERATION_IDS.map((id) => [id, naturesOf(id)] as const),
+);
+
+function naturesOf(id: OperationId): Noted[] {
+  const { sunset, stability } = operationShape(id);
+  const natures: Noted[] = [];
+  if (sunset !== undefined) {
+    natures.push(noted('deprecated', `${id} is deprecated and will be sunset on ${sunset}.`));
+  }
+  if (stability !== undefined) natures.push(noted('experimental', `${id} is ${stability}.`));
+  return natures;
+}
+
+/** The codes of findings that every call of an operation causes. */
+export const NATURE_CODES: ReadonlySet<FindingCode> = new Set(
+  [...NATURES.values()].flat().map(({ code }) => code),
+);
+
+function noted(code: FindingCode, message: string): Noted {
+  return { code, message, advice: FINDING_CODES[code] };
+}
+
+const NONE: readonly Noted[] = [];
+
+/** What a client did with a call that it should not do against the real service. */
+export function findingsOfCall(checked: CheckedCall): readonly Noted[] {
+  const { call, reply } = checked;
+  const natures = NATURES.get(call.operation) ?? NONE;
+  const isSuccess = reply !== undefined && reply.status < 400;
+  const isPlain = isSuccess && reply.basis.kind === 'documented';
+  const key = placeholderKey(call.authorization);
+  const hasBody = OPERATIONS[call.operation].method === 'DELETE' && hasContent(call);
+  const preference = reply?.unknownPreference;
+  if (isPlain && key === undefined && !hasBody && preference === undefined) return natures;
+  const found = [...natures];
+  const add = (code: FindingCode, message: string | undefined): void => {
+    if (message !== undefined) found.push(noted(code, message));
+  };
+  add('placeholder-key', key && `The key is literally \`${key}\`.`);
+  if (hasBody) add('unexpected-body', 'A DELETE was sent with a body.');
+  add('unknown-preference', preference && `${preference}.`);
+  // A documented success does not depend on unknown inputs.
+  if (!(isSuccess && reply.basis.kind === 'documented')) {
+    for (const message of inputMessages(checked)) add('unknown-input', message);
+    add('drift', driftMessage(reply));
+  }
+  if (reply !== undefined && !isSuccess && isFinal(reply)) add('rounded-id', idMessage(checked));
+  return found;
+}
+
+/** What a client did with a call that it should not have repeated. */
+export function findingsOfRetry(attempt: Attempt, before: Retries): readonly Noted[] {
+  const { isPointless, ignoredPause } = retryOf(attempt, before);
+  if (!isPointless && ignoredPause === undefined) return NONE;
+  const found: Noted[] = [];
+  if (isPointless) {
+    const message = `The same call was repeated after a ${attempt.status} that cannot change.`;
+    found.push(noted('pointless-retry', message));
+  }
+  if (ignoredPause !== undefined) {
+    const message = `The call was repeated before Retry-After (${ignoredPause} s) had passed.`;
+    found.push(noted('early-retry', message));
+  }
+  return found;
+}
+
+/** Unknown inputs named for one exchange; the rest are counted. */
+const MOST_INPUTS = 20;
+
+function* inputMessages({ call, world }: CheckedCall): Generator<string> {
+  if (call.query.length === 0 && call.body.kind !== 'bytes') return;
+  const unknown = unknownInputs(call, world);
+  for (const input of unknown.slice(0, MOST_INPUTS)) {
+    yield `${inputName(input)} is unknown to ${call.operation}.`;
+  }
+  const more = unknown.length - MOST_INPUTS;
+  if (more > 0) yield `${more} more are unknown to ${call.operation}.`;
+}
+
+/** Differences named in one message. */
+const MOST_DIFFERENCES = 3;
+
+function driftMessage(reply: Reply | undefined): string | undefined {
+  const drift = reply?.comparison?.drift ?? [];
+  if (drift.length === 0) return undefined;
+  const rest = drift.length - MOST_DIFFERENCES;
+  const more = rest > 0 ? `; and ${rest} more` : '';
+  return `${drift.slice(0, MOST_DIFFERENCES).join('; ')}${more}.`;
+}
+
+function idMessage({ call, reply, world }: CheckedCall): string | undefined {
+  if (reply?.status === 401 || reply?.status === 403) return undefined;
+  const near = nearRoundedId(call, world);
+  if (near === undefined) return undefined;
+  return `${call.pathId} is unknown; ${near} exists and rounds to the same double.`;
+}
+
+/** Whether a request announces content, of a known length or not. */
+function hasContent({ headers }: Call): boolean {
+  const length = headers['content-length'] ?? '0';
+  return length !== '0' || headers['transfer-encoding'] !== undefined;
+}
 
 const PLACEHOLDER = /^Bearer +(undefined|null|\[object Object\])\s*$/i;
 
 /** The key if it is what a program writes for a variable without a value. */
-export function placeholderKey(authorization: string | undefined): string | undefined {
+function placeholderKey(authorization: string | undefined): string | undefined {
   return authorization === undefined ? undefined : PLACEHOLDER.exec(authorization)?.[1];
 }
 
@@ -21,12 +142,12 @@ interface Input {
 /** Characters shown of a name. */
 const LONGEST_NAME = 100;
 
-export function inputName({ kind, name }: Input): string {
+function inputName({ kind, name }: Input): string {
   return `The ${kind} \`${cut(name, LONGEST_NAME)}\``;
 }
 
 /** The query parameters and body fields of a call that the document does not name. */
-export function unknownInputs({ operation, query, body }: Call, world: World): Input[] {
+function unknownInputs({ operation, query, body }: Call, world: World): Input[] {
   const shape = operationShape(operation);
   const known = new Set<string>();
   for (const parameter of shape.parameters) {
@@ -62,7 +183,7 @@ const LOOKED_UP: Readonly<Record<OperationId, 'animals' | 'orders' | undefined>>
 };
 
 /** The id of a record that a double would round to the call's unknown id. */
-export function nearRoundedId({ operation, pathId }: Call, { store }: World): bigint | undefined {
+function nearRoundedId({ operation, pathId }: Call, { store }: World): bigint | undefined {
   const collection = LOOKED_UP[operation];
   if (collection === undefined || pathId === undefined || !isRounded(pathId)) return undefined;
   const double = Number(pathId);
@@ -86,17 +207,4 @@ function isRounded(text: string): boolean {
   // An exponent or a point means a double. Otherwise it has the shortest digits, or all of them.
   if (/[.eE]/.test(text)) return true;
   return text === String(double) || text === String(BigInt(double));
-}
-
-/** The seconds that a reply asks to wait for. */
-export function retryAfter(reply: Reply | undefined, now: number): number | undefined {
-  if (reply === undefined || reply.status < 300) return undefined;
-  const { headers } = reply;
-  for (let at = 0; at < headers.length; at += 2) {
-    if (headers[at]?.toLowerCase() !== 'retry-after') continue;
-    const value = headers[at + 1] ?? '';
-    const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1000;
-    return seconds > 0 ? seconds : undefined;
-  }
-  return undefined;
 }

@@ -1,8 +1,6 @@
 import type { OperationId } from '../contract/operations.ts';
-import { isShown, type Outcome } from '../scenario/outcome.ts';
 import type { Basis } from '../service/reply.ts';
-import { turnTime } from '../service/turn-time.ts';
-import type { Seen } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
 
 /** Durations in ascending order, in seconds. Longer ones are counted in a last class of their own. */
 export const DURATION_BOUNDS = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30] as const;
@@ -43,12 +41,10 @@ export interface OperationMeter {
 export class Meter {
   readonly operations = new Map<OperationId | undefined, OperationMeter>();
 
-  take({ call, receivedAt }: Seen, outcome: Outcome): void {
-    const meter = this.#of(call?.operation);
-    // As in the journal: reading the clock for each exchange costs up to 3 % of the throughput.
-    meter.durations.add(turnTime().steady - receivedAt + outcome.delay);
-    const status = isShown(outcome) ? outcome.reply?.status : undefined;
-    const basis = status === undefined ? undefined : outcome.reply?.basis.kind;
+  add({ operation, status, basis: { kind }, duration }: Exchange): void {
+    const meter = this.#of(operation);
+    meter.durations.add(duration);
+    const basis = status === undefined ? undefined : kind;
     for (const ending of meter.endings) {
       if (ending.status !== status || ending.basis !== basis) continue;
       ending.count += 1;

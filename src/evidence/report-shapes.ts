@@ -32,7 +32,7 @@ const SHARE = object({
   percent: required(integer(0, 100), 'Rounded down.'),
 });
 
-export const SHOWN_MEMBERS = {
+const SHOWN_MEMBERS = {
   count: required(COUNT, 'How often it was shown.'),
   first: optional(
     object({
@@ -97,7 +97,7 @@ export const NOTED_MEMBERS = {
   advice: required(ANY_TEXT, 'What to do about it.'),
 };
 
-export const FINDING_MEMBERS = {
+const FINDING_MEMBERS = {
   ...NOTED_MEMBERS,
   sandbox: required(ANY_TEXT, 'The sandbox that the client called.'),
   exchange: required(COUNT, 'The number of the exchange.'),

@@ -1,17 +1,138 @@
+import type { Instant } from '../service/clock.ts';
+import type { Call } from '../service/input.ts';
 import type { Reply } from '../service/reply.ts';
-import { turnTime } from '../service/turn-time.ts';
-import type { World } from '../service/world.ts';
-import { versionOf } from '../store/store.ts';
-import type { Attempt } from './evidence-shapes.ts';
-import { type Carrier, OPENED, type Seen, type Witnessed } from './exchange.ts';
-import { retryAfter } from './findings-checks.ts';
+import type { RequestRecord } from './request-record.ts';
 
-/** How long a refusal is remembered, in milliseconds of real time. */
+/** How long a refusal is remembered, in milliseconds. */
 const RETRY_WITHIN = 60_000;
+
+/** Calls whose `Retry-After` is remembered. */
 const MOST_PAUSES = 16;
 
 /** Client errors that can be temporary. */
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/** Tells a connection from others, as far as that is known. */
+interface ConnectionName {
+  /** When its server began, in milliseconds since 1970, with fractions. */
+  readonly server: number;
+  /** The port of the client. */
+  readonly port: number | undefined;
+}
+
+/** A call that may be a retry, and what its reply says to the same call after it. */
+export interface Attempt {
+  /** Equal for equal calls. */
+  readonly callHash: string;
+  /** The connection that it came on. */
+  readonly connection: ConnectionName;
+  /** Whether asking again gets the same reply. */
+  readonly isFinal: boolean;
+  /** The status of the reply; undefined if the client was sent none. */
+  readonly status: number | undefined;
+  /** The seconds that the reply asks to wait for. */
+  readonly retryAfter: number | undefined;
+  /** When the reply was decided, by the sandbox's clock. */
+  readonly at: number;
+  /** When the call was received and its reply left, in milliseconds since 1970, with fractions. */
+  readonly receivedAt: number;
+  readonly leftAt: number;
+}
+
+/** What a client did wrong with a call that it repeated. */
+export interface Retry {
+  /** Whether the same call had got the same reply before, and nothing had changed. */
+  readonly isPointless: boolean;
+  /** The seconds that the client was asked to wait for and did not. */
+  readonly ignoredPause: number | undefined;
+}
+
+/** What retries are told by: the latest call, and the latest pauses that replies asked for. */
+export interface Retries {
+  readonly latest: Attempt | undefined;
+  readonly pauses: readonly Attempt[];
+}
+
+export const NO_RETRIES: Retries = { latest: undefined, pauses: [] };
+
+/** What is remembered after an exchange. */
+export function remembered(before: Retries, attempt: Attempt | undefined): Retries {
+  if (attempt === undefined) return withoutLatest(before);
+  const others = before.pauses.filter(({ callHash }) => callHash !== attempt.callHash);
+  const pauses = attempt.retryAfter === undefined ? others : [...others, attempt];
+  const latest = attempt.isFinal ? attempt : undefined;
+  if (latest === undefined && pauses.length === 0) return NO_RETRIES;
+  return { latest, pauses: pauses.slice(-MOST_PAUSES) };
+}
+
+/** What is remembered after a change of the sandbox, after which the same call can get another reply. */
+export function withoutLatest(retries: Retries): Retries {
+  if (retries.latest === undefined) return retries;
+  return retries.pauses.length === 0 ? NO_RETRIES : { ...retries, latest: undefined };
+}
+
+interface AttemptContext {
+  /** Whether a call may be a retry of one before it. */
+  readonly mayRetry: boolean;
+  readonly now: Instant;
+  /** The delay of the reply, in milliseconds. */
+  readonly delay: number;
+  /** The time of the sandbox's clock. */
+  readonly at: number;
+}
+
+/** A call as an attempt; undefined if it neither can be a retry nor can be retried. */
+export function attemptOf(
+  request: RequestRecord,
+  call: Call,
+  reply: Reply | undefined,
+  { mayRetry, now, delay, at }: AttemptContext,
+): Attempt | undefined {
+  const isRefusal = reply !== undefined && reply.status >= 400;
+  if (!isRefusal && !mayRetry) return undefined;
+  return {
+    callHash: hashOf(request, call),
+    connection: { server: performance.timeOrigin, port: request.connection.remotePort },
+    isFinal: reply !== undefined && isFinal(reply),
+    status: reply?.status,
+    retryAfter: retryAfter(reply, at),
+    at,
+    receivedAt: performance.timeOrigin + request.receivedAt,
+    leftAt: performance.timeOrigin + now.steady + delay,
+  };
+}
+
+/** Milliseconds after a reply left in which a call on another connection may be a parallel one. */
+const PARALLEL = 50;
+
+/** Whether a client made a call after it could read the reply to an equal one. */
+function isRetry({ callHash, connection, receivedAt }: Attempt, earlier: Attempt): boolean {
+  const { server, port } = earlier.connection;
+  const isOther = server === connection.server && port !== undefined && port !== connection.port;
+  const readAt = earlier.leftAt + (isOther ? PARALLEL : 0);
+  return callHash === earlier.callHash && receivedAt > readAt;
+}
+
+/** What was wrong with an attempt. */
+export function retryOf(attempt: Attempt, { latest, pauses }: Retries): Retry {
+  const { status, at, receivedAt } = attempt;
+  const pause = pauses.find((earlier) => isRetry(attempt, earlier));
+  return {
+    isPointless:
+      latest !== undefined &&
+      latest.status === status &&
+      isRetry(attempt, latest) &&
+      receivedAt < latest.leftAt + RETRY_WITHIN,
+    ignoredPause: pause && ignoredPause(pause, at, receivedAt),
+  };
+}
+
+/** Waiting by either clock is enough. */
+function ignoredPause(pause: Attempt, at: number, receivedAt: number): number | undefined {
+  const { retryAfter = 0, at: askedAt, leftAt } = pause;
+  const hasWaited = at >= askedAt + retryAfter * 1000 || receivedAt >= leftAt + retryAfter * 1000;
+  return hasWaited ? undefined : retryAfter;
+}
 
 /** Whether asking again would get the same reply. */
 export function isFinal({ status, basis }: Reply): boolean {
@@ -23,165 +144,25 @@ export function isFinal({ status, basis }: Reply): boolean {
   );
 }
 
-/** A reply that a client may have got, on one connection or several. */
-interface Sent {
-  /** When it was first sent, by `turnTime().steady`. */
-  readonly leftAt: number;
-  /** How long this server had idled by then, in milliseconds; undefined if another one sent it. */
-  readonly idle: number | undefined;
-  /** When it was sent on each connection, by `turnTime().steady`. */
-  readonly on: WeakMap<Carrier, number>;
-}
-
-/** An attempt, and what it did wrong. */
-export interface CheckedAttempt extends Attempt {
-  readonly pointless: boolean;
-  /** The seconds that the client was asked to wait for and did not. */
-  readonly early: number | undefined;
-}
-
-/** When and where the reply to an attempt left. */
-interface Leaving {
-  /** By `turnTime().steady`. */
-  readonly leftAt: number;
-  /** Undefined if another server sent it. */
-  readonly connection?: Carrier | undefined;
-}
-
-/** A refusal that the same call would get again. */
-interface Refusal {
-  readonly attempt: Attempt;
-  readonly version: number;
-  readonly world: object;
-  readonly sent: Sent;
-  /** When it was last sent, by `turnTime().steady`. */
-  readonly latest: number;
-}
-
-/** How long a call was asked to wait. */
-interface Pause {
-  readonly attempt: Attempt;
-  readonly seconds: number;
-  readonly sent: Sent;
-}
-
-/**
- * Remembers the refusals and the requested pauses of one sandbox, to find retries that ignore them.
- */
-export class Retries {
-  #refused: Refusal | undefined;
-  readonly #pauses = new Map<string, Pause>();
-
-  /** Whether no call can be a retry yet. */
-  get isEmpty(): boolean {
-    return this.#refused === undefined && this.#pauses.size === 0;
+/** The seconds that a reply asks to wait for. */
+function retryAfter(reply: Reply | undefined, now: number): number | undefined {
+  if (reply === undefined || reply.status < 300) return undefined;
+  const { headers } = reply;
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at]?.toLowerCase() !== 'retry-after') continue;
+    const value = headers[at + 1] ?? '';
+    const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1000;
+    return seconds > 0 ? seconds : undefined;
   }
-
-  /** Checks a call against the replies before it. Changes nothing. */
-  check(witnessed: Witnessed): CheckedAttempt {
-    const { reply, world, seen, at, delay } = witnessed;
-    const mark = markOf(witnessed);
-    const before = this.#sameRefusal(mark, reply?.status, world);
-    return {
-      mark,
-      status: reply?.status,
-      final: reply !== undefined && isFinal(reply),
-      wait: retryAfter(reply, at),
-      at,
-      leftAt: turnTime().wall + delay,
-      pointless: before !== undefined && isKnown(before.sent, seen),
-      early: this.#unheeded(mark, witnessed),
-    };
-  }
-
-  /** Remembers a call and its reply. */
-  note(attempt: Attempt, world: World, leaving: Leaving = elsewhere(attempt)): void {
-    const { mark, status, final, wait } = attempt;
-    const { leftAt: latest, connection } = leaving;
-    const sent = this.#sameRefusal(mark, status, world)?.sent ?? sentAt(leaving);
-    if (connection !== undefined) sent.on.set(connection, latest);
-    const version = versionOf(world.store);
-    this.#refused = final ? { attempt, version, world, sent, latest } : undefined;
-    this.#pauses.delete(mark);
-    if (wait !== undefined) this.#pause({ attempt, seconds: wait, sent });
-  }
-
-  /** The attempts that `note` can restore this from, in a world that the last one was made in. */
-  attempts(world: World): readonly Attempt[] {
-    const refused = this.#refused?.attempt;
-    const pauses = [...this.#pauses.values()]
-      .filter(({ attempt }) => attempt !== refused)
-      .map(({ attempt }) => ({ ...attempt, final: false }));
-    const isCurrent = refused && this.#sameRefusal(refused.mark, refused.status, world);
-    return refused && isCurrent ? [...pauses, refused] : pauses;
-  }
-
-  /** The refusal that the same call got before, from the same state. */
-  #sameRefusal(mark: string, status: number | undefined, world: World): Refusal | undefined {
-    const refused = this.#refused;
-    const isSame =
-      refused?.attempt.mark === mark &&
-      refused.attempt.status === status &&
-      refused.version === versionOf(world.store) &&
-      refused.world === world &&
-      performance.now() - refused.latest < RETRY_WITHIN;
-    return isSame ? refused : undefined;
-  }
-
-  /** @returns the seconds that were asked for, if the call did not wait for them */
-  #unheeded(mark: string, { seen, at }: Witnessed): Pause['seconds'] | undefined {
-    const pause = this.#pauses.get(mark);
-    if (pause === undefined || !isKnown(pause.sent, seen)) return undefined;
-    const { attempt, seconds, sent } = pause;
-    // Waiting by either clock is enough.
-    const waited =
-      at >= attempt.at + seconds * 1000 || performance.now() >= sent.leftAt + seconds * 1000;
-    return waited ? undefined : seconds;
-  }
-
-  #pause(pause: Pause): void {
-    if (this.#pauses.size >= MOST_PAUSES) {
-      const [oldest = ''] = this.#pauses.keys();
-      this.#pauses.delete(oldest);
-    }
-    this.#pauses.set(pause.attempt.mark, pause);
-  }
+  return undefined;
 }
 
-/** When an attempt left another server, by the clocks of this one. */
-function elsewhere({ leftAt }: Attempt): Leaving {
-  const { wall, steady } = turnTime();
-  return { leftAt: steady + leftAt - wall };
-}
-
-/** Milliseconds of idling that tell a new connection from one that waited in the system's queue. */
-const IDLE = 0.05;
-
-/**
- * Whether a client could have read a reply before it made a call. It could on the connection that
- * carried the reply, unless it pipelined the call. Any other connection must have been opened after
- * the reply was sent: connections of parallel calls wait to be accepted, so the server does not
- * idle between them. For a reply of another server, only the time is known.
- */
-function isKnown({ leftAt, idle, on }: Sent, { connection, receivedAt }: Seen): boolean {
-  const sentHere = on.get(connection);
-  if (sentHere !== undefined) return receivedAt > sentHere;
-  if (receivedAt < leftAt) return false;
-  return idle === undefined || (connection[OPENED] ?? 0) > idle + IDLE;
-}
-
-function sentAt({ leftAt, connection }: Leaving): Sent {
-  const idle = connection === undefined ? undefined : performance.nodeTiming.idleTime;
-  return { leftAt, idle, on: new WeakMap() };
-}
-
-/** A hash that identifies a call: short, however long the call is. */
-export function markOf({ seen, call }: Pick<Witnessed, 'seen' | 'call'>): string {
-  const { authorization = '', body } = call;
+/** Identifies a call by a short text, however long the call is. */
+function hashOf({ method, target }: RequestRecord, { authorization = '', body }: Call): string {
   // Loaded at the first refusal, to keep the start fast.
   const { createHash } = process.getBuiltinModule('node:crypto');
   const hash = createHash('sha1');
-  hash.update(`${seen.method} ${seen.target}\n${authorization}\n${body.kind}\n`);
+  hash.update(`${method} ${target}\n${authorization}\n${body.kind}\n`);
   if (body.kind === 'bytes') hash.update(body.bytes);
   return hash.digest('base64');
 }

@@ -1,23 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { OPENED } from '../evidence/exchange.ts';
 import { type ClientError, CONNECT, isBroken, LATE } from './client-error.ts';
-
-/** A connection, and how long the server had idled when it was accepted. */
-export interface Connection extends Socket {
-  [OPENED]?: number;
-}
-
-/** A request on such a connection. */
-export interface ConnectionRequest extends IncomingMessage {
-  socket: Connection;
-}
 
 interface State {
   /** The response under way. Pipelined requests wait until it is over. */
   current: ServerResponse | undefined;
   readonly next: () => void;
-  readonly waiting: [ConnectionRequest, ServerResponse][];
+  readonly waiting: [IncomingMessage, ServerResponse][];
   /** How many bytes had arrived when it began to wait for a request; undefined until a check. */
   bytes: number | undefined;
   /** Whether a request must arrive soon: it has begun, or there was none yet. */
@@ -29,7 +18,7 @@ interface State {
 }
 
 interface ConnectionsOptions {
-  readonly answer: (request: ConnectionRequest, response: ServerResponse) => void;
+  readonly answer: (request: IncomingMessage, response: ServerResponse) => void;
   /** The reply to bytes that are not a request. */
   readonly replyTo: (error: ClientError) => string;
   /** Milliseconds that a client may take, and between two checks of that. */
@@ -71,9 +60,8 @@ export class Connections {
   }
 
   /** @param carrier its TCP connection, which was added before */
-  add(socket: Connection, carrier?: Socket): void {
+  add(socket: Socket, carrier?: Socket): void {
     if (carrier !== undefined) this.#open.delete(carrier);
-    socket[OPENED] = performance.nodeTiming.idleTime;
     const next = (): void => this.#next(socket, state);
     const now = { bytes: socket.bytesRead, isDue: true, since: this.#checks, isLast: false };
     const state: State = { current: undefined, next, waiting: [], ...now };
@@ -81,7 +69,7 @@ export class Connections {
     socket.once('close', () => this.#open.delete(socket));
   }
 
-  readonly #take = (request: ConnectionRequest, response: ServerResponse): void => {
+  readonly #take = (request: IncomingMessage, response: ServerResponse): void => {
     const state = this.#open.get(request.socket);
     if (state === undefined || state.isLast) return;
     if (state.current === undefined) this.#answer(state, request, response);
@@ -92,7 +80,7 @@ export class Connections {
     }
   };
 
-  #answer(state: State, request: ConnectionRequest, response: ServerResponse): void {
+  #answer(state: State, request: IncomingMessage, response: ServerResponse): void {
     state.current = response;
     state.since = this.#checks;
     response.on('close', state.next);

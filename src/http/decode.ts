@@ -50,23 +50,8 @@ const SANDBOX = /^\/~([^/]*)(?=\/)/;
 /** The base path, in a sandbox or not. */
 const OF_SERVICE = new RegExp(`^(?:/~[^/]*)?${BASE_PATH}(?=[/?]|$)`);
 
-/** Caches split targets with a query: clients repeat them, and URLSearchParams is slow. */
-const targets = new Map<string, Target>();
-const MOST_TARGETS = 1024;
-const LONGEST_TARGET = 256;
-
 /** Splits a request target, in origin or absolute form. */
 export function decodeTarget(url: string): Target {
-  if (url.length > LONGEST_TARGET || !url.includes('?')) return takeApart(url);
-  const known = targets.get(url);
-  if (known !== undefined) return known;
-  const target = takeApart(url);
-  if (targets.size >= MOST_TARGETS) targets.clear();
-  targets.set(url, target);
-  return target;
-}
-
-function takeApart(url: string): Target {
   const target = url.startsWith('/') ? url : url.replace(AUTHORITY, '') || '/';
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
@@ -76,10 +61,22 @@ function takeApart(url: string): Target {
     url,
     sandbox: sandbox?.[1],
     path,
-    query: mark < 0 ? [] : [...new URLSearchParams(target.slice(mark + 1))],
+    query: mark < 0 ? NO_QUERY : queryOf(target.slice(mark + 1)),
     route,
     pathId,
   };
+}
+
+const NO_QUERY: Target['query'] = [];
+
+/** A name and a value without escapes, which need no decoder: that takes 1.5 µs. */
+const PLAIN_PAIR = /^([\w.~-]+)=([\w.~-]*)$/;
+
+function queryOf(query: string): Target['query'] {
+  const [, name, value] = PLAIN_PAIR.exec(query) ?? [];
+  return name === undefined || value === undefined
+    ? [...new URLSearchParams(query)]
+    : [[name, value]];
 }
 
 function findRoute(written: string): Pick<Target, 'route' | 'pathId'> {

@@ -1,5 +1,6 @@
 import { parseJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
+import { worldOf } from '../sandbox/state.ts';
 import type { Upstream } from '../sandbox/upstream.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/outcome.ts';
@@ -29,14 +30,15 @@ export function deliver(
     recorded = true;
     try {
       const ended = changed(outcome, changes());
-      const perform = (): Outcome => ended;
-      sandbox.answer(late(asked, outcome), perform, then, perform);
+      const kept = sandbox.perform(late(asked, outcome), (state) => ({ state, outcome: ended }));
+      if (kept instanceof Promise) void kept.then(then);
+      else then();
     } catch (error) {
-      sendFailure(response, error, asked, sandbox.world, wire);
+      sendFailure(response, error, asked, sandbox.state, wire);
     }
   };
   const sendAs = (content: Body): void =>
-    send(response, changed(outcome, { body: content }), asked, sandbox.world, wire);
+    send(response, changed(outcome, { body: content }), asked, sandbox.state, wire);
   const breakOff = (reason: string): void =>
     record(
       () => ({ reason }),
@@ -102,10 +104,10 @@ function witnessed(
   if (call === undefined || basis.kind !== 'upstream') return body === undefined ? {} : { body };
   const json = jsonOf(body);
   const reply = { status, headers, body: head ? undefined : content, json };
-  const comparison = compare(sandbox.world, call, reply);
+  const comparison = compare(worldOf(sandbox.state), call, reply);
   if (body === undefined) return { comparison };
   const records = Array.isArray(json) ? json.filter(isObject) : [json].filter(isObject);
-  return { body, comparison, records: json === undefined ? undefined : [records] };
+  return { body, comparison, records: json === undefined ? undefined : records };
 }
 
 /** Parsed once, for the comparison and for coverage. */

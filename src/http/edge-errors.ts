@@ -1,7 +1,8 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
+import type { State } from '../sandbox/state.ts';
+import { isReal, timeOf } from '../service/clock.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
-import type { World } from '../service/world.ts';
 import { describe } from '../words.ts';
 import { type ClientError, CONNECT, LATE, PLAIN_HTTP } from './client-error.ts';
 import { type Framing, type Wire, written } from './encode.ts';
@@ -10,7 +11,7 @@ export const PLAIN_FRAMING: Framing = { head: false, crossOrigin: false };
 
 /** An Error after which the connection is closed. */
 function refusal<C extends ErrorCode>(
-  { choices }: World,
+  { settings: { choices } }: State,
   code: C,
   status: StatusOf<C>,
   message: string,
@@ -20,9 +21,9 @@ function refusal<C extends ErrorCode>(
   return errorReply(new Grounds(choices), code, status, message, { headers });
 }
 
-function malformed(world: World, message: string): Reply {
-  const status = world.choices['invalid-input'] === '422' ? 422 : 400;
-  return refusal(world, 'invalid_input', status, message);
+function malformed(state: State, message: string): Reply {
+  const status = state.settings.choices['invalid-input'] === '422' ? 422 : 400;
+  return refusal(state, 'invalid_input', status, message);
 }
 
 /** A host with or without a port (RFC 9110, section 7.2); brackets around an IPv6 address. */
@@ -31,57 +32,57 @@ const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 /** Refuses what HTTP forbids and Node accepts (RFC 9112, sections 2.3, 3.2 and 6.1). */
 export function requestRefusal(
   { headers, httpVersion, rawHeaders }: IncomingMessage,
-  world: World,
+  state: State,
 ): Reply | undefined {
   const { host, 'transfer-encoding': coding = 'chunked' } = headers;
   if (host === undefined && httpVersion === '1.1') {
-    return malformed(world, 'the request has no Host header');
+    return malformed(state, 'the request has no Host header');
   }
   if (host !== undefined && !HOST.test(host)) {
-    return malformed(world, `Host: expected a name or address, found ${describe(host)}`);
+    return malformed(state, `Host: expected a name or address, found ${describe(host)}`);
   }
   const isHost = (name: string, at: number): boolean =>
     at % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host';
   if (rawHeaders.findIndex(isHost) !== rawHeaders.findLastIndex(isHost)) {
-    return malformed(world, 'the request has more than one Host header');
+    return malformed(state, 'the request has more than one Host header');
   }
   if (!httpVersion.startsWith('1.')) {
     const message = `HTTP/${httpVersion} is not supported; use HTTP/1.1 or HTTP/1.0`;
-    return refusal(world, 'http_version_not_supported', 505, message);
+    return refusal(state, 'http_version_not_supported', 505, message);
   }
   if (/^chunked$/i.test(coding)) return undefined;
   const message = `Transfer-Encoding: expected chunked, found ${describe(coding)}`;
-  return refusal(world, 'transfer_coding_not_implemented', 501, message);
+  return refusal(state, 'transfer_coding_not_implemented', 501, message);
 }
 
 /** The reply to bytes that are not a request. */
-export function unreadableRefusal({ code, message }: ClientError, world: World): Reply {
+export function unreadableRefusal({ code, message }: ClientError, state: State): Reply {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW': {
       const tooLarge = 'the request line and headers are larger than 16 KiB';
-      return refusal(world, 'request_header_fields_too_large', 431, tooLarge);
+      return refusal(state, 'request_header_fields_too_large', 431, tooLarge);
     }
     case LATE.code:
-      return refusal(world, 'request_timeout', 408, message);
+      return refusal(state, 'request_timeout', 408, message);
     case CONNECT.code: {
       const allow = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'];
-      return refusal(world, 'method_not_allowed', 405, message, allow);
+      return refusal(state, 'method_not_allowed', 405, message, allow);
     }
     case PLAIN_HTTP.code:
-      return refusal(world, 'invalid_input', 400, message);
+      return refusal(state, 'invalid_input', 400, message);
     default: {
       const why = message.replace(/^Parse Error: /, '');
-      return malformed(world, `the request is not HTTP/1.1: ${why}`);
+      return malformed(state, `the request is not HTTP/1.1: ${why}`);
     }
   }
 }
 
 /** A whole reply as text, for a connection without a response object. */
-export function replyText(reply: Reply, world: World, wire: Wire): string {
-  const { status, headers, body } = written(reply, PLAIN_FRAMING, world, wire);
+export function replyText(reply: Reply, state: State, wire: Wire): string {
+  const { status, headers, body } = written(reply, PLAIN_FRAMING, state, wire);
   const all = [...headers, 'Content-Length', String(Buffer.byteLength(body))];
   // Node adds it to the replies that it writes itself.
-  if (world.clock.real) all.push('Date', new Date(world.clock.now()).toUTCString());
+  if (isReal(state.clock)) all.push('Date', new Date(timeOf(state.clock)).toUTCString());
   const lines = all.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`;
 }

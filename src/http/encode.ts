@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import type { State } from '../sandbox/state.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/outcome.ts';
+import { isReal, timeOf } from '../service/clock.ts';
 import type { Basis, Body, Reply, StreamedBody } from '../service/reply.ts';
-import type { World } from '../service/world.ts';
 import { failed } from './failed.ts';
 import type { Faults } from './faults/faults.ts';
 import { mayHaveContent, type Written } from './faults/written-reply.ts';
@@ -36,13 +37,13 @@ export function send(
   response: ServerResponse,
   outcome: Outcome,
   framing: Framing,
-  world: World,
+  state: State,
   wire: Wire,
 ): void {
-  if (outcome.delay === 0) sendNow(response, outcome, framing, world, wire);
+  if (outcome.delay === 0) sendNow(response, outcome, framing, state, wire);
   else {
     wire.faults.delay(response, outcome.delay, () =>
-      sendNow(response, outcome, framing, world, wire),
+      sendNow(response, outcome, framing, state, wire),
     );
   }
 }
@@ -51,14 +52,14 @@ function sendNow(
   response: ServerResponse,
   outcome: Outcome,
   framing: Framing,
-  world: World,
+  state: State,
   wire: Wire,
 ): void {
   try {
-    if (outcome.kind === 'reply') sendReply(response, outcome.reply, framing, world, wire);
+    if (outcome.kind === 'reply') sendReply(response, outcome.reply, framing, state, wire);
     else {
       const { fault, reply } = outcome;
-      const whole = reply && written(reply, framing, world, wire);
+      const whole = reply && written(reply, framing, state, wire);
       const isSpoilt = FAULTS[fault.kind].effect === 'spoils';
       wire.faults.carryOut(
         fault,
@@ -67,7 +68,7 @@ function sendNow(
       );
     }
   } catch (error) {
-    sendFailure(response, error, framing, world, wire);
+    sendFailure(response, error, framing, state, wire);
   }
 }
 
@@ -79,26 +80,26 @@ export function sendFailure(
   response: ServerResponse,
   error: unknown,
   framing: Framing,
-  world: World,
+  state: State,
   wire: Wire,
 ): void {
-  const reply = failed(world, error);
+  const reply = failed(state.settings.choices, error);
   if (response.headersSent) {
     if (!response.writableEnded) response.destroy();
     return;
   }
   response.statusMessage = ''; // the response keeps a phrase that could not be sent
-  sendReply(response, reply, framing, world, wire);
+  sendReply(response, reply, framing, state, wire);
 }
 
 function sendReply(
   response: ServerResponse,
   reply: Reply,
   framing: Framing,
-  world: World,
+  state: State,
   wire: Wire,
 ): void {
-  const headers = headersOf(reply, framing, world, wire);
+  const headers = headersOf(reply, framing, state, wire);
   const { status, body } = reply;
   switch (body.kind) {
     case 'none':
@@ -121,9 +122,9 @@ function sendReply(
 }
 
 /** A reply for a fault to send, without the length of its content; of a long one only the start is held. */
-export function written(reply: Reply, framing: Framing, world: World, wire: Wire): Written {
+export function written(reply: Reply, framing: Framing, state: State, wire: Wire): Written {
   const { status, body } = reply;
-  const headers = headersOf(reply, framing, world, wire);
+  const headers = headersOf(reply, framing, state, wire);
   switch (body.kind) {
     case 'none':
       return { status, headers, body: '' };
@@ -165,22 +166,24 @@ function sendText(
 function headersOf(
   reply: Reply,
   { head, crossOrigin }: Framing,
-  world: World,
+  state: State,
   wire: Wire,
 ): string[] {
   if (reply.body.kind === 'stream') return streamedHeaders(reply, wire);
   const headers: string[] = [];
+  const { clock, settings } = state;
+  const { choices } = settings;
   const mediaType = mediaTypeOf(reply.body);
   if (mediaType !== undefined) {
-    const charset = world.choices['json-charset'] === 'utf-8' ? '; charset=utf-8' : '';
+    const charset = choices['json-charset'] === 'utf-8' ? '; charset=utf-8' : '';
     headers.push('Content-Type', mediaType + charset);
   }
   if (!wire.plain) headers.push('Mock-Basis', basisHeader(reply.basis, head));
-  if (crossOrigin && world.choices.cors === 'allowed') {
+  if (crossOrigin && choices.cors === 'allowed') {
     headers.push('Access-Control-Allow-Origin', '*');
     headers.push('Access-Control-Expose-Headers', wire.plain ? EXPOSED : `Mock-Basis, ${EXPOSED}`);
   }
-  if (!world.clock.real) headers.push('Date', new Date(world.clock.now()).toUTCString());
+  if (!isReal(clock)) headers.push('Date', new Date(timeOf(clock)).toUTCString());
   for (const nameOrValue of reply.headers) headers.push(nameOrValue);
   return headers;
 }

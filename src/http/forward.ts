@@ -1,10 +1,10 @@
 import { type Preferred, readPrefer } from '../sandbox/preference.ts';
-import { simulateUpstream } from '../sandbox/simulate.ts';
+import { type Settings, worldOf } from '../sandbox/state.ts';
+import { asksService, demandedOutcome, outcomeOf, ruling } from '../sandbox/step.ts';
 import { type Upstream, UpstreamError } from '../sandbox/upstream.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import type { ReceivedBody } from '../service/received-body.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
-import type { World } from '../service/world.ts';
 import { deliver } from './deliver.ts';
 import { passedOn } from './hop-headers.ts';
 import { discard, whenLeft } from './pass-on.ts';
@@ -23,14 +23,14 @@ export async function forward(
   settle: (asked: ServiceRequest, outcome: Outcome) => void,
 ): Promise<void> {
   const { request, sandbox } = asked;
-  const { upstream } = sandbox;
+  const { upstream } = sandbox.state.settings;
   if (upstream === undefined) throw new Error('The sandbox has no upstream.');
   let answer: Reply | undefined;
   const ask = async (): Promise<Reply> => {
     answer = await replyOf(asked, upstream, below, body);
     return answer;
   };
-  const outcome = await outcomeOf(asked, ask);
+  const outcome = await ruledOutcome(asked, ask);
   if (answer === undefined) request.resume();
   const theirs = answer?.body.kind === 'stream' ? answer.body : undefined;
   if (theirs !== undefined && outcome.reply?.body === theirs) {
@@ -42,10 +42,19 @@ export async function forward(
   settle(asked, outcome);
 }
 
-async function outcomeOf(asked: ServiceRequest, ask: () => Promise<Reply>): Promise<Outcome> {
+/** Like `step`, with what a deployment answers in place of the service's reply. */
+async function ruledOutcome(asked: ServiceRequest, ask: () => Promise<Reply>): Promise<Outcome> {
   const { sandbox, call } = asked;
   if (call === undefined) return { kind: 'reply', reply: await ask(), delay: 0 };
-  return simulateUpstream(sandbox, call, await preferredBy(asked), ask);
+  const preferred = await preferredBy(asked);
+  const demanded = preferred && demandedOutcome(worldOf(sandbox.state), call, preferred);
+  if (demanded !== undefined) return demanded;
+  const decision = await sandbox.change((before) => {
+    const { state, decision: result } = ruling(before, call, preferred);
+    return { state, result };
+  });
+  const reply = asksService(decision) ? await ask() : undefined;
+  return outcomeOf(worldOf(sandbox.state), call, decision, reply, preferred);
 }
 
 async function preferredBy(asked: ServiceRequest): Promise<Preferred | undefined> {
@@ -76,12 +85,15 @@ async function replyOf(
       reason: `answered by ${upstream.url}`,
     };
   } catch (error) {
-    if (error instanceof UpstreamError) return gatewayError(sandbox.world, error);
+    if (error instanceof UpstreamError) return gatewayError(sandbox.state.settings, error);
     throw error;
   }
 }
 
-function gatewayError({ choices }: World, { late, message }: UpstreamError): Reply {
+function gatewayError(
+  { choices }: Pick<Settings, 'choices'>,
+  { late, message }: UpstreamError,
+): Reply {
   const grounds = new Grounds(choices);
   return late
     ? errorReply(grounds, 'gateway_timeout', 504, message)

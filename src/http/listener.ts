@@ -1,9 +1,9 @@
 import { createServer, type RequestListener } from 'node:http';
-import { createServer as createTcpServer, type Server } from 'node:net';
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { BASE_PATH } from '../contract/operations.ts';
-import type { World } from '../service/world.ts';
+import type { State } from '../sandbox/state.ts';
 import { type ClientError, CONNECT, otherProtocol, PLAIN_HTTP } from './client-error.ts';
-import { type Connection, Connections } from './connections.ts';
+import { Connections } from './connections.ts';
 import { PLAIN_FRAMING, replyText, requestRefusal, unreadableRefusal } from './edge-errors.ts';
 import { send, sendFailure, type Wire } from './encode.ts';
 import type { ServiceHandler } from './service.ts';
@@ -37,7 +37,7 @@ export interface ListenerOptions extends Wire {
   /** Loads the app that answers everything but the service's paths, at its first request. */
   readonly loadApp: () => Promise<RequestListener>;
   /** The sandbox whose assumptions apply to bytes that are not a request. */
-  readonly sandbox: { readonly world: World };
+  readonly sandbox: { readonly state: State };
   readonly timeouts?: Partial<Timeouts> | undefined;
   /** With one, the server speaks HTTPS. */
   readonly certificate?: Certificate | undefined;
@@ -60,7 +60,7 @@ export function createListener(options: ListenerOptions): Listener {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const { certificate, sandbox } = options;
   const replyTo = (error: ClientError): string =>
-    replyText(unreadableRefusal(error, sandbox.world), sandbox.world, options);
+    replyText(unreadableRefusal(error, sandbox.state), sandbox.state, options);
   // It gets the connections of another server, so that those for HTTPS can be told apart before.
   const http = createServer({ keepAliveTimeout: 0, requireHostHeader: false });
   http.maxHeadersCount = 0; // Node would drop the rest; their size is limited
@@ -72,14 +72,14 @@ export function createListener(options: ListenerOptions): Listener {
   const notify = notifier(options);
   http.on('clientError', notify);
   // From then on, Node handles no errors of the socket.
-  http.on('connect', (_request, socket: Connection) =>
+  http.on('connect', (_request, socket: Socket) =>
     connections.refuse(
       socket.on('error', () => socket.destroy()),
       CONNECT,
     ),
   );
 
-  const serve = (socket: Connection, carrier?: Connection): void => {
+  const serve = (socket: Socket, carrier?: Socket): void => {
     connections.add(socket, carrier);
     http.emit('connection', socket);
   };
@@ -126,11 +126,11 @@ function responder(options: ListenerOptions): RequestListener {
   let app: Promise<RequestListener> | undefined;
   return (request, response) => {
     const fail = (error: unknown): void =>
-      sendFailure(response, error, PLAIN_FRAMING, sandbox.world, options);
+      sendFailure(response, error, PLAIN_FRAMING, sandbox.state, options);
     try {
-      const reply = requestRefusal(request, sandbox.world);
+      const reply = requestRefusal(request, sandbox.state);
       if (reply !== undefined) {
-        send(response, { kind: 'reply', reply, delay: 0 }, PLAIN_FRAMING, sandbox.world, options);
+        send(response, { kind: 'reply', reply, delay: 0 }, PLAIN_FRAMING, sandbox.state, options);
       } else if (isServicePath(request.url ?? '')) service(request, response);
       else {
         app ??= loadApp().catch((reason) => {

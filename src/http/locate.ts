@@ -70,7 +70,7 @@ function splitKey(
 }
 
 function groundsOf(sandboxes: Sandboxes): Grounds {
-  return new Grounds(sandboxes.default.world.choices);
+  return new Grounds(sandboxes.default.state.settings.choices);
 }
 
 function nameRequired(grounds: Grounds): Reply {

@@ -1,16 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Choices } from '../contract/assumption-table.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
-import { NotSavedError } from '../sandbox/commits.ts';
+import { NotSavedError } from '../sandbox/keeper.ts';
 import { type Preferred, readPrefer } from '../sandbox/preference.ts';
+import type { Answer } from '../sandbox/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import { simulate } from '../sandbox/simulate.ts';
+import { step } from '../sandbox/step.ts';
 import type { Outcome } from '../scenario/outcome.ts';
+import { thisInstant } from '../service/clock.ts';
 import { BODY_LIMITS, type Call } from '../service/input.ts';
 import type { ReceivedBody } from '../service/received-body.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
-import { turnTime } from '../service/turn-time.ts';
-import type { World } from '../service/world.ts';
-import type { ConnectionRequest } from './connections.ts';
+import { listed } from '../words.ts';
 import { belowBase, decodeTarget, type Route, receiveBody, type Target } from './decode.ts';
 import { send, sendFailure, type Wire } from './encode.ts';
 import { failed } from './failed.ts';
@@ -29,7 +30,7 @@ export type ServiceHandler = (request: IncomingMessage, response: ServerResponse
 
 /** Creates the handler that the listener and the Express app share. */
 export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): ServiceHandler {
-  return (request: ConnectionRequest, response) => {
+  return (request: IncomingMessage, response) => {
     const target = decodeTarget(request.url ?? '/');
     const { headers, method = 'GET' } = request;
     const { sandbox, authorization, refusal } = locate(sandboxes, target.sandbox, headers);
@@ -45,13 +46,13 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
       headers: request.rawHeaders,
       call: undefined,
       connection: request.socket,
-      receivedAt: turnTime().steady,
+      receivedAt: thisInstant().steady,
       head: method === 'HEAD',
       crossOrigin: headers.origin !== undefined,
     };
     const { route } = target;
     const id = route?.operations.get(asked.head ? 'GET' : method);
-    const below = sandbox.upstream && belowBase(target);
+    const below = sandbox.state.settings.upstream && belowBase(target);
     if (below !== undefined && refusal === undefined) {
       const toUpstream = (body: ReceivedBody): void => {
         if (id !== undefined) asked.call = callOf(asked, id, target, mount, body);
@@ -64,16 +65,16 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
       answer(asked, refusal ?? withoutOperation(asked, target));
       return;
     }
-    const perform = (body: ReceivedBody): void => {
+    const received = (body: ReceivedBody): void => {
       asked.call = callOf(asked, id, target, mount, body);
       const { prefer } = headers;
       if (prefer === undefined || wire.plain) run(asked, asked.call);
       else runPreferred(asked, asked.call, String(prefer));
     };
-    if (operationShape(id).body === undefined) perform(NO_BODY);
+    if (operationShape(id).body === undefined) received(NO_BODY);
     else {
-      const limit = BODY_LIMITS[sandbox.world.choices['body-limit']];
-      receiveBody(request, limit, guarded(asked, perform));
+      const limit = BODY_LIMITS[sandbox.state.settings.choices['body-limit']];
+      receiveBody(request, limit, guarded(asked, received));
     }
   };
 }
@@ -113,30 +114,37 @@ function guarded<T>(asked: ServiceRequest, act: (value: T) => void): (value: T) 
     try {
       act(value);
     } catch (error) {
-      sendFailure(asked.response, error, asked, asked.sandbox.world, asked.wire);
+      sendFailure(asked.response, error, asked, asked.sandbox.state, asked.wire);
     }
   };
 }
 
 /** Answers and records a request on which the mock itself or its log has failed. */
 function answerFailure(asked: ServiceRequest, error: unknown): void {
-  const { world } = asked.sandbox;
-  const outcome =
-    error instanceof NotSavedError ? refused(asked, error) : outcomeOf(failed(world, error));
-  guarded(asked, settle.bind(undefined, asked))(outcome);
+  const { choices } = asked.sandbox.state.settings;
+  const reply =
+    error instanceof NotSavedError
+      ? errorReply(new Grounds(choices), error.code, 503, error.message)
+      : failed(choices, error);
+  guarded(asked, settle.bind(undefined, asked))(outcomeOf(reply));
 }
 
 /** Runs an operation, and answers once its changes are kept. */
 function run(asked: ServiceRequest, call: Call, preferred?: Preferred): void {
-  const { sandbox } = asked;
-  const perform = (): Outcome => {
+  perform(asked, (state, now) => {
     try {
-      return simulate(sandbox, call, preferred);
+      return step(state, call, now, preferred);
     } catch (error) {
-      return outcomeOf(failed(sandbox.world, error));
+      return { state, outcome: outcomeOf(failed(state.settings.choices, error)) };
     }
-  };
-  sandbox.answer(asked, perform, finish, refused);
+  });
+}
+
+/** Performs a request in its sandbox, and sends the outcome once it is kept. */
+function perform(asked: ServiceRequest, answer: Answer): void {
+  const outcome = asked.sandbox.perform(asked, answer);
+  if (outcome instanceof Promise) void outcome.then((kept) => finish(asked, kept));
+  else finish(asked, outcome);
 }
 
 /** Answers without an operation. */
@@ -145,16 +153,11 @@ function answer(asked: ServiceRequest, reply: Reply): void {
 }
 
 function settle(asked: ServiceRequest, outcome: Outcome): void {
-  asked.sandbox.answer(asked, () => outcome, finish, refused);
+  perform(asked, (state) => ({ state, outcome }));
 }
 
 function finish(asked: ServiceRequest, outcome: Outcome): void {
-  send(asked.response, outcome, asked, asked.sandbox.world, asked.wire);
-}
-
-function refused({ sandbox }: ServiceRequest, error: unknown): Outcome {
-  const { code, message } = error instanceof NotSavedError ? error : new NotSavedError(error);
-  return outcomeOf(errorReply(new Grounds(sandbox.world.choices), code, 503, message));
+  send(asked.response, outcome, asked, asked.sandbox.state, asked.wire);
 }
 
 function outcomeOf(reply: Reply): Outcome {
@@ -169,23 +172,24 @@ function mountPath(request: IncomingMessage): string {
 /** The reply to a path or a method that the service does not have, or to OPTIONS. */
 function withoutOperation({ request, method, sandbox }: ServiceRequest, target: Target): Reply {
   const { route } = target;
-  if (route === undefined) return unknownPath(sandbox.world, target);
-  if (method === 'OPTIONS') return options(sandbox.world, route, request);
-  return unknownMethod(sandbox.world, route, method, target);
+  const { choices } = sandbox.state.settings;
+  if (route === undefined) return unknownPath(choices, target);
+  if (method === 'OPTIONS') return options(choices, route, request);
+  return unknownMethod(choices, route, method, target);
 }
 
-function unknownPath(world: World, { path }: Target): Reply {
+function unknownPath(choices: Choices, { path }: Target): Reply {
   const message = `the service has nothing at ${path.slice(0, 200)}${meantPath(path)}`;
-  return errorReply(new Grounds(world.choices), 'route_not_found', 404, message);
+  return errorReply(new Grounds(choices), 'route_not_found', 404, message);
 }
 
-function unknownMethod(world: World, route: Route, method: string, target: Target): Reply {
-  const grounds = new Grounds(world.choices);
+function unknownMethod(choices: Choices, route: Route, method: string, target: Target): Reply {
+  const grounds = new Grounds(choices);
   grounds.decidedBy('unknown-method');
-  if (world.choices['unknown-method'] === '404') {
-    return { ...unknownPath(world, target), basis: grounds.assumed };
+  if (choices['unknown-method'] === '404') {
+    return { ...unknownPath(choices, target), basis: grounds.assumed };
   }
-  const message = `${method} is not allowed here; ${route.allow} are`;
+  const message = `${method} is not allowed; use ${listed(route.allow.split(', '), 'or')}`;
   return errorReply(grounds, 'method_not_allowed', 405, message, {
     headers: ['Allow', route.allow],
   });
@@ -195,11 +199,11 @@ function unknownMethod(world: World, route: Route, method: string, target: Targe
 const PREFLIGHT_SECONDS = '600';
 
 /** OPTIONS (RFC 9110, section 9.3.7), and with an `Origin` the preflight of CORS. */
-function options(world: World, { allow }: Route, { headers }: IncomingMessage): Reply {
-  const grounds = new Grounds(world.choices);
+function options(choices: Choices, { allow }: Route, { headers }: IncomingMessage): Reply {
+  const grounds = new Grounds(choices);
   const answer: string[] = ['Allow', allow];
   const preflight = headers.origin !== undefined && headers['access-control-request-method'];
-  if (preflight && world.choices.cors === 'allowed') {
+  if (preflight && choices.cors === 'allowed') {
     answer.push('Access-Control-Allow-Methods', allow);
     answer.push('Access-Control-Max-Age', PREFLIGHT_SECONDS);
     const asked = headers['access-control-request-headers'];

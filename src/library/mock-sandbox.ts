@@ -13,8 +13,8 @@ import type {
 } from '../control/control-shapes.ts';
 import type { FindingsReport } from '../evidence/findings.ts';
 import type { CoverageReport, ExchangeFilter } from '../evidence/report-shapes.ts';
-import type { Kept } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
+import type { ResetPart } from '../sandbox/state.ts';
 import type { ScenarioName } from '../scenario/scenario-names.ts';
 import { type ControlClient, queryOf } from './control-client.ts';
 import { recordControl } from './record-control.ts';
@@ -32,7 +32,7 @@ interface ReportScope {
 
 interface ResetOptions {
   /** What to keep. `journal` includes coverage and findings. */
-  readonly keep?: readonly Kept[] | undefined;
+  readonly keep?: readonly ResetPart[] | undefined;
 }
 
 /** Selects exchanges. Every member given must match. */

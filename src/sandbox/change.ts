@@ -1,96 +1,72 @@
-import type { Choices } from '../contract/assumption-table.ts';
-import type { EvidenceState, ExchangeEvidence, PastState } from '../evidence/evidence-shapes.ts';
-import type { Start } from '../scenario/sandbox-start.ts';
 import type { ClockState } from '../service/clock.ts';
-import type { RateWindow } from '../service/rate-limit.ts';
-import type { ChangeLog, Position } from '../store/log/change-log.ts';
-import type { RecordedStore } from '../store/log/recorded-store.ts';
-import type { StoreChange } from '../store/log/store-change.ts';
-import type { Store } from '../store/store.ts';
-import type { Upstream } from './upstream.ts';
+import { changedStore, type Store, type StoreChange, storeChange } from '../store/store.ts';
+import type { Counters, Settings, State } from './state.ts';
 
-/** What one request changed in a sandbox, as a value that another copy of it can apply. */
-export interface Change extends Added {
+/** What turns a state into another. What stays the same is left out. */
+export interface Change {
   readonly store?: StoreChange | undefined;
-  readonly settings?: SettingsChange | undefined;
-  readonly counts?: CountsChange | undefined;
+  readonly settings?: Settings | undefined;
+  readonly clock?: ClockState | undefined;
+  readonly counters?: Counters | undefined;
+  readonly snapshots?: readonly SnapshotChange[] | undefined;
 }
 
-/** The effect of a change on the evidence, once it is kept. */
-export interface Added {
-  readonly exchange?: ExchangeEvidence | undefined;
-  readonly cleared?: Cleared | undefined;
-  /** The evidence of a deleted sandbox, which the default one keeps in a fleet. */
-  readonly past?: PastState | undefined;
-}
-
-/** The journal alone, or coverage and findings too. */
-type Cleared = 'journal' | 'evidence';
-
-/** All settings but the snapshots. */
-export interface Settings {
-  /** What the sandbox was restarted from; `origin` after a reset. */
-  readonly start: Start | 'origin';
-  /** When that was, by the sandbox's clock. */
-  readonly startedAt: number;
-  readonly choices: Choices;
-  readonly clock: ClockState;
-  /** The deployment that answers. */
-  readonly upstream: { readonly is: Upstream | undefined };
-}
-
-/** Settings that changed. */
-export type SettingsChange = {
-  readonly [Name in keyof Settings]?: Settings[Name] | undefined;
-} & { readonly snapshots?: readonly SnapshotChange[] | undefined };
-
-/** A snapshot of the store after the change was taken, or one was deleted. */
-export interface SnapshotChange {
+/** A snapshot that was taken, replaced or deleted. */
+interface SnapshotChange {
   readonly name: string;
-  readonly taken: boolean;
+  /** How it differs from the store after the change; undefined if it was deleted. */
+  readonly store: StoreChange | undefined;
 }
 
-/** Counts that changed, with their new values. */
-export interface CountsChange {
-  readonly rules: readonly RuleCount[];
-  readonly rates: readonly RateCount[];
+/** What turns a state into another; undefined for the same. Visits only what differs. */
+export function diff(before: State, after: State): Change | undefined {
+  if (before === after) return undefined;
+  const change: Change = {
+    store: storeChange(before.store, after.store),
+    settings: after.settings === before.settings ? undefined : after.settings,
+    clock: after.clock === before.clock ? undefined : after.clock,
+    counters: after.counters === before.counters ? undefined : after.counters,
+    snapshots: snapshotChanges(before, after),
+  };
+  return Object.values(change).some((part) => part !== undefined) ? change : undefined;
 }
 
-/** The calls that a rule has counted. */
-export interface RuleCount {
-  /** The scenario, if requests ask for it. */
-  readonly scenario?: string | undefined;
-  /** The index of the rule among those of its scenario, or of all active ones. */
-  readonly index: number;
-  readonly count: number;
+function snapshotChanges(before: State, after: State): SnapshotChange[] | undefined {
+  if (before.snapshots === after.snapshots) return undefined;
+  const changes: SnapshotChange[] = [];
+  for (const name of before.snapshots.keys()) {
+    if (!after.snapshots.has(name)) changes.push({ name, store: undefined });
+  }
+  for (const [name, store] of after.snapshots) {
+    if (before.snapshots.get(name) === store) continue;
+    changes.push({ name, store: storeChange(after.store, store) ?? {} });
+  }
+  return changes;
 }
 
-/** The requests of a key; without a window, they are forgotten. */
-interface RateCount {
-  readonly key: string;
-  readonly window?: RateWindow | undefined;
+/** The state after a change. `apply(before, diff(before, after))` equals `after`. */
+export function apply(before: State, change: Change): State {
+  const store =
+    change.store === undefined ? before.store : changedStore(before.store, change.store);
+  return {
+    store,
+    settings: change.settings ?? before.settings,
+    clock: change.clock ?? before.clock,
+    counters: change.counters ?? before.counters,
+    snapshots: changedSnapshots(before.snapshots, store, change.snapshots),
+  };
 }
 
-/** The state of a sandbox that replaces its earlier changes in a log. */
-export interface SandboxSnapshot {
-  readonly store: Store;
-  /** Everything else; undefined if the log keeps only the records. */
-  readonly state?: SandboxState | undefined;
-}
-
-/** A sandbox without its records, and without the exchanges that its journal keeps. */
-export interface SandboxState {
-  readonly settings: Settings;
-  readonly counts: CountsChange;
-  readonly snapshots: ReadonlyMap<string, Store>;
-  readonly evidence: EvidenceState;
-  readonly past: PastState;
-}
-
-/** Where the changes of a sandbox are kept. */
-export interface SandboxLog {
-  /** The records at `position`. */
-  readonly store: RecordedStore;
-  readonly log: ChangeLog<Change, SandboxSnapshot>;
-  readonly position: Position;
+function changedSnapshots(
+  before: State['snapshots'],
+  after: Store,
+  changes: readonly SnapshotChange[] | undefined,
+): State['snapshots'] {
+  if (changes === undefined) return before;
+  const snapshots = new Map(before);
+  for (const { name, store } of changes) {
+    if (store === undefined) snapshots.delete(name);
+    else snapshots.set(name, changedStore(after, store));
+  }
+  return snapshots;
 }

@@ -6,19 +6,17 @@ import type { Call } from '../service/input.ts';
 import { conflictBody } from '../service/orders.ts';
 import { challenge } from '../service/perform.ts';
 import { deprecationHeaders } from '../service/pets.ts';
-import { RateLimiter } from '../service/rate-limit.ts';
+import { NO_RATES } from '../service/rate-limit.ts';
 import type { Body, Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
-import { forkStore } from '../store/store.ts';
 
 /**
- * The documented or assumed reply of an operation for a status, whatever the call would get. Nothing
- * in the world changes. A status that neither knows has an Error from 400 up, and no body below.
+ * The documented or assumed reply of an operation for a status, whatever the call would get. A status
+ * that neither knows has an Error from 400 up, and no body below.
  */
 export function knownReply(world: World, call: Call, status: number): Omit<Reply, 'basis'> {
-  const draft = { ...world, store: forkStore(world.store), rates: new RateLimiter(world.clock) };
-  const deserved = SERVICE[call.operation](draft, call);
-  if (deserved.status === status) return deserved;
+  const { reply } = SERVICE[call.operation]({ ...world, rates: NO_RATES }, call);
+  if (reply.status === status) return reply;
   if (status < 400) {
     return { status, headers: [], body: successBody(world, call.operation, status) };
   }

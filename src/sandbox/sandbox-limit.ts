@@ -1,7 +1,7 @@
-import { LogError } from '../store/log/change-log.ts';
+import { KeeperError } from './keeper.ts';
 
 /** The limit of sandboxes is reached. */
-export class SandboxLimitError extends LogError {
+export class SandboxLimitError extends KeeperError {
   override readonly name = 'SandboxLimitError';
   override readonly code = 'too_many_sandboxes';
 

@@ -1,267 +1,185 @@
-import type { Choices } from '../contract/assumption-table.ts';
-import { Coverage } from '../evidence/coverage.ts';
-import type { ExchangeEvidence } from '../evidence/evidence-shapes.ts';
-import type { Seen } from '../evidence/exchange.ts';
-import { Findings } from '../evidence/findings.ts';
-import { Journal } from '../evidence/journal.ts';
-import { putExchange, recordExchange, witnessExchange } from '../evidence/witness.ts';
+import type { Exchange } from '../evidence/exchange.ts';
+import type { OnFinding } from '../evidence/findings.ts';
+import type { ExchangeListener } from '../evidence/journal.ts';
+import { exchangeOf } from '../evidence/make-exchange.ts';
+import type { LogMeter, Meter } from '../evidence/meter.ts';
+import type { RequestRecord } from '../evidence/request-record.ts';
+import { Evidence } from '../evidence/sandbox-evidence.ts';
 import type { Outcome } from '../scenario/outcome.ts';
-import { type RuleBook, Rules } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
-import { MovableClock } from '../service/clock.ts';
-import { type CountNote, Counts } from '../service/counts.ts';
-import { type World, withChoices } from '../service/world.ts';
-import { forkStore, restoreStore, type Store } from '../store/store.ts';
-import type { Added, Change, SandboxLog, SandboxSnapshot } from './change.ts';
-import { Commits, type Job } from './commits.ts';
-import { Past } from './past.ts';
-import { SandboxReplica } from './sandbox-replica.ts';
-import type { SandboxShare } from './sandbox-share.ts';
-import { firstSetup, type Setup, setupFrom } from './setup.ts';
+import { type Instant, thisInstant } from '../service/clock.ts';
+import { errorReply, Grounds } from '../service/reply.ts';
+import { apply, diff } from './change.ts';
+import { Commits } from './commits.ts';
+import { type Entry, type Keeper, type Missed, NotSavedError } from './keeper.ts';
+import { initialState, type State, worldOf } from './state.ts';
+import type { Step } from './step.ts';
 import type { Upstream } from './upstream.ts';
 
-/** What a reset can keep. */
-export const KEEPABLE = ['store', 'scenario', 'assumptions', 'clock', 'journal'] as const;
+/** What all sandboxes of a server share. */
+export interface SandboxShare {
+  /** How many exchanges each journal keeps. */
+  readonly journal: number;
+  readonly observers: ReadonlySet<ExchangeListener>;
+  readonly onFinding: OnFinding | undefined;
+  /** The deployment that answers in each sandbox at first; undefined if the mock does. */
+  readonly upstream: Upstream | undefined;
+  /** Counts exchanges; undefined until somebody wants to know. */
+  meter?: Meter | undefined;
+  readonly logMeter?: LogMeter;
+}
 
-export type Kept = (typeof KEEPABLE)[number];
+/** What an edit makes of a state. */
+export interface Edited<T> extends Omit<Entry, 'change' | 'exchange'> {
+  readonly state: State;
+  readonly result: T;
+}
 
-const KEEP_NOTHING: ReadonlySet<Kept> = new Set();
+/** Answers a request in a state. */
+export type Answer = (state: State, now: Instant) => Step;
 
-const NOTHING_ADDED: Added = {};
-
-/** One isolated universe: a world, the rules around it, and the evidence of its exchanges. */
+/** One isolated universe: a state, and the evidence of its exchanges. */
 export class Sandbox {
   readonly name: string;
-  readonly clock: MovableClock;
-  readonly journal: Journal;
-  readonly coverage: Coverage;
-  readonly findings: Findings;
+  /** What a reset returns to. */
+  origin: Start;
   readonly #share: SandboxShare;
-  readonly #passing: boolean;
-  readonly #kept: SandboxLog | undefined;
-  /** Undefined if the changes are kept in memory only. */
-  readonly #commits: Commits<Change, SandboxSnapshot> | undefined;
-  /** All settings but the clock. */
-  setup: Setup;
+  readonly #keeper: Keeper | undefined;
+  readonly #commits: Commits | undefined;
+  #state: State;
+  #evidence: Evidence;
   // Created on first use: there can be many sandboxes, and most have none.
   #endings: Set<() => void> | undefined;
-  /** Notes what rules and rates count; undefined if nobody wants to know. */
-  notes: CountNote[] | undefined;
-  /** In a fleet, the evidence of this sandbox before resets, and of deleted ones in the default one. */
-  past: Past | undefined;
-  /** What the work that runs now adds to its change. */
-  added = NOTHING_ADDED;
 
-  /**
-   * @param kept where changes are kept, before they are acknowledged
-   * @param passing answers one request and is dropped; its evidence is kept as if it were deleted
-   */
-  constructor(name: string, start: Start, share: SandboxShare, kept?: SandboxLog, passing = false) {
+  /** @param keeper what keeps the state; undefined if only memory does */
+  constructor(name: string, start: Start, share: SandboxShare, keeper?: Keeper) {
     this.name = name;
-    this.#passing = passing;
-    this.clock = new MovableClock(start.clock);
-    this.journal = new Journal(name, share.journal, share.observers);
-    this.coverage = new Coverage(name);
-    this.findings = new Findings(name, this.journal, share.onFinding);
+    this.origin = start;
     this.#share = share;
-    const store = kept?.store ?? forkStore(start.store);
-    this.setup = firstSetup(start, { store, upstream: share.upstream }, this.clock, this);
-    this.#kept = kept;
-    this.past = kept?.log.isShared ? new Past() : undefined;
-    this.#commits =
-      kept && new Commits(kept.log, new SandboxReplica(this, kept), kept.position, share.logMeter);
+    this.#state = initialState(start, share.upstream, thisInstant().wall);
+    this.#evidence = new Evidence(name, share.journal);
+    this.#keeper = keeper;
+    this.#commits = keeper && this.#commitsTo(keeper);
   }
 
-  /** Whether changes outlast the server. */
+  /** The acknowledged state. */
+  get state(): State {
+    return this.#state;
+  }
+
+  get evidence(): Evidence {
+    return this.#evidence;
+  }
+
+  /** The deployment that answers a sandbox after a reset. */
+  get initialUpstream(): Upstream | undefined {
+    return this.#share.upstream;
+  }
+
+  /** Whether changes of the store outlast the server. */
   get isKept(): boolean {
-    return this.#commits !== undefined;
-  }
-
-  /** What operations see. Replaced when the assumptions or the scenarios change. */
-  get world(): World {
-    return this.setup.world;
-  }
-
-  get rules(): Rules {
-    return this.setup.rules;
-  }
-
-  /** The rules of a scenario that a single request asks for. Counts calls in this sandbox. */
-  preferredRules({ scenario, book }: { scenario: string; book: RuleBook }): Rules {
-    return new Rules(book, this.start.seed, this.preferredCounts(scenario));
-  }
-
-  /** The calls that the rules of such a scenario have counted. */
-  preferredCounts(scenario: string): Counts<number> {
-    const { preferred } = this.setup;
-    const known = preferred.get(scenario);
-    if (known !== undefined) return known;
-    const counts = new Counts<number>(this);
-    this.setup = { ...this.setup, preferred: new Map(preferred).set(scenario, counts) };
-    return counts;
-  }
-
-  /** Saved stores, by name. */
-  get snapshots(): ReadonlyMap<string, Store> {
-    return this.setup.snapshots;
-  }
-
-  set snapshots(snapshots) {
-    this.setup = { ...this.setup, snapshots };
-  }
-
-  get upstream(): Upstream | undefined {
-    return this.setup.upstream;
-  }
-
-  set upstream(upstream) {
-    this.setup = { ...this.setup, upstream };
-  }
-
-  get start(): Start {
-    return this.setup.start;
-  }
-
-  /** What a reset returns to. */
-  get origin(): Start {
-    return this.setup.origin;
-  }
-
-  /** Records an exchange. Its value is the one that other servers record. */
-  #take(seen: Seen, outcome: Outcome, value: ExchangeEvidence | undefined): void {
-    this.#share.meter?.take(seen, outcome);
-    if (value === undefined) recordExchange(this, seen, outcome);
-    else putExchange(this, value, seen);
-    if (this.#passing) this.#share.forgotten(this);
+    return this.#keeper !== undefined;
   }
 
   /**
-   * Changes the sandbox. The only way to do so, except for `answer`.
+   * Answers a request, and records the exchange. At once where nothing keeps the state; otherwise when
+   * what the request changed is kept.
    *
-   * @param work changes it at once. May run again, from a state that other changes have led to.
-   * @returns what `work` returned, once the change is kept
-   * @throws NotSavedError if it cannot be kept; it is then undone
+   * @param answer pure; may run again, from another state
    */
-  change<T>(work: () => T): Promise<T> {
+  perform(request: RequestRecord, answer: Answer): Outcome | Promise<Outcome> {
+    const keeper = this.#keeper;
+    if (keeper === undefined || this.#commits === undefined) {
+      const { step, exchange } = this.#answered(this.#state, request, answer);
+      this.#state = step.state;
+      this.#acknowledge(exchange, request);
+      return step.outcome;
+    }
+    let outcome: Outcome | undefined;
+    let exchange: Exchange | undefined;
+    let waiting: ((outcome: Outcome) => void) | undefined;
+    const settle = (settled: Outcome): void => {
+      outcome = settled;
+      waiting?.(settled);
+    };
+    let made: Outcome;
+    this.#commits.add({
+      run: (state) => {
+        const answered = this.#answered(state, request, answer);
+        ({ exchange } = answered);
+        made = answered.step.outcome;
+        return { state: answered.step.state, entry: entryOf(keeper, state, answered) };
+      },
+      kept: () => {
+        if (exchange !== undefined) this.#acknowledge(exchange, request);
+        settle(made);
+      },
+      failed: (error) => {
+        const refusal = this.#refusal(error);
+        // A journal that servers share has only what its log has.
+        if (!keeper.isShared) {
+          const refused = this.#answered(this.#state, request, (state) => ({
+            state,
+            outcome: refusal,
+          }));
+          this.#acknowledge(refused.exchange, request);
+        }
+        settle(refusal);
+      },
+    });
+    if (outcome !== undefined) return outcome;
+    return new Promise((resolve) => {
+      waiting = resolve;
+    });
+  }
+
+  /**
+   * Changes the sandbox. The only way to do so, except for `perform`.
+   *
+   * @param edit pure; may run again, from another state
+   * @returns the edit's result, once the change is kept
+   * @throws NotSavedError if it cannot be kept; it is then not made
+   */
+  change<T>(edit: (state: State, now: Instant) => Edited<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      let result: T;
-      let added = NOTHING_ADDED;
-      const job: Job = {
-        run: () => {
-          this.added = NOTHING_ADDED;
-          result = work();
-          ({ added } = this);
-        },
-        kept: () => {
-          this.settle(added);
-          resolve(result);
-        },
-        failed: reject,
+      let edited: Edited<T>;
+      let isChange = false;
+      const run = (before: State) => {
+        edited = edit(before, thisInstant());
+        const { state, result: _, ...effects } = edited;
+        isChange = state !== before || effects.clears !== undefined || effects.past !== undefined;
+        const change = diff(before, state);
+        const isShared = this.#keeper?.isShared === true;
+        const kept = isShared ? change : change?.store && { store: change.store };
+        const isKept = isShared ? isChange : kept !== undefined;
+        return { state, entry: isKept ? { ...effects, change: kept } : undefined };
       };
-      if (this.#commits !== undefined) this.#commits.add(job);
+      const kept = (): void => {
+        const { result, ...effects } = edited;
+        this.#takeEffects(effects);
+        if (isChange) this.#evidence.noteChange();
+        resolve(result);
+      };
+      if (this.#commits !== undefined) this.#commits.add({ run, kept, failed: reject });
       else {
-        job.run();
-        job.kept();
+        try {
+          this.#state = run(this.#state).state;
+          kept();
+        } catch (error) {
+          reject(error);
+        }
       }
     });
   }
 
   /**
-   * Answers a request: performs it, and sends its outcome once what it changed is kept. Records the
-   * exchange before. Without a log, all of that happens at once.
-   *
-   * @param perform may run again, from a state that other changes have led to
-   * @param refuse makes the outcome for the error if the change cannot be kept; it is then undone
-   */
-  answer<Asked extends Seen>(
-    asked: Asked,
-    perform: () => Outcome,
-    send: (asked: Asked, outcome: Outcome) => void,
-    refuse: (asked: Asked, error: unknown) => Outcome,
-  ): void {
-    if (this.#commits === undefined) {
-      const outcome = perform();
-      this.#take(asked, outcome, undefined);
-      send(asked, outcome);
-      return;
-    }
-    const isShared = this.#kept?.log.isShared === true;
-    let outcome: Outcome;
-    let value: ExchangeEvidence | undefined;
-    this.#commits.add({
-      run: () => {
-        outcome = perform();
-        if (!isShared) return;
-        value = witnessExchange(this, asked, outcome);
-        this.added = { exchange: value };
-      },
-      kept: () => {
-        this.#take(asked, outcome, value);
-        send(asked, outcome);
-      },
-      failed: (error) => {
-        const refusal = refuse(asked, error);
-        // A journal that servers share has only what its log has.
-        if (!isShared) this.#take(asked, refusal, undefined);
-        send(asked, refusal);
-      },
-    });
-  }
-
-  /**
-   * Resolves when memory holds exactly what is kept. Code that reads the sandbox outside of
-   * `change` and `answer` waits for this first. Undefined without a log.
+   * Resolves when the state is what is kept, the changes of other servers included. Undefined where no
+   * other server can change it.
    *
    * @throws NotSavedError if the log cannot be read
    */
   current(): Promise<void> | undefined {
     return this.#commits?.current();
-  }
-
-  /** Changes the options of assumptions. */
-  assume(choices: Choices): void {
-    this.setup = { ...this.setup, world: withChoices(this.world, choices) };
-  }
-
-  /** Resets everything except what `keep` names. */
-  reset(keep: ReadonlySet<Kept> = KEEP_NOTHING): void {
-    const start = keep.has('scenario') ? this.start : this.origin;
-    const { choices, store } = this.world;
-    if (!keep.has('store')) restoreStore(store, start.store);
-    this.use(start, keep.has('clock'));
-    this.upstream = this.#share.upstream;
-    if (keep.has('assumptions')) this.assume(choices);
-    if (!keep.has('journal')) this.added = { cleared: 'evidence' };
-  }
-
-  /** Removes every exchange from the journal. */
-  clearJournal(): void {
-    this.added = { cleared: 'journal' };
-  }
-
-  /** Applies a kept change to the evidence, except for its exchange. */
-  settle({ cleared, past }: Added): void {
-    if (past !== undefined) this.past?.add(new Past(past));
-    if (cleared === undefined) return;
-    this.journal.clear();
-    if (cleared === 'journal') return;
-    if (this.past === undefined) this.#share.forgotten(this);
-    else this.past.add(this);
-    this.coverage.clear();
-    this.findings.clear();
-  }
-
-  /** Restarts from another start, which is also what a reset returns to. */
-  restart(start: Start, keepStore = false): void {
-    if (!keepStore) restoreStore(this.world.store, start.store);
-    this.setup = { ...this.setup, origin: start };
-    this.use(start);
-  }
-
-  /** Continues from another start until a reset. Leaves the records to the caller. */
-  use(start: Start, keepClock = false): void {
-    if (!keepClock) this.clock.reset(start.clock);
-    this.setup = setupFrom(this.setup, start, this.clock, this);
   }
 
   /**
@@ -279,4 +197,87 @@ export class Sandbox {
     for (const ending of this.#endings ?? []) ending();
     this.#endings = undefined;
   }
+
+  #answered(
+    state: State,
+    request: RequestRecord,
+    answer: Answer,
+  ): { readonly step: Step; readonly exchange: Exchange } {
+    const now = thisInstant();
+    const step = answer(state, now);
+    const exchange = exchangeOf(request, step.outcome, {
+      world: worldOf(state, now.wall),
+      now,
+      frozen: state.clock.frozenAt !== undefined,
+      mayRetry: this.#evidence.mayRetry,
+      previous: this.#evidence.journal.latest,
+    });
+    return { step, exchange };
+  }
+
+  /** Takes an exchange into the evidence, and tells those who observe exchanges. */
+  #acknowledge(exchange: Exchange, { receivedAt }: RequestRecord): void {
+    const { observers, meter, onFinding } = this.#share;
+    const isTimed = this.#state.clock.frozenAt === undefined;
+    // Reading the time costs a request up to 3 %, so only observers, such as a log, get it exactly.
+    if (isTimed && (observers.size > 0 || this.#keeper !== undefined)) {
+      exchange.duration = performance.now() - receivedAt + exchange.delay;
+    }
+    const findings = this.#evidence.add(exchange);
+    meter?.add(exchange);
+    for (const observe of observers) observe(this.name, exchange);
+    if (onFinding !== undefined) for (const finding of findings) onFinding(finding);
+  }
+
+  #takeEffects({ clears, past }: Omit<Entry, 'change' | 'exchange'>): void {
+    if (past !== undefined) this.#evidence.addPastState(past);
+    if (clears !== undefined) this.#evidence.clear(clears);
+  }
+
+  #refusal(error: unknown): Outcome {
+    const { code, message } = error instanceof NotSavedError ? error : new NotSavedError(error);
+    const grounds = new Grounds(this.#state.settings.choices);
+    return { kind: 'reply', reply: errorReply(grounds, code, 503, message), delay: 0 };
+  }
+
+  #commitsTo(keeper: Keeper): Commits {
+    const sandbox = this;
+    const host = {
+      get state() {
+        return sandbox.#state;
+      },
+      set state(state) {
+        sandbox.#state = state;
+      },
+      follow: (missed: Missed) => sandbox.#follow(missed),
+      settled: () => keeper.settled?.(sandbox.#state, sandbox.#evidence),
+    };
+    return new Commits(keeper, host, this.#share.logMeter);
+  }
+
+  /** Takes over what other servers did. */
+  #follow({ snapshot, entries }: Missed): void {
+    if (snapshot !== undefined) {
+      this.#state = snapshot.state;
+      this.#evidence = new Evidence(this.name, this.#share.journal, snapshot.evidence);
+    }
+    for (const { change, exchange, ...effects } of entries) {
+      if (change !== undefined) this.#state = apply(this.#state, change);
+      if (exchange !== undefined) this.#evidence.add(exchange);
+      else this.#evidence.noteChange();
+      this.#takeEffects(effects);
+    }
+    if (entries.length > 0) this.#keeper?.settled?.(this.#state, this.#evidence);
+  }
+}
+
+/** What a keeper takes of an answered request. */
+function entryOf(
+  keeper: Keeper,
+  before: State,
+  { step, exchange }: { readonly step: Step; readonly exchange: Exchange },
+): Entry | undefined {
+  const change = diff(before, step.state);
+  if (keeper.isShared) return { change, exchange };
+  return change?.store && { change: { store: change.store } };
 }

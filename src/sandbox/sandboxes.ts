@@ -1,23 +1,19 @@
 import { DEFAULTS } from '../defaults.ts';
 import { coverageOf } from '../evidence/coverage.ts';
-import type { PastState } from '../evidence/evidence-shapes.ts';
 import { type FindingsReport, findingsOf, type OnFinding } from '../evidence/findings.ts';
-import type { Observer } from '../evidence/journal.ts';
+import type { ExchangeListener } from '../evidence/journal.ts';
 import { LogMeter, Meter } from '../evidence/meter.ts';
+import type { EvidenceTotals } from '../evidence/past.ts';
 import type { CoverageReport } from '../evidence/report-shapes.ts';
+import type { Evidence } from '../evidence/sandbox-evidence.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
-import { MovableClock } from '../service/clock.ts';
+import { thisInstant } from '../service/clock.ts';
 import { checkKey, type Keyring, keyring, STAGING_KEY } from '../service/keyring.ts';
-import { LogError } from '../store/log/change-log.ts';
-import { forkStore } from '../store/store.ts';
-import type { SandboxLog } from './change.ts';
-import { NotSavedError } from './commits.ts';
 import type { Fleet, Opening } from './fleet.ts';
-import { Past } from './past.ts';
-import { Sandbox } from './sandbox.ts';
+import { type Keeper, KeeperError, NotSavedError } from './keeper.ts';
+import { Sandbox, type SandboxShare } from './sandbox.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
-import { stateOf } from './sandbox-replica.ts';
-import type { SandboxShare } from './sandbox-share.ts';
+import { initialState, restarted, worldOf } from './state.ts';
 import type { Upstream } from './upstream.ts';
 
 export interface SandboxLimits {
@@ -33,6 +29,16 @@ export interface SandboxLimits {
   readonly onFinding?: OnFinding | undefined;
 }
 
+/** What keeps sandboxes, and what answers in them. */
+export interface SandboxParts {
+  /** Keeps the default sandbox. */
+  readonly keeper?: Keeper | undefined;
+  /** Keeps all sandboxes. */
+  readonly fleet?: Fleet | undefined;
+  /** The deployment that answers in place of the mock. */
+  readonly upstream?: Upstream | undefined;
+}
+
 /** Sandboxes of a fleet that a server holds in memory, besides the default one. */
 const MOST_HELD = 10_000;
 
@@ -42,19 +48,13 @@ export class Sandboxes {
   readonly most: number;
   readonly default: Sandbox;
   /** Called after each exchange in any sandbox. */
-  readonly observers = new Set<Observer>();
-  readonly #past = new Past();
+  readonly observers = new Set<ExchangeListener>();
   readonly logMeter = new LogMeter();
   readonly #share: SandboxShare;
   readonly #named = new Map<string, Sandbox>();
   readonly #fleet: Fleet | undefined;
   #start: Start;
 
-  /**
-   * @param kept where the default sandbox's changes are kept, with its first records
-   * @param upstream the deployment that answers in place of the mock
-   * @param fleet where the changes of all sandboxes are kept
-   */
   constructor(
     start: Start,
     {
@@ -64,9 +64,7 @@ export class Sandboxes {
       metrics = false,
       onFinding,
     }: SandboxLimits = {},
-    kept?: SandboxLog,
-    upstream?: Upstream,
-    fleet?: Fleet,
+    { keeper, fleet, upstream }: SandboxParts = {},
   ) {
     this.required = sandboxRequired;
     this.most = maxSandboxes;
@@ -77,33 +75,33 @@ export class Sandboxes {
       upstream,
       meter: metrics ? new Meter() : undefined,
       logMeter: this.logMeter,
-      forgotten: (sandbox) => this.#past.add(sandbox),
     };
-    this.#start = kept === undefined ? start : { ...start, store: forkStore(kept.store) };
+    this.#start = start;
     this.#fleet = fleet;
-    this.default = kept
-      ? new Sandbox(DEFAULT_SANDBOX, this.#start, this.#share, kept)
-      : this.#open(DEFAULT_SANDBOX);
+    this.default =
+      keeper === undefined
+        ? this.#open(DEFAULT_SANDBOX)
+        : new Sandbox(DEFAULT_SANDBOX, start, this.#share, keeper);
   }
 
   /** @param mayCreate whether the first use creates the sandbox, if the fleet has none of this name */
   #open(name: string, mayCreate = true): Sandbox {
     const opening = this.#opening(name);
-    const kept = this.#fleet?.open(opening, mayCreate, () => sandbox.end());
-    const sandbox: Sandbox = new Sandbox(name, opening.start, this.#share, kept);
+    const keeper = this.#fleet?.keep(opening, mayCreate, () => sandbox.end());
+    const sandbox: Sandbox = new Sandbox(name, opening.origin, this.#share, keeper);
     return sandbox;
   }
 
   #opening(name: string): Opening {
-    const start = this.startOf(name);
+    const origin = this.startOf(name);
     return {
       name,
-      start,
+      origin,
       startOf: (other) => this.startOf(name, other),
-      initial: () => ({
-        store: start.store,
-        state: stateOf(new Sandbox(name, start, this.#share)),
-      }),
+      initial: () => {
+        const { state, evidence } = new Sandbox(name, origin, this.#share);
+        return { state, evidence: evidence.state };
+      },
     };
   }
 
@@ -139,14 +137,15 @@ export class Sandboxes {
   enter(name: string, authorization: string | undefined): Sandbox | undefined {
     if (this.has(name)) return this.find(name);
     const start = this.startOf(name);
-    const clock = new MovableClock(start.clock);
-    const check = checkKey(start.keys, authorization, { clock, startedAt: clock.now() });
+    const world = worldOf(initialState(start, undefined, thisInstant().wall));
     // Which keys are valid, only the deployment knows.
-    const isIn = check.ok || this.#share.upstream !== undefined;
-    if (isIn) return this.find(name);
-    return this.#fleet === undefined
-      ? new Sandbox(name, start, this.#share, undefined, true)
-      : this.#open(name, false);
+    const isUpstream = this.#share.upstream !== undefined;
+    if (isUpstream || checkKey(start.keys, authorization, world).ok) return this.find(name);
+    if (this.#fleet !== undefined) return this.#open(name, false);
+    const forget = (): void => this.default.evidence.addPast(temporary.evidence);
+    const observers = new Set([...this.observers, forget]);
+    const temporary = new Sandbox(name, start, { ...this.#share, observers });
+    return temporary;
   }
 
   /** Every sandbox, the default one and staging first. */
@@ -171,45 +170,53 @@ export class Sandboxes {
     if (this.#fleet === undefined || name === DEFAULT_SANDBOX || name === STAGING_SANDBOX) {
       return !this.has(name);
     }
-    return kept(this.#fleet.create(this.#opening(name)));
+    return saved(this.#fleet.create(this.#opening(name)));
   }
 
-  /** Deletes a sandbox wherever it is, as `delete` does. */
+  /**
+   * Deletes a sandbox on every server, unless it is the default one or staging. Its next use creates a
+   * new one. Its coverage and findings stay with those of the default one.
+   *
+   * @returns false if there is none
+   * @throws NotSavedError
+   */
   async remove(name: string): Promise<boolean> {
-    if (this.#fleet === undefined) return this.delete(name);
-    const past = await this.#pastOf(name);
-    const isFirst = await kept(this.#fleet.delete(name));
-    this.delete(name);
+    if (this.#fleet === undefined) {
+      const sandbox = this.#forget(name);
+      if (sandbox !== undefined) await this.#keepTotals(sandbox.evidence);
+      return sandbox !== undefined;
+    }
+    // Not the one in memory, which would be created again.
+    const sandbox = this.#open(name, false);
+    await sandbox.current();
+    const isFirst = await saved(this.#fleet.delete(name));
+    this.#forget(name);
     if (!isFirst) return false;
-    const noted = this.default.change(() => {
-      this.default.added = { past };
-    });
-    await noted.catch((cause) => {
+    await this.#keepTotals(sandbox.evidence).catch((cause) => {
       const message = 'the sandbox is deleted, but its coverage and findings could not be kept';
-      throw new NotSavedError(new LogError(message, { cause, maybeDone: true }));
+      throw new NotSavedError(new KeeperError(message, { cause, isMaybeDone: true }));
     });
     return true;
   }
 
-  /** What a sandbox of the fleet leaves behind if it is deleted now. */
-  async #pastOf(name: string): Promise<PastState> {
-    // Not the one in memory, which would be created again.
-    const sandbox = this.#open(name, false);
-    await sandbox.current();
-    const past = new Past(sandbox.past?.state);
-    past.add(sandbox);
-    return past.state;
+  /** Adds the totals of a sandbox that is gone to those of the default one. */
+  #keepTotals({ totals: past }: Evidence): Promise<void> {
+    return this.default.change((state) => ({ state, result: undefined, past }));
+  }
+
+  #forget(name: string): Sandbox | undefined {
+    const sandbox = name === STAGING_SANDBOX ? undefined : this.#named.get(name);
+    if (sandbox === undefined) return undefined;
+    this.#named.delete(name);
+    sandbox.end();
+    return sandbox;
   }
 
   /** Every sandbox as it is now, the default one and staging first. */
   async all(): Promise<Iterable<Sandbox>> {
     if (this.#fleet === undefined) return this;
-    const names = await kept(this.#fleet.names());
-    for (const [name, sandbox] of this.#named) {
-      if (names.has(name) || name === STAGING_SANDBOX) continue;
-      this.#named.delete(name);
-      sandbox.end();
-    }
+    const names = await saved(this.#fleet.names());
+    for (const name of [...this.#named.keys()]) if (!names.has(name)) this.#forget(name);
     const [first, second] = [DEFAULT_SANDBOX, STAGING_SANDBOX];
     const sandboxes = [...new Set([first, second, ...[...names].sort()])].map((name) =>
       this.has(name) ? (this.find(name) ?? this.default) : this.#open(name, false),
@@ -218,29 +225,14 @@ export class Sandboxes {
     return sandboxes;
   }
 
-  /** Deletes a sandbox, unless it is the default one or staging. Its next use creates a new one. */
-  delete(name: string): boolean {
-    const sandbox = name === STAGING_SANDBOX ? undefined : this.#named.get(name);
-    if (sandbox === undefined) return false;
-    this.#named.delete(name);
-    if (this.#fleet === undefined) this.#past.add(sandbox);
-    sandbox.end();
-    return true;
-  }
-
-  #evidenceOf(all: Iterable<Sandbox>): readonly (Past | Sandbox)[] {
-    const sandboxes = [...all];
-    return [this.#past, ...sandboxes.flatMap(({ past }) => past ?? []), ...sandboxes];
-  }
-
   /** What clients were shown in all sandboxes, including deleted and reset ones. */
   coverage(all: Iterable<Sandbox> = this): CoverageReport {
-    return coverageOf(this.#evidenceOf(all).map((it) => it.coverage));
+    return coverageOf(totalsOf(all).map((it) => it.coverage));
   }
 
   /** What clients did in all sandboxes, including deleted and reset ones. */
   findings(all: Iterable<Sandbox> = this): FindingsReport {
-    return findingsOf(this.#evidenceOf(all).map((it) => it.findings));
+    return findingsOf(totalsOf(all).map((it) => it.findings));
   }
 
   /** Counts of what this server has answered since its start, or since this was first read. */
@@ -249,7 +241,7 @@ export class Sandboxes {
     return this.#share.meter;
   }
 
-  /** The sandboxes in memory. */
+  /** Sandboxes in memory. */
   get size(): number {
     return 1 + this.#named.size;
   }
@@ -264,8 +256,14 @@ export class Sandboxes {
   async restart(start: Start): Promise<void> {
     this.#start = start;
     for (const sandbox of this) {
+      const origin = this.startOf(sandbox.name);
+      sandbox.origin = origin;
       // Changes in a `--db` file were acknowledged, so they stay.
-      await sandbox.change(() => sandbox.restart(this.startOf(sandbox.name), sandbox.isKept));
+      const keep = new Set(sandbox.isKept ? (['store'] as const) : []);
+      await sandbox.change((state, { wall }) => ({
+        state: restarted(state, origin, wall, keep),
+        result: undefined,
+      }));
     }
   }
 
@@ -276,12 +274,19 @@ export class Sandboxes {
 
   /** The keys of the sandbox of a name, which need not exist yet. */
   keysOf(name: string): Keyring {
-    return this.has(name) ? (this.find(name) ?? this.default).world.keys : this.#start.keys;
+    const sandbox = this.has(name) ? this.find(name) : undefined;
+    return (sandbox?.state.settings.start ?? this.#start).keys;
   }
 }
 
+/** The totals of sandboxes, with what each of them keeps of the past. */
+function totalsOf(all: Iterable<Sandbox>): readonly EvidenceTotals[] {
+  const evidence = Array.from(all, (sandbox) => sandbox.evidence);
+  return [...evidence.flatMap(({ past }) => past ?? []), ...evidence];
+}
+
 /** What a fleet does, or a NotSavedError. */
-async function kept<T>(done: Promise<T>): Promise<T> {
+async function saved<T>(done: Promise<T>): Promise<T> {
   try {
     return await done;
   } catch (error) {

@@ -1,7 +1,6 @@
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import { bearerToken } from '../service/bearer.ts';
-import { Counts } from '../service/counts.ts';
 import type { Call } from '../service/input.ts';
 import { draw } from '../store/draw.ts';
 import type { Delay, Rule } from './rule-shape.ts';
@@ -56,55 +55,69 @@ function boundRule(rule: Rule, index: number, id: OperationId): BoundRule {
 /** The field numbers of the random draws. */
 const FIELD = { chance: 0x60, delay: 0x61, delayAngle: 0x62 } as const;
 
-/** The rules of one sandbox, with their call counts. */
-export class Rules {
-  readonly book: RuleBook;
-  /** By the index of a rule in the book. */
-  readonly counts: Counts<number>;
-  readonly #seed: number;
+/** The calls that rules have counted, by `ruleName`. */
+export type RuleCounts = ReadonlyMap<string, number>;
 
-  constructor(book: RuleBook, seed: number, counts: Counts<number> = new Counts()) {
-    this.book = book;
-    this.counts = counts;
-    this.#seed = seed;
-  }
+export const NO_COUNTS: RuleCounts = new Map();
 
-  /**
-   * Finds the first rule that matches a call. Every rule that counts calls counts this one if its
-   * `on` and `where` match, even after the rule that decides.
-   */
-  decide(call: Call): Decision | undefined {
-    const rules = this.book.get(call.operation) ?? [];
-    if (rules.length === 0) return undefined;
-    let decision: Decision | undefined;
-    for (const { rule, index, counted, checks } of rules) {
-      if (decision !== undefined && !counted) continue;
-      if (!checks.every((check) => check(call))) continue;
-      const count = counted ? this.#count(index) : 0;
-      decision ??= this.#decision(rule, index, count);
+/** A decision, if a rule made one, and the counts after it. */
+export interface Ruling {
+  readonly decision: Decision | undefined;
+  readonly counts: RuleCounts;
+}
+
+/** How rules decide. */
+export interface RuleContext {
+  readonly seed: number;
+  /** The scenario, if the request asked for its rules; undefined for the active ones. */
+  readonly preferred?: string | undefined;
+}
+
+/**
+ * Finds the first rule that matches a call. Every rule that counts calls counts this one if its `on`
+ * and `where` match, even after the rule that decides.
+ */
+export function decide(
+  book: RuleBook,
+  before: RuleCounts,
+  call: Call,
+  { seed, preferred }: RuleContext,
+): Ruling {
+  const rules = book.get(call.operation) ?? [];
+  let counts: Map<string, number> | undefined;
+  let decision: Decision | undefined;
+  for (const { rule, index, counted, checks } of rules) {
+    if (decision !== undefined && !counted) continue;
+    if (!checks.every((check) => check(call))) continue;
+    let count = 0;
+    if (counted) {
+      counts ??= new Map(before);
+      const name = ruleName(index, preferred);
+      count = (counts.get(name) ?? 0) + 1;
+      counts.set(name, count);
     }
-    return decision;
+    decision ??= decisionOf(rule, index, count, seed);
   }
+  return { decision, counts: counts ?? before };
+}
 
-  /** The number of calls that a rule has matched; undefined if it does not count them. */
-  callsOf(rule: Rule): number | undefined {
-    const bound = [...this.book.values()].flat().find((it) => it.rule === rule);
-    return bound?.counted === true ? (this.counts.get(bound.index) ?? 0) : undefined;
-  }
+/** The name of a rule among the counts: its index, after the scenario if requests ask for that. */
+function ruleName(index: number, preferred: string | undefined): string {
+  return preferred === undefined ? String(index) : `${preferred} ${index}`;
+}
 
-  #count(index: number): number {
-    const count = (this.counts.get(index) ?? 0) + 1;
-    this.counts.set(index, count);
-    return count;
-  }
+/** How many calls an active rule has matched; undefined if it does not count them. */
+export function callsOf(book: RuleBook, counts: RuleCounts, rule: Rule): number | undefined {
+  const bound = [...book.values()].flat().find((it) => it.rule === rule);
+  return bound?.counted === true ? (counts.get(ruleName(bound.index, undefined)) ?? 0) : undefined;
+}
 
-  #decision(rule: Rule, index: number, call: number): Decision | undefined {
-    if (rule.calls?.some(({ from, to }) => call >= from && call <= to) === false) return undefined;
-    const seed = draw(this.#seed, index, call);
-    if (rule.chance < 1 && share(seed, FIELD.chance) >= rule.chance) return undefined;
-    const delay = rule.delay === undefined ? 0 : Math.round(drawDelay(rule.delay, seed));
-    return { by: `${rule.scenario}#${rule.number}`, rule, call, delay };
-  }
+function decisionOf(rule: Rule, index: number, call: number, all: number): Decision | undefined {
+  if (rule.calls?.some(({ from, to }) => call >= from && call <= to) === false) return undefined;
+  const seed = draw(all, index, call);
+  if (rule.chance < 1 && share(seed, FIELD.chance) >= rule.chance) return undefined;
+  const delay = rule.delay === undefined ? 0 : Math.round(drawDelay(rule.delay, seed));
+  return { by: `${rule.scenario}#${rule.number}`, rule, call, delay };
 }
 
 /** A number from 0 up to, but not including, 1. */

@@ -5,10 +5,9 @@ import type { ClockSetting } from '../service/clock.ts';
 import { type KeyLists, type Keyring, keyring } from '../service/keyring.ts';
 import { generateStore } from '../store/fixture/generate-store.ts';
 import { loadFixture } from '../store/fixture/load-fixture.ts';
-import { merging } from '../store/merge.ts';
-import { createStore, forkStore, type Store } from '../store/store.ts';
+import { merge } from '../store/merge.ts';
+import type { Store } from '../store/store.ts';
 import { problemText } from '../words.ts';
-import { atOnce } from '../work.ts';
 import type { Scenario } from './read-scenario.ts';
 import type { Rule } from './rule-shape.ts';
 import { type RuleBook, ruleBook } from './rules.ts';
@@ -46,7 +45,7 @@ export interface StartSettings {
  * Applies scenarios to settings and a store. Later scenarios win over earlier ones, record by record
  * and key by key, and their rules are tried first.
  *
- * @param store the store without the records of the scenarios; not changed
+ * @param store the store without the records of the scenarios
  * @throws ScenarioError if a scenario's records do not fit the store
  */
 export function startOf(
@@ -54,17 +53,9 @@ export function startOf(
   store: Store,
   scenarios: readonly Scenario[],
 ): Start {
-  const draft = forkStore(store);
-  for (const { name, state, placeOf } of scenarios) {
-    const problems = atOnce(merging(draft, state, ['state']));
-    if (problems.length === 0) continue;
-    throw new ScenarioError(
-      problems.map((it) => problemText({ ...it, place: placeOf?.(it.at) ?? name })),
-    );
-  }
   const keyLists = scenarios.reduce<KeyLists>((lists, it) => over(lists, it.keys), keys);
   return {
-    store: draft,
+    store: scenarios.reduce(withRecords, store),
     choices: chooseOptions(Object.assign({}, assume, ...scenarios.map((it) => it.assume))),
     keyLists,
     keys: keyring(keyLists),
@@ -79,6 +70,14 @@ export function startOf(
       ...(delay > 0 ? [holdingBack(delay)] : []),
     ]),
   };
+}
+
+function withRecords(store: Store, { name, state, placeOf }: Scenario): Store {
+  const merged = merge(store, state, ['state']);
+  if (merged.ok) return merged.value;
+  throw new ScenarioError(
+    merged.problems.map((it) => problemText({ ...it, place: placeOf?.(it.at) ?? name })),
+  );
 }
 
 /** The rule of `--delay`. `Mock-Basis` names it like a scenario's rule. */
@@ -140,8 +139,7 @@ export async function loadStore(
   seed: number = DEFAULTS.seed,
 ): Promise<Store> {
   if (animals === undefined && orders === undefined) return loadFixture(fixture);
-
-  return createStore(await generateStore({ animals, orders, seed }));
+  return generateStore({ animals, orders, seed });
 }
 
 /** Whether a scenario affects records, so that its store must be built for it. */

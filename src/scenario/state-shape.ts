@@ -7,7 +7,8 @@ import {
 import { object, optional } from '../shape/objects.ts';
 import { eachShape, ID, membersShape } from '../shape/record-shapes.ts';
 import { choice, convert, either, list, oneOrMore, type Shape } from '../shape/shapes.ts';
-import { type CollectionChanges, ID_NAME, type StoreChanges } from '../store/merge.ts';
+import type { CollectionChanges, StoreChanges } from '../store/merge.ts';
+import { ID_NAME } from '../store/store.ts';
 
 const REMOVED: Shape<readonly bigint[] | 'all'> = either(
   choice(['all']),

@@ -6,12 +6,12 @@ import type { World } from './world.ts';
 /** Characters of animals that are written at once: their names can have any length. */
 const MOST_AT_ONCE = 64 * 1024;
 
-/** A body with animals that are too long for a text which every client would hold; else undefined. */
-export function longAnimalsBody(world: World, animals: readonly Animal[]): Body | undefined {
-  return areLong(animals) ? piecesBody(() => arrayText(shown(world, animals))) : undefined;
+/** A list of animals in pieces, which no client holds as a whole. */
+export function animalsBody(world: World, animals: readonly Animal[]): Body {
+  return piecesBody(() => arrayText(shown(world, animals)));
 }
 
-/** The same of one animal. */
+/** The same of one animal, if it is long. */
 export function longAnimalBody(world: World, animal: Animal): Body | undefined {
   const pieces = function* (): Generator<string> {
     for (const it of shown(world, [animal])) yield* recordPieces(it);
@@ -19,7 +19,8 @@ export function longAnimalBody(world: World, animal: Animal): Body | undefined {
   return areLong([animal]) ? piecesBody(pieces) : undefined;
 }
 
-function areLong(animals: readonly Animal[]): boolean {
+/** Whether a text of animals would be too long to be held. */
+export function areLong(animals: readonly Animal[]): boolean {
   let length = 0;
   for (const { name, status = '' } of animals) length += name.length + status.length;
   return length > MOST_AT_ONCE;

@@ -1,22 +1,18 @@
 import { OPERATIONS } from '../contract/operations.ts';
 import type { InventoryEntry } from '../contract/records.ts';
+import type { Store } from '../store/store.ts';
 import type { InputReader } from './input.ts';
-import { operation } from './perform.ts';
+import { type Answer, operation } from './perform.ts';
 import { unknownPet } from './pets.ts';
-import { errorReply, type Grounds, type Reply, recordReply } from './reply.ts';
+import { errorReply, type Grounds, listReply, type Reply, recordReply } from './reply.ts';
 import type { World } from './world.ts';
-import { listReply } from './written-list.ts';
 
 /** `GET /inventory`: lists every entry. */
 export const listInventory = operation(
   'listInventory',
   (reader) => reader.query(),
   ({ store, represent }, _query, grounds) =>
-    listReply(grounds, {
-      collection: store.inventory,
-      write: represent.inventoryEntry,
-      way: represent.number,
-    }),
+    listReply(grounds, store.inventory.list(represent.inventoryEntry)),
 );
 
 interface StockUpdate {
@@ -40,7 +36,11 @@ function readStockUpdate(reader: InputReader): StockUpdate | undefined {
   return petId === undefined ? undefined : { petId, quantity };
 }
 
-function updateStock(world: World, { petId, quantity }: StockUpdate, grounds: Grounds): Reply {
+function updateStock(
+  world: World,
+  { petId, quantity }: StockUpdate,
+  grounds: Grounds,
+): Reply | Answer {
   const { choices, store } = world;
   const before = store.inventory.get(petId);
   if (before === undefined) {
@@ -51,31 +51,31 @@ function updateStock(world: World, { petId, quantity }: StockUpdate, grounds: Gr
       return errorReply(grounds, 'inventory_entry_not_found', 404, message);
     }
   }
-  const entry = setQuantity(
+  const { entry, store: after } = withQuantity(
     world,
     before ?? { petId, quantity: 0, status: stockStatus(quantity) },
     quantity,
   );
-  return recordReply(grounds, 200, world.represent.inventoryEntry(entry), entry);
+  const text = world.represent.inventoryEntry(entry);
+  return { reply: recordReply(grounds, 200, text, entry), store: after };
 }
 
-/** Stores an entry's new quantity, and the statuses that the assumptions derive from it. */
-export function setQuantity(
-  world: World,
+/** The store with an entry's new quantity, and with the statuses that the assumptions derive from it. */
+export function withQuantity(
+  { choices, store }: Pick<World, 'choices' | 'store'>,
   before: InventoryEntry,
   quantity: number,
-): InventoryEntry {
-  const { choices, store } = world;
+): { readonly entry: InventoryEntry; readonly store: Store } {
   const follows = choices['inventory-status'] === 'follows-quantity';
   const status = follows ? stockStatus(quantity) : before.status;
   const entry = { petId: before.petId, quantity, status };
-  store.inventory.set(entry);
+  const inventory = store.inventory.with(entry);
   const crossesZero = quantity === 0 || before.quantity === 0;
-  if (choices['animal-follows-stock'] === 'yes' && crossesZero) {
-    const animal = store.animals.get(before.petId);
-    if (animal !== undefined) store.animals.set({ ...animal, status: stockStatus(quantity) });
-  }
-  return entry;
+  const isFollowed = choices['animal-follows-stock'] === 'yes' && crossesZero;
+  const animal = isFollowed ? store.animals.get(before.petId) : undefined;
+  if (animal === undefined) return { entry, store: { ...store, inventory } };
+  const animals = store.animals.with({ ...animal, status: stockStatus(quantity) });
+  return { entry, store: { ...store, animals, inventory } };
 }
 
 function stockStatus(quantity: number): 'available' | 'sold' {

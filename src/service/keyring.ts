@@ -1,5 +1,4 @@
 import { bearerToken } from './bearer.ts';
-import type { Clock } from './clock.ts';
 
 /** The keys that work without configuration. */
 const DEFAULT_KEYS = ['demo-key'] as const;
@@ -8,7 +7,7 @@ const DEFAULT_READ_ONLY_KEYS = ['demo-read-only-key'] as const;
 /** The only key of the document's second deployment. */
 export const STAGING_KEY = 'staging-key';
 
-/** The API keys that a world accepts. */
+/** The API keys that a sandbox accepts. */
 export interface Keyring {
   readonly valid: ReadonlySet<string>;
   readonly readOnly: ReadonlySet<string>;
@@ -28,10 +27,10 @@ export type Expiry =
   | { readonly kind: 'after'; readonly milliseconds: number }
   | { readonly kind: 'at'; readonly instant: number };
 
-/** What decides whether a key has expired. */
+/** What decides whether a key has expired, in milliseconds since 1970. */
 export interface KeyTime {
-  readonly clock: Clock;
-  /** When the world started, in milliseconds since 1970. */
+  readonly now: number;
+  /** When the sandbox started. */
   readonly startedAt: number;
 }
 
@@ -69,7 +68,7 @@ export function keyring(lists: KeyLists): Keyring {
 }
 
 const NEVER: ReadonlyMap<string, Expiry> = new Map();
-const TIMELESS: KeyTime = { clock: { now: () => 0, real: false }, startedAt: 0 };
+const TIMELESS: KeyTime = { now: 0, startedAt: 0 };
 
 export type KeyCheck =
   | { readonly ok: true; readonly key: string; readonly readOnly: boolean }
@@ -83,17 +82,8 @@ export function checkKey(
   time: KeyTime,
 ): KeyCheck {
   if (authorization === undefined) return refused('the Authorization header is missing');
-  if (keys === latest.keys && authorization === latest.authorization) return latest.check;
-  const check = keys.expected.get(authorization);
-  if (check === undefined) return readKey(keys, authorization, time);
-  latest = { keys, authorization, check };
-  return check;
+  return keys.expected.get(authorization) ?? readKey(keys, authorization, time);
 }
-
-/** The last check that succeeded. Comparing strings is faster than hashing a new one. */
-let latest: { keys?: Keyring; authorization?: string; check: KeyCheck } = {
-  check: refused('no key was checked yet'),
-};
 
 function readKey(keys: Omit<Keyring, 'expected'>, authorization: string, time: KeyTime): KeyCheck {
   const key = bearerToken(authorization);
@@ -119,8 +109,8 @@ function expiryOf({ expires }: Pick<Keyring, 'expires'>, key: string): Expiry | 
   return expires.get(key) ?? expires.get('all');
 }
 
-function hasExpired(expiry: Expiry, { clock, startedAt }: KeyTime): boolean {
-  return clock.now() >= (expiry.kind === 'at' ? expiry.instant : startedAt + expiry.milliseconds);
+function hasExpired(expiry: Expiry, { now, startedAt }: KeyTime): boolean {
+  return now >= (expiry.kind === 'at' ? expiry.instant : startedAt + expiry.milliseconds);
 }
 
 function refused(reason: string, tokenGiven = false): KeyCheck {

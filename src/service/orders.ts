@@ -1,10 +1,18 @@
 import type { Order, OrderStatus } from '../contract/records.ts';
-import { setQuantity } from './inventory.ts';
+import { writtenList } from '../store/sorted-records.ts';
+import type { Store } from '../store/store.ts';
+import { withQuantity } from './inventory.ts';
 import { operation } from './perform.ts';
-import { type Body, errorBody, errorReply, type Grounds, type Reply, reply } from './reply.ts';
-import { REPRESENTATIONS } from './representation.ts';
+import {
+  type Body,
+  errorBody,
+  errorReply,
+  type Grounds,
+  listReply,
+  type Reply,
+  reply,
+} from './reply.ts';
 import type { World } from './world.ts';
-import { listReply } from './written-list.ts';
 
 /** `GET /store/orders`: lists every order. */
 export const listOrders = operation(
@@ -12,17 +20,14 @@ export const listOrders = operation(
   (reader) => reader.query(),
   (world, _query, grounds) => {
     const { choices, represent, store } = world;
-    const shown = choices['order-status-field'] === 'shown';
-    const cancelledToo = choices['cancelled-orders'] === 'listed';
-    const changesWithTime = shown && choices['order-shipping'] === 'at-ship-date';
-    const write = (order: Order): string | undefined => {
-      const status = statusOf(world, order);
-      if (status === 'cancelled' && !cancelledToo) return undefined;
-      return represent.order(shown && order.status !== status ? { ...order, status } : order);
-    };
-    const way = represent.number + (cancelledToo ? 0 : REPRESENTATIONS);
-    const listing = { collection: store.orders, write, way: changesWithTime ? undefined : way };
-    return listReply(grounds, listing);
+    const isCancelledListed = choices['cancelled-orders'] === 'listed';
+    const write = isCancelledListed ? represent.order : represent.uncancelledOrder;
+    const isDueShown =
+      choices['order-status-field'] === 'shown' && choices['order-shipping'] === 'at-ship-date';
+    if (!isDueShown) return listReply(grounds, store.orders.list(write));
+    // The list changes with the time.
+    const writeNow = (order: Order) => write({ ...order, status: statusOf(world, order) });
+    return listReply(grounds, writtenList(store.orders.ascending(), writeNow));
   },
 );
 
@@ -37,7 +42,7 @@ function statusOf(world: World, order: Order): OrderStatus {
 /** Whether an order is pending and its ship date has passed. */
 function isDue(world: World, { status = 'pending', shipDate }: Order): boolean {
   if (status !== 'pending' || shipDate === undefined) return false;
-  return Date.parse(shipDate) <= world.clock.now();
+  return Date.parse(shipDate) <= world.now;
 }
 
 /** `DELETE /store/orders/{orderId}`: cancels a pending order. */
@@ -56,8 +61,7 @@ export const cancelOrder = operation(
     if (isDue(world, order)) grounds.decidedBy('order-shipping');
     switch (statusOf(world, order)) {
       case 'pending':
-        cancel(world, order);
-        return reply(grounds, 204);
+        return { reply: reply(grounds, 204), store: cancelled(world, order) };
       case 'shipped':
         return conflict(grounds, 'order_already_shipped', `order ${orderId} has shipped`);
       case 'cancelled':
@@ -66,13 +70,15 @@ export const cancelOrder = operation(
   },
 );
 
-function cancel(world: World, order: Order): void {
-  world.store.orders.set({ ...order, status: 'cancelled' });
-  if (world.choices['cancel-restocks'] === 'no') return;
-  if (order.petId === undefined || order.quantity === undefined) return;
-  const entry = world.store.inventory.get(order.petId);
-  if (entry === undefined) return;
-  setQuantity(world, entry, Math.min(entry.quantity + order.quantity, Number.MAX_SAFE_INTEGER));
+/** The store after an order is cancelled. */
+function cancelled({ choices, store: before }: World, order: Order): Store {
+  const store = { ...before, orders: before.orders.with({ ...order, status: 'cancelled' }) };
+  if (choices['cancel-restocks'] === 'no') return store;
+  if (order.petId === undefined || order.quantity === undefined) return store;
+  const entry = store.inventory.get(order.petId);
+  if (entry === undefined) return store;
+  const quantity = Math.min(entry.quantity + order.quantity, Number.MAX_SAFE_INTEGER);
+  return withQuantity({ choices, store }, entry, quantity).store;
 }
 
 function cancelAgain(world: World, orderId: bigint, grounds: Grounds): Reply {

@@ -1,28 +1,35 @@
 import type { AssumptionId } from '../contract/assumption-table.ts';
 import { OPERATIONS, type OperationId } from '../contract/operations.ts';
+import type { Store } from '../store/store.ts';
 import { type Call, InputReader } from './input.ts';
 import { checkKey, type KeyCheck } from './keyring.ts';
+import { countRequest, type RateCount } from './rate-limit.ts';
 import { type Basis, errorReply, Grounds, type Reply } from './reply.ts';
-import type { World } from './world.ts';
+import type { Result, World } from './world.ts';
 
-/** Answers a call in a world. Knows nothing of HTTP servers, timers or scenarios. */
-export type Operation = (world: World, call: Call) => Reply;
+/** Answers a call in a world. Pure; knows nothing of HTTP servers, timers or scenarios. */
+export type Operation = (world: World, call: Call) => Result;
+
+/** A reply, and the store after it if that changed. */
+export interface Answer {
+  readonly reply: Reply;
+  readonly store: Store;
+}
 
 /**
- * Makes an operation: `read` reads the input of a call, `run` works on the world. Adds the checks that
- * all operations share, in the order of `check-order`.
+ * Makes an operation: `read` reads the input of a call, `run` answers it. Adds the checks that all
+ * operations share, in the order of `check-order`.
  */
 export function operation<Input>(
   id: OperationId,
   read: (reader: InputReader, world: World) => Input | undefined,
-  run: (world: World, input: Input, grounds: Grounds, call: Call) => Reply,
+  run: (world: World, input: Input, grounds: Grounds, call: Call) => Reply | Answer,
 ): Operation {
   const { method } = OPERATIONS[id];
   const writes = method !== 'GET';
 
-  return (world, call) => {
-    const check = checkKey(world.keys, call.authorization, world);
-    const barred = bar(world, check, writes);
+  const answer = (world: World, call: Call, check: KeyCheck, count?: RateCount): Reply | Answer => {
+    const barred = accessRefusal(world, check, writes, count?.wait);
     const inputFirst = world.choices['check-order'] === 'input-first';
     // The document prescribes this for any input.
     if (barred?.status === 401 && !inputFirst) return barred;
@@ -40,12 +47,33 @@ export function operation<Input>(
     if (refusal !== undefined) return refusal;
     if (permitted && inputFirst) grounds.decidedBy('read-only-keys');
     if (input === undefined) throw new Error(`${id} read no input and reported no problem.`);
-    return lettingThrough(run(world, input, grounds, call), reader);
+    return markAssumed(run(world, input, grounds, call), reader);
+  };
+
+  return (world, call) => {
+    const { choices, store, rates, now } = world;
+    const check = checkKey(world.keys, call.authorization, world);
+    const rate = choices['rate-limit'];
+    const isCounted = check.ok && rate !== 'none';
+    const count = isCounted ? countRequest(rates, check.key, rate, now) : undefined;
+    const given = answer(world, call, check, count);
+    const after = count?.rates ?? rates;
+    if ('reply' in given) return { reply: given.reply, store: given.store, rates: after };
+    return { reply: given, store, rates: after };
   };
 }
 
-/** The refusal of a request because of its key, its rate or its permissions. */
-function bar(world: World, check: KeyCheck, writes: boolean): Reply | undefined {
+/**
+ * The refusal of a request because of its key, its rate or its permissions.
+ *
+ * @param wait the seconds until the rate limit allows another request
+ */
+function accessRefusal(
+  world: World,
+  check: KeyCheck,
+  writes: boolean,
+  wait: number | undefined,
+): Reply | undefined {
   const { choices } = world;
   if (!check.ok) {
     return errorReply(new Grounds(choices), 'unauthorized', 401, check.reason, {
@@ -53,10 +81,8 @@ function bar(world: World, check: KeyCheck, writes: boolean): Reply | undefined 
       basis: { kind: 'documented' },
     });
   }
-  const rate = choices['rate-limit'];
-  const wait = rate === 'none' ? undefined : world.rates.count(check.key, rate);
   if (wait !== undefined) {
-    const message = `this key may make ${rate} requests; try again in ${wait} s`;
+    const message = `rate limit of ${choices['rate-limit']} reached; try again in ${wait} s`;
     return errorReply(groundsOf(world, 'rate-limit'), 'too_many_requests', 429, message, {
       headers: ['Retry-After', String(wait)],
     });
@@ -86,11 +112,17 @@ function dueToOrder({ choices }: World, winner: Reply): Reply {
 }
 
 /** A reply to input that another option would have refused with another status. */
-function lettingThrough(answer: Reply, reader: InputReader): Reply {
-  if (!reader.letThrough || answer.status === reader.refusalStatus) return answer;
+function markAssumed(answer: Reply | Answer, reader: InputReader): Reply | Answer {
+  if (!reader.letThrough) return answer;
+  if ('reply' in answer) return { ...answer, reply: assumedReply(answer.reply, reader) };
+  return assumedReply(answer, reader);
+}
+
+function assumedReply(reply: Reply, reader: InputReader): Reply {
+  if (reply.status === reader.refusalStatus) return reply;
   reader.settle();
-  const by = [...groundsNamed(answer.basis), ...groundsNamed(reader.grounds.basis)];
-  return { ...answer, basis: { kind: 'assumed', by: [...new Set(by)] } };
+  const by = [...groundsNamed(reply.basis), ...groundsNamed(reader.grounds.basis)];
+  return { ...reply, basis: { kind: 'assumed', by: [...new Set(by)] } };
 }
 
 /** The refusal of a key after input that another option would have refused first. */

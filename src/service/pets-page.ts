@@ -1,14 +1,11 @@
 import { parseInt64 } from '../contract/int64.ts';
 import type { Animal } from '../contract/records.ts';
-import { withStatus } from '../store/animals-by-status.ts';
-import { longAnimalsBody } from './animal-body.ts';
+import { type WrittenPage, writtenList } from '../store/sorted-records.ts';
+import { animalsBody, areLong } from './animal-body.ts';
 import type { Call, InputReader } from './input.ts';
-import { Kept } from './kept.ts';
-import { type Body, type Grounds, type Reply, reply } from './reply.ts';
-import { REPRESENTATIONS } from './representation.ts';
+import { type Grounds, type Reply, reply } from './reply.ts';
 import { shuffled } from './shuffle.ts';
 import type { World } from './world.ts';
-import { MOST_BYTES, type WrittenList, writtenList } from './written-list.ts';
 
 /** The animals that a call of `GET /pets` asks for. */
 export interface PetsPage {
@@ -22,42 +19,25 @@ export interface PetsPage {
   readonly offset: number;
 }
 
-/** A written page, and what the next page is found by. */
-interface WrittenPage extends WrittenList {
-  /** In place of the text, of animals that are too long for one. */
-  readonly long: Body | undefined;
-  /** With `pets-paging: cursor`, the id of the last animal if more follow. */
-  readonly next: bigint | undefined;
-  /** With `pets-paging: offset`, the number of matching animals. */
-  readonly total: number | undefined;
-}
-
-const pages = new Kept<WrittenPage>(MOST_BYTES);
-
 /** A reply with a page of animals, and the headers for the next page. */
 export function petsPageReply(grounds: Grounds, world: World, page: PetsPage, call: Call): Reply {
-  const key = keyOf(world, page);
-  const written = pages.get(key) ?? pages.keep(key, writePage(world, page));
-  const { long, text, records, next, total } = written;
+  const { represent, store } = world;
+  const write = (): WrittenPage<Animal> => writePage(world, page);
+  const { text, records, next, total } = store.animals.page(represent, keyOf(world, page), write);
   const headers = total === undefined ? linkTo(next, page, call) : ['X-Total-Count', String(total)];
-  return reply(grounds, 200, long ?? { kind: 'json', text }, headers, records);
+  const body = text === undefined ? animalsBody(world, records) : ({ kind: 'json', text } as const);
+  return reply(grounds, 200, body, headers, records);
 }
 
-/** The cache key of a page: a number for the most frequent requests, which have only a limit. */
-function keyOf({ store, represent, choices, seed }: World, page: PetsPage): number | string {
+/** Names a page among those of the same animals: a number for most requests, which have only a limit. */
+function keyOf({ choices, seed }: World, page: PetsPage): number | string {
   const { limit, offset, after, empty, status } = page;
   const order = choices['pets-order'];
   const paging = choices['pets-paging'];
-  const isPlain = status === undefined && order === 'id' && paging === 'none';
-  const version = isPlain ? store.animals.versionOfFirst(limit) : store.animals.version;
-  const state = version * REPRESENTATIONS + represent.number;
-  if (isPlain) return state * PLAIN_LIMITS + limit;
+  if (status === undefined && order === 'id' && paging === 'none') return limit;
   const shuffle = order === 'shuffled' ? seed : '';
-  return `${state} ${limit} ${offset} ${after} ${empty} ${order}${shuffle} ${paging} ${status}`;
+  return `${limit} ${offset} ${after} ${empty} ${order}${shuffle} ${paging} ${status}`;
 }
-
-/** Greater than the largest limit. */
-const PLAIN_LIMITS = 128;
 
 function linkTo(next: bigint | undefined, page: PetsPage, { path }: Call): readonly string[] {
   if (next === undefined) return NO_HEADERS;
@@ -69,16 +49,15 @@ function linkTo(next: bigint | undefined, page: PetsPage, { path }: Call): reado
 
 const NO_HEADERS: readonly string[] = [];
 
-function writePage(world: World, page: PetsPage): WrittenPage {
+function writePage(world: World, page: PetsPage): WrittenPage<Animal> {
   const paging = world.choices['pets-paging'];
   const found = take(matching(world, page), page.offset, page.limit + 1);
   const animals = found.slice(0, page.limit);
   const more = found.length > page.limit;
-  const long = longAnimalsBody(world, animals);
-  const texts = long === undefined ? animals.map(world.represent.animal) : [];
+  const isLong = areLong(animals);
   return {
-    ...writtenList(texts, [animals]),
-    long,
+    text: isLong ? undefined : writtenList(animals, world.represent.animal).text,
+    records: animals,
     next: paging === 'cursor' && more ? animals.at(-1)?.id : undefined,
     total: paging === 'offset' ? countMatches(world, page) : undefined,
   };
@@ -106,25 +85,28 @@ function take(animals: Iterable<Animal>, skip: number, count: number): Animal[] 
   return taken;
 }
 
-function matching(world: World, { status, empty, after }: PetsPage): Iterable<Animal> {
-  if (empty) return [];
-  const { animals } = world.store;
-  const subset = status === undefined ? undefined : withStatus(animals.base, status);
-  switch (world.choices['pets-order']) {
-    case 'id':
-      return animals.ascending(after, subset);
-    case 'newest':
-      return animals.descending(after, subset);
-    case 'shuffled':
-      return shuffled(animals, world.seed, after, subset?.includes);
+function* matching(world: World, { status, empty, after }: PetsPage): Generator<Animal> {
+  if (empty) return;
+  for (const animal of inOrder(world, after)) {
+    if (status === undefined || animal.status === status) yield animal;
   }
 }
 
-function countMatches(world: World, { status, empty }: PetsPage): number {
-  const { animals } = world.store;
+function inOrder({ store: { animals }, choices, seed }: World, after?: bigint): Iterable<Animal> {
+  switch (choices['pets-order']) {
+    case 'id':
+      return animals.ascending(after);
+    case 'newest':
+      return animals.descending(after);
+    case 'shuffled':
+      return shuffled(animals, seed, after);
+  }
+}
+
+function countMatches({ store: { animals } }: World, { status, empty }: PetsPage): number {
   if (empty) return 0;
   if (status === undefined) return animals.size;
   let count = 0;
-  for (const _animal of animals.ascending(undefined, withStatus(animals.base, status))) count += 1;
+  for (const animal of animals.ascending()) if (animal.status === status) count += 1;
   return count;
 }

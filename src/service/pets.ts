@@ -102,18 +102,20 @@ export const createPet = operation('createPet', readNewAnimal, (world, fields, g
       'the highest int64 is already in use as an id',
     );
   }
-  const { choices, store } = world;
+  const { choices, store, represent } = world;
   const status =
     fields.status ?? (choices['created-status'] === 'available' ? 'available' : undefined);
   const { name, categoryId } = fields;
   const animal: Animal =
     status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
-  store.animals.set(animal);
-  if (choices['inventory-on-create'] === 'entry') {
-    store.inventory.set({ petId: id, quantity: 0, status: 'sold' });
-  }
-  const body = longAnimalBody(world, animal) ?? world.represent.newAnimal(animal);
-  return recordReply(grounds, 201, body, animal);
+  const animals = store.animals.with(animal);
+  const inventory =
+    choices['inventory-on-create'] === 'entry'
+      ? store.inventory.with({ petId: id, quantity: 0, status: 'sold' })
+      : store.inventory;
+  const body = longAnimalBody(world, animal) ?? represent.animal(animal);
+  const reply = recordReply(grounds, 201, body, animal);
+  return { reply, store: { ...store, animals, inventory } };
 });
 
 function readNewAnimal(reader: InputReader): Omit<Animal, 'id'> | undefined {
@@ -187,7 +189,7 @@ export function deprecationHeaders(choices: Choices): readonly string[] {
 }
 
 function afterSunset(world: World, grounds: Grounds): Reply | undefined {
-  if (world.clock.now() < AFTER_SUNSET) return undefined;
+  if (world.now < AFTER_SUNSET) return undefined;
   const choice = world.choices['after-sunset'];
   grounds.decidedBy('after-sunset');
   if (choice === 'unchanged') return undefined;

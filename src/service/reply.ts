@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { AssumptionId, Choices } from '../contract/assumption-table.ts';
 import { type ErrorCode, type StatusOf, spellCode } from '../contract/error-codes.ts';
 import type { ErrorBody } from '../contract/records.ts';
+import type { WrittenList } from '../store/sorted-records.ts';
 
 /**
  * What a reply rests on.
@@ -72,8 +73,11 @@ export interface Reply {
   readonly headers: readonly string[];
   readonly body: Body;
   readonly basis: Basis;
-  /** The records in the body, in groups; undefined if there are none. */
-  readonly records?: Iterable<readonly ShownRecord[]> | undefined;
+  /**
+   * The records in the body; undefined if there are none. The same array as long as a list shows the
+   * same records.
+   */
+  readonly records?: readonly ShownRecord[] | undefined;
   /** Why the call failed. The body need not say it. */
   readonly reason?: string | undefined;
   /** Why the request's `Prefer` could not be followed. */
@@ -149,7 +153,16 @@ export function recordReply(
   headers: readonly string[] = NO_HEADERS,
 ): Reply {
   const content: Body = typeof body === 'string' ? { kind: 'json', text: body } : body;
-  return reply(grounds, status, content, headers, [[record]]);
+  return reply(grounds, status, content, headers, [record]);
+}
+
+/** A reply that shows a list of records. */
+export function listReply(
+  grounds: Grounds,
+  { text, records }: WrittenList<ShownRecord>,
+  headers: readonly string[] = NO_HEADERS,
+): Reply {
+  return reply(grounds, 200, { kind: 'json', text }, headers, records);
 }
 
 /**

@@ -8,42 +8,38 @@ import {
   STORED_RECORDS,
 } from '../contract/records.ts';
 
-/** Writes records of the store as JSON for clients. */
+/** Writes records as JSON for clients. There is one for each form, so that what it wrote can be kept by it. */
 export interface Representation {
-  /** Unique, and below `REPRESENTATIONS`. */
-  readonly number: number;
+  /** Names the form: the options that it depends on. */
+  readonly form: string;
   readonly animal: (animal: Animal) => string;
-  /** The same without caching the text: most created animals are never read. */
-  readonly newAnimal: (animal: Animal) => string;
   readonly inventoryEntry: (entry: InventoryEntry) => string;
   readonly order: (order: Order) => string;
+  /** The same without cancelled orders, for lists. */
+  readonly uncancelledOrder: (order: Order) => string | undefined;
 }
 
-type WireChoice = 'absent-optionals' | 'date-format' | 'order-status-field';
+type FormChoice = 'absent-optionals' | 'date-format' | 'order-status-field';
 
-/** Greater than the number of combinations of `WireChoice` options. */
-export const REPRESENTATIONS = 16;
-
-/** Shared by all worlds with the same `WireChoice` options. */
+/** At most one for each combination of the options of `FormChoice`. */
 const representations = new Map<string, Representation>();
 
 /** The representation for some options. */
-export function representationFor(choices: Pick<Choices, WireChoice>): Representation {
-  const key = `${choices['absent-optionals']} ${choices['date-format']} ${choices['order-status-field']}`;
-  let representation = representations.get(key);
+export function representationFor(choices: Pick<Choices, FormChoice>): Representation {
+  const form = `${choices['absent-optionals']} ${choices['date-format']} ${choices['order-status-field']}`;
+  let representation = representations.get(form);
   if (representation === undefined) {
-    const newAnimal = writer(RECORDS.Animal, choices);
+    const isStatusShown = choices['order-status-field'] === 'shown';
+    const write = writer(isStatusShown ? STORED_RECORDS.orders : RECORDS.Order, choices);
+    const order = isStatusShown ? (it: Order) => write({ status: 'pending', ...it }) : write;
     representation = {
-      number: representations.size,
-      animal: keeping(newAnimal),
-      newAnimal,
+      form,
+      animal: writer(RECORDS.Animal, choices),
       inventoryEntry: writer(RECORDS.InventoryEntry, choices),
-      order: writer(
-        choices['order-status-field'] === 'shown' ? STORED_RECORDS.orders : RECORDS.Order,
-        choices,
-      ),
+      order,
+      uncancelledOrder: (it: Order) => (it.status === 'cancelled' ? undefined : order(it)),
     };
-    representations.set(key, representation);
+    representations.set(form, representation);
   }
   return representation;
 }
@@ -53,7 +49,7 @@ const WRITTEN_OFFSET_MINUTES = 120;
 
 type AnyRecord = Readonly<Record<string, unknown>>;
 
-function writer(fields: Fields, choices: Pick<Choices, WireChoice>): (record: AnyRecord) => string {
+function writer(fields: Fields, choices: Pick<Choices, FormChoice>): (record: AnyRecord) => string {
   const nullForAbsent = choices['absent-optionals'] === 'null';
   // The first field is the id, which every record has.
   const plan = Object.entries(fields).map(([name, { type }], index) => ({
@@ -79,28 +75,6 @@ function writer(fields: Fields, choices: Pick<Choices, WireChoice>): (record: An
 function quoted(text: string): string {
   return /^[ !#-[\]-~]*$/.test(text) ? `"${text}"` : JSON.stringify(text);
 }
-
-/** Animals with a cached text, one for each value of the last bits of an id. A power of 2. */
-const KEPT_TEXTS = 1024;
-
-/**
- * Caches the text of animals, which never change. A WeakMap would make the text of an animal that is
- * drawn anew for each request cost three times as much.
- */
-function keeping(write: (animal: Animal) => string): (animal: Animal) => string {
-  const kept = new Array<{ animal: Animal; text: string } | undefined>(KEPT_TEXTS).fill(undefined);
-  return (animal) => {
-    const slot = Number(animal.id) & (KEPT_TEXTS - 1);
-    const known = kept[slot];
-    if (known?.animal === animal) return known.text;
-    const text = write(animal);
-    if (text.length <= LONGEST_KEPT) kept[slot] = { animal, text };
-    return text;
-  };
-}
-
-/** The most characters of a cached text: an animal's name can have any length. */
-const LONGEST_KEPT = 4096;
 
 /** Converts an ISO 8601 date-time to the chosen format. */
 function formatDate(instant: string, choices: Pick<Choices, 'date-format'>): string {

@@ -1,52 +1,30 @@
-import { type Choices, chooseOptions } from '../contract/assumption-table.ts';
-import { DEFAULTS } from '../defaults.ts';
+import type { Choices } from '../contract/assumption-table.ts';
 import type { Store } from '../store/store.ts';
-import type { Clock } from './clock.ts';
-import type { CountNotes } from './counts.ts';
-import { type Keyring, keyring } from './keyring.ts';
-import { RateLimiter } from './rate-limit.ts';
-import { type Representation, representationFor } from './representation.ts';
+import type { Keyring } from './keyring.ts';
+import type { RateWindows } from './rate-limit.ts';
+import type { Reply } from './reply.ts';
+import type { Representation } from './representation.ts';
 
-/** Everything that an operation can access. */
+/** Everything that an operation sees. */
 export interface World {
   readonly store: Store;
-  readonly keys: Keyring;
   readonly choices: Choices;
-  readonly clock: Clock;
-  /** In milliseconds since 1970, by `clock`. */
-  readonly startedAt: number;
+  /** How `choices` writes records. */
+  readonly represent: Representation;
+  readonly keys: Keyring;
+  /** The requests of each key, for the rate limit. */
+  readonly rates: RateWindows;
   /** All random draws depend on the seed, a record and a field, never on the order of calls. */
   readonly seed: number;
-  readonly rates: RateLimiter;
-  readonly represent: Representation;
+  /** By the clock of the sandbox, in milliseconds since 1970. */
+  readonly now: number;
+  /** When the sandbox started, by its clock. */
+  readonly startedAt: number;
 }
 
-export interface WorldOptions {
+/** What an operation answers, and what it leaves. */
+export interface Result {
+  readonly reply: Reply;
   readonly store: Store;
-  readonly clock: Clock;
-  readonly choices?: Choices;
-  readonly keys?: Keyring;
-  readonly seed?: number;
-  /** Notes what the rate limit counts. */
-  readonly noting?: CountNotes;
-}
-
-/** Makes a world. By default, with the default keys, options and seed. */
-export function createWorld(options: WorldOptions): World {
-  const { store, clock, choices = chooseOptions(), seed = DEFAULTS.seed } = options;
-  return {
-    store,
-    keys: options.keys ?? keyring({}),
-    choices,
-    clock,
-    startedAt: clock.now(),
-    seed,
-    rates: new RateLimiter(clock, options.noting),
-    represent: representationFor(choices),
-  };
-}
-
-/** The same world with other options. Shares store, clock and keys. */
-export function withChoices(world: World, choices: Choices): World {
-  return { ...world, choices, represent: representationFor(choices) };
+  readonly rates: RateWindows;
 }

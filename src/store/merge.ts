@@ -1,18 +1,14 @@
 import {
-  COLLECTIONS,
   type CollectionName,
+  type Fields,
   STORED_RECORDS,
   type StoredRecord,
 } from '../contract/records.ts';
 import { tellInto } from '../shape/read-as.ts';
-import { type Each, RECORD_SHAPES } from '../shape/record-shapes.ts';
+import { changedRecord, type Each, RECORD_SHAPES } from '../shape/record-shapes.ts';
 import type { At, Shape, ShapeProblem, Tell } from '../shape/shapes.ts';
-import { atOnce, inTurns, type Work } from '../work.ts';
-import { indexByStatus } from './animals-by-status.ts';
-import { changeEach, layersOf } from './change-each.ts';
-import type { Collection } from './collection.ts';
-import { findingOrders, indexByAnimal } from './orders-by-animal.ts';
-import { forkStore, restoreStore, type Store, versionOf } from './store.ts';
+import type { Records } from './sorted-records.ts';
+import { ID_NAME, type Store } from './store.ts';
 
 /** Changes to one collection, in the order in which they are applied. */
 export interface CollectionChanges<R> {
@@ -29,155 +25,116 @@ export type StoreChanges = {
 
 type AnyRecord = Readonly<Record<string, unknown>>;
 
-/** The member that is the id, by collection. */
-export const ID_NAME = {
-  animals: 'id',
-  inventory: 'petId',
-  orders: 'id',
-} as const satisfies Record<CollectionName, string>;
-
-/** Each adds up to a microsecond to every read of a record. */
-const MOST_LAYERS = 32;
-const FEW_LAYERS = `at most ${MOST_LAYERS} changes of every record since the store was reset or replaced`;
+export type Merged =
+  | { readonly ok: true; readonly value: Store }
+  | { readonly ok: false; readonly problems: readonly ShapeProblem[] };
 
 /**
- * Merges changes into a store. Makes none of them if one leads to an incomplete record or to a petId
- * that no animal has. Removes the inventory entry and the orders of a removed animal.
+ * Merges changes into a store, unless one leads to an incomplete record or to a petId that no animal
+ * has. Removes the inventory entry and the orders of a removed animal.
  *
- * @returns the problems; none if the changes were made
+ * @param at the place of the changes in problems
  */
-export function mergeInto(store: Store, changes: StoreChanges): readonly ShapeProblem[] {
-  return atOnce(merging(store, changes));
-}
-
-/** The number of overtaken attempts before a merge is made at once. */
-const MOST_OVERTAKEN = 3;
-
-/**
- * `mergeInto` in turns with other requests, which may change the store meanwhile.
- *
- * @param change makes a change of the store at once
- */
-export async function mergeInTurns(
-  store: Store,
-  changes: StoreChanges,
-  change: <T>(work: () => T) => Promise<T>,
-): Promise<readonly ShapeProblem[]> {
-  for (let overtaken = 0; overtaken < MOST_OVERTAKEN; overtaken += 1) {
-    const version = versionOf(store);
-    const draft = forkStore(store);
-    const problems = await inTurns(merging(draft, changes));
-    // A change of every animal made a new base.
-    if (problems.length === 0) await indexByStatus(draft.animals.base);
-    const merged = await change(() => {
-      if (versionOf(store) !== version) return false;
-      if (problems.length === 0) restoreStore(store, draft);
-      return true;
-    });
-    if (merged) return problems;
-  }
-  return change(() => mergeInto(store, changes));
-}
-
-/** The work of `mergeInto`. The store must not change meanwhile. */
-export function* merging(
-  store: Store,
-  changes: StoreChanges,
-  at: At = [],
-): Work<readonly ShapeProblem[]> {
-  const draft = forkStore(store);
+export function merge(before: Store, changes: StoreChanges, at: At = []): Merged {
   const problems: ShapeProblem[] = [];
   const tell = tellInto(problems);
   const { animals, inventory, orders } = changes;
-  if (animals.remove === 'all') for (const name of COLLECTIONS) draft[name].clear();
-  else yield* removingAnimals(draft, animals.remove);
-  yield* removing(draft.inventory, inventory.remove);
-  yield* removing(draft.orders, orders.remove);
-
-  function* setting<R extends AnyRecord>(
+  let store =
+    animals.remove === 'all' ? withoutRecords(before) : withoutAnimals(before, animals.remove);
+  store = {
+    ...store,
+    inventory: removed(store.inventory, inventory.remove),
+    orders: removed(store.orders, orders.remove),
+  };
+  const merged = <R extends AnyRecord>(
     name: CollectionName,
-    collection: Collection<R>,
+    records: Records<R>,
     shape: Shape<R>,
-    { each, set }: CollectionChanges<R>,
-  ): Work<void> {
-    const eachAt = [...at, name, 'each'];
-    for (const { change } of each) tellMissingAnimal(draft.animals, change.petId, eachAt, tell);
-    const layers = layersOf(collection.base, each);
-    if (layers > MOST_LAYERS) tell({ at: eachAt, expected: FEW_LAYERS, found: `${layers}` });
-    else changeEach(collection, STORED_RECORDS[name], each);
-    for (const [index, members] of set.entries()) {
-      const place = [...at, name, 'set', index];
-      const given: AnyRecord = members;
-      const id = given[ID_NAME[name]];
-      const before = typeof id === 'bigint' ? collection.get(id) : undefined;
-      const record = shape.read({ ...before, ...given }, place, tell);
-      if (record !== undefined) collection.set(record);
-      tellMissingAnimal(draft.animals, given.petId, [...place, 'petId'], tell);
-      yield;
+    each: CollectionChanges<R>,
+  ): Records<R> => mergedRecords(name, records, shape, each, store.animals, [...at, name], tell);
+  store = { ...store, animals: merged('animals', store.animals, RECORD_SHAPES.animals, animals) };
+  store = {
+    ...store,
+    inventory: merged('inventory', store.inventory, RECORD_SHAPES.inventory, inventory),
+    orders: merged('orders', store.orders, RECORD_SHAPES.orders, orders),
+  };
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, value: store };
+}
+
+function withoutRecords({ animals, inventory, orders }: Store): Store {
+  return { animals: animals.cleared(), inventory: inventory.cleared(), orders: orders.cleared() };
+}
+
+/** The store without some animals, their inventory entries and their orders. */
+export function withoutAnimals(store: Store, ids: readonly bigint[]): Store {
+  const gone = new Set(ids.filter((id) => store.animals.has(id)));
+  if (gone.size === 0) return store;
+  const orders: bigint[] = [];
+  for (const { id, petId } of store.orders.ascending()) {
+    if (petId !== undefined && gone.has(petId)) orders.push(id);
+  }
+  return {
+    animals: store.animals.without(gone),
+    inventory: store.inventory.without(gone),
+    orders: store.orders.without(orders),
+  };
+}
+
+function removed<R extends object>(
+  records: Records<R>,
+  ids: readonly bigint[] | 'all',
+): Records<R> {
+  if (ids === 'all') return records.cleared();
+  return ids.length === 0 ? records : records.without(ids);
+}
+
+function mergedRecords<R extends AnyRecord>(
+  name: CollectionName,
+  before: Records<R>,
+  shape: Shape<R>,
+  { each, set }: CollectionChanges<R>,
+  animals: Store['animals'],
+  at: At,
+  tell: Tell,
+): Records<R> {
+  for (const { change } of each) {
+    tellMissingAnimal(animals, change.petId, [...at, 'each'], tell);
+  }
+  const records = each.length === 0 ? before : changeEach(before, STORED_RECORDS[name], each);
+  const merged = new Map<bigint, R>();
+  for (const [index, members] of set.entries()) {
+    const place = [...at, 'set', index];
+    const given: AnyRecord = members;
+    const { [ID_NAME[name]]: id } = given;
+    const known = typeof id === 'bigint' ? (merged.get(id) ?? records.get(id)) : undefined;
+    const record = shape.read({ ...known, ...given }, place, tell);
+    if (record !== undefined) merged.set(records.idOf(record), record);
+    tellMissingAnimal(animals, given.petId, [...place, 'petId'], tell);
+  }
+  return merged.size === 0 ? records : records.apply({ set: [...merged.values()] });
+}
+
+/** Changes every existing record that matches. */
+function changeEach<R extends AnyRecord>(
+  records: Records<R>,
+  fields: Fields,
+  each: readonly Each[],
+): Records<R> {
+  return records.map((before) => {
+    let record = before;
+    for (const { where, change } of each) {
+      if (matches(record, where)) record = changedRecord(fields, record, change);
     }
-  }
-  yield* setting('animals', draft.animals, RECORD_SHAPES.animals, animals);
-  yield* setting('inventory', draft.inventory, RECORD_SHAPES.inventory, inventory);
-  yield* setting('orders', draft.orders, RECORD_SHAPES.orders, orders);
-
-  if (problems.length === 0) restoreStore(store, draft);
-  return problems;
+    return record;
+  });
 }
 
-/** Ids that are removed in one step. */
-const REMOVED_AT_ONCE = 1024;
-
-function* removing<R extends object>(
-  collection: Collection<R>,
-  ids: Iterable<bigint> | 'all',
-): Work<void> {
-  if (ids === 'all') {
-    collection.clear();
-    return;
-  }
-  let some = new Set<bigint>();
-  for (const id of ids) {
-    some.add(id);
-    if (some.size < REMOVED_AT_ONCE) continue;
-    collection.deleteAll(some);
-    some = new Set();
-    yield;
-  }
-  collection.deleteAll(some);
-}
-
-/** Prepares `removeAnimal` in turns with other requests: indexes the orders of a new base. */
-export async function prepareRemoval(store: Store, id: bigint): Promise<void> {
-  for (let base: unknown; store.animals.has(id) && base !== store.orders.base; ) {
-    base = store.orders.base;
-    await indexByAnimal(store.orders.base);
-  }
-}
-
-/**
- * Removes an animal with its inventory entry and its orders.
- *
- * @returns whether the animal existed
- */
-export function removeAnimal(store: Store, id: bigint): boolean {
-  if (!store.animals.has(id)) return false;
-  atOnce(removingAnimals(store, [id]));
+function matches(record: AnyRecord, where: Each['where']): boolean {
+  for (const [name, values] of where) if (!values.has(record[name] ?? null)) return false;
   return true;
 }
 
-function* removingAnimals(store: Store, ids: readonly bigint[]): Work<void> {
-  const known = new Set<bigint>();
-  for (const id of ids) {
-    if (store.animals.has(id)) known.add(id);
-    yield;
-  }
-  const orders = yield* findingOrders(store.orders, known);
-  yield* removing(store.animals, known);
-  yield* removing(store.inventory, known);
-  yield* removing(store.orders, orders);
-}
-
-/** Some ids, such as those of a `Collection`. */
+/** Some ids, such as those of `Records`. */
 export interface Ids {
   has(id: bigint): boolean;
 }

@@ -5,57 +5,55 @@ import type {
   Order,
   StoredRecord,
 } from '../contract/records.ts';
-import { type Base, baseOf } from './base.ts';
-import { Collection } from './collection.ts';
+import { Records, type RecordsChange } from './sorted-records.ts';
 
-/** A base for each collection. */
-export type StoreBase = { readonly [Name in CollectionName]: Base<StoredRecord[Name]> };
+/** The records of the service. Immutable. */
+export type Store = { readonly [Name in CollectionName]: Records<StoredRecord[Name]> };
 
-/** The records of a fixture, in any order. */
-export type StoreRecords = { readonly [Name in CollectionName]: readonly StoredRecord[Name][] };
+/** The records of a store in any order, such as those of a fixture. */
+export type StoreRecords = { readonly [Name in CollectionName]: Iterable<StoredRecord[Name]> };
 
-/** The state of the service. */
-export type Store = { readonly [Name in CollectionName]: Collection<StoredRecord[Name]> };
-
-/** The id of a record, by collection. */
-export const ID_OF = {
-  animals: (animal: Animal): bigint => animal.id,
-  inventory: (entry: InventoryEntry): bigint => entry.petId,
-  orders: (order: Order): bigint => order.id,
+/** What turns one store into another. A collection that stays the same is left out. */
+export type StoreChange = {
+  readonly [Name in CollectionName]?: RecordsChange<StoredRecord[Name]> | undefined;
 };
 
-/** Makes bases of the records of a store. */
-export function storeBaseOf({ animals, inventory, orders }: StoreRecords): StoreBase {
+/** The member that is the id, by collection. */
+export const ID_NAME = {
+  animals: 'id',
+  inventory: 'petId',
+  orders: 'id',
+} as const satisfies Record<CollectionName, string>;
+
+export function storeOf({ animals, inventory, orders }: StoreRecords): Store {
   return {
-    animals: baseOf(animals, ID_OF.animals),
-    inventory: baseOf(inventory, ID_OF.inventory),
-    orders: baseOf(orders, ID_OF.orders),
+    animals: Records.of(animals, (animal: Animal) => animal.id),
+    inventory: Records.of(inventory, (entry: InventoryEntry) => entry.petId),
+    orders: Records.of(orders, (order: Order) => order.id),
   };
 }
 
-/** Makes a store that equals its base. */
-export function createStore(base: StoreBase): Store {
+export const EMPTY_STORE: Store = storeOf({ animals: [], inventory: [], orders: [] });
+
+/** What turns a store into another; undefined for the same. Visits only what differs. */
+export function storeChange(before: Store, after: Store): StoreChange | undefined {
+  if (before === after) return undefined;
+  const animals = before.animals.changeTo(after.animals);
+  const inventory = before.inventory.changeTo(after.inventory);
+  const orders = before.orders.changeTo(after.orders);
+  if (animals === undefined && inventory === undefined && orders === undefined) return undefined;
   return {
-    animals: new Collection(base.animals, ID_OF.animals),
-    inventory: new Collection(base.inventory, ID_OF.inventory),
-    orders: new Collection(base.orders, ID_OF.orders),
+    ...(animals && { animals }),
+    ...(inventory && { inventory }),
+    ...(orders && { orders }),
   };
 }
 
-/** Copies a store at a constant cost. Later changes affect only one of them. */
-export function forkStore({ animals, inventory, orders }: Store): Store {
-  return { animals: animals.fork(), inventory: inventory.fork(), orders: orders.fork() };
-}
-
-/** Replaces the records of a store by those of another. Later changes affect only one of them. */
-export function restoreStore(store: Store, from: Store): void {
-  store.animals.restore(from.animals);
-  store.inventory.restore(from.inventory);
-  store.orders.restore(from.orders);
-}
-
-/** Identifies the state of a store: equal versions mean equal records. */
-export function versionOf({ animals, inventory, orders }: Store): number {
-  // Versions only grow, so the highest of the three changes with any of them.
-  return Math.max(animals.version, inventory.version, orders.version);
+/** A store after a change that `storeChange` gives. */
+export function changedStore(store: Store, { animals, inventory, orders }: StoreChange): Store {
+  return {
+    animals: animals === undefined ? store.animals : store.animals.apply(animals),
+    inventory: inventory === undefined ? store.inventory : store.inventory.apply(inventory),
+    orders: orders === undefined ? store.orders : store.orders.apply(orders),
+  };
 }

@@ -10,9 +10,10 @@ import {
   renderPretty,
 } from '../../src/cli/output/log.ts';
 import { logFormatFor, openLog } from '../../src/cli/output/log-output.ts';
-import { Exchange } from '../../src/evidence/exchange.ts';
+import { type ObservedExchange, observedExchange } from '../../src/evidence/observed-exchange.ts';
 import type { Finding } from '../../src/evidence/report-shapes.ts';
 import { runCommand, startCommand } from '../helpers/command.ts';
+import { exchangeWith } from '../helpers/exchange.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
 
 const PLAIN = { width: 80, colour: false };
@@ -185,25 +186,8 @@ function terminalTo(output: Writable, interactive = false) {
   return { output, notices: output, interactive, style: PLAIN };
 }
 
-function exchanged(number: number): Exchange {
-  const seen = {
-    method: 'GET',
-    target: `/v1/${'x'.repeat(900)}`,
-    authorization: undefined,
-    call: undefined,
-    headers: [],
-    connection: {},
-    receivedAt: 0,
-  };
-  const reply = {
-    status: 404,
-    headers: [],
-    body: { kind: 'none' },
-    basis: { kind: 'documented' },
-  } as const;
-  const exchange = new Exchange();
-  exchange.take(number, 0, 0, seen, { kind: 'reply', reply, delay: 0 });
-  return exchange;
+function exchanged(number: number): ObservedExchange {
+  return observedExchange(exchangeWith({ number, target: `/v1/${'x'.repeat(900)}`, status: 404 }));
 }
 
 describe('the log', () => {

@@ -371,7 +371,7 @@ describe('each error names the place, the expected value and the nearest valid w
     [{ config: { port: '80' } }, `config file FILE:1:9: $.port: expected ${port}, found "80"`],
     [
       { args: ['--animals', '10000001'] },
-      '--animals: expected an integer from 0 to 10000000, found 10000001',
+      '--animals: expected an integer from 0 to 1000000, found 10000001',
     ],
     [
       { args: ['--seed', '2147483648'] },

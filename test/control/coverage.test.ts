@@ -2,11 +2,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { FindingsReport } from '../../src/evidence/findings.ts';
 import type { CoverageReport } from '../../src/evidence/report-shapes.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
-import type { Outcome } from '../../src/scenario/outcome.ts';
 import { loadStore, starterFrom } from '../../src/scenario/sandbox-start.ts';
 import { startServer } from '../../src/server.ts';
-import { SERVICE } from '../../src/service/implementations.ts';
-import { callOf } from '../helpers/call.ts';
+import { callOf, performIn } from '../helpers/call.ts';
 import { type Client, describeBothWays } from '../helpers/wire.ts';
 
 type Get = Client['send'];
@@ -152,30 +150,14 @@ describe('thousands of sandboxes', () => {
     const sandbox = sandboxes.find(name);
     if (sandbox === undefined) throw new Error(`There is no sandbox ${name}.`);
     const call = { ...callOf('getPet'), pathId: '1', authorization: 'Bearer demo-key' };
-    const seen = {
-      method: 'GET',
-      target: '/v1/pets/1',
-      authorization: call.authorization,
-      call,
-      headers: [],
-      connection: {},
-      receivedAt: 0,
-    };
-    const reply = SERVICE.getPet(sandbox.world, call);
-    const outcome: Outcome = { kind: 'reply', reply, delay: 0 };
-    sandbox.answer(
-      seen,
-      () => outcome,
-      () => {},
-      () => outcome,
-    );
+    void performIn(sandbox, call);
   }
 
   test('that are deleted leave their counts and at most 1,000 findings', async () => {
     const sandboxes = await sandboxesOf(1);
     for (let count = 1; count <= 3000; count += 1) {
       use(sandboxes, `s${count}`);
-      expect(sandboxes.delete(`s${count}`)).toBe(true);
+      expect(await sandboxes.remove(`s${count}`)).toBe(true);
     }
     const { documented, cases } = sandboxes.coverage();
     expect(documented.filter(({ count }) => count > 0)).toMatchObject([

@@ -4,11 +4,9 @@ import request from 'supertest';
 import { describe, expect, test } from 'vitest';
 import { createExpressApp } from '../../src/control/app.ts';
 import { assembleMock } from '../../src/mock.ts';
-import type { SandboxLog } from '../../src/sandbox/change.ts';
 import { starterFrom, startOf } from '../../src/scenario/sandbox-start.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
-import { RecordedStore } from '../../src/store/log/recorded-store.ts';
-import { forkStore } from '../../src/store/store.ts';
+import { MemoryLog } from '../helpers/memory-log.ts';
 import { type Client, describeBothWays } from '../helpers/wire.ts';
 
 const ONE = { animals: [{ id: 1, name: 'Rex', categoryId: 1 }], inventory: [], orders: [] };
@@ -223,34 +221,23 @@ describeBothWays('the state in the control API', (open) => {
 });
 
 describe('a default sandbox that is kept in a file', () => {
-  function keptBy(append: () => Promise<void>) {
-    const store = loadFixtureSync('default');
-    const saves: unknown[] = [];
-    const log: SandboxLog['log'] = {
-      append: async (after, entries) => {
-        await append();
-        saves.push(...entries);
-        return { kept: true, position: after + entries.length };
-      },
-      read: async (after) => ({ entries: [], position: after }),
-      isFoldDue: false,
-      fold: async () => {},
-      close: async () => {},
-    };
+  function appWith(log: MemoryLog) {
+    const start = startOf({}, loadFixtureSync('default'), []);
     const { service, control } = assembleMock(
       {
-        start: startOf({}, store, []),
-        starter: starterFrom({}, () => forkStore(store)),
+        start,
+        starter: starterFrom({}, () => start.store),
         guard: { loopback: true, token: undefined },
-        kept: { store: new RecordedStore(store), log, position: 0 },
+        keeper: log.keeper(),
       },
       {},
     );
-    return { app: createServer(createExpressApp(express, service, control)), saves };
+    return createServer(createExpressApp(express, service, control));
   }
 
   test('saves each change before its reply, and nothing else', async () => {
-    const { app, saves } = keptBy(() => Promise.resolve());
+    const log = new MemoryLog();
+    const app = appWith(log);
     await request(app).get('/__mock/state').expect(200);
     await request(app).patch('/__mock/animals/1').send({ name: 1 }).expect(400);
     await request(app).patch('/~other/__mock/animals/1').send({ name: 'Max' }).expect(200);
@@ -258,18 +245,20 @@ describe('a default sandbox that is kept in a file', () => {
       .put('/__mock/scenario')
       .send({ scenarios: ['slow'] })
       .expect(200);
-    expect(saves).toHaveLength(0);
+    expect(log.length).toBe(0);
     await request(app).patch('/__mock/animals/1').send({ name: 'Max' }).expect(200);
     await request(app).post('/__mock/reset').expect(204);
     await request(app)
       .put('/__mock/scenario')
       .send({ scenarios: ['empty-store'] })
       .expect(200);
-    expect(saves).toHaveLength(3);
+    expect(log.length).toBe(3);
   });
 
   test('answers 503 if a change cannot be saved, and changes nothing', async () => {
-    const { app } = keptBy(() => Promise.reject(new Error('the disk is full')));
+    const log = new MemoryLog();
+    log.before = () => Promise.reject(new Error('the disk is full'));
+    const app = appWith(log);
     const before = (await request(app).get('/__mock/state')).text;
     await request(app).put('/__mock/clock').send({ now: '2031-01-01T00:00:00Z', frozen: true });
     const calls = [

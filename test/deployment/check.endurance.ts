@@ -13,7 +13,7 @@ import { DeploymentError, type DeploymentReply } from '../../src/deployment/depl
 import { isBreak } from '../../src/deployment/reply-differences.ts';
 import { runCheck, type Sender } from '../../src/deployment/run-check.ts';
 import { savedConfig } from '../../src/deployment/saved-check.ts';
-import { createStore, storeBaseOf } from '../../src/store/store.ts';
+import { EMPTY_STORE, storeOf } from '../../src/store/store.ts';
 import { BREAKING, breaking, OTHERWISE } from '../helpers/breaking.ts';
 import {
   checked,
@@ -192,7 +192,7 @@ test.each(Object.entries(OTHERWISE))(
 );
 
 test('without an animal to read, a check does not know whether its deprecation is announced', async () => {
-  const store = createStore(storeBaseOf({ animals: [], inventory: [], orders: [] }));
+  const store = EMPTY_STORE;
   const deployment = await deploy({}, { store });
   const change = (reply: DeploymentReply) =>
     reply.status === 404 ? { ...reply, headers: [] } : reply;
@@ -215,7 +215,7 @@ test('animals with consecutive ids beyond 2^53 are not taken for rounded ones', 
   }));
   const inventory = animals.map(({ id }) => ({ petId: id, quantity: 0, status: 'sold' }));
   for (const order of ['id', 'newest', 'shuffled'] as const) {
-    const store = createStore(storeBaseOf({ animals, inventory, orders: [] }));
+    const store = storeOf({ animals, inventory, orders: [] });
     const deployment = await deploy(
       { 'pets-order': order, 'inventory-on-create': 'none' },
       { store },

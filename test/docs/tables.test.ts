@@ -17,14 +17,15 @@ import { ASSUMED_REPLIES, DOCUMENTED_REPLIES, type KnownReply } from '../../src/
 import { ERROR_CODES } from '../../src/contract/error-codes.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
-import { Exchange } from '../../src/evidence/exchange.ts';
 import { FINDING_CODE_NAMES } from '../../src/evidence/finding-codes.ts';
+import { observedExchange } from '../../src/evidence/observed-exchange.ts';
 import * as library from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
 import { REPORT_FORMATS } from '../../src/report/report-files.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { SCENARIO } from '../../src/scenario/read-scenario.ts';
 import { RULE_SHAPE } from '../../src/scenario/rule-shape.ts';
+import { exchangeWith } from '../helpers/exchange.ts';
 import { code, readPage, section, type Table, tableRows, withTable } from '../helpers/page.ts';
 
 /*
@@ -249,17 +250,17 @@ test('pages count the documented replies', () => {
 });
 
 test('docs/command-line.md names every member of a JSON line of the log', () => {
-  const line = renderJson('default', {
-    ...new Exchange(),
+  const exchange = exchangeWith({
     operation: 'getPet',
     status: 200,
     fault: 'truncate',
     delay: 5,
     basis: { kind: 'forced', by: 'flaky#1' },
-    key: 'demo…',
-    why: ['a rule'],
+    authorization: 'Bearer demo-key',
+    decision: 'a rule',
     duration: 5,
   });
+  const line = renderJson('default', observedExchange(exchange));
   const [, told = ''] =
     /has the members (.*)\. Members/.exec(readPage('docs/command-line.md')) ?? [];
   const members = [...told.matchAll(/`(\w+)`/g)].map(([, name]) => name);

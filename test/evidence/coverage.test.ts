@@ -4,14 +4,15 @@ import { ASSUMED_REPLIES, DOCUMENTED_CASES, DOCUMENTED_REPLIES } from '../../src
 import { parseJson } from '../../src/contract/json.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Order } from '../../src/contract/records.ts';
-import { Coverage, coverageOf } from '../../src/evidence/coverage.ts';
+import { coverageOf } from '../../src/evidence/coverage.ts';
 import type { CoverageReport } from '../../src/evidence/report-shapes.ts';
 import { listReplies, type Step, stepsOf } from '../../src/responses/reply-recipes.ts';
+import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
+import { type State, withChoices } from '../../src/sandbox/state.ts';
+import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
-import { SERVICE } from '../../src/service/implementations.ts';
-import { createWorld } from '../../src/service/world.ts';
-import { createStore, storeBaseOf } from '../../src/store/store.ts';
-import { callOf } from '../helpers/call.ts';
+import { storeOf } from '../../src/store/store.ts';
+import { callOf, performIn } from '../helpers/call.ts';
 
 let server: RunningServer;
 beforeAll(async () => {
@@ -663,52 +664,39 @@ describe('replies', () => {
 });
 
 describe('a long list', () => {
-  /** A world whose orders show few of the cases. */
-  function worldOf(length: number) {
-    const list: Order[] = Array.from({ length }, (_one, index) => ({ id: BigInt(index + 1) }));
-    const base = storeBaseOf({ animals: [], inventory: [], orders: list });
-    const store = createStore(base);
-    const clock = { now: () => 0, real: false };
-    return { world: createWorld({ store, clock }), store, base, clock };
-  }
+  const orders = Array.from({ length: 200 }, (_one, index) => ({ id: BigInt(index + 1) }));
 
-  function list(coverage: Coverage, exchange: number, world: ReturnType<typeof createWorld>): void {
-    const call = {
-      ...callOf('listOrders'),
-      authorization: 'Bearer demo-key',
+  /** What the client of a new sandbox is shown by lists of orders, before and after a change of it. */
+  async function shownBy(edit: (state: State) => State): Promise<readonly string[][]> {
+    const store = storeOf({ animals: [], inventory: [], orders });
+    const { default: sandbox } = new Sandboxes(startOf({}, store, []));
+    const list = async (): Promise<string[]> => {
+      await performIn(sandbox, { ...callOf('listOrders'), authorization: 'Bearer demo-key' });
+      const { cases } = coverageOf([sandbox.evidence.coverage]);
+      return cases.filter(({ count }) => count > 0).map(({ id }) => id);
     };
-    coverage.record(exchange, call, SERVICE.listOrders(world, call), world);
+    const before = await list();
+    await sandbox.change((state) => ({ state: edit(state), result: undefined }));
+    return [before, await list()];
   }
 
-  const casesIn = (coverage: Coverage): string[] =>
-    coverageOf([coverage])
-      .cases.filter(({ count }) => count > 0)
-      .map(({ id }) => id);
-
-  test('shows what a change adds, even in a fork', () => {
-    const { world, store, clock } = worldOf(200);
-    const coverage = new Coverage('a');
-    list(coverage, 1, world);
-    expect(casesIn(coverage)).toEqual(['order-absent-fields']);
-    store.orders.set({ id: 7n, complete: true });
-    list(coverage, 2, world);
-    expect(casesIn(coverage)).toEqual(['order-absent-fields', 'order-complete']);
-
-    const forked = { ...store, orders: store.orders.fork() };
-    const another = new Coverage('b');
-    list(another, 1, createWorld({ store: forked, clock }));
-    expect(casesIn(another)).toEqual(['order-absent-fields', 'order-complete']);
+  const withOrder = (state: State, order: Order): State => ({
+    ...state,
+    store: { ...state.store, orders: state.store.orders.with(order) },
   });
 
-  test('is read again when another assumption lists other orders', () => {
-    const { world, store, clock } = worldOf(1);
-    store.orders.set({ id: 2n, complete: true, status: 'cancelled' });
-    const choices = { ...chooseOptions(), 'cancelled-orders': 'removed' } as const;
-    const coverage = new Coverage('a');
-    list(coverage, 1, createWorld({ store, clock, choices }));
-    expect(casesIn(coverage)).not.toContain('order-complete');
-    list(coverage, 2, world);
-    expect(casesIn(coverage)).toContain('order-complete');
+  test('shows what a change adds', async () => {
+    const shown = await shownBy((state) => withOrder(state, { id: 7n, complete: true }));
+    expect(shown).toEqual([['order-absent-fields'], ['order-absent-fields', 'order-complete']]);
+  });
+
+  test('shows only what the chosen assumption lists', async () => {
+    const hidden = { id: 7n, complete: true, status: 'cancelled' } as const;
+    const [, shown] = await shownBy((state) => ({
+      ...withOrder(state, hidden),
+      settings: withChoices(state.settings, chooseOptions({ 'cancelled-orders': 'removed' })),
+    }));
+    expect(shown).toEqual(['order-absent-fields']);
   });
 });
 

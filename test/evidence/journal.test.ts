@@ -1,60 +1,47 @@
 import { describe, expect, test } from 'vitest';
-import type { Seen } from '../../src/evidence/exchange.ts';
-import { Journal, type ObservedExchange } from '../../src/evidence/journal.ts';
-import type { Outcome } from '../../src/scenario/outcome.ts';
-import type { Reply } from '../../src/service/reply.ts';
-import { callOf } from '../helpers/call.ts';
-
-const SEEN: Seen = {
-  method: 'GET',
-  target: '/v1/pets',
-  authorization: 'Bearer demo-key',
-  call: callOf('listPets'),
-  headers: [],
-  connection: {},
-  receivedAt: 0,
-};
-
-function replied(reply: Partial<Reply> = {}): Outcome {
-  return {
-    kind: 'reply',
-    delay: 0,
-    reply: {
-      status: 200,
-      headers: [],
-      body: { kind: 'json', text: '[]' },
-      basis: { kind: 'documented' },
-      ...reply,
-    },
-  };
-}
+import { hasKey, reasonsFor, shownHeaders, shownKey } from '../../src/evidence/exchange.ts';
+import { Journal } from '../../src/evidence/journal.ts';
+import { exchangeOf } from '../../src/evidence/make-exchange.ts';
+import { observedExchange } from '../../src/evidence/observed-exchange.ts';
+import type { ExchangeFilter } from '../../src/evidence/report-shapes.ts';
+import { EMPTY_STORE } from '../../src/store/store.ts';
+import { callOf, requestOf } from '../helpers/call.ts';
+import { exchangeWith } from '../helpers/exchange.ts';
+import { worldWith } from '../helpers/world.ts';
 
 /** A journal that has seen a number of exchanges, a millisecond apart. */
 function journalOf(capacity: number, count: number): Journal {
-  const journal = new Journal('default', capacity, new Set());
-  for (let at = 1; at <= count; at += 1) journal.record(at, SEEN, replied());
+  const journal = new Journal(capacity);
+  for (let at = 1; at <= count; at += 1) journal.add(exchangeWith({ at }));
   return journal;
 }
 
-const numbers = (journal: Journal): number[] => [...journal.select()].map(({ number }) => number);
+const numbers = (journal: Journal, filter?: ExchangeFilter): number[] =>
+  [...journal.select(filter)].map(({ number }) => number);
 
 describe('the journal', () => {
-  test('keeps the latest exchanges, oldest first, and counts those it dropped', () => {
+  test('keeps the latest exchanges, the latest first, and counts those it dropped', () => {
     const journal = journalOf(3, 5);
-    expect(numbers(journal)).toEqual([3, 4, 5]);
+    expect(numbers(journal)).toEqual([5, 4, 3]);
     expect(journal.dropped).toBe(2);
+    expect([2, 3, 5, 6].map((number) => journal.at(number)?.at)).toEqual([
+      undefined,
+      3,
+      5,
+      undefined,
+    ]);
   });
 
   test('keeps nothing with a capacity of 0', () => {
     const journal = journalOf(0, 5);
-    expect(numbers(journal)).toEqual([]);
+    expect([numbers(journal), journal.dropped]).toEqual([[], 5]);
   });
 
   test('keeps numbering after it is cleared, with nothing dropped', () => {
     const journal = journalOf(3, 5);
     journal.clear();
     expect(journal.dropped).toBe(0);
-    journal.record(6, SEEN, replied());
+    journal.add(exchangeWith());
     expect(numbers(journal)).toEqual([6]);
   });
 
@@ -68,26 +55,28 @@ describe('the journal', () => {
     expect(journalOf(3, 3).isComplete({})).toBe(true);
   });
 
-  test('never shows more of a key than its first four characters', () => {
-    const journal = new Journal('default', 2, new Set());
-    journal.record(1, SEEN, replied());
-    journal.record(2, { ...SEEN, authorization: 'Bearer abcd' }, replied());
-    expect([...journal.select()].map(({ key }) => key)).toEqual(['demo…', 'a…']);
-    expect(JSON.stringify([...journal.select()])).not.toMatch(/demo-key|abcd/);
+  test('is as it was after it is written and read as JSON', () => {
+    const journal = journalOf(3, 5);
+    const read = new Journal(3, JSON.parse(JSON.stringify(journal.state)));
+    for (const each of [journal, read]) each.add(exchangeWith({ at: 6 }));
+    expect(JSON.stringify(read.state)).toBe(JSON.stringify(journal.state));
+    expect([numbers(read), read.isComplete({ from: 3 })]).toEqual([[6, 5, 4], false]);
   });
 
   test('can be searched by operation, status, basis, method, key and time', () => {
-    const journal = new Journal('default', 10, new Set());
-    journal.record(1, SEEN, replied());
-    const assumed = { kind: 'assumed', by: ['unknown-pet=404'] } as const;
-    const seen = { ...SEEN, method: 'DELETE', call: callOf('cancelOrder') } as const;
-    journal.record(
-      2,
-      { ...seen, authorization: 'Bearer k' },
-      replied({ status: 404, basis: assumed }),
+    const journal = new Journal(10);
+    journal.add(exchangeWith({ at: 1, status: 200, authorization: 'Bearer demo-key' }));
+    journal.add(
+      exchangeWith({
+        at: 2,
+        method: 'DELETE',
+        operation: 'cancelOrder',
+        status: 404,
+        basis: { kind: 'assumed', by: ['unknown-pet=404'] },
+        authorization: 'Bearer k',
+      }),
     );
-    const found = (filter: Parameters<Journal['select']>[0]) =>
-      [...journal.select(filter)].map(({ number }) => number);
+    const found = (filter: ExchangeFilter) => numbers(journal, filter);
     expect(found({ operation: 'listPets' })).toEqual([1]);
     expect(found({ status: 404 })).toEqual([2]);
     expect(found({ basis: 'assumed' })).toEqual([2]);
@@ -96,59 +85,53 @@ describe('the journal', () => {
     expect(found({ key: 'demo' })).toEqual([]);
     expect(found({ from: 2 })).toEqual([2]);
     expect(found({ to: 1 })).toEqual([1]);
+    expect(found({ text: 'UNKNOWN-PET' })).toEqual([2]);
+  });
+});
+
+describe('an exchange', () => {
+  test('never shows more of a key than its first four characters', () => {
+    const long = exchangeWith({ authorization: 'Bearer demo-key' });
+    const short = exchangeWith({ authorization: 'Bearer abcd' });
+    expect([long, short].map(shownKey)).toEqual(['demo…', 'a…']);
+    expect(hasKey(long, 'demo-key')).toBe(true);
+    const headers = ['Authorization', 'Bearer demo-key', 'Cookie', 'abcdefgh', 'Accept', '*/*'];
+    const shown = ['Authorization', 'Bearer demo…', 'Cookie', 'abcd…', 'Accept', '*/*'];
+    expect(shownHeaders(headers)).toEqual(shown);
+    const observed = { ...observedExchange({ ...long, requestHeaders: headers }) };
+    expect(JSON.stringify(observed)).not.toMatch(/demo-key|abcdefgh/);
   });
 
-  test('gives the reasons in words', () => {
-    const journal = new Journal('default', 10, new Set());
+  test('gives its reasons in words', () => {
     const by = ['cancel-again=409'];
     const reason = 'order 3 is already cancelled';
-    journal.record(1, SEEN, replied());
-    journal.record(2, SEEN, replied({ status: 409, basis: { kind: 'assumed', by }, reason }));
-    journal.record(3, SEEN, replied({ status: 204, basis: { kind: 'assumed', by: [] } }));
-    expect([...journal.select()].map(({ why }) => why)).toEqual([
+    const reasons = [
+      exchangeWith(),
+      exchangeWith({ basis: { kind: 'assumed', by }, reason }),
+      exchangeWith({ basis: { kind: 'assumed', by: [] } }),
+    ].map(reasonsFor);
+    expect(reasons).toEqual([
       ['as the document prescribes'],
       ['assumption cancel-again=409', reason],
       ['as HTTP requires'],
     ]);
   });
 
-  test('truncates long targets and bodies, and keeps no part of the socket', () => {
-    const journal = new Journal('default', 1, new Set());
-    const wide = Buffer.alloc(1 << 20, 'x');
-    journal.record(
-      1,
-      { ...SEEN, target: '/'.repeat(10_000), call: callOf('createPet', wide) },
-      replied(),
-    );
-    const [exchange] = journal.select();
-    expect(exchange?.target.length).toBe(2048);
-    expect(exchange?.requestBody?.length).toBe(4096);
-    expect(exchange?.requestBody?.buffer).not.toBe(wide.buffer);
-  });
-
-  test('gives observers a frozen copy that they can keep', () => {
-    const seen: ObservedExchange[] = [];
-    const observers = new Set([
-      (_sandbox: string, exchange: ObservedExchange) => seen.push(exchange),
-    ]);
-    const journal = new Journal('one', 1, observers);
-    journal.record(1, SEEN, replied());
-    journal.record(2, { ...SEEN, target: '/v1/inventory' }, replied());
-    expect(seen.map(({ number, target }) => [number, target])).toEqual([
-      [1, '/v1/pets'],
-      [2, '/v1/inventory'],
-    ]);
-    expect(seen.every((exchange) => Object.isFrozen(exchange))).toBe(true);
-  });
-
-  test('notifies observers of every exchange, even with a capacity of 0', () => {
-    const seen: string[] = [];
-    const observers = new Set([
-      (sandbox: string, { target }: { target: string }) => {
-        seen.push(`${sandbox} ${target}`);
+  test('is cut where a client sent much', () => {
+    const call = { ...callOf('createPet', Buffer.alloc(1 << 20, 'x')), path: '/'.repeat(10_000) };
+    const headers = Array.from({ length: 1000 }, () => ['X-Long', 'y'.repeat(100)]).flat();
+    const { requestHeaders, target, requestBody, requestCut } = exchangeOf(
+      requestOf(call, { headers }),
+      { kind: 'fault', fault: { kind: 'reset' }, reply: undefined, delay: 0 },
+      {
+        world: worldWith(EMPTY_STORE),
+        now: { wall: 0, steady: 0 },
+        frozen: false,
+        mayRetry: false,
+        previous: undefined,
       },
-    ]);
-    new Journal('one', 0, observers).record(1, SEEN, replied());
-    expect(seen).toEqual(['one /v1/pets']);
+    );
+    expect([target.length, requestBody?.length, requestCut]).toEqual([2048, 4096, true]);
+    expect(requestHeaders.join('').length).toBeLessThanOrEqual(4096);
   });
 });

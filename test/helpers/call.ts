@@ -1,4 +1,9 @@
 import type { OperationId } from '../../src/contract/operations.ts';
+import type { RequestRecord } from '../../src/evidence/request-record.ts';
+import type { Preferred } from '../../src/sandbox/preference.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { step } from '../../src/sandbox/step.ts';
+import type { Outcome } from '../../src/scenario/outcome.ts';
 import type { Call } from '../../src/service/input.ts';
 import { ReceivedBytes } from '../../src/service/received-body.ts';
 
@@ -15,4 +20,28 @@ export function callOf(operation: OperationId, body?: Buffer): Call {
     contentEncoding: undefined,
     body: body === undefined ? { kind: 'none' } : new ReceivedBytes(body),
   };
+}
+
+/** The request of a call, as the journal records it. */
+export function requestOf(call: Call, members: Partial<RequestRecord> = {}): RequestRecord {
+  const { path: target, authorization } = call;
+  return {
+    method: 'GET',
+    target,
+    authorization,
+    headers: [],
+    call,
+    connection: {},
+    receivedAt: 0,
+    ...members,
+  };
+}
+
+/** Performs a call in a sandbox, as the server does. */
+export function performIn(
+  sandbox: Sandbox,
+  call: Call,
+  preferred?: Preferred,
+): Outcome | Promise<Outcome> {
+  return sandbox.perform(requestOf(call), (state, now) => step(state, call, now, preferred));
 }

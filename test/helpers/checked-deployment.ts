@@ -13,8 +13,9 @@ import { Pace } from '../../src/deployment/pace.ts';
 import { runCheck, type Sender } from '../../src/deployment/run-check.ts';
 import { assembleMock } from '../../src/mock.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
+import { advancedClock } from '../../src/service/clock.ts';
 import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
-import { forkStore, type Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 
 /** A deployment of the service with the given options. Its clock moves only when a client waits. */
 export interface TestDeployment {
@@ -32,15 +33,14 @@ let fixture: Store | undefined;
 
 async function deploymentStore(): Promise<Store> {
   fixture ??= await loadFixture('default');
-  const store = forkStore(fixture);
-  store.orders.set({
+  const overdue = {
     id: OVERDUE,
     petId: 5n,
     quantity: 2,
     shipDate: '2026-03-01T09:00:00Z',
     status: 'pending',
-  });
-  return store;
+  } as const;
+  return { ...fixture, orders: fixture.orders.with(overdue) };
 }
 
 export async function deploy(
@@ -63,7 +63,10 @@ export async function deploy(
   let passed = 0;
   const wait = async (milliseconds: number): Promise<void> => {
     passed += milliseconds;
-    sandboxes.default.clock.advance(milliseconds);
+    await sandboxes.default.change((state, { wall }) => ({
+      state: { ...state, clock: advancedClock(state.clock, milliseconds, wall) ?? state.clock },
+      result: undefined,
+    }));
   };
   const time = { now: () => passed, wait };
   const client = new DeploymentClient({ url, key: 'demo-key', rate: 1e6, time });

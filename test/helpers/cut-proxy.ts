@@ -20,6 +20,7 @@ export class CutProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #mode: Mode = 'pass';
+  #command = '';
   /** The port that new connections lead to. */
   target: number;
 
@@ -27,6 +28,7 @@ export class CutProxy {
     this.target = target;
     this.#server = createServer((client) => {
       const upstream = connect(this.target, '127.0.0.1');
+      let isAsked = false;
       for (const socket of [client, upstream]) {
         this.#sockets.add(socket);
         socket.on('error', () => {});
@@ -38,12 +40,13 @@ export class CutProxy {
       }
       client.on('data', (data) => {
         if (this.#mode === 'lose all') return;
+        isAsked = data.includes(this.#command);
         if (this.#mode !== 'cut in request') upstream.write(data);
         else upstream.write(data.subarray(0, data.length / 2), () => this.cut());
       });
       upstream.on('data', (data) => {
-        if (this.#mode === 'cut at reply') this.cut();
-        else if (this.#mode === 'pass') client.write(data);
+        if (this.#mode === 'cut at reply' && isAsked) this.cut();
+        else if (this.#mode === 'pass' || this.#mode === 'cut at reply') client.write(data);
       });
     });
   }
@@ -66,9 +69,14 @@ export class CutProxy {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Does this from now on, until the next cut. */
-  become(mode: Mode): void {
+  /**
+   * Does this from now on, until the next cut.
+   *
+   * @param command cuts only at the reply to this command
+   */
+  become(mode: Mode, command = ''): void {
     this.#mode = mode;
+    this.#command = command;
   }
 
   close(): void {

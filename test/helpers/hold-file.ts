@@ -1,22 +1,20 @@
-// Holds the file of a store: `hold-file.ts FILE PATIENCE [here]`. Without `here`, it claims to be
-// in another container. Prints `held`, then for each line that it reads `saved`, or why a change
-// was not saved.
+// Holds the file of a store: `hold-file.ts FILE`. Prints `held`, then for each line `ID LENGTH` that it
+// reads adds an animal with a name of that length, and prints `kept`, or why that was not kept.
 
 import { createInterface } from 'node:readline';
-import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
-import { CONTAINER } from './container.ts';
-import { openKeptStore } from './kept-store.ts';
+import { EMPTY_STORE } from '../../src/store/store.ts';
+import { animal, openKeptFile } from './kept-file.ts';
 
-const [path = '', patience, place] = process.argv.slice(2);
-const self = place === 'here' ? undefined : { ...CONTAINER, system: 'theirs' };
-const options = { self, patience: Number(patience) };
-const { store, saved } = await openKeptStore(path, loadFixtureSync('default'), options);
+const [path = ''] = process.argv.slice(2);
+const onNotice = (notice: string) => void process.stderr.write(`${notice}\n`);
+const file = await openKeptFile(path, EMPTY_STORE, { onNotice });
 process.stdout.write('held\n');
 for await (const line of createInterface(process.stdin)) {
-  store.orders.set({ id: BigInt(line) });
-  const told = await saved().then(
-    () => 'saved',
+  const [id = 0, length = 0] = line.split(' ').map(Number);
+  const answer = await file.keep(animal(id, 'x'.repeat(length))).then(
+    () => 'kept',
     (error: unknown) => String(error),
   );
-  process.stdout.write(`${told}\n`);
+  process.stdout.write(`${answer}\n`);
 }
+await file.close();

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { expect } from 'vitest';
 import { startCommand } from './command.ts';
-import { storeIn } from './kept-store.ts';
+import { storeIn } from './kept-file.ts';
 
 /** Clients that change the store at once. */
 const CLIENTS = 16;
@@ -26,14 +26,14 @@ export function createAnimal(url: string, agent: Agent): Promise<number | undefi
 /** Long enough that a few hundred names fill a log, which is then folded while clients write. */
 const PADDING = 'x'.repeat(20_000);
 
-/** Renames an animal over the control API. Returns whether that was acknowledged. */
+/** Renames an animal over the control API. Returns whether that was acknowledged before a kill. */
 async function rename(url: string, id: number, version: number): Promise<boolean> {
   const target = `${new URL(url).origin}/__mock/animals/${id}`;
   const body = JSON.stringify({ name: `${version} ${PADDING}` });
-  return fetch(target, { method: 'PATCH', body }).then(
-    (reply) => reply.arrayBuffer().then(() => reply.ok),
-    () => false,
-  );
+  const headers = { 'Content-Type': 'application/json' };
+  const reply = await fetch(target, { method: 'PATCH', headers, body }).catch(() => undefined);
+  if (reply !== undefined) expect(reply.status).toBe(200);
+  return (await reply?.arrayBuffer().catch(() => undefined)) !== undefined;
 }
 
 /** Kills a server with `--db FILE` this often while clients write, and looks for lost changes. */
@@ -81,4 +81,5 @@ export async function killUnderLoad(file: string, kills: number): Promise<void> 
     }
   }
   expect(created.size).toBeGreaterThan(kills);
+  expect(Math.max(...renamed)).toBeGreaterThan(kills);
 }

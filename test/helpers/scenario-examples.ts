@@ -243,7 +243,7 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
   [
     'a negative number of animals',
     'generate: { animals: -1 }',
-    'FILE:1:22: $.generate.animals: expected an integer from 0 to 10000000, found -1',
+    'FILE:1:22: $.generate.animals: expected an integer from 0 to 1000000, found -1',
   ],
   [
     'an array at the top',

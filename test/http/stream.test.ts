@@ -8,8 +8,7 @@ import { createServiceHandler } from '../../src/http/service.ts';
 import { writePieces, writeText } from '../../src/http/write.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
-import { baseOf } from '../../src/store/base.ts';
-import { createStore, ID_OF } from '../../src/store/store.ts';
+import { storeOf } from '../../src/store/store.ts';
 import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
 
 /** As long as a chunk. */
@@ -97,8 +96,7 @@ describe('a client that does not read', () => {
   /** Animals whose names are longer than what the system takes for a client. */
   function longAnimals(): RequestListener {
     const animals = [1n, 2n, 3n].map((id) => ({ id, name: LONG, categoryId: id }));
-    const [inventory, orders] = [baseOf([], ID_OF.inventory), baseOf([], ID_OF.orders)];
-    const store = createStore({ animals: baseOf(animals, ID_OF.animals), inventory, orders });
+    const store = storeOf({ animals, inventory: [], orders: [] });
     const sandboxes = new Sandboxes(startOf({}, store, []));
     return createServiceHandler({ sandboxes, plain: false, faults: new Faults() });
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Rule } from '../../src/scenario/rule-shape.ts';
-import { Rules, ruleBook } from '../../src/scenario/rules.ts';
+import { type Decision, decide, NO_COUNTS, ruleBook } from '../../src/scenario/rules.ts';
 import type { Condition, WhereValue } from '../../src/scenario/where-shape.ts';
 import type { Call } from '../../src/service/input.ts';
 import { ReceivedBytes } from '../../src/service/received-body.ts';
@@ -46,14 +46,24 @@ function body(text: string): Partial<Call> {
   return { body: new ReceivedBytes(Buffer.from(text)) };
 }
 
-/** The numbers of the rules that decide some calls; undefined if none does. */
-function deciders(
+/** What rules decide about some calls, one after the other. */
+function decisions(
   rules: readonly Rule[],
   calls: readonly Call[],
   seed = 1,
-): (number | undefined)[] {
-  const counted = new Rules(ruleBook(rules), seed);
-  return calls.map((it) => counted.decide(it)?.rule?.number);
+): (Decision | undefined)[] {
+  const book = ruleBook(rules);
+  let counts = NO_COUNTS;
+  return calls.map((it) => {
+    const ruling = decide(book, counts, it, { seed });
+    ({ counts } = ruling);
+    return ruling.decision;
+  });
+}
+
+/** The numbers of the rules that decide some calls; undefined if none does. */
+function deciders(rules: readonly Rule[], calls: readonly Call[]): (number | undefined)[] {
+  return decisions(rules, calls).map((it) => it?.rule?.number);
 }
 
 const times = (count: number, it = call()): Call[] => Array.from({ length: count }, () => it);
@@ -143,12 +153,9 @@ describe('rules', () => {
 
   test('draw chance and delay only from the seed and the call count', () => {
     const chancy = rule(1, { chance: 0.3, delay: { kind: 'log-normal', median: 100, sigma: 0.5 } });
-    const decide = (seed: number) => {
-      const rules = new Rules(ruleBook([chancy]), seed);
-      return times(50).map((it) => rules.decide(it)?.delay);
-    };
-    expect(decide(1)).toEqual(decide(1));
-    expect(decide(1)).not.toEqual(decide(2));
+    const delays = (seed: number) => decisions([chancy], times(50), seed).map((it) => it?.delay);
+    expect(delays(1)).toEqual(delays(1));
+    expect(delays(1)).not.toEqual(delays(2));
   });
 
   test('apply about as often as `chance` specifies', () => {
@@ -161,21 +168,12 @@ describe('rules', () => {
     fc.assert(
       fc.property(fc.integer(), fc.nat(1000), fc.nat(1000), (seed, min, more) => {
         const uniform = { kind: 'uniform', min, max: min + more } as const;
-        const rules = new Rules(ruleBook([rule(1, { delay: uniform })]), seed);
-        for (const it of times(5)) {
-          const delay = rules.decide(it)?.delay ?? -1;
+        for (const decision of decisions([rule(1, { delay: uniform })], times(5), seed)) {
+          const delay = decision?.delay ?? -1;
           expect(delay).toBeGreaterThanOrEqual(min);
           expect(delay).toBeLessThanOrEqual(min + more);
         }
       }),
     );
-  });
-
-  test('count calls separately when they share a rule book', () => {
-    const book = ruleBook([rule(1, { calls: [{ from: 1, to: 1 }] })]);
-    const [one, other] = [new Rules(book, 1), new Rules(book, 1)];
-    expect(one.decide(call())?.rule?.number).toBe(1);
-    expect(one.decide(call())).toBeUndefined();
-    expect(other.decide(call())?.rule?.number).toBe(1);
   });
 });

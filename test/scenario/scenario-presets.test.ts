@@ -8,7 +8,7 @@ import type { Scenario } from '../../src/scenario/read-scenario.ts';
 import type { Rule } from '../../src/scenario/rule-shape.ts';
 import { SCENARIO_NAMES } from '../../src/scenario/scenario-names.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
-import { mergeInto } from '../../src/store/merge.ts';
+import { merge } from '../../src/store/merge.ts';
 import type { Store } from '../../src/store/store.ts';
 
 async function preset(name: string): Promise<Scenario> {
@@ -20,9 +20,9 @@ async function preset(name: string): Promise<Scenario> {
 /** The default fixture as a preset changes it. */
 async function storeOf(name: string): Promise<Store> {
   const { state } = await preset(name);
-  const store = loadFixtureSync('default');
-  expect(mergeInto(store, state)).toEqual([]);
-  return store;
+  const merged = merge(loadFixtureSync('default'), state);
+  if (!merged.ok) throw new Error(`${name} does not fit the default fixture.`);
+  return merged.value;
 }
 
 function records<R extends object>(collection: { ascending: () => Iterable<R> }): readonly R[] {

@@ -12,8 +12,8 @@ import { BODY_LIMITS, type Call } from '../../src/service/input.ts';
 import { keyring } from '../../src/service/keyring.ts';
 import { ReceivedBytes } from '../../src/service/received-body.ts';
 import type { Reply } from '../../src/service/reply.ts';
-import { createWorld, type World } from '../../src/service/world.ts';
-import { createStore, type StoreBase, storeBaseOf } from '../../src/store/store.ts';
+import { storeOf } from '../../src/store/store.ts';
+import { worldWith } from '../helpers/world.ts';
 
 /** A call before it is known how large a body may be. */
 type Request = Omit<Call, 'body' | 'contentEncoding' | 'path' | 'headers'> & {
@@ -23,7 +23,7 @@ type Request = Omit<Call, 'body' | 'contentEncoding' | 'path' | 'headers'> & {
 /** Neither turns on what is asked: a key's rate on what came before, the order on other errors. */
 const EXCEPT: readonly AssumptionId[] = ['check-order', 'rate-limit'];
 
-const BASE = storeBaseOf({
+const STORE = storeOf({
   animals: [
     { id: 1n, name: 'Rex', categoryId: 7n, status: 'available' },
     { id: 2n, name: 'Bo', categoryId: 7n },
@@ -133,10 +133,6 @@ const request: fc.Arbitrary<Request> = fc.oneof(
   }),
 );
 
-function worldOf(base: StoreBase, now: number, choices: Choices): World {
-  return createWorld({ store: createStore(base), clock: { now: () => now, real: false }, choices });
-}
-
 /** Answers a request in a fresh world. */
 function answer(asked: Request, now: number, choices: Choices): Reply {
   const { text, ...rest } = asked;
@@ -154,8 +150,7 @@ function answer(asked: Request, now: number, choices: Choices): Reply {
           ? { kind: 'too-large', limit }
           : new ReceivedBytes(bytes),
   };
-  const world = worldOf(BASE, now, choices);
-  return SERVICE[call.operation](world, call);
+  return SERVICE[call.operation](worldWith(STORE, now, choices), call).reply;
 }
 
 /** The assumptions of which another option alone gives another status. */
@@ -216,7 +211,7 @@ describe('if both the key and the input are bad', () => {
 
   /** Answers it twice, so that the second one goes past a rate of one. */
   function second(given: Partial<Choices>, query: Request['query'] = [], text = '{}'): Reply {
-    const world = worldOf(BASE, BEFORE_SUNSET, chooseOptions(given));
+    const world = worldWith(STORE, BEFORE_SUNSET, given);
     const call: Call = {
       ...REFUSED_INPUT,
       query,
@@ -225,8 +220,8 @@ describe('if both the key and the input are bad', () => {
       contentEncoding: undefined,
       body: new ReceivedBytes(Buffer.from(text)),
     };
-    SERVICE.createPet(world, call);
-    return SERVICE.createPet(world, call);
+    const { rates } = SERVICE.createPet(world, call);
+    return SERVICE.createPet({ ...world, rates }, call).reply;
   }
 
   test.each([
@@ -258,13 +253,13 @@ test.each([
   ['next', 507],
   ['int64', 201],
 ] as const)('above the highest int64, assigned-ids=%s decides the %i', (option, status) => {
-  const base = storeBaseOf({
+  const store = storeOf({
     animals: [{ id: 2n ** 63n - 1n, name: 'Rex', categoryId: 7n }],
     inventory: [],
     orders: [],
   });
-  const world = worldOf(base, BEFORE_SUNSET, chooseOptions({ 'assigned-ids': option }));
-  const reply = SERVICE.createPet(world, {
+  const world = worldWith(store, BEFORE_SUNSET, { 'assigned-ids': option });
+  const { reply } = SERVICE.createPet(world, {
     operation: 'createPet',
     path: '/v1/pets',
     headers: {},

@@ -4,8 +4,8 @@ import request from 'supertest';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { SEEN_ANIMAL_STATUSES } from '../../src/contract/records.ts';
 import { packageRoot } from '../../src/package.ts';
-import type { Collection } from '../../src/store/collection.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
+import type { Records } from '../../src/store/sorted-records.ts';
 import type { Store } from '../../src/store/store.ts';
 
 let store: Store;
@@ -14,7 +14,7 @@ beforeAll(() => {
   store = loadFixtureSync('default');
 });
 
-const all = <R extends object>(collection: Collection<R>): R[] => [...collection.ascending()];
+const all = <R extends object>(records: Records<R>): R[] => [...records.ascending()];
 
 describe('the default fixture', () => {
   test('has at least 60 animals with unique names', () => {

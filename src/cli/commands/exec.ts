@@ -1,4 +1,4 @@
-import type { ObservedExchange } from '../../evidence/journal.ts';
+import type { ObservedExchange } from '../../evidence/observed-exchange.ts';
 import { exitCodeOf, tellEnding } from '../child/ending.ts';
 import { Runner } from '../child/runner.ts';
 import { coverageWriter } from '../output/coverage-files.ts';

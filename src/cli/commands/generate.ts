@@ -2,7 +2,6 @@ import { pipeline } from 'node:stream/promises';
 import { DEFAULTS } from '../../defaults.ts';
 import { storeText } from '../../store/file/store-text.ts';
 import { generateStore } from '../../store/fixture/generate-store.ts';
-import { createStore } from '../../store/store.ts';
 import { requireNew, writeStore } from '../output/write-store.ts';
 import type { Command } from './command.ts';
 
@@ -10,7 +9,7 @@ import type { Command } from './command.ts';
 export const generate: Command = async ({ flags, terminal }) => {
   const { output: file, animals, orders, seed = DEFAULTS.seed } = flags;
   if (file !== undefined && !flags.force) requireNew(file);
-  const store = createStore(await generateStore({ animals, orders, seed }));
+  const store = await generateStore({ animals, orders, seed });
   if (file === undefined) await pipeline(storeText(store), terminal.output, { end: false });
   else await writeStore(store, file);
   return { exitCode: 0 };

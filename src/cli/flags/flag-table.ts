@@ -1,7 +1,7 @@
 import { DEFAULT_URL } from '../../contract/default-url.ts';
 import { DEFAULTS } from '../../defaults.ts';
 import { DEPLOYMENT_DEFAULTS } from '../../deployment/deployment-defaults.ts';
-import { KEEPABLE } from '../../sandbox/sandbox.ts';
+import { KEEPABLE } from '../../sandbox/state.ts';
 import { INSTANT, LONGEST_DELAY } from '../../scenario/time-shapes.ts';
 import { KEY } from '../../shape/deployment-shapes.ts';
 import { choice } from '../../shape/shapes.ts';

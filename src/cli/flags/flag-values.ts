@@ -4,8 +4,9 @@ import { DEFAULT_URL } from '../../contract/default-url.ts';
 import { parseInt64 } from '../../contract/int64.ts';
 import { FIELD_TYPES } from '../../contract/records.ts';
 import { FINDING_CODE_NAMES } from '../../evidence/finding-codes.ts';
-import { KEEPABLE } from '../../sandbox/sandbox.ts';
+import { REDIS_ADDRESS_FORM, readRedisAddress } from '../../log/redis/address.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../../sandbox/sandbox-names.ts';
+import { KEEPABLE } from '../../sandbox/state.ts';
 import { ASSUME } from '../../scenario/assume-shape.ts';
 import { VISIBLE } from '../../shape/deployment-shapes.ts';
 import {
@@ -20,7 +21,6 @@ import {
   type Tell,
   text,
 } from '../../shape/shapes.ts';
-import { REDIS_ADDRESS_FORM, readRedisAddress } from '../../store/log/redis-address.ts';
 import { describe } from '../../words.ts';
 
 /** What `--fail-on` accepts: a kind of finding, or any reply that rested on an assumption. */

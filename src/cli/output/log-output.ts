@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { FinishedCall } from '../../control/parts.ts';
 import type { OnFinding } from '../../evidence/findings.ts';
-import type { Observer } from '../../evidence/journal.ts';
+import type { Observer } from '../../evidence/observed-exchange.ts';
 import {
   type LogFormat,
   type Logged,

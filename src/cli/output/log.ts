@@ -1,5 +1,5 @@
 import type { FinishedCall } from '../../control/parts.ts';
-import type { ObservedExchange } from '../../evidence/journal.ts';
+import type { ObservedExchange } from '../../evidence/observed-exchange.ts';
 import type { Finding } from '../../evidence/report-shapes.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { decidersOf } from '../../service/reply.ts';

@@ -1,8 +1,7 @@
 import { COLLECTIONS } from '../../contract/records.ts';
 import { changedFields, type RecordChange } from '../../deployment/record/compare-stores.ts';
-import { ID_NAME } from '../../store/merge.ts';
 import { recordText } from '../../store/record-text.ts';
-import type { Store } from '../../store/store.ts';
+import { ID_NAME, type Store } from '../../store/store.ts';
 import { counted, describe, listed } from '../../words.ts';
 import { escaped } from './escaped.ts';
 

@@ -1,6 +1,6 @@
 import { ASSUMPTION_IDS, type AssumptionId } from '../../contract/assumption-table.ts';
 import type { OperationId } from '../../contract/operations.ts';
-import type { Observer } from '../../evidence/journal.ts';
+import type { Observer } from '../../evidence/observed-exchange.ts';
 
 /** Which assumptions could have changed what a run was shown. */
 export class AssumptionTracker {

@@ -26,8 +26,8 @@ export const COVERAGE_ENDPOINTS: readonly Listed[] = [
       const { sandboxes } = parts;
       const report = all
         ? sandboxes.coverage(await sandboxes.all())
-        : coverageOf([sandbox.coverage]);
-      const [key] = sandbox.world.keys.valid;
+        : coverageOf([sandbox.evidence.coverage]);
+      const [key] = sandbox.state.settings.start.keys.valid;
       // Under --plain the server ignores `Prefer`.
       const withCurl = (it: ReplyCoverage) =>
         parts.plain && it.status !== 401 ? it : { ...it, curl: howToGet(it, serviceUrl(url), key) };
@@ -50,7 +50,7 @@ export const COVERAGE_ENDPOINTS: readonly Listed[] = [
     },
     handle: async ({ parts: { sandboxes }, sandbox, query: { all } }) =>
       json<Findings>(
-        all ? sandboxes.findings(await sandboxes.all()) : findingsOf([sandbox.findings]),
+        all ? sandboxes.findings(await sandboxes.all()) : findingsOf([sandbox.evidence.findings]),
       ),
   }),
 ];

@@ -132,7 +132,7 @@ class Stream {
   constructor(
     response: ServerResponse,
     sandbox: Sandbox,
-    { filter, after = sandbox.journal.number, perSecond = MOST_PER_SECOND }: StreamOptions,
+    { filter, after = sandbox.evidence.journal.number, perSecond = MOST_PER_SECOND }: StreamOptions,
   ) {
     this.#response = response;
     this.#sandbox = sandbox;
@@ -140,7 +140,7 @@ class Stream {
     this.#allowance = perSecond;
     this.#perSecond = perSecond;
     // A higher number comes from a journal before a restart.
-    this.#last = after < 0 || after > sandbox.journal.number ? 0 : after;
+    this.#last = after < 0 || after > sandbox.evidence.journal.number ? 0 : after;
     response.write(':\n\n');
   }
 
@@ -157,7 +157,7 @@ class Stream {
   }
 
   send(events: Events): void {
-    const { journal } = this.#sandbox;
+    const { journal } = this.#sandbox.evidence;
     if (this.#response.writableLength > MOST_WAITING) return;
     const more = (this.#perSecond * INTERVAL) / 1000;
     this.#allowance = Math.min(this.#perSecond, this.#allowance + more);

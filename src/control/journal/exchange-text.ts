@@ -1,4 +1,10 @@
-import type { Exchange } from '../../evidence/exchange.ts';
+import {
+  type Exchange,
+  reasonsFor,
+  requestText,
+  shownHeaders,
+  shownKey,
+} from '../../evidence/exchange.ts';
 import { decidersOf } from '../../service/reply.ts';
 import type { RecordedExchange } from '../control-shapes.ts';
 
@@ -7,42 +13,37 @@ import type { RecordedExchange } from '../control-shapes.ts';
  * text: streams write thousands of exchanges per second.
  */
 export function exchangeText(exchange: Exchange): string {
-  const { number, at, method, target, operation, key, status, fault, delay, duration } = exchange;
-  const { basis, why, findings, expected } = exchange;
+  const { number, at, method, target, operation, status, fault, delay, duration } = exchange;
+  const { basis, findings, expected } = exchange;
   const head: Omit<RecordedExchange, 'request' | 'reply'> = {
     number,
     at: new Date(at).toISOString(),
     method,
     target,
     operation,
-    key,
+    key: shownKey(exchange),
     status,
     fault,
     delay,
     duration: Math.round(duration * 1000) / 1000,
     basis: basis.kind,
     by: decidersOf(basis),
-    why,
+    why: reasonsFor(exchange),
     findings,
     expected,
   };
-  const { requestHeaders, requestBody, requestCut, replyHeaders, replyBody, replyCut } = exchange;
-  const request = messageText(requestHeaders, requestBody, requestCut);
-  const reply = messageText(replyHeaders, replyBody, replyCut);
+  const { requestHeaders, requestCut, replyHeaders, replyBody, replyCut } = exchange;
+  const request = messageText(shownHeaders(requestHeaders), requestText(exchange), requestCut);
+  const reply = messageText(shownHeaders(replyHeaders), replyBody, replyCut);
   return `${JSON.stringify(head).slice(0, -1)},"request":${request},"reply":${reply}}`;
 }
 
 /**
  * Shows a body as JSON if it is JSON, else as text. `cut` says that the journal kept only a part.
  */
-function messageText(
-  headers: readonly string[],
-  bytes: string | Buffer | undefined,
-  cut: boolean,
-): string {
+function messageText(headers: readonly string[], text: string | undefined, cut: boolean): string {
   const mark = JSON.stringify({ headers: headersView(headers), ...(cut && { cut }) });
-  if (bytes === undefined || bytes.length === 0) return mark;
-  const text = bytes.toString();
+  if (text === undefined || text === '') return mark;
   const body = cut || !isJson(text) ? JSON.stringify(text) : text.replaceAll(/[\r\n]/g, ' ');
   return `${mark.slice(0, -1)},"body":${body}}`;
 }

@@ -1,11 +1,10 @@
 import { isIntegerText } from '../../contract/int64.ts';
-import type { Journal } from '../../evidence/journal.ts';
+import type { Exchange } from '../../evidence/exchange.ts';
 import type { ExchangeFilter } from '../../evidence/report-shapes.ts';
 import { inTurn } from '../../http/faults/broken-connection.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { ANY_TEXT, type ValueOf } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';
-import { inTurns } from '../../work.ts';
 import { ERROR, EXCHANGE, EXCHANGE_COUNT, JOURNAL } from '../control-shapes.ts';
 import {
   type ControlCall,
@@ -45,10 +44,7 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
     summary: 'Clear the journal',
     replies: { 204: { description: 'Cleared.' } },
     handle: ({ sandbox }) =>
-      sandbox.change(() => {
-        sandbox.clearJournal();
-        return DONE;
-      }),
+      sandbox.change((state) => ({ state, result: DONE, clears: 'journal' })),
   },
   withBody({
     id: 'countRequests',
@@ -57,8 +53,9 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
     description: '`complete` is false if an exchange that is no longer kept could have matched.',
     body: { shape: FILTER, optional: true },
     replies: { 200: { description: 'The count.', shape: EXCHANGE_COUNT } },
-    handle: async ({ sandbox: { journal }, body }) => {
-      const { length: count } = await inTurns(journal.numbers(body));
+    handle: ({ sandbox, body }) => {
+      const { journal } = sandbox.evidence;
+      const { length: count } = [...journal.select(body)];
       return json({ count, complete: journal.isComplete(body) });
     },
   }),
@@ -108,35 +105,32 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
 
 type StreamCall = Pick<ControlCall, 'headers'> & { readonly query: ExchangeFilter };
 
-async function listRequests(
-  { journal }: Sandbox,
+function listRequests(
+  { evidence: { journal } }: Sandbox,
   { limit = MOST_EXCHANGES, order, ...filter }: ValueOf<typeof LIMITED_FILTER>,
-): Promise<ControlReply> {
-  const numbers = await inTurns(journal.numbers(filter));
-  const latest = numbers.slice(0, limit);
+): ControlReply {
+  const matching = [...journal.select(filter)];
+  const latest = matching.slice(0, limit);
   if (order !== 'desc') latest.reverse();
-  const pieces = journalText(journal, latest, numbers.length);
+  const pieces = journalText(latest, journal.dropped, matching.length);
   return { status: 200, body: { kind: 'pieces', pieces } };
 }
 
-/** Leaves out exchanges that the journal drops before the client reads them. */
 function* journalText(
-  journal: Journal,
-  numbers: readonly number[],
+  exchanges: readonly Exchange[],
+  dropped: number,
   total: number,
 ): Generator<string> {
   yield '{"exchanges":[';
   let separator = '';
-  for (const number of numbers) {
-    const exchange = journal.at(number);
-    if (exchange === undefined) continue;
+  for (const exchange of exchanges) {
     yield separator + exchangeText(exchange);
     separator = ',';
   }
-  yield `],"dropped":${journal.dropped},"total":${total}}`;
+  yield `],"dropped":${dropped},"total":${total}}`;
 }
 
-function getRequest({ journal }: Sandbox, text: string): ControlReply {
+function getRequest({ evidence: { journal } }: Sandbox, text: string): ControlReply {
   const exchange = isIntegerText(text) ? journal.at(Number(text)) : undefined;
   if (exchange !== undefined) {
     return { status: 200, body: { kind: 'pieces', pieces: [exchangeText(exchange)] } };

@@ -1,5 +1,4 @@
 import type { Fields, Problem } from '../../contract/records.ts';
-import { inTurns, type Work } from '../../work.ts';
 import { compilePatterns } from './patterns.ts';
 import { type Filter, isNumeric, readQuery, type Slice, type SortKey } from './read-query.ts';
 import type { AnyRecord } from './record-kind.ts';
@@ -7,10 +6,7 @@ import type { AnyRecord } from './record-kind.ts';
 /** The most records that a reply to a query holds. A sorted list ends there. */
 const MOST_RECORDS = 100_000;
 
-/** How many records are gathered before they are sorted into the earlier ones. */
-const SORTED_AT_ONCE = 8_192;
-
-/** A source of records, such as a `Collection`. */
+/** A source of records, such as `Records`. */
 export interface Source<R> {
   readonly size: number;
   /** The records in their default order. */
@@ -32,11 +28,10 @@ export type QueryAnswer<R> =
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /**
- * Answers a list query of the control API, in turns with other requests. `source` must not change
- * in the meantime: pass a fork of a collection. Never holds more records than the answer has.
+ * Answers a list query of the control API.
  *
  * @param fields of the records
- * @example await queryRecords(STORED_RECORDS.animals, animals.fork(), new
+ * @example await queryRecords(STORED_RECORDS.animals, animals, new
  * URLSearchParams('status=sold'))
  */
 export async function queryRecords<R extends AnyRecord>(
@@ -50,7 +45,7 @@ export async function queryRecords<R extends AnyRecord>(
   const patterns = await compilePatterns(likes);
   if (!patterns.ok) return patterns;
   const filters = [...query.value.filters, ...patterns.value];
-  const taken = await inTurns(take(source, filters, sort, slice));
+  const taken = take(source, filters, sort, slice);
   if (taken === undefined) {
     const expected = `at most ${MOST_RECORDS} records, with _limit or more filters (a sorted list ends there)`;
     return { ok: false, problems: [{ path: 'query', expected, found: 'more' }] };
@@ -82,38 +77,28 @@ function withPage(target: string, page: number): string {
 }
 
 /** The records of a slice, and how many there are without it; undefined if they are too many. */
-function* take<R extends AnyRecord>(
+function take<R extends AnyRecord>(
   source: Source<R>,
   filters: readonly Filter[],
   sort: readonly SortKey[],
   { start, end }: Slice,
-): Work<{ readonly records: R[]; readonly total: number } | undefined> {
-  const { size } = source;
+): { readonly records: R[]; readonly total: number } | undefined {
   const isSorted = sort.length > 0;
   const isWhole = filters.length === 0 && !isSorted;
-  const compare = comparing(sort);
   const records: R[] = [];
-  let sorted = 0;
-  const sortIn = (): void => {
-    // Stable, and fast on sorted input.
-    records.sort(compare);
-    records.length = sorted = Math.min(records.length, end, MOST_RECORDS);
-  };
   let total = 0;
   for (const record of source.ascending()) {
-    yield;
     if (!filters.every((passes) => passes(record))) continue;
     if (isSorted || (total >= start && total < end)) records.push(record);
     total += 1;
     // The rest is never read.
-    if (isWhole && (total >= end || start >= size)) return { records, total: size };
-    if (isSorted && records.length >= sorted + SORTED_AT_ONCE) sortIn();
-    else if (!isSorted && records.length > MOST_RECORDS) return undefined;
+    if (isWhole && (total >= end || start >= source.size)) return { records, total: source.size };
+    if (!isSorted && records.length > MOST_RECORDS) return undefined;
   }
   if (!isSorted) return { records, total };
-  sortIn();
   if (Math.min(end, total) > MOST_RECORDS) return undefined;
-  return { records: records.slice(start, end), total };
+  // Stable, and fast on sorted input.
+  return { records: records.sort(comparing(sort)).slice(start, end), total };
 }
 
 function comparing(keys: readonly SortKey[]): (a: AnyRecord, b: AnyRecord) => number {

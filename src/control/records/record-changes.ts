@@ -1,29 +1,50 @@
 import { INT64_MAX } from '../../contract/int64.ts';
+import type { Edited } from '../../sandbox/sandbox.ts';
+import type { State } from '../../sandbox/state.ts';
 import { readAs, tellInto } from '../../shape/read-as.ts';
 import { changedRecord } from '../../shape/record-shapes.ts';
 import type { ShapeProblem } from '../../shape/shapes.ts';
-import { ID_NAME, tellMissingAnimal } from '../../store/merge.ts';
-import type { Store } from '../../store/store.ts';
-import { type ControlCall, type ControlReply, refuse, refuseInput } from '../endpoint.ts';
+import { tellMissingAnimal } from '../../store/merge.ts';
+import { ID_NAME, type Store } from '../../store/store.ts';
+import { type ControlReply, refuse, refuseInput } from '../endpoint.ts';
 import { type AnyRecord, type Kind, notFound, recordReply } from './record-kind.ts';
+
+/** A reply, and the store after it; undefined if that stays the same. */
+interface RecordChange {
+  readonly reply: ControlReply;
+  readonly store: Store | undefined;
+}
+
+/** A state after a change of its records. */
+export function edited(
+  state: State,
+  { reply, store = state.store }: RecordChange,
+): Edited<ControlReply> {
+  return { state: store === state.store ? state : { ...state, store }, result: reply };
+}
+
+function refused(reply: ControlReply): RecordChange {
+  return { reply, store: undefined };
+}
 
 /** Creates a record. Without an id, it gets the next one. */
 export function create<R extends AnyRecord>(
   kind: Kind<R>,
-  { sandbox, mount }: Pick<ControlCall, 'sandbox' | 'mount'>,
+  store: Store,
+  mount: string,
   body: AnyRecord,
-): ControlReply {
-  const { store } = sandbox.world;
-  const collection = kind.of(store);
+): RecordChange {
+  const records = kind.of(store);
   const member = ID_NAME[kind.name];
-  const next = (collection.highestId ?? 0n) + 1n;
+  const next = (records.highestId ?? 0n) + 1n;
   const { [member]: id = next } = body;
   if (id === next && next > INT64_MAX) {
     const message = `no id is left above the highest one ever used, ${next - 1n}`;
-    return refuse('ids_exhausted', 507, message);
+    return refused(refuse('ids_exhausted', 507, message));
   }
-  if (typeof id === 'bigint' && collection.has(id)) {
-    return refuse('already_exists', 409, `${kind.noun} with the ${member} ${id} exists`);
+  if (typeof id === 'bigint' && records.has(id)) {
+    const message = `${kind.noun} with the ${member} ${id} exists`;
+    return refused(refuse('already_exists', 409, message));
   }
   const location = { Location: `${mount}/${kind.name}/${id}` };
   return write(kind, store, { [member]: id, ...body }, 201, location);
@@ -35,9 +56,9 @@ export function put<R extends AnyRecord>(
   store: Store,
   id: bigint,
   body: AnyRecord,
-): ControlReply {
+): RecordChange {
   const moved = otherId(kind, id, body);
-  if (moved !== undefined) return moved;
+  if (moved !== undefined) return refused(moved);
   const status = kind.of(store).has(id) ? 200 : 201;
   return write(kind, store, { ...body, [ID_NAME[kind.name]]: id }, status);
 }
@@ -48,10 +69,12 @@ export function patch<R extends AnyRecord>(
   store: Store,
   id: bigint,
   body: AnyRecord,
-): ControlReply {
+): RecordChange {
   const before = kind.of(store).get(id);
-  if (before === undefined) return notFound(kind, id);
-  return otherId(kind, id, body) ?? write(kind, store, changedRecord(kind.fields, before, body));
+  if (before === undefined) return refused(notFound(kind, id));
+  const moved = otherId(kind, id, body);
+  if (moved !== undefined) return refused(moved);
+  return write(kind, store, changedRecord(kind.fields, before, body));
 }
 
 /** Refuses a body whose id differs from the id in the path. */
@@ -68,17 +91,18 @@ function otherId(
 
 /** Sets a complete record. The animal that it refers to must exist. */
 function write<R extends AnyRecord>(
-  { shape, of }: Kind<R>,
+  { shape, of, replaced }: Kind<R>,
   store: Store,
   value: AnyRecord,
   status = 200,
   headers: Readonly<Record<string, string>> = {},
-): ControlReply {
+): RecordChange {
   const reading = readAs(shape, value);
-  if (!reading.ok) return refuseInput(reading.problems);
+  if (!reading.ok) return refused(refuseInput(reading.problems));
   const problems: ShapeProblem[] = [];
   tellMissingAnimal(store.animals, reading.value.petId, ['petId'], tellInto(problems));
-  if (problems.length > 0) return refuseInput(problems);
-  of(store).set(reading.value);
-  return recordReply(reading.value, status, headers);
+  if (problems.length > 0) return refused(refuseInput(problems));
+  const record = reading.value;
+  const after = replaced(store, of(store).with(record));
+  return { reply: recordReply(record, status, headers), store: after };
 }

@@ -1,8 +1,9 @@
 import { STORED_RECORDS } from '../../contract/records.ts';
 import { changesShape, membersShape, RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import { list, named, type Shape } from '../../shape/shapes.ts';
-import { ID_NAME, prepareRemoval, removeAnimal } from '../../store/merge.ts';
-import { arrayText } from '../../store/record-text.ts';
+import { withoutAnimals } from '../../store/merge.ts';
+import { arrayText, recordText } from '../../store/record-text.ts';
+import { ID_NAME } from '../../store/store.ts';
 import { listed } from '../../words.ts';
 import { ERROR } from '../control-shapes.ts';
 import {
@@ -16,7 +17,7 @@ import {
 import { type Parameter, parametersOf } from '../query-shape.ts';
 import { linkHeader, queryRecords } from './query.ts';
 import { SETTINGS } from './read-query.ts';
-import { create, patch, put } from './record-changes.ts';
+import { create, edited, patch, put } from './record-changes.ts';
 import { type AnyRecord, type Kind, notFound, recordReply, withId } from './record-kind.ts';
 
 export const RECORD_ENDPOINTS: readonly Listed[] = [
@@ -28,8 +29,8 @@ export const RECORD_ENDPOINTS: readonly Listed[] = [
     noun: 'an animal',
     notFound: 'pet_not_found',
     of: (store) => store.animals,
-    prepareRemoval,
-    remove: removeAnimal,
+    replaced: (store, animals) => ({ ...store, animals }),
+    without: (store, id) => withoutAnimals(store, [id]),
   }),
   ...endpointsOf({
     name: 'inventory',
@@ -39,7 +40,8 @@ export const RECORD_ENDPOINTS: readonly Listed[] = [
     noun: 'an inventory entry',
     notFound: 'inventory_entry_not_found',
     of: (store) => store.inventory,
-    remove: (store, id) => store.inventory.delete(id),
+    replaced: (store, inventory) => ({ ...store, inventory }),
+    without: (store, id) => ({ ...store, inventory: store.inventory.without([id]) }),
   }),
   ...endpointsOf({
     name: 'orders',
@@ -49,7 +51,8 @@ export const RECORD_ENDPOINTS: readonly Listed[] = [
     noun: 'an order',
     notFound: 'order_not_found',
     of: (store) => store.orders,
-    remove: (store, id) => store.orders.delete(id),
+    replaced: (store, orders) => ({ ...store, orders }),
+    without: (store, id) => ({ ...store, orders: store.orders.without([id]) }),
   }),
 ];
 
@@ -94,7 +97,8 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
         409: { description: 'A record with this id exists.', shape: ERROR },
         ...(assignsId && { 507: { description: 'No id is left.', shape: ERROR } }),
       },
-      handle: ({ body, ...call }) => call.sandbox.change(() => create(kind, call, body)),
+      handle: ({ sandbox, mount, body }) =>
+        sandbox.change((state) => edited(state, create(kind, state.store, mount, body))),
     }),
     {
       id: `get${record}`,
@@ -102,7 +106,7 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
       summary: `Read ${noun}`,
       replies: { 200: { description: 'The record.', shape }, 404: missing },
       handle: withId(({ sandbox }, id) => {
-        const found = kind.of(sandbox.world.store).get(id);
+        const found = kind.of(sandbox.state.store).get(id);
         return found === undefined ? notFound(kind, id) : recordReply(found);
       }),
     },
@@ -116,7 +120,7 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
         201: { description: 'Created.', shape },
       },
       handle: withId(({ sandbox, body }, id) =>
-        sandbox.change(() => put(kind, sandbox.world.store, id, body)),
+        sandbox.change((state) => edited(state, put(kind, state.store, id, body))),
       ),
     }),
     withBody({
@@ -128,7 +132,7 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
       body: { shape: named(`${record}Changes`, changesShape(fields)) },
       replies: { 200: { description: 'Updated.', shape }, 404: missing },
       handle: withId(({ sandbox, body }, id) =>
-        sandbox.change(() => patch(kind, sandbox.world.store, id, body)),
+        sandbox.change((state) => edited(state, patch(kind, state.store, id, body))),
       ),
     }),
     {
@@ -139,11 +143,13 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
         description: "Also removes the animal's inventory entry and its orders.",
       }),
       replies: { 204: { description: 'Removed.' }, 404: missing },
-      handle: withId(async ({ sandbox }, id) => {
-        const { store } = sandbox.world;
-        await kind.prepareRemoval?.(store, id);
-        return sandbox.change(() => (kind.remove(store, id) ? DONE : notFound(kind, id)));
-      }),
+      handle: withId(({ sandbox }, id) =>
+        sandbox.change((state) => {
+          const { store } = state;
+          if (!kind.of(store).has(id)) return { state, result: notFound(kind, id) };
+          return { state: { ...state, store: kind.without(store, id) }, result: DONE };
+        }),
+      ),
     },
   ];
 }
@@ -158,12 +164,13 @@ async function listRecords<R extends AnyRecord>(
   kind: Kind<R>,
   { sandbox, query, url }: ControlCall,
 ): Promise<ControlReply> {
-  // The fork does not change while the query runs and the client reads.
-  const collection = kind.of(sandbox.world.store).fork();
+  const records = kind.of(sandbox.state.store);
   if (query.size === 0) {
-    return arrayReply(collection.ascending(), { 'X-Total-Count': String(collection.size) });
+    const headers = { 'X-Total-Count': String(records.size) };
+    const { text } = records.list(recordText);
+    return { status: 200, headers, body: { kind: 'pieces', pieces: [text] } };
   }
-  const answer = await queryRecords(kind.fields, collection, query);
+  const answer = await queryRecords(kind.fields, records, query);
   if (!answer.ok) return refuseInput(answer.problems);
   const link = answer.pages && linkHeader(`${url}/${kind.name}?${query}`, answer.pages);
   const headers = { 'X-Total-Count': String(answer.total), ...(link && { Link: link }) };

@@ -1,10 +1,9 @@
 import { INT64_MAX, INT64_MIN, parseInt64 } from '../../contract/int64.ts';
 import type { CollectionName, Fields } from '../../contract/records.ts';
 import type { Shape } from '../../shape/shapes.ts';
-import type { Collection } from '../../store/collection.ts';
-import { ID_NAME } from '../../store/merge.ts';
 import { recordText } from '../../store/record-text.ts';
-import type { Store } from '../../store/store.ts';
+import type { Records } from '../../store/sorted-records.ts';
+import { ID_NAME, type Store } from '../../store/store.ts';
 import { describe } from '../../words.ts';
 import { type ControlCall, type ControlReply, refuse, refuseInput } from '../endpoint.ts';
 
@@ -22,10 +21,11 @@ export interface Kind<R extends AnyRecord> {
   /** For example "an order". */
   readonly noun: string;
   readonly notFound: NotFound;
-  readonly of: (store: Store) => Collection<R>;
-  /** Prepares `remove` in turns with other requests. */
-  readonly prepareRemoval?: (store: Store, id: bigint) => Promise<void>;
-  readonly remove: (store: Store, id: bigint) => boolean;
+  readonly of: (store: Store) => Records<R>;
+  /** The store with these records in place of those of its kind. */
+  readonly replaced: (store: Store, records: Records<R>) => Store;
+  /** The store without the record of an id. */
+  readonly without: (store: Store, id: bigint) => Store;
 }
 
 /** Replies with one record. */
@@ -47,7 +47,10 @@ export function withId<Call extends Pick<ControlCall, 'params'>>(
 }
 
 /** Refuses an id without a record. */
-export function notFound(kind: Omit<Kind<AnyRecord>, 'of' | 'shape'>, id: bigint): ControlReply {
+export function notFound(
+  kind: Pick<Kind<AnyRecord>, 'name' | 'noun' | 'notFound'>,
+  id: bigint,
+): ControlReply {
   const { noun, name } = kind;
   const message = `there is no ${noun.replace(/^an? /, '')} with the ${ID_NAME[name]} ${id}`;
   return refuse(kind.notFound, 404, message);

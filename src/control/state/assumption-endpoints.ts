@@ -1,9 +1,11 @@
-import { ASSUMPTION_IDS, assumptionState } from '../../contract/assumption-table.ts';
+import { ASSUMPTION_IDS, assumptionState, type Choices } from '../../contract/assumption-table.ts';
+import { withChoices } from '../../sandbox/state.ts';
 import { ASSUME } from '../../scenario/assume-shape.ts';
 import { verdictOn } from '../../scenario/checked-shape.ts';
 import { list } from '../../shape/shapes.ts';
 import { ASSUMPTION, type AssumptionState } from '../control-shapes.ts';
-import { type ControlCall, type ControlReply, json, type Listed, withBody } from '../endpoint.ts';
+import { type ControlReply, json, type Listed, withBody } from '../endpoint.ts';
+import type { ControlParts } from '../parts.ts';
 
 const REPLIES = { 200: { description: 'The assumptions.', shape: list(ASSUMPTION) } };
 
@@ -13,7 +15,7 @@ export const ASSUMPTION_ENDPOINTS: readonly Listed[] = [
     route: ['get', '/assumptions'],
     summary: 'List assumptions and their options',
     replies: REPLIES,
-    handle: assumptionsReply,
+    handle: ({ sandbox, parts }) => assumptionsReply(sandbox.state.settings.choices, parts),
   },
   withBody({
     id: 'chooseOptions',
@@ -23,20 +25,18 @@ export const ASSUMPTION_ENDPOINTS: readonly Listed[] = [
     body: { shape: ASSUME },
     replies: REPLIES,
     handle: ({ sandbox, parts, body }) =>
-      sandbox.change(() => {
-        sandbox.assume({ ...sandbox.world.choices, ...body });
-        return assumptionsReply({ sandbox, parts });
+      sandbox.change((state) => {
+        const choices = { ...state.settings.choices, ...body };
+        const settings = withChoices(state.settings, choices);
+        return { state: { ...state, settings }, result: assumptionsReply(choices, parts) };
       }),
   }),
 ];
 
-function assumptionsReply({
-  sandbox,
-  parts,
-}: Pick<ControlCall, 'sandbox' | 'parts'>): ControlReply {
+function assumptionsReply(choices: Choices, { checked: all }: ControlParts): ControlReply {
   const states: AssumptionState[] = ASSUMPTION_IDS.map((id) => {
-    const checked = verdictOn(id, parts.checked);
-    return { ...assumptionState(id, sandbox.world.choices), ...(checked && { checked }) };
+    const checked = verdictOn(id, all);
+    return { ...assumptionState(id, choices), ...(checked && { checked }) };
   });
   return json(states);
 }

@@ -1,8 +1,17 @@
+import type { Edited } from '../../sandbox/sandbox.ts';
+import type { State } from '../../sandbox/state.ts';
 import { INSTANT, SHIFT } from '../../scenario/time-shapes.ts';
-import type { MovableClock } from '../../service/clock.ts';
+import {
+  advancedClock,
+  type ClockState,
+  isReal,
+  REAL_CLOCK,
+  setClock,
+  timeOf,
+} from '../../service/clock.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { convert, FLAG, named } from '../../shape/shapes.ts';
-import { CLOCK, type ClockState } from '../control-shapes.ts';
+import { CLOCK, type ClockState as ClockView } from '../control-shapes.ts';
 import { type ControlReply, json, type Listed, refuseInput, withBody } from '../endpoint.ts';
 
 const CLOCK_SETTING = named(
@@ -40,7 +49,7 @@ export const CLOCK_ENDPOINTS: readonly Listed[] = [
     route: ['get', '/clock'],
     summary: 'Read the clock',
     replies: REPLIES,
-    handle: ({ sandbox }) => clockReply(sandbox.clock),
+    handle: ({ sandbox }) => clockReply(sandbox.state.clock),
   },
   withBody({
     id: 'setClock',
@@ -51,11 +60,9 @@ export const CLOCK_ENDPOINTS: readonly Listed[] = [
     body: { shape: CLOCK_SETTING },
     replies: REPLIES,
     handle: ({ sandbox, body: { now, frozen, real } }) =>
-      sandbox.change(() => {
-        const { clock } = sandbox;
-        if (real === true) clock.reset({});
-        else clock.set({ now, frozen });
-        return clockReply(clock);
+      sandbox.change((state, { wall }) => {
+        const clock = real === true ? REAL_CLOCK : setClock(state.clock, { now, frozen }, wall);
+        return { state: { ...state, clock }, result: clockReply(clock) };
       }),
   }),
   withBody({
@@ -65,23 +72,21 @@ export const CLOCK_ENDPOINTS: readonly Listed[] = [
     description: 'Takes an ISO 8601 duration such as `P30D`; `-P30D` moves the clock back.',
     body: { shape: MOVE },
     replies: REPLIES,
-    handle: ({ sandbox, body: { by } }) => sandbox.change(() => advance(sandbox.clock, by)),
+    handle: ({ sandbox, body: { by } }) =>
+      sandbox.change((state, { wall }) => advanced(state, by, wall)),
   }),
 ];
 
-function advance(clock: MovableClock, by: number): ControlReply {
-  try {
-    clock.advance(by);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    const expected = 'a duration that leads to a time from 1970 to 9999';
-    return refuseInput([{ path: '$.by', expected, found: 'one that leads out of that range' }]);
-  }
-  return clockReply(clock);
+function advanced(state: State, by: number, wall: number): Edited<ControlReply> {
+  const clock = advancedClock(state.clock, by, wall);
+  if (clock !== undefined) return { state: { ...state, clock }, result: clockReply(clock) };
+  const expected = 'a duration that leads to a time from 1970 to 9999';
+  const found = 'one that leads out of that range';
+  return { state, result: refuseInput([{ path: '$.by', expected, found }]) };
 }
 
-function clockReply(clock: MovableClock): ControlReply {
-  const { frozen, real } = clock;
-  const state: ClockState = { now: new Date(clock.now()).toISOString(), frozen, real };
-  return json(state);
+function clockReply(clock: ClockState): ControlReply {
+  const now = new Date(timeOf(clock)).toISOString();
+  const view: ClockView = { now, frozen: clock.frozenAt !== undefined, real: isReal(clock) };
+  return json(view);
 }

@@ -96,8 +96,8 @@ function* sandboxViews(sandboxes: Iterable<Sandbox>, mount: string): Generator<S
   for (const sandbox of sandboxes) yield sandboxView(sandbox, mount);
 }
 
-function sandboxView({ name, world, journal, findings }: Sandbox, mount: string): SandboxSummary {
-  const { animals, inventory, orders } = world.store;
+function sandboxView({ name, state, evidence }: Sandbox, mount: string): SandboxSummary {
+  const { animals, inventory, orders } = state.store;
   const path = pathOf(name, mount);
   return {
     name,
@@ -106,8 +106,8 @@ function sandboxView({ name, world, journal, findings }: Sandbox, mount: string)
     animals: animals.size,
     inventory: inventory.size,
     orders: orders.size,
-    requests: journal.size,
-    findings: findingsOf([findings]).total,
+    requests: evidence.journal.size,
+    findings: findingsOf([evidence.findings]).total,
   };
 }
 

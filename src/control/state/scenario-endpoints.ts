@@ -1,12 +1,12 @@
 import { ContentError } from '../../read-text.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { restarted, type State } from '../../sandbox/state.ts';
 import { loadForRequest, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { type Scenario, scenarioShape } from '../../scenario/read-scenario.ts';
+import { callsOf } from '../../scenario/rules.ts';
 import { type Start, touchesStore } from '../../scenario/sandbox-start.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { ANY_TEXT, list, named, type ValueOf } from '../../shape/shapes.ts';
-import { indexByStatus } from '../../store/animals-by-status.ts';
-import { restoreStore } from '../../store/store.ts';
 import { firstProblems } from '../../words.ts';
 import {
   ACTIVE_SCENARIOS,
@@ -51,7 +51,7 @@ export const SCENARIO_ENDPOINTS: readonly Listed[] = [
     route: ['get', '/scenario'],
     summary: 'Read the active scenarios and their rules',
     replies: { 200: ACTIVE },
-    handle: ({ sandbox }) => json(activeView(sandbox)),
+    handle: ({ sandbox }) => json(activeView(sandbox.state)),
   },
   withBody({
     id: 'setScenario',
@@ -86,25 +86,29 @@ async function setScenario(
     if (!(error instanceof ContentError)) throw error;
     return refuse('invalid_input', 400, error.message.replaceAll('\n', '; '));
   }
-  await indexByStatus(start.store.animals.base);
-  return sandbox.change(() => {
-    const changed = [...sandbox.start.scenarios, ...start.scenarios].some(touchesStore);
-    if (changed) restoreStore(sandbox.world.store, start.store);
+  return sandbox.change((before, { wall }) => {
+    const former = before.settings.start;
+    const isStoreChanged = [...former.scenarios, ...start.scenarios].some(touchesStore);
     // A later reset of the records returns to the store that the sandbox started with.
-    sandbox.use(changed ? start : { ...start, store: sandbox.start.store });
-    return json(activeView(sandbox));
+    const next = isStoreChanged ? start : { ...start, store: former.store };
+    const keep = new Set(isStoreChanged ? [] : (['store'] as const));
+    const state = restarted(before, next, wall, keep);
+    return { state, result: json(activeView(state)) };
   });
 }
 
 /** The scenarios that a sandbox knows besides those that ship, by name. */
-function ownScenarios({ origin, start }: Sandbox): ReadonlyMap<string, Scenario> {
+function ownScenarios({ origin, state }: Sandbox): ReadonlyMap<string, Scenario> {
+  const { start } = state.settings;
   return new Map([...origin.scenarios, ...start.scenarios].map((it) => [it.name, it]));
 }
 
 function summariesOf(sandbox: Sandbox): readonly ScenarioSummary[] {
   const shipped = shippedScenarios();
   const shippedNames = new Set(shipped.map(({ name }) => name));
-  const places = new Map(sandbox.start.scenarios.map(({ name }, index) => [name, index + 1]));
+  const places = new Map(
+    sandbox.state.settings.start.scenarios.map(({ name }, index) => [name, index + 1]),
+  );
   const all = new Map([...shipped.map((it) => [it.name, it] as const), ...ownScenarios(sandbox)]);
   return [...all.values()].map(({ name, description }) => {
     const active = places.get(name);
@@ -113,7 +117,7 @@ function summariesOf(sandbox: Sandbox): readonly ScenarioSummary[] {
   });
 }
 
-function activeView({ start, rules: active }: Sandbox): ActiveScenarios {
+function activeView({ settings: { start }, counters }: State): ActiveScenarios {
   const scenarios = start.scenarios.map(({ name, description, rules }) => ({
     name,
     description,
@@ -122,7 +126,7 @@ function activeView({ start, rules: active }: Sandbox): ActiveScenarios {
       on: rule.on,
       status: rule.reply?.status,
       fault: rule.fault?.kind,
-      calls: active.callsOf(rule),
+      calls: callsOf(start.rules, counters.rules, rule),
     })),
   }));
   return { scenarios };

@@ -1,7 +1,8 @@
-import type { Sandbox } from '../../sandbox/sandbox.ts';
+import type { Edited } from '../../sandbox/sandbox.ts';
+import type { State } from '../../sandbox/state.ts';
 import { object, required } from '../../shape/objects.ts';
 import { list } from '../../shape/shapes.ts';
-import { forkStore, restoreStore, type Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { describe } from '../../words.ts';
 import { ERROR, NAME, SNAPSHOT, type Snapshot } from '../control-shapes.ts';
 import { type ControlReply, DONE, json, type Listed, refuse, withBody } from '../endpoint.ts';
@@ -23,7 +24,7 @@ export const SNAPSHOT_ENDPOINTS: readonly Listed[] = [
       },
     },
     handle: ({ sandbox }) =>
-      json([...sandbox.snapshots].map(([name, store]) => snapshotView(name, store))),
+      json([...sandbox.state.snapshots].map(([name, store]) => snapshotView(name, store))),
   },
   withBody({
     id: 'createSnapshot',
@@ -36,7 +37,7 @@ export const SNAPSHOT_ENDPOINTS: readonly Listed[] = [
       201: { description: 'Taken.', shape: SNAPSHOT },
       409: { description: 'The sandbox has too many snapshots.', shape: ERROR },
     },
-    handle: ({ sandbox, body: { name } }) => sandbox.change(() => take(sandbox, name)),
+    handle: ({ sandbox, body: { name } }) => sandbox.change((state) => taken(state, name)),
   }),
   {
     id: 'restoreSnapshot',
@@ -45,11 +46,10 @@ export const SNAPSHOT_ENDPOINTS: readonly Listed[] = [
     description: 'Restores the store only. Rules, assumptions, clock and journal do not change.',
     replies: { 204: { description: 'Restored.' }, 404: MISSING },
     handle: ({ sandbox, params: { name = '' } }) =>
-      sandbox.change(() => {
-        const store = sandbox.snapshots.get(name);
-        if (store === undefined) return notFound(name);
-        restoreStore(sandbox.world.store, store);
-        return DONE;
+      sandbox.change((state) => {
+        const store = state.snapshots.get(name);
+        if (store === undefined) return { state, result: notFound(name) };
+        return { state: { ...state, store }, result: DONE };
       }),
   },
   {
@@ -58,25 +58,23 @@ export const SNAPSHOT_ENDPOINTS: readonly Listed[] = [
     summary: 'Delete a snapshot',
     replies: { 204: { description: 'Deleted.' }, 404: MISSING },
     handle: ({ sandbox, params: { name = '' } }) =>
-      sandbox.change(() => {
-        const snapshots = new Map(sandbox.snapshots);
-        if (!snapshots.delete(name)) return notFound(name);
-        sandbox.snapshots = snapshots;
-        return DONE;
+      sandbox.change((state) => {
+        const snapshots = new Map(state.snapshots);
+        if (!snapshots.delete(name)) return { state, result: notFound(name) };
+        return { state: { ...state, snapshots }, result: DONE };
       }),
   },
 ];
 
-function take(sandbox: Sandbox, name: string): ControlReply {
-  const { snapshots, world } = sandbox;
+function taken(state: State, name: string): Edited<ControlReply> {
+  const { snapshots, store } = state;
   const known = snapshots.has(name);
   if (!known && snapshots.size >= MOST_SNAPSHOTS) {
     const message = `snapshot limit (${MOST_SNAPSHOTS}) reached; delete a snapshot first`;
-    return refuse('too_many_snapshots', 409, message);
+    return { state, result: refuse('too_many_snapshots', 409, message) };
   }
-  const store = forkStore(world.store);
-  sandbox.snapshots = new Map(snapshots).set(name, store);
-  return json(snapshotView(name, store), known ? 200 : 201);
+  const result = json(snapshotView(name, store), known ? 200 : 201);
+  return { state: { ...state, snapshots: new Map(snapshots).set(name, store) }, result };
 }
 
 function snapshotView(name: string, { animals, inventory, orders }: Store): Snapshot {

@@ -1,12 +1,13 @@
-import { COLLECTIONS } from '../../contract/records.ts';
-import { KEEPABLE } from '../../sandbox/sandbox.ts';
+import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
+import type { Edited, Sandbox } from '../../sandbox/sandbox.ts';
+import { KEEPABLE, type ResetPart, restarted, type State } from '../../sandbox/state.ts';
 import { CHANGES } from '../../scenario/state-shape.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { choice, list, named } from '../../shape/shapes.ts';
 import { readStore, STORE } from '../../store/fixture/read-store.ts';
-import { mergeInTurns } from '../../store/merge.ts';
-import { arrayText } from '../../store/record-text.ts';
-import { createStore, forkStore, restoreStore, type Store } from '../../store/store.ts';
+import { merge } from '../../store/merge.ts';
+import { recordText } from '../../store/record-text.ts';
+import type { Store } from '../../store/store.ts';
 import { type ControlReply, DONE, type Listed, refuseInput, withBody } from '../endpoint.ts';
 
 const RESET = object({
@@ -23,7 +24,7 @@ export const STATE_ENDPOINTS: readonly Listed[] = [
     route: ['get', '/state'],
     summary: 'Read the whole store as a fixture',
     replies: { 200: { description: 'The store.', shape: STATE } },
-    handle: ({ sandbox }) => stateReply(sandbox.world.store),
+    handle: ({ sandbox }) => stateReply(sandbox.state.store),
   },
   {
     id: 'replaceState',
@@ -39,10 +40,8 @@ export const STATE_ENDPOINTS: readonly Listed[] = [
     handle: ({ sandbox, body }) => {
       const reading = readStore(body);
       if (!reading.ok) return refuseInput(reading.problems);
-      return sandbox.change(() => {
-        restoreStore(sandbox.world.store, createStore(reading.value));
-        return stateReply(sandbox.world.store);
-      });
+      const { value: store } = reading;
+      return sandbox.change((state) => ({ state: { ...state, store }, result: stateReply(store) }));
     },
   },
   withBody({
@@ -53,11 +52,13 @@ export const STATE_ENDPOINTS: readonly Listed[] = [
       'Fields that a record leaves out keep their values; a new record must be complete. Instead of an array, a collection can have `remove`, `each` and `set` as in a scenario. Makes all changes, or none.',
     body: { shape: STATE_CHANGES },
     replies: { 200: { description: 'The new store.', shape: STATE } },
-    handle: async ({ sandbox, body }) => {
-      const { store } = sandbox.world;
-      const problems = await mergeInTurns(store, body, (work) => sandbox.change(work));
-      return problems.length > 0 ? refuseInput(problems) : stateReply(store);
-    },
+    handle: ({ sandbox, body }) =>
+      sandbox.change((state) => {
+        const merged = merge(state.store, body);
+        if (!merged.ok) return { state, result: refuseInput(merged.problems) };
+        const { value: store } = merged;
+        return { state: { ...state, store }, result: stateReply(store) };
+      }),
   }),
   withBody({
     id: 'reset',
@@ -68,24 +69,43 @@ export const STATE_ENDPOINTS: readonly Listed[] = [
     body: { shape: RESET, optional: true },
     replies: { 204: { description: 'Reset.' } },
     handle: ({ sandbox, body }) =>
-      sandbox.change(() => {
-        sandbox.reset(new Set(body.keep));
-        return DONE;
-      }),
+      sandbox.change((state, { wall }) => resetOf(sandbox, state, new Set(body.keep), wall)),
   }),
 ];
 
-function stateReply(store: Store): ControlReply {
-  // The fork does not change while the client reads.
-  return { status: 200, body: { kind: 'pieces', pieces: stateText(forkStore(store)) } };
+function resetOf(
+  { origin, initialUpstream: upstream }: Sandbox,
+  before: State,
+  keep: ReadonlySet<ResetPart>,
+  wall: number,
+): Edited<ControlReply> {
+  const start = keep.has('scenario') ? before.settings.start : origin;
+  const state = restarted(before, start, wall, keep);
+  const clears = keep.has('journal') ? undefined : 'all';
+  return { state: { ...state, settings: { ...state.settings, upstream } }, result: DONE, clears };
 }
 
-function* stateText(store: Store): Generator<string> {
+function stateReply(store: Store): ControlReply {
+  return { status: 200, body: { kind: 'pieces', pieces: stateText(store) } };
+}
+
+function textOf({ animals, inventory, orders }: Store, name: CollectionName): string | Buffer {
+  switch (name) {
+    case 'animals':
+      return animals.list(recordText).text;
+    case 'inventory':
+      return inventory.list(recordText).text;
+    case 'orders':
+      return orders.list(recordText).text;
+  }
+}
+
+function* stateText(store: Store): Generator<string | Buffer> {
   let open = '{';
   for (const name of COLLECTIONS) {
     yield `${open}"${name}":`;
     open = ',';
-    yield* arrayText(store[name].ascending());
+    yield textOf(store, name);
   }
   yield '}';
 }

@@ -1,4 +1,5 @@
 import { hostOf } from '../../contract/base-url.ts';
+import type { State } from '../../sandbox/state.ts';
 import type { Upstream } from '../../sandbox/upstream.ts';
 import { BASE_URL, KEY } from '../../shape/deployment-shapes.ts';
 import { object, optional, required } from '../../shape/objects.ts';
@@ -24,7 +25,7 @@ export const UPSTREAM_ENDPOINTS: readonly Listed[] = [
     route: ['get', '/upstream'],
     summary: 'Read which deployment answers',
     replies: REPLIES,
-    handle: ({ sandbox }) => upstreamReply(sandbox.upstream),
+    handle: ({ sandbox }) => upstreamReply(sandbox.state.settings.upstream),
   },
   withBody({
     id: 'setUpstream',
@@ -41,10 +42,10 @@ export const UPSTREAM_ENDPOINTS: readonly Listed[] = [
         return refuse('invalid_input', 400, message);
       }
       const upstream = await parts.openUpstream(url, key);
-      await sandbox.change(() => {
-        sandbox.upstream = upstream;
-      });
-      return upstreamReply(upstream);
+      return sandbox.change((state) => ({
+        state: answeredBy(state, upstream),
+        result: upstreamReply(upstream),
+      }));
     },
   }),
   {
@@ -52,14 +53,14 @@ export const UPSTREAM_ENDPOINTS: readonly Listed[] = [
     route: ['delete', '/upstream'],
     summary: 'Let the mock answer again',
     replies: { 204: { description: 'The mock answers.' } },
-    handle: async ({ sandbox }) => {
-      await sandbox.change(() => {
-        sandbox.upstream = undefined;
-      });
-      return DONE;
-    },
+    handle: ({ sandbox }) =>
+      sandbox.change((state) => ({ state: answeredBy(state, undefined), result: DONE })),
   },
 ];
+
+function answeredBy(state: State, upstream: Upstream | undefined): State {
+  return { ...state, settings: { ...state.settings, upstream } };
+}
 
 function upstreamReply(upstream: Upstream | undefined): ControlReply {
   const state: UpstreamState = { url: upstream?.url, ownKey: upstream?.key !== undefined };

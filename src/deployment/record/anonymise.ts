@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Animal } from '../../contract/records.ts';
-import { forkStore, type Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 
 /** Hexadecimal digits that tell names apart: 48 bits. */
 const DIGITS = 12;
@@ -10,11 +10,8 @@ const DIGITS = 12;
  * recordings with the same secret. Without the secret, nobody can find a name by trying candidates.
  */
 export function anonymised(store: Store, secret: string): Store {
-  const copy = forkStore(store);
-  for (const animal of store.animals.ascending()) {
-    copy.animals.set({ ...animal, name: pseudonym(animal, secret) });
-  }
-  return copy;
+  const animals = store.animals.map((it) => ({ ...it, name: pseudonym(it, secret) }));
+  return { ...store, animals };
 }
 
 function pseudonym({ name }: Animal, secret: string): string {

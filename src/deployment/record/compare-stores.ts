@@ -1,6 +1,5 @@
 import { COLLECTIONS, type CollectionName, STORED_RECORDS } from '../../contract/records.ts';
-import { ID_NAME } from '../../store/merge.ts';
-import type { Store } from '../../store/store.ts';
+import { ID_NAME, type Store } from '../../store/store.ts';
 
 /** The members of a record by name. */
 type Members = Readonly<Record<string, unknown>>;

@@ -7,7 +7,7 @@ import {
   unknownMembers,
 } from '../../contract/records.ts';
 import { readStore } from '../../store/fixture/read-store.ts';
-import { createStore, type Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { firstProblems, listed, problemText } from '../../words.ts';
 import { DeploymentError } from '../deployment-client.ts';
 import { type Get, listAnimals } from './list-animals.ts';
@@ -47,7 +47,7 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
 /** A store that a fixture can hold. */
 function storeOf(records: object): Store {
   const reading = readStore(records);
-  if (reading.ok) return createStore(reading.value);
+  if (reading.ok) return reading.value;
   throw new DeploymentError(firstProblems(reading.problems, problemText).join('\n'));
 }
 

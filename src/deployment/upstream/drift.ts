@@ -2,17 +2,16 @@ import { ADDED_REPLIES, type Choices, topicOf } from '../../contract/assumption-
 import { OPERATIONS, type OperationId, operationShape } from '../../contract/operations.ts';
 import { isObject } from '../../contract/records.ts';
 import type { ComparedReply } from '../../sandbox/upstream.ts';
-import { MovableClock } from '../../service/clock.ts';
 import { SERVICE } from '../../service/implementations.ts';
 import { BODY_LIMITS, type Call } from '../../service/input.ts';
 import { keyring } from '../../service/keyring.ts';
 import { challenge } from '../../service/perform.ts';
 import { deprecationHeaders } from '../../service/pets.ts';
-import { RateLimiter } from '../../service/rate-limit.ts';
+import { NO_RATES } from '../../service/rate-limit.ts';
 import type { ReceivedBody } from '../../service/received-body.ts';
 import { type Comparison, decidersOf, type Reply } from '../../service/reply.ts';
 import type { World } from '../../service/world.ts';
-import { createStore, type Store, storeBaseOf } from '../../store/store.ts';
+import { EMPTY_STORE, type Store } from '../../store/store.ts';
 import { listed } from '../../words.ts';
 import { headerOf } from '../deployment-client.ts';
 import { isBreak, replyDifferences } from '../reply-differences.ts';
@@ -30,40 +29,35 @@ export function compareReply(world: World, call: Call, reply: ComparedReply): Co
   return { expected, drift };
 }
 
-const EMPTY = createStore(storeBaseOf({ animals: [], inventory: [], orders: [] }));
-
 /** Records that are unknown. Notes whether an operation looks at them. */
 class UnknownStore implements Store {
   isRead = false;
 
   get animals(): Store['animals'] {
     this.isRead = true;
-    return EMPTY.animals.fork();
+    return EMPTY_STORE.animals;
   }
 
   get inventory(): Store['inventory'] {
     this.isRead = true;
-    return EMPTY.inventory.fork();
+    return EMPTY_STORE.inventory;
   }
 
   get orders(): Store['orders'] {
     this.isRead = true;
-    return EMPTY.orders.fork();
+    return EMPTY_STORE.orders;
   }
 }
 
 const ANY_KEY = keyring({ any: true });
-
-const REAL_TIME = new MovableClock({});
 
 /** What the mock would have answered, whatever the records; undefined if it depends on them. */
 function expectedReply(world: World, call: Call): Reply | undefined {
   const body = receivedBody(world, call);
   if (body === undefined) return undefined;
   const store = new UnknownStore();
-  const rates = new RateLimiter(REAL_TIME);
-  const blind = { ...world, store, keys: ANY_KEY, clock: REAL_TIME, rates };
-  const reply = SERVICE[call.operation](blind, { ...call, body });
+  const blind = { ...world, store, keys: ANY_KEY, now: Date.now(), rates: NO_RATES };
+  const { reply } = SERVICE[call.operation](blind, { ...call, body });
   return store.isRead ? undefined : reply;
 }
 

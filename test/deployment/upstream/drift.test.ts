@@ -7,11 +7,10 @@ import {
 } from '../../../src/contract/assumption-table.ts';
 import { parseJson } from '../../../src/contract/json.ts';
 import { compareReply } from '../../../src/deployment/upstream/drift.ts';
-import { MovableClock } from '../../../src/service/clock.ts';
-import { createWorld } from '../../../src/service/world.ts';
 import { loadFixtureSync } from '../../../src/store/fixture/load-fixture.ts';
 import { callOf } from '../../helpers/call.ts';
 import { serverFor } from '../../helpers/deployment.ts';
+import { worldWith } from '../../helpers/world.ts';
 
 const GOOD = '{"name":"Rex","categoryId":1}';
 
@@ -81,7 +80,7 @@ test.each([0, 1, 2, 3, 4])(
 );
 
 const JSON_TYPE = ['Content-Type', 'application/json'];
-const world = createWorld({ store: loadFixtureSync('default'), clock: new MovableClock({}) });
+const world = worldWith(loadFixtureSync('default'));
 const rex = '{"id":1,"name":"Rex","categoryId":1}';
 
 test.each<[what: string, status: number, headers: string[], body: string, drift: string[]]>([

@@ -1,0 +1,118 @@
+import { isShown, type Outcome } from '../scenario/outcome.ts';
+import type { Decision } from '../scenario/rules.ts';
+import type { Instant } from '../service/clock.ts';
+import { type Basis, decidersOf, type Reply } from '../service/reply.ts';
+import type { World } from '../service/world.ts';
+import { shownCases } from './coverage.ts';
+import type { Exchange } from './exchange.ts';
+import type { Noted } from './finding-codes.ts';
+import { findingsOfCall } from './findings-checks.ts';
+import { keptText } from './kept-text.ts';
+import type { ExpectedReply } from './report-shapes.ts';
+import type { RequestRecord } from './request-record.ts';
+import { attemptOf } from './retries.ts';
+
+/** Kept characters of a reply's body, and kept bytes of a request's body. */
+const KEPT_BODY = 4096;
+
+/** Kept characters of the headers of a request or a reply, and their number: each takes memory. */
+const KEPT_HEADERS = 4096;
+const MOST_HEADERS = 100;
+
+/** What an exchange is made of, besides the request and the outcome. */
+export interface ExchangeContext {
+  /** The world before the call. */
+  readonly world: World;
+  readonly now: Instant;
+  /** Whether the sandbox's clock is frozen: all durations are 0 then. */
+  readonly frozen: boolean;
+  /** Whether the call may be a retry of one before it. */
+  readonly mayRetry: boolean;
+  /** The exchange before. A client repeats itself: what is the same takes no memory of its own. */
+  readonly previous: Exchange | undefined;
+}
+
+/** The exchange of a request and its outcome. */
+export function exchangeOf(
+  request: RequestRecord,
+  outcome: Outcome,
+  { world, now, frozen, mayRetry, previous }: ExchangeContext,
+): Exchange {
+  const { call, method, target, authorization, headers } = request;
+  const { reply, decision, delay } = outcome;
+  const shown = isShown(outcome) ? reply : undefined;
+  const duration = delay + (frozen ? 0 : now.steady - request.receivedAt);
+  const body = call?.body.kind === 'bytes' ? call.body.bytes : undefined;
+  const text = reply?.body.kind === 'json' ? reply.body.text : undefined;
+  const isKept = text !== undefined && text.length <= KEPT_BODY;
+  const basis = reply?.basis ?? (decision ? { kind: 'forced', by: decision.by } : DOCUMENTED);
+  const attempt = call && attemptOf(request, call, shown, { mayRetry, now, delay, at: world.now });
+  return {
+    number: 0,
+    at: world.now,
+    duration: Math.round(duration * 1000) / 1000,
+    method,
+    target: keptText(target),
+    operation: call?.operation,
+    status: shown?.status,
+    basis,
+    fault: outcome.kind === 'fault' ? outcome.fault.kind : undefined,
+    delay,
+    findings: call === undefined ? NO_FINDINGS : findingsOfCall({ call, reply: shown, world }),
+    cases: call && shownCases(request, call, outcome, world),
+    attempt,
+    authorization:
+      authorization === previous?.authorization ? previous?.authorization : keptText(authorization),
+    requestHeaders:
+      previous !== undefined && isSame(headers, previous.requestHeaders)
+        ? previous.requestHeaders
+        : firstHeaders(headers),
+    requestBody: body?.toString('latin1', 0, KEPT_BODY),
+    requestCut: body !== undefined && body.length > KEPT_BODY,
+    replyHeaders: reply === undefined ? NO_HEADERS : firstHeaders(reply.headers),
+    replyBody: isKept ? text.toString() : undefined,
+    replyCut: reply !== undefined && reply.body.kind !== 'none' && !isKept,
+    expected: basis.kind === 'upstream' ? expectedOf(reply) : undefined,
+    decision: decision && decisionText(decision),
+    reason: keptText(reply?.reason),
+  };
+}
+
+const DOCUMENTED: Basis = { kind: 'documented' };
+const NO_FINDINGS: readonly Noted[] = [];
+const NO_HEADERS: readonly string[] = [];
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at += 1) if (one[at] !== other[at]) return false;
+  return true;
+}
+
+function firstHeaders(headers: readonly string[]): readonly string[] {
+  let length = 0;
+  for (let at = 0; at < headers.length; at += 1) {
+    length += headers[at]?.length ?? 0;
+    // Whole pairs of a name and a value.
+    if (length > KEPT_HEADERS || at >= 2 * MOST_HEADERS) return headers.slice(0, at - (at % 2));
+  }
+  return headers;
+}
+
+function expectedOf(reply: Reply | undefined): ExpectedReply | undefined {
+  const { expected } = reply?.comparison ?? {};
+  if (expected === undefined) return undefined;
+  return {
+    status: expected.status,
+    by: decidersOf(expected.basis),
+    why: keptText(expected.reason),
+  };
+}
+
+function decisionText({ rule, call }: Decision): string {
+  if (rule === undefined) return 'the request asked for it with Prefer';
+  const { scenario, number, calls } = rule;
+  const name = `scenario ${scenario}, rule ${number}`;
+  if (calls === undefined) return name;
+  const last = Math.max(...calls.map(({ to }) => to));
+  return Number.isFinite(last) ? `${name}, call ${call} of ${last}` : `${name}, call ${call}`;
+}

@@ -1,0 +1,17 @@
+import type { Call } from '../service/input.ts';
+
+/** A request as the journal records it. */
+export interface RequestRecord {
+  readonly method: string;
+  /** The request's target, as the client wrote it. */
+  readonly target: string;
+  readonly authorization: string | undefined;
+  /** Names and values in turn, as the client sent them. */
+  readonly headers: readonly string[];
+  /** Undefined if no operation was called, for example because no such path exists. */
+  readonly call: Call | undefined;
+  /** The connection that it came on. */
+  readonly connection: { readonly remotePort?: number | undefined };
+  /** When the request was received, by `performance.now()`. */
+  readonly receivedAt: number;
+}

@@ -1,0 +1,111 @@
+import { Coverage, type CoverageState } from './coverage.ts';
+import type { Exchange } from './exchange.ts';
+import { Findings, type FindingsState } from './findings.ts';
+import { findingsOfRetry } from './findings-checks.ts';
+import { Journal, type JournalState } from './journal.ts';
+import { type EvidenceTotals, PastEvidence, type PastState } from './past.ts';
+import type { Finding } from './report-shapes.ts';
+import { NO_RETRIES, type Retries, remembered, withoutLatest } from './retries.ts';
+
+/** The evidence of a sandbox as JSON. */
+export interface EvidenceState {
+  readonly journal: JournalState;
+  readonly coverage: CoverageState;
+  readonly findings: FindingsState;
+  readonly retries: Retries;
+  readonly past?: PastState | undefined;
+}
+
+/**
+ * What a sandbox has shown its clients, and what they did: a fold over its acknowledged exchanges, in
+ * order, the same wherever its state is kept.
+ */
+export class Evidence implements EvidenceTotals {
+  readonly journal: Journal;
+  readonly coverage: Coverage;
+  readonly findings: Findings;
+  #retries: Retries;
+  // Created when needed: there can be many sandboxes.
+  #past: PastEvidence | undefined;
+
+  /** @param journal how many exchanges to keep */
+  constructor(sandbox: string, journal: number, state?: EvidenceState) {
+    this.journal = new Journal(journal, state?.journal);
+    this.coverage = new Coverage(sandbox, state?.coverage);
+    this.findings = new Findings(sandbox, state?.findings);
+    this.#retries = state?.retries ?? NO_RETRIES;
+    this.#past = state?.past && new PastEvidence(state.past);
+  }
+
+  /** Whether a call may be a retry of one before it. */
+  get mayRetry(): boolean {
+    return this.#retries !== NO_RETRIES;
+  }
+
+  /**
+   * Takes the next exchange, and gives it its number.
+   *
+   * @returns the findings that are new to a report
+   */
+  add(exchange: Exchange): readonly Finding[] {
+    this.journal.add(exchange);
+    if (exchange.operation === undefined) return NONE;
+    this.coverage.add(exchange);
+    const { attempt } = exchange;
+    if (attempt !== undefined || this.#retries !== NO_RETRIES) {
+      const found = attempt === undefined ? NONE : findingsOfRetry(attempt, this.#retries);
+      if (found.length > 0) exchange.findings = exchange.findings.concat(found);
+      this.#retries = remembered(this.#retries, attempt);
+    }
+    return this.findings.add(exchange);
+  }
+
+  /** Notes that the sandbox was changed, after which the same call can get another reply. */
+  noteChange(): void {
+    this.#retries = withoutLatest(this.#retries);
+  }
+
+  /** What was cleared, here and in sandboxes that were deleted. */
+  get past(): PastEvidence | undefined {
+    return this.#past;
+  }
+
+  /** Gathers the totals of another sandbox, which is deleted. */
+  addPast(totals: EvidenceTotals): void {
+    this.#past ??= new PastEvidence();
+    this.#past.add(totals);
+  }
+
+  /** The coverage and findings of its whole past. */
+  get totals(): PastState {
+    const totals = new PastEvidence(this.#past?.state);
+    totals.add(this);
+    return totals.state;
+  }
+
+  addPastState(state: PastState): void {
+    this.addPast(new PastEvidence(state));
+  }
+
+  /** Clears the journal, or everything; the totals go to the past. */
+  clear(what: 'journal' | 'all'): void {
+    this.journal.clear();
+    if (what === 'journal') return;
+    this.addPast(this);
+    this.coverage.clear();
+    this.findings.clear();
+    this.#retries = NO_RETRIES;
+  }
+
+  get state(): EvidenceState {
+    return {
+      journal: this.journal.state,
+      coverage: this.coverage.state,
+      findings: this.findings.state,
+      retries: this.#retries,
+      past: this.#past?.state,
+    };
+  }
+}
+
+const NONE: readonly never[] = [];

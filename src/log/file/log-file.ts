@@ -1,0 +1,85 @@
+import {
+  closeSync,
+  fdatasync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { promisify } from 'node:util';
+import { tried } from '../../store/file/file-state.ts';
+import { replaceFile } from '../../store/file/replace-file.ts';
+
+const syncData = promisify(fdatasync);
+
+/** A file that lines are appended to. */
+export class LogFile {
+  readonly #path: string;
+  readonly #descriptor: number;
+  readonly #inode: number;
+  #size: number;
+  /** Whether the file has nothing after its lines. */
+  #isWhole = true;
+
+  private constructor(path: string, descriptor: number) {
+    this.#path = path;
+    this.#descriptor = descriptor;
+    const { ino, size } = fstatSync(descriptor);
+    this.#inode = ino;
+    this.#size = size;
+  }
+
+  /**
+   * Creates a file with lines in place of another, which other servers may have open.
+   *
+   * @param place renames the draft, or throws
+   */
+  static async create(
+    path: string,
+    lines: Buffer,
+    mode: number,
+    place: (draft: string) => void,
+  ): Promise<LogFile> {
+    let descriptor = -1;
+    await replaceFile(path, [lines], mode, (draft) => {
+      descriptor = openSync(draft, 'a');
+      place(draft);
+    }).catch((error: unknown) => {
+      if (descriptor >= 0) closeSync(descriptor);
+      throw error;
+    });
+    return new LogFile(path, descriptor);
+  }
+
+  /** The bytes of all lines. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Whether lines can be appended. Somebody may have deleted or replaced the file. */
+  get isUsable(): boolean {
+    const stats = statSync(this.#path, { throwIfNoEntry: false });
+    return this.#isWhole && stats?.ino === this.#inode;
+  }
+
+  /** Resolves when a line would survive a power failure. Rejects if it was not kept. */
+  async append(line: Buffer): Promise<void> {
+    try {
+      for (let done = 0; done < line.length; ) done += writeSync(this.#descriptor, line, done);
+      await syncData(this.#descriptor);
+    } catch (error) {
+      this.#isWhole = false;
+      tried(() => {
+        ftruncateSync(this.#descriptor, this.#size);
+        this.#isWhole = true;
+      });
+      throw error;
+    }
+    this.#size += line.length;
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+}

@@ -1,0 +1,186 @@
+import { readFileSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import { parseJson } from '../../contract/json.ts';
+import { codeOf } from '../../error-code.ts';
+import { KeeperError } from '../../sandbox/keeper.ts';
+import { internal, object } from '../../shape/objects.ts';
+import { readAs } from '../../shape/read-as.ts';
+import { integer, list } from '../../shape/shapes.ts';
+import { type Content, StoreJson } from '../../store/file/store-json.ts';
+import { changedStore, type Store, type StoreChange } from '../../store/store.ts';
+import { STORE_CHANGE, storeChangeText } from '../change-text.ts';
+import { unwritable } from './unwritable.ts';
+
+/** What a store file and its log hold together. */
+export interface StoredPair {
+  readonly store: Store;
+  /** What the file alone holds, and how many changes that has. */
+  readonly file: Content;
+  readonly at: number;
+  /** How many changes the store has. */
+  readonly position: number;
+  /** A log with the changes that the file lacks. */
+  readonly log: Buffer;
+  /** Notices of what the store may lack. */
+  readonly losses: readonly string[];
+}
+
+const { given, maybe } = internal;
+const COUNT = integer(0, Number.MAX_SAFE_INTEGER);
+
+/**
+ * A line of a log: changes that were kept together, or which content of the file has the changes of all
+ * lines before. The first line is of the second kind.
+ */
+const LINE = object({
+  /** How many changes there were before this line. */
+  after: given(COUNT),
+  changes: maybe(list(STORE_CHANGE)),
+  file: maybe(object({ size: given(COUNT), crc32: given(COUNT) })),
+});
+
+/** Hexadecimal digits of a checksum, and a space. */
+const CHECKSUM = 9;
+const NEWLINE = 10;
+/** What follows the digits. */
+const START = ' {"';
+
+export function fileLine(after: number, { size, crc32: checksum }: Content): Buffer {
+  return lineOf(`{"after":${after},"file":{"size":${size},"crc32":${checksum}}}`);
+}
+
+export function changesLine(after: number, changes: readonly StoreChange[]): Buffer {
+  return lineOf(`{"after":${after},"changes":[${changes.map(storeChangeText).join()}]}`);
+}
+
+function lineOf(text: string): Buffer {
+  return Buffer.from(`${checksumOf(text)} ${text}\n`);
+}
+
+function checksumOf(text: string | Buffer): string {
+  return crc32(text)
+    .toString(16)
+    .padStart(CHECKSUM - 1, '0');
+}
+
+/** The path of the log of a file. */
+export function logPathOf(path: string): string {
+  return `${path}.log`;
+}
+
+/**
+ * Reads a file and its log.
+ *
+ * @returns undefined if there is no file
+ * @throws FixtureError if the file does not hold a store, KeeperError if the log is damaged or
+ *   belongs to another content of the file
+ */
+export async function readPair(path: string): Promise<StoredPair | undefined> {
+  const json = new StoreJson(path);
+  const stored = await json.read();
+  const file = json.content;
+  const log = logPathOf(path);
+  const bytes = bytesOf(log);
+  const lines = readLines(log, bytes);
+  const count = lines.reduce((sum, { changes }) => sum + changes.length, 0);
+  const held = `${log} holds ${count === 1 ? '1 change' : `${count} changes`}`;
+  if (stored === null) {
+    if (count === 0) return undefined;
+    throw new KeeperError(
+      `${path} is missing, but ${held} to it; restore the file, or delete ${log} to start with a new one`,
+    );
+  }
+  const { after: latest = 0, end = 0 } = lines.at(-1) ?? {};
+  const losses: string[] = [];
+  if (end < bytes.length) {
+    const torn = bytes.length - end;
+    losses.push(`${log}: the last line was damaged or cut; it is left out (${torn} bytes)`);
+  }
+  const index = lines.findLastIndex(
+    (line) => line.file?.size === file.size && line.file.crc32 === file.crc32,
+  );
+  const known = lines[index];
+  if (known !== undefined) {
+    const changes = lines.slice(index).flatMap((line) => line.changes);
+    const store = changes.reduce(changedStore, stored);
+    const position = known.after + changes.length;
+    const rest = bytes.subarray(known.offset, end);
+    return { store, file, at: known.after, position, log: rest, losses };
+  }
+  if (count > 0) {
+    throw new KeeperError(
+      `${path} was edited, but ${held} to its former content; to use the edited file without them, delete ${log}; to keep them, restore the file`,
+    );
+  }
+  if (latest > 0) {
+    losses.push(
+      `${path} is older than what ${log} was folded into, or was edited: it lacks changes`,
+    );
+  }
+  return { store: stored, file, at: 0, position: 0, log: fileLine(0, file), losses };
+}
+
+/**
+ * Reads the lines of a log. Leaves out the last one if it is damaged or cut.
+ *
+ * @param path the name of the log in messages
+ * @throws KeeperError if it is damaged before its last line
+ */
+function readLines(path: string, bytes: Buffer) {
+  const lines = [];
+  let [offset, position] = [0, 0];
+  for (let number = 1; offset < bytes.length; number += 1) {
+    const damaged = (why: string): KeeperError =>
+      new KeeperError(
+        `${path}:${number}: damaged at byte ${offset}: ${why}; restore the log from a copy, or delete it to start without its changes`,
+      );
+    const newline = endOf(bytes, offset);
+    if (!isWhole(bytes, offset, newline)) {
+      const isLast = newline >= bytes.length - 1 && !hasWholeLine(bytes, offset + 1);
+      if (number > 1 && isLast) break;
+      throw damaged('the checksum does not match');
+    }
+    const reading = readAs(LINE, parseJson(bytes.toString('utf8', offset + CHECKSUM, newline)));
+    if (!reading.ok) throw damaged('expected a line of a log');
+    const { after, changes = [], file } = reading.value;
+    if (number > 1 && after !== position) {
+      throw damaged(`expected change ${position + 1}, found ${after + 1}`);
+    }
+    const end = newline + 1;
+    lines.push({ after, changes, file, offset, end });
+    position = after + changes.length;
+    offset = end;
+  }
+  return lines;
+}
+
+function bytesOf(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return Buffer.alloc(0);
+    throw unwritable(path, error);
+  }
+}
+
+/** The offset of the newline that ends a line, or the end. */
+function endOf(bytes: Buffer, offset: number): number {
+  const end = bytes.indexOf(NEWLINE, offset);
+  return end < 0 ? bytes.length : end;
+}
+
+function isWhole(bytes: Buffer, offset: number, end: number): boolean {
+  if (end >= bytes.length) return false;
+  const checksum = bytes.toString('latin1', offset, offset + CHECKSUM);
+  return checksum === `${checksumOf(bytes.subarray(offset + CHECKSUM, end))} `;
+}
+
+/** Whether a whole line begins at an offset or after it, even if the newline before it is damaged. */
+function hasWholeLine(bytes: Buffer, from: number): boolean {
+  let start = bytes.indexOf(START, from + CHECKSUM - 1);
+  while (start >= 0) {
+    if (isWhole(bytes, start - CHECKSUM + 1, endOf(bytes, start))) return true;
+    start = bytes.indexOf(START, start + 1);
+  }
+  return false;
+}

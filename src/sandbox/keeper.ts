@@ -1,0 +1,82 @@
+import type { Exchange } from '../evidence/exchange.ts';
+import type { PastState } from '../evidence/past.ts';
+import type { Evidence, EvidenceState } from '../evidence/sandbox-evidence.ts';
+import type { Change } from './change.ts';
+import type { State } from './state.ts';
+
+/** What one request did to a sandbox: the unit that a log keeps. */
+export interface Entry {
+  readonly change?: Change | undefined;
+  readonly exchange?: Exchange | undefined;
+  /** The evidence that was cleared. */
+  readonly clears?: 'journal' | 'all' | undefined;
+  /** The totals of a sandbox that was deleted; the default one gathers them. */
+  readonly past?: PastState | undefined;
+}
+
+/** A sandbox at some position of its log. */
+export interface Snapshot {
+  readonly state: State;
+  readonly evidence: EvidenceState;
+}
+
+/** What a log has taken that a server does not know yet. */
+export interface Missed {
+  /** Replaces what the server has, before the entries, if the log no longer has all of them. */
+  readonly snapshot?: Snapshot | undefined;
+  readonly entries: readonly Entry[];
+}
+
+/** Keeps what happens in a sandbox before it is acknowledged. It follows one sandbox, from its start. */
+export interface Keeper {
+  /**
+   * Whether other servers append to it too. Then it takes exchanges as well as changes, and even what
+   * only reads must ask it. Otherwise it takes changes of the store alone.
+   */
+  readonly isShared: boolean;
+  /**
+   * Appends entries, all or none, unless others have appended since.
+   *
+   * @param state after the entries
+   * @throws KeeperError if they cannot be kept
+   */
+  append(entries: readonly Entry[], state: State): Promise<'kept' | Missed>;
+  /**
+   * What others have appended since; nothing if there are no others.
+   *
+   * @throws KeeperError if the log cannot be read
+   */
+  read(): Promise<Missed>;
+  /** Called after entries were kept or followed. May replace them by a snapshot. */
+  settled?(state: State, evidence: Evidence): void;
+  close(): Promise<void>;
+}
+
+/** A log cannot take entries or be read. The message says why. */
+export class KeeperError extends Error {
+  override readonly name: string = 'KeeperError';
+  /** The code of the reply to the request that made the change. */
+  readonly code: 'not_saved' | 'too_many_sandboxes' = 'not_saved';
+  /** Whether the log may have taken the entries all the same. */
+  readonly isMaybeDone: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isMaybeDone?: boolean } = {}) {
+    super(message, options);
+    this.isMaybeDone = options.isMaybeDone ?? false;
+  }
+}
+
+/** A change that could not be kept, and was not made. */
+export class NotSavedError extends Error {
+  override readonly name = 'NotSavedError';
+  /** The code of the reply to the request for the change. */
+  readonly code: KeeperError['code'];
+
+  constructor(cause: unknown) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const { code, isMaybeDone } = cause instanceof KeeperError ? cause : new KeeperError(why);
+    const isPlain = code === 'not_saved' && !isMaybeDone;
+    super(isPlain ? `the change was not made: ${why}` : why, { cause });
+    this.code = code;
+  }
+}

@@ -1,0 +1,105 @@
+import type { Choices } from '../contract/assumption-table.ts';
+import { NO_COUNTS, type RuleCounts } from '../scenario/rules.ts';
+import type { Start } from '../scenario/sandbox-start.ts';
+import { type ClockState, REAL_CLOCK, setClock, timeOf } from '../service/clock.ts';
+import { NO_RATES, type RateWindows } from '../service/rate-limit.ts';
+import { type Representation, representationFor } from '../service/representation.ts';
+import type { World } from '../service/world.ts';
+import type { Store } from '../store/store.ts';
+import type { Upstream } from './upstream.ts';
+
+/** What decides how a sandbox answers, besides its records and its clock. */
+export interface Settings {
+  /** Its scenarios, rules and keys, and the records that it started with. */
+  readonly start: Start;
+  /** When it started from that, by its clock, in milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly choices: Choices;
+  /** How `choices` writes records. */
+  readonly represent: Representation;
+  /** The deployment that answers; undefined if the mock does. */
+  readonly upstream: Upstream | undefined;
+}
+
+/** What calls count up. */
+export interface Counters {
+  readonly rules: RuleCounts;
+  readonly rates: RateWindows;
+}
+
+/** All of a sandbox but its evidence. Immutable. */
+export interface State {
+  readonly store: Store;
+  readonly settings: Settings;
+  readonly clock: ClockState;
+  readonly counters: Counters;
+  /** Saved stores, by name. */
+  readonly snapshots: ReadonlyMap<string, Store>;
+}
+
+const NO_COUNTERS: Counters = { rules: NO_COUNTS, rates: NO_RATES };
+const NO_SNAPSHOTS: State['snapshots'] = new Map();
+
+/** The state of a new sandbox. */
+export function initialState(start: Start, upstream: Upstream | undefined, wall: number): State {
+  const clock = setClock(REAL_CLOCK, start.clock, wall);
+  return {
+    store: start.store,
+    settings: withChoices({ start, startedAt: timeOf(clock, wall), upstream }, start.choices),
+    clock,
+    counters: NO_COUNTERS,
+    snapshots: NO_SNAPSHOTS,
+  };
+}
+
+/** Settings with other options of assumptions. */
+export function withChoices(
+  settings: Omit<Settings, 'choices' | 'represent'>,
+  choices: Choices,
+): Settings {
+  return { ...settings, choices, represent: representationFor(choices) };
+}
+
+/** What a reset or a restart can keep. The journal stands for all evidence. */
+export const KEEPABLE = ['store', 'scenario', 'assumptions', 'clock', 'journal'] as const;
+
+export type ResetPart = (typeof KEEPABLE)[number];
+
+/** A state after a restart from `start`. Keeps snapshots, the upstream, and what `keep` names. */
+export function restarted(
+  state: State,
+  start: Start,
+  wall: number,
+  keep: ReadonlySet<ResetPart> = NOTHING,
+): State {
+  const { upstream, choices } = state.settings;
+  const fresh = initialState(start, upstream, wall);
+  const clock = keep.has('clock') ? state.clock : fresh.clock;
+  return {
+    ...fresh,
+    store: keep.has('store') ? state.store : start.store,
+    settings: withChoices(
+      { start, startedAt: timeOf(clock, wall), upstream },
+      keep.has('assumptions') ? choices : start.choices,
+    ),
+    clock,
+    snapshots: state.snapshots,
+  };
+}
+
+const NOTHING: ReadonlySet<ResetPart> = new Set();
+
+/** What operations see of a state at an instant. */
+export function worldOf({ store, settings, clock, counters }: State, wall?: number): World {
+  const { start, startedAt, choices, represent } = settings;
+  return {
+    store,
+    choices,
+    represent,
+    keys: start.keys,
+    rates: counters.rates,
+    seed: start.seed,
+    now: timeOf(clock, wall),
+    startedAt,
+  };
+}

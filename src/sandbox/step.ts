@@ -1,0 +1,173 @@
+import { FAULTS } from '../scenario/fault-table.ts';
+import type { Outcome } from '../scenario/outcome.ts';
+import type { RuleReply } from '../scenario/reply-shape.ts';
+import { type Decision, decide } from '../scenario/rules.ts';
+import type { Instant } from '../service/clock.ts';
+import { SERVICE } from '../service/implementations.ts';
+import type { Call } from '../service/input.ts';
+import { type Basis, errorReply, Grounds, type Reply } from '../service/reply.ts';
+import type { World } from '../service/world.ts';
+import { knownReply } from './known-reply.ts';
+import type { Preferred } from './preference.ts';
+import { type State, worldOf } from './state.ts';
+
+/** What a call makes of a state. */
+export interface Step {
+  readonly state: State;
+  readonly outcome: Outcome;
+}
+
+/**
+ * Answers a call: as the request prefers, else as the first matching rule says, else as the service
+ * does. Pure: the same arguments give the same result.
+ *
+ * @param preferred what the request asks of the mock
+ */
+export function step(state: State, call: Call, now: Instant, preferred?: Preferred): Step {
+  const world = worldOf(state, now.wall);
+  const demanded = preferred && demandedOutcome(world, call, preferred);
+  if (demanded !== undefined) return { state, outcome: demanded };
+  const { state: counted, decision } = ruling(state, call, preferred);
+  if (!asksService(decision)) {
+    return { state: counted, outcome: outcomeOf(world, call, decision, undefined, preferred) };
+  }
+  const { reply, store, rates } = SERVICE[call.operation](world, call);
+  const outcome = outcomeOf(world, call, decision, reply, preferred);
+  return { state: after(counted, store, rates), outcome };
+}
+
+/** The state itself, if nothing changed. */
+function after(state: State, store: State['store'], rates: World['rates']): State {
+  if (store === state.store && rates === state.counters.rates) return state;
+  const { counters } = state;
+  return {
+    ...state,
+    store,
+    counters: rates === counters.rates ? counters : { ...counters, rates },
+  };
+}
+
+/** A decision about a call, and the state in which it is counted. */
+export interface CountedDecision {
+  readonly state: State;
+  readonly decision: Decision | undefined;
+}
+
+/** Decides a call by the rules that the request prefers, else by those of the sandbox. */
+export function ruling(
+  state: State,
+  call: Call,
+  preferred: Preferred | undefined,
+): CountedDecision {
+  const { rules: book, seed } = state.settings.start;
+  let { rules } = state.counters;
+  let decision: Decision | undefined;
+  if (preferred !== undefined && 'book' in preferred) {
+    const context = { seed, preferred: preferred.scenario };
+    ({ decision, counts: rules } = decide(preferred.book, rules, call, context));
+  }
+  if (decision === undefined) ({ decision, counts: rules } = decide(book, rules, call, { seed }));
+  if (rules === state.counters.rules) return { state, decision };
+  return { state: { ...state, counters: { ...state.counters, rules } }, decision };
+}
+
+/** The outcome that a preference alone decides. */
+export function demandedOutcome(
+  world: World,
+  call: Call,
+  preferred: Preferred,
+): Outcome | undefined {
+  if ('status' in preferred) {
+    const { status } = preferred;
+    const decision = { by: `Prefer: code=${status}`, rule: undefined, call: 1, delay: 0 };
+    const basis: Basis = { kind: 'forced', by: 'prefer' };
+    const reply = applied({ ...knownReply(world, call, status), basis }, `code=${status}`);
+    return { kind: 'reply', reply, delay: 0, decision };
+  }
+  if ('wrong' in preferred && preferred.strict) {
+    const { wrong } = preferred;
+    const reply = errorReply(new Grounds(world.choices), 'invalid_input', 400, wrong);
+    return { kind: 'reply', reply: { ...reply, unknownPreference: wrong }, delay: 0 };
+  }
+  return undefined;
+}
+
+/** Tells the client and the journal whether its preference was applied. */
+function withPreferenceHeader(outcome: Outcome, preferred: Preferred | undefined): Outcome {
+  if (preferred === undefined || 'status' in preferred) return outcome;
+  if (outcome.reply === undefined) return outcome;
+  const reply =
+    'wrong' in preferred
+      ? noted(outcome.reply, preferred.wrong)
+      : applied(outcome.reply, `scenario=${preferred.scenario}`);
+  return { ...outcome, reply };
+}
+
+/** Confirms to the client that its preference was applied (RFC 7240, section 3). */
+function applied(reply: Reply, preference: string): Reply {
+  return { ...reply, headers: [...reply.headers, 'Preference-Applied', preference] };
+}
+
+/** Adds what is wrong with a preference to the reasons for a reply; it becomes a finding too. */
+function noted(reply: Reply, remark: string): Reply {
+  const reason = reply.reason === undefined ? remark : `${reply.reason}; ${remark}`;
+  return { ...reply, reason, unknownPreference: remark };
+}
+
+/** Whether a decision wants the service's own reply, or at least its effect. */
+export function asksService(decision: Decision | undefined): boolean {
+  if (decision?.rule === undefined) return true;
+  const { reply, fault, apply } = decision.rule;
+  if (apply) return true;
+  return reply === undefined && (fault === undefined || FAULTS[fault.kind].effect !== 'replaces');
+}
+
+/** @param own the reply of the service or of a deployment; undefined if the decision did not want it */
+export function outcomeOf(
+  world: World,
+  call: Call,
+  decision: Decision | undefined,
+  own: Reply | undefined,
+  preferred: Preferred | undefined,
+): Outcome {
+  return withPreferenceHeader(ruledOutcome(world, call, decision, own), preferred);
+}
+
+function ruledOutcome(
+  world: World,
+  call: Call,
+  decision: Decision | undefined,
+  own: Reply | undefined,
+): Outcome {
+  if (decision?.rule === undefined) return answered(own, 0, decision);
+  const { rule, by, delay } = decision;
+  const { reply: forced, fault } = rule;
+  const basis: Basis = { kind: 'forced', by };
+  const reply = forced === undefined ? own : { ...forcedReply(world, call, forced), basis };
+  if (fault === undefined) return answered(reply, delay, decision);
+  return { kind: 'fault', fault, reply: reply && { ...reply, basis }, delay, decision };
+}
+
+function answered(
+  reply: Reply | undefined,
+  delay: number,
+  decision: Decision | undefined,
+): Outcome {
+  if (reply === undefined) throw new Error('A reply is wanted, but the service was not asked.');
+  return { kind: 'reply', reply, delay, decision };
+}
+
+function forcedReply(world: World, call: Call, forced: RuleReply): Omit<Reply, 'basis'> {
+  const { status, headers, body } = forced;
+  if (body !== undefined) return { status, headers, body };
+  const known = knownReply(world, call, status);
+  return { ...known, headers: over(known.headers, headers) };
+}
+
+/** Alternating names and values of headers. Those in `later` replace `earlier` ones by name. */
+function over(earlier: readonly string[], later: readonly string[]): readonly string[] {
+  const replaced = later.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  const isKept = (_: string, index: number): boolean =>
+    !replaced.includes((earlier[index - (index % 2)] ?? '').toLowerCase());
+  return [...earlier.filter(isKept), ...later];
+}

@@ -1,0 +1,216 @@
+import btree from 'sorted-btree';
+import difference from 'sorted-btree/extended/diffAgainst.js';
+
+const BTree = btree.default;
+const diffAgainst = difference.default;
+
+/** Writes a record as JSON; undefined for one that a list leaves out. */
+export type Writer<R> = (record: R) => string | undefined;
+
+/** A JSON array, and the records in it. */
+export interface WrittenList<R> {
+  readonly text: string | Buffer;
+  readonly records: readonly R[];
+}
+
+/** Some of the records, and what the next page is found by. */
+export interface WrittenPage<R> {
+  /** A JSON array; undefined if it is too long to be held. */
+  readonly text: string | Buffer | undefined;
+  readonly records: readonly R[];
+  /** The id of the last record, if more follow and pages are found by it. */
+  readonly next: bigint | undefined;
+  /** How many records there are on all pages, if that is shown. */
+  readonly total: number | undefined;
+}
+
+/** What turns one set of records into another. */
+export interface RecordsChange<R> {
+  readonly remove?: readonly bigint[] | undefined;
+  readonly set?: readonly R[] | undefined;
+  /** The highest id ever used, if it changed; null if there never was a record. */
+  readonly highestId?: bigint | null | undefined;
+}
+
+/** Children of a node. Smaller nodes make a changed copy cheaper and a larger tree slower. */
+const NODE_SIZE = 16;
+
+function compareIds(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+type Tree<R> = InstanceType<typeof BTree<bigint, R>>;
+
+/**
+ * Records by ascending id. Immutable: a change gives another value, which shares everything that it
+ * does not change.
+ */
+export class Records<R extends object> {
+  readonly idOf: (record: R) => bigint;
+  /** The highest id ever used, removed records included; undefined if there never was a record. */
+  readonly highestId: bigint | undefined;
+  readonly #tree: Tree<R>;
+  #lists: Map<Writer<R>, WrittenList<R>> | undefined;
+  #pages: Map<number | string, WrittenPage<R>> | undefined;
+  /** The form of the pages that are kept: a server has one at a time, or few. */
+  #pagesForm: object | undefined;
+
+  private constructor(tree: Tree<R>, idOf: (record: R) => bigint, highestId: bigint | undefined) {
+    this.#tree = tree;
+    this.idOf = idOf;
+    this.highestId = highestId;
+  }
+
+  /** The records of a list in any order. Of records with the same id, the last one counts. */
+  static of<R extends object>(records: Iterable<R>, idOf: (record: R) => bigint): Records<R> {
+    const tree = new BTree<bigint, R>(undefined, compareIds, NODE_SIZE);
+    for (const record of records) tree.set(idOf(record), record);
+    return new Records(tree, idOf, tree.maxKey());
+  }
+
+  get size(): number {
+    return this.#tree.size;
+  }
+
+  get(id: bigint): R | undefined {
+    return this.#tree.get(id);
+  }
+
+  has(id: bigint): boolean {
+    return this.#tree.has(id);
+  }
+
+  /** The records after one is added, or replaces the one with its id. */
+  with(record: R): Records<R> {
+    return this.apply({ set: [record] });
+  }
+
+  /** The records without those of some ids. */
+  without(ids: Iterable<bigint>): Records<R> {
+    return this.apply({ remove: [...ids] });
+  }
+
+  /** No records; the highest id ever used stays. */
+  cleared(): Records<R> {
+    const none = new BTree<bigint, R>(undefined, compareIds, NODE_SIZE);
+    return new Records(none, this.idOf, this.highestId);
+  }
+
+  /** The records after each was changed. `change` keeps ids, and returns what it leaves as it is. */
+  map(change: (record: R) => R): Records<R> {
+    const tree = this.#tree.clone();
+    for (const record of this.ascending()) {
+      const changed = change(record);
+      if (changed !== record) tree.set(this.idOf(record), changed);
+    }
+    return new Records(tree, this.idOf, this.highestId);
+  }
+
+  /** The records after a change, which `changeTo` gives. */
+  apply({ remove = [], set = [], highestId }: RecordsChange<R>): Records<R> {
+    const tree = this.#tree.clone();
+    for (const id of remove) tree.delete(id);
+    let highest = this.highestId;
+    for (const record of set) {
+      const id = this.idOf(record);
+      tree.set(id, record);
+      if (highest === undefined || id > highest) highest = id;
+    }
+    if (highestId !== undefined) highest = highestId ?? undefined;
+    return new Records(tree, this.idOf, highest);
+  }
+
+  /** What turns these records into others; undefined for the same. Visits only what differs. */
+  changeTo(other: Records<R>): RecordsChange<R> | undefined {
+    if (other === this) return undefined;
+    const remove: bigint[] = [];
+    const set: R[] = [];
+    diffAgainst<bigint, R, never>(
+      this.#tree,
+      other.#tree,
+      (id) => void remove.push(id),
+      (_id, record) => void set.push(record),
+      (_id, _before, record) => void set.push(record),
+    );
+    const { highestId } = other;
+    const isSame = highestId === this.highestId;
+    if (isSame && remove.length + set.length === 0) return undefined;
+    return {
+      ...(remove.length > 0 && { remove }),
+      ...(set.length > 0 && { set }),
+      ...(!isSame && { highestId: highestId ?? null }),
+    };
+  }
+
+  /** The records with ids above `after`, by ascending id. */
+  *ascending(after?: bigint): Generator<R> {
+    const from = after === undefined ? undefined : after + 1n;
+    for (const [, record] of this.#tree.entries(from, [])) yield record;
+  }
+
+  /** The records with ids below `before`, by descending id. */
+  *descending(before?: bigint): Generator<R> {
+    const from = before === undefined ? undefined : before - 1n;
+    for (const [, record] of this.#tree.entriesReversed(from, [])) yield record;
+  }
+
+  /**
+   * All records as a JSON array, written at the first use.
+   *
+   * @param write a function that is the same for the same text, such as a module's own
+   */
+  list(write: Writer<R>): WrittenList<R> {
+    this.#lists ??= new Map();
+    let list = this.#lists.get(write);
+    if (list === undefined) {
+      list = writtenList(this.ascending(), write);
+      this.#lists.set(write, list);
+    }
+    return list;
+  }
+
+  /**
+   * A page of the records, made at its first use.
+   *
+   * @param form the form that it is written in
+   * @param key which page it is
+   */
+  page(form: object, key: number | string, make: () => WrittenPage<R>): WrittenPage<R> {
+    const known = form === this.#pagesForm ? this.#pages?.get(key) : undefined;
+    if (known !== undefined) return known;
+    const page = make();
+    const isFull = this.#pages === undefined || this.#pages.size >= MOST_PAGES;
+    if (isFull || form !== this.#pagesForm) this.#pages = new Map();
+    this.#pagesForm = form;
+    this.#pages?.set(key, page);
+    return page;
+  }
+}
+
+/** Clients ask for few different pages; `limit` alone allows a hundred. */
+const MOST_PAGES = 32;
+
+/** In characters. A longer text is written to a socket faster as bytes. */
+const LONGEST_STRING = 8192;
+
+/** In characters. Text is turned into bytes in pieces: a string of all records could be too long. */
+const PIECE = 1024 * 1024;
+
+/** Writes records as a JSON array. */
+export function writtenList<R>(source: Iterable<R>, write: Writer<R>): WrittenList<R> {
+  const records: R[] = [];
+  const pieces: Buffer[] = [];
+  let text = '[';
+  for (const record of source) {
+    const written = write(record);
+    if (written === undefined) continue;
+    text += records.length === 0 ? written : `,${written}`;
+    records.push(record);
+    if (text.length < PIECE) continue;
+    pieces.push(Buffer.from(text));
+    text = '';
+  }
+  text += ']';
+  if (pieces.length === 0 && text.length <= LONGEST_STRING) return { text, records };
+  return { text: Buffer.concat([...pieces, Buffer.from(text)]), records };
+}

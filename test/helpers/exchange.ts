@@ -1,0 +1,31 @@
+import type { Exchange } from '../../src/evidence/exchange.ts';
+
+/** An exchange in which the client was sent nothing, or what a test says. */
+export function exchangeWith(members: Partial<Exchange> = {}): Exchange {
+  return {
+    number: 0,
+    at: 0,
+    duration: 0,
+    method: 'GET',
+    target: '/v1/pets',
+    operation: 'listPets',
+    status: undefined,
+    basis: { kind: 'documented' },
+    fault: undefined,
+    delay: 0,
+    findings: [],
+    cases: undefined,
+    attempt: undefined,
+    authorization: undefined,
+    requestHeaders: [],
+    requestBody: undefined,
+    requestCut: false,
+    replyHeaders: [],
+    replyBody: undefined,
+    replyCut: false,
+    expected: undefined,
+    decision: undefined,
+    reason: undefined,
+    ...members,
+  };
+}

@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import type { OperationId } from '../../src/contract/operations.ts';
+import { type Preferred, readPrefer } from '../../src/sandbox/preference.ts';
+import type { Edited } from '../../src/sandbox/sandbox.ts';
+import { KEEPABLE, restarted, type State, withChoices } from '../../src/sandbox/state.ts';
+import { loadForRequest } from '../../src/scenario/load-scenario.ts';
+import { readScenario } from '../../src/scenario/read-scenario.ts';
+import { type Start, starterFrom } from '../../src/scenario/sandbox-start.ts';
+import { advancedClock, type Instant } from '../../src/service/clock.ts';
+import type { Call } from '../../src/service/input.ts';
+import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
+import { type Store, storeOf } from '../../src/store/store.ts';
+import { callOf } from './call.ts';
+import { stateText } from './state-text.ts';
+
+/** Something that happens in a sandbox. */
+export type Event = { readonly name: string } & (
+  | { readonly call: Call; readonly preferred: Preferred | undefined }
+  | { readonly edit: (state: State, now: Instant) => Edited<undefined> }
+);
+
+const WRITTEN = readScenario(
+  {
+    state: { orders: { set: [{ id: 9_223_372_036_854_775_807n, status: 'shipped' }] } },
+    keys: { valid: ['demo-key', 'other'] },
+    assume: { 'rate-limit': '3/m' },
+    rules: [
+      { on: 'cancelOrder', where: { orderId: 9_007_199_254_740_993n }, reply: { status: 409 } },
+      { on: 'getPet', calls: '2-3', reply: { status: 429, headers: { 'Retry-After': 30 } } },
+    ],
+  },
+  'request',
+);
+if (!WRITTEN.ok) throw new Error(JSON.stringify(WRITTEN.problems));
+
+const fixture = await loadFixture('default');
+
+/** The clock is frozen, so that the same events show the same. */
+export const starter = starterFrom({ clock: Date.UTC(2030, 0), frozen: true }, () => fixture);
+export const origin: Start = await starter([]);
+const starts: readonly Start[] = [
+  origin,
+  await starter(await loadForRequest(['sold-out', 'flaky'])),
+  await starter(await loadForRequest(['int64-ids'], WRITTEN.value)),
+];
+const preferences = await Promise.all(['scenario=flaky', 'code=409', 'code=x'].map(readPrefer));
+
+const otherStore = storeOf({
+  animals: [{ id: 2n ** 63n - 1n, name: 'Max', categoryId: 1n }],
+  inventory: [],
+  orders: [{ id: -(2n ** 63n) }],
+});
+
+const BODIES: Readonly<Record<string, Buffer>> = {
+  createPet: Buffer.from('{"name":"Rex","categoryId":1}'),
+  updateInventory: Buffer.from('{"quantity":0}'),
+};
+
+const aCall: fc.Arbitrary<Event> = fc
+  .record({
+    operation: fc.constantFrom<OperationId[]>(
+      'listPets',
+      'createPet',
+      'createPet',
+      'getPet',
+      'listInventory',
+      'updateInventory',
+      'cancelOrder',
+      'cancelOrder',
+      'listOrders',
+    ),
+    pathId: fc.constantFrom('1', '2', '9007199254740993', '9223372036854775807', '77'),
+    key: fc.constantFrom('demo-key', 'demo-key', 'demo-key', 'other', 'undefined'),
+    preferred: fc.option(fc.constantFrom(...preferences), { nil: undefined, freq: 4 }),
+  })
+  .map(({ operation, pathId, key, preferred }) => ({
+    name: `${operation} ${pathId} ${key} ${JSON.stringify(preferred)}`,
+    call: {
+      ...callOf(operation, BODIES[operation]),
+      path: `/v1/${operation}/${pathId}`,
+      pathId,
+      authorization: `Bearer ${key}`,
+      contentType: 'application/json',
+    },
+    preferred,
+  }));
+
+function edit(name: string, change: (state: State, now: Instant) => State): Event {
+  return { name, edit: (state, now) => ({ state: change(state, now), result: undefined }) };
+}
+
+const anEdit: fc.Arbitrary<Event> = fc.oneof(
+  fc
+    .constantFrom(...starts)
+    .map((start) =>
+      edit(`use ${start.scenarios.map(({ name }) => name)}`, (state, { wall }) =>
+        restarted(state, start, wall),
+      ),
+    ),
+  fc.constantFrom('204', '404', '409').map((option) =>
+    edit(`assume ${option}`, (state) => {
+      const chosen = { 'cancel-again': option, 'rate-limit': '2/s' } as const;
+      const choices = { ...state.settings.choices, ...chosen };
+      return { ...state, settings: withChoices(state.settings, choices) };
+    }),
+  ),
+  fc.integer({ min: -5000, max: 1e9 }).map((by) =>
+    edit(`advance ${by}`, (state, { wall }) => ({
+      ...state,
+      clock: advancedClock(state.clock, by, wall) ?? state.clock,
+    })),
+  ),
+  fc.subarray([...KEEPABLE]).map((parts) => {
+    const keep = new Set(parts);
+    return {
+      name: `reset but ${parts}`,
+      edit: (state: State, { wall }: Instant) => ({
+        state: restarted(state, keep.has('scenario') ? state.settings.start : origin, wall, keep),
+        result: undefined,
+        clears: keep.has('journal') ? undefined : ('all' as const),
+      }),
+    };
+  }),
+  fc.constant<Event>({
+    name: 'clear the journal',
+    edit: (state) => ({ state, result: undefined, clears: 'journal' }),
+  }),
+  fc
+    .constantFrom(...starts.map(({ store }) => store), otherStore)
+    .map((store) => edit('replace the records', (state) => ({ ...state, store }))),
+  fc
+    .tuple(fc.constantFrom('a', 'b'), fc.constantFrom('take', 'restore', 'delete'))
+    .map(([name, what]) =>
+      edit(`${what} ${name}`, (state) => {
+        const { store, snapshots } = state;
+        if (what === 'restore') return { ...state, store: snapshots.get(name) ?? store };
+        const others = [...snapshots].filter(([it]) => it !== name);
+        const taken = what === 'take' ? [[name, store] as const] : [];
+        return { ...state, snapshots: new Map([...others, ...taken]) };
+      }),
+    ),
+);
+
+/** A call of the service, or a change that the control API makes. */
+export const anEvent = fc.oneof({ weight: 2, arbitrary: aCall }, { weight: 1, arbitrary: anEdit });
+
+/** Everything in a state, in a form that can be compared. */
+export function shownState({ store, settings, clock, counters, snapshots }: State): object {
+  const { start, startedAt, choices, upstream } = settings;
+  const byName = <T>(map: ReadonlyMap<string, T>) => Object.fromEntries(map);
+  return {
+    store: stateText(store),
+    snapshots: [...snapshots].map(([name, its]: [string, Store]) => [name, stateText(its)]),
+    scenarios: start.scenarios.map(({ name }) => name),
+    startStore: stateText(start.store),
+    keyLists: start.keyLists,
+    ...{ startedAt, choices, upstream },
+    now: clock.frozenAt,
+    rules: byName(counters.rules),
+    rates: byName(counters.rates),
+  };
+}

@@ -1,0 +1,10 @@
+import type { Choices } from '../../src/contract/assumption-table.ts';
+import { initialState, worldOf } from '../../src/sandbox/state.ts';
+import { startOf } from '../../src/scenario/sandbox-start.ts';
+import type { World } from '../../src/service/world.ts';
+import type { Store } from '../../src/store/store.ts';
+
+/** What operations see of a new sandbox with a store. */
+export function worldWith(store: Store, now = 0, assume: Partial<Choices> = {}): World {
+  return worldOf(initialState(startOf({ assume }, store, []), undefined, now), now);
+}

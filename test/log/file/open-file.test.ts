@@ -1,0 +1,515 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { FileOptions } from '../../../src/log/file/open-file.ts';
+import { changesLine, fileLine, readPair } from '../../../src/log/file/stored-pair.ts';
+import { packageRoot } from '../../../src/package.ts';
+import { KeeperError } from '../../../src/sandbox/keeper.ts';
+import { StoreJson } from '../../../src/store/file/store-json.ts';
+import { loadFixtureSync } from '../../../src/store/fixture/load-fixture.ts';
+import { FixtureError } from '../../../src/store/fixture/parse-fixture.ts';
+import { EMPTY_STORE, type Store } from '../../../src/store/store.ts';
+import { animal, type KeptFile, openKeptFile, storeIn } from '../../helpers/kept-file.ts';
+
+let folder = '';
+let path = '';
+let logPath = '';
+const opened: KeptFile[] = [];
+const notices: string[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'open-file-'));
+  path = join(folder, 'db.json');
+  logPath = `${path}.log`;
+});
+
+afterEach(async () => {
+  for (const file of opened.splice(0)) await file.close();
+  notices.length = 0;
+  rmSync(folder, { recursive: true });
+});
+
+async function open(options?: FileOptions, at = path): Promise<KeptFile> {
+  const onNotice = (notice: string) => notices.push(notice);
+  const file = await openKeptFile(at, EMPTY_STORE, { onNotice, ...options });
+  opened.push(file);
+  return file;
+}
+
+const idsOf = ({ animals }: Store) => [...animals.ascending()].map(({ id }) => Number(id));
+
+/** The ids of the animals that a start finds. */
+async function idsAtStart(): Promise<number[]> {
+  const file = await open();
+  await file.close();
+  return idsOf(file.store);
+}
+
+/** Ends a server as a kill does: file and log stay as they are. */
+async function kill(file: KeptFile): Promise<void> {
+  const contents = [path, logPath].map((it) => [it, readFileSync(it)] as const);
+  await file.close();
+  for (const [it, content] of contents) writeFileSync(it, content);
+}
+
+/** A log with a line for each of these animals. */
+async function killedAfter(...ids: number[]): Promise<Buffer> {
+  const file = await open();
+  for (const id of ids) await file.keep(animal(id));
+  await kill(file);
+  return readFileSync(logPath);
+}
+
+describe('a file', () => {
+  test('is created at once, and after a stop it alone is the whole store', async () => {
+    const initial = loadFixtureSync('default');
+    const first = await openKeptFile(path, initial);
+    expect(loadFixtureSync(path).animals.size).toBe(64);
+    await first.keep(animal(2n ** 63n - 1n), (store) => ({
+      ...store,
+      orders: store.orders.without([1n]),
+    }));
+    await first.close();
+    expect(readdirSync(folder)).toEqual(['db.json']);
+    const { animals, orders } = loadFixtureSync(path);
+    expect(animals.get(2n ** 63n - 1n)?.categoryId).toBe(2n ** 63n - 1n);
+    expect(orders.has(1n)).toBe(false);
+    const { ino } = statSync(path);
+    expect(await idsAtStart()).toHaveLength(65);
+    expect(statSync(path).ino).toBe(ino);
+  });
+
+  test('is replaced behind a link, or created where a link points to', async () => {
+    const [link, inside] = [join(folder, 'link.json'), join(folder, 'inside')];
+    mkdirSync(inside);
+    symlinkSync(join('inside', 'db.json'), link);
+    for (const id of [1, 2]) {
+      const file = await open({}, link);
+      await file.keep(animal(id));
+      await file.close();
+    }
+    expect(readdirSync(folder).sort()).toEqual(['inside', 'link.json']);
+    expect(readdirSync(inside)).toEqual(['db.json']);
+    expect(idsOf(loadFixtureSync(join(inside, 'db.json')))).toEqual([1, 2]);
+  });
+
+  test('is cleared of the drafts of killed servers, but of no file of the user', async () => {
+    for (const end of ['', '.log'])
+      writeFileSync(`${path}${end}.${crypto.randomUUID()}.draft`, '{');
+    const own = ['2026-11-22.draft', '123.draft', 'log.2.draft', 'lock.2026', 'draft', 'old.json'];
+    for (const ending of own) writeFileSync(`${path}.${ending}`, '{"animals": []}');
+    await (await open()).close();
+    const kept = ['db.json', ...own.map((ending) => `db.json.${ending}`)];
+    expect(readdirSync(folder).sort()).toEqual(kept.sort());
+  });
+
+  test('that is broken stops the start, and stays as it is', async () => {
+    writeFileSync(path, '{"animals": [{}]}');
+    await expect(open()).rejects.toThrow(FixtureError);
+    expect(readFileSync(path, 'utf8')).toBe('{"animals": [{}]}');
+    expect(readdirSync(folder)).toEqual(['db.json']);
+  });
+
+  test('that nothing could replace is refused', async () => {
+    const nowhere = join(folder, 'nowhere', 'db.json');
+    await expect(open({}, nowhere)).rejects.toThrow(
+      `${nowhere}: its folder does not exist (ENOENT)`,
+    );
+    await expect(open({}, folder)).rejects.toThrow('found a directory');
+    const device = join(folder, 'device');
+    symlinkSync('/dev/null', device);
+    await expect(open({}, device)).rejects.toThrow(`${device}: it is a device or a pipe`);
+    await (await open()).close();
+    const other = join(folder, 'other.json');
+    linkSync(path, other);
+    for (const name of [path, other]) {
+      await expect(open({}, name)).rejects.toThrow(`${name}: it has 2 names (hard links)`);
+    }
+  });
+});
+
+describe('a log', () => {
+  test('whose last line is cut or damaged at any byte loses that line alone', async () => {
+    const whole = await killedAfter(1, 2);
+    const start = whole.lastIndexOf('\n', -2) + 1;
+    const found = async (bytes: Buffer) => {
+      writeFileSync(logPath, bytes);
+      const { losses = [], store = EMPTY_STORE } = (await readPair(path)) ?? {};
+      return [idsOf(store), losses];
+    };
+    const loss = (bytes: number) =>
+      `${logPath}: the last line was damaged or cut; it is left out (${bytes} bytes)`;
+    expect(await found(whole)).toEqual([[1, 2], []]);
+    expect(await found(whole.subarray(0, start))).toEqual([[1], []]);
+    for (let at = start; at < whole.length; at += 1) {
+      if (at > start) expect(await found(whole.subarray(0, at))).toEqual([[1], [loss(at - start)]]);
+      expect(await found(damaged(whole, at))).toEqual([[1], [loss(whole.length - start)]]);
+    }
+  });
+
+  test('goes on after a damaged last line, and reports it once', async () => {
+    const whole = await killedAfter(1, 2);
+    writeFileSync(logPath, damaged(whole, whole.length - 3));
+    const file = await open();
+    await file.keep(animal(3));
+    await kill(file);
+    expect(await idsAtStart()).toEqual([1, 3]);
+    expect(notices).toEqual([expect.stringContaining('the last line was damaged')]);
+  });
+
+  test('that is damaged before its last line stops the start with the place, and stays', async () => {
+    const whole = await killedAfter(1, 2, 3);
+    const lines = whole.toString('latin1').split('\n');
+    let offset = 0;
+    for (const [index, line] of lines.slice(0, -2).entries()) {
+      for (const at of [0, 8, line.length - 1, line.length]) {
+        const bytes = damaged(whole, offset + at);
+        writeFileSync(logPath, bytes);
+        await expect(open()).rejects.toThrow(
+          `${logPath}:${index + 1}: damaged at byte ${offset}: the checksum does not match; restore the log from a copy, or delete it to start without its changes`,
+        );
+        expect(readFileSync(logPath)).toEqual(bytes);
+      }
+      offset += line.length + 1;
+    }
+    writeFileSync(logPath, damaged(damaged(whole, offset - 3), whole.length - 3));
+    await expect(open()).rejects.toThrow(`${logPath}:3: damaged at byte`);
+    writeFileSync(logPath, lines.toSpliced(2, 1).join('\n'));
+    await expect(open()).rejects.toThrow(':3: damaged at byte');
+  });
+
+  test('has all changes of an append or none', async () => {
+    const file = await open();
+    await file.keep(animal(1));
+    await file.keep(animal(2), animal(3), (store) => ({
+      ...store,
+      animals: store.animals.without([1n]),
+    }));
+    await kill(file);
+    const whole = readFileSync(logPath);
+    expect(idsOf(await storeIn(path))).toEqual([2, 3]);
+    writeFileSync(logPath, whole.subarray(0, -10));
+    expect(await idsAtStart()).toEqual([1]);
+  });
+
+  test('of an edited file stops the start, and can be deleted or the file restored', async () => {
+    const log = await killedAfter(1, 2);
+    const former = readFileSync(path);
+    writeFileSync(path, '{"animals": [{"id": 9, "name": "Max", "categoryId": 1}]}');
+    await expect(open()).rejects.toThrow(
+      `${path} was edited, but ${logPath} holds 2 changes to its former content; to use the edited file without them, delete ${logPath}; to keep them, restore the file`,
+    );
+    rmSync(logPath);
+    expect(await idsAtStart()).toEqual([9]);
+    writeFileSync(logPath, log);
+    rmSync(path);
+    await expect(open()).rejects.toThrow(
+      `${path} is missing, but ${logPath} holds 2 changes to it; restore the file, or delete ${logPath} to start with a new one`,
+    );
+    writeFileSync(path, former);
+    expect(await idsAtStart()).toEqual([1, 2]);
+    expect(notices).toEqual([]);
+  });
+
+  test('without changes lets an edited file pass', async () => {
+    await kill(await open());
+    writeFileSync(path, '{"animals": [{"id": 9, "name": "Max", "categoryId": 1}]}');
+    expect(await idsAtStart()).toEqual([9]);
+    expect(notices).toEqual([]);
+  });
+});
+
+describe('a fold', () => {
+  const LONG = 'x'.repeat(4 * 1024 * 1024);
+
+  test('leaves the whole store at every step, and an older file is reported', async () => {
+    const file = await open();
+    await file.keep(animal(1));
+    const [oldFile, oldLog] = [readFileSync(path), readFileSync(logPath)];
+    const { store } = file;
+    const long = animal(2, LONG);
+    await file.keep(long);
+    const change = { animals: store.animals.changeTo(long(store).animals) };
+    const grownLog = Buffer.concat([oldLog, changesLine(1, [change])]);
+    await file.keep(animal(3));
+    const [newFile, newLog] = [readFileSync(path), readFileSync(logPath)];
+    expect(newLog.length).toBeLessThan(1000);
+    await kill(file);
+    const json = new StoreJson(path);
+    await json.read();
+    const foldedLog = fileLine(2, json.content);
+    const readyLog = Buffer.concat([grownLog, foldedLog]);
+    const steps: [content: Buffer, log: Buffer, ids: number[]][] = [
+      [oldFile, grownLog, [1, 2]],
+      [oldFile, readyLog, [1, 2]],
+      [newFile, readyLog, [1, 2]],
+      [newFile, foldedLog, [1, 2]],
+      [newFile, newLog, [1, 2, 3]],
+      [oldFile, grownLog.subarray(0, -1), [1]],
+    ];
+    for (const [content, log, ids] of steps) {
+      writeFileSync(path, content);
+      writeFileSync(logPath, log);
+      expect(await idsAtStart()).toEqual(ids);
+    }
+    expect(notices.splice(0)).toHaveLength(1);
+    writeFileSync(path, oldFile);
+    writeFileSync(logPath, foldedLog);
+    expect(await idsAtStart()).toEqual([]);
+    expect(notices).toEqual([
+      `${path} is older than what ${logPath} was folded into, or was edited: it lacks changes`,
+    ]);
+    writeFileSync(path, oldFile);
+    writeFileSync(logPath, newLog);
+    await expect(open()).rejects.toThrow(`${path} was edited, but ${logPath} holds 1 change`);
+  });
+});
+
+describe('a change', () => {
+  test('is kept after the log, the file or both were deleted', async () => {
+    for (const [index, names] of [[path], [logPath], [path, logPath]].entries()) {
+      const file = await open();
+      await file.keep(animal(10 * index + 1));
+      for (const name of names) rmSync(name);
+      await file.keep(animal(10 * index + 2));
+      await file.keep(animal(10 * index + 3));
+      const known = idsOf(file.store);
+      expect(idsOf(await storeIn(path))).toEqual(known);
+      await kill(file);
+      expect(await idsAtStart()).toEqual(known);
+    }
+  });
+
+  test('is refused while the folder is gone, and kept when it is back', async () => {
+    const inside = join(folder, 'inside');
+    mkdirSync(inside);
+    const there = join(inside, 'db.json');
+    const file = await open({}, there);
+    await file.keep(animal(1));
+    rmSync(inside, { recursive: true });
+    const refused = file.keep(animal(2));
+    await expect(refused).rejects.toThrow(KeeperError);
+    await expect(refused).rejects.toThrow(`${there}: its folder does not exist (ENOENT)`);
+    mkdirSync(inside);
+    await file.keep(animal(3));
+    expect(idsOf(await storeIn(there))).toEqual([1, 3]);
+    expect(existsSync(`${there}.lock`)).toBe(true);
+  });
+});
+
+/** A process that holds the file. */
+async function holder(wrapper: readonly string[] = []) {
+  const script = ['--import', 'tsx', join(packageRoot, 'test/helpers/hold-file.ts'), path];
+  const [command = '', ...args] = [...wrapper, process.execPath, ...script];
+  const child = spawn(command, args, { cwd: packageRoot });
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  let warned = '';
+  child.stderr.on('data', (text) => {
+    warned += text;
+  });
+  const answer = async () => String((await lines.next()).value);
+  const add = (id: number, length = 10) => {
+    child.stdin.write(`${id} ${length}\n`);
+    return answer();
+  };
+  const end = async (signal?: 'SIGKILL') => {
+    if (signal === undefined) child.stdin.end();
+    else child.kill(signal);
+    await once(child, 'close');
+  };
+  expect(await answer()).toBe('held');
+  return { child, add, end, warned: () => warned };
+}
+
+describe.runIf(process.platform === 'linux')('a disk', () => {
+  /** Limits the size of the files that a process writes, as a full disk does in the middle of a write. */
+  async function limit(pid: number | undefined, bytes: number | 'unlimited'): Promise<void> {
+    await once(spawn('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]), 'close');
+  }
+
+  test('without room refuses a change, and keeps the next one when there is room again', async () => {
+    const { child, add, end } = await holder();
+    expect(await add(1)).toBe('kept');
+    const { size } = statSync(logPath);
+    for (const room of [0, 1, 50]) {
+      await limit(child.pid, size + room);
+      expect(await add(2)).toMatch(
+        /^KeeperError: .*db\.json: it would be larger than 500 MiB, or than the system allows \(EFBIG\)$/,
+      );
+      expect(statSync(logPath).size).toBe(size);
+    }
+    await limit(child.pid, 'unlimited');
+    expect(await add(3)).toBe('kept');
+    await end('SIGKILL');
+    expect(await idsAtStart()).toEqual([1, 3]);
+  });
+
+  test('without room for a fold keeps changes in the log, and says so', async () => {
+    const before = await open();
+    await before.keep(animal(1, 'x'.repeat(1024 ** 2)));
+    await before.close();
+    const { child, add, end, warned } = await holder();
+    await limit(child.pid, 4.5 * 1024 ** 2);
+    expect(await add(2, 4 * 1024 ** 2)).toBe('kept');
+    expect(await add(3)).toBe('kept');
+    await expect
+      .poll(warned)
+      .toBe(
+        `${path}: it would be larger than 500 MiB, or than the system allows (EFBIG); the changes stay in ${logPath} until it can be written\n`,
+      );
+    expect(readdirSync(folder).sort()).toEqual(['db.json', 'db.json.lock', 'db.json.log']);
+    await end('SIGKILL');
+    expect(await idsAtStart()).toEqual([1, 2, 3]);
+  });
+
+  test('with a read-only file refuses changes until it is writable again', async () => {
+    chmodSync(folder, 0o777);
+    // Root may write any file.
+    const asNobody = ['setpriv', '--reuid=65534', '--clear-groups'];
+    const { add, end } = await holder(process.getuid?.() === 0 ? asNobody : []);
+    chmodSync(path, 0o444);
+    expect(await add(1)).toContain(`${path}: permission denied (EACCES)`);
+    chmodSync(path, 0o644);
+    expect(await add(2)).toBe('kept');
+    await end();
+    expect(await idsAtStart()).toEqual([2]);
+  });
+});
+
+describe('the lock', () => {
+  const patience = 300;
+  const lockPath = () => `${path}.lock`;
+  /** A server in another container, where process ids mean something else. */
+  const theirs = { pid: 1, host: 'petstore-mock', id: 'x', system: 'theirs', began: '1' };
+
+  test('refuses a second server and names the holder, also through a link', async () => {
+    const file = await open();
+    const link = join(folder, 'link.json');
+    symlinkSync(basename(path), link);
+    for (const name of [path, link]) {
+      const holder = `process ${process.pid} on ${hostname()}, since \\S+Z`;
+      await expect(open({}, name)).rejects.toThrow(
+        new RegExp(`^${name} is in use by another server \\(${holder}\\); stop that one, or name`),
+      );
+    }
+    await file.close();
+    expect(await idsAtStart()).toEqual([]);
+  });
+
+  test('of a server in another container is valid while it has a heartbeat', async () => {
+    writeFileSync(lockPath(), JSON.stringify(theirs));
+    const timer = setInterval(() => utimesSync(lockPath(), new Date(), new Date()), 20);
+    await expect(open({ patience })).rejects.toThrow('process 1 on petstore-mock');
+    clearInterval(timer);
+    await open({ patience });
+  });
+
+  test.each([
+    ['of an ended process whose id is in use again', 3_600_000, () => ({ began: '1' })],
+    ['of a system that names no processes', patience, () => ({ system: undefined })],
+    ['that cannot be read', patience, () => ({ id: undefined })],
+  ])('%s is taken over', async (_whose, longest, difference) => {
+    await open();
+    const own = JSON.parse(readFileSync(lockPath(), 'utf8'));
+    await opened.pop()?.close();
+    writeFileSync(lockPath(), JSON.stringify({ ...own, id: 'x', ...difference() }));
+    await open({ patience: longest });
+  });
+
+  test('of a killed server is taken over at once, and a log that is then missing is reported', async () => {
+    const { child, add, end } = await holder();
+    expect(await add(1)).toBe('kept');
+    await expect(open()).rejects.toThrow(`process ${child.pid}`);
+    await end('SIGKILL');
+    rmSync(logPath);
+    // Longer than this test may take: on this system, nobody waits for a heartbeat.
+    await (await open({ patience: 3_600_000 })).close();
+    expect(notices).toEqual([
+      expect.stringMatching(
+        `^${logPath} is missing, and the last server \\(process ${child.pid} on .*\\) was killed; if it had changes, ${path} lacks them$`,
+      ),
+    ]);
+  });
+
+  test('is created again after its file was deleted', async () => {
+    const file = await open();
+    rmSync(lockPath());
+    await file.keep(animal(1));
+    await expect(open()).rejects.toThrow('is in use by another server');
+  });
+
+  test('that cannot be read for a while refuses changes, but is not lost', async () => {
+    const file = await open({ patience: 50 });
+    const lock = readFileSync(lockPath());
+    rmSync(lockPath());
+    mkdirSync(lockPath());
+    await expect(file.keep(animal(1))).rejects.toThrow(KeeperError);
+    rmSync(lockPath(), { recursive: true });
+    writeFileSync(lockPath(), lock);
+    await file.keep(animal(2));
+    expect(notices).toEqual([]);
+  });
+
+  test.each(['still has the file', 'has released the file'])(
+    'is lost if its file was deleted and a second server %s',
+    async (state) => {
+      const first = await open({ patience: 3_600_000 });
+      await first.keep(animal(1));
+      rmSync(lockPath());
+      const second = await open();
+      await second.keep(animal(2));
+      if (state === 'has released the file') await second.close();
+      for (const id of [3, 4]) {
+        await expect(first.keep(animal(id))).rejects.toThrow(
+          `${path}: another server has taken the file`,
+        );
+      }
+      await first.close();
+      expect(notices).toEqual([
+        `${path}: another server has taken the file; it saves no more changes`,
+      ]);
+      expect(existsSync(lockPath())).toBe(state === 'still has the file');
+      expect(idsOf(await storeIn(path))).toEqual([1, 2]);
+    },
+  );
+
+  test('of a paused server is taken over; after it resumes, that server saves nothing', async () => {
+    const { child, add, end, warned } = await holder();
+    expect(await add(1)).toBe('kept');
+    child.kill('SIGSTOP');
+    const lock = JSON.parse(readFileSync(lockPath(), 'utf8'));
+    writeFileSync(lockPath(), JSON.stringify({ ...lock, system: 'theirs' }));
+    const file = await open({ patience });
+    expect(idsOf(file.store)).toEqual([1]);
+    await file.keep(animal(2));
+    child.kill('SIGCONT');
+    for (const id of [3, 4]) expect(await add(id)).toContain('another server has taken the file');
+    await end();
+    expect(warned()).toBe(`${path}: another server has taken the file; it saves no more changes\n`);
+    expect(idsOf(await storeIn(path))).toEqual([1, 2]);
+    await file.keep(animal(5));
+  });
+});
+
+function damaged(bytes: Buffer, at: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[at] = (copy[at] ?? 0) ^ 1;
+  return copy;
+}

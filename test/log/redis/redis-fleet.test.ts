@@ -1,0 +1,179 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { FleetError } from '../../../src/log/redis/terms.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../../../src/server.ts';
+import { type Answer, type Ask, asker } from '../../helpers/ask.ts';
+import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
+
+/** Databases of a Redis, one for each test. */
+const DATABASES = 16;
+
+describeWithRedis('a fleet', () => {
+  let redis: RedisServer;
+  let database = 0;
+  const running: RunningServer[] = [];
+  beforeAll(async () => {
+    redis = await RedisServer.start('--databases', String(DATABASES));
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((server) => server.close()));
+    database += 1;
+  });
+  afterAll(() => redis.end());
+
+  async function join(options: ServerOptions = {}): Promise<RunningServer> {
+    const shared = `redis://127.0.0.1:${redis.port}/${database}`;
+    const server = await startServer({ port: 0, ...options, shared });
+    running.push(server);
+    return server;
+  }
+
+  /** Clients of so many new servers, in turn. */
+  async function clients(count: number, options: ServerOptions = {}): Promise<Ask> {
+    const asks: Ask[] = [];
+    for (let index = 0; index < count; index += 1) asks.push(asker((await join(options)).port, ''));
+    let turn = 0;
+    return (...asked) => {
+      turn += 1;
+      const ask = asks[turn % count];
+      if (ask === undefined) throw new Error('no server');
+      return ask(...asked);
+    };
+  }
+
+  const times = (count: number, ask: () => Promise<Answer>): Promise<Answer[]> =>
+    Promise.all(Array.from({ length: count }, ask));
+
+  test('cancels an order once and assigns an id once, whichever servers are asked at once', async () => {
+    const ask = await clients(3);
+    const cancelled = await times(24, () => ask('DELETE', '/v1/store/orders/1'));
+    expect(cancelled.filter(({ status }) => status === 204)).toHaveLength(1);
+    const body = { name: 'Rex', categoryId: 1 };
+    const created = await times(24, () => ask('POST', '/v1/pets', { body }));
+    const ids = created.map(({ json }) => Object(json).id);
+    expect(new Set(ids).size).toBe(24);
+    for (const id of ids) expect((await ask('GET', `/v1/pets/${id}`)).status).toBe(200);
+  });
+
+  test('loses the connections of a server that closes', async () => {
+    const connections = async () =>
+      (await redis.command('CLIENT', 'LIST')).trim().split('\n').length;
+    const onlyThisTest = () => expect.poll(connections).toBe(1);
+    await onlyThisTest();
+    const server = await startServer({ port: 0, shared: redis.url });
+    expect(await connections()).toBeGreaterThan(1);
+    await server.close();
+    await onlyThisTest();
+  });
+
+  test('counts the calls of a rule together', async () => {
+    const ask = await clients(2);
+    const rules = [{ on: 'getPet', calls: '1-2', reply: { status: 503 } }];
+    await ask('PUT', '/__mock/scenario', { body: { scenario: { rules } } });
+    const replies = await times(12, () => ask('GET', '/v1/pets/1'));
+    expect(replies.filter(({ status }) => status === 503)).toHaveLength(2);
+  });
+
+  test('shares settings, snapshots, journal, coverage and findings', async () => {
+    const ask = await clients(2);
+    const both = async (path: string): Promise<unknown> => {
+      const [one, two] = [await ask('GET', path), await ask('GET', path)];
+      // curl lines name the server that was asked.
+      const plain = ({ text }: Answer) => text.replaceAll(/127\.0\.0\.1:\d+/g, '');
+      expect(plain(two) === plain(one)).toBe(true);
+      return one.json;
+    };
+    await ask('PATCH', '/__mock/assumptions', { body: { 'cancel-again': '404' } });
+    await ask('PUT', '/__mock/clock', { body: { now: '2030-12-06T00:00:00Z', frozen: true } });
+    await ask('POST', '/__mock/snapshots', { body: { name: 'before' } });
+    for (const status of [204, 404, 404]) {
+      expect((await ask('DELETE', '/v1/store/orders/1')).status).toBe(status);
+    }
+    expect((await ask('GET', '/v1/pets', { key: 'undefined' })).status).toBe(401);
+    expect(await both('/__mock/requests')).toMatchObject({ exchanges: { length: 4 } });
+    expect(await both('/__mock/coverage')).toBeTypeOf('object');
+    expect(await both('/__mock/findings')).toMatchObject({ counts: { 'placeholder-key': 1 } });
+    await ask('POST', '/__mock/snapshots/before/restore');
+    expect((await ask('DELETE', '/v1/store/orders/1')).status).toBe(204);
+    await ask('POST', '/__mock/reset');
+    expect(await both('/__mock/requests')).toMatchObject({ exchanges: [] });
+    for (let server = 0; server < 2; server += 1) {
+      expect((await ask('GET', '/__mock/clock')).json).toMatchObject({ frozen: false });
+    }
+  });
+
+  test('has the same sandboxes on every server', async () => {
+    const ask = await clients(2, { maxSandboxes: 1 });
+    expect((await ask('DELETE', '/~mine/v1/store/orders/1')).status).toBe(204);
+    expect((await ask('DELETE', '/~mine/v1/store/orders/1')).status).toBe(409);
+    expect((await ask('GET', '/~other/v1/pets')).status).toBe(503);
+    expect((await ask('GET', '/~other/v1/pets', { key: 'wrong' })).status).toBe(401);
+    const names = async () =>
+      Object(await ask('GET', '/__mock/sandboxes')).json.map(({ name }: { name: string }) => name);
+    expect(await names()).toEqual(['default', 'staging', 'mine']);
+    expect((await ask('POST', '/__mock/sandboxes', { body: { name: 'mine' } })).status).toBe(409);
+    const streams = [1, 2].map(() => ask('GET', '/~mine/__mock/requests/stream'));
+    expect((await ask('DELETE', '/__mock/sandboxes/mine')).status).toBe(204);
+    for (const { status } of await Promise.all(streams)) expect(status).toBe(200);
+    expect((await ask('DELETE', '/__mock/sandboxes/mine')).status).toBe(404);
+    expect(await names()).toEqual(['default', 'staging']);
+    expect((await ask('DELETE', '/~mine/v1/store/orders/1')).status).toBe(204);
+  });
+
+  test('reports on reset and deleted sandboxes alike on every server', async () => {
+    const ask = await clients(3);
+    const everywhere = async (path: string): Promise<Answer['json']> => {
+      const replies = await times(3, () => ask('GET', path));
+      const [one = '', two, three] = replies.map(({ text }) =>
+        text.replaceAll(/127\.0\.0\.1:\d+/g, ''),
+      );
+      expect([two, three]).toEqual([one, one]);
+      return replies[0]?.json;
+    };
+    await ask('DELETE', '/v1/store/orders/1');
+    await ask('DELETE', '/v1/store/orders/1', { key: 'undefined' });
+    await ask('POST', '/__mock/reset');
+    await ask('GET', '/~mine/v1/pets?colour=red');
+    await ask('POST', '/~mine/__mock/reset');
+    await ask('GET', '/~mine/v1/pets');
+    await ask('DELETE', '/__mock/sandboxes/mine');
+    const { counts } = Object(await everywhere('/__mock/findings?all=true'));
+    expect(counts).toEqual({ 'placeholder-key': 1, 'unknown-input': 1 });
+    expect(await everywhere('/__mock/coverage?all=true')).toMatchObject({
+      documented: expect.arrayContaining([
+        expect.objectContaining({ operation: 'cancelOrder', status: 204, count: 1 }),
+        expect.objectContaining({ operation: 'listPets', status: 200, count: 1 }),
+      ]),
+    });
+  });
+
+  test('refuses a server with other settings, and names the difference', async () => {
+    await join({ assume: { 'cancel-again': '404' } });
+    const other = join({ journal: 5 });
+    await expect(other).rejects.toThrow(FleetError);
+    await expect(other).rejects.toThrow(
+      'assumptions: the fleet has cancel-again=404, this server none\njournal: the fleet has 1000, this server 5\n',
+    );
+  });
+
+  test.each([
+    [{ upstream: 'http://pets.example/v1' }, 'upstream: the fleet has none, this server http://'],
+    [{ sandboxRequired: true }, 'sandbox-required: the fleet has false, this server true'],
+    [{ plain: true }, 'plain: the fleet has false, this server true'],
+  ] as const)('refuses a server with %j', async (options, difference) => {
+    await join();
+    await expect(join(options)).rejects.toThrow(difference);
+  });
+
+  test('says so if what answers at the address of --shared is no Redis', async () => {
+    const { port } = await join();
+    const other = startServer({ port: 0, shared: `redis://127.0.0.1:${port}` });
+    await expect(other).rejects.toThrow(/no Redis: Unknown RESP type 72 "H"/);
+  });
+
+  test('takes no server with another key for the deployment, and does not show it', async () => {
+    const upstream = 'http://pets.example/v1';
+    await join({ upstream, upstreamKey: 'secret-one' });
+    const other = join({ upstream, upstreamKey: 'secret-two' });
+    await expect(other).rejects.toThrow(/upstream-key: the fleet has [\da-f]{12}, this server/);
+  });
+});

@@ -1,0 +1,288 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openFile } from '../../src/log/file/open-file.ts';
+import { joinFleet } from '../../src/log/redis/redis-fleet.ts';
+import { type Keeper, NotSavedError } from '../../src/sandbox/keeper.ts';
+import { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { initialState } from '../../src/sandbox/state.ts';
+import { step } from '../../src/sandbox/step.ts';
+import type { Outcome } from '../../src/scenario/outcome.ts';
+import { thisInstant } from '../../src/service/clock.ts';
+import { requestOf } from '../helpers/call.ts';
+import { anEvent, type Event, origin, shownState, starter } from '../helpers/histories.ts';
+import { MemoryLog } from '../helpers/memory-log.ts';
+import { describeWithRedis, RedisServer } from '../helpers/redis.ts';
+import { stateText } from '../helpers/state-text.ts';
+
+const JOURNAL = 7;
+const SHARE = {
+  journal: JOURNAL,
+  observers: new Set<never>(),
+  onFinding: undefined,
+  upstream: undefined,
+};
+
+const sandboxWith = (keeper?: Keeper): Sandbox => new Sandbox('default', origin, SHARE, keeper);
+
+/** Events that reach the servers together. */
+interface Burst {
+  readonly events: readonly (Event & { readonly server: number })[];
+  /** Whether the first append after them fails. */
+  readonly fails: boolean;
+  /** How many turns of the event loop each append waits. */
+  readonly delay: number;
+  /** Whether the log may fold. */
+  readonly folds: boolean;
+}
+
+const aHistory = fc.array(
+  fc.record({
+    events: fc.array(
+      fc.tuple(anEvent, fc.nat(1)).map(([event, server]) => ({ ...event, server })),
+      { minLength: 1, maxLength: 5 },
+    ),
+    fails: fc.nat(4).map((number) => number === 0),
+    delay: fc.nat(2),
+    folds: fc.boolean(),
+  }),
+  { maxLength: 8 },
+);
+
+/** What became of an event. A refused one has the outcome of its call, if it was one. */
+interface End {
+  readonly event: Event;
+  readonly isRefused: boolean;
+  readonly outcome?: Outcome;
+}
+
+async function happen(sandbox: Sandbox, event: Event): Promise<End> {
+  if ('edit' in event) {
+    try {
+      await sandbox.change(event.edit);
+      return { event, isRefused: false };
+    } catch (error) {
+      expect(error).toBeInstanceOf(NotSavedError);
+      return { event, isRefused: true };
+    }
+  }
+  const { call, preferred } = event;
+  const request = requestOf(call, { receivedAt: thisInstant().steady });
+  const outcome = await sandbox.perform(request, (state, now) => step(state, call, now, preferred));
+  const text = outcome.reply?.body.kind === 'json' ? outcome.reply.body.text.toString() : '';
+  return { event, isRefused: text.includes('"not_saved"'), outcome };
+}
+
+/** The same event in a sandbox that nothing keeps. */
+function replay(model: Sandbox, { event, isRefused, outcome }: End, isShared: boolean): void {
+  if ('edit' in event) {
+    if (!isRefused) void model.change(event.edit);
+    return;
+  }
+  const { call, preferred } = event;
+  const request = requestOf(call, { receivedAt: thisInstant().steady });
+  if (isRefused) {
+    if (isShared || outcome === undefined) return;
+    void model.perform(request, (state) => ({ state, outcome }));
+    return;
+  }
+  const expected = model.perform(request, (state, now) => step(state, call, now, preferred));
+  expect(shownOutcome(outcome)).toEqual(shownOutcome(expected));
+}
+
+function shownOutcome(outcome: Outcome | Promise<Outcome> | undefined): unknown {
+  if (outcome === undefined || outcome instanceof Promise) throw new Error('There is no outcome.');
+  const { reply, ...rest } = outcome;
+  return { ...rest, status: reply?.status, headers: reply?.headers, body: reply?.body };
+}
+
+/** Everything that a sandbox shows. Times are not the same for two servers. */
+function shown({ state, evidence }: Sandbox): object {
+  const text = JSON.stringify(evidence.state, (name, value) =>
+    INTERNAL.has(name) ? undefined : value,
+  );
+  return { state: shownState(state), evidence: JSON.parse(text) };
+}
+
+/** A success has an attempt only if it is needed. */
+const INTERNAL = new Set(['attempt', 'receivedAt', 'leftAt']);
+
+/** Adds failures and waits to a keeper. */
+function troubled(keeper: Keeper, before: () => Promise<void>): Keeper {
+  return {
+    isShared: keeper.isShared,
+    append: async (entries, state) => {
+      await before();
+      return keeper.append(entries, state);
+    },
+    read: () => keeper.read(),
+    settled: (state, evidence) => keeper.settled?.(state, evidence),
+    close: () => keeper.close(),
+  };
+}
+
+/** A log, and keepers that append to it. */
+interface Log {
+  keeper(): Keeper | Promise<Keeper>;
+  /** How many servers there may be; each event of a burst reaches one of them. */
+  readonly servers: number;
+  fold?(): void;
+  /** Checks what the log has at the end. */
+  end?(model: Sandbox): Promise<void>;
+}
+
+/** Expects that servers with a log show what one shows that nothing keeps. */
+async function expectKept(history: readonly Burst[], log: Log): Promise<void> {
+  let burst: Burst | undefined;
+  let fails = false;
+  const before = async (): Promise<void> => {
+    for (let turn = burst?.delay ?? 0; turn > 0; turn -= 1) await setImmediate();
+    if (!fails) return;
+    fails = false;
+    throw new Error('the disk is full');
+  };
+  const sandboxes: Sandbox[] = [];
+  const keepers: Keeper[] = [];
+  for (let server = 0; server < log.servers; server += 1) {
+    const keeper = await log.keeper();
+    keepers.push(keeper);
+    sandboxes.push(sandboxWith(troubled(keeper, before)));
+  }
+  const isShared = keepers.some((keeper) => keeper.isShared);
+  const model = sandboxWith();
+  for (burst of history) {
+    ({ fails } = burst);
+    if (burst.folds) log.fold?.();
+    // A call is a retry if it comes in a later turn than the reply that it repeats.
+    await setImmediate();
+    const ends: End[] = [];
+    const all = burst.events.map(async ({ server, ...event }) => {
+      const sandbox = sandboxes[server % sandboxes.length];
+      if (sandbox !== undefined) ends.push(await happen(sandbox, event));
+    });
+    await Promise.all(all);
+    fails = false;
+    await setImmediate();
+    for (const end of ends) replay(model, end, isShared);
+    const expected = shown(model);
+    for (const sandbox of sandboxes) {
+      await sandbox.current();
+      expect(shown(sandbox)).toEqual(expected);
+    }
+  }
+  for (const keeper of keepers) await keeper.close();
+  await log.end?.(model);
+}
+
+test('a sandbox that a log of its own keeps shows what one in memory shows', async () => {
+  const property = fc.asyncProperty(aHistory, async (history) => {
+    const log = new MemoryLog();
+    await expectKept(history, { keeper: () => log.keeper(), servers: 1 });
+  });
+  await fc.assert(property, { numRuns: 100 });
+});
+
+test('servers that share a log show what one alone shows, late ones included', async () => {
+  const property = fc.asyncProperty(aHistory, async (history) => {
+    const log = new MemoryLog();
+    await expectKept(history, {
+      keeper: () => log.keeper(true),
+      servers: 2,
+      fold: () => {
+        log.isFoldDue = true;
+      },
+      end: async (model) => {
+        const late = sandboxWith(log.keeper(true));
+        await late.current();
+        expect(shown(late)).toEqual(shown(model));
+      },
+    });
+  });
+  await fc.assert(property, { numRuns: 100 });
+});
+
+test('a file has the store that was acknowledged', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'keepers-'));
+  let count = 0;
+  const property = fc.asyncProperty(aHistory, async (history) => {
+    count += 1;
+    const path = join(folder, `${count}.json`);
+    await expectKept(history, {
+      keeper: async () => (await openFile(path, origin.store)).keeper,
+      servers: 1,
+      end: async (model) => {
+        const { store, keeper } = await openFile(path, origin.store);
+        await keeper.close();
+        expect(stateText(store)).toBe(stateText(model.state.store));
+      },
+    });
+  });
+  await fc.assert(property, { numRuns: 15 });
+  rmSync(folder, { recursive: true });
+});
+
+describeWithRedis('with Redis', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+  });
+  afterAll(() => redis.end());
+
+  test('servers that share a log show what one alone shows, late ones included', async () => {
+    const property = fc.asyncProperty(aHistory, async (history) => {
+      await redis.command('FLUSHALL');
+      const opening = {
+        name: 'default',
+        origin,
+        startOf: (start: typeof origin) => start,
+        initial: () => ({
+          state: initialState(origin, undefined, thisInstant().wall),
+          evidence: sandboxWith().evidence.state,
+        }),
+      };
+      const fleets = await Promise.all(
+        [1, 2, 3].map(() =>
+          joinFleet({
+            url: redis.url,
+            terms: {},
+            maxSandboxes: 1,
+            starter,
+            openUpstream: () => Promise.reject(new Error('there is no deployment')),
+          }),
+        ),
+      );
+      let joined = 0;
+      const keeper = (): Keeper => {
+        const fleet = fleets[joined % fleets.length];
+        joined += 1;
+        if (fleet === undefined) throw new Error('There is no fleet.');
+        return fleet.keep(opening, true, () => {});
+      };
+      try {
+        await expectKept(oneServerEach(history), {
+          keeper,
+          servers: 2,
+          end: async (model) => {
+            const late = sandboxWith(keeper());
+            await late.current();
+            expect(shown(late)).toEqual(shown(model));
+          },
+        });
+      } finally {
+        for (const fleet of fleets) fleet.close();
+      }
+    });
+    await fc.assert(property, { numRuns: 15 });
+  });
+});
+
+/** Has each burst reach one server, where the order of replies says nothing about the log's. */
+function oneServerEach(history: readonly Burst[]): readonly Burst[] {
+  return history.map((burst, index) => ({
+    ...burst,
+    events: burst.events.map((event) => ({ ...event, server: index })),
+  }));
+}
