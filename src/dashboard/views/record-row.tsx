@@ -39,8 +39,9 @@ export function RecordRow({ name, row, act }: RowProps) {
   const what = `${noun} ${textOf(row[id])}`;
   const path = `/${name}/${textOf(row[id])}`;
   const refused = useSignal<readonly string[]>([]);
-  const change = async (done: string, changes: Row) => {
-    const isDone = await act(done, 'PATCH', path, { body: changes });
+  const change = (done: string, changes: Row) => act(done, 'PATCH', path, { body: changes });
+  const save = async (changes: Row) => {
+    const isDone = await change(`Saved ${what}.`, changes);
     refused.value = isDone ? [] : refusedFields();
     if (isDone) editing.value = false;
   };
@@ -54,7 +55,7 @@ export function RecordRow({ name, row, act }: RowProps) {
       <EditedRow
         {...{ name, row, what }}
         refused={refused.value}
-        onSave={(changes) => change(`Saved ${what}.`, changes)}
+        onSave={save}
         onCancel={() => {
           editing.value = false;
         }}
