@@ -73,14 +73,16 @@ export class Commits {
 
   /** Does a job that leaves nothing to keep, as most do. False if there is something to keep. */
   #runAlone(job: Job): boolean {
+    let made: Made;
     try {
-      const { state, entry } = job.run(this.#host.state);
-      if (entry !== undefined) return false;
-      this.#host.state = state;
-      job.kept();
+      made = job.run(this.#host.state);
     } catch (error) {
       job.failed(error);
+      return true;
     }
+    if (made.entry !== undefined) return false;
+    this.#host.state = made.state;
+    job.kept();
     return true;
   }
 
@@ -124,7 +126,7 @@ export class Commits {
       const isAsked = entries.length > 0 || this.#keeper.isShared;
       const answer = isAsked ? await this.#keeper.append(entries, state) : 'kept';
       const isKept = answer === 'kept';
-      this.#meter?.take(performance.now() - startedAt, entries.length, isKept);
+      if (isAsked) this.#meter?.take(performance.now() - startedAt, entries.length, isKept);
       if (isKept) {
         this.#host.state = state;
         for (const job of jobs.splice(0)) job.kept();

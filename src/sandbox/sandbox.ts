@@ -225,8 +225,8 @@ export class Sandbox {
     }
     const findings = this.#evidence.add(exchange);
     meter?.add(exchange);
-    for (const observe of observers) observe(this.name, exchange);
-    if (onFinding !== undefined) for (const finding of findings) onFinding(finding);
+    for (const observe of observers) guarded(() => observe(this.name, exchange));
+    if (onFinding !== undefined) for (const finding of findings) guarded(() => onFinding(finding));
   }
 
   #takeEffects({ clears, past }: Omit<Entry, 'change' | 'exchange'>): void {
@@ -268,6 +268,15 @@ export class Sandbox {
       this.#takeEffects(effects);
     }
     if (entries.length > 0) this.#keeper?.settled?.(this.#state, this.#evidence);
+  }
+}
+
+/** Calls an observer. What it throws becomes a warning, and the client has its reply all the same. */
+function guarded(tell: () => void): void {
+  try {
+    tell();
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : new Error(String(error)));
   }
 }
 

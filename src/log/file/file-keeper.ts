@@ -66,13 +66,9 @@ export class FileKeeper implements Keeper {
       if (this.#isClosed) throw new KeeperError(`${path} is closed`);
       const position = this.#position + changes.length;
       try {
-        const log = this.#usableLog();
-        if (log === undefined) await this.#fold(store, position);
-        else {
-          await log.append(changesLine(this.#position, changes));
-          // While this server was paused, another may have read the log before this line was in it.
-          this.#requireLock(true);
-        }
+        const log = this.#usableLog() ?? (await this.#fold());
+        // While this server was paused, another may have read the log before this line was in it.
+        await log.append(changesLine(this.#position, changes), () => this.#requireLock(true));
       } catch (error) {
         throw unwritable(path, error);
       }
@@ -95,7 +91,7 @@ export class FileKeeper implements Keeper {
       const { path, real, lock, onNotice } = this.#parts;
       const isBehind = this.#log === undefined || this.#inFile !== this.#position;
       try {
-        if (isBehind) await this.#writeFile(this.#store, this.#position);
+        if (isBehind) await this.#writeFile();
         this.#requireLock();
         rmSync(logPathOf(real), { force: true });
       } catch (error) {
@@ -148,14 +144,15 @@ export class FileKeeper implements Keeper {
     });
   }
 
-  /** Writes a store to the file and starts a new log. */
-  async #fold(store = this.#store, position = this.#position): Promise<void> {
-    const file = await this.#writeFile(store, position);
-    await this.#startLog(fileLine(position, file), file.size);
+  /** Writes the store to the file and starts a new log. */
+  async #fold(): Promise<LogFile> {
+    const file = await this.#writeFile();
+    return this.#startLog(fileLine(this.#position, file), file.size);
   }
 
   /** Replaces the file. The log says so first: a kill may leave either content. */
-  async #writeFile(store: Store, position: number): Promise<Content> {
+  async #writeFile(): Promise<Content> {
+    const position = this.#position;
     this.#isThere();
     this.#requireLock();
     const json = new StoreJson(this.#parts.real, {
@@ -165,12 +162,12 @@ export class FileKeeper implements Keeper {
         rename();
       },
     });
-    await new Low(json, store).write();
+    await new Low(json, this.#store).write();
     this.#inFile = position;
     return json.content;
   }
 
-  async #startLog(lines: Buffer, fileSize: number): Promise<void> {
+  async #startLog(lines: Buffer, fileSize: number): Promise<LogFile> {
     const { real } = this.#parts;
     const path = logPathOf(real);
     const log = await LogFile.create(path, lines, statSync(real).mode, (draft) => {
@@ -180,6 +177,7 @@ export class FileKeeper implements Keeper {
     this.#log?.close();
     this.#log = log;
     this.#foldAt = Math.max(SHORTEST_FOLD, fileSize);
+    return log;
   }
 
   /** @throws KeeperError if another server has taken the file */

@@ -63,11 +63,16 @@ export class LogFile {
     return this.#isWhole && stats?.ino === this.#inode;
   }
 
-  /** Resolves when a line would survive a power failure. Rejects if it was not kept. */
-  async append(line: Buffer): Promise<void> {
+  /**
+   * Resolves when a line would survive a power failure. Rejects if it was not kept.
+   *
+   * @param confirm called when the line is written; throws to take it back
+   */
+  async append(line: Buffer, confirm?: () => void): Promise<void> {
     try {
       for (let done = 0; done < line.length; ) done += writeSync(this.#descriptor, line, done);
       await syncData(this.#descriptor);
+      confirm?.();
     } catch (error) {
       this.#isWhole = false;
       tried(() => {

@@ -338,6 +338,19 @@ async function holder(wrapper: readonly string[] = []) {
   return { child, add, end, warned: () => warned };
 }
 
+test('a change that is refused because no log can be created is in no file', async () => {
+  const file = await open();
+  await file.keep(animal(1));
+  rmSync(logPath);
+  mkdirSync(logPath);
+  await expect(file.keep(animal(2))).rejects.toThrow(KeeperError);
+  rmSync(logPath, { recursive: true });
+  expect(idsOf(await storeIn(path))).toEqual([1]);
+  await file.keep(animal(3));
+  await kill(file);
+  expect(await idsAtStart()).toEqual([1, 3]);
+});
+
 describe.runIf(process.platform === 'linux')('a disk', () => {
   /** Limits the size of the files that a process writes, as a full disk does in the middle of a write. */
   async function limit(pid: number | undefined, bytes: number | 'unlimited'): Promise<void> {
@@ -464,7 +477,9 @@ describe('the lock', () => {
     rmSync(lockPath(), { recursive: true });
     writeFileSync(lockPath(), lock);
     await file.keep(animal(2));
+    await kill(file);
     expect(notices).toEqual([]);
+    expect(await idsAtStart()).toEqual([2]);
   });
 
   test.each(['still has the file', 'has released the file'])(
