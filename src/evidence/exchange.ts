@@ -11,8 +11,8 @@ const SHOWN_OF_KEY = 4;
 
 /**
  * A request, its reply and the reason for it: a plain value, which JSON can hold. Made once, and kept
- * as it is but for its number, its duration and findings about retries, which it gets when it is
- * acknowledged.
+ * as it is but for its number, its duration, when its reply left and findings about retries, which it
+ * gets when it is acknowledged.
  */
 export interface Exchange {
   /** Numbers the exchanges of a sandbox from 1; dropped ones count. */

@@ -36,7 +36,8 @@ export interface Attempt {
   readonly at: number;
   /** When the call was received and its reply left, in milliseconds since 1970, with fractions. */
   readonly receivedAt: number;
-  readonly leftAt: number;
+  /** Other servers know only when it was decided. */
+  leftAt: number;
 }
 
 /** What a client did wrong with a call that it repeated. */
@@ -108,8 +109,8 @@ const PARALLEL = 50;
 /** Whether a client made a call after it could read the reply to an equal one. */
 function isRetry({ callHash, connection, receivedAt }: Attempt, earlier: Attempt): boolean {
   const { server, port } = earlier.connection;
-  const isOther = server === connection.server && port !== undefined && port !== connection.port;
-  const readAt = earlier.leftAt + (isOther ? PARALLEL : 0);
+  const isSame = server === connection.server && (port === undefined || port === connection.port);
+  const readAt = earlier.leftAt + (isSame ? 0 : PARALLEL);
   return callHash === earlier.callHash && receivedAt > readAt;
 }
 

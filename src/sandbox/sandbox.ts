@@ -223,6 +223,8 @@ export class Sandbox {
     if (isTimed && (observers.size > 0 || this.#keeper !== undefined)) {
       exchange.duration = performance.now() - receivedAt + exchange.delay;
     }
+    const { attempt, delay } = exchange;
+    if (attempt) attempt.leftAt = performance.timeOrigin + thisInstant().steady + delay;
     const findings = this.#evidence.add(exchange);
     meter?.add(exchange);
     for (const observe of observers) guarded(() => observe(this.name, exchange));

@@ -85,8 +85,13 @@ test('the same call is a retry if it was received after its refusal had left, wi
     false,
   ]);
   expect(isPointless({ at: 2, key: 'b' })).toBe(false);
-  // On another connection, it may have been sent in parallel.
+  // On another connection or through another server, it may have been sent in parallel.
   expect([50, 52].map((at) => isPointless({ at, port: 2 }))).toEqual([false, true]);
+  const elsewhere = (at: number) => {
+    const connection = { server: performance.timeOrigin - 1, port: 1 };
+    return retryOf({ ...attempt({ at }), connection }, retries).isPointless;
+  };
+  expect([50, 52].map(elsewhere)).toEqual([false, true]);
 });
 
 test('a pause that a reply asks for is remembered over other calls, until either clock has waited', () => {

@@ -251,6 +251,32 @@ test('a file has the store that was acknowledged', async () => {
   rmSync(folder, { recursive: true });
 });
 
+test('the same call is no retry of one whose reply waits for the log', async () => {
+  const log = new MemoryLog();
+  const sandbox = sandboxWith(log.keeper(true));
+  const missing = { ...callOf('getPet'), pathId: '77', authorization: 'Bearer demo-key' };
+  const get = () =>
+    sandbox.perform(requestOf(missing, { receivedAt: performance.now() }), (state, now) =>
+      step(state, missing, now),
+    );
+  const second = new Promise<Outcome>((resolve) => {
+    log.before = async () => {
+      log.before = () => {};
+      await setImmediate();
+      resolve(get());
+      await setImmediate();
+    };
+  });
+  expect((await get()).reply?.status).toBe(404);
+  expect((await second).reply?.status).toBe(404);
+  const retries = () =>
+    sandbox.evidence.findings.counts.filter(({ code }) => code === 'pointless-retry');
+  expect(retries()).toEqual([]);
+  await setImmediate();
+  await get();
+  expect(retries()).toEqual([{ code: 'pointless-retry', count: 1 }]);
+});
+
 describeWithRedis('with Redis', () => {
   let redis: RedisServer;
   beforeAll(async () => {
