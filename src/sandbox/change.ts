@@ -1,14 +1,23 @@
 import type { ClockState } from '../service/clock.ts';
+import type { RateWindow } from '../service/rate-limit.ts';
 import { changedStore, type Store, type StoreChange, storeChange } from '../store/store.ts';
-import type { Counters, Settings, State } from './state.ts';
+import type { Settings, State } from './state.ts';
 
 /** What turns a state into another. What stays the same is left out. */
 export interface Change {
   readonly store?: StoreChange | undefined;
   readonly settings?: Settings | undefined;
   readonly clock?: ClockState | undefined;
-  readonly counters?: Counters | undefined;
+  readonly rules?: MapChange<number> | undefined;
+  readonly rates?: MapChange<RateWindow> | undefined;
   readonly snapshots?: readonly SnapshotChange[] | undefined;
+}
+
+/** What turns a map into another. */
+interface MapChange<T> {
+  readonly remove: readonly string[];
+  /** Entries that are new or have another value, in the order of the later map. */
+  readonly set: readonly (readonly [string, T])[];
 }
 
 /** A snapshot that was taken, replaced or deleted. */
@@ -25,10 +34,22 @@ export function diff(before: State, after: State): Change | undefined {
     store: storeChange(before.store, after.store),
     settings: after.settings === before.settings ? undefined : after.settings,
     clock: after.clock === before.clock ? undefined : after.clock,
-    counters: after.counters === before.counters ? undefined : after.counters,
+    rules: mapChange(before.counters.rules, after.counters.rules),
+    rates: mapChange(before.counters.rates, after.counters.rates),
     snapshots: snapshotChanges(before, after),
   };
   return Object.values(change).some((part) => part !== undefined) ? change : undefined;
+}
+
+function mapChange<T>(
+  before: ReadonlyMap<string, T>,
+  after: ReadonlyMap<string, T>,
+): MapChange<T> | undefined {
+  if (before === after) return undefined;
+  return {
+    remove: [...before.keys()].filter((name) => !after.has(name)),
+    set: [...after].filter(([name, value]) => before.get(name) !== value),
+  };
 }
 
 function snapshotChanges(before: State, after: State): SnapshotChange[] | undefined {
@@ -52,9 +73,27 @@ export function apply(before: State, change: Change): State {
     store,
     settings: change.settings ?? before.settings,
     clock: change.clock ?? before.clock,
-    counters: change.counters ?? before.counters,
+    counters: {
+      rules: changedMap(before.counters.rules, change.rules),
+      rates: changedMap(before.counters.rates, change.rates),
+    },
     snapshots: changedSnapshots(before.snapshots, store, change.snapshots),
   };
+}
+
+/** What was set comes last: the order of rate windows matters. */
+function changedMap<T>(
+  before: ReadonlyMap<string, T>,
+  change: MapChange<T> | undefined,
+): ReadonlyMap<string, T> {
+  if (change === undefined) return before;
+  const after = new Map(before);
+  for (const name of change.remove) after.delete(name);
+  for (const [name, value] of change.set) {
+    after.delete(name);
+    after.set(name, value);
+  }
+  return after;
 }
 
 function changedSnapshots(

@@ -157,6 +157,7 @@ export function shownState({ store, settings, clock, counters, snapshots }: Stat
     ...{ startedAt, choices, upstream },
     now: clock.frozenAt,
     rules: byName(counters.rules),
-    rates: byName(counters.rates),
+    // In order, which decides whose window goes first.
+    rates: [...counters.rates],
   };
 }

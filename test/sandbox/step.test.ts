@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import { apply, diff } from '../../src/sandbox/change.ts';
 import { initialState, restarted, type State } from '../../src/sandbox/state.ts';
 import { type Step, step } from '../../src/sandbox/step.ts';
+import { starterFrom } from '../../src/scenario/sandbox-start.ts';
+import { callOf } from '../helpers/call.ts';
 import { anEvent, type Event, origin, shownState } from '../helpers/histories.ts';
 
 const NOW = { wall: Date.UTC(2026, 10, 22), steady: 1000 };
@@ -46,6 +48,25 @@ test('a step leaves its state alone and gives the same twice, and its change giv
     );
   });
   fc.assert(property, { numRuns: 60 });
+});
+
+test('a call under a rate limit changes the window of its key alone, however long keys are', async () => {
+  const options = { assume: { 'rate-limit': '2/m' }, keys: { any: true } } as const;
+  const start = await starterFrom(options, () => origin.store)([]);
+  let before = initialState(start, undefined, NOW.wall);
+  const get = (client: number): void => {
+    const authorization = `Bearer ${'k'.repeat(15_000)}${client}`;
+    const call = { ...callOf('getPet'), pathId: '1', authorization };
+    const { state, outcome } = step(before, call, NOW);
+    expect(outcome.reply?.status).toBe(200);
+    expect(JSON.stringify(diff(before, state)).length).toBeLessThan(300);
+    before = state;
+  };
+  for (let client = 0; client < 1200; client += 1) get(client);
+  get(1199);
+  const { size } = before.counters.rates;
+  expect(size).toBe(1000);
+  expect(JSON.stringify([...before.counters.rates]).length).toBeLessThan(100 * size);
 });
 
 test('after any history, a restart is a new state and a restored snapshot the one before', () => {

@@ -5,7 +5,6 @@ import { initialState, type Settings, withChoices } from '../../sandbox/state.ts
 import type { OpenUpstream, Upstream } from '../../sandbox/upstream.ts';
 import type { Start, Starter } from '../../scenario/sandbox-start.ts';
 import { SCENARIO_SOURCE, scenarioFrom, sourceOf } from '../../scenario/scenario-source.ts';
-import type { RateWindow } from '../../service/rate-limit.ts';
 import { readAs } from '../../shape/read-as.ts';
 import { list, type Shape } from '../../shape/shapes.ts';
 import type { StoreChange } from '../../store/store.ts';
@@ -33,11 +32,9 @@ interface WrittenSettings extends Pick<Settings, 'startedAt' | 'choices'> {
   readonly scenarios?: ExactJson | undefined;
 }
 
-interface WrittenChange extends Pick<Change, 'clock'> {
+interface WrittenChange extends Pick<Change, 'clock' | 'rules' | 'rates'> {
   readonly store?: ExactJson | undefined;
   readonly settings?: WrittenSettings | undefined;
-  readonly rules?: readonly (readonly [string, number])[] | undefined;
-  readonly rates?: readonly (readonly [string, RateWindow])[] | undefined;
   readonly snapshots?: readonly { readonly name: string; readonly store?: ExactJson }[] | undefined;
 }
 
@@ -81,26 +78,24 @@ function parse<T>(text: string): T {
 }
 
 function changeFor(
-  { store, settings, clock, counters, snapshots }: Change,
+  { store, settings, snapshots, ...rest }: Change,
   loading: Loading,
 ): WrittenChange {
   return {
+    ...rest,
     ...writtenStore(store),
     settings: settings && settingsFor(settings, loading),
-    clock,
-    rules: counters && [...counters.rules],
-    rates: counters && [...counters.rates],
     snapshots: snapshots?.map((it) => ({ name: it.name, ...writtenStore(it.store) })),
   };
 }
 
 async function changeFrom(change: WrittenChange, loading: Loading): Promise<Change> {
-  const { store, settings, clock, rules, rates, snapshots } = change;
+  const { store, settings, clock, snapshots, ...rest } = change;
   return {
+    ...rest,
     store: storeFrom(store),
     settings: settings && (await settingsFrom(settings, loading)),
     clock: clock && { ahead: clock.ahead, frozenAt: clock.frozenAt },
-    counters: rules && { rules: new Map(rules), rates: new Map(rates) },
     snapshots: snapshots?.map((it) => ({ name: it.name, store: storeFrom(it.store) })),
   };
 }
