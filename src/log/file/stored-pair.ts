@@ -141,7 +141,11 @@ function readLines(path: string, bytes: Buffer) {
       throw damaged('the checksum does not match');
     }
     const reading = readAs(LINE, parseJson(bytes.toString('utf8', offset + CHECKSUM, newline)));
-    if (!reading.ok) throw damaged('expected a line of a log');
+    if (!reading.ok) {
+      throw new KeeperError(
+        `${path}:${number}: another version of petstore-mock wrote this log; start and stop that version once to have its changes in the file, or delete the log to start without them`,
+      );
+    }
     const { after, changes = [], file } = reading.value;
     if (number > 1 && after !== position) {
       throw damaged(`expected change ${position + 1}, found ${after + 1}`);

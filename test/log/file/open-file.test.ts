@@ -17,6 +17,7 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { FileOptions } from '../../../src/log/file/open-file.ts';
 import { changesLine, fileLine, readPair } from '../../../src/log/file/stored-pair.ts';
@@ -193,6 +194,17 @@ describe('a log', () => {
     await expect(open()).rejects.toThrow(`${logPath}:3: damaged at byte`);
     writeFileSync(logPath, lines.toSpliced(2, 1).join('\n'));
     await expect(open()).rejects.toThrow(':3: damaged at byte');
+  });
+
+  test('of another version stops the start, and stays', async () => {
+    await (await open()).close();
+    const text = '{"file":{"size":8514,"crc32":3509541332},"at":0}';
+    const log = `${crc32(text).toString(16).padStart(8, '0')} ${text}\n`;
+    writeFileSync(logPath, log);
+    await expect(open()).rejects.toThrow(
+      `${logPath}:1: another version of petstore-mock wrote this log; start and stop that version once to have its changes in the file, or delete the log to start without them`,
+    );
+    expect(readFileSync(logPath, 'utf8')).toBe(log);
   });
 
   test('has all changes of an append or none', async () => {
