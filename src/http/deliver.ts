@@ -24,15 +24,18 @@ export function deliver(
   const { request, response, sandbox, wire } = asked;
   const { from } = body;
   let recorded = false;
-  /** Records the exchange, and continues once it is kept. Called by events, so it catches errors. */
+  /**
+   * Records the exchange, and continues once it is kept. Breaks the connection if it cannot be kept.
+   * Called by events, so it catches errors.
+   */
   const record = (changes: () => Partial<Reply>, then: () => void): void => {
     if (recorded) return;
     recorded = true;
     try {
       const ended = changed(outcome, changes());
       const kept = sandbox.perform(late(asked, outcome), (state) => ({ state, outcome: ended }));
-      if (kept instanceof Promise) void kept.then(then);
-      else then();
+      if (!(kept instanceof Promise)) then();
+      else void kept.then((it) => (it === ended ? then() : response.destroy()));
     } catch (error) {
       sendFailure(response, error, asked, sandbox.state, wire);
     }

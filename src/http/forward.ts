@@ -13,18 +13,18 @@ import type { ServiceRequest } from './service-request.ts';
 /**
  * Passes a request on to the upstream of its sandbox, and the reply back, as the sandbox's rules say.
  *
+ * @param upstream the one that the sandbox had when the request's head was read
  * @param below what the target asks of the service, as `belowBase` returns it
  * @param settle records and sends an outcome without a reply of the upstream
  */
 export async function forward(
   asked: ServiceRequest,
+  upstream: Upstream,
   below: string,
   body: ReceivedBody,
   settle: (asked: ServiceRequest, outcome: Outcome) => void,
 ): Promise<void> {
-  const { request, sandbox } = asked;
-  const { upstream } = sandbox.state.settings;
-  if (upstream === undefined) throw new Error('The sandbox has no upstream.');
+  const { request } = asked;
   let answer: Reply | undefined;
   const ask = async (): Promise<Reply> => {
     answer = await replyOf(asked, upstream, below, body);

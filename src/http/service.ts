@@ -52,11 +52,12 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
     };
     const { route } = target;
     const id = route?.operations.get(asked.head ? 'GET' : method);
-    const below = sandbox.state.settings.upstream && belowBase(target);
-    if (below !== undefined && refusal === undefined) {
+    const { upstream } = sandbox.state.settings;
+    const below = upstream && belowBase(target);
+    if (upstream !== undefined && below !== undefined && refusal === undefined) {
       const toUpstream = (body: ReceivedBody): void => {
         if (id !== undefined) asked.call = callOf(asked, id, target, mount, body);
-        forward(asked, below, body, settle).catch((error) => answerFailure(asked, error));
+        forward(asked, upstream, below, body, settle).catch((error) => answerFailure(asked, error));
       };
       receiveBody(request, MOST_HELD, guarded(asked, toUpstream), true);
       return;

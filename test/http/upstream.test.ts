@@ -66,6 +66,17 @@ describe('a request', () => {
     ]);
   });
 
+  test('goes to the deployment of its sandbox even if that is removed before its body has arrived', async () => {
+    const { server, control } = await inFrontOf(OK);
+    const client = await openRaw(server.port);
+    const head = 'POST /v1/pets HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue';
+    client.send(`${head}\r\n${KEY}\r\n\r\n`);
+    expect((await client.reply()).status).toBe(100);
+    await control('DELETE', '/upstream');
+    client.send('{}');
+    expect(await client.reply()).toMatchObject({ status: 200, body: '[]' });
+  });
+
   test('carries the key of the sandbox in place of the client’s, or the client’s without its sandbox name', async () => {
     const { deployment, ask, control } = await inFrontOf(OK);
     await ask('GET', '/inventory', { key: 'real-key~team' });

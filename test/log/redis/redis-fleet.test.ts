@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { FleetError } from '../../../src/log/redis/terms.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../../src/server.ts';
 import { type Answer, type Ask, asker } from '../../helpers/ask.ts';
+import { rawDeployment } from '../../helpers/deployment.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
 
 /** Databases of a Redis, one for each test. */
@@ -144,6 +145,21 @@ describeWithRedis('a fleet', () => {
         expect.objectContaining({ operation: 'listPets', status: 200, count: 1 }),
       ]),
     });
+  });
+
+  test('does not end the reply of a deployment whose exchange Redis does not take', async () => {
+    const limit = (bytes: string) => redis.command('CONFIG', 'SET', 'maxmemory', bytes);
+    const reply = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]';
+    const deployment = await rawDeployment((socket) => {
+      void limit('1').then(() => socket.write(reply));
+    });
+    const ask = asker((await join({ upstream: deployment.url })).port, '');
+    try {
+      await expect(ask('GET', '/v1/pets')).rejects.toThrow();
+    } finally {
+      await limit('0');
+    }
+    expect((await ask('GET', '/__mock/requests')).json).toMatchObject({ exchanges: [] });
   });
 
   test('refuses a server with other settings, and names the difference', async () => {
