@@ -83,10 +83,6 @@ export class Evidence implements EvidenceTotals {
     return totals.state;
   }
 
-  addPastState(state: PastState): void {
-    this.addPast(new PastEvidence(state));
-  }
-
   /** Clears the journal, or everything; the totals go to the past. */
   clear(what: 'journal' | 'all'): void {
     this.journal.clear();

@@ -1,6 +1,12 @@
 import type { ClockState } from '../service/clock.ts';
 import type { RateWindow } from '../service/rate-limit.ts';
-import { changedStore, type Store, type StoreChange, storeChange } from '../store/store.ts';
+import {
+  bareStore,
+  changedStore,
+  type Store,
+  type StoreChange,
+  storeChange,
+} from '../store/store.ts';
 import type { Settings, State } from './state.ts';
 
 /** What turns a state into another. What stays the same is left out. */
@@ -105,7 +111,7 @@ function changedSnapshots(
   const snapshots = new Map(before);
   for (const { name, store } of changes) {
     if (store === undefined) snapshots.delete(name);
-    else snapshots.set(name, changedStore(after, store));
+    else snapshots.set(name, bareStore(changedStore(after, store)));
   }
   return snapshots;
 }

@@ -3,6 +3,7 @@ import type { OnFinding } from '../evidence/findings.ts';
 import type { ExchangeListener } from '../evidence/journal.ts';
 import { exchangeOf } from '../evidence/make-exchange.ts';
 import type { LogMeter, Meter } from '../evidence/meter.ts';
+import { PastEvidence } from '../evidence/past.ts';
 import type { RequestRecord } from '../evidence/request-record.ts';
 import { Evidence } from '../evidence/sandbox-evidence.ts';
 import type { Outcome } from '../scenario/outcome.ts';
@@ -173,8 +174,8 @@ export class Sandbox {
   }
 
   /**
-   * Resolves when the state is what is kept, the changes of other servers included. Undefined where no
-   * other server can change it.
+   * Resolves when the state is what is kept, the changes of other servers included. Undefined where
+   * only memory keeps the state.
    *
    * @throws NotSavedError if the log cannot be read
    */
@@ -232,7 +233,7 @@ export class Sandbox {
   }
 
   #takeEffects({ clears, past }: Omit<Entry, 'change' | 'exchange'>): void {
-    if (past !== undefined) this.#evidence.addPastState(past);
+    if (past !== undefined) this.#evidence.addPast(new PastEvidence(past));
     if (clears !== undefined) this.#evidence.clear(clears);
   }
 

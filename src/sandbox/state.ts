@@ -22,7 +22,7 @@ export interface Settings {
 }
 
 /** What calls count up. */
-export interface Counters {
+interface Counters {
   readonly rules: RuleCounts;
   readonly rates: RateWindows;
 }

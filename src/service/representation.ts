@@ -10,8 +10,6 @@ import {
 
 /** Writes records as JSON for clients. There is one for each form, so that what it wrote can be kept by it. */
 export interface Representation {
-  /** Names the form: the options that it depends on. */
-  readonly form: string;
   readonly animal: (animal: Animal) => string;
   readonly inventoryEntry: (entry: InventoryEntry) => string;
   readonly order: (order: Order) => string;
@@ -33,7 +31,6 @@ export function representationFor(choices: Pick<Choices, FormChoice>): Represent
     const write = writer(isStatusShown ? STORED_RECORDS.orders : RECORDS.Order, choices);
     const order = isStatusShown ? (it: Order) => write({ status: 'pending', ...it }) : write;
     representation = {
-      form,
       animal: writer(RECORDS.Animal, choices),
       inventoryEntry: writer(RECORDS.InventoryEntry, choices),
       order,

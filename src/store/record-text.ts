@@ -1,17 +1,14 @@
 /** Writes a record as JSON, bigints as digits. Its members must be scalars with plain names. */
 export function recordText(record: object): string {
-  let text = '{';
-  for (const [name, value] of Object.entries(record)) {
-    const written = typeof value === 'string' ? JSON.stringify(value) : String(value);
-    text += `${text === '{' ? '' : ','}"${name}":${written}`;
-  }
-  return `${text}}`;
+  let text = '';
+  for (const piece of recordPieces(record)) text += piece;
+  return text;
 }
 
 /** Characters of a value that is written whole. A longer one is written in pieces of this size. */
 const PIECE = 64 * 1024;
 
-/** Writes a record in pieces, so that a text of any length is not copied as a whole. */
+/** `recordText` in pieces, so that a text of any length is not copied as a whole. */
 export function* recordPieces(record: object): Generator<string> {
   let rest = '{';
   for (const [name, value] of Object.entries(record)) {

@@ -142,6 +142,11 @@ export class Records<R extends object> {
     };
   }
 
+  /** The same records without the texts that these keep. */
+  bare(): Records<R> {
+    return new Records(this.#tree, this.idOf, this.highestId);
+  }
+
   /** The records with ids above `after`, by ascending id. */
   *ascending(after?: bigint): Generator<R> {
     const from = after === undefined ? undefined : after + 1n;

@@ -35,6 +35,11 @@ export function storeOf({ animals, inventory, orders }: StoreRecords): Store {
 
 export const EMPTY_STORE: Store = storeOf({ animals: [], inventory: [], orders: [] });
 
+/** The same store without the texts that its records keep: what is stored away takes no memory for them. */
+export function bareStore({ animals, inventory, orders }: Store): Store {
+  return { animals: animals.bare(), inventory: inventory.bare(), orders: orders.bare() };
+}
+
 /** What turns a store into another; undefined for the same. Visits only what differs. */
 export function storeChange(before: Store, after: Store): StoreChange | undefined {
   if (before === after) return undefined;

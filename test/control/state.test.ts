@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import express from 'express';
 import request from 'supertest';
 import { describe, expect, test } from 'vitest';
+import { COLLECTIONS } from '../../src/contract/records.ts';
 import { createExpressApp } from '../../src/control/app.ts';
 import { assembleMock } from '../../src/mock.ts';
 import { starterFrom, startOf } from '../../src/scenario/sandbox-start.ts';
@@ -218,6 +219,25 @@ describeBothWays('the state in the control API', (open) => {
     expect((await keep('s1')).status).toBe(200);
     expect(await keep('a b')).toMatchObject({ status: 400 });
   });
+});
+
+test('a snapshot keeps no text of its records, and shares none with the store', async () => {
+  const start = startOf({}, loadFixtureSync('default'), []);
+  const { service, control, sandboxes } = assembleMock(
+    { start, starter: async () => start, guard: { loopback: true, token: undefined } },
+    {},
+  );
+  const app = createServer(createExpressApp(express, service, control));
+  await request(app).post('/__mock/snapshots').send({ name: 'first' }).expect(201);
+  await request(app).post('/__mock/snapshots/first/restore').expect(204);
+  const { store, snapshots } = sandboxes.default.state;
+  const held = [start.store, store, ...snapshots.values()];
+  for (const name of COLLECTIONS) {
+    const records = held.map((it) => it[name]);
+    // Records keep their texts, so they must be three.
+    expect(new Set(records).size).toBe(3);
+    expect(new Set(records.map((it) => it.size)).size).toBe(1);
+  }
 });
 
 describe('a default sandbox that is kept in a file', () => {

@@ -2,7 +2,7 @@ import type { Edited } from '../../sandbox/sandbox.ts';
 import type { State } from '../../sandbox/state.ts';
 import { object, required } from '../../shape/objects.ts';
 import { list } from '../../shape/shapes.ts';
-import type { Store } from '../../store/store.ts';
+import { bareStore, type Store } from '../../store/store.ts';
 import { describe } from '../../words.ts';
 import { ERROR, NAME, SNAPSHOT, type Snapshot } from '../control-shapes.ts';
 import { type ControlReply, DONE, json, type Listed, refuse, withBody } from '../endpoint.ts';
@@ -47,9 +47,9 @@ export const SNAPSHOT_ENDPOINTS: readonly Listed[] = [
     replies: { 204: { description: 'Restored.' }, 404: MISSING },
     handle: ({ sandbox, params: { name = '' } }) =>
       sandbox.change((state) => {
-        const store = state.snapshots.get(name);
-        if (store === undefined) return { state, result: notFound(name) };
-        return { state: { ...state, store }, result: DONE };
+        const snapshot = state.snapshots.get(name);
+        if (snapshot === undefined) return { state, result: notFound(name) };
+        return { state: { ...state, store: bareStore(snapshot) }, result: DONE };
       }),
   },
   {
@@ -74,7 +74,8 @@ function taken(state: State, name: string): Edited<ControlReply> {
     return { state, result: refuse('too_many_snapshots', 409, message) };
   }
   const result = json(snapshotView(name, store), known ? 200 : 201);
-  return { state: { ...state, snapshots: new Map(snapshots).set(name, store) }, result };
+  const after = new Map(snapshots).set(name, bareStore(store));
+  return { state: { ...state, snapshots: after }, result };
 }
 
 function snapshotView(name: string, { animals, inventory, orders }: Store): Snapshot {
