@@ -20,11 +20,9 @@ function isFindingCode(name: string): name is FindingCode {
   return Object.hasOwn(FINDING_CODES, name);
 }
 
-/** A finding without the call that it is about. */
+/** A finding without the call that it is about. Its code tells the advice. */
 export interface Noted {
   readonly code: FindingCode;
   /** What the client did. */
   readonly message: string;
-  /** What to do about it. */
-  readonly advice: string;
 }

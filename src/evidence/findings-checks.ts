@@ -9,7 +9,7 @@ import type { Call } from '../service/input.ts';
 import type { Reply } from '../service/reply.ts';
 import type { World } from '../service/world.ts';
 import { cut } from '../words.ts';
-import { FINDING_CODES, type FindingCode, type Noted } from './finding-codes.ts';
+import type { FindingCode, Noted } from './finding-codes.ts';
 import { type Attempt, isFinal, type Retries, retryOf } from './retries.ts';
 
 /** A call and its reply, as findings are made of them. */
@@ -30,9 +30,12 @@ function naturesOf(id: OperationId): Noted[] {
   const { sunset, stability } = operationShape(id);
   const natures: Noted[] = [];
   if (sunset !== undefined) {
-    natures.push(noted('deprecated', `${id} is deprecated and will be sunset on ${sunset}.`));
+    const message = `${id} is deprecated and will be sunset on ${sunset}.`;
+    natures.push({ code: 'deprecated', message });
   }
-  if (stability !== undefined) natures.push(noted('experimental', `${id} is ${stability}.`));
+  if (stability !== undefined) {
+    natures.push({ code: 'experimental', message: `${id} is ${stability}.` });
+  }
   return natures;
 }
 
@@ -40,10 +43,6 @@ function naturesOf(id: OperationId): Noted[] {
 export const NATURE_CODES: ReadonlySet<FindingCode> = new Set(
   [...NATURES.values()].flat().map(({ code }) => code),
 );
-
-function noted(code: FindingCode, message: string): Noted {
-  return { code, message, advice: FINDING_CODES[code] };
-}
 
 const NONE: readonly Noted[] = [];
 
@@ -59,7 +58,7 @@ export function findingsOfCall(checked: CheckedCall): readonly Noted[] {
   if (isPlain && key === undefined && !hasBody && preference === undefined) return natures;
   const found = [...natures];
   const add = (code: FindingCode, message: string | undefined): void => {
-    if (message !== undefined) found.push(noted(code, message));
+    if (message !== undefined) found.push({ code, message });
   };
   add('placeholder-key', key && `The key is literally \`${key}\`.`);
   if (hasBody) add('unexpected-body', 'A DELETE was sent with a body.');
@@ -80,11 +79,11 @@ export function findingsOfRetry(attempt: Attempt, before: Retries): readonly Not
   const found: Noted[] = [];
   if (isPointless) {
     const message = `The same call was repeated after a ${attempt.status} that cannot change.`;
-    found.push(noted('pointless-retry', message));
+    found.push({ code: 'pointless-retry', message });
   }
   if (ignoredPause !== undefined) {
     const message = `The call was repeated before Retry-After (${ignoredPause} s) had passed.`;
-    found.push(noted('early-retry', message));
+    found.push({ code: 'early-retry', message });
   }
   return found;
 }

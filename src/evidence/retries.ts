@@ -62,14 +62,12 @@ export function remembered(before: Retries, attempt: Attempt | undefined): Retri
   const others = before.pauses.filter(({ callHash }) => callHash !== attempt.callHash);
   const pauses = attempt.retryAfter === undefined ? others : [...others, attempt];
   const latest = attempt.isFinal ? attempt : undefined;
-  if (latest === undefined && pauses.length === 0) return NO_RETRIES;
   return { latest, pauses: pauses.slice(-MOST_PAUSES) };
 }
 
 /** What is remembered after a change of the sandbox, after which the same call can get another reply. */
 export function withoutLatest(retries: Retries): Retries {
-  if (retries.latest === undefined) return retries;
-  return retries.pauses.length === 0 ? NO_RETRIES : { ...retries, latest: undefined };
+  return retries.latest === undefined ? retries : { ...retries, latest: undefined };
 }
 
 interface AttemptContext {

@@ -39,7 +39,8 @@ export class Evidence implements EvidenceTotals {
 
   /** Whether a call may be a retry of one before it. */
   get mayRetry(): boolean {
-    return this.#retries !== NO_RETRIES;
+    const { latest, pauses } = this.#retries;
+    return latest !== undefined || pauses.length > 0;
   }
 
   /**
@@ -52,7 +53,7 @@ export class Evidence implements EvidenceTotals {
     if (exchange.operation === undefined) return NONE;
     this.coverage.add(exchange);
     const { attempt } = exchange;
-    if (attempt !== undefined || this.#retries !== NO_RETRIES) {
+    if (attempt !== undefined || this.mayRetry) {
       const found = attempt === undefined ? NONE : findingsOfRetry(attempt, this.#retries);
       if (found.length > 0) exchange.findings = exchange.findings.concat(found);
       this.#retries = remembered(this.#retries, attempt);

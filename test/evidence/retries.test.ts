@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { exchangeOf } from '../../src/evidence/make-exchange.ts';
 import {
   type Attempt,
   attemptOf,
@@ -6,9 +7,12 @@ import {
   remembered,
   retryOf,
 } from '../../src/evidence/retries.ts';
+import { Evidence } from '../../src/evidence/sandbox-evidence.ts';
+import { initialState, worldOf } from '../../src/sandbox/state.ts';
 import { ReceivedBytes } from '../../src/service/received-body.ts';
 import type { Reply } from '../../src/service/reply.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
+import { origin } from '../helpers/histories.ts';
 
 interface Sent {
   readonly method?: string;
@@ -92,6 +96,20 @@ test('the same call is a retry if it was received after its refusal had left, wi
     return retryOf({ ...attempt({ at }), connection }, retries).isPointless;
   };
   expect([50, 52].map(elsewhere)).toEqual([false, true]);
+});
+
+test('evidence that was restored expects a retry only if there was a refusal', () => {
+  const evidence = new Evidence('default', 10);
+  const restored = () => new Evidence('default', 10, JSON.parse(JSON.stringify(evidence.state)));
+  expect(restored().mayRetry).toBe(false);
+  const call = callOf('getPet');
+  const world = worldOf(initialState(origin, undefined, 0));
+  const context = { world, now: { wall: 0, steady: 0 }, frozen: true, mayRetry: false };
+  const outcome = { kind: 'reply', reply: REFUSAL, delay: 0 } as const;
+  evidence.add(exchangeOf(requestOf(call), outcome, { ...context, previous: undefined }));
+  expect(restored().mayRetry).toBe(true);
+  evidence.noteChange();
+  expect(restored().mayRetry).toBe(false);
 });
 
 test('a pause that a reply asks for is remembered over other calls, until either clock has waited', () => {

@@ -5,6 +5,7 @@ import {
   shownHeaders,
   shownKey,
 } from '../../evidence/exchange.ts';
+import { FINDING_CODES } from '../../evidence/finding-codes.ts';
 import { decidersOf } from '../../service/reply.ts';
 import type { RecordedExchange } from '../control-shapes.ts';
 
@@ -29,7 +30,7 @@ export function exchangeText(exchange: Exchange): string {
     basis: basis.kind,
     by: decidersOf(basis),
     why: reasonsFor(exchange),
-    findings,
+    findings: findings.map((it) => ({ ...it, advice: FINDING_CODES[it.code] })),
     expected,
   };
   const { requestHeaders, requestCut, replyHeaders, replyBody, replyCut } = exchange;
