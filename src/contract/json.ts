@@ -88,7 +88,7 @@ function unmarked(value: unknown): unknown {
  *
  * @example numberOf('9007199254740993e0') // 9007199254740993n
  */
-export function numberOf(literal: string): number | bigint | LosslessNumber {
+export function numberOf(literal: string): unknown {
   if (literal.length > LONGEST_NUMBER) return new LosslessNumber(literal);
   const double = Number(literal);
   // A double cannot have rounded so few digits to an integer, except to 0.
