@@ -47,6 +47,7 @@ export function exchangeOf(
   const isKept = text !== undefined && text.length <= KEPT_BODY;
   const basis = reply?.basis ?? (decision ? { kind: 'forced', by: decision.by } : DOCUMENTED);
   const attempt = call && attemptOf(request, call, shown, { mayRetry, now, delay, at: world.now });
+  const cases = call && shownCases(request, call, outcome, world);
   return {
     number: 0,
     at: world.now,
@@ -59,17 +60,14 @@ export function exchangeOf(
     fault: outcome.kind === 'fault' ? outcome.fault.kind : undefined,
     delay,
     findings: call === undefined ? NO_FINDINGS : findingsOfCall({ call, reply: shown, world }),
-    cases: call && shownCases(request, call, outcome, world),
+    cases: cases && shared(cases, previous?.cases),
     attempt,
     authorization:
       authorization === previous?.authorization ? previous?.authorization : keptText(authorization),
-    requestHeaders:
-      previous !== undefined && isSame(headers, previous.requestHeaders)
-        ? previous.requestHeaders
-        : firstHeaders(headers),
+    requestHeaders: shared(firstHeaders(headers), previous?.requestHeaders),
     requestBody: body?.toString('latin1', 0, KEPT_BODY),
     requestCut: body !== undefined && body.length > KEPT_BODY,
-    replyHeaders: reply === undefined ? NO_HEADERS : firstHeaders(reply.headers),
+    replyHeaders: shared(firstHeaders(reply?.headers ?? NO_HEADERS), previous?.replyHeaders),
     replyBody: isKept ? text.toString() : undefined,
     replyCut: reply !== undefined && reply.body.kind !== 'none' && !isKept,
     expected: basis.kind === 'upstream' ? expectedOf(reply) : undefined,
@@ -82,10 +80,11 @@ const DOCUMENTED: Basis = { kind: 'documented' };
 const NO_FINDINGS: readonly Noted[] = [];
 const NO_HEADERS: readonly string[] = [];
 
-function isSame(one: readonly string[], other: readonly string[]): boolean {
-  if (one.length !== other.length) return false;
-  for (let at = 0; at < one.length; at += 1) if (one[at] !== other[at]) return false;
-  return true;
+/** The earlier of two equal lists. */
+function shared<List extends readonly unknown[]>(list: List, earlier: List | undefined): List {
+  if (earlier === undefined || list.length !== earlier.length) return list;
+  for (let at = 0; at < list.length; at += 1) if (list[at] !== earlier[at]) return list;
+  return earlier;
 }
 
 function firstHeaders(headers: readonly string[]): readonly string[] {
