@@ -32,9 +32,10 @@ export interface Fleet {
   /**
    * Deletes a sandbox on every server. False if there is none.
    *
+   * @param drain reads what is left of it, to which no server can append any more
    * @throws KeeperError
    */
-  delete(name: string): Promise<boolean>;
+  delete(name: string, drain: () => Promise<void> | undefined): Promise<boolean>;
   /**
    * The names of all sandboxes.
    *

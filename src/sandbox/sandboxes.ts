@@ -189,7 +189,7 @@ export class Sandboxes {
     // Not the one in memory, which would be created again.
     const sandbox = this.#open(name, false);
     await sandbox.current();
-    const isFirst = await saved(this.#fleet.delete(name));
+    const isFirst = await saved(this.#fleet.delete(name, () => sandbox.current()));
     this.#forget(name);
     if (!isFirst) return false;
     await this.#keepTotals(sandbox.evidence).catch((cause) => {

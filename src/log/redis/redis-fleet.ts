@@ -7,7 +7,7 @@ import type { Starter } from '../../scenario/sandbox-start.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { type Directory, drawId, keysOf, RedisKeeper } from './redis-keeper.ts';
-import { CREATE, ENTER, FIND, LEAVE } from './scripts.ts';
+import { CLOSE, CREATE, ENTER, FIND, LEAVE } from './scripts.ts';
 import { differences, FleetError, type FleetTerms } from './terms.ts';
 import { type Loading, writeSnapshot } from './texts.ts';
 
@@ -26,7 +26,7 @@ export interface FleetOptions {
 const START = 'petstore-mock:{directory}:start';
 const SANDBOXES = 'petstore-mock:{directory}:sandboxes';
 
-/** Seconds that a new log lives unless it is read. */
+/** Seconds that a new log lives unless it is read, and that a closed one lives if its server crashes. */
 const UNREAD = '60';
 
 /**
@@ -73,9 +73,11 @@ class RedisFleet implements Fleet, Directory {
     return (await this.enter(opening, '', fresh)) === fresh;
   }
 
-  async delete(name: string): Promise<boolean> {
+  async delete(name: string, drain: () => Promise<void> | undefined): Promise<boolean> {
     const incarnation = await this.find(name);
     if (incarnation === undefined) return false;
+    await this.redis.eval(CLOSE, keysOf(name, incarnation), [UNREAD]);
+    await drain();
     // The log goes first: whoever still finds the name sees that its log is gone.
     const isFirst = await this.#remove(name, incarnation);
     await this.redis.eval(LEAVE, [SANDBOXES], [name, incarnation]);

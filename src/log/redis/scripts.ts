@@ -19,6 +19,7 @@ const TURN = 50;
  *   room    bytes after which the log wants a new snapshot
  *   turn    the server that was behind and appends next, if it is quick
  *   until   when its turn ends, in milliseconds since 1970
+ *   closed  whether the log is about to be removed and takes no more entries
  *
  * A message of the stream is one append: its id is its position, and it has its token and its entries.
  */
@@ -43,15 +44,15 @@ return 'created'
  * KEYS: head, entries, snapshot. ARGV: position (-1 for a server that has none), the token of the append
  * that led to it, token of this append, server, entries (or nothing).
  *
- * Returns one of: gone, also if Redis has evicted a part; busy, since another server has its turn;
+ * Returns one of: gone, also if the log is closed, or if Redis has evicted a part; busy, since another server has its turn;
  * kept; missed. After the latter two: position, its token, whether to fold, the entries of each append
  * that was missed, the snapshot before them (if the log has no longer all of them).
  */
 export const APPEND = `
-local head = redis.call('HMGET', KEYS[1], 'at', 'by', 'folded', 'origin', 'size', 'room', 'turn', 'until')
+local head = redis.call('HMGET', KEYS[1], 'at', 'by', 'folded', 'origin', 'size', 'room', 'turn', 'until', 'closed')
 if not head[1] then return {'gone'} end
 local at, by, after, token = tonumber(head[1]), head[2], tonumber(ARGV[1]), ARGV[3]
-if after < 0 then
+if after < 0 and not head[9] then
   redis.call('PERSIST', KEYS[1])
   redis.call('PERSIST', KEYS[3])
 end
@@ -62,6 +63,7 @@ end
 if by == token then return {'kept', at, token, 0} end
 if at > after and message(after + 1) == token then return {'kept', after + 1, token, 0} end
 local appends = ARGV[5] ~= ''
+if appends and head[9] then return {'gone'} end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local others = appends and head[7] and head[7] ~= ARGV[4] and now < tonumber(head[8])
@@ -107,6 +109,14 @@ redis.call('XTRIM', KEYS[2], 'MINID', (at + 1) .. '-0')
 local room = math.max(${ROOM}, 2 * #ARGV[3])
 redis.call('HSET', KEYS[1], 'folded', at, 'origin', ARGV[2], 'size', 0, 'room', room)
 return 'folded'
+`;
+
+/** Closes a log, which expires unless it is removed. KEYS: head, entries, snapshot. ARGV: seconds to live. */
+export const CLOSE = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 'gone' end
+redis.call('HSET', KEYS[1], 'closed', 1)
+for _, key in ipairs(KEYS) do redis.call('EXPIRE', key, ARGV[1]) end
+return 'closed'
 `;
 
 /**

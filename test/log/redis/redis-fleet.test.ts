@@ -41,7 +41,7 @@ describeWithRedis('a fleet', () => {
     };
   }
 
-  const times = (count: number, ask: () => Promise<Answer>): Promise<Answer[]> =>
+  const times = <T>(count: number, ask: () => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: count }, ask));
 
   test('cancels an order once and assigns an id once, whichever servers are asked at once', async () => {
@@ -145,6 +145,32 @@ describeWithRedis('a fleet', () => {
         expect.objectContaining({ operation: 'listPets', status: 200, count: 1 }),
       ]),
     });
+  });
+
+  test('keeps every acknowledged exchange of a sandbox that is deleted under load', async () => {
+    const ask = await clients(2);
+    const TURNS = 10;
+    let acknowledged = 0;
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      let left = 40;
+      let half = (): void => {};
+      const isHalf = new Promise<void>((resolve) => {
+        half = resolve;
+      });
+      const load = times(4, async () => {
+        for (; left > 0; left -= 1) {
+          if (left === 20) half();
+          const { status } = await ask('GET', '/~busy/v1/inventory');
+          if (status === 200) acknowledged += 1;
+        }
+      });
+      await isHalf;
+      expect((await ask('DELETE', '/__mock/sandboxes/busy')).status).toBe(204);
+      await load;
+    }
+    const { json } = await ask('GET', '/__mock/coverage?all=true');
+    const listed = { operation: 'listInventory', status: 200, count: acknowledged };
+    expect(Object(json).documented).toContainEqual(expect.objectContaining(listed));
   });
 
   test('does not end the reply of a deployment whose exchange Redis does not take', async () => {

@@ -53,6 +53,8 @@ interface Server {
   gone: number;
 }
 
+const NOTHING_LEFT = () => undefined;
+
 describeWithRedis('the keeper of a fleet', () => {
   let redis: RedisServer;
   let store: Store;
@@ -355,8 +357,8 @@ describeWithRedis('the keeper of a fleet', () => {
     const [one, two] = [await serve(fleet), await serve()];
     await append(one, 'a');
     const stem = await key('*');
-    expect(await fleet.delete('mine')).toBe(true);
-    expect(await fleet.delete('mine')).toBe(false);
+    expect(await fleet.delete('mine', NOTHING_LEFT)).toBe(true);
+    expect(await fleet.delete('mine', NOTHING_LEFT)).toBe(false);
     expect(await redis.command('KEYS', stem)).toBe('');
     expect(await read(two)).toEqual([]);
     expect(two.gone).toBe(1);
@@ -372,8 +374,8 @@ describeWithRedis('the keeper of a fleet', () => {
     const fleet = await join(proxy.port);
     await serve(fleet);
     proxy.become('cut at reply', 'UNLINK');
-    await expect(fleet.delete('mine')).rejects.toMatchObject({ isMaybeDone: true });
-    expect(await fleet.delete('mine')).toBe(false);
+    await expect(fleet.delete('mine', NOTHING_LEFT)).rejects.toMatchObject({ isMaybeDone: true });
+    expect(await fleet.delete('mine', NOTHING_LEFT)).toBe(false);
     expect([...(await fleet.names())]).toEqual([]);
   });
 
@@ -399,7 +401,7 @@ describeWithRedis('the keeper of a fleet', () => {
     const { state } = opening().initial();
     await expect(keeper.append([], state)).rejects.toMatchObject({ code: 'too_many_sandboxes' });
     expect(await redis.command('KEYS', '*{c~*')).toBe('');
-    expect(await one.delete('b')).toBe(true);
+    expect(await one.delete('b', NOTHING_LEFT)).toBe(true);
     expect(await two.create(opening('c'))).toBe(true);
     expect(await one.names()).toEqual(new Set(['default', 'staging', 'a', 'c']));
   });
