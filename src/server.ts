@@ -123,7 +123,10 @@ export async function startServer(
 ): Promise<RunningServer> {
   const { host = DEFAULTS.host, port = DEFAULTS.port, plain = false, timeouts } = options;
   let loaded = files ?? (await loadFiles(options));
-  const starter = starterFrom(options, () => loaded.store);
+  let file: Awaited<ReturnType<typeof openFile>>;
+  const starter = starterFrom(options, () => file?.store ?? loaded.store);
+  // What a file holds wins over the state that scenarios set up.
+  const withFile = (it: Start): Start => (file === undefined ? it : { ...it, store: file.store });
   const start = await starter(loaded.scenarios);
   const loopback = isLoopbackName(host);
   const controlToken = loopback ? undefined : (options.controlToken ?? drawToken());
@@ -134,11 +137,11 @@ export async function startServer(
   const upstream = await openUpstream(upstreams, options);
   const fleet = await joinFleet(start, starter, upstreams.open, upstream?.url, options);
   // Last, since only a server that listens releases the file.
-  const file = await openFile(start, options);
+  file = await openFile(start, options);
   const shown = certificate?.cert;
   const mock = assembleMock(
     {
-      start: file === undefined ? start : { ...start, store: file.store },
+      start: withFile(start),
       starter,
       guard,
       keeper: file?.keeper,
@@ -167,8 +170,7 @@ export async function startServer(
   });
   const reload = async (): Promise<readonly Scenario[]> => {
     loaded = await loadFiles(options, loaded);
-    const next = await starter(loaded.scenarios);
-    await sandboxes.restart(next);
+    await sandboxes.restart(withFile(await starter(loaded.scenarios)));
     return loaded.scenarios;
   };
   const watching =

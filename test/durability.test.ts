@@ -36,6 +36,40 @@ describe('--db', () => {
     expect((await third.stop()).code).toBe(0);
   });
 
+  test('what the file held stays the start after a reload and under a scenario', async () => {
+    const [file, fixture] = [join(folder, 'start.json'), join(folder, 'fixture.json')];
+    const write = (path: string, name: string) =>
+      writeFileSync(
+        path,
+        JSON.stringify({
+          animals: [{ id: 1, name, categoryId: 1 }],
+          orders: [{ id: 1, petId: 1 }],
+        }),
+      );
+    write(file, 'File');
+    write(fixture, 'Fixture');
+    let onReload: (problem: Error | undefined) => void = () => {};
+    const reloaded = new Promise<Error | undefined>((resolve) => {
+      onReload = resolve;
+    });
+    const server = await startServer({ port: 0, db: file, fixture, watch: true, onReload });
+    onTestFinished(() => server.close());
+    const call = async (path: string, method = 'GET', body?: object) => {
+      const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
+      const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+      return (await fetch(new URL(path, server.url), init)).text();
+    };
+    write(fixture, 'Other');
+    expect(await reloaded).toBeUndefined();
+    await call('/__mock/reset', 'POST');
+    for (const mount of ['', '/~new']) {
+      expect(await call(`${mount}/v1/pets`)).toContain('"File"');
+      await call(`${mount}/__mock/scenario`, 'PUT', { scenarios: ['no-orders'] });
+      expect(await call(`${mount}/v1/pets`)).toContain('"File"');
+      expect(await call(`${mount}/v1/store/orders`)).toBe('[]');
+    }
+  });
+
   test('a change survives a restart, and a scenario does not undo it', async () => {
     const file = join(folder, 'restarted.json');
     const args = ['--port', '0', '--log', 'off', '--db', file, '--scenario', 'no-orders'];
