@@ -19,7 +19,7 @@ const TURN = 50;
  *   room    bytes after which the log wants a new snapshot
  *   turn    the server that was behind and appends next, if it is quick
  *   until   when its turn ends, in milliseconds since 1970
- *   closed  whether the log is about to be removed and takes no more entries
+ *   open    present until the log is about to be removed and takes no more entries
  *
  * A message of the stream is one append: its id is its position, and it has its token and its entries.
  */
@@ -30,7 +30,7 @@ const TURN = 50;
  * KEYS: head, entries, snapshot. ARGV: token, snapshot, seconds to live.
  */
 export const CREATE = `
-redis.call('HSET', KEYS[1], 'at', 0, 'by', ARGV[1], 'folded', 0, 'origin', ARGV[1], 'size', 0, 'room', ${ROOM})
+redis.call('HSET', KEYS[1], 'at', 0, 'by', ARGV[1], 'folded', 0, 'origin', ARGV[1], 'size', 0, 'room', ${ROOM}, 'open', 1)
 redis.call('SET', KEYS[3], ARGV[2], 'EX', ARGV[3])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
 return 'created'
@@ -49,10 +49,10 @@ return 'created'
  * that was missed, the snapshot before them (if the log has no longer all of them).
  */
 export const APPEND = `
-local head = redis.call('HMGET', KEYS[1], 'at', 'by', 'folded', 'origin', 'size', 'room', 'turn', 'until', 'closed')
+local head = redis.call('HMGET', KEYS[1], 'at', 'by', 'folded', 'origin', 'size', 'room', 'turn', 'until', 'open')
 if not head[1] then return {'gone'} end
 local at, by, after, token = tonumber(head[1]), head[2], tonumber(ARGV[1]), ARGV[3]
-if after < 0 and not head[9] then
+if after < 0 and head[9] then
   redis.call('PERSIST', KEYS[1])
   redis.call('PERSIST', KEYS[3])
 end
@@ -63,7 +63,7 @@ end
 if by == token then return {'kept', at, token, 0} end
 if at > after and message(after + 1) == token then return {'kept', after + 1, token, 0} end
 local appends = ARGV[5] ~= ''
-if appends and head[9] then return {'gone'} end
+if appends and not head[9] then return {'gone'} end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local others = appends and head[7] and head[7] ~= ARGV[4] and now < tonumber(head[8])
@@ -111,10 +111,13 @@ redis.call('HSET', KEYS[1], 'folded', at, 'origin', ARGV[2], 'size', 0, 'room', 
 return 'folded'
 `;
 
-/** Closes a log, which expires unless it is removed. KEYS: head, entries, snapshot. ARGV: seconds to live. */
+/**
+ * Closes a log, which expires unless it is removed. Takes no memory, for a Redis that is full.
+ *
+ * KEYS: head, entries, snapshot. ARGV: seconds to live.
+ */
 export const CLOSE = `
-if redis.call('EXISTS', KEYS[1]) == 0 then return 'gone' end
-redis.call('HSET', KEYS[1], 'closed', 1)
+redis.call('HDEL', KEYS[1], 'open')
 for _, key in ipairs(KEYS) do redis.call('EXPIRE', key, ARGV[1]) end
 return 'closed'
 `;
