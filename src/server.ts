@@ -132,13 +132,12 @@ export async function startServer(
   const controlToken = loopback ? undefined : (options.controlToken ?? drawToken());
   const guard = { loopback, token: controlToken, host };
   const { certificate, ca } = loaded;
-  const variables = options.proxyVariables;
-  const upstreams = new Upstreams({ ca, timeout: options.upstreamTimeout, variables });
+  const { proxyVariables: variables, upstreamTimeout: timeout } = options;
+  const upstreams = new Upstreams({ ca, timeout, variables });
   const upstream = await openUpstream(upstreams, options);
   const fleet = await joinFleet(start, starter, upstreams.open, upstream?.url, options);
   // Last, since only a server that listens releases the file.
   file = await openFile(start, options);
-  const shown = certificate?.cert;
   const mock = assembleMock(
     {
       start: withFile(start),
@@ -146,7 +145,7 @@ export async function startServer(
       guard,
       keeper: file?.keeper,
       fleet,
-      certificate: shown,
+      certificate: certificate?.cert,
       upstreams,
       upstream,
     },
@@ -173,8 +172,7 @@ export async function startServer(
     await sandboxes.restart(withFile(await starter(loaded.scenarios)));
     return loaded.scenarios;
   };
-  const watching =
-    options.watch === true ? await watch(options, loaded.scenarios, reload) : undefined;
+  const watching = options.watch ? await watch(options, loaded.scenarios, reload) : undefined;
   const close = async (): Promise<void> => {
     watching?.close();
     // First: the replies that `endAll` sends then carry `Connection: close`.
@@ -190,7 +188,7 @@ export async function startServer(
     url: urlOf(certificate === undefined ? 'http' : 'https', host, bound),
     port: bound.port,
     controlToken,
-    certificate: shown,
+    certificate: certificate?.cert,
     coverage: () => sandboxes.coverage(),
     findings: () => sandboxes.findings(),
     close,
@@ -257,9 +255,9 @@ function filesOf(options: ServerOptions, scenarios: readonly Scenario[]): string
 
 /** Opens the file of `db`, if there is one. A new file starts with the store of the start. */
 async function openFile({ store }: Start, { db, onNotice }: ServerOptions) {
-  if (db === undefined) return undefined;
-  const { openFile } = await import('./log/file/open-file.ts');
-  return openFile(db, store, { onNotice });
+  return db === undefined
+    ? undefined
+    : (await import('./log/file/open-file.ts')).openFile(db, store, { onNotice });
 }
 
 /** Joins the servers of `shared`, which must have started alike. */

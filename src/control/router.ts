@@ -75,7 +75,7 @@ function handlerOf(endpoint: Endpoint, parts: ControlParts): RequestHandler<Call
     }
     const body = await readBody(request, endpoint.body);
     const reply = body.ok
-      ? await perform(endpoint, request, parts, sandbox, body.value)
+      ? await callEndpoint(endpoint, request, parts, sandbox, body.value)
       : body.refusal;
     sendReply(response, reply, sandbox.state.clock);
   };
@@ -96,7 +96,7 @@ function sandboxFor(
 }
 
 /** Runs an endpoint on the current state of the sandbox. */
-async function perform(
+async function callEndpoint(
   { handle, open }: Endpoint,
   request: Called,
   parts: ControlParts,

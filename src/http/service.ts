@@ -132,7 +132,7 @@ function answerFailure(asked: ServiceRequest, error: unknown): void {
 
 /** Runs an operation, and answers once its changes are kept. */
 function run(asked: ServiceRequest, call: Call, preferred?: Preferred): void {
-  perform(asked, (state, now) => {
+  respond(asked, (state, now) => {
     try {
       return step(state, call, now, preferred);
     } catch (error) {
@@ -142,7 +142,7 @@ function run(asked: ServiceRequest, call: Call, preferred?: Preferred): void {
 }
 
 /** Performs a request in its sandbox, and sends the outcome once it is kept. */
-function perform(asked: ServiceRequest, answer: Answer): void {
+function respond(asked: ServiceRequest, answer: Answer): void {
   const outcome = asked.sandbox.perform(asked, answer);
   if (outcome instanceof Promise) void outcome.then((kept) => finish(asked, kept));
   else finish(asked, outcome);
@@ -154,7 +154,7 @@ function answer(asked: ServiceRequest, reply: Reply): void {
 }
 
 function settle(asked: ServiceRequest, outcome: Outcome): void {
-  perform(asked, (state) => ({ state, outcome }));
+  respond(asked, (state) => ({ state, outcome }));
 }
 
 function finish(asked: ServiceRequest, outcome: Outcome): void {

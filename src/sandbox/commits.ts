@@ -4,7 +4,7 @@ import { type Entry, type Keeper, type Missed, NotSavedError } from './keeper.ts
 import type { State } from './state.ts';
 
 /** What a piece of work made of a state. */
-interface Made {
+interface JobResult {
   readonly state: State;
   /** What to keep of it; undefined for nothing. */
   readonly entry: Entry | undefined;
@@ -13,7 +13,7 @@ interface Made {
 /** Work on a state. */
 export interface Job {
   /** Runs again, from another state, if other servers were faster. */
-  readonly run: (state: State) => Made;
+  readonly run: (state: State) => JobResult;
   /** Called when what the last run made is kept. */
   readonly kept: () => void;
   /** Called instead of `kept` with a NotSavedError, or with what `run` has thrown. */
@@ -73,7 +73,7 @@ export class Commits {
 
   /** Does a job that leaves nothing to keep, as most do. False if there is something to keep. */
   #runAlone(job: Job): boolean {
-    let made: Made;
+    let made: JobResult;
     try {
       made = job.run(this.#host.state);
     } catch (error) {

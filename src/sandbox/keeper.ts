@@ -4,14 +4,18 @@ import type { Evidence, EvidenceState } from '../evidence/sandbox-evidence.ts';
 import type { Change } from './change.ts';
 import type { State } from './state.ts';
 
-/** What one request did to a sandbox: the unit that a log keeps. */
-export interface Entry {
-  readonly change?: Change | undefined;
-  readonly exchange?: Exchange | undefined;
+/** What a request of the control API did to the evidence. */
+export interface Effects {
   /** The evidence that was cleared. */
   readonly clears?: 'journal' | 'all' | undefined;
   /** The totals of a sandbox that was deleted; the default one gathers them. */
   readonly past?: PastState | undefined;
+}
+
+/** What one request did to a sandbox: the unit that a log keeps. */
+export interface Entry extends Effects {
+  readonly change?: Change | undefined;
+  readonly exchange?: Exchange | undefined;
 }
 
 /** A sandbox at some position of its log. */

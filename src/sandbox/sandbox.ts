@@ -10,9 +10,9 @@ import type { Outcome } from '../scenario/outcome.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { type Instant, thisInstant } from '../service/clock.ts';
 import { errorReply, Grounds } from '../service/reply.ts';
-import { apply, diff } from './change.ts';
+import { apply, type Change, diff } from './change.ts';
 import { Commits } from './commits.ts';
-import { type Entry, type Keeper, type Missed, NotSavedError } from './keeper.ts';
+import { type Effects, type Entry, type Keeper, type Missed, NotSavedError } from './keeper.ts';
 import { initialState, type State, worldOf } from './state.ts';
 import type { Step } from './step.ts';
 import type { Upstream } from './upstream.ts';
@@ -31,7 +31,7 @@ export interface SandboxShare {
 }
 
 /** What an edit makes of a state. */
-export interface Edited<T> extends Omit<Entry, 'change' | 'exchange'> {
+export interface EditResult<T> extends Effects {
   readonly state: State;
   readonly result: T;
 }
@@ -78,7 +78,7 @@ export class Sandbox {
   }
 
   /** Whether changes of the store outlast the server. */
-  get isKept(): boolean {
+  get hasKeeper(): boolean {
     return this.#keeper !== undefined;
   }
 
@@ -141,19 +141,18 @@ export class Sandbox {
    * @returns the edit's result, once the change is kept
    * @throws NotSavedError if it cannot be kept; it is then not made
    */
-  change<T>(edit: (state: State, now: Instant) => Edited<T>): Promise<T> {
+  change<T>(edit: (state: State, now: Instant) => EditResult<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      let edited: Edited<T>;
+      let edited: EditResult<T>;
       let isChange = false;
       const run = (before: State) => {
         edited = edit(before, thisInstant());
         const { state, result: _, ...effects } = edited;
         isChange = state !== before || effects.clears !== undefined || effects.past !== undefined;
-        const change = diff(before, state);
         const isShared = this.#keeper?.isShared === true;
-        const kept = isShared ? change : change?.store && { store: change.store };
-        const isKept = isShared ? isChange : kept !== undefined;
-        return { state, entry: isKept ? { ...effects, change: kept } : undefined };
+        const change = changeToKeep(before, state, isShared);
+        const hasEntry = isShared ? isChange : change !== undefined;
+        return { state, entry: hasEntry ? { ...effects, change } : undefined };
       };
       const kept = (): void => {
         const { result, ...effects } = edited;
@@ -232,7 +231,7 @@ export class Sandbox {
     if (onFinding !== undefined) for (const finding of findings) guarded(() => onFinding(finding));
   }
 
-  #takeEffects({ clears, past }: Omit<Entry, 'change' | 'exchange'>): void {
+  #takeEffects({ clears, past }: Effects): void {
     if (past !== undefined) this.#evidence.addPast(new PastEvidence(past));
     if (clears !== undefined) this.#evidence.clear(clears);
   }
@@ -289,7 +288,12 @@ function entryOf(
   before: State,
   { step, exchange }: { readonly step: Step; readonly exchange: Exchange },
 ): Entry | undefined {
-  const change = diff(before, step.state);
-  if (keeper.isShared) return { change, exchange };
-  return change?.store && { change: { store: change.store } };
+  const change = changeToKeep(before, step.state, keeper.isShared);
+  return keeper.isShared ? { change, exchange } : change && { change };
+}
+
+/** What a keeper takes of the change between two states. */
+function changeToKeep(before: State, after: State, isShared: boolean): Change | undefined {
+  const change = diff(before, after);
+  return isShared ? change : change?.store && { store: change.store };
 }

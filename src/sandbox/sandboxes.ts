@@ -259,7 +259,7 @@ export class Sandboxes {
       const origin = this.startOf(sandbox.name);
       sandbox.origin = origin;
       // Changes in a `--db` file were acknowledged, so they stay.
-      const keep = new Set(sandbox.isKept ? (['store'] as const) : []);
+      const keep = new Set(sandbox.hasKeeper ? (['store'] as const) : []);
       await sandbox.change((state, { wall }) => ({
         state: restarted(state, origin, wall, keep),
         result: undefined,

@@ -1,7 +1,7 @@
 import type { OperationId } from '../contract/operations.ts';
 import { listInventory, updateInventory } from './inventory.ts';
+import type { Operation } from './operation.ts';
 import { cancelOrder, listOrders } from './orders.ts';
-import type { Operation } from './perform.ts';
 import { createPet, getPet, listPets } from './pets.ts';
 
 /** The function of each operation. A missing one does not compile. */

@@ -2,7 +2,7 @@ import type { Order, OrderStatus } from '../contract/records.ts';
 import { writtenList } from '../store/sorted-records.ts';
 import type { Store } from '../store/store.ts';
 import { withQuantity } from './inventory.ts';
-import { operation } from './perform.ts';
+import { operation } from './operation.ts';
 import {
   type Body,
   errorBody,

@@ -4,7 +4,7 @@ import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
 import { longAnimalBody } from './animal-body.ts';
 import { nextId } from './assigned-ids.ts';
 import type { InputReader } from './input.ts';
-import { operation } from './perform.ts';
+import { operation } from './operation.ts';
 import { type PetsPage, petsPageReply, readCursor } from './pets-page.ts';
 import { errorReply, type Grounds, type Reply, recordReply } from './reply.ts';
 import type { World } from './world.ts';

@@ -1,5 +1,5 @@
 import { INT64_MAX } from '../../contract/int64.ts';
-import type { Edited } from '../../sandbox/sandbox.ts';
+import type { EditResult } from '../../sandbox/sandbox.ts';
 import type { State } from '../../sandbox/state.ts';
 import { readAs, tellInto } from '../../shape/read-as.ts';
 import { changedRecord } from '../../shape/record-shapes.ts';
@@ -19,7 +19,7 @@ interface RecordChange {
 export function edited(
   state: State,
   { reply, store = state.store }: RecordChange,
-): Edited<ControlReply> {
+): EditResult<ControlReply> {
   return { state: store === state.store ? state : { ...state, store }, result: reply };
 }
 

@@ -1,4 +1,4 @@
-import type { Edited } from '../../sandbox/sandbox.ts';
+import type { EditResult } from '../../sandbox/sandbox.ts';
 import type { State } from '../../sandbox/state.ts';
 import { INSTANT, SHIFT } from '../../scenario/time-shapes.ts';
 import {
@@ -77,7 +77,7 @@ export const CLOCK_ENDPOINTS: readonly Listed[] = [
   }),
 ];
 
-function advanced(state: State, by: number, wall: number): Edited<ControlReply> {
+function advanced(state: State, by: number, wall: number): EditResult<ControlReply> {
   const clock = advancedClock(state.clock, by, wall);
   if (clock !== undefined) return { state: { ...state, clock }, result: clockReply(clock) };
   const expected = 'a duration that leads to a time from 1970 to 9999';

@@ -1,4 +1,4 @@
-import type { Edited } from '../../sandbox/sandbox.ts';
+import type { EditResult } from '../../sandbox/sandbox.ts';
 import type { State } from '../../sandbox/state.ts';
 import { object, required } from '../../shape/objects.ts';
 import { list } from '../../shape/shapes.ts';
@@ -66,7 +66,7 @@ export const SNAPSHOT_ENDPOINTS: readonly Listed[] = [
   },
 ];
 
-function taken(state: State, name: string): Edited<ControlReply> {
+function taken(state: State, name: string): EditResult<ControlReply> {
   const { snapshots, store } = state;
   const known = snapshots.has(name);
   if (!known && snapshots.size >= MOST_SNAPSHOTS) {

@@ -1,5 +1,5 @@
 import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
-import type { Edited, Sandbox } from '../../sandbox/sandbox.ts';
+import type { EditResult, Sandbox } from '../../sandbox/sandbox.ts';
 import { KEEPABLE, type ResetPart, restarted, type State } from '../../sandbox/state.ts';
 import { CHANGES } from '../../scenario/state-shape.ts';
 import { object, optional } from '../../shape/objects.ts';
@@ -78,7 +78,7 @@ function resetOf(
   before: State,
   keep: ReadonlySet<ResetPart>,
   wall: number,
-): Edited<ControlReply> {
+): EditResult<ControlReply> {
   const start = keep.has('scenario') ? before.settings.start : origin;
   const state = restarted(before, start, wall, keep);
   const clears = keep.has('journal') ? undefined : 'all';

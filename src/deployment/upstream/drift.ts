@@ -5,7 +5,7 @@ import type { ComparedReply } from '../../sandbox/upstream.ts';
 import { SERVICE } from '../../service/implementations.ts';
 import { BODY_LIMITS, type Call } from '../../service/input.ts';
 import { keyring } from '../../service/keyring.ts';
-import { challenge } from '../../service/perform.ts';
+import { challenge } from '../../service/operation.ts';
 import { deprecationHeaders } from '../../service/pets.ts';
 import { NO_RATES } from '../../service/rate-limit.ts';
 import type { ReceivedBody } from '../../service/received-body.ts';
