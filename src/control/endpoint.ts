@@ -129,7 +129,7 @@ type ReplyBody =
   | { readonly kind: 'json'; readonly value: object }
   | { readonly kind: 'text'; readonly mediaType: string; readonly text: string }
   /** JSON in pieces, to write a large store without copying its text. */
-  | { readonly kind: 'pieces'; readonly pieces: Iterable<string | Buffer> }
+  | { readonly kind: 'pieces'; readonly pieces: Iterable<string> }
   /** Takes over the response after its headers. */
   | {
       readonly kind: 'stream';

@@ -37,18 +37,18 @@ export function writeText(response: ServerResponse, text: Chunk, bytes: number):
  */
 export function writePieces(
   response: ServerResponse,
-  pieces: Iterable<Chunk>,
+  pieces: Iterable<string>,
   setHead: (whole: string | undefined) => void,
 ): void {
   const { first, rest } = opened(pieces);
-  setHead(rest === undefined ? first.toString() : undefined);
+  setHead(rest === undefined ? first : undefined);
   if (response.req.method === 'HEAD') response.end();
   else if (rest === undefined) response.end(first);
   else goOn({ response, rest }, response.write(first));
 }
 
 /** The first chunk of a text, and the others if there are any. */
-export function opened(pieces: Iterable<Chunk>): { first: Chunk; rest: Chunks | undefined } {
+export function opened(pieces: Iterable<string>): { first: string; rest: Chunks | undefined } {
   const chunks = chunksOf(pieces);
   const { value: first, done } = chunks.next();
   return { first, rest: done === true ? undefined : chunks };
@@ -59,8 +59,8 @@ export function* allOf(chunks: Chunks): Generator<Chunk> {
   yield yield* chunks;
 }
 
-/** Joins short pieces into chunks, and cuts bytes. Holds no chunk while the client does not read. */
-function* chunksOf(pieces: Iterable<Chunk>): Chunks {
+/** Joins pieces into chunks. Holds none of them while the client does not read. */
+function* chunksOf(pieces: Iterable<string>): Generator<string, string> {
   let gathered: string[] = [];
   const take = (): string => {
     const chunk = gathered.join('');
@@ -69,14 +69,11 @@ function* chunksOf(pieces: Iterable<Chunk>): Chunks {
   };
   let length = 0;
   for (const piece of pieces) {
-    if (typeof piece === 'string') {
-      gathered.push(piece);
-      length += piece.length;
-      if (length < CHUNK) continue;
-    }
+    gathered.push(piece);
+    length += piece.length;
+    if (length < CHUNK) continue;
     length = 0;
-    if (gathered.length > 0) yield take();
-    if (typeof piece !== 'string') yield* allOf(slicesOf(piece));
+    yield take();
   }
   return take();
 }

@@ -167,8 +167,7 @@ async function listRecords<R extends AnyRecord>(
   const records = kind.of(sandbox.state.store);
   if (query.size === 0) {
     const headers = { 'X-Total-Count': String(records.size) };
-    const { text } = records.list(recordText);
-    return { status: 200, headers, body: { kind: 'pieces', pieces: [text] } };
+    return arrayReply(records.ascending(), headers);
   }
   const answer = await queryRecords(kind.fields, records, query);
   if (!answer.ok) return refuseInput(answer.problems);
