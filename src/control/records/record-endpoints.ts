@@ -2,7 +2,7 @@ import { STORED_RECORDS } from '../../contract/records.ts';
 import { changesShape, membersShape, RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import { list, named, type Shape } from '../../shape/shapes.ts';
 import { withoutAnimals } from '../../store/merge.ts';
-import { arrayText, recordText } from '../../store/record-text.ts';
+import { arrayText } from '../../store/record-text.ts';
 import { ID_NAME } from '../../store/store.ts';
 import { listed } from '../../words.ts';
 import { ERROR } from '../control-shapes.ts';
