@@ -144,6 +144,20 @@ export const UPSTREAM = named(
 /** Which deployment answers in a sandbox. */
 export type UpstreamState = ValueOf<typeof UPSTREAM>;
 
+export const STATUS = named(
+  'Status',
+  object({
+    sandbox: required(ANY_TEXT, 'The name of the sandbox.'),
+    scenarios: required(TEXTS, 'The active scenarios. A later one wins over an earlier one.'),
+    assumptions: required(TEXTS, 'The assumptions that are not at their default, as `id=option`.'),
+    clock: required(CLOCK, 'The clock.'),
+    upstream: optional(ANY_TEXT, 'The base URL of the deployment that answers, if one does.'),
+    latestExchange: required(COUNT, 'The number of the latest exchange; 0 before the first.'),
+  }),
+);
+/** What in a sandbox differs from a fresh mock. */
+export type SandboxStatus = ValueOf<typeof STATUS>;
+
 const HEADERS = convert(
   mapOf(ANY_TEXT, { expected: 'headers by name', name: /^/, expectedName: 'a name' }),
   (headers): Readonly<Record<string, string>> => Object.fromEntries(headers),

@@ -15,6 +15,7 @@ import { SCENARIO_ENDPOINTS } from './state/scenario-endpoints.ts';
 import { SCENARIO_TEXT_ENDPOINTS } from './state/scenario-text-endpoints.ts';
 import { SNAPSHOT_ENDPOINTS } from './state/snapshot-endpoints.ts';
 import { STATE_ENDPOINTS } from './state/state-endpoints.ts';
+import { STATUS_ENDPOINTS } from './state/status-endpoint.ts';
 import { UPSTREAM_ENDPOINTS } from './state/upstream-endpoints.ts';
 
 const HEALTH = object({
@@ -97,7 +98,7 @@ const MOCK_ENDPOINTS: readonly Listed[] = [
 
 /** The whole control API. */
 export const ENDPOINTS: readonly Endpoint[] = [
-  ...tagged('Mock', MOCK_ENDPOINTS),
+  ...tagged('Mock', [...MOCK_ENDPOINTS, ...STATUS_ENDPOINTS]),
   ...tagged('State', STATE_ENDPOINTS),
   ...tagged('Records', RECORD_ENDPOINTS),
   ...tagged('Snapshots', SNAPSHOT_ENDPOINTS),

@@ -128,7 +128,11 @@ function test<Name extends keyof ExchangeFilter>(
 const TESTS: { readonly [Name in keyof ExchangeFilter]-?: Test } = {
   operation: test('operation', ({ operation }, wanted) => operation === wanted),
   status: test('status', ({ status }, wanted) => status === wanted),
+  statusClass: test('statusClass', ({ status }, wanted) =>
+    `${status}`.startsWith(wanted.charAt(0))),
   basis: test('basis', ({ basis }, wanted) => basis.kind === wanted),
+  findings: test('findings', ({ findings }, wanted) => findings.length > 0 === wanted),
+  unmatched: test('unmatched', ({ operation }, wanted) => (operation === undefined) === wanted),
   method: test('method', ({ method }, wanted) => method === wanted),
   key: test('key', hasKey),
   from: test('from', ({ at }, wanted) => at >= wanted),

@@ -6,6 +6,7 @@ import { object, optional, required } from '../shape/objects.ts';
 import {
   ANY_TEXT,
   choice,
+  FLAG,
   integer,
   list,
   type Shape,
@@ -119,11 +120,19 @@ export const EXPECTED_REPLY = object({
 });
 export type ExpectedReply = ValueOf<typeof EXPECTED_REPLY>;
 
+const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
+
 /** The members of a filter. */
 export const FILTER_MEMBERS = {
   operation: optional(OPERATION, 'Exchanges of this operation.'),
   status: optional(integer(100, 999, 'an HTTP status'), 'Exchanges with this status.'),
+  statusClass: optional(choice(STATUS_CLASSES), 'Exchanges with a status of this class.'),
   basis: optional(BASIS_KIND, 'Exchanges whose reply has this basis.'),
+  findings: optional(FLAG, 'Exchanges with findings; `false` for those without.'),
+  unmatched: optional(
+    FLAG,
+    'Exchanges that reached no operation; `false` for those that reached one.',
+  ),
   method: optional(ANY_TEXT, 'Exchanges with this HTTP method.'),
   key: optional(ANY_TEXT, 'Exchanges with this API key (the whole key).'),
   from: optional(INSTANT, 'Exchanges at or after this instant.'),

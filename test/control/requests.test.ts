@@ -106,6 +106,11 @@ describeBothWays('the journal in the control API', (open) => {
     ['operation=getPet', 2],
     ['status=404', 1],
     ['status=404&operation=listPets', 0],
+    ['statusClass=4xx', 2],
+    ['statusClass=5xx', 0],
+    ['findings=true', 2],
+    ['unmatched=true', 0],
+    ['unmatched=false', 4],
     ['basis=documented', 3],
     ['method=DELETE', 1],
     ['key=demo-key', 3],
@@ -130,10 +135,12 @@ describeBothWays('the journal in the control API', (open) => {
     expect(Object(json).exchanges.map(({ number }: { number: number }) => number)).toHaveLength(
       count,
     );
-    const filter: Record<string, string | number> = Object.fromEntries(new URLSearchParams(query));
-    for (const name of ['status', 'after', 'before']) {
-      if (filter[name] !== undefined) filter[name] = Number(filter[name]);
-    }
+    const filter = Object.fromEntries(
+      [...new URLSearchParams(query)].map(([name, text]) => [
+        name,
+        /^(?:\d+|true|false)$/.test(text) ? JSON.parse(text) : text,
+      ]),
+    );
     const counted = await send('POST', '/__mock/requests/count', { body: filter });
     expect(counted.json).toEqual({ count, complete: true });
   });

@@ -22,6 +22,30 @@ describeBothWays('the state in the control API', (open) => {
     expect((await send('GET', '/__mock/state')).text).toBe(text);
   });
 
+  test('the status names what differs from a fresh mock', async () => {
+    const { send } = await open();
+    expect((await send('GET', '/__mock/status')).json).toMatchObject({
+      sandbox: 'default',
+      scenarios: [],
+      assumptions: [],
+      clock: { real: true, frozen: false },
+      latestExchange: 0,
+    });
+    await send('PUT', '/__mock/scenario', { body: { scenarios: ['flaky', 'slow'] } });
+    await send('PATCH', '/__mock/assumptions', { body: { 'unknown-pet': '400' } });
+    await send('PUT', '/__mock/clock', { body: { now: '2031-01-01T00:00:00Z', frozen: true } });
+    await send('PUT', '/__mock/upstream', { body: { url: 'http://127.0.0.1:9/v1' } });
+    await send('GET', '/v1/nowhere');
+    expect((await send('GET', '/__mock/status')).json).toEqual({
+      sandbox: 'default',
+      scenarios: ['flaky', 'slow'],
+      assumptions: ['unknown-pet=400'],
+      clock: { now: '2031-01-01T00:00:00.000Z', real: false, frozen: true },
+      upstream: 'http://127.0.0.1:9/v1',
+      latestExchange: 1,
+    });
+  });
+
   test('a large store is streamed completely', async () => {
     const { send } = await open();
     const animals = Array.from({ length: 5000 }, (_, id) => ({

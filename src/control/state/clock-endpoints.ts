@@ -86,7 +86,10 @@ function advanced(state: State, by: number, wall: number): EditResult<ControlRep
 }
 
 function clockReply(clock: ClockState): ControlReply {
+  return json(clockView(clock));
+}
+
+export function clockView(clock: ClockState): ClockView {
   const now = new Date(timeOf(clock)).toISOString();
-  const view: ClockView = { now, frozen: clock.frozenAt !== undefined, real: isReal(clock) };
-  return json(view);
+  return { now, frozen: clock.frozenAt !== undefined, real: isReal(clock) };
 }
