@@ -66,7 +66,7 @@ const startFinder = {
       atStart.add(id);
       this.getModuleInfo(id)?.importedIds.forEach(add);
     };
-    add(join(root, 'src/cli/main.ts'));
+    add(join(root, 'src/cli/dispatch.ts'));
   },
 };
 
@@ -100,7 +100,7 @@ async function bundle(input, output, ...plugins) {
 rmSync(dist, { recursive: true, force: true });
 const chunks = [
   await bundle(
-    { main: 'src/cli/bin.ts' },
+    { main: 'src/cli/main.ts' },
     {
       dir: join(dist, 'cli'),
       chunkFileNames: 'chunks/[name].js',

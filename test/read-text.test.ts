@@ -15,7 +15,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fromConfigFile } from '../src/cli/input/config-file.ts';
+import { fromConfigFile } from '../src/cli/config-file.ts';
 import { openFile } from '../src/log/file/open-file.ts';
 import { packageRoot } from '../src/package.ts';
 import { readText, readTextSync } from '../src/read-text.ts';

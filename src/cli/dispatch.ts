@@ -1,17 +1,23 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { writeJson } from '../contract/json.ts';
 import { codeOf } from '../error-code.ts';
 import { packageVersion } from '../package.ts';
+import { describe } from '../words.ts';
+import {
+  type Command,
+  Failure,
+  isOfOutput,
+  refusal,
+  type Settings,
+  UsageError,
+} from './command.ts';
+import { asksForText, type Invocation, readCommandLine } from './command-line.ts';
 import type { CommandName } from './command-table.ts';
-import type { Command } from './commands/command.ts';
 import { serve } from './commands/serve.ts';
-import { Failure, isOfOutput, UsageError } from './failures.ts';
-import { flagsOf } from './flags.ts';
-import { type Invocation, readCommandLine } from './input/command-line.ts';
-import { ctlFromEnvironment, fromEnvironment } from './input/environment.ts';
-import { readSettings, type Settings } from './input/given.ts';
-import { escapedLines } from './output/escaped.ts';
-import { requireWritable } from './output/output-files.ts';
-import type { Terminal } from './output/terminal.ts';
+import { flagShape, flagsOf } from './flags.ts';
+import { ctlFromEnvironment, fromEnvironment, readSettings } from './settings.ts';
+import { escapedLines, type Terminal } from './terminal.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -42,11 +48,16 @@ export async function run(
   variables: Variables,
   terminal: Terminal,
 ): Promise<number> {
-  const asked = await readCommandLine(words, terminal.style.width);
-  if (typeof asked === 'string') return print(asked, terminal);
-  const { command, flags, positionals } = asked;
+  if (asksForText(words)) {
+    // yargs takes 60 ms to load, as much as Node itself; its parser alone takes a few.
+    const { explanation } = await import('./help.ts');
+    const text = await explanation(words, terminal.style.width);
+    if (text !== '') return print(text, terminal);
+  }
+  const invocation = readCommandLine(words);
+  const { command, flags, positionals } = invocation;
   if (flags.get('version')?.value === true) return print(`${packageVersion()}\n`, terminal);
-  const settings = await settingsOf(asked, variables);
+  const settings = await settingsOf(invocation, variables);
   requireWritable(command, settings);
   const loaded = await LOAD[command]();
   const { text = '', json, exitCode } = await loaded({ ...settings, positionals, terminal });
@@ -68,7 +79,7 @@ export async function settingsOf(
     ? layers.map((layer) => layer.get('config')).find((it) => it !== undefined)
     : undefined;
   if (typeof config?.value !== 'string') return readSettings(command, layers);
-  const { fromConfigFile } = await import('./input/config-file.ts');
+  const { fromConfigFile } = await import('./config-file.ts');
   const { layer, checked } = await fromConfigFile(config.value, config.origin);
   return { ...readSettings(command, [...layers, layer]), checked };
 }
@@ -89,4 +100,38 @@ function messageOf(error: unknown): string {
   if (isOfOutput(error)) return `standard output cannot be written (${codeOf(error)})`;
   const expected = error instanceof UsageError || error instanceof Failure;
   return expected ? error.message : (error.stack ?? error.message);
+}
+
+/**
+ * Checks every file that a command will write, before it does anything: after a long run, it would be
+ * too late.
+ *
+ * @throws UsageError for a file that cannot be written
+ */
+function requireWritable(command: CommandName, { flags, originOf }: Settings): void {
+  for (const name of flagsOf(command).filter((it) => flagShape(it).writes)) {
+    for (const file of [flags[name]].flat()) {
+      if (typeof file !== 'string') continue;
+      const obstacle = obstacleTo(resolve(file));
+      if (obstacle === undefined) continue;
+      const found = `${describe(file)}: ${obstacle}`;
+      throw refusal(originOf(name), 'a file that can be written', found);
+    }
+  }
+}
+
+/** Why a file cannot be written, checked without creating it or its folders. */
+function obstacleTo(file: string): string | undefined {
+  const state = existsSync(file) ? statSync(file) : undefined;
+  if (state?.isDirectory()) return 'it is a folder';
+  // A device is written to; a file is replaced, in its folder.
+  let place = state === undefined || state.isFile() ? dirname(file) : file;
+  while (!existsSync(place)) place = dirname(place);
+  if (place !== file && !statSync(place).isDirectory()) return `${place} is not a folder`;
+  try {
+    accessSync(place, constants.W_OK);
+    return undefined;
+  } catch {
+    return `${place} is not writable`;
+  }
 }

@@ -1,8 +1,8 @@
 import { object } from '../shape/objects.ts';
 import type { ValueOf } from '../shape/shapes.ts';
 import type { CommandName } from './command-table.ts';
-import type { FlagShape } from './flags/flag-shape.ts';
-import { FLAG_GROUPS } from './flags/flag-table.ts';
+import type { FlagShape } from './flag-shapes.ts';
+import { FLAG_GROUPS } from './server-flags.ts';
 
 /**
  * Every flag, by the name of the option that it sets. The command line, the environment, config files,

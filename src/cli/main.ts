@@ -1,8 +1,24 @@
-import './working-directory.ts';
-
+#!/usr/bin/env node
+import nodeModule from 'node:module';
 import { codeOf } from '../error-code.ts';
-import { run, whatWentWrong } from './dispatch.ts';
-import { terminalOf } from './output/terminal.ts';
+
+// Node 22 and later then keep the compiled program between starts.
+if ('enableCompileCache' in nodeModule && typeof nodeModule.enableCompileCache === 'function') {
+  nodeModule.enableCompileCache();
+}
+try {
+  process.cwd();
+} catch {
+  process.stderr.write(
+    'petstore-mock: the working directory no longer exists: change to another one\n',
+  );
+  process.exit(1);
+}
+// Loaded only now: libraries read the working directory when they are loaded.
+const [{ run, whatWentWrong }, { terminalOf }] = await Promise.all([
+  import('./dispatch.ts'),
+  import('./terminal.ts'),
+]);
 
 /** Prints what went wrong and returns the exit code for it. */
 function explain(error: unknown): number {
@@ -19,13 +35,9 @@ process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 
 const terminal = terminalOf(process.stdout, process.stderr, process.env);
-// No `await` at the top: the files that a command imports later import this one in turn.
-void run(process.argv.slice(2), process.env, terminal)
-  .catch(explain)
-  .then((exitCode) => {
-    // Open handles, such as a connection that a second signal gave up on, must not delay the exit.
-    process.stdout.write('', () => {
-      const { errored } = process.stdout;
-      process.exit(exitCode === 0 && errored !== null ? explain(errored) : exitCode);
-    });
-  });
+const exitCode = await run(process.argv.slice(2), process.env, terminal).catch(explain);
+// Open handles, such as a connection that a second signal gave up on, must not delay the exit.
+process.stdout.write('', () => {
+  const { errored } = process.stdout;
+  process.exit(exitCode === 0 && errored !== null ? explain(errored) : exitCode);
+});

@@ -1,15 +1,19 @@
 import { existsSync, realpathSync } from 'node:fs';
+import { DEFAULTS } from '../defaults.ts';
 import { codeOf } from '../error-code.ts';
 import { CertificateError } from '../http/tls/certificate.ts';
 import { ContentError } from '../read-text.ts';
 import { KeeperError } from '../sandbox/keeper.ts';
 import { ScenarioError } from '../scenario/scenario-error.ts';
-import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server.ts';
-
+import {
+  type LoadedFiles,
+  loadFiles,
+  type RunningServer,
+  type ServerOptions,
+  startServer,
+} from '../server.ts';
 import { describe } from '../words.ts';
-import { Failure, UsageError } from './failures.ts';
-import { refusal, type Settings } from './input/given.ts';
-import type { ServeSettings } from './input/settings.ts';
+import { Failure, refusal, type Settings, UsageError } from './command.ts';
 
 /**
  * Starts a server.
@@ -87,4 +91,44 @@ function whyNot({ host, port }: ServeSettings, error: unknown): string {
     default:
       throw error;
   }
+}
+
+/** The options of a server, with the address that messages name. */
+export interface ServeSettings extends ServerOptions {
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * The options of a server. A flag with the name of an option is that option.
+ *
+ * @throws UsageError for flags that exclude each other
+ */
+export function serveSettings({ flags, originOf, checked }: Settings): ServeSettings {
+  const generated = (['animals', 'orders'] as const).find((name) => flags[name] !== undefined);
+  if (flags.fixture !== undefined && generated !== undefined) {
+    const [count, fixture] = [originOf(generated), originOf('fixture')];
+    throw new UsageError(
+      `${count} generates a store and ${fixture} names one: drop ${count} to start from the fixture, or ${fixture} to generate`,
+    );
+  }
+  const alone = (['db', 'watch'] as const).find((name) => flags[name] !== undefined);
+  if (flags.shared !== undefined && alone !== undefined) {
+    const [shared, other] = [originOf('shared'), originOf(alone)];
+    throw new UsageError(
+      `${other} is for a single server and ${shared} for several: drop one of them`,
+    );
+  }
+  return {
+    ...flags,
+    checked,
+    host: flags.host ?? DEFAULTS.host,
+    port: flags.port ?? DEFAULTS.port,
+    keys: {
+      valid: flags.key,
+      readOnly: flags.readOnlyKey,
+      invalid: flags.invalidKey,
+      any: flags.anyKey,
+    },
+  };
 }

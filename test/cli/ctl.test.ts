@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { ACTION_NAMES } from '../../src/cli/ctl/actions.ts';
+import { ACTION_NAMES } from '../../src/cli/commands/ctl-actions.ts';
 import {
   createApp,
   type MockSandbox,

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { escaped, escapedLines, notice } from '../../src/cli/output/escaped.ts';
-import { foundIn, judge, renderEvidence } from '../../src/cli/output/evidence.ts';
-import { renderReport } from '../../src/cli/output/render-report.ts';
-import { AssumptionTracker } from '../../src/cli/sweep/assumption-tracker.ts';
-import { sweepReport } from '../../src/cli/sweep/sweep-report.ts';
-import { Tail } from '../../src/cli/sweep/tail.ts';
+import { sweepReport, Tail } from '../../src/cli/commands/sweep-report.ts';
+import { AssumptionTracker, foundIn, judge, renderEvidence } from '../../src/cli/evidence.ts';
+import { escaped, escapedLines, notice, renderReport } from '../../src/cli/terminal.ts';
 import { startServer } from '../../src/index.ts';
 import { asker } from '../helpers/ask.ts';
 import { runCommand } from '../helpers/command.ts';

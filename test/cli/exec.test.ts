@@ -3,17 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCommand as runChild } from '../../src/cli/child/child.ts';
-import { exitCodeOf, tellEnding } from '../../src/cli/child/ending.ts';
+import { exitCodeOf, runCommand as runChild, tellEnding } from '../../src/cli/child.ts';
+import { readCommandLine } from '../../src/cli/command-line.ts';
 import { exec as execCommand } from '../../src/cli/commands/exec.ts';
-import { readSettings } from '../../src/cli/input/given.ts';
-import { judge } from '../../src/cli/output/evidence.ts';
-import { terminalOf } from '../../src/cli/output/terminal.ts';
+import { judge } from '../../src/cli/evidence.ts';
+import { readSettings } from '../../src/cli/settings.ts';
+import { terminalOf } from '../../src/cli/terminal.ts';
 import { packageRoot } from '../../src/package.ts';
 import { startServer } from '../../src/server.ts';
 import { type Environment, type Finished, runCommand, spawnCommand } from '../helpers/command.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
-import { invocationOf } from '../helpers/invocation.ts';
 
 let folder = '';
 
@@ -279,7 +278,7 @@ describe.concurrent('the report', () => {
     ['62.5%', 62.5],
     ['documented', 100],
   ])('is required by --require-coverage %s', async (text, coverage) => {
-    const { flags } = await invocationOf(['exec', '--require-coverage', text]);
+    const { flags } = readCommandLine(['exec', '--require-coverage', text]);
     expect(readSettings('exec', [flags]).flags.requireCoverage).toBe(coverage);
   });
 
@@ -315,7 +314,7 @@ describe.concurrent('the report', () => {
 
 /** Runs `exec` in this process, for command lines that it refuses. */
 async function inProcess(words: readonly string[]): Promise<void> {
-  const { flags, positionals } = await invocationOf(words);
+  const { flags, positionals } = readCommandLine(words);
   const terminal = terminalOf(new PassThrough(), new PassThrough(), {});
   await execCommand({ ...readSettings('exec', [flags]), positionals, terminal });
 }

@@ -3,13 +3,14 @@ import { Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import {
   type Logged,
+  logFormatFor,
+  openLog,
   renderControlCall,
   renderDropped,
   renderFinding,
   renderJson,
   renderPretty,
-} from '../../src/cli/output/log.ts';
-import { logFormatFor, openLog } from '../../src/cli/output/log-output.ts';
+} from '../../src/cli/log.ts';
 import { type ObservedExchange, observedExchange } from '../../src/evidence/observed-exchange.ts';
 import type { Finding } from '../../src/evidence/report-shapes.ts';
 import { runCommand, startCommand } from '../helpers/command.ts';

@@ -2,13 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Settings, UsageError } from '../../src/cli/command.ts';
+import { readCommandLine } from '../../src/cli/command-line.ts';
 import { settingsOf as givenBy } from '../../src/cli/dispatch.ts';
-import { UsageError } from '../../src/cli/failures.ts';
 import { FLAG_NAMES, flagShape, flagsFrom } from '../../src/cli/flags.ts';
-import { variableOf } from '../../src/cli/input/environment.ts';
-import type { Settings } from '../../src/cli/input/given.ts';
-import { serveSettings } from '../../src/cli/input/settings.ts';
-import { invocationOf } from '../helpers/invocation.ts';
+import { variableOf } from '../../src/cli/settings.ts';
+import { serveSettings } from '../../src/cli/start-server.ts';
 
 let folder = '';
 let file = '';
@@ -32,7 +31,7 @@ async function givenIn({ args = [], env = {}, config }: Places): Promise<Setting
     writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config));
   }
   const words = config === undefined ? args : [...args, '--config', file];
-  return givenBy(await invocationOf(words), env);
+  return givenBy(readCommandLine(words), env);
 }
 
 async function settingsOf(places: Places) {

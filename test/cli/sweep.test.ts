@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readCommandLine } from '../../src/cli/command-line.ts';
 import { planSweep, sweep as sweepCommand } from '../../src/cli/commands/sweep.ts';
-import { readSettings } from '../../src/cli/input/given.ts';
-import { renderReport } from '../../src/cli/output/render-report.ts';
-import { terminalOf } from '../../src/cli/output/terminal.ts';
-import { AssumptionTracker } from '../../src/cli/sweep/assumption-tracker.ts';
 import {
   newlyFound,
   type SweepResult,
   sweepReport,
+  Tail,
   type VariantRun,
-} from '../../src/cli/sweep/sweep-report.ts';
-import { Tail } from '../../src/cli/sweep/tail.ts';
+} from '../../src/cli/commands/sweep-report.ts';
+import { AssumptionTracker } from '../../src/cli/evidence.ts';
+import { readSettings } from '../../src/cli/settings.ts';
+import { renderReport, terminalOf } from '../../src/cli/terminal.ts';
 import {
   ASSUMPTION_IDS,
   type AssumptionId,
@@ -26,7 +26,6 @@ import { renderJunit } from '../../src/report/junit.ts';
 import { renderPage } from '../../src/report/page.ts';
 import { startServer } from '../../src/server.ts';
 import { type Finished, runCommand, spawnCommand } from '../helpers/command.ts';
-import { invocationOf } from '../helpers/invocation.ts';
 import { failuresOf, readSwept, sweepClient } from '../helpers/swept.ts';
 
 let folder = '';
@@ -259,7 +258,7 @@ describe.concurrent('the sweep stops', () => {
   ])('with %j', async (asked, message) => {
     const ran = join(folder, 'ran');
     const run = async () => {
-      const { flags, positionals } = await invocationOf(['sweep', ...asked, '--', 'touch', ran]);
+      const { flags, positionals } = readCommandLine(['sweep', ...asked, '--', 'touch', ran]);
       const terminal = terminalOf(new PassThrough(), new PassThrough(), {});
       await sweepCommand({ ...readSettings('sweep', [flags]), positionals, terminal });
     };

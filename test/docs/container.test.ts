@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { flagsFrom } from '../../src/cli/flags.ts';
-import { variableOf } from '../../src/cli/input/environment.ts';
+import { variableOf } from '../../src/cli/settings.ts';
 import { packageRoot } from '../../src/package.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { runCommand } from '../helpers/command.ts';

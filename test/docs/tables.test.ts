@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { exitCodeOf } from '../../src/cli/child/ending.ts';
-import { commandEnvironment } from '../../src/cli/child/runner.ts';
+import { commandEnvironment, exitCodeOf } from '../../src/cli/child.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from '../../src/cli/command-table.ts';
 import {
   FLAG_NAMES,
@@ -10,8 +9,8 @@ import {
   flagsOf,
   spellingOf,
 } from '../../src/cli/flags.ts';
-import { variableOf } from '../../src/cli/input/environment.ts';
-import { renderJson } from '../../src/cli/output/log.ts';
+import { renderJson } from '../../src/cli/log.ts';
+import { variableOf } from '../../src/cli/settings.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS, topicOf } from '../../src/contract/assumption-table.ts';
 import { ASSUMED_REPLIES, DOCUMENTED_REPLIES, type KnownReply } from '../../src/contract/cases.ts';
 import { ERROR_CODES } from '../../src/contract/error-codes.ts';

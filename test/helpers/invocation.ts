@@ -1,15 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { run, whatWentWrong } from '../../src/cli/dispatch.ts';
-import { type Invocation, readCommandLine } from '../../src/cli/input/command-line.ts';
-import { terminalOf } from '../../src/cli/output/terminal.ts';
+import { terminalOf } from '../../src/cli/terminal.ts';
 import type { Environment, Finished } from './command.ts';
-
-/** What a command line asks for; throws if it asks for the help or for completions. */
-export async function invocationOf(words: readonly string[]): Promise<Invocation> {
-  const asked = await readCommandLine(words, 100);
-  if (typeof asked === 'string') throw new Error(`Only a text: ${asked}`);
-  return asked;
-}
 
 /** Runs `petstore-mock` in this process, up to where its process would end: much faster. */
 export async function runInProcess(

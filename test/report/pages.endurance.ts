@@ -4,7 +4,7 @@ import {
   type SweepResult,
   sweepReport,
   type VariantRun,
-} from '../../src/cli/sweep/sweep-report.ts';
+} from '../../src/cli/commands/sweep-report.ts';
 import { coverageReport } from '../../src/report/coverage-report.ts';
 import { renderPage } from '../../src/report/page.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CONFIG } from '../../src/cli/input/config-file.ts';
+import { CONFIG } from '../../src/cli/config-file.ts';
 import { parseJson } from '../../src/contract/json.ts';
 import { isObject } from '../../src/contract/records.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';

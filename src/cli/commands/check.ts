@@ -1,26 +1,29 @@
+import { ASSUMPTION_IDS, assumptionShape, topicOf } from '../../contract/assumption-table.ts';
 import { readJson } from '../../contract/json.ts';
-import { type CheckOptions, planCheck } from '../../deployment/check-plan.ts';
-import { checkReport, isBroken } from '../../deployment/check-report.ts';
+import { OPERATION_IDS } from '../../contract/operations.ts';
+import type { AssumptionVerdict } from '../../deployment/assumption-verdicts.ts';
+import { type CheckOptions, type PlannedRequest, planCheck } from '../../deployment/check-plan.ts';
+import { type CheckReport, checkReport, isBroken } from '../../deployment/check-report.ts';
 import { SAFE } from '../../deployment/deployment-client.ts';
 import { DEPLOYMENT_DEFAULTS } from '../../deployment/deployment-defaults.ts';
+import type { Difference } from '../../deployment/reply-differences.ts';
+import type { ReplyVerdict } from '../../deployment/reply-verdicts.ts';
 import { runCheck } from '../../deployment/run-check.ts';
 import {
+  type CheckChange,
   changesSince,
   type EarlierCheck,
   earlierCheck,
   savedConfig,
 } from '../../deployment/saved-check.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
-import { counted } from '../../words.ts';
-import { askConsent, connect, keyOf, workWith } from '../deployment/connection.ts';
-import { UsageError } from '../failures.ts';
+import type { Report, Row, Section, Tone } from '../../report/report.ts';
+import { counted, cut } from '../../words.ts';
+import { type Command, EXIT_GATE_FAILED, refusal, UsageError } from '../command.ts';
+import { askConsent, connect, keyOf, workWith } from '../connection.ts';
 import type { Flags } from '../flags.ts';
-import { refusal } from '../input/given.ts';
-import { notice } from '../output/escaped.ts';
-import { changeText, renderPlan, reportOfCheck } from '../output/render-check.ts';
-import { renderReport } from '../output/render-report.ts';
-import { jsonText, writeReport, writeReports } from '../output/write-report.ts';
-import { type Command, EXIT_GATE_FAILED } from './command.ts';
+import { notice, renderReport, renderTable, type Style } from '../terminal.ts';
+import { jsonText, writeReport, writeReports } from '../write-files.ts';
 
 /** Checks a deployment: what the document leaves open, and what it prescribes. */
 export const check: Command = async ({ positionals: [url], terminal, ...settings }) => {
@@ -74,4 +77,186 @@ async function earlierIn(file: string): Promise<EarlierCheck> {
   const earlier = earlierCheck(parsed.value);
   if (earlier !== undefined) return earlier;
   throw refusal('--against', `a file from check --save or --json at ${file}`, 'other JSON');
+}
+
+const ID_COLUMN = Math.max(...ASSUMPTION_IDS.map((id) => id.length));
+const VERDICT_COLUMN = 19;
+const REPLY_COLUMN = Math.max(...OPERATION_IDS.map((id) => id.length)) + ' 200'.length;
+
+/** Characters of a reason in a table. */
+const LONGEST_REASON = 240;
+
+/** A check as a command prints it. */
+export interface CheckOutput {
+  /** The base URL of the deployment. */
+  readonly url: string;
+  readonly report: CheckReport;
+  /** Undefined without `--against`. */
+  readonly changes: readonly CheckChange[] | undefined;
+}
+
+/** A check as a report. What is open or was not tried is skipped; what is broken or changed fails. */
+export function reportOfCheck({ url, report, changes }: CheckOutput): Report {
+  const { assumptions, replies } = report;
+  const topics = [...new Set(assumptions.map(({ id }) => topicOf(id)))];
+  const summary = summaryOf(report);
+  return {
+    title: 'What a deployment answers',
+    document: report,
+    intro: [`\`${url}\``, ...summary.map((line) => `${line}.`)],
+    tiles: [
+      {
+        name: 'assumptions settled',
+        shown: count(assumptions, 'settled'),
+        total: assumptions.length,
+      },
+      {
+        name: 'replies as documented',
+        shown: count(replies, 'as-documented'),
+        total: replies.length - count(replies, 'not-tried'),
+      },
+    ],
+    sections: [
+      ...topics.map(
+        (topic): Section => ({
+          title: topic,
+          layout: 'table',
+          columns: ['Assumption', 'Verdict', 'Why'],
+          widths: [ID_COLUMN, VERDICT_COLUMN],
+          rows: assumptions.filter(({ id }) => topicOf(id) === topic).map(assumptionRow),
+          none: '',
+          suite: 'assumptions',
+        }),
+      ),
+      {
+        title: 'Documented replies',
+        layout: 'table',
+        columns: ['Reply', 'Verdict', 'Differences'],
+        widths: [REPLY_COLUMN, VERDICT_COLUMN],
+        rows: replies.map(replyRow),
+        none: '',
+        suite: 'documented replies',
+      },
+      ...(changes === undefined ? [] : [changesSection(changes)]),
+    ],
+    summary,
+  };
+}
+
+function changesSection(changes: readonly CheckChange[]): Section {
+  const rows = changes.map((it): Row => {
+    const message = changeText(it);
+    const verdict = it.fails ? 'failure' : 'skipped';
+    const test = { group: 'changes', name: it.subject, verdict, message } as const;
+    return { title: it.subject, cells: [message], test };
+  });
+  return {
+    title: 'Changes',
+    layout: 'table',
+    columns: ['Change'],
+    rows,
+    none: 'none',
+    suite: 'changes',
+  };
+}
+
+/** A change in words. */
+export function changeText({ subject, before, after, why }: CheckChange): string {
+  const reason = why === undefined ? '' : `: ${cut(why, LONGEST_REASON)}`;
+  return `${subject}: ${before} before, ${after} now${reason}`;
+}
+
+type Verdict = (AssumptionVerdict | ReplyVerdict)['verdict'];
+
+const TONES: Readonly<Record<Verdict, Tone | undefined>> = {
+  settled: undefined,
+  'as-documented': undefined,
+  open: 'grey',
+  'not-tried': 'grey',
+  'none-of-the-options': 'yellow',
+  different: 'red',
+};
+
+/** A verdict in words. */
+function verdictText(verdict: Verdict): string {
+  return verdict.replaceAll('-', ' ');
+}
+
+function toneOf(verdict: Verdict) {
+  const tone = TONES[verdict];
+  return { tonedCell: 1, ...(tone !== undefined && { tone }) };
+}
+
+function assumptionRow({ id, verdict, option, why = '' }: AssumptionVerdict): Row {
+  const { question, options } = assumptionShape(id);
+  const meaning = options.find(({ name }) => name === option)?.meaning;
+  const told = option ?? verdictText(verdict);
+  const skipped = { verdict: 'skipped', message: why } as const;
+  return {
+    title: id,
+    cells: [id, told, cut(why, LONGEST_REASON)],
+    ...toneOf(verdict),
+    about: [question, ...(meaning === undefined ? [] : [meaning])],
+    test: {
+      group: id,
+      name: told,
+      output: [why],
+      ...(verdict === 'open' ? skipped : { verdict: 'passed' }),
+    },
+  };
+}
+
+function replyRow({ operation, status, verdict, differences = [], why }: ReplyVerdict): Row {
+  const told = differences.map(differenceText);
+  const reasons = [...told, ...(why === undefined ? [] : [why])];
+  const title = `${operation} ${status}`;
+  const test = { group: operation, name: `${status}`, output: told };
+  const words = reasons.map((it) => cut(it, LONGEST_REASON)).join('; ');
+  const row = { title, cells: [title, verdictText(verdict), words], ...toneOf(verdict) };
+  switch (verdict) {
+    case 'as-documented':
+      return { ...row, test: { ...test, verdict: 'passed' } };
+    case 'different': {
+      const message = 'different from the document';
+      return { ...row, test: { ...test, verdict: 'failure', message } };
+    }
+    case 'not-tried':
+      return { ...row, test: { ...test, verdict: 'skipped', message: why ?? 'not tried' } };
+  }
+}
+
+/** A difference in words. */
+function differenceText({ where, at, expected, found, exchange }: Difference): string {
+  const place = at === undefined ? where : `${where} ${at}`;
+  return `${exchange}: ${place}: expected ${expected}, found ${found}`;
+}
+
+function count<V extends Verdict>(list: readonly { verdict: V }[], wanted: V): number {
+  return list.filter(({ verdict }) => verdict === wanted).length;
+}
+
+/** The report in two lines. */
+function summaryOf({ assumptions, replies }: CheckReport): string[] {
+  return [
+    `${counted(assumptions.length, 'assumption')}: ${count(assumptions, 'settled')} settled, ${count(assumptions, 'none-of-the-options')} none of the options, ${count(assumptions, 'open')} open`,
+    `${counted(replies.length, 'reply', 'replies')}: ${count(replies, 'as-documented')} as documented, ${count(replies, 'different')} different, ${count(replies, 'not-tried')} not tried`,
+  ];
+}
+
+/** Characters of a body in a plan. */
+const LONGEST_BODY = 80;
+
+/** The requests of a check, in order. */
+export function renderPlan(plan: readonly PlannedRequest[], { width }: Style): string {
+  const left = String(plan.length).length;
+  const rows = plan.map(({ method, path, body, key, times, why, purposes }, at) => {
+    const sent = [
+      `${method} ${path}`,
+      ...(body === undefined ? [] : [cut(body, LONGEST_BODY)]),
+      ...(key === undefined ? [] : [key === 'none' ? 'without a key' : `with the ${key} key`]),
+      ...(times > 1 ? [`${times} times at once`] : []),
+    ];
+    return [String(at + 1), sent.join(' '), `${why}: ${purposes.join(', ')}`];
+  });
+  return renderTable(rows, { width, columns: [left, 46] });
 }

@@ -1,6 +1,5 @@
 import yargs from 'yargs';
-import { oneOf } from '../input/given.ts';
-import type { Command } from './command.ts';
+import { type Command, oneOf } from '../command.ts';
 
 /** The shells that yargs has a script for. */
 const SHELLS = ['bash', 'zsh', 'fish'];

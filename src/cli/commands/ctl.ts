@@ -4,14 +4,11 @@ import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { clientOf } from '../../library/connect.ts';
 import { type ControlClient, ControlError, queryOf } from '../../library/control-client.ts';
 import { baseOf } from '../../library/mock-sandbox.ts';
-import { ACTION_NAMES, actionOf, actionShape } from '../ctl/actions.ts';
-import { assignmentsOf } from '../ctl/record-actions.ts';
-import { exchangeLine } from '../ctl/result.ts';
-import { Failure, UsageError } from '../failures.ts';
+import { type Command, certificateOf, Failure, type Settings, UsageError } from '../command.ts';
 import { spellingOf } from '../flags.ts';
-import { certificateOf, type Settings } from '../input/given.ts';
-import type { Terminal } from '../output/terminal.ts';
-import type { Command } from './command.ts';
+import type { Terminal } from '../terminal.ts';
+import { ACTION_NAMES, actionOf, actionShape } from './ctl-actions.ts';
+import { assignmentsOf, exchangeLine } from './ctl-records.ts';
 
 /** Controls a server that is already running. */
 export const ctl: Command = async ({ positionals, terminal, ...settings }) => {

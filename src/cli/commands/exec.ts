@@ -1,14 +1,10 @@
 import type { ObservedExchange } from '../../evidence/observed-exchange.ts';
-import { exitCodeOf, tellEnding } from '../child/ending.ts';
-import { Runner } from '../child/runner.ts';
-import { coverageWriter } from '../output/coverage-files.ts';
-import { notice } from '../output/escaped.ts';
-import { judge, renderEvidence } from '../output/evidence.ts';
-import { renderNotice } from '../output/log.ts';
-import { openLog } from '../output/log-output.ts';
-import { noticesTerminal } from '../output/terminal.ts';
-import { AssumptionTracker } from '../sweep/assumption-tracker.ts';
-import { type Command, EXIT_GATE_FAILED } from './command.ts';
+import { exitCodeOf, Runner, tellEnding } from '../child.ts';
+import { type Command, EXIT_GATE_FAILED } from '../command.ts';
+import { AssumptionTracker, judge, renderEvidence } from '../evidence.ts';
+import { openLog, renderNotice } from '../log.ts';
+import { notice, noticesTerminal } from '../terminal.ts';
+import { coverageWriter } from '../write-files.ts';
 import { askToForward, tellReload } from './serve.ts';
 
 /** Runs a command beside a server of its own and reports what the command was shown. */

@@ -2,8 +2,8 @@ import { pipeline } from 'node:stream/promises';
 import { DEFAULTS } from '../../defaults.ts';
 import { storeText } from '../../store/file/store-text.ts';
 import { generateStore } from '../../store/fixture/generate-store.ts';
-import { requireNew, writeStore } from '../output/write-store.ts';
-import type { Command } from './command.ts';
+import type { Command } from '../command.ts';
+import { requireNew, writeStore } from '../write-files.ts';
 
 /** Generates a store and writes it as a fixture. */
 export const generate: Command = async ({ flags, terminal }) => {

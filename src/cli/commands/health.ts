@@ -1,10 +1,8 @@
 import { DEFAULTS } from '../../defaults.ts';
 import { codeOf } from '../../error-code.ts';
 import { describe } from '../../words.ts';
-import { Failure } from '../failures.ts';
-import { DEFAULT_TIMEOUT } from '../flags/flag-table.ts';
-import { refusal, type Settings } from '../input/given.ts';
-import type { Command } from './command.ts';
+import { type Command, Failure, refusal, type Settings } from '../command.ts';
+import { DEFAULT_TIMEOUT } from '../server-flags.ts';
 
 /** Checks whether a server is up, for the health check of a container. */
 export const health: Command = async (settings) => {

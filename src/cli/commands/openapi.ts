@@ -2,8 +2,8 @@ import { DEFAULT_URL } from '../../contract/default-url.ts';
 import { documentedOnly } from '../../contract/documented-openapi.ts';
 import { serviceOpenApi } from '../../contract/service-openapi.ts';
 import { packageVersion } from '../../package.ts';
-import { jsonText } from '../output/write-report.ts';
-import type { Command } from './command.ts';
+import type { Command } from '../command.ts';
+import { jsonText } from '../write-files.ts';
 
 /** Prints the OpenAPI document of the service. */
 export const openapi: Command = ({ flags }) => {

@@ -1,19 +1,24 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { COLLECTIONS } from '../../contract/records.ts';
 import { anonymised } from '../../deployment/record/anonymise.ts';
-import { compareStores } from '../../deployment/record/compare-stores.ts';
+import {
+  changedFields,
+  compareStores,
+  type RecordChange,
+} from '../../deployment/record/compare-stores.ts';
 import type { Get } from '../../deployment/record/list-animals.ts';
 import { recordDeployment } from '../../deployment/record/record-deployment.ts';
 import { loadFixture } from '../../store/fixture/load-fixture.ts';
 import { FixtureError } from '../../store/fixture/parse-fixture.ts';
-import type { Store } from '../../store/store.ts';
-import { askConsent, connect, keyOf, workWith } from '../deployment/connection.ts';
-import { UsageError } from '../failures.ts';
-import { DEFAULT_UNKNOWN_STATUS } from '../flags/deployment-flags.ts';
-import { refusal } from '../input/given.ts';
-import { recordingJson, renderRecording } from '../output/render-recording.ts';
-import { requireNew, writeStore } from '../output/write-store.ts';
-import type { Command } from './command.ts';
+import { recordText } from '../../store/record-text.ts';
+import { ID_NAME, type Store } from '../../store/store.ts';
+import { counted, describe, listed } from '../../words.ts';
+import { type Command, refusal, UsageError } from '../command.ts';
+import { DEFAULT_UNKNOWN_STATUS } from '../command-flags.ts';
+import { askConsent, connect, keyOf, workWith } from '../connection.ts';
+import { escaped } from '../terminal.ts';
+import { requireNew, writeStore } from '../write-files.ts';
 
 /** Writes a fixture of what a deployment holds. */
 export const record: Command = async ({ positionals: [url], terminal, ...settings }) => {
@@ -55,4 +60,45 @@ async function earlierIn(file: string): Promise<Store> {
     const why = `--diff: ${file} is not an earlier recording\n${error.message}`;
     throw new UsageError(why, { cause: error });
   }
+}
+
+/** What was written to a fixture. */
+export interface Recorded {
+  readonly file: string;
+  readonly store: Store;
+  readonly gaps: readonly string[];
+  /** What differs from an earlier recording, if there was one. */
+  readonly changes: readonly RecordChange[] | undefined;
+}
+
+/** What was recorded, what may be missing and what changed, for `--json`. */
+export function recordingJson({ file, store, gaps, changes }: Recorded): object {
+  const counts = Object.fromEntries(COLLECTIONS.map((name) => [name, store[name].size]));
+  return { file, ...counts, gaps, changes };
+}
+
+/** The same as text. */
+export function renderRecording({ file, store, gaps, changes }: Recorded): string {
+  const { animals, inventory, orders } = store;
+  const counts = [
+    counted(animals.size, 'animal'),
+    counted(inventory.size, 'inventory entry', 'inventory entries'),
+    counted(orders.size, 'order'),
+  ];
+  const lines = [`${file}: ${listed(counts, 'and')}`];
+  if (gaps.length > 0) lines.push('May be missing or different:', ...gaps.map((gap) => `  ${gap}`));
+  if (changes !== undefined) {
+    lines.push(changes.length === 0 ? 'No changes.' : 'Changes:', ...changes.map(changeLine));
+  }
+  return `${lines.map(escaped).join('\n')}\n`;
+}
+
+function changeLine(change: RecordChange): string {
+  const { collection, before, after } = change;
+  if (before === undefined) return `  + ${collection} ${recordText(after ?? {})}`;
+  if (after === undefined) return `  - ${collection} ${recordText(before)}`;
+  const fields = changedFields(change).map(
+    (name) => `${name} ${describe(before[name])} → ${describe(after[name])}`,
+  );
+  return `  ~ ${collection} ${after[ID_NAME[collection]]}: ${fields.join(', ')}`;
 }

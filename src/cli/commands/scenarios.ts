@@ -1,9 +1,8 @@
 import { scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
-import { oneOf } from '../input/given.ts';
-import { renderTable } from '../output/table.ts';
-import type { Style } from '../output/terminal.ts';
-import type { Command } from './command.ts';
+import { type Command, oneOf } from '../command.ts';
+import type { Style } from '../terminal.ts';
+import { renderTable } from '../terminal.ts';
 
 /** Lists the scenarios that the package ships, or prints one. */
 export const scenarios: Command = ({ positionals: [name], terminal: { style } }) => {

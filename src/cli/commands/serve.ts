@@ -1,14 +1,57 @@
 import { isLoopbackName } from '../../control/loopback.ts';
-import { Signals } from '../child/signals.ts';
-import { UsageError } from '../failures.ts';
-import type { Settings } from '../input/given.ts';
-import { serveSettings } from '../input/settings.ts';
-import { renderBanner } from '../output/banner.ts';
-import { renderNotice } from '../output/log.ts';
-import { logFormatFor, openLog } from '../output/log-output.ts';
-import type { Terminal } from '../output/terminal.ts';
-import { start } from '../start-server.ts';
-import type { Command } from './command.ts';
+import { curlCommand, shellWord } from '../../curl.ts';
+import { workingKey } from '../../library/mock-variables.ts';
+import type { KeyLists } from '../../service/keyring.ts';
+import { type Command, type Settings, UsageError } from '../command.ts';
+import { logFormatFor, openLog, renderNotice } from '../log.ts';
+import { Signals } from '../signals.ts';
+import { serveSettings, start } from '../start-server.ts';
+import { bold, escaped, type Style, type Terminal } from '../terminal.ts';
+
+/** What the banner shows of a server. */
+export interface Started {
+  /** The service's base URL. */
+  readonly url: string;
+  readonly keys: KeyLists;
+  /** Names or paths. */
+  readonly scenarios: readonly string[];
+  /** Defined under HTTPS, with the file that has the certificate if one was written. */
+  readonly trust: { readonly file: string | undefined } | undefined;
+  /** Undefined if it is off. The token is defined only if it was generated. */
+  readonly control: { readonly token: string | undefined } | undefined;
+}
+
+/** Next steps for a person who has just started a server. */
+export function renderBanner(started: Started, style: Style): string {
+  const { url, keys, scenarios, control, trust } = started;
+  const key = workingKey(keys);
+  const lines: [string, string][] = [];
+  if (key !== undefined) {
+    const headers = [['Authorization', `Bearer ${key}`]] as const;
+    const request = { method: 'GET', url: `${url}/pets?limit=3`, headers };
+    lines.push(['Try it', curlCommand(request, trustFlags(trust))]);
+  }
+  if (trust !== undefined) {
+    lines.push(['Trust it', trust.file ?? new URL('/__mock/certificate.pem', url).href]);
+  }
+  if (scenarios.length > 0) lines.push(['Scenarios', scenarios.join(', ')]);
+  if (control !== undefined) {
+    lines.push(['Dashboard', new URL('/__mock/', url).href]);
+    if (control.token !== undefined) lines.push(['Control token', control.token]);
+  }
+  lines.push(
+    ['List its assumptions', 'petstore-mock assumptions'],
+    ['List the scenarios', 'petstore-mock scenarios'],
+    ['Stop it', 'Ctrl-C'],
+  );
+  return `\n${lines.map(([what, how]) => `  ${bold(what, style)}: ${escaped(how)}\n`).join('')}\n`;
+}
+
+/** The flags that make curl accept the certificate. */
+function trustFlags(trust: Started['trust']): string[] {
+  if (trust === undefined) return [];
+  return trust.file === undefined ? ['--insecure'] : ['--cacert', shellWord(trust.file)];
+}
 
 /** Runs a server until a signal stops it. */
 export const serve: Command = async ({ terminal, ...given }) => {
@@ -62,14 +105,14 @@ function refuseItself({ flags: { upstream }, originOf }: Settings, port: number)
 export async function askToForward({ flags }: Settings, terminal: Terminal): Promise<void> {
   const { upstream, yes } = flags;
   if (upstream === undefined) return;
-  const { askConsent } = await import('../deployment/connection.ts');
+  const { askConsent } = await import('../connection.ts');
   await askConsent(upstream, "every request of this server's clients", yes, terminal);
 }
 
 /** Loads the report formats only if coverage is to be written. */
 async function coverageWriter(given: Settings) {
   if (given.flags.coverage === undefined) return undefined;
-  return (await import('../output/coverage-files.ts')).coverageWriter(given);
+  return (await import('../write-files.ts')).coverageWriter(given);
 }
 
 /** The notice after a watched file changed. */

@@ -8,25 +8,21 @@ import {
   optionNames,
 } from '../../contract/assumption-table.ts';
 import type { ServerOptions } from '../../server.ts';
-import { exitCodeOf, tellEnding } from '../child/ending.ts';
-import { type FinishedRun, Runner } from '../child/runner.ts';
-import { notice } from '../output/escaped.ts';
-import { foundIn, NEVER_CALLED } from '../output/evidence.ts';
-import { renderNotice } from '../output/log.ts';
-import { indented, renderReport } from '../output/render-report.ts';
-import { progressOn } from '../output/terminal.ts';
-import { writeReports } from '../output/write-report.ts';
-import { AssumptionTracker } from '../sweep/assumption-tracker.ts';
+import { exitCodeOf, type FinishedRun, Runner, tellEnding } from '../child.ts';
+import { type Command, EXIT_GATE_FAILED } from '../command.ts';
+import { AssumptionTracker, foundIn, NEVER_CALLED } from '../evidence.ts';
+import { renderNotice } from '../log.ts';
+import { indented, notice, progressOn, renderReport } from '../terminal.ts';
+import { writeReports } from '../write-files.ts';
 import {
   nameOf,
   newlyFound,
   sweepReport,
+  Tail,
   type Variant,
   type VariantRun,
   withVerdict,
-} from '../sweep/sweep-report.ts';
-import { Tail } from '../sweep/tail.ts';
-import { type Command, EXIT_GATE_FAILED } from './command.ts';
+} from './sweep-report.ts';
 
 /** Lines of output shown of a failed run. */
 const LAST_LINES = 20;

@@ -1,7 +1,6 @@
 import { validateFile } from '../../scenario/validate-file.ts';
-import { refusal } from '../input/given.ts';
-import { escaped } from '../output/escaped.ts';
-import type { Command } from './command.ts';
+import { type Command, refusal } from '../command.ts';
+import { escaped } from '../terminal.ts';
 
 /** Checks scenario and fixture files. Problems go to the output; they are not errors of ours. */
 export const validate: Command = async ({ flags, positionals }) => {

@@ -1,9 +1,12 @@
+import { StringDecoder } from 'node:string_decoder';
+import { stripVTControlCharacters } from 'node:util';
 import { type AssumptionId, assumptionShape } from '../../contract/assumption-table.ts';
 import type { Report, Row, Section } from '../../report/report.ts';
 import { counted } from '../../words.ts';
-import { type Ending, exitCodeOf, tellEnding } from '../child/ending.ts';
-import { type Found, tellFound } from '../output/evidence.ts';
-import { rounded } from '../output/log.ts';
+import { type Ending, exitCodeOf, tellEnding } from '../child.ts';
+import { type Found, tellFound } from '../evidence.ts';
+import { rounded } from '../log.ts';
+import { withoutControls } from '../terminal.ts';
 
 /** An assumption with one of its options. */
 export interface Variant {
@@ -179,4 +182,29 @@ function documentOf(result: SweepResult): object {
     decidedByScenario: decided,
     notRun,
   };
+}
+
+/** Bytes kept of a command's output. The last lines say why it failed. */
+const KEPT = 64 * 1024;
+
+/** The end of a command's output. */
+export class Tail {
+  #chunks: Buffer[] = [];
+  #size = 0;
+
+  add(bytes: Buffer): void {
+    this.#chunks.push(bytes);
+    this.#size += bytes.length;
+    if (this.#size < 2 * KEPT) return;
+    this.#chunks = [Buffer.concat(this.#chunks).subarray(-KEPT)];
+    this.#size = KEPT;
+  }
+
+  /** The last lines that are not blank, without colours and other terminal controls. */
+  lines(most: number): string[] {
+    const bytes = Buffer.concat(this.#chunks).subarray(-KEPT);
+    const text = stripVTControlCharacters(new StringDecoder('utf8').end(bytes));
+    const lines = text.split(/\r?\n|\r/).map((line) => withoutControls(line).trimEnd());
+    return lines.filter((line) => line !== '').slice(-most);
+  }
 }

@@ -10,11 +10,18 @@ import type {
 } from '../../control/control-shapes.ts';
 import { type ControlClient, queryOf } from '../../library/control-client.ts';
 import { counted, describe } from '../../words.ts';
-import { UsageError } from '../failures.ts';
+import { oneOf, refusal, UsageError } from '../command.ts';
 import type { FlagName, Flags } from '../flags.ts';
-import { oneOf, refusal } from '../input/given.ts';
-import { assignmentsOf, changeOrder, getRecords, setFields } from './record-actions.ts';
-import { done, exchangeTable, type Result, tableOf } from './result.ts';
+import {
+  assignmentsOf,
+  changeOrder,
+  done,
+  exchangeTable,
+  getRecords,
+  type Result,
+  setFields,
+  tableOf,
+} from './ctl-records.ts';
 
 /** Something that `ctl` does with a server. */
 export interface Action {

@@ -1,17 +1,32 @@
-import { DEFAULT_URL } from '../../contract/default-url.ts';
-import { DEFAULTS } from '../../defaults.ts';
-import { DEPLOYMENT_DEFAULTS } from '../../deployment/deployment-defaults.ts';
-import { KEEPABLE } from '../../sandbox/state.ts';
-import { INSTANT, LONGEST_DELAY } from '../../scenario/time-shapes.ts';
-import { KEY } from '../../shape/deployment-shapes.ts';
-import { choice } from '../../shape/shapes.ts';
-import { MOST_RECORDS } from '../../store/fixture/generate-store.ts';
-import { listed } from '../../words.ts';
-import { COMMAND_NAMES } from '../command-table.ts';
-import { CALLERS, DEPLOYMENT_FLAGS } from './deployment-flags.ts';
-import { EVIDENCE_FLAGS } from './evidence-flags.ts';
-import { type FlagShape, integer, list, one, text, toggle, words } from './flag-shape.ts';
-import * as values from './flag-values.ts';
+import { DEFAULT_URL } from '../contract/default-url.ts';
+import { DEFAULTS } from '../defaults.ts';
+import { DEPLOYMENT_DEFAULTS } from '../deployment/deployment-defaults.ts';
+import { KEEPABLE } from '../sandbox/state.ts';
+import { INSTANT, LONGEST_DELAY } from '../scenario/time-shapes.ts';
+import { KEY } from '../shape/deployment-shapes.ts';
+import { choice } from '../shape/shapes.ts';
+import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
+import { listed } from '../words.ts';
+import { CALLERS, DEPLOYMENT_FLAGS, EVIDENCE_FLAGS } from './command-flags.ts';
+import { COMMAND_NAMES } from './command-table.ts';
+import {
+  ASSUMED,
+  type FlagShape,
+  HTTP_URL,
+  integer,
+  KEPT,
+  list,
+  one,
+  RATE,
+  REDIS,
+  SANDBOX,
+  SCENARIO_NAME,
+  SERVER_URL,
+  TOKEN,
+  text,
+  toggle,
+  words,
+} from './flag-shapes.ts';
 
 /** Milliseconds that `health` waits for the reply. */
 export const DEFAULT_TIMEOUT = 3000;
@@ -53,14 +68,14 @@ export const FLAG_GROUPS = {
     tlsKey: text('FILE', SERVERS, 'Private key of --tls-cert, in PEM.'),
     tlsWrite: text('FILE', SERVERS, 'Write the certificate to this file, for clients to trust.'),
     url: one(
-      values.HTTP_URL,
+      HTTP_URL,
       'URL',
       ['health', 'ctl'],
       'Base URL of the server, instead of --host and --port.',
       { helpOn: { ctl: `Server to control; by default ${DEFAULT_URL}.` } },
     ),
-    sandbox: one(values.SANDBOX, 'NAME', ['ctl'], 'Sandbox to control instead of the default one.'),
-    token: one(values.TOKEN, 'TOKEN', ['ctl'], 'Token of the control API.'),
+    sandbox: one(SANDBOX, 'NAME', ['ctl'], 'Sandbox to control instead of the default one.'),
+    token: one(TOKEN, 'TOKEN', ['ctl'], 'Token of the control API.'),
     ca: text('FILE', ['ctl'], 'Trust this certificate, in PEM.'),
     timeout: integer(
       'MS',
@@ -112,7 +127,7 @@ export const FLAG_GROUPS = {
     ),
     db: text('FILE', ['serve', 'exec'], 'Keep the store in this file across restarts.'),
     shared: one(
-      values.REDIS,
+      REDIS,
       'URL',
       ['serve'],
       'Share every sandbox with the other servers on this Redis, such as redis://127.0.0.1:6379/0.',
@@ -121,7 +136,7 @@ export const FLAG_GROUPS = {
   },
   Simulation: {
     scenarios: list(
-      values.SCENARIO_NAME,
+      SCENARIO_NAME,
       'FILE',
       SERVERS,
       'Force states and replies: the name of a shipped scenario, or a file. Repeat the flag to combine several; later ones win.',
@@ -141,13 +156,13 @@ export const FLAG_GROUPS = {
   },
   Answers: {
     assume: words(
-      values.ASSUMED,
+      ASSUMED,
       'ID=OPTION',
       [...SERVERS, 'assumptions'],
       'Choose another option of an assumption, as ID=OPTION. Repeatable.',
     ),
     rateLimit: one(
-      values.RATE,
+      RATE,
       'N/s',
       [...SERVERS, 'assumptions'],
       'Allow each key N requests a second (or N/m), then answer 429.',
@@ -201,7 +216,7 @@ export const FLAG_GROUPS = {
   },
   'Control API': {
     controlToken: one(
-      values.TOKEN,
+      TOKEN,
       'TOKEN',
       SERVERS,
       'Token that the control API requires unless the host is loopback; by default one is generated and printed.',
@@ -238,7 +253,7 @@ export const FLAG_GROUPS = {
       writes: true,
     }),
     serverUrl: one(
-      values.SERVER_URL,
+      SERVER_URL,
       'URL',
       ['openapi', 'responses'],
       'Base URL of the service to write into the output.',
@@ -257,12 +272,7 @@ export const FLAG_GROUPS = {
   Evidence: EVIDENCE_FLAGS,
   Control: {
     none: toggle(['ctl'], 'Deactivate all scenarios (use).'),
-    keep: words(
-      values.KEPT,
-      'WHAT',
-      ['ctl'],
-      `Keep ${listed(KEEPABLE, 'or')} (reset). Repeatable.`,
-    ),
+    keep: words(KEPT, 'WHAT', ['ctl'], `Keep ${listed(KEEPABLE, 'or')} (reset). Repeatable.`),
     follow: toggle(['ctl'], 'Print exchanges as they happen (requests).'),
   },
   Other: {

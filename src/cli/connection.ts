@@ -1,14 +1,12 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable } from 'node:stream';
-import { baseUrlOf, hostOf } from '../../contract/base-url.ts';
-import { isLoopbackName } from '../../control/loopback.ts';
-import { DeploymentClient, DeploymentError } from '../../deployment/deployment-client.ts';
-import { hideKeys } from '../../deployment/hide-keys.ts';
-import { describe } from '../../words.ts';
-import { Failure, UsageError } from '../failures.ts';
-import { certificateOf, refusal, type Settings } from '../input/given.ts';
-import { notice } from '../output/escaped.ts';
-import { progressOn, type Terminal } from '../output/terminal.ts';
+import { baseUrlOf, hostOf } from '../contract/base-url.ts';
+import { isLoopbackName } from '../control/loopback.ts';
+import { DeploymentClient, DeploymentError } from '../deployment/deployment-client.ts';
+import { hideKeys } from '../deployment/hide-keys.ts';
+import { describe } from '../words.ts';
+import { certificateOf, Failure, refusal, type Settings, UsageError } from './command.ts';
+import { notice, progressOn, type Terminal } from './terminal.ts';
 
 /**
  * Does a command's work with a deployment: shows its progress, and closes the client at the end.

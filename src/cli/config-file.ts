@@ -1,15 +1,15 @@
 import { dirname, isAbsolute, join } from 'node:path';
-import { readJson } from '../../contract/json.ts';
-import { isObject } from '../../contract/records.ts';
-import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
-import { CHECKED, type Checked } from '../../scenario/checked-shape.ts';
-import { object, optional } from '../../shape/objects.ts';
-import { placesIn } from '../../shape/places.ts';
-import { readAs } from '../../shape/read-as.ts';
-import { firstProblems, problemText } from '../../words.ts';
-import { UsageError } from '../failures.ts';
-import { type FlagName, flagShape, flagsFrom, spellingOf } from '../flags.ts';
-import { type Layer, refusal } from './given.ts';
+import { readJson } from '../contract/json.ts';
+import { isObject } from '../contract/records.ts';
+import { readText, SETTINGS_LIMIT } from '../read-text.ts';
+import { CHECKED, type Checked } from '../scenario/checked-shape.ts';
+import { object, optional } from '../shape/objects.ts';
+import { placesIn } from '../shape/places.ts';
+import { readAs } from '../shape/read-as.ts';
+import { firstProblems, problemText } from '../words.ts';
+import { refusal, UsageError } from './command.ts';
+import { type FlagName, flagShape, flagsFrom, spellingOf } from './flags.ts';
+import type { Layer } from './settings.ts';
 
 const NAMES = flagsFrom('config');
 

@@ -1,4 +1,4 @@
-import { signalExitCode } from './ending.ts';
+import { constants } from 'node:os';
 
 /**
  * Milliseconds in which further signals count as the same request. Ctrl-C reaches every process of
@@ -36,4 +36,9 @@ export class Signals {
   get exitCode(): number | undefined {
     return this.#last && signalExitCode(this.#last);
   }
+}
+
+/** The exit status of a process that a signal ended. */
+export function signalExitCode(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal];
 }

@@ -1,11 +1,61 @@
 import parse from 'yargs-parser';
-import { describe, suggest } from '../../words.ts';
-import { COMMAND_NAMES, type CommandName, commandShape } from '../command-table.ts';
-import { UsageError } from '../failures.ts';
-import { type FlagName, flagOn, flagShape, flagSpelled, flagsOf, spellingOf } from '../flags.ts';
-import { escaped } from '../output/escaped.ts';
-import { givenAs, type Layer } from './given.ts';
-import { ASKED_BY, isSwitch, ownWords, PARSER, spelledOut } from './spelling.ts';
+import { describe, suggest } from '../words.ts';
+import { UsageError } from './command.ts';
+import { COMMAND_NAMES, type CommandName, commandShape } from './command-table.ts';
+import {
+  FLAG_NAMES,
+  type FlagName,
+  flagOn,
+  flagShape,
+  flagSpelled,
+  flagsOf,
+  spellingOf,
+} from './flags.ts';
+import { givenAs, type Layer } from './settings.ts';
+import { escaped } from './terminal.ts';
+
+/** The flag with which the shell's script asks yargs; the words typed so far follow it. */
+export const ASKED_BY = '--get-yargs-completions';
+
+/** How yargs reads words. Values stay text, as those of the environment and of config files are. */
+export const PARSER = {
+  'boolean-negation': false,
+  'camel-case-expansion': false,
+  'dot-notation': false,
+  'parse-numbers': false,
+  'parse-positional-numbers': false,
+  'populate--': true,
+  'short-option-groups': false,
+  'strip-aliased': true,
+} as const;
+
+const NAME_BY_LETTER = new Map<string, string>(
+  FLAG_NAMES.filter((name) => flagShape(name).alias !== undefined).map((name) => {
+    return [`-${flagShape(name).alias}`, `--${spellingOf(name)}`];
+  }),
+);
+
+/** The words before `--`: what follows belongs to the command to run. */
+function ownWords(words: readonly string[]): readonly string[] {
+  return words.includes('--') ? words.slice(0, words.indexOf('--')) : words;
+}
+
+/** Gives every switch its name and value: `-v` becomes `--version=true`, `--no-plain` `--plain=false`. */
+export function spelledOut(words: readonly string[]): string[] {
+  const ours = ownWords(words);
+  const spelled = ours.map((short) => {
+    const word = NAME_BY_LETTER.get(short) ?? short;
+    const [, no = '', name = ''] = /^--(no-)?(.*)$/s.exec(word) ?? [];
+    if (isSwitch(no + name)) return `${word}=true`;
+    return isSwitch(name) ? `--${name}=false` : word;
+  });
+  return [...spelled, ...words.slice(ours.length)];
+}
+
+function isSwitch(spelling: string): boolean {
+  const name = flagSpelled(spelling);
+  return name !== undefined && flagShape(name).type === 'switch';
+}
 
 /** What the command line asks for. */
 export interface Invocation {
@@ -25,27 +75,17 @@ const COMMAND_BY_SPELLING = new Map(
 /** Words that ask for the help, or for words to complete. */
 const EXPLAINS = new RegExp(`^(?:-h|--help|help$|${ASKED_BY})`);
 
+/** Whether words ask for the help, or for words to complete. */
+export function asksForText(words: readonly string[]): boolean {
+  return ownWords(words).some((word) => EXPLAINS.test(word));
+}
+
 /**
  * Reads the command line.
  *
- * @param width of the help, in columns
- * @returns the invocation; or the text to print: the help, or completions for the shell
  * @throws UsageError for an unknown command or flag, and for a flag without its value
  */
-export async function readCommandLine(
-  words: readonly string[],
-  width: number,
-): Promise<Invocation | string> {
-  if (ownWords(words).some((word) => EXPLAINS.test(word))) {
-    // yargs takes 60 ms to load, as much as Node itself; its parser alone takes a few.
-    const { explanation } = await import('./explanation.ts');
-    const text = await explanation(words, width);
-    if (text !== '') return text;
-  }
-  return invocationOf(words);
-}
-
-function invocationOf(words: readonly string[]): Invocation {
+export function readCommandLine(words: readonly string[]): Invocation {
   const argv: Readonly<Record<string, unknown>> = parse(spelledOut(words), {
     configuration: PARSER,
   });

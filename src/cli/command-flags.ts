@@ -1,11 +1,23 @@
-import { ORDER_STATUSES } from '../../contract/records.ts';
-import { DEFAULTS } from '../../defaults.ts';
-import { DEPLOYMENT_DEFAULTS } from '../../deployment/deployment-defaults.ts';
-import { BASE_URL, KEY } from '../../shape/deployment-shapes.ts';
-import { choice } from '../../shape/shapes.ts';
-import { listed } from '../../words.ts';
-import { integer, list, one, text, toggle } from './flag-shape.ts';
-import { ORDER_ID } from './flag-values.ts';
+import { ORDER_STATUSES } from '../contract/records.ts';
+import { DEFAULTS } from '../defaults.ts';
+import { DEPLOYMENT_DEFAULTS } from '../deployment/deployment-defaults.ts';
+import { BASE_URL, KEY } from '../shape/deployment-shapes.ts';
+import { choice } from '../shape/shapes.ts';
+import { listed } from '../words.ts';
+import {
+  ALLOWED,
+  FAIL_ON,
+  FAILING_KINDS,
+  integer,
+  list,
+  ORDER_ID,
+  one,
+  SHARE,
+  TEXT,
+  text,
+  toggle,
+  words,
+} from './flag-shapes.ts';
 
 /** The commands that send requests to a deployment. */
 export const CALLERS = ['check', 'record'] as const;
@@ -84,4 +96,42 @@ export const DEPLOYMENT_FLAGS = {
   ),
   anonymise: toggle(['record'], 'Replace the names of animals; equal names stay equal.'),
   diff: toggle(['record'], 'Show what changed since the file was recorded, and overwrite it.'),
+};
+
+/** The flags of the commands that tell what a client was shown and did. */
+export const EVIDENCE_FLAGS = {
+  coverage: list(
+    TEXT,
+    'FILE',
+    ['serve', 'exec'],
+    'Write coverage to this file at exit: .json, .html or .xml (JUnit). Repeatable.',
+    { writes: true },
+  ),
+  requireCoverage: one(
+    SHARE,
+    'N%',
+    ['exec'],
+    'Exit with 3 if a smaller share of the documented replies was shown; documented means 100%.',
+  ),
+  failOn: words(
+    FAIL_ON,
+    'KINDS',
+    ['exec'],
+    `Exit with 3 on these, separated by commas: ${listed(FAILING_KINDS, 'or')}. Repeatable.`,
+  ),
+  jobs: integer(
+    'N',
+    [1, 1000],
+    ['sweep'],
+    'Run this many at a time; by default one for each processor.',
+  ),
+  all: toggle(['sweep'], 'Also run the assumptions that the command did not touch.'),
+  allow: words(
+    ALLOWED,
+    'ID=OPTION',
+    ['sweep'],
+    'Expected failure, as ID=OPTION; does not affect the exit code. Repeatable.',
+  ),
+  junit: text('FILE', ['sweep', 'check'], 'Also write the result as JUnit XML.', { writes: true }),
+  html: text('FILE', ['sweep', 'check'], 'Also write the result as a web page.', { writes: true }),
 };

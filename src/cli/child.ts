@@ -1,0 +1,257 @@
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from '../error-code.ts';
+import { mockVariables, type ServerToTell, workingKey } from '../library/mock-variables.ts';
+import type { Scenario } from '../scenario/read-scenario.ts';
+import { over } from '../scenario/sandbox-start.ts';
+import type { LoadedFiles, RunningServer, ServerOptions } from '../server.ts';
+import type { KeyLists } from '../service/keyring.ts';
+import { type Settings, UsageError } from './command.ts';
+import type { CommandName } from './command-table.ts';
+import { type PassedSignal, Signals, signalExitCode } from './signals.ts';
+import { load, type ServeSettings, serveSettings, start } from './start-server.ts';
+
+/** How a command ended. */
+export type Ending =
+  | { readonly kind: 'exited'; readonly code: number }
+  | { readonly kind: 'signalled'; readonly signal: NodeJS.Signals }
+  | { readonly kind: 'timed-out'; readonly seconds: number }
+  /** `code` is that of Node's error, such as `ENOENT`. */
+  | { readonly kind: 'not-started'; readonly code: string | undefined };
+
+/** The exit code that a shell would report; that of `timeout` for a command that took too long. */
+export function exitCodeOf(ending: Ending): number {
+  switch (ending.kind) {
+    case 'exited':
+      return ending.code;
+    case 'signalled':
+      return signalExitCode(ending.signal);
+    case 'timed-out':
+      return 124;
+    case 'not-started':
+      return ending.code === 'ENOENT' ? 127 : 126;
+  }
+}
+
+/** Describes an ending, to follow the command's name in a sentence. */
+export function tellEnding(ending: Ending): string {
+  switch (ending.kind) {
+    case 'exited':
+      return `exited with status ${ending.code}`;
+    case 'signalled':
+      return `was killed by ${ending.signal} (signal ${constants.signals[ending.signal]})`;
+    case 'timed-out':
+      return `timed out after ${ending.seconds} s`;
+    case 'not-started':
+      return `cannot be started: ${NOT_STARTED[ending.code ?? ''] ?? `error ${ending.code}`}`;
+  }
+}
+
+const NOT_STARTED: Readonly<Record<string, string>> = {
+  ENOENT: 'no such program',
+  EACCES: 'it is not executable',
+};
+
+export interface CommandOptions {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Receives what the command prints. Without it, the command shares our input and output. */
+  readonly onOutput?: ((bytes: Buffer) => void) | undefined;
+  /**
+   * Whether the command gets a process group of its own, so that everything it starts can be ended
+   * with it. Not on a terminal: Ctrl-C and the keyboard reach only the foreground group.
+   */
+  readonly ownGroup: boolean;
+  /** Milliseconds after which the command is ended. */
+  readonly timeout?: number | undefined;
+  /** Milliseconds between SIGTERM and SIGKILL. */
+  readonly grace?: number | undefined;
+}
+
+export interface RunningCommand {
+  /** Settles when the command and the rest of its process group have ended. */
+  readonly ending: Promise<Ending>;
+  /** Passes a signal on. */
+  send(signal: NodeJS.Signals): void;
+  /** Ends the command: SIGTERM, then SIGKILL after the grace period. */
+  stop(): void;
+}
+
+const GRACE = 5000;
+
+/** Milliseconds between checks that the process group is empty. */
+const POLL_EVERY = 20;
+
+/** Milliseconds to wait for output after a command ended. A daemon may keep the pipe open. */
+const LAST_OUTPUT = 500;
+
+/** Running commands, killed if this process exits first. */
+const running = new Set<(signal: NodeJS.Signals) => boolean>();
+process.on('exit', () => {
+  for (const send of running) send('SIGKILL');
+});
+
+/** Starts a program with its arguments; no shell is involved. */
+export function runCommand(words: readonly string[], options: CommandOptions): RunningCommand {
+  const { timeout, grace = GRACE } = options;
+  const ownGroup = options.ownGroup && process.platform !== 'win32';
+  let child: ChildProcess;
+  try {
+    child = launch(words, options, ownGroup);
+  } catch (error) {
+    const ending: Ending = { kind: 'not-started', code: codeOf(error) };
+    return { ending: Promise.resolve(ending), send: () => {}, stop: () => {} };
+  }
+  const send = (signal: NodeJS.Signals | 0) =>
+    ownGroup ? signalGroup(child, signal) : child.kill(signal);
+  running.add(send);
+  let force: NodeJS.Timeout | undefined;
+  const stop = () => {
+    if (force !== undefined) return;
+    send('SIGTERM');
+    force = setTimeout(() => send('SIGKILL'), grace);
+  };
+  let timedOut: Ending | undefined;
+  const expire = (milliseconds: number) => {
+    timedOut = { kind: 'timed-out', seconds: milliseconds / 1000 };
+    stop();
+  };
+  const end = async (): Promise<Ending> => {
+    const limit = timeout && setTimeout(expire, timeout, timeout);
+    const closed = new Promise((resolve) => child.once('close', resolve));
+    const ending = await endingOf(child);
+    clearTimeout(limit);
+    if (ending.kind !== 'not-started') {
+      stop(); // whatever is left of the group
+      const until = performance.now() + grace + POLL_EVERY;
+      while (send(0) && performance.now() < until) await sleep(POLL_EVERY);
+      await Promise.race([closed, sleep(LAST_OUTPUT, undefined, { ref: false })]);
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    }
+    clearTimeout(force);
+    running.delete(send);
+    return timedOut ?? ending;
+  };
+  return { ending: end(), send, stop };
+}
+
+function launch(
+  [program = '', ...args]: readonly string[],
+  { environment, onOutput }: CommandOptions,
+  detached: boolean,
+): ChildProcess {
+  const stdio: StdioOptions = onOutput === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'];
+  const child = spawn(program, args, { env: environment, stdio, detached });
+  if (onOutput !== undefined) {
+    child.stdout?.on('data', onOutput);
+    child.stderr?.on('data', onOutput);
+  }
+  return child;
+}
+
+/** @returns whether any process received it */
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return pid !== undefined && process.kill(-pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+function endingOf(child: ChildProcess): Promise<Ending> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => {
+      // With a pid, the error means that a signal could not be sent.
+      if (child.pid === undefined) resolve({ kind: 'not-started', code: codeOf(error) });
+    });
+    child.once('exit', (code, signal) => {
+      resolve(
+        signal === null ? { kind: 'exited', code: code ?? 1 } : { kind: 'signalled', signal },
+      );
+    });
+  });
+}
+
+/** Milliseconds that a server waits for requests that the command left unfinished. */
+const LAST_REPLIES = 1000;
+
+/** A finished run of a command. Its server is closed. */
+export interface FinishedRun {
+  readonly ending: Ending;
+  readonly seconds: number;
+  readonly server: RunningServer;
+}
+
+/** Runs a command beside a new server each time, until a signal comes. */
+export class Runner {
+  readonly settings: ServeSettings;
+  readonly signals: Signals;
+  readonly #words: readonly string[];
+  readonly #given: Settings;
+  readonly #running = new Set<RunningCommand>();
+  #files: Promise<LoadedFiles | undefined> | undefined;
+
+  /**
+   * @param pass passes a signal on to a running command
+   * @throws UsageError if there is no command to run
+   */
+  constructor(
+    runner: CommandName,
+    words: readonly string[],
+    given: Settings,
+    pass: (signal: PassedSignal, command: RunningCommand) => void,
+  ) {
+    if (!words[0]) {
+      throw new UsageError(
+        `${runner} needs -- and a command, as in petstore-mock ${runner} -- npm test`,
+      );
+    }
+    this.#words = words;
+    this.#given = given;
+    this.settings = { ...serveSettings(given), port: given.flags.port ?? 0 };
+    this.signals = new Signals(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'], (signal) => {
+      for (const command of this.#running) pass(signal, command);
+    });
+  }
+
+  /** What each server starts from; undefined if a signal came first. Loading can wait for a pipe. */
+  files(): Promise<LoadedFiles | undefined> {
+    this.#files ??= Promise.race([load(this.settings, this.#given), this.signals.first]);
+    return this.#files;
+  }
+
+  /** @returns undefined if a signal came before the command could start */
+  async run(
+    settings: Omit<ServerOptions, 'host' | 'port'>,
+    options: Omit<CommandOptions, 'environment'>,
+  ): Promise<FinishedRun | undefined> {
+    const files = await this.files();
+    if (files === undefined) return undefined;
+    const own = { ...this.settings, ...settings };
+    const server = await Promise.race([start(own, this.#given, files), this.signals.first]);
+    if (server === undefined || this.signals.exitCode !== undefined) return undefined;
+    const environment = commandEnvironment(server, own, files.scenarios, process.env);
+    const startedAt = performance.now();
+    const command = runCommand(this.#words, { ...options, environment });
+    this.#running.add(command);
+    const ending = await command.ending;
+    this.#running.delete(command);
+    const seconds = (performance.now() - startedAt) / 1000;
+    await Promise.race([server.close(), sleep(LAST_REPLIES)]);
+    return { ending, seconds, server };
+  }
+}
+
+/** The environment of a command: ours, plus how to reach the server. */
+export function commandEnvironment(
+  server: ServerToTell,
+  { keys = {}, noControl }: Pick<ServerOptions, 'keys' | 'noControl'>,
+  scenarios: readonly Pick<Scenario, 'keys'>[],
+  inherited: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+  const lists = scenarios.reduce<KeyLists>((earlier, it) => over(earlier, it.keys), keys);
+  // If scenarios refuse every key, the command still gets the one it would otherwise get.
+  const key = workingKey(lists) ?? lists.valid?.[0] ?? 'demo-key';
+  return { ...inherited, ...mockVariables(server, key, inherited, noControl) };
+}

@@ -1,0 +1,88 @@
+import { readText, SETTINGS_LIMIT } from '../read-text.ts';
+import type { Checked } from '../scenario/checked-shape.ts';
+import { describe, listed, suggest } from '../words.ts';
+import type { FlagName, Flags } from './flags.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The command line, the environment or a file is wrong. Nothing was started. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** The request was valid but failed: a taken port, a full disk. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+}
+
+/** Whether an error came from writing to standard output, such as a full disk. */
+export function isOfOutput(error: Error): boolean {
+  return 'syscall' in error && error.syscall === 'write' && !('path' in error);
+}
+
+/** The flags that a command was given, from all places. */
+export interface Settings {
+  readonly flags: Flags;
+  /** Where a flag was given, for messages. */
+  readonly originOf: (name: FlagName) => string;
+  /** What a check of a deployment found out, if it saved the config file. */
+  readonly checked?: Checked | undefined;
+}
+
+/** The input of a command. */
+interface CommandInput extends Settings {
+  /** The words after the command's name. */
+  readonly positionals: readonly string[];
+  readonly terminal: Terminal;
+}
+
+/** What came of a command. */
+interface CommandResult {
+  /** What a person reads. */
+  readonly text?: string;
+  /** What `--json` prints in its place; nothing if it is undefined. */
+  readonly json?: object | undefined;
+  readonly exitCode: number;
+}
+
+/** Runs a command, which prints only what cannot wait for its end; throws UsageError or Failure. */
+export type Command = (input: CommandInput) => CommandResult | Promise<CommandResult>;
+
+/** The exit code if everything worked, but a gate failed: coverage, a run of a sweep, a verdict. */
+export const EXIT_GATE_FAILED = 3;
+
+/** The error for a wrong value. */
+export function refusal(origin: string, expected: string, found: string): UsageError {
+  return new UsageError(`${origin}: expected ${expected}, found ${found}`);
+}
+
+/**
+ * The certificate in the file that a flag names.
+ *
+ * @throws UsageError if it cannot be read
+ */
+export async function certificateOf(
+  flag: 'ca' | 'cacert',
+  { flags, originOf }: Settings,
+): Promise<string | undefined> {
+  const file = flags[flag];
+  if (file === undefined) return undefined;
+  const read = await readText(file, SETTINGS_LIMIT);
+  if (!read.ok) throw refusal(originOf(flag), 'a certificate in PEM', read.found);
+  return read.text;
+}
+
+/**
+ * Finds the word that a text is.
+ *
+ * @throws UsageError with the nearest word
+ */
+export function oneOf<Word extends string>(
+  words: readonly Word[],
+  text: string,
+  origin: string,
+  expected = listed(words, 'or'),
+): Word {
+  const word = words.find((it) => it === text);
+  if (word !== undefined) return word;
+  throw refusal(origin, expected, `${describe(text)}${suggest(text, words)}`);
+}

@@ -1,0 +1,196 @@
+import { existsSync } from 'node:fs';
+import { ASSUMPTION_IDS, optionPattern } from '../contract/assumption-table.ts';
+import { DEFAULT_URL } from '../contract/default-url.ts';
+import { parseInt64 } from '../contract/int64.ts';
+import { FIELD_TYPES } from '../contract/records.ts';
+import { FINDING_CODE_NAMES } from '../evidence/finding-codes.ts';
+import { REDIS_ADDRESS_FORM, readRedisAddress } from '../log/redis/address.ts';
+import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
+import { KEEPABLE } from '../sandbox/state.ts';
+import { ASSUME } from '../scenario/assume-shape.ts';
+import { VISIBLE } from '../shape/deployment-shapes.ts';
+import type { Member } from '../shape/objects.ts';
+import {
+  ANY_TEXT,
+  type At,
+  choice,
+  convert,
+  either,
+  FLAG,
+  integer as integerShape,
+  list as listShape,
+  oneOrMore,
+  type Shape,
+  scalar,
+  type Tell,
+  text as textShape,
+} from '../shape/shapes.ts';
+import { describe } from '../words.ts';
+import type { CommandName } from './command-table.ts';
+
+/** A row of the table of flags. Its shape reads the flag's JSON value. */
+export interface FlagShape extends Member<unknown, false> {
+  /** A list can be repeated; the values of words can also be separated by commas. */
+  readonly type: 'text' | 'integer' | 'list' | 'words' | 'switch';
+  /** The placeholder for the value in the docs. */
+  readonly value?: string;
+  /** Bounds of an integer, both included. */
+  readonly range?: readonly [number, number];
+  readonly commands: readonly CommandName[];
+  /** One line for the help, which adds the default. */
+  readonly description: string;
+  readonly default?: string | number;
+  /** What follows `--`, unless it is the name of the option in kebab case. */
+  readonly spelling?: string;
+  /** One letter. */
+  readonly alias?: string;
+  /** A plain word is the name of something that ships, not a path. */
+  readonly ships?: true;
+  /** It names a file that the command writes. */
+  readonly writes?: true;
+  /** Descriptions for commands to which the flag means something else; they have no default. */
+  readonly helpOn?: Partial<Record<CommandName, string>>;
+}
+
+type More = Pick<FlagShape, 'default' | 'spelling' | 'alias' | 'ships' | 'writes' | 'helpOn'>;
+type Rest = [commands: FlagShape['commands'], description: string, more?: More];
+
+function flag<const Type extends FlagShape['type'], T>(
+  type: Type,
+  shape: Shape<T>,
+  value: string,
+  ...[commands, description, more = {}]: Rest
+) {
+  return { type, shape, required: false as const, value, commands, description, ...more };
+}
+
+/** A flag that takes one text. */
+export const one = <T>(shape: Shape<T>, value: string, ...rest: Rest) =>
+  flag('text', shape, value, ...rest);
+
+/** Any non-empty text. */
+export const TEXT = textShape();
+
+export const text = (value: string, ...rest: Rest) => one(TEXT, value, ...rest);
+
+/** A flag that can be repeated. A config file can have a value alone instead of an array. */
+export const list = <T>(shape: Shape<T>, value: string, ...rest: Rest) =>
+  flag('list', oneOrMore(shape, 0), value, ...rest);
+
+/** A flag that takes several words. */
+export const words = <T>(shape: Shape<T>, value: string, ...rest: Rest) =>
+  flag('words', shape, value, ...rest);
+
+/** A flag that takes an integer. */
+export const integer = (value: string, range: readonly [number, number], ...rest: Rest) => ({
+  ...flag('integer', integerShape(...range), value, ...rest),
+  range,
+});
+
+/** A flag that is on or off and takes no value. */
+export const toggle = (...[commands, description, more = {}]: Rest) => ({
+  type: 'switch' as const,
+  shape: FLAG,
+  required: false as const,
+  commands,
+  description,
+  ...more,
+});
+
+/** What `--fail-on` accepts: a kind of finding, or any reply that rested on an assumption. */
+export const FAILING_KINDS = ['assumed', ...FINDING_CODE_NAMES] as const;
+
+export const FAIL_ON = listShape(choice(FAILING_KINDS));
+
+/** The id of an order: an int64 as text. */
+export const ORDER_ID = convert(textShape(), (value, at, tell) => {
+  const { expected } = FIELD_TYPES.int64;
+  return parseInt64(value) ?? tell({ at, expected, found: describe(value) });
+});
+
+export const TOKEN = convert(
+  ANY_TEXT,
+  (value, at, tell) => {
+    if (VISIBLE.test(value)) return value;
+    // The value is not shown: a mistyped token is still a secret.
+    tell({ at, expected: 'a token of visible ASCII characters', found: 'another character in it' });
+    return undefined;
+  },
+  { pattern: VISIBLE.source },
+);
+
+export const REDIS = convert(
+  ANY_TEXT,
+  (value, at, tell) => {
+    if (readRedisAddress(value) !== undefined) return value;
+    // The value is not shown: it can hold a password.
+    return tell({ at, expected: REDIS_ADDRESS_FORM, found: 'something else' });
+  },
+  { pattern: '^rediss?://' },
+);
+
+export const SCENARIO_NAME = convert(textShape(), (value, at, tell) => {
+  if (!value.includes(',') || existsSync(value)) return value;
+  const repeated = value.split(',').map((name) => `--scenario ${name.trim()}`);
+  const found = `${describe(value)} (repeat the flag for several: ${repeated.join(' ')})`;
+  return tell({ at, expected: 'one scenario', found });
+});
+
+/** A share in percent. */
+export const SHARE = scalar(
+  'a percentage from 0% to 100%, or documented',
+  { type: 'string' },
+  (value) => {
+    if (value === 'documented') return 100;
+    // Without the sign only whole numbers: 0.8 could mean 80%.
+    const [, percent] = /^(\d{1,3}|\d{1,3}\.\d+(?=%))%?$/.exec(String(value)) ?? [];
+    return percent !== undefined && Number(percent) <= 100 ? Number(percent) : undefined;
+  },
+  ['documented'],
+);
+
+export const SANDBOX = textShape(SANDBOX_NAME_FORM, SANDBOX_NAME, { pattern: SANDBOX_NAME.source });
+
+/** What a reset can keep. */
+export const KEPT = listShape(choice(KEEPABLE));
+
+export const HTTP_URL = urlShape('an http URL such as http://127.0.0.1:4010', /^https?:/i);
+
+export const SERVER_URL = urlShape(`a URL such as ${DEFAULT_URL}`, /^/);
+
+function urlShape(expected: string, start: RegExp): Shape<string> {
+  return scalar(expected, { type: 'string', format: 'uri' }, (value) =>
+    typeof value === 'string' && start.test(value) && URL.canParse(value) ? value : undefined,
+  );
+}
+
+const ASSIGNMENTS = listShape(
+  textShape('ID=OPTION, such as cancel-again=404', /=/, {
+    pattern: `^(?:${ASSUMPTION_IDS.map((id) => `${id}=${optionPattern(id)}`).join('|')})$`,
+  }),
+);
+
+/** Options as ID=OPTION, or in an object by ID. The last one of an ID wins. */
+export const ASSUMED = either(
+  ASSUME,
+  convert(ASSIGNMENTS, readOptions),
+  'an object of ID: "OPTION", or "ID=OPTION" in an array',
+);
+
+/** Options as ID=OPTION, of which an ID can have several. */
+export const ALLOWED = convert(ASSIGNMENTS, (texts, at, tell) =>
+  texts.every((text) => readOptions([text], at, tell)) ? texts : undefined,
+);
+
+/** An option of `rate-limit`, the assumption for which the flag is named. */
+export const RATE = convert(
+  textShape(),
+  (option, at, tell) =>
+    ASSUME.read({ 'rate-limit': option }, [...at], (misfit) => tell({ ...misfit, at })),
+  { pattern: `^${optionPattern('rate-limit')}$` },
+);
+
+function readOptions(texts: readonly string[], at: At, tell: Tell) {
+  const options = texts.map((text) => /^([^=]*)=(.*)$/s.exec(text)?.slice(1) ?? []);
+  return ASSUME.read(Object.fromEntries(options), [...at], tell);
+}

@@ -1,0 +1,165 @@
+import { closest, distance } from 'fastest-levenshtein';
+import { MOCK_VARIABLES } from '../library/mock-variables.ts';
+import { readAs } from '../shape/read-as.ts';
+import type { ShapeProblem } from '../shape/shapes.ts';
+import { describe } from '../words.ts';
+import { refusal, type Settings, UsageError } from './command.ts';
+import type { CommandName } from './command-table.ts';
+import {
+  FLAG_VALUES,
+  type FlagName,
+  type Flags,
+  flagShape,
+  flagsFrom,
+  flagsOf,
+  isFlagName,
+  spellingOf,
+} from './flags.ts';
+
+/** A flag as one place gives it. */
+interface Given {
+  /** The value as JSON. */
+  readonly value: unknown;
+  /** The place, for messages: `--port`, `environment variable PETSTORE_MOCK_PORT`. */
+  readonly origin: string;
+}
+
+/** The flags that one place gives: the command line, the environment or a config file. */
+export type Layer = ReadonlyMap<FlagName, Given>;
+
+/** Decimal digits only: 1e3 and 0x10 are most likely mistakes. */
+const INTEGER = /^[+-]?\d{1,15}$/;
+
+const SWITCH: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false };
+
+/**
+ * Converts a flag given as text to JSON. Text that does not convert stays, so that the error shows it.
+ *
+ * @throws UsageError if the flag is repeated and must not be
+ */
+export function givenAs(name: FlagName, texts: readonly string[], origin: string): Given {
+  const { type } = flagShape(name);
+  if (type === 'list') return { value: texts, origin };
+  if (type === 'words') {
+    return { value: texts.flatMap((text) => text.split(',')).map((it) => it.trim()), origin };
+  }
+  const [text = '', ...others] = texts;
+  if (others.length > 0) {
+    const all = texts.map(describe).join(', ');
+    throw new UsageError(
+      `${origin} can be given only once, but was given ${texts.length} times: ${all}`,
+    );
+  }
+  if (type === 'switch') return { value: SWITCH[text.toLowerCase()] ?? text, origin };
+  return { value: type === 'integer' && INTEGER.test(text) ? Number(text) : text, origin };
+}
+
+/**
+ * Reads the flags of a command. A place wins over those after it, flag by flag; assumptions are
+ * merged, one by one, and `--rate-limit` wins over the same in `--assume`.
+ *
+ * @throws UsageError for a wrong value
+ */
+export function readSettings(command: CommandName, layers: readonly Layer[]): Settings {
+  const origins = new Map<FlagName, string>();
+  let flags: Flags = {};
+  for (const layer of layers.toReversed()) {
+    const own = new Map([...layer].filter(([name]) => flagsOf(command).includes(name)));
+    const read = flagsIn(own);
+    flags = {
+      ...flags,
+      ...read,
+      assume: { ...flags.assume, ...read.assume, ...read.rateLimit },
+    };
+    for (const [name, { origin }] of own) origins.set(name, origin);
+  }
+  return { flags, originOf: (name) => origins.get(name) ?? `--${spellingOf(name)}` };
+}
+
+function flagsIn(layer: Layer): Flags {
+  const values = [...layer].map(([name, { value }]) => [name, value]);
+  const reading = readAs(FLAG_VALUES, Object.fromEntries(values));
+  if (!reading.ok) throw wrongValue(layer, reading.problems);
+  return reading.value;
+}
+
+function wrongValue(layer: Layer, [problem]: readonly ShapeProblem[]): Error {
+  if (problem === undefined) return new TypeError('A value was refused without a reason.');
+  const { at, ofName, expected, found } = problem;
+  const [flag = '', ...inside] = at.filter((step) => typeof step === 'string');
+  const origin = isFlagName(flag) ? layer.get(flag)?.origin : flag;
+  return refusal([origin, ...(ofName ? [] : inside)].join(' '), expected, found);
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+const PREFIX = 'PETSTORE_MOCK_';
+
+/** A name within this many edits of one of our variables counts as a typo. */
+const NEAR = 2;
+
+/** The value of PETSTORE_MOCK_PORT that Kubernetes and Docker links set for a service petstore-mock. */
+const SERVICE_LINK = /^(?:tcp|udp):\/\//;
+
+/** The environment variable for a flag. */
+export function variableOf(flag: FlagName): string {
+  return PREFIX + spellingOf(flag).toUpperCase().replaceAll('-', '_');
+}
+
+/** The variables that a surrounding `exec` sets, and that `ctl` reads. */
+const OF_RUN: ReadonlySet<string> = new Set(Object.values(MOCK_VARIABLES));
+
+/**
+ * The flags in the environment. Ignores empty variables, and those that a surrounding `exec` or
+ * `sweep` sets: only these set the address of the control API.
+ *
+ * @throws UsageError for a variable that is probably a misspelt flag
+ */
+export function fromEnvironment(variables: Variables): Layer {
+  const flags = new Map(flagsFrom('environment').map((flag) => [variableOf(flag), flag]));
+  const layer = new Map<FlagName, ReturnType<typeof givenAs>>();
+  const isBeside = variables[MOCK_VARIABLES.controlUrl] !== undefined;
+  for (const [name, text] of Object.entries(variables)) {
+    if (!name.toUpperCase().startsWith(PREFIX) || !text) continue;
+    if (isBeside && OF_RUN.has(name)) continue;
+    const flag = flags.get(name);
+    if (flag === undefined) {
+      if (!OF_RUN.has(name)) refuseNearMiss(name, [...flags.keys()]);
+    } else if (flag !== 'port' || !SERVICE_LINK.test(text)) {
+      layer.set(flag, givenAs(flag, textsOf(flag, text), `environment variable ${name}`));
+    }
+  }
+  return layer;
+}
+
+/** The variables that `ctl` reads. The first that is set decides a flag. */
+const OF_CTL: readonly (readonly [FlagName, variable: string])[] = [
+  ['url', MOCK_VARIABLES.url],
+  ['sandbox', variableOf('sandbox')],
+  ['token', variableOf('token')],
+  ['token', MOCK_VARIABLES.controlToken],
+  ['ca', MOCK_VARIABLES.ca],
+];
+
+/** The flags of `ctl` in the environment: those that `exec` sets for its command among them. */
+export function ctlFromEnvironment(variables: Variables): Layer {
+  const layer = new Map<FlagName, ReturnType<typeof givenAs>>();
+  for (const [flag, name] of OF_CTL) {
+    const text = variables[name];
+    if (!text || layer.has(flag)) continue;
+    layer.set(flag, givenAs(flag, [text], `environment variable ${name}`));
+  }
+  return layer;
+}
+
+function textsOf(flag: FlagName, text: string): string[] {
+  if (flagShape(flag).type !== 'list') return [text.trim()];
+  const texts = text.split(',').map((part) => part.trim());
+  return texts.filter((part) => part !== '');
+}
+
+function refuseNearMiss(name: string, known: readonly string[]): void {
+  const nearest = closest(name.toUpperCase(), known);
+  if (distance(name.toUpperCase(), nearest) > NEAR) return;
+  throw new UsageError(`environment variable ${name} matches no flag (did you mean ${nearest}?)`);
+}

@@ -1,0 +1,202 @@
+import type { Writable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
+import type { Report, Row, Section } from '../report/report.ts';
+
+/** Where a command prints, and who reads it. */
+export interface Terminal {
+  readonly output: Writable;
+  /** For messages that only people read. */
+  readonly notices: Writable;
+  /** Whether the output is a terminal. */
+  readonly interactive: boolean;
+  readonly style: Style;
+}
+
+/** How text is laid out. */
+export interface Style {
+  /** Columns. */
+  readonly width: number;
+  readonly colour: boolean;
+}
+
+/** Bounds on the width of tables, in columns. */
+const NARROWEST = 80;
+const WIDEST = 100;
+
+export function terminalOf(
+  output: Writable & { readonly isTTY?: boolean; readonly columns?: number },
+  notices: Writable,
+  { NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>,
+): Terminal {
+  const interactive = output.isTTY === true;
+  return {
+    output,
+    notices,
+    interactive,
+    style: {
+      width: Math.min(Math.max(output.columns ?? WIDEST, NARROWEST), WIDEST),
+      colour: interactive && !NO_COLOR && TERM !== 'dumb',
+    },
+  };
+}
+
+/** The style of notices, whose stream may differ from the output's. */
+export function noticesTerminal({ notices, style }: Terminal): Pick<Terminal, 'notices' | 'style'> {
+  const interactive = 'isTTY' in notices && notices.isTTY === true;
+  return { notices, style: { ...style, colour: style.colour && interactive } };
+}
+
+export function bold(text: string, { colour }: Style): string {
+  return colour ? `\u001B[1m${text}\u001B[22m` : text;
+}
+
+const COLOURS = { red: 31, green: 32, yellow: 33, magenta: 35, cyan: 36, grey: 90 } as const;
+
+export type Colour = keyof typeof COLOURS;
+
+export function paint(text: string, name: Colour, { colour }: Style): string {
+  return colour ? `\u001B[${COLOURS[name]}m${text}\u001B[39m` : text;
+}
+
+const CLEAR_LINE = '\r\u001B[K';
+
+/** Shows progress on the current line of a terminal, and nowhere else; an empty text clears it. */
+export function progressOn(notices: Writable, command: string): (text: string) => void {
+  if (!('isTTY' in notices) || notices.isTTY !== true) return () => {};
+  return (text) => notices.write(`${CLEAR_LINE}${text === '' ? '' : `${command}: ${text}`}`);
+}
+
+/** Characters that control or reorder a terminal, and so could forge or hide lines. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const UNSAFE = /[\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g;
+
+/** The same without such characters. Tabs become spaces. */
+export function withoutControls(text: string): string {
+  return text.replaceAll('\t', '    ').replace(UNSAFE, '');
+}
+
+/** One line of text from a client, a file or an argument, with such characters as JSON escapes. */
+export function escaped(text: string): string {
+  return text.replace(UNSAFE, escapeOf);
+}
+
+/** The same for text that keeps its line breaks. */
+export function escapedLines(text: string): string {
+  return text.split('\n').map(escaped).join('\n');
+}
+
+/** A line for a person, prefixed with the program's name. */
+export function notice(text: string): string {
+  return `petstore-mock: ${escaped(text)}\n`;
+}
+
+/** A character as a JSON escape. */
+export function escapeOf(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Spaces between two columns. */
+const GAP = 2;
+
+type Rows = readonly (readonly string[])[];
+
+interface Layout {
+  readonly width: number;
+  /** The width of every column but the last, which takes the rest; by default that of its widest cell. */
+  readonly columns?: readonly number[];
+  readonly indent?: number;
+}
+
+/** Lays out rows of text in columns without borders. Cells that do not fit wrap at spaces. */
+export function renderTable(
+  rows: Rows,
+  { width, columns = widestCells(rows), indent = 2 }: Layout,
+): string {
+  const left = columns.reduce((sum, column) => sum + column + GAP, indent);
+  const widths = [...columns, width - left];
+  return rows.map((row) => renderRow(row, widths, indent)).join('');
+}
+
+function widestCells(rows: Rows): number[] {
+  const [first = []] = rows;
+  const lengths = (column: number) => rows.map((row) => lengthOf(row[column] ?? ''));
+  return first.slice(0, -1).map((_, column) => Math.max(...lengths(column)));
+}
+
+function renderRow(row: readonly string[], widths: readonly number[], indent: number): string {
+  const cells = row.map((cell, column) => wrap(cell, widths[column] ?? 0));
+  const height = Math.max(...cells.map((lines) => lines.length));
+  let text = '';
+  for (let line = 0; line < height; line += 1) {
+    const parts = cells.map((lines, column) => padded(lines[line] ?? '', widths[column] ?? 0));
+    text += `${(' '.repeat(indent) + parts.join(' '.repeat(GAP))).trimEnd()}\n`;
+  }
+  return text;
+}
+
+/** Breaks text into lines at spaces. A word longer than a line gets its own line. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && lengthOf(line) + 1 + lengthOf(word) > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
+}
+
+function padded(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - lengthOf(text)));
+}
+
+/** The columns of a text, without its colours. */
+function lengthOf(text: string): number {
+  return stripVTControlCharacters(text).length;
+}
+
+/** A report for a person: its tables, then what failed with its output, then the result. */
+export function renderReport({ sections, summary }: Report, style: Style): string {
+  return [
+    ...sections.map((it) => renderSection(it, style)),
+    summary.map((it) => `${it}\n`).join(''),
+  ]
+    .filter((part) => part !== '')
+    .join('\n');
+}
+
+function renderSection({ title, layout, widths, rows, none }: Section, style: Style): string {
+  if (rows.length === 0) return none === '' ? '' : `${bold(title, style)}\n  ${none}\n`;
+  if (layout === 'names') {
+    const names = wrap(rows.map((row) => row.title).join(', '), style.width - 2);
+    return `${title}:\n${indented(names)}`;
+  }
+  const columns = widths === undefined ? {} : { columns: widths };
+  const lines = rows.map((row) => cellsOf(row, style));
+  const table = renderTable(lines, { width: style.width, ...columns });
+  const cards = rows
+    .filter(({ output }) => output !== undefined)
+    .map((row) => `${bold(row.title, style)}\n${indented(linesOf(row))}`);
+  return [`${bold(title, style)}\n${table}`, ...cards].join('\n');
+}
+
+function linesOf({ output = [] }: Row): string[] {
+  return output.flatMap((text) => text.split('\n')).map(escaped);
+}
+
+/** The cells of a row. The first word of the one that says how it went has its colour. */
+function cellsOf({ cells, tonedCell, tone }: Row, style: Style): string[] {
+  return cells.map((cell, index) => {
+    const text = escaped(cell);
+    if (index !== tonedCell || tone === undefined) return text;
+    return text.replace(/^[^:;]*/, (verdict) => paint(verdict, tone, style));
+  });
+}
+
+/** Lines below a title. */
+export function indented(lines: readonly string[]): string {
+  return lines.map((line) => `  ${line}\n`).join('');
+}

@@ -1,0 +1,89 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, extname } from 'node:path';
+import { codeOf } from '../error-code.ts';
+import { renderJunit } from '../report/junit.ts';
+import { renderPage } from '../report/page.ts';
+import type { Report } from '../report/report.ts';
+import { REPORT_FORMATS, writeCoverage, writeWhole } from '../report/report-files.ts';
+import type { RunningServer } from '../server.ts';
+import { writeFixture } from '../store/fixture/load-fixture.ts';
+import type { Store } from '../store/store.ts';
+import { describe, listed } from '../words.ts';
+import { Failure, refusal, type Settings, UsageError } from './command.ts';
+import type { Flags } from './flags.ts';
+
+/** A value as the commands with --json print it. */
+export function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+/** Writes a report to the files of `--junit` and `--html`. */
+export function writeReports(report: Report, { junit, html }: Flags): void {
+  if (junit !== undefined) writeReport('--junit', junit, renderJunit(report));
+  if (html !== undefined) writeReport('--html', html, renderPage(report));
+}
+
+/** @throws Failure if the file cannot be written */
+export function writeReport(flag: string, file: string, text: string): void {
+  try {
+    writeWhole(file, text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Failure(`${flag}: cannot write ${file}: ${reason}`, { cause: error });
+  }
+}
+
+/** @throws UsageError if the file of `--output` exists */
+export function requireNew(file: string): void {
+  if (existsSync(file)) throw new UsageError(`--output: ${file} exists; --force overwrites it`);
+}
+
+/**
+ * Writes a store as a fixture, with the folders of the file.
+ *
+ * @throws Failure if the file cannot be written
+ */
+export async function writeStore(store: Store, file: string): Promise<void> {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    await writeFixture(store, file);
+  } catch (error) {
+    throw new Failure(`cannot write ${file} (${codeOf(error)})`, { cause: error });
+  }
+}
+
+const ENDINGS = Object.keys(REPORT_FORMATS);
+
+/**
+ * Checks the names of the files of `--coverage` before the run.
+ *
+ * @throws UsageError for an unknown extension
+ * @returns a function that writes the files and returns a message for each that failed
+ */
+export function coverageWriter({
+  flags,
+  originOf,
+}: Settings): (server: Pick<RunningServer, 'coverage' | 'findings'>) => string[] {
+  const { coverage: files = [], requireCoverage: required = 0 } = flags;
+  for (const file of files) {
+    const origin = originOf('coverage');
+    if (!ENDINGS.includes(extname(file))) {
+      throw refusal(origin, `a name that ends in ${listed(ENDINGS, 'or')}`, describe(file));
+    }
+  }
+  return (server) => {
+    if (files.length === 0) return [];
+    const report = { coverage: server.coverage(), findings: server.findings() };
+    const { shown, total } = report.coverage.totals.documented;
+    const missed = (100 * shown) / total < required;
+    return files.flatMap((file) => {
+      try {
+        writeCoverage(file, report, missed);
+        return [];
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        return [`cannot write coverage to ${file}: ${reason}`];
+      }
+    });
+  };
+}
