@@ -27,6 +27,7 @@ export type Logged = Pick<
   | 'method'
   | 'target'
   | 'operation'
+  | 'traceId'
   | 'status'
   | 'basis'
   | 'fault'
@@ -49,10 +50,11 @@ const PLAIN_REASON = 'as the document prescribes';
  * JSON.stringify takes about twice as long (measured) and this runs for every exchange.
  */
 export function renderJson(sandbox: string, exchange: Logged): string {
-  const { operation, status, fault, delay, basis, key } = exchange;
+  const { operation, traceId, status, fault, delay, basis, key } = exchange;
   let line = `{"time":"${instantOf(exchange.at)}","sandbox":"${sandbox}","number":${exchange.number}`;
   line += `,"method":${quoted(exchange.method)},"target":${quoted(exchange.target)}`;
   if (operation !== undefined) line += `,"operation":"${operation}"`;
+  if (traceId !== undefined) line += `,"traceId":"${traceId}"`;
   if (status !== undefined) line += `,"status":${status}`;
   if (fault !== undefined) line += `,"fault":"${fault}"`;
   line += `,"duration":${rounded(exchange.duration)}`;
@@ -67,12 +69,13 @@ export function renderJson(sandbox: string, exchange: Logged): string {
 
 /** An exchange as a line for a person. */
 export function renderPretty(sandbox: string, exchange: Logged, style: Style): string {
-  const { basis, duration, fault, delay } = exchange;
+  const { basis, duration, fault, delay, traceId } = exchange;
   const circumstances = [
     basis.kind,
     ...(fault === undefined ? [] : [`fault ${fault}`]),
     `${duration.toFixed(1)} ms`,
     ...(delay > 0 ? [`delayed by ${delay} ms`] : []),
+    ...(traceId === undefined ? [] : [`trace ${traceId}`]),
     ...(sandbox === DEFAULT_SANDBOX ? [] : [`in sandbox ${sandbox}`]),
   ].join(', ');
   const why = exchange.why.filter((reason) => reason !== PLAIN_REASON).join('; ');
@@ -234,7 +237,9 @@ export function openLog({ output, style }: Terminal, format: LogFormat): Log | u
         clearTimeout(timer);
         delayed.delete(print);
         const left = Math.max(0, delay - (performance.now() - startedAt));
-        lines.add(() => render(sandbox, sentSooner(exchange, left), style));
+        // The server may have stopped before the delay was over.
+        const sent = { ...exchange, duration: exchange.duration - left };
+        lines.add(() => render(sandbox, sent, style));
       };
       const timer = setTimeout(print, delay).unref();
       delayed.add(print);
@@ -246,13 +251,6 @@ export function openLog({ output, style }: Terminal, format: LogFormat): Log | u
       lines.flush();
     },
   };
-}
-
-/** An exchange whose delay was cut by so many milliseconds. */
-function sentSooner(exchange: Logged, left: number): Logged {
-  const { number, at, method, target, operation, status, basis, fault, delay, key, why } = exchange;
-  const duration = exchange.duration - left;
-  return { number, at, method, target, operation, status, basis, fault, duration, delay, key, why };
 }
 
 /** Writes lines to a reader that may be slow or gone. */

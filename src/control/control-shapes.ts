@@ -181,6 +181,7 @@ export const EXCHANGE = named(
     method: required(ANY_TEXT, 'The method of the request.'),
     target: required(ANY_TEXT, 'The path and the query of the request.'),
     operation: optional(OPERATION, 'The operation, if the request reached one.'),
+    traceId: optional(ANY_TEXT, 'The trace that its `traceparent` names, if it names one.'),
     key: optional(ANY_TEXT, 'The first characters of the API key.'),
     status: optional(COUNT, 'Left out if the client received none.'),
     fault: optional(ANY_TEXT, 'The fault that replaced or spoilt the reply.'),

@@ -24,6 +24,8 @@ export interface Exchange {
   readonly method: string;
   readonly target: string;
   readonly operation: OperationId | undefined;
+  /** The trace that the request belongs to, if its `traceparent` names one. */
+  readonly traceId: string | undefined;
   /** Undefined if the client was sent none. */
   readonly status: number | undefined;
   readonly basis: Basis;

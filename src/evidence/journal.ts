@@ -139,6 +139,7 @@ const TESTS: { readonly [Name in keyof ExchangeFilter]-?: Test } = {
   to: test('to', ({ at }, wanted) => at <= wanted),
   after: test('after', ({ number }, wanted) => number > wanted),
   before: test('before', ({ number }, wanted) => number < wanted),
+  trace: test('trace', ({ traceId }, wanted) => traceId === wanted),
   text: test('text', contains),
 };
 

@@ -11,6 +11,7 @@ import { keptText } from './kept-text.ts';
 import type { ExpectedReply } from './report-shapes.ts';
 import type { RequestRecord } from './request-record.ts';
 import { attemptOf } from './retries.ts';
+import { traceIdOf } from './trace-id.ts';
 
 /** Kept characters of a reply's body, and kept bytes of a request's body. */
 const KEPT_BODY = 4096;
@@ -38,7 +39,7 @@ export function exchangeOf(
   outcome: Outcome,
   { world, now, frozen, mayRetry, previous }: ExchangeContext,
 ): Exchange {
-  const { call, method, target, authorization, headers } = request;
+  const { call, method, target, authorization, headers, traceparent } = request;
   const { reply, decision, delay } = outcome;
   const shown = isShown(outcome) ? reply : undefined;
   const duration = delay + (frozen ? 0 : now.steady - request.receivedAt);
@@ -55,6 +56,7 @@ export function exchangeOf(
     method,
     target: keptText(target),
     operation: call?.operation,
+    traceId: traceparent === undefined ? undefined : traceIdOf(traceparent),
     status: shown?.status,
     basis,
     fault: outcome.kind === 'fault' ? outcome.fault.kind : undefined,

@@ -11,6 +11,7 @@ export interface ObservedExchange
       | 'method'
       | 'target'
       | 'operation'
+      | 'traceId'
       | 'status'
       | 'basis'
       | 'fault'
@@ -38,10 +39,10 @@ export type Observer = (sandbox: string, exchange: ObservedExchange) => void;
 /** An exchange for observers. Reads what few of them read only when they do. */
 export function observedExchange(exchange: Readonly<Exchange>): ObservedExchange {
   const { number, at, duration, method, target, operation, status, basis, fault, delay } = exchange;
-  const { requestCut, replyBody, replyCut, expected } = exchange;
+  const { traceId, requestCut, replyBody, replyCut, expected } = exchange;
   return {
     ...{ number, at, duration, method, target, operation, status, basis, fault, delay },
-    ...{ requestCut, replyBody, replyCut, expected },
+    ...{ traceId, requestCut, replyBody, replyCut, expected },
     get key() {
       return shownKey(exchange);
     },

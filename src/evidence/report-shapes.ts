@@ -139,6 +139,7 @@ export const FILTER_MEMBERS = {
   to: optional(INSTANT, 'Exchanges at or before this instant.'),
   after: optional(COUNT, 'Exchanges with a higher number.'),
   before: optional(COUNT, 'Exchanges with a lower number.'),
+  trace: optional(ANY_TEXT, 'Exchanges of this trace: the trace id of their `traceparent`.'),
   text: optional(ANY_TEXT, 'Exchanges whose target, reasons or bodies contain this, in any case.'),
 };
 

@@ -8,6 +8,8 @@ export interface RequestRecord {
   readonly authorization: string | undefined;
   /** Names and values in turn, as the client sent them. */
   readonly headers: readonly string[];
+  /** The header of this name, as the client sent it. */
+  readonly traceparent?: string | readonly string[] | undefined;
   /** Undefined if no operation was called, for example because no such path exists. */
   readonly call: Call | undefined;
   /** The connection that it came on. */

@@ -44,6 +44,7 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
       target: mount + target.url,
       authorization,
       headers: request.rawHeaders,
+      traceparent: headers.traceparent,
       call: undefined,
       connection: request.socket,
       receivedAt: thisInstant().steady,

@@ -28,6 +28,7 @@ function logged(members: Partial<Logged> = {}): Logged {
     method: 'GET',
     target: '/v1/pets?limit=3',
     operation: 'listPets',
+    traceId: undefined,
     status: 200,
     basis: { kind: 'documented' },
     fault: undefined,
@@ -105,6 +106,12 @@ describe('a line of JSON', () => {
       why: ['assumption cancel-again=409', 'order 2 is cancelled'],
       key: 'demo…',
     });
+  });
+
+  test('names the trace of the request, as a pretty line does', () => {
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    expect(JSON.parse(renderJson('default', logged({ traceId })))).toMatchObject({ traceId });
+    expect(renderPretty('default', logged({ traceId }), PLAIN)).toContain(`, trace ${traceId}`);
   });
 
   test('leaves out members without a value', () => {

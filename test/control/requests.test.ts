@@ -145,6 +145,30 @@ describeBothWays('the journal in the control API', (open) => {
     expect(counted.json).toEqual({ count, complete: true });
   });
 
+  test('finds the exchanges of a trace, and ignores a malformed traceparent', async () => {
+    const { send } = await open();
+    const [trace, span] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
+    const get = (traceparent: string, path = '/v1/pets/1') =>
+      send('GET', path, { headers: { traceparent } });
+    const good = [`00-${trace}-${span}-01`, `cc-${trace}-${span}-00-what-else`];
+    for (const traceparent of good) await get(traceparent);
+    await get(`00-${trace}-${span}-01`, '/v1/nothing');
+    const bad = [
+      `00-${trace}-${span}`,
+      `00-${trace}-${span}-01-more`,
+      `ff-${trace}-${span}-01`,
+      `00-${trace.toUpperCase()}-${span}-01`,
+      `00-${'0'.repeat(32)}-${span}-01`,
+      `00-${trace}-${'0'.repeat(16)}-01`,
+      `${good[0]}, ${good[0]}`,
+    ];
+    for (const traceparent of bad) await get(traceparent);
+    const found = Object((await send('GET', `/__mock/requests?trace=${trace}`)).json);
+    expect(found).toMatchObject({ total: 3, exchanges: [{ traceId: trace }, {}, {}] });
+    const all = Object((await send('GET', '/__mock/requests')).json).exchanges;
+    expect(all.slice(3).filter((it: object) => 'traceId' in it)).toEqual([]);
+  });
+
   test('lists the latest exchanges, the newest last', async () => {
     const { send } = await open();
     for (const id of [1, 2, 3]) await send('GET', `/v1/pets/${id}`);

@@ -15,13 +15,14 @@ import type { RecordedExchange } from '../control-shapes.ts';
  */
 export function exchangeText(exchange: Exchange): string {
   const { number, at, method, target, operation, status, fault, delay, duration } = exchange;
-  const { basis, findings, expected } = exchange;
+  const { basis, findings, expected, traceId } = exchange;
   const head: Omit<RecordedExchange, 'request' | 'reply'> = {
     number,
     at: new Date(at).toISOString(),
     method,
     target,
     operation,
+    traceId,
     key: shownKey(exchange),
     status,
     fault,
