@@ -199,7 +199,7 @@ export const EXCHANGE = named(
       'What the mock would have answered in place of the deployment; left out where it cannot know.',
     ),
     request: required(MESSAGE, 'The request. Credentials in its headers are masked.'),
-    reply: required(MESSAGE, 'The reply, with the headers that are its own.'),
+    reply: required(MESSAGE, 'The reply, without the headers of the connection.'),
   }),
 );
 /** One exchange as the journal of a sandbox shows it. */

@@ -69,7 +69,7 @@ export function exchangeOf(
     requestHeaders: shared(firstHeaders(headers), previous?.requestHeaders),
     requestBody: body?.toString('latin1', 0, KEPT_BODY),
     requestCut: body !== undefined && body.length > KEPT_BODY,
-    replyHeaders: shared(firstHeaders(reply?.headers ?? NO_HEADERS), previous?.replyHeaders),
+    replyHeaders: shared(firstHeaders(keptHeaders(reply, request, world)), previous?.replyHeaders),
     replyBody: isKept ? text.toString() : undefined,
     replyCut: reply !== undefined && reply.body.kind !== 'none' && !isKept,
     expected: basis.kind === 'upstream' ? expectedOf(reply) : undefined,
@@ -87,6 +87,28 @@ function shared<List extends readonly unknown[]>(list: List, earlier: List | und
   if (earlier === undefined || list.length !== earlier.length) return list;
   for (let at = 0; at < list.length; at += 1) if (list[at] !== earlier[at]) return list;
   return earlier;
+}
+
+/**
+ * A reply's own headers, and those that the assumptions of its time add to it. What the rest of an
+ * exchange tells is added when it is read.
+ */
+function keptHeaders(
+  reply: Reply | undefined,
+  { crossOrigin }: RequestRecord,
+  { choices }: World,
+): readonly string[] {
+  if (reply === undefined) return NO_HEADERS;
+  const { headers, body, basis } = reply;
+  if (basis.kind === 'upstream') return headers;
+  const kept: string[] = [];
+  const charset = choices['json-charset'] === 'utf-8' ? '; charset=utf-8' : '';
+  const mediaType = body.kind === 'json' ? body.mediaType : undefined;
+  if (body.kind !== 'none' && (mediaType !== undefined || charset !== '')) {
+    kept.push('Content-Type', (mediaType ?? 'application/json') + charset);
+  }
+  if (crossOrigin && choices.cors === 'allowed') kept.push('Access-Control-Allow-Origin', '*');
+  return kept.length === 0 ? headers : [...kept, ...headers];
 }
 
 function firstHeaders(headers: readonly string[]): readonly string[] {

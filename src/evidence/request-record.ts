@@ -10,6 +10,8 @@ export interface RequestRecord {
   readonly headers: readonly string[];
   /** The header of this name, as the client sent it. */
   readonly traceparent?: string | readonly string[] | undefined;
+  /** Whether it has an `Origin`, as those of a page have. */
+  readonly crossOrigin: boolean;
   /** Undefined if no operation was called, for example because no such path exists. */
   readonly call: Call | undefined;
   /** The connection that it came on. */

@@ -27,7 +27,8 @@ export interface Framing {
   readonly crossOrigin: boolean;
 }
 
-const EXPOSED = 'Link, X-Total-Count, Retry-After, Deprecation, Sunset, WWW-Authenticate';
+/** The headers that pages of other origins may read. */
+export const EXPOSED = 'Link, X-Total-Count, Retry-After, Deprecation, Sunset, WWW-Authenticate';
 
 /**
  * Sends an outcome after its delay. Nothing else writes replies of the service. Never throws: what
@@ -209,7 +210,7 @@ function mediaTypeOf(body: Exclude<Body, StreamedBody>): string | undefined {
  *
  * @param head the document has no HEAD, so its replies are assumed
  */
-function basisHeader(basis: Basis, head = false): string {
+export function basisHeader(basis: Basis, head = false): string {
   switch (basis.kind) {
     case 'documented':
       return head ? 'assumed' : 'documented';

@@ -44,7 +44,7 @@ function slowStream({
     return false;
   });
   vi.spyOn(response, 'writableLength', 'get').mockImplementation(() => waiting);
-  streamsOf(sandboxes).open(response, sandbox, { filter, after, perSecond });
+  streamsOf({ sandboxes: sandboxes }).open(response, sandbox, { filter, after, perSecond });
   const read = (): void => {
     waiting = 0;
     vi.advanceTimersByTime(50);
@@ -164,7 +164,7 @@ test('a busy sandbox does not starve the streams of another', () => {
 
 test('a server has at most 100 open streams', () => {
   const { sandboxes, response } = slowStream();
-  const streams = streamsOf(sandboxes);
+  const streams = streamsOf({ sandboxes: sandboxes });
   for (let count = 2; count <= MOST_STREAMS; count += 1) {
     expect(streams.areFull).toBe(false);
     slowStream({ sandboxes });

@@ -30,6 +30,7 @@ export function requestOf(call: Call, members: Partial<RequestRecord> = {}): Req
     target,
     authorization,
     headers: [],
+    crossOrigin: false,
     call,
     connection: {},
     receivedAt: 0,

@@ -4,6 +4,7 @@ import { passes } from '../../evidence/journal.ts';
 import type { ExchangeFilter } from '../../evidence/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Sandboxes } from '../../sandbox/sandboxes.ts';
+import type { ControlParts } from '../parts.ts';
 import { MOST_BEHIND, MOST_PER_SECOND } from './exchange-filter.ts';
 import { exchangeText } from './exchange-text.ts';
 
@@ -24,11 +25,13 @@ const MOST_WAITING = 1024 ** 2;
 
 const servers = new WeakMap<Sandboxes, Streams>();
 
+type StreamParts = Pick<ControlParts, 'sandboxes' | 'plain'>;
+
 /** The streams of a server. */
-export function streamsOf(sandboxes: Sandboxes): Streams {
+export function streamsOf({ sandboxes, plain = false }: StreamParts): Streams {
   let streams = servers.get(sandboxes);
   if (streams === undefined) {
-    streams = new Streams();
+    streams = new Streams(plain);
     servers.set(sandboxes, streams);
   }
   return streams;
@@ -47,8 +50,13 @@ interface StreamOptions {
  * requests nothing, and slow clients no memory.
  */
 class Streams {
+  readonly #plain: boolean;
   readonly #open = new Set<Stream>();
   #timer: NodeJS.Timeout | undefined;
+
+  constructor(plain: boolean) {
+    this.#plain = plain;
+  }
 
   get areFull(): boolean {
     return this.#open.size >= MOST_STREAMS;
@@ -76,7 +84,7 @@ class Streams {
     };
     // A new sandbox of the same name may exist before a slow client has read the end.
     const forget = sandbox.onEnd(() => {
-      stream.send(new Events());
+      stream.send(new Events(this.#plain));
       close();
       response.end();
     });
@@ -87,7 +95,7 @@ class Streams {
   }
 
   #look(): void {
-    const events = new Events();
+    const events = new Events(this.#plain);
     for (const stream of this.#open) {
       stream.follow();
       stream.send(events);
@@ -102,13 +110,19 @@ class Streams {
 
 /** The events of one poll. Streams of the same sandbox share them. */
 class Events {
+  readonly #plain: boolean;
   readonly #texts = new Map<Exchange, string>();
+
+  constructor(plain: boolean) {
+    this.#plain = plain;
+  }
 
   /** Undefined if this poll has written enough. */
   of(exchange: Exchange): string | undefined {
     const known = this.#texts.get(exchange);
     if (known !== undefined || this.#texts.size >= MOST_AT_ONCE) return known;
-    const text = `id: ${exchange.number}\nevent: exchange\ndata: ${exchangeText(exchange)}\n\n`;
+    const data = exchangeText(exchange, this.#plain);
+    const text = `id: ${exchange.number}\nevent: exchange\ndata: ${data}\n\n`;
     this.#texts.set(exchange, text);
     return text;
   }

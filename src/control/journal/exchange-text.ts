@@ -8,12 +8,15 @@ import {
 import { FINDING_CODES } from '../../evidence/finding-codes.ts';
 import { decidersOf } from '../../service/reply.ts';
 import type { RecordedExchange } from '../control-shapes.ts';
+import { sentHeaders } from './sent-headers.ts';
 
 /**
  * An exchange as the control API shows it, in one line of JSON. Bodies that are JSON are copied as
  * text: streams write thousands of exchanges per second.
+ *
+ * @param plain whether the server leaves out what distinguishes it from the service
  */
-export function exchangeText(exchange: Exchange): string {
+export function exchangeText(exchange: Exchange, plain: boolean): string {
   const { number, at, method, target, operation, status, fault, delay, duration } = exchange;
   const { basis, findings, expected, traceId } = exchange;
   const head: Omit<RecordedExchange, 'request' | 'reply'> = {
@@ -34,9 +37,10 @@ export function exchangeText(exchange: Exchange): string {
     findings: findings.map((it) => ({ ...it, advice: FINDING_CODES[it.code] })),
     expected,
   };
-  const { requestHeaders, requestCut, replyHeaders, replyBody, replyCut } = exchange;
+  const { requestHeaders, requestCut, replyBody, replyCut } = exchange;
   const request = messageText(shownHeaders(requestHeaders), requestText(exchange), requestCut);
-  const reply = messageText(shownHeaders(replyHeaders), replyBody, replyCut);
+  const replyHeaders = shownHeaders(sentHeaders(exchange, plain));
+  const reply = messageText(replyHeaders, replyBody, replyCut);
   return `${JSON.stringify(head).slice(0, -1)},"request":${request},"reply":${reply}}`;
 }
 

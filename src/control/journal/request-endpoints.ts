@@ -3,7 +3,7 @@ import type { Exchange } from '../../evidence/exchange.ts';
 import type { ExchangeFilter } from '../../evidence/report-shapes.ts';
 import { inTurn } from '../../http/faults/broken-connection.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { ANY_TEXT, type ValueOf } from '../../shape/shapes.ts';
+import { ANY, ANY_TEXT, type Shape, type ValueOf } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';
 import { ERROR, EXCHANGE, EXCHANGE_COUNT, JOURNAL } from '../control-shapes.ts';
 import {
@@ -16,6 +16,7 @@ import {
   withBody,
   withQuery,
 } from '../endpoint.ts';
+import type { ControlParts } from '../parts.ts';
 import {
   FILTER,
   LIMITED_FILTER,
@@ -26,6 +27,9 @@ import {
 } from './exchange-filter.ts';
 import { MOST_STREAMS, streamsOf } from './exchange-stream.ts';
 import { exchangeText } from './exchange-text.ts';
+import { harText } from './har.ts';
+
+const HAR: Shape<unknown> = { ...ANY, schema: { type: 'object' } };
 
 const TOO_MANY = `stream limit (${MOST_STREAMS}) reached; close a stream first`;
 
@@ -36,7 +40,20 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
     summary: 'List exchanges, by default the newest last',
     description: `Returns the latest exchanges that match, at most ${MOST_EXCHANGES} without \`limit\`. For the previous page, set \`before\` to the lowest number of this one.`,
     replies: { 200: { description: 'The journal.', shape: JOURNAL } },
-    handle: ({ sandbox, query }) => listRequests(sandbox, query),
+    handle: ({ sandbox, query, parts }) => listRequests(sandbox, query, parts),
+  }),
+  withQuery(LIMITED_FILTER, {
+    id: 'exportRequests',
+    route: ['get', '/requests.har'],
+    summary: 'Export exchanges as HAR 1.2',
+    description:
+      'Selects exchanges as `GET requests` does. Developer tools of browsers import the reply. Credentials are masked, and bodies that the journal kept only in part are marked.',
+    replies: { 200: { description: 'An HTTP archive.', shape: HAR } },
+    handle: ({ sandbox, query, parts, url }) => {
+      const { exchanges } = selected(sandbox, query);
+      const pieces = harText(exchanges, new URL(url).origin, parts.plain === true);
+      return { status: 200, body: { kind: 'pieces', pieces } };
+    },
   }),
   {
     id: 'deleteRequests',
@@ -76,7 +93,7 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
       },
     },
     handle: (call) => {
-      const streams = streamsOf(call.parts.sandboxes);
+      const streams = streamsOf(call.parts);
       if (streams.areFull) return refuse('service_unavailable', 503, TOO_MANY);
       const { after: _after, perSecond, ...filter } = call.query;
       const options = { filter, after: lastRead(call), perSecond };
@@ -99,41 +116,60 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
       200: { description: 'The exchange.', shape: EXCHANGE },
       404: { description: 'The journal does not have it, or has dropped it.', shape: ERROR },
     },
-    handle: ({ sandbox, params: { number = '' } }) => getRequest(sandbox, number),
+    handle: ({ sandbox, params: { number = '' }, parts }) => getRequest(sandbox, number, parts),
   },
 ];
 
 type StreamCall = Pick<ControlCall, 'headers'> & { readonly query: ExchangeFilter };
 
-function listRequests(
+interface Selection {
+  readonly exchanges: readonly Exchange[];
+  /** How many match, regardless of the limit. */
+  readonly total: number;
+}
+
+function selected(
   { evidence: { journal } }: Sandbox,
   { limit = MOST_EXCHANGES, order, ...filter }: ValueOf<typeof LIMITED_FILTER>,
-): ControlReply {
+): Selection {
   const matching = [...journal.select(filter)];
-  const latest = matching.slice(0, limit);
-  if (order !== 'desc') latest.reverse();
-  const pieces = journalText(latest, journal.dropped, matching.length);
+  const exchanges = matching.slice(0, limit);
+  if (order !== 'desc') exchanges.reverse();
+  return { exchanges, total: matching.length };
+}
+
+function listRequests(
+  sandbox: Sandbox,
+  query: ValueOf<typeof LIMITED_FILTER>,
+  { plain = false }: ControlParts,
+): ControlReply {
+  const { dropped } = sandbox.evidence.journal;
+  const pieces = journalText(selected(sandbox, query), dropped, plain);
   return { status: 200, body: { kind: 'pieces', pieces } };
 }
 
 function* journalText(
-  exchanges: readonly Exchange[],
+  { exchanges, total }: Selection,
   dropped: number,
-  total: number,
+  plain: boolean,
 ): Generator<string> {
   yield '{"exchanges":[';
   let separator = '';
   for (const exchange of exchanges) {
-    yield separator + exchangeText(exchange);
+    yield separator + exchangeText(exchange, plain);
     separator = ',';
   }
   yield `],"dropped":${dropped},"total":${total}}`;
 }
 
-function getRequest({ evidence: { journal } }: Sandbox, text: string): ControlReply {
+function getRequest(
+  { evidence: { journal } }: Sandbox,
+  text: string,
+  { plain = false }: ControlParts,
+): ControlReply {
   const exchange = isIntegerText(text) ? journal.at(Number(text)) : undefined;
   if (exchange !== undefined) {
-    return { status: 200, body: { kind: 'pieces', pieces: [exchangeText(exchange)] } };
+    return { status: 200, body: { kind: 'pieces', pieces: [exchangeText(exchange, plain)] } };
   }
   const kept =
     journal.size === 0

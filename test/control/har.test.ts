@@ -1,0 +1,163 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, onTestFinished, test } from 'vitest';
+import { startServer } from '../../src/index.ts';
+import { clientAt, describeBothWays } from '../helpers/wire.ts';
+
+const TEXT = { type: 'string' };
+const SIZE = { type: 'integer', minimum: -1 };
+const TIME = { type: 'number', minimum: 0 };
+
+/** HAR 1.2 (w3c.github.io/web-performance/specs/HAR/Overview.html), and custom members with `_`. */
+function strict(required: object, optional: object = {}): object {
+  return {
+    type: 'object',
+    required: Object.keys(required),
+    properties: { ...required, ...optional, comment: TEXT },
+    patternProperties: { '^_': {} },
+    additionalProperties: false,
+  };
+}
+
+function listOf(items: object): object {
+  return { type: 'array', items };
+}
+
+const PAIRS = listOf(strict({ name: TEXT, value: TEXT }));
+const MESSAGE = {
+  httpVersion: { enum: ['HTTP/1.1'] },
+  cookies: listOf(strict({ name: TEXT, value: TEXT })),
+  headers: PAIRS,
+  headersSize: SIZE,
+  bodySize: SIZE,
+};
+const HAR = strict({
+  log: strict({
+    version: { const: '1.2' },
+    creator: strict({ name: TEXT, version: TEXT }),
+    entries: listOf(
+      strict({
+        startedDateTime: { type: 'string', format: 'date-time' },
+        time: TIME,
+        request: strict(
+          { ...MESSAGE, method: TEXT, url: { type: 'string', format: 'uri' }, queryString: PAIRS },
+          { postData: strict({ mimeType: TEXT, text: TEXT }) },
+        ),
+        response: strict({
+          ...MESSAGE,
+          status: { type: 'integer', minimum: 0, maximum: 999 },
+          statusText: TEXT,
+          redirectURL: TEXT,
+          content: strict({ size: SIZE, mimeType: TEXT }, { text: TEXT, encoding: TEXT }),
+        }),
+        cache: strict({}),
+        timings: strict({ send: TIME, wait: TIME, receive: TIME }),
+      }),
+    ),
+  }),
+});
+
+const isHar = new Ajv2020({
+  strict: false,
+  formats: {
+    'date-time': (text: string) => new Date(text).toISOString() === text,
+    uri: (text: string) => /^https?:$/.test(new URL(text).protocol),
+  },
+}).compile(HAR);
+
+const FROZEN = { clock: Date.UTC(2030, 0), frozen: true };
+
+describeBothWays('exchanges as HAR', (open) => {
+  test('are what the client sent and got', async () => {
+    const { send } = await open(FROZEN);
+    await send('POST', '/v1/pets?x=1&x=%20', { body: { name: 'Røde', categoryId: 1 } });
+    const { json } = await send('GET', '/__mock/requests.har');
+    expect(isHar(json), JSON.stringify(isHar.errors)).toBe(true);
+    const [entry] = Object(json).log.entries;
+    expect(entry).toMatchObject({
+      startedDateTime: '2030-01-01T00:00:00.000Z',
+      request: {
+        method: 'POST',
+        url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1\/pets\?x=1&x=%20$/),
+        queryString: [
+          { name: 'x', value: '1' },
+          { name: 'x', value: ' ' },
+        ],
+        postData: { mimeType: 'application/json', text: '{"name":"Røde","categoryId":1}' },
+        bodySize: 31,
+      },
+      response: { status: 201, statusText: 'Created', content: { mimeType: 'application/json' } },
+    });
+    expect(entry.request.headers).toContainEqual({ name: 'Authorization', value: 'Bearer demo…' });
+    expect(JSON.parse(entry.response.content.text)).toMatchObject({ name: 'Røde' });
+    expect(entry.response.bodySize).toBe(Buffer.byteLength(entry.response.content.text));
+  });
+
+  test('can be selected as in the journal', async () => {
+    const { send } = await open();
+    for (const id of [1, 2, 999]) await send('GET', `/v1/pets/${id}`);
+    const { json } = await send('GET', '/__mock/requests.har?operation=getPet&limit=2&order=desc');
+    const urls = Object(json).log.entries.map((it: { request: { url: string } }) => it.request.url);
+    expect(urls.map((url: string) => new URL(url).pathname)).toEqual([
+      '/v1/pets/999',
+      '/v1/pets/2',
+    ]);
+    expect(await send('GET', '/__mock/requests.har?sort=1')).toMatchObject({ status: 400 });
+  });
+
+  test('say what the journal did not keep, and which fault left the client without a reply', async () => {
+    const { send } = await open();
+    await send('POST', '/v1/pets', { body: { name: 'x'.repeat(5000), categoryId: 1 } });
+    await send('GET', '/v1/pets/65');
+    await send('HEAD', '/v1/pets/1');
+    const scenario = { rules: [{ on: 'getPet', fault: 'reset' }] };
+    await send('PUT', '/__mock/scenario', { body: { scenario } });
+    await expect(send('GET', '/v1/pets/1')).rejects.toThrow();
+    const { json } = await send('GET', '/__mock/requests.har');
+    expect(isHar(json), JSON.stringify(isHar.errors)).toBe(true);
+    const [long, cut, head, broken] = Object(json).log.entries;
+    expect(long.request).toMatchObject({ bodySize: -1, postData: { comment: expect.any(String) } });
+    expect(cut.response).toMatchObject({ bodySize: -1, content: { comment: expect.any(String) } });
+    expect(head.response).toMatchObject({ bodySize: 0, content: { size: 0 } });
+    expect(broken.response).toMatchObject({ status: 0, _error: 'reset' });
+  });
+});
+
+/** Of the connection, or of the length: the journal leaves them out. */
+const OF_CONNECTION = new Set(['connection', 'keep-alive', 'content-length']);
+
+test.each([
+  ['a page', {}, { headers: { origin: 'https://page.example' } }],
+  ['a page, under --plain', { plain: true }, { headers: { origin: 'https://page.example' } }],
+  ['a page that gets no CORS', { assume: { cors: 'absent' } }, { headers: { origin: 'null' } }],
+  ['a charset', { assume: { 'json-charset': 'utf-8' } }, {}],
+  ['a moved clock', { clock: Date.UTC(2040, 0) }, {}],
+  ['a forced status', {}, { headers: { prefer: 'code=404' } }],
+] as const)('the journal has the headers that the mock sends: %s', async (_name, options, sent) => {
+  const { url, close } = await startServer({ port: 0, ...options });
+  onTestFinished(close);
+  const { send } = clientAt(Number(new URL(url).port));
+  for (const [method, path] of [
+    ['GET', '/v1/pets/1'],
+    ['HEAD', '/v1/pets'],
+    ['GET', '/v1/none'],
+    ['DELETE', '/v1/store/orders/1'],
+    ['OPTIONS', '/v1/pets'],
+  ] as const) {
+    const { headers } = await send(method, path, sent);
+    const shown = Object((await send('GET', '/__mock/requests?limit=1')).json).exchanges[0];
+    const wanted = Object.entries(headers).filter(([name]) => !OF_CONNECTION.has(name));
+    const { date: _wanted, ...rest } = Object.fromEntries(wanted);
+    const { date, ...others } = shown.reply.headers;
+    expect(others).toEqual(rest);
+    expect(Math.abs(Date.parse(date) - Date.parse(String(headers.date)))).toBeLessThanOrEqual(1000);
+  }
+});
+
+test('an entry has the host that the client called', async () => {
+  const { url, close } = await startServer({ port: 0 });
+  onTestFinished(close);
+  const { send } = clientAt(Number(new URL(url).port));
+  await send('GET', '/v1/pets/1', { headers: { host: 'mock.example:80' } });
+  const { json } = await send('GET', '/__mock/requests.har');
+  expect(Object(json).log.entries[0].request.url).toBe('http://mock.example:80/v1/pets/1');
+});
