@@ -18,7 +18,6 @@ import {
 import { assembleMock, type MockOptions } from './mock.ts';
 import type { Fleet } from './sandbox/fleet.ts';
 import type { OpenUpstream, Upstream } from './sandbox/upstream.ts';
-import type { Scenario } from './scenario/read-scenario.ts';
 import {
   loadStore,
   type Start,
@@ -27,6 +26,7 @@ import {
   type StoreChoice,
   starterFrom,
 } from './scenario/sandbox-start.ts';
+import type { Scenario } from './scenario/scenario-shape.ts';
 import { fixturePath } from './store/fixture/parse-fixture.ts';
 import type { Store } from './store/store.ts';
 import type { FileWatch } from './watch.ts';

@@ -1,12 +1,12 @@
 import { dirname, isAbsolute, join } from 'node:path';
-import { readJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { readText, SETTINGS_LIMIT } from '../read-text.ts';
 import { CHECKED, type Checked } from '../scenario/checked-shape.ts';
+import { readJson } from '../shape/json-text.ts';
 import { object, optional } from '../shape/objects.ts';
-import { placesIn } from '../shape/places.ts';
+import { located, problemLines, type TextProblem } from '../shape/places.ts';
 import { readAs } from '../shape/read-as.ts';
-import { firstProblems, problemText } from '../words.ts';
+import { firstProblems } from '../words.ts';
 import { refusal, UsageError } from './command.ts';
 import { type FlagName, flagShape, flagsFrom, spellingOf } from './flags.ts';
 import type { Layer } from './settings.ts';
@@ -35,18 +35,12 @@ interface Configured {
 export async function fromConfigFile(file: string, origin: string): Promise<Configured> {
   const read = await readText(file, SETTINGS_LIMIT);
   if (!read.ok) throw refusal(origin, `a JSON file at ${file}`, read.found);
-  const parsed = readJson(file, read.text);
-  if (!parsed.ok) throw new UsageError(`config file ${parsed.problem}`);
-  const reading = readAs(CONFIG, parsed.value);
-  if (!reading.ok) {
-    const paths = reading.problems.map(({ path }) => path);
-    const places = placesIn(read.text, paths);
-    const lines = firstProblems(reading.problems, (it) =>
-      problemText({ ...it, place: `config file ${file}:${places.get(it.path)}` }),
-    );
-    throw new UsageError(lines.join('\n'));
-  }
-  const values = isObject(parsed.value) ? parsed.value : {};
+  const parsed = readJson(read.text);
+  if (!parsed.ok) throw refused(file, parsed.problems);
+  const { source } = parsed;
+  const reading = readAs(CONFIG, source.value);
+  if (!reading.ok) throw refused(file, located(source, reading.problems));
+  const values = isObject(source.value) ? source.value : {};
   const layer: Layer = new Map(
     NAMES.filter((name) => spellingOf(name) in reading.value).map((name) => {
       const spelling = spellingOf(name);
@@ -55,6 +49,12 @@ export async function fromConfigFile(file: string, origin: string): Promise<Conf
     }),
   );
   return { layer, checked: reading.value.checked };
+}
+
+function refused(file: string, problems: readonly TextProblem[]): UsageError {
+  return new UsageError(
+    firstProblems(problemLines(`config file ${file}`, problems), String).join('\n'),
+  );
 }
 
 /** Resolves the paths in a flag's value against the folder of the config file. */

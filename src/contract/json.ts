@@ -1,4 +1,4 @@
-import { isNumber, LosslessNumber, parse, stringify as stringifyExactly } from 'lossless-json';
+import { isNumber, LosslessNumber, stringify as stringifyExactly } from 'lossless-json';
 
 /** An object of JSON, such as a JSON Schema or a part of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -114,57 +114,6 @@ function integerOf(literal: string): bigint | undefined {
   const zeros = digits.length - significant.length - fraction.length + Number(exponent);
   if (zeros < 0 || significant.length + zeros > MOST_DIGITS) return undefined;
   return BigInt(`${sign}${significant}${'0'.repeat(zeros)}`);
-}
-
-/** The value in a JSON file, or why it is not JSON. */
-export type JsonReading =
-  | { readonly ok: true; readonly value: unknown }
-  /** `FILE:LINE:COLUMN: expected JSON: …`, without the place if it is unknown. */
-  | { readonly ok: false; readonly problem: string };
-
-/**
- * Parses the text of a file.
- *
- * @param file its name in the problem
- */
-export function readJson(file: string, text: string): JsonReading {
-  // Some editors start a file with a byte order mark.
-  const json = text.startsWith('\uFEFF') ? text.slice(1) : text;
-  try {
-    return { ok: true, value: parseJson(json) };
-  } catch (error) {
-    const problem =
-      error instanceof RangeError
-        ? `${file}: expected JSON, found JSON that is nested too deeply`
-        : notJson(file, json, String(error));
-    return { ok: false, problem };
-  }
-}
-
-/** Where and why a text is not JSON. The messages of JSON.parse vary between versions of Node. */
-function notJson(file: string, text: string, reason: string): string {
-  const [, why, digits] = /^(.*) at position (\d+)$/s.exec(firstError(text)) ?? [];
-  if (why === undefined || digits === undefined) return `${file}: expected JSON: ${reason}`;
-  const before = text.slice(0, Number(digits)).split('\n');
-  const column = (before.at(-1) ?? '').length + 1;
-  return `${file}:${before.length}:${column}: expected JSON: ${shortened(why)}`;
-}
-
-/** Characters kept at each end of a long reason: what was found, and why it is wrong. */
-const END = 80;
-
-/** Shortens a reason: it repeats a wrong number, which can be as long as the text. */
-function shortened(why: string): string {
-  return why.length <= 2 * END ? why : `${why.slice(0, END)}…${why.slice(-END)}`;
-}
-
-function firstError(text: string): string {
-  try {
-    parse(text);
-    return '';
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }
 
 /**

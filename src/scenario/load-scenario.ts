@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot } from '../package.ts';
 import { readText, SETTINGS_LIMIT, type TextReading } from '../read-text.ts';
+import { problemLines } from '../shape/places.ts';
 import { pathText } from '../shape/shapes.ts';
 import { shippedFixtures } from '../store/fixture/parse-fixture.ts';
 import { cut, describe, listed, MOST_HINTS, problemText, suggest } from '../words.ts';
-import type { Scenario } from './read-scenario.ts';
 import { ScenarioError } from './scenario-error.ts';
 import { SCENARIO_NAMES } from './scenario-names.ts';
+import type { Scenario } from './scenario-shape.ts';
+import { readScenarioText } from './scenario-text.ts';
 
 const SHIPPED = join(packageRoot, 'scenarios');
 
@@ -136,8 +138,8 @@ export async function loadScenarios(
       const at = ['extends', index];
       await load(besides(wanted, name), [...chain, wanted], (expected, found) => {
         const hint = expected === EXPECTED_FILE ? ` at ${describe(name)}${meant(name)}` : '';
-        const place = scenario.placeOf?.(at);
-        problems.push(problemText({ place, path: pathText(at), expected, found: found + hint }));
+        const problem = { path: pathText(at), expected, found: found + hint };
+        problems.push(...(scenario.linesOf?.([problem]) ?? []));
       });
     }
     loaded.set(file, scenario);
@@ -161,13 +163,13 @@ async function readFile(
   text: string,
   problems: string[],
 ): Promise<Scenario | undefined> {
-  // Imported here, since most starts and `scenarios` need no parser.
-  const { readScenarioText } = await import('./scenario-text.ts');
   const extension = extname(file);
   const format = extension.toLowerCase() === '.json' ? 'json' : 'yaml';
-  const read = readScenarioText(told, format, text, basename(file, extension));
-  problems.push(...read.problems);
-  if (read.scenario === undefined) return undefined;
+  const read = await readScenarioText(told, format, text, basename(file, extension));
+  if (!read.ok) {
+    problems.push(...problemLines(told, read.problems));
+    return undefined;
+  }
   const { fixture } = read.scenario;
   return { ...read.scenario, file, fixture: fixture && fixtureOf(fixture, file) };
 }

@@ -8,10 +8,10 @@ import { loadFixture } from '../store/fixture/load-fixture.ts';
 import { merge } from '../store/merge.ts';
 import type { Store } from '../store/store.ts';
 import { problemText } from '../words.ts';
-import type { Scenario } from './read-scenario.ts';
 import type { Rule } from './rule-shape.ts';
 import { type RuleBook, ruleBook } from './rules.ts';
 import { ScenarioError } from './scenario-error.ts';
+import type { Scenario } from './scenario-shape.ts';
 
 /** What a sandbox starts from and a reset returns to. Shared, and never changed. */
 export interface Start {
@@ -72,11 +72,12 @@ export function startOf(
   };
 }
 
-function withRecords(store: Store, { name, state, placeOf }: Scenario): Store {
+function withRecords(store: Store, { name, state, linesOf }: Scenario): Store {
   const merged = merge(store, state, ['state']);
   if (merged.ok) return merged.value;
+  const { problems } = merged;
   throw new ScenarioError(
-    merged.problems.map((it) => problemText({ ...it, place: placeOf?.(it.at) ?? name })),
+    linesOf?.(problems) ?? problems.map((it) => problemText({ ...it, place: name })),
   );
 }
 

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
-import { readJson } from '../contract/json.ts';
 import { isObject, STORED_RECORDS } from '../contract/records.ts';
 import { ContentError, readText, STORE_LIMIT, type TextReading } from '../read-text.ts';
+import { readJson } from '../shape/json-text.ts';
 import { parseFixture } from '../store/fixture/parse-fixture.ts';
 import { loadScenarios } from './load-scenario.ts';
 import { loadStore, type StoreChoice, starterFrom } from './sandbox-start.ts';
@@ -39,8 +39,7 @@ async function checkScenario(file: string, read: TextReading, base: StoreChoice)
 /** Only a fixture has collections at the top. */
 function isFixture(file: string, read: TextReading): boolean {
   if (!read.ok || !(read.pipe || extname(file).toLowerCase() === '.json')) return false;
-  const reading = readJson(file, read.text);
-  if (!reading.ok || !isObject(reading.value)) return false;
-  const { value } = reading;
-  return Object.keys(STORED_RECORDS).some((name) => Array.isArray(value[name]));
+  const reading = readJson(read.text);
+  const value = reading.ok ? reading.source.value : undefined;
+  return isObject(value) && Object.keys(STORED_RECORDS).some((name) => Array.isArray(value[name]));
 }

@@ -1,86 +1,111 @@
-import { memberPath } from './shapes.ts';
+import type { Problem } from '../contract/records.ts';
+import { problemText } from '../words.ts';
 
-const LAST_STEP = /(?:\.[\w$]+|\[(?:\d+|"(?:[^"\\]|\\.)*")\])$/;
+/** A value in a text: its path, such as `$.animals[0].id`, and where it and its name begin. */
+export interface Visit {
+  readonly path: string;
+  readonly start: number;
+  /** Undefined for what has no name, such as an element of an array. */
+  readonly name?: number | undefined;
+}
 
-/**
- * Finds where values stand in a text of JSON.
- *
- * @param text known to be JSON
- * @param paths such as `$.animals[0].id`
- * @returns `LINE:COLUMN` by path, both counted from 1; what is not there has the place of its parent
- */
-export function placesIn(text: string, paths: readonly string[]): ReadonlyMap<string, string> {
-  const places = new Map<string, string>();
-  const wanted = new Set(paths.flatMap(withParents));
+/** A text of JSON or YAML that was parsed. */
+export interface SourceText {
+  readonly text: string;
+  readonly value: unknown;
+  /** Every value in the text, parents first. */
+  readonly visits: () => Iterable<Visit>;
+}
+
+/** A problem in a text. Lines and columns count from 1. */
+export interface TextProblem {
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+/** A text that was parsed, or why it could not be. */
+export type ParsedText =
+  | { readonly ok: true; readonly source: SourceText }
+  | { readonly ok: false; readonly problems: readonly TextProblem[] };
+
+/** Problems as messages show them: `FILE:LINE:COLUMN: MESSAGE`. */
+export function problemLines(file: string, problems: readonly TextProblem[]): readonly string[] {
+  return problems.map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`);
+}
+
+/** A problem with the value at a path, or with its name. */
+interface Misplaced extends Problem {
+  readonly ofName?: boolean;
+}
+
+/** Finds the places of problems, in one pass. A value that is missing has the place of its parent. */
+export function located(
+  { text, visits }: SourceText,
+  problems: readonly Misplaced[],
+): readonly TextProblem[] {
+  const wanted = new Set(problems.flatMap(({ path }) => withParents(path)));
+  const found = new Map<string, Visit>();
+  for (const visit of visits()) if (wanted.has(visit.path)) found.set(visit.path, visit);
+  const startOf = (path: string, ofName = false): number => {
+    const { start, name } = found.get(path) ?? {};
+    if (start === undefined) return path === '$' ? 0 : startOf(parentOf(path));
+    return ofName ? (name ?? start) : start;
+  };
+  return placed(
+    text,
+    problems.map((it) => [startOf(it.path, it.ofName), problemText(it)]),
+  );
+}
+
+/** The names that occur again in the same object. */
+export function repeatedNames({ text, visits }: SourceText): readonly TextProblem[] {
+  const seen = new Set<string>();
+  /** By start: an alias repeats the names in its anchor. */
+  const repeated = new Map<number, string>();
+  let last = '';
+  for (const { path, name } of visits()) {
+    const isWithin = last !== '' && path !== last && withParents(path).includes(last);
+    if (!isWithin && name !== undefined && seen.has(path)) {
+      last = path;
+      if (!repeated.has(name))
+        repeated.set(name, problemText({ path, expected: 'each name once', found: 'it again' }));
+    }
+    seen.add(path);
+  }
+  return placed(text, [...repeated]);
+}
+
+/** Turns offsets in a text into lines and columns. */
+export function placed(
+  text: string,
+  messages: readonly (readonly [offset: number, message: string])[],
+): readonly TextProblem[] {
+  const places = new Map<number, { readonly line: number; readonly column: number }>();
   let line = 1;
   let lineStart = 0;
-  for (const { path, offset } of valuesIn(text)) {
-    if (!wanted.has(path)) continue;
+  const offsets = [...new Set(messages.map(([offset]) => offset))];
+  for (const offset of offsets.sort((a, b) => a - b)) {
     for (let end = text.indexOf('\n', lineStart); end >= 0 && end < offset; ) {
       line += 1;
       lineStart = end + 1;
       end = text.indexOf('\n', lineStart);
     }
-    places.set(path, `${line}:${offset - lineStart + 1}`);
+    places.set(offset, { line, column: offset - lineStart + 1 });
   }
-  const found = (path: string): string =>
-    places.get(path) ?? (path === '$' ? '1:1' : found(path.replace(LAST_STEP, '')));
-  return new Map(paths.map((path) => [path, found(path)]));
+  return messages.map(([offset, message]) => ({
+    ...(places.get(offset) ?? { line: 1, column: 1 }),
+    message,
+  }));
+}
+
+const LAST_STEP = /(?:\.[\w$]+|\[(?:\d+|"(?:[^"\\]|\\.)*")\])$/;
+
+function parentOf(path: string): string {
+  return path.replace(LAST_STEP, '');
 }
 
 function withParents(path: string): string[] {
-  const parent = path.replace(LAST_STEP, '');
+  const parent = parentOf(path);
   return parent === path ? [path] : [path, ...withParents(parent)];
-}
-
-const TOKEN = /["{}[\],:]|\\.|[^\s{}[\],:"\\]+/g;
-
-/** The tokens of a text of JSON. One expression for a whole string would overflow the stack. */
-function* tokensOf(text: string): Generator<readonly [token: string, offset: number]> {
-  let opening: number | undefined;
-  for (const { 0: token, index } of text.matchAll(TOKEN)) {
-    if (opening === undefined && token !== '"') yield [token, index];
-    else if (opening === undefined) opening = index;
-    else if (token === '"') {
-      yield [text.slice(opening, index + 1), opening];
-      opening = undefined;
-    }
-  }
-}
-
-/** An array or an object that has not ended yet. */
-interface Open {
-  readonly path: string;
-  /** Of the current element; undefined in an object. */
-  index: number | undefined;
-  /** The current member's step; undefined where its name is still to come. */
-  member: string | undefined;
-}
-
-/** The values of a text of JSON in the order in which they begin. */
-function* valuesIn(text: string): Generator<{ path: string; offset: number }> {
-  const open: Open[] = [];
-  for (const [token, offset] of tokensOf(text)) {
-    const around = open.at(-1);
-    if (token === '}' || token === ']') open.pop();
-    else if (token === ',') startNext(around);
-    else if (around !== undefined && around.index === undefined && around.member === undefined) {
-      around.member = memberPath(JSON.parse(token));
-    } else if (token !== ':') {
-      const path = around === undefined ? '$' : around.path + stepOf(around);
-      yield { path, offset };
-      if (token === '{') open.push({ path, index: undefined, member: undefined });
-      else if (token === '[') open.push({ path, index: 0, member: undefined });
-    }
-  }
-}
-
-function startNext(around: Open | undefined): void {
-  if (around === undefined) return;
-  if (around.index === undefined) around.member = undefined;
-  else around.index += 1;
-}
-
-function stepOf({ index, member = '' }: Open): string {
-  return index === undefined ? member : `[${index}]`;
 }

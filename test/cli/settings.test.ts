@@ -450,7 +450,7 @@ describe('each error names the place, the expected value and the nearest valid w
     ],
     [
       { config: { prot: 80 } },
-      `config file FILE:1:9: $.prot: expected ${fileFlags}, found "prot" (did you mean port?)`,
+      `config file FILE:1:2: $.prot: expected ${fileFlags}, found "prot" (did you mean port?)`,
     ],
     [
       { config: [] },

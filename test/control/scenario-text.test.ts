@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scenarioSchema } from '../../src/scenario/read-scenario.ts';
+import { scenarioSchema } from '../../src/scenario/scenario-shape.ts';
 import { describeBothWays } from '../helpers/wire.ts';
 
 const REFUSED = `rules:

@@ -22,8 +22,8 @@ import * as library from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
 import { REPORT_FORMATS } from '../../src/report/report-files.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
-import { SCENARIO } from '../../src/scenario/read-scenario.ts';
 import { RULE_SHAPE } from '../../src/scenario/rule-shape.ts';
+import { SCENARIO } from '../../src/scenario/scenario-shape.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
 import { code, readPage, section, type Table, tableRows, withTable } from '../helpers/page.ts';
 

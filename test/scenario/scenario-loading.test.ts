@@ -7,8 +7,8 @@ import {
   loadScenarios,
   shippedScenarios,
 } from '../../src/scenario/load-scenario.ts';
-import { readScenario } from '../../src/scenario/read-scenario.ts';
 import { ScenarioError } from '../../src/scenario/scenario-error.ts';
+import { readScenario } from '../../src/scenario/scenario-shape.ts';
 import { parseDuration } from '../../src/scenario/time-shapes.ts';
 import { validateFile } from '../../src/scenario/validate-file.ts';
 
@@ -76,11 +76,14 @@ test('a loaded scenario gives the place of any value in its file', async () => {
   const text =
     'state:\n  orders: { set: [{ id: 1 }, { id: 2, petId: 99 }] }\nassume: { cors: absent }';
   const [scenario] = await loadScenarios([write('places.yaml', text)]);
-  const place = (...at: (string | number)[]) => scenario?.placeOf?.(at).replace(folder, 'FOLDER');
-  expect(place('state', 'orders', 'set', 1, 'petId')).toBe('FOLDER/places.yaml:2:46');
-  expect(place('state', 'orders', 'set', 0, 'name')).toBe('FOLDER/places.yaml:2:19');
-  expect(place('assume', 'cors')).toBe('FOLDER/places.yaml:3:17');
-  expect(place()).toBe('FOLDER/places.yaml:1:1');
+  const paths = ['$.state.orders.set[1].petId', '$.state.orders.set[0].name', '$.assume.cors', '$'];
+  const problems = paths.map((path) => ({ path, expected: 'x', found: 'y' }));
+  expect(scenario?.linesOf?.(problems).map((it) => it.replace(folder, 'FOLDER'))).toEqual([
+    'FOLDER/places.yaml:2:46: $.state.orders.set[1].petId: expected x, found y',
+    'FOLDER/places.yaml:2:19: $.state.orders.set[0].name: expected x, found y',
+    'FOLDER/places.yaml:3:17: $.assume.cors: expected x, found y',
+    'FOLDER/places.yaml:1:1: $: expected x, found y',
+  ]);
 });
 
 describe('scenarios that cannot be loaded are refused', () => {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { loadScenarios } from '../../src/scenario/load-scenario.ts';
-import type { Scenario } from '../../src/scenario/read-scenario.ts';
-import { readScenario } from '../../src/scenario/read-scenario.ts';
 import { ScenarioError } from '../../src/scenario/scenario-error.ts';
+import type { Scenario } from '../../src/scenario/scenario-shape.ts';
+import { readScenario } from '../../src/scenario/scenario-shape.ts';
 import { BROKEN, BROKEN_FOR_THE_READER, WHOLE } from '../helpers/scenario-examples.ts';
 
 let folder = '';
@@ -87,7 +87,7 @@ describe('invalid YAML and JSON is refused', () => {
       '100,000 arrays that are never closed',
       'yaml',
       `a: ${'['.repeat(1e5)}`,
-      'FILE: expected YAML, found YAML that',
+      'FILE:1:1: expected YAML, found YAML that',
     ],
     [
       '500 nested arrays',
@@ -103,11 +103,11 @@ describe('invalid YAML and JSON is refused', () => {
 
   test('a repeated name is reported along with all other problems, in YAML and in JSON', async () => {
     expect(await problemsOf('description: a\nrules: 3\ndescription: b')).toEqual([
-      'FILE:3:1: description: expected each name once, found it again',
+      'FILE:3:1: $.description: expected each name once, found it again',
       'FILE:2:8: $.rules: expected an array, found 3',
     ]);
     expect(await problemsOf('{\n"description": "a",\n"description": "b"}', 'json')).toEqual([
-      'FILE:3:1: description: expected each name once, found it again',
+      'FILE:3:1: $.description: expected each name once, found it again',
     ]);
   });
 

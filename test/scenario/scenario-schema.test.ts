@@ -5,7 +5,7 @@ import formats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { packageRoot } from '../../src/package.ts';
-import { scenarioSchema } from '../../src/scenario/read-scenario.ts';
+import { scenarioSchema } from '../../src/scenario/scenario-shape.ts';
 import { BROKEN, WHOLE } from '../helpers/scenario-examples.ts';
 
 const SCENARIOS = join(packageRoot, 'scenarios');

@@ -6,7 +6,7 @@ import { CONFIG } from '../../src/cli/config-file.ts';
 import { parseJson } from '../../src/contract/json.ts';
 import { isObject } from '../../src/contract/records.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
-import { SCENARIO } from '../../src/scenario/read-scenario.ts';
+import { SCENARIO } from '../../src/scenario/scenario-shape.ts';
 import { readAs } from '../../src/shape/read-as.ts';
 import type { Shape } from '../../src/shape/shapes.ts';
 import { STORE } from '../../src/store/fixture/read-store.ts';

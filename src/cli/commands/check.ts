@@ -1,5 +1,4 @@
 import { ASSUMPTION_IDS, assumptionShape, topicOf } from '../../contract/assumption-table.ts';
-import { readJson } from '../../contract/json.ts';
 import { OPERATION_IDS } from '../../contract/operations.ts';
 import type { AssumptionVerdict } from '../../deployment/assumption-verdicts.ts';
 import { type CheckOptions, type PlannedRequest, planCheck } from '../../deployment/check-plan.ts';
@@ -18,6 +17,8 @@ import {
 } from '../../deployment/saved-check.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import type { Report, Row, Section, Tone } from '../../report/report.ts';
+import { readJson } from '../../shape/json-text.ts';
+import { problemLines } from '../../shape/places.ts';
 import { counted, cut } from '../../words.ts';
 import { type Command, EXIT_GATE_FAILED, refusal, UsageError } from '../command.ts';
 import { askConsent, connect, keyOf, workWith } from '../connection.ts';
@@ -72,9 +73,9 @@ function optionsOf(flags: Flags): CheckOptions {
 async function earlierIn(file: string): Promise<EarlierCheck> {
   const read = await readText(file, SETTINGS_LIMIT);
   if (!read.ok) throw refusal('--against', `a JSON file at ${file}`, read.found);
-  const parsed = readJson(file, read.text);
-  if (!parsed.ok) throw new UsageError(`--against: ${parsed.problem}`);
-  const earlier = earlierCheck(parsed.value);
+  const parsed = readJson(read.text);
+  if (!parsed.ok) throw new UsageError(`--against: ${problemLines(file, parsed.problems)}`);
+  const earlier = earlierCheck(parsed.source.value);
   if (earlier !== undefined) return earlier;
   throw refusal('--against', `a file from check --save or --json at ${file}`, 'other JSON');
 }

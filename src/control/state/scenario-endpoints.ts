@@ -2,9 +2,10 @@ import { ContentError } from '../../read-text.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { restarted, type State } from '../../sandbox/state.ts';
 import { loadForRequest, shippedScenarios } from '../../scenario/load-scenario.ts';
-import { type Scenario, scenarioShape } from '../../scenario/read-scenario.ts';
 import { callsOf } from '../../scenario/rules.ts';
 import { type Start, touchesStore } from '../../scenario/sandbox-start.ts';
+import { type Scenario, scenarioShape } from '../../scenario/scenario-shape.ts';
+import { scenarioFromText } from '../../scenario/scenario-text.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { ANY_TEXT, list, named, type ValueOf } from '../../shape/shapes.ts';
 import { firstProblems } from '../../words.ts';
@@ -16,7 +17,7 @@ import {
 } from '../control-shapes.ts';
 import { type ControlReply, json, type Listed, refuse, withBody } from '../endpoint.ts';
 import type { ControlParts } from '../parts.ts';
-import { readWritten, WRITTEN } from './scenario-text-endpoints.ts';
+import { WRITTEN } from './scenario-text-endpoints.ts';
 
 const ACTIVE = { description: 'The active scenarios.', shape: ACTIVE_SCENARIOS };
 
@@ -69,7 +70,7 @@ async function setScenario(
   sandbox: Sandbox,
   { scenarios = [], scenario, text }: ValueOf<typeof CHOICE>,
 ): Promise<ControlReply> {
-  const reading = text === undefined ? undefined : await readWritten(text);
+  const reading = text === undefined ? undefined : await scenarioFromText(WRITTEN, text);
   if (reading?.ok === false) {
     const lines = firstProblems(
       reading.problems,

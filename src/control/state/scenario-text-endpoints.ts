@@ -1,7 +1,7 @@
 import { scenarioText } from '../../scenario/load-scenario.ts';
-import { scenarioSchema } from '../../scenario/read-scenario.ts';
 import { SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
-import type { TextReading } from '../../scenario/scenario-text.ts';
+import { scenarioSchema } from '../../scenario/scenario-shape.ts';
+import { scenarioFromText } from '../../scenario/scenario-text.ts';
 import { object, required } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, named } from '../../shape/shapes.ts';
 import { describe, suggest } from '../../words.ts';
@@ -10,13 +10,6 @@ import { json, type Listed, refuse, withBody } from '../endpoint.ts';
 
 /** The name of a scenario that a request contains. */
 export const WRITTEN = 'request';
-
-/** Reads the scenario that a request contains as text. */
-export async function readWritten(text: string): Promise<TextReading> {
-  // Imported here, since most servers need no YAML parser.
-  const { scenarioFromText } = await import('../../scenario/scenario-text.ts');
-  return scenarioFromText(WRITTEN, text);
-}
 
 const SOURCE = named(
   'ScenarioSource',
@@ -52,7 +45,7 @@ export const SCENARIO_TEXT_ENDPOINTS: readonly Listed[] = [
     body: { shape: object({ text: required(ANY_TEXT, 'The scenario.') }) },
     replies: { 200: { description: 'The problems.', shape: SCENARIO_PROBLEMS } },
     handle: async ({ body: { text } }) => {
-      const reading = await readWritten(text);
+      const reading = await scenarioFromText(WRITTEN, text);
       return json({ problems: reading.ok ? [] : reading.problems });
     },
   }),

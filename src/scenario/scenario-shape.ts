@@ -1,11 +1,10 @@
 import type { Json } from '../contract/json.ts';
-import type { Reading } from '../contract/records.ts';
+import type { Problem, Reading } from '../contract/records.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import { KEY, VISIBLE } from '../shape/deployment-shapes.ts';
 import { having, mapOf, object, optional } from '../shape/objects.ts';
 import { readAs } from '../shape/read-as.ts';
 import {
-  type At,
   choice,
   convert,
   either,
@@ -121,8 +120,8 @@ export interface Scenario extends ReturnType<typeof scenarioOf> {
   readonly file?: string | undefined;
   /** The parsed JSON or YAML that it was read from. */
   readonly definition?: unknown;
-  /** The place of a value in the file, as `FILE:LINE:COLUMN`. */
-  readonly placeOf?: ((at: At) => string) | undefined;
+  /** Later problems with its values, each as `FILE:LINE:COLUMN: PATH: …`. */
+  readonly linesOf?: ((problems: readonly Problem[]) => readonly string[]) | undefined;
 }
 
 /**

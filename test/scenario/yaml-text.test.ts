@@ -1,10 +1,11 @@
 import { expect, test, vi } from 'vitest';
-import { parseScenario } from '../../src/scenario/scenario-text.ts';
+import { readYaml } from '../../src/scenario/yaml-text.ts';
+import { readJson } from '../../src/shape/json-text.ts';
 import { describe as tell } from '../../src/words.ts';
 
-async function parsed(format: 'json' | 'yaml', text: string): Promise<unknown> {
-  const { value, problems } = parseScenario('FILE', format, text);
-  return value ?? problems;
+function parsed(format: 'json' | 'yaml', text: string): unknown {
+  const reading = format === 'json' ? readJson(text) : readYaml(text);
+  return reading.ok ? reading.source.value : reading.problems;
 }
 
 test.each([
@@ -15,22 +16,22 @@ test.each([
   ['1e18', 10n ** 18n],
   ['1e3', 1000],
   ['0.25', 0.25],
-])('the number %s is the same in YAML and in JSON', async (text, value) => {
-  expect(await parsed('yaml', `a: ${text}`)).toEqual({ a: value });
-  expect(await parsed('json', `{"a":${text}}`)).toEqual({ a: value });
+])('the number %s is the same in YAML and in JSON', (text, value) => {
+  expect(parsed('yaml', `a: ${text}`)).toEqual({ a: value });
+  expect(parsed('json', `{"a":${text}}`)).toEqual({ a: value });
 });
 
-test('numbers that JSON does not have are read as YAML defines them', async () => {
+test('numbers that JSON does not have are read as YAML defines them', () => {
   const text = '[0x10, +1, 007, .5, 1., "1e3", .inf]';
-  expect(await parsed('yaml', text)).toEqual([16, 1, 7, 0.5, 1, '1e3', Number.POSITIVE_INFINITY]);
+  expect(parsed('yaml', text)).toEqual([16, 1, 7, 0.5, 1, '1e3', Number.POSITIVE_INFINITY]);
 });
 
 test.each(['yaml', 'json'] as const)(
   'a number of 100,000 digits does not become a bigint in %s',
-  async (format) => {
+  (format) => {
     const made = vi.spyOn(globalThis, 'BigInt');
     const digits = '9'.repeat(100_000);
-    const value = await parsed(format, `[${digits}]`);
+    const value = parsed(format, `[${digits}]`);
     expect(made).not.toHaveBeenCalled();
     made.mockRestore();
     expect(Array.isArray(value) ? value.map(tell) : value).toEqual([`${'9'.repeat(57)}…`]);
