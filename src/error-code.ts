@@ -3,3 +3,12 @@ export function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
+
+/** Reports what was thrown as a warning of the process, and goes on. */
+export function warn(thrown: unknown): void {
+  process.emitWarning(asError(thrown));
+}
+
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}

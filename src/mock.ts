@@ -1,7 +1,7 @@
 import type { ControlOptions, ControlParts } from './control/parts.ts';
 import { Upstreams } from './deployment/upstream/upstreams.ts';
 import { type Observer, observedExchange } from './evidence/observed-exchange.ts';
-import { Faults } from './http/faults/faults.ts';
+import { PendingResponses } from './http/pending-responses.ts';
 import { createServiceHandler } from './http/service.ts';
 import type { Fleet } from './sandbox/fleet.ts';
 import type { Keeper } from './sandbox/keeper.ts';
@@ -36,8 +36,8 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
   if (observe !== undefined) {
     sandboxes.observers.add((sandbox, exchange) => observe(sandbox, observedExchange(exchange)));
   }
-  const faults = new Faults();
-  const service = createServiceHandler({ sandboxes, plain, faults });
+  const pending = new PendingResponses();
+  const service = createServiceHandler({ sandboxes, plain, pending });
   const control: ControlParts = {
     sandboxes,
     starter,
@@ -50,5 +50,5 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
     checked,
     onControlCall,
   };
-  return { sandboxes, service, control, faults };
+  return { sandboxes, service, control, pending };
 }

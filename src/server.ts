@@ -6,6 +6,7 @@ import { BASE_PATH } from './contract/operations.ts';
 import { isLoopbackName } from './control/loopback.ts';
 import { DEFAULTS } from './defaults.ts';
 import { Upstreams } from './deployment/upstream/upstreams.ts';
+import { asError } from './error-code.ts';
 import type { FindingsReport } from './evidence/findings.ts';
 import type { CoverageReport } from './evidence/report-shapes.ts';
 import { createListener, type Timeouts } from './http/listener.ts';
@@ -151,13 +152,13 @@ export async function startServer(
     },
     options,
   );
-  const { service, sandboxes, faults } = mock;
+  const { service, sandboxes, pending } = mock;
   const { server, close: stopListening } = createListener({
     service,
     loadApp: () => loadApp(mock),
     sandbox: sandboxes.default,
     plain,
-    faults,
+    pending,
     timeouts,
     certificate,
     onNotice: options.onNotice,
@@ -177,7 +178,7 @@ export async function startServer(
     watching?.close();
     // First: the replies that `endAll` sends then carry `Connection: close`.
     const closed = stopListening();
-    faults.endAll();
+    pending.endAll();
     sandboxes.end();
     await closed;
     upstreams.close();
@@ -236,7 +237,7 @@ async function watch(
       watching.follow(filesOf(options, await reload()));
       options.onReload?.(undefined);
     } catch (error) {
-      options.onReload?.(error instanceof Error ? error : new Error(String(error)));
+      options.onReload?.(asError(error));
     }
   });
   return watching;

@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http';
 import type express from 'express';
 import type { ErrorRequestHandler } from 'express';
-import { failed } from '../http/failed.ts';
 import type { ServiceHandler } from '../http/service.ts';
+import { failed } from '../http/write.ts';
 import { ofService } from './endpoint.ts';
 import type { ControlParts } from './parts.ts';
 import { controlRouter } from './router.ts';
@@ -26,11 +26,7 @@ export function createExpressApp(
   // Express answers errors with HTML, unless a function of four parameters does.
   const answerError: ErrorRequestHandler = (error, _request, response, _next) => {
     if (response.headersSent) response.destroy();
-    else
-      sendReply(
-        response,
-        ofService(failed(control.sandboxes.default.state.settings.choices, error)),
-      );
+    else sendReply(response, ofService(failed(control.sandboxes.default.state, error)));
   };
   app.use(answerError);
   return app;

@@ -6,9 +6,9 @@ import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import type { Body, Reply, StreamedBody } from '../service/reply.ts';
 import { decodeContent } from './decode-content.ts';
-import { send, sendFailure } from './encode.ts';
 import { discard, hold, pause, whenLeft } from './pass-on.ts';
 import type { ServiceRequest } from './service-request.ts';
+import { send, sendFailure } from './write.ts';
 
 /**
  * Sends and records a deployment's reply, broken where a rule says so.
@@ -37,11 +37,11 @@ export function deliver(
       if (!(kept instanceof Promise)) then();
       else void kept.then((it) => (it === ended ? then() : response.destroy()));
     } catch (error) {
-      sendFailure(response, error, asked, sandbox.state, wire);
+      sendFailure(response, error, sandbox.state, wire);
     }
   };
   const sendAs = (content: Body): void =>
-    send(response, changed(outcome, { body: content }), asked, sandbox.state, wire);
+    send(response, changed(outcome, { body: content }), sandbox.state, wire);
   const breakOff = (reason: string): void =>
     record(
       () => ({ reason }),

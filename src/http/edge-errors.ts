@@ -5,9 +5,7 @@ import { isReal, timeOf } from '../service/clock.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';
 import { type ClientError, CONNECT, LATE, PLAIN_HTTP } from './client-error.ts';
-import { type Framing, type Wire, written } from './encode.ts';
-
-export const PLAIN_FRAMING: Framing = { head: false, crossOrigin: false };
+import { headersOf, type Wire } from './write.ts';
 
 /** An Error after which the connection is closed. */
 function refusal<C extends ErrorCode>(
@@ -79,10 +77,12 @@ export function unreadableRefusal({ code, message }: ClientError, state: State):
 
 /** A whole reply as text, for a connection without a response object. */
 export function replyText(reply: Reply, state: State, wire: Wire): string {
-  const { status, headers, body } = written(reply, PLAIN_FRAMING, state, wire);
-  const all = [...headers, 'Content-Length', String(Buffer.byteLength(body))];
+  const { status, body } = reply;
+  const text = body.kind === 'json' ? body.text : '';
+  const all = headersOf(reply, undefined, state, wire);
+  all.push('Content-Length', String(Buffer.byteLength(text)));
   // Node adds it to the replies that it writes itself.
   if (isReal(state.clock)) all.push('Date', new Date(timeOf(state.clock)).toUTCString());
   const lines = all.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`;
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${text}`;
 }

@@ -4,11 +4,11 @@ import { BASE_PATH } from '../contract/operations.ts';
 import type { State } from '../sandbox/state.ts';
 import { type ClientError, CONNECT, otherProtocol, PLAIN_HTTP } from './client-error.ts';
 import { Connections } from './connections.ts';
-import { PLAIN_FRAMING, replyText, requestRefusal, unreadableRefusal } from './edge-errors.ts';
-import { send, sendFailure, type Wire } from './encode.ts';
+import { replyText, requestRefusal, unreadableRefusal } from './edge-errors.ts';
 import type { ServiceHandler } from './service.ts';
 import type { Certificate } from './tls/certificate.ts';
 import { securer } from './tls/secure-server.ts';
+import { send, sendFailure, type Wire } from './write.ts';
 
 /** How long a client may take, in milliseconds. */
 export interface Timeouts {
@@ -125,12 +125,11 @@ function responder(options: ListenerOptions): RequestListener {
   const { service, loadApp, sandbox } = options;
   let app: Promise<RequestListener> | undefined;
   return (request, response) => {
-    const fail = (error: unknown): void =>
-      sendFailure(response, error, PLAIN_FRAMING, sandbox.state, options);
+    const fail = (error: unknown): void => sendFailure(response, error, sandbox.state, options);
     try {
       const reply = requestRefusal(request, sandbox.state);
       if (reply !== undefined) {
-        send(response, { kind: 'reply', reply, delay: 0 }, PLAIN_FRAMING, sandbox.state, options);
+        send(response, { kind: 'reply', reply, delay: 0 }, sandbox.state, options);
       } else if (isServicePath(request.url ?? '')) service(request, response);
       else {
         app ??= loadApp().catch((reason) => {

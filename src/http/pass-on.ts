@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { DeploymentBody, StreamedBody } from '../service/reply.ts';
 import { without } from './hop-headers.ts';
-import { endWith } from './write.ts';
 
 /** The most bytes held of a body, in either direction. */
 export const MOST_HELD = 64 * 1024;
@@ -37,11 +36,6 @@ export function passOn(
     }
   });
   const end = (): void => {
-    if (last?.length === size) {
-      // As a string, which Node joins with the head.
-      endWith(response, last.toString('latin1'), 'latin1');
-      return;
-    }
     if (last !== undefined) response.write(last);
     if (from.rawTrailers.length > 0) response.addTrailers(pairsOf(from.rawTrailers));
     response.end();

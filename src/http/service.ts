@@ -12,14 +12,14 @@ import { BODY_LIMITS, type Call } from '../service/input.ts';
 import type { ReceivedBody } from '../service/received-body.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { listed } from '../words.ts';
+import { preflightHeaders } from './cors.ts';
 import { belowBase, decodeTarget, type Route, receiveBody, type Target } from './decode.ts';
-import { send, sendFailure, type Wire } from './encode.ts';
-import { failed } from './failed.ts';
 import { forward } from './forward.ts';
 import { locate } from './locate.ts';
 import { meantPath } from './meant-path.ts';
 import { MOST_HELD } from './pass-on.ts';
 import type { ServiceRequest } from './service-request.ts';
+import { failed, send, sendFailure, type Wire } from './write.ts';
 
 export interface ServiceOptions extends Wire {
   readonly sandboxes: Sandboxes;
@@ -116,18 +116,18 @@ function guarded<T>(asked: ServiceRequest, act: (value: T) => void): (value: T) 
     try {
       act(value);
     } catch (error) {
-      sendFailure(asked.response, error, asked, asked.sandbox.state, asked.wire);
+      sendFailure(asked.response, error, asked.sandbox.state, asked.wire);
     }
   };
 }
 
 /** Answers and records a request on which the mock itself or its log has failed. */
 function answerFailure(asked: ServiceRequest, error: unknown): void {
-  const { choices } = asked.sandbox.state.settings;
+  const { state } = asked.sandbox;
   const reply =
     error instanceof NotSavedError
-      ? errorReply(new Grounds(choices), error.code, 503, error.message)
-      : failed(choices, error);
+      ? errorReply(new Grounds(state.settings.choices), error.code, 503, error.message)
+      : failed(state, error);
   guarded(asked, settle.bind(undefined, asked))(outcomeOf(reply));
 }
 
@@ -137,7 +137,7 @@ function run(asked: ServiceRequest, call: Call, preferred?: Preferred): void {
     try {
       return step(state, call, now, preferred);
     } catch (error) {
-      return { state, outcome: outcomeOf(failed(state.settings.choices, error)) };
+      return { state, outcome: outcomeOf(failed(state, error)) };
     }
   });
 }
@@ -159,7 +159,7 @@ function settle(asked: ServiceRequest, outcome: Outcome): void {
 }
 
 function finish(asked: ServiceRequest, outcome: Outcome): void {
-  send(asked.response, outcome, asked, asked.sandbox.state, asked.wire);
+  send(asked.response, outcome, asked.sandbox.state, asked.wire);
 }
 
 function outcomeOf(reply: Reply): Outcome {
@@ -197,22 +197,9 @@ function unknownMethod(choices: Choices, route: Route, method: string, target: T
   });
 }
 
-/** How long a browser may cache the answer to a preflight, in seconds. */
-const PREFLIGHT_SECONDS = '600';
-
 /** OPTIONS (RFC 9110, section 9.3.7), and with an `Origin` the preflight of CORS. */
 function options(choices: Choices, { allow }: Route, { headers }: IncomingMessage): Reply {
-  const grounds = new Grounds(choices);
-  const answer: string[] = ['Allow', allow];
-  const preflight = headers.origin !== undefined && headers['access-control-request-method'];
-  if (preflight && choices.cors === 'allowed') {
-    answer.push('Access-Control-Allow-Methods', allow);
-    answer.push('Access-Control-Max-Age', PREFLIGHT_SECONDS);
-    const asked = headers['access-control-request-headers'];
-    if (asked !== undefined) answer.push('Access-Control-Allow-Headers', asked);
-    if (headers['access-control-request-private-network'] === 'true') {
-      answer.push('Access-Control-Allow-Private-Network', 'true');
-    }
-  }
-  return { status: 204, headers: answer, body: { kind: 'none' }, basis: grounds.assumed };
+  const all = ['Allow', allow, ...preflightHeaders(choices, headers, allow)];
+  const { assumed } = new Grounds(choices);
+  return { status: 204, headers: all, body: { kind: 'none' }, basis: assumed };
 }

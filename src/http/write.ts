@@ -1,130 +1,133 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { warn } from '../error-code.ts';
+import type { State } from '../sandbox/state.ts';
+import { FAULTS } from '../scenario/fault-table.ts';
+import type { Outcome } from '../scenario/outcome.ts';
+import { isReal, timeOf } from '../service/clock.ts';
+import { type Basis, errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { LINGER } from './connections.ts';
-import { inTurn } from './faults/broken-connection.ts';
+import { corsHeaders } from './cors.ts';
+import { mayHaveContent, type WireReply } from './faults/breaking.ts';
+import { carryOut } from './faults/faults.ts';
+import { without } from './hop-headers.ts';
+import { opened, pour, streamOf } from './long-text.ts';
+import { passOn } from './pass-on.ts';
+import type { PendingResponses } from './pending-responses.ts';
 
-/** Characters, or bytes, in each chunk of a long text. */
-const CHUNK = 64 * 1024;
+/** Settings of the writer beyond the assumptions. */
+export interface Wire {
+  /** Leaves out everything that distinguishes the mock from the service. */
+  readonly plain: boolean;
+  readonly pending: PendingResponses;
+}
 
 /** A longer text is written chunk by chunk, as the client reads it. */
 const MOST_AT_ONCE = 1024 ** 2;
 
-type Chunk = string | Buffer;
-
-/** The chunks of a long text; the last one is the return value. */
-type Chunks = Generator<Chunk, Chunk>;
-
-/** A reply that is written chunk by chunk. */
-interface Stream {
-  readonly response: ServerResponse;
-  readonly rest: Chunks;
+/** Sends an outcome after its delay. Never throws: what cannot be sent becomes an Error. */
+export function send(response: ServerResponse, outcome: Outcome, state: State, wire: Wire): void {
+  if (outcome.delay === 0) sendNow(response, outcome, state, wire);
+  else wire.pending.delay(response, outcome.delay, () => sendNow(response, outcome, state, wire));
 }
 
-/** Streams whose clients accept more data. All servers of the process share this queue. */
-const ready: Stream[] = [];
-
-/** Writes the content of a response, whose head announces its length, and ends it. */
-export function writeText(response: ServerResponse, text: Chunk, bytes: number): void {
-  // ASCII is the same bytes in Latin-1, which Node copies instead of encoding UTF-8.
-  const encoding = bytes === text.length ? 'latin1' : 'utf8';
-  if (bytes > MOST_AT_ONCE) goOn({ response, rest: slicesOf(text) }, true);
-  else endWith(response, text, encoding);
-}
-
-/**
- * Writes the content of a response in pieces, and ends it.
- *
- * @param setHead called before, with the whole content if it is short
- */
-export function writePieces(
-  response: ServerResponse,
-  pieces: Iterable<string>,
-  setHead: (whole: string | undefined) => void,
-): void {
-  const { first, rest } = opened(pieces);
-  setHead(rest === undefined ? first : undefined);
-  if (response.req.method === 'HEAD') response.end();
-  else if (rest === undefined) response.end(first);
-  else goOn({ response, rest }, response.write(first));
-}
-
-/** The first chunk of a text, and the others if there are any. */
-export function opened(pieces: Iterable<string>): { first: string; rest: Chunks | undefined } {
-  const chunks = chunksOf(pieces);
-  const { value: first, done } = chunks.next();
-  return { first, rest: done === true ? undefined : chunks };
-}
-
-/** Yields the last chunk too. */
-export function* allOf(chunks: Chunks): Generator<Chunk> {
-  yield yield* chunks;
-}
-
-/** Joins pieces into chunks. Holds none of them while the client does not read. */
-function* chunksOf(pieces: Iterable<string>): Generator<string, string> {
-  let gathered: string[] = [];
-  const take = (): string => {
-    const chunk = gathered.join('');
-    gathered = [];
-    return chunk;
-  };
-  let length = 0;
-  for (const piece of pieces) {
-    gathered.push(piece);
-    length += piece.length;
-    if (length < CHUNK) continue;
-    length = 0;
-    yield take();
-  }
-  return take();
-}
-
-/** Cuts a text into chunks between characters. They share its memory. */
-function* slicesOf(text: Chunk): Chunks {
-  let from = 0;
-  while (text.length - from > CHUNK) {
-    const to = from + CHUNK;
-    const isPairCut = typeof text === 'string' && /[\ud800-\udbff]/.test(text.charAt(to - 1));
-    const end = isPairCut ? to + 1 : to;
-    yield text.slice(from, end);
-    from = end;
-  }
-  return text.slice(from);
-}
-
-/**
- * Writes chunk after chunk until the client disconnects. Each turn of the event loop writes one
- * chunk of one stream, so other requests wait for one chunk at most, however many long replies are
- * under way.
- *
- * @param takesMore whether the client accepts more data
- */
-function goOn(sent: Stream, takesMore: boolean): void {
-  const { response } = sent;
-  if (!takesMore) response.once('drain', () => makeReady(sent));
-  else inTurn(response, () => makeReady(sent));
-}
-
-function makeReady(sent: Stream): void {
-  ready.push(sent);
-  if (ready.length === 1) setImmediate(takeTurn);
-}
-
-function takeTurn(): void {
-  const next = ready.shift();
-  if (ready.length > 0) setImmediate(takeTurn);
-  if (next === undefined || next.response.destroyed) return;
-  const { response, rest } = next;
+function sendNow(response: ServerResponse, outcome: Outcome, state: State, wire: Wire): void {
   try {
-    const { value, done } = rest.next();
-    // A Buffer is written as it is; of a string, Node holds three bytes for each character.
-    const bytes = Buffer.from(value);
-    if (done === true) response.end(bytes);
-    else goOn(next, response.write(bytes));
+    if (outcome.kind === 'reply') sendReply(response, outcome.reply, state, wire);
+    else {
+      const { fault, reply } = outcome;
+      const isSpoilt = FAULTS[fault.kind].effect === 'spoils';
+      const whole = reply && wireReply(reply, response.req, state, wire);
+      const broken = whole && isSpoilt ? { ...whole, rest: undefined } : whole;
+      carryOut(fault, response, broken, wire.pending);
+    }
   } catch (error) {
-    // The reply has begun: closing the connection tells the client that it is incomplete.
-    process.emitWarning(error instanceof Error ? error : new Error(String(error)));
-    response.destroy();
+    sendFailure(response, error, state, wire);
   }
+}
+
+/** Reports a bug of the mock as a warning, and returns the Error for the client. */
+export function failed({ settings: { choices } }: State, error: unknown): Reply {
+  warn(error);
+  return errorReply(new Grounds(choices), 'internal_error', 500, 'the mock itself failed');
+}
+
+/**
+ * Answers a request on which the mock itself failed. A reply that has begun is broken off: its client
+ * must not take it for a whole one.
+ */
+export function sendFailure(
+  response: ServerResponse,
+  error: unknown,
+  state: State,
+  wire: Wire,
+): void {
+  const reply = failed(state, error);
+  if (response.headersSent) {
+    if (!response.writableEnded) response.destroy();
+    return;
+  }
+  response.statusMessage = ''; // the response keeps a phrase that could not be sent
+  sendReply(response, reply, state, wire);
+}
+
+function sendReply(response: ServerResponse, reply: Reply, state: State, wire: Wire): void {
+  const { status, body } = reply;
+  const headers = headersOf(reply, response.req, state, wire);
+  if (body.kind === 'stream') passOn(response, status, headers, body);
+  else writeReply(response, status, headers, body);
+}
+
+/** What follows the headers of a reply. */
+type Content =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'json' | 'text'; readonly text: string | Buffer }
+  | { readonly kind: 'pieces'; readonly pieces: Iterable<string> };
+
+/**
+ * Writes a reply of the service or of the mock itself. Nothing else does, except for faults.
+ *
+ * @param headers names and values in turn; the length of the content is added
+ */
+export function writeReply(
+  response: ServerResponse,
+  status: number,
+  headers: string[],
+  content: Content,
+): void {
+  if (content.kind === 'none') {
+    if (status !== 204) headers.push('Content-Length', '0');
+    response.writeHead(status, headers);
+    response.end();
+  } else if (content.kind !== 'pieces') writeText(response, status, headers, content.text);
+  else {
+    const { first, rest } = opened(content.pieces);
+    if (rest === undefined) writeText(response, status, headers, first);
+    else {
+      response.writeHead(status, headers);
+      if (response.req.method === 'HEAD') response.end();
+      else pour(streamOf(joined(first, rest)), response);
+    }
+  }
+}
+
+function* joined(first: string, rest: Iterable<string>): Generator<string> {
+  yield first;
+  yield* rest;
+}
+
+function writeText(
+  response: ServerResponse,
+  status: number,
+  headers: string[],
+  text: string | Buffer,
+): void {
+  const bytes = Buffer.byteLength(text);
+  headers.push('Content-Length', String(bytes));
+  response.writeHead(status, headers);
+  if (response.req.method === 'HEAD') response.end();
+  else if (bytes > MOST_AT_ONCE) pour(streamOf([text]), response);
+  // ASCII is the same bytes in Latin-1, which Node copies instead of encoding UTF-8.
+  else endWith(response, text, bytes === text.length ? 'latin1' : 'utf8');
 }
 
 /**
@@ -132,7 +135,11 @@ function takeTurn(): void {
  * sends both with writev. A single write of a string with its head takes 5 to 20 % less CPU time per
  * request.
  */
-export function endWith(response: ServerResponse, text: Chunk, encoding: 'latin1' | 'utf8'): void {
+function endWith(
+  response: ServerResponse,
+  text: string | Buffer,
+  encoding: 'latin1' | 'utf8',
+): void {
   const { req, socket } = response;
   socket?.cork();
   response.write(text, encoding);
@@ -157,4 +164,70 @@ function endAfter(request: IncomingMessage, response: ServerResponse): void {
   };
   const timer = setTimeout(end, LINGER);
   request.once('end', end).once('close', end).resume();
+}
+
+/** A reply for a fault to break. Of a long one, only the start is held. */
+function wireReply(reply: Reply, request: IncomingMessage, state: State, wire: Wire): WireReply {
+  const { status, body } = reply;
+  const headers = headersOf(reply, request, state, wire);
+  switch (body.kind) {
+    case 'none':
+      return { status, headers, body: '' };
+    case 'json':
+      return { status, headers, body: body.text };
+    case 'pieces': {
+      const { first, rest } = opened(body.pieces);
+      return { status, headers, body: first, rest: rest && streamOf(rest) };
+    }
+    case 'stream': {
+      const { held, from } = body;
+      return {
+        status,
+        headers: mayHaveContent(status) ? without(headers, FRAMING) : headers,
+        body: held?.bytes ?? '',
+        rest: held?.whole ? undefined : from,
+      };
+    }
+  }
+}
+
+/** The headers that a fault writes itself. */
+const FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
+
+/** The headers of a reply, without those of its framing. */
+export function headersOf(
+  { body, basis, headers: own }: Reply,
+  request: IncomingMessage | undefined,
+  { clock, settings: { choices } }: State,
+  { plain }: Wire,
+): string[] {
+  // The document has no HEAD, so its replies are assumed.
+  const shown = plain ? [] : ['Mock-Basis', basisHeader(basis, request?.method === 'HEAD')];
+  // A deployment's headers get nothing of ours but the basis.
+  if (body.kind === 'stream') return [...own, ...shown];
+  const headers: string[] = [];
+  if (body.kind !== 'none') {
+    const type = (body.kind === 'json' && body.mediaType) || 'application/json';
+    const charset = choices['json-charset'] === 'utf-8' ? '; charset=utf-8' : '';
+    headers.push('Content-Type', type + charset);
+  }
+  headers.push(...shown);
+  if (request?.headers.origin !== undefined) headers.push(...corsHeaders(choices, plain));
+  if (!isReal(clock)) headers.push('Date', new Date(timeOf(clock)).toUTCString());
+  for (const nameOrValue of own) headers.push(nameOrValue);
+  return headers;
+}
+
+/** The `Mock-Basis` of a reply, a structured field (RFC 9651). */
+export function basisHeader(basis: Basis, isHead: boolean): string {
+  switch (basis.kind) {
+    case 'documented':
+      return isHead ? 'assumed' : 'documented';
+    case 'assumed':
+      return basis.by.length === 0 ? 'assumed' : `assumed;by="${basis.by.join(', ')}"`;
+    case 'forced':
+      return `forced;by="${basis.by}"`;
+    case 'upstream':
+      return 'upstream';
+  }
 }

@@ -1,3 +1,4 @@
+import { warn } from '../error-code.ts';
 import type { Exchange } from '../evidence/exchange.ts';
 import type { OnFinding } from '../evidence/findings.ts';
 import type { ExchangeListener } from '../evidence/journal.ts';
@@ -278,7 +279,7 @@ function guarded(tell: () => void): void {
   try {
     tell();
   } catch (error) {
-    process.emitWarning(error instanceof Error ? error : new Error(String(error)));
+    warn(error);
   }
 }
 

@@ -6,8 +6,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { Faults } from '../../src/http/faults/faults.ts';
-import type { Written } from '../../src/http/faults/written-reply.ts';
+import type { WireReply } from '../../src/http/faults/breaking.ts';
+import { carryOut } from '../../src/http/faults/faults.ts';
+import { PendingResponses } from '../../src/http/pending-responses.ts';
 import type { Fault } from '../../src/scenario/fault-table.ts';
 
 /** What a process holds. */
@@ -47,13 +48,13 @@ const WARM_UP = 1_000;
 const REQUESTS = 10_000;
 const AT_ONCE = 50;
 
-const REPLY: Written = {
+const REPLY: WireReply = {
   status: 200,
   headers: ['Content-Type', 'application/json'],
   body: JSON.stringify(Array.from({ length: 20 }, (_, id) => ({ id, name: 'Bella' }))),
 };
 
-const faults = new Faults();
+const pending = new PendingResponses();
 const carriedOut = {
   reset: 0,
   close: 0,
@@ -71,7 +72,7 @@ const server = createServer((request, response) => {
   const exchange = MIX[Number(url.slice(1)) % MIX.length];
   if (exchange === undefined) throw new Error(`Nothing is at ${url}.`);
   carriedOut[exchange.fault.kind] += 1;
-  faults.carryOut(exchange.fault, response, REPLY);
+  carryOut(exchange.fault, response, REPLY, pending);
   if (exchange.manner === 'leaves when asked') waiting.get(url)?.destroy();
 });
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import { Faults } from '../../src/http/faults/faults.ts';
 import { createListener, type ListenerOptions } from '../../src/http/listener.ts';
+import { PendingResponses } from '../../src/http/pending-responses.ts';
 import { createServiceHandler } from '../../src/http/service.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
@@ -32,7 +32,7 @@ async function listen(
     loadApp: () => Promise.reject(new Error('there is no app')),
     sandbox: new Sandboxes(startOf({}, loadFixtureSync('default'), [])).default,
     plain: false,
-    faults: new Faults(),
+    pending: new PendingResponses(),
     ...options,
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -816,7 +816,11 @@ describe('an internal error', () => {
 
   async function startBroken(loadApp?: () => Promise<RequestListener>): Promise<number> {
     const sandboxes = brokenSandboxes();
-    const service = createServiceHandler({ sandboxes, plain: false, faults: new Faults() });
+    const service = createServiceHandler({
+      sandboxes,
+      plain: false,
+      pending: new PendingResponses(),
+    });
     const app: RequestListener = (request, response) => service(request, response);
     return listen({ service, sandbox: sandboxes.default, loadApp: loadApp ?? (async () => app) });
   }

@@ -14,8 +14,9 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { Faults } from '../../src/http/faults/faults.ts';
-import type { Written } from '../../src/http/faults/written-reply.ts';
+import type { WireReply } from '../../src/http/faults/breaking.ts';
+import { carryOut } from '../../src/http/faults/faults.ts';
+import { PendingResponses } from '../../src/http/pending-responses.ts';
 import type { Fault } from '../../src/scenario/fault-table.ts';
 import { closeRaw, openRaw, type RawConnection, rawRequest } from '../helpers/raw.ts';
 
@@ -24,19 +25,19 @@ const PETS = JSON.stringify([
   { id: 2, name: 'Zoë', tag: 'cat' },
 ]);
 
-const REPLY: Written = {
+const REPLY: WireReply = {
   status: 200,
   headers: ['Content-Type', 'application/json', 'Mock-Basis', 'documented'],
   body: PETS,
 };
 
-const NO_CONTENT: Written = { status: 204, headers: ['Mock-Basis', 'documented'], body: '' };
+const NO_CONTENT: WireReply = { status: 204, headers: ['Mock-Basis', 'documented'], body: '' };
 
 interface Mock {
   readonly port: number;
   readonly url: string;
   readonly server: Server;
-  readonly faults: Faults;
+  readonly pending: PendingResponses;
   /** What the server has been asked for so far. */
   readonly asked: string[];
 }
@@ -52,15 +53,16 @@ afterEach(async () => {
 /** Serves a fault at `/fault`, and a good reply at every other path. */
 async function serve(
   fault: Fault,
-  written: Written | (() => Written) = REPLY,
+  written: WireReply | (() => WireReply) = REPLY,
   good = PETS,
 ): Promise<Mock> {
-  const faults = new Faults();
+  const pending = new PendingResponses();
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(request.url ?? '');
     if (request.url === '/fault') {
-      faults.carryOut(fault, response, typeof written === 'function' ? written() : written);
+      const reply = typeof written === 'function' ? written() : written;
+      carryOut(fault, response, reply, pending);
     } else response.end(good);
   });
   server.listen(0, '127.0.0.1');
@@ -72,7 +74,7 @@ async function serve(
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('The server has no port.');
   const { port } = address;
-  return { port, url: `http://127.0.0.1:${port}`, server, faults, asked };
+  return { port, url: `http://127.0.0.1:${port}`, server, pending, asked };
 }
 
 const slow = (chunks: number, over: number): Fault => ({ kind: 'slow-body', chunks, over });
@@ -275,9 +277,8 @@ describe('reset', () => {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'socket');
-    const { carryOut } = new Faults();
     const server = createServer((_request, response) => {
-      carryOut({ kind: 'reset' }, response, undefined);
+      carryOut({ kind: 'reset' }, response, undefined, new PendingResponses());
     });
     server.listen(path);
     await once(server, 'listening');
@@ -495,27 +496,27 @@ describe('slow-body', () => {
   });
 
   test('is sent completely when the server closes', async () => {
-    const { port, server, faults } = await serve(slow(2, 600_000));
+    const { port, server, pending } = await serve(slow(2, 600_000));
     const connection = await open(port);
     connection.send(rawRequest('GET', '/fault', { Connection: 'close' }));
     await once(connection.socket, 'data');
     const closed = once(server, 'close');
     server.close();
-    faults.endAll();
+    pending.endAll();
     expect((await connection.reply()).body).toBe(PETS);
     await closed;
   });
 
   test('is sent once when the server closes on a client that has yet to read it', async () => {
     const body = Buffer.alloc(16 * 1024 * 1024, 'x');
-    const { port, server, faults } = await serve(slow(2, 10), { ...REPLY, body });
+    const { port, server, pending } = await serve(slow(2, 10), { ...REPLY, body });
     const asked = once(server, 'request');
     const connection = await open(port);
     connection.socket.pause();
     connection.send(rawRequest('GET', '/fault'));
     const [, response] = await asked;
     while (!response.writableEnded) await setImmediate();
-    faults.endAll();
+    pending.endAll();
     connection.socket.resume();
     expect((await connection.reply()).body).toHaveLength(body.length);
   });
@@ -556,7 +557,7 @@ describe('hang', () => {
     const second = await open(mock.port);
     const closed = once(mock.server, 'close');
     mock.server.close();
-    mock.faults.endAll();
+    mock.pending.endAll();
     expect(await first.ending()).toEqual({ bytes: '', error: undefined });
     second.send(rawRequest('GET', '/fault'));
     expect(await second.ending()).toEqual({ bytes: '', error: undefined });
@@ -574,7 +575,7 @@ describe('hang', () => {
     connection.send(rawRequest('GET', '/1') + rawRequest('GET', '/fault').repeat(20));
     expect((await connection.reply()).body).toBe(PETS);
     while (mock.asked.length < 21) await once(mock.server, 'request');
-    mock.faults.endAll();
+    mock.pending.endAll();
     expect(await connection.ending()).toEqual({ bytes: '', error: undefined });
     process.off('warning', note);
     expect(warned).toEqual([]);
@@ -582,8 +583,7 @@ describe('hang', () => {
 });
 
 test('a fault that needs a reply throws without one', () => {
-  const { carryOut } = new Faults();
   const call = (response: ServerResponse): void =>
-    carryOut({ kind: 'truncate' }, response, undefined);
+    carryOut({ kind: 'truncate' }, response, undefined, new PendingResponses());
   expect(call).toThrow(/truncate needs a reply/);
 });

@@ -1,7 +1,7 @@
 import { isIntegerText } from '../../contract/int64.ts';
 import type { Exchange } from '../../evidence/exchange.ts';
 import type { ExchangeFilter } from '../../evidence/report-shapes.ts';
-import { inTurn } from '../../http/faults/broken-connection.ts';
+import { inTurn } from '../../http/faults/breaking.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { ANY, ANY_TEXT, type Shape, type ValueOf } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';

@@ -1,5 +1,6 @@
 import type { Exchange } from '../../evidence/exchange.ts';
-import { basisHeader, EXPOSED } from '../../http/encode.ts';
+import { exposed } from '../../http/cors.ts';
+import { basisHeader } from '../../http/write.ts';
 
 /**
  * The headers of a reply as the client got them, names and values in turn, but for those of the
@@ -13,11 +14,12 @@ export function sentHeaders(exchange: Exchange, plain: boolean): readonly string
   const mockBasis = plain ? [] : ['Mock-Basis', basisHeader(basis, method === 'HEAD')];
   if (basis.kind === 'upstream') return [...kept, ...mockBasis];
   const hasBody = replyBody !== undefined || replyCut;
-  const exposed = plain ? EXPOSED : `Mock-Basis, ${EXPOSED}`;
   return [
     ...(hasBody && !has(kept, 'content-type') ? ['Content-Type', 'application/json'] : []),
     ...mockBasis,
-    ...(has(kept, 'access-control-allow-origin') ? ['Access-Control-Expose-Headers', exposed] : []),
+    ...(has(kept, 'access-control-allow-origin')
+      ? ['Access-Control-Expose-Headers', exposed(plain)]
+      : []),
     ...(has(kept, 'date') ? [] : ['Date', new Date(at + delay).toUTCString()]),
     ...kept,
   ];

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { endConnection, inTurn } from './broken-connection.ts';
+import { endConnection, hasContent, inTurn, type WireReply } from './breaking.ts';
 import { truncate } from './truncate.ts';
-import { hasContent, type Written } from './written-reply.ts';
 
 const BAD_SIZE = 'xyz';
 
@@ -10,15 +9,15 @@ const BAD_SIZE = 'xyz';
  * Sends a chunked body whose second chunk size is not a number, then closes the connection. A reply
  * that cannot have chunks, to HTTP/1.0 or without content, is truncated instead.
  */
-export function badChunk(response: ServerResponse, written: Written): void {
-  if (response.req.httpVersion === '1.0' || !hasContent(response, written)) {
-    truncate(response, written);
+export function badChunk(response: ServerResponse, reply: WireReply): void {
+  if (response.req.httpVersion === '1.0' || !hasContent(response, reply)) {
+    truncate(response, reply);
     return;
   }
   inTurn(response, (socket) => {
-    const bytes = Buffer.from(written.body);
+    const bytes = Buffer.from(reply.body);
     const half = bytes.length >> 1;
-    response.writeHead(written.status, [...written.headers, 'Transfer-Encoding', 'chunked']);
+    response.writeHead(reply.status, [...reply.headers, 'Transfer-Encoding', 'chunked']);
     response.flushHeaders();
     // Bypasses Node, which writes every chunk correctly.
     if (half > 0) writeChunk(socket, half.toString(16), bytes.subarray(0, half));

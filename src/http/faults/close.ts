@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { endConnection, inTurn } from './broken-connection.ts';
+import { endConnection, inTurn } from './breaking.ts';
 
 /** Closes the connection. Sends nothing. */
 export function close(response: ServerResponse): void {

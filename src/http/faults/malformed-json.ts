@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { hasContent, type Written, writeHead } from './written-reply.ts';
+import { hasContent, type WireReply, writeHead } from './breaking.ts';
 
 /**
  * No text that ends like this is JSON: outside a string a colon needs a value, and inside one the
@@ -8,10 +8,10 @@ import { hasContent, type Written, writeHead } from './written-reply.ts';
 const TAIL = ':}';
 
 /** A complete body that is not JSON. A status without a body, such as 204, stays as it is. */
-export function malformedJson(response: ServerResponse, written: Written): void {
-  const text = written.body.toString();
+export function malformedJson(response: ServerResponse, reply: WireReply): void {
+  const text = reply.body.toString();
   const spoilt = Buffer.from(text.slice(0, text.length >> 1) + TAIL);
-  writeHead(response, written, spoilt.length);
-  if (hasContent(response, written)) response.end(spoilt);
+  writeHead(response, reply, spoilt.length);
+  if (hasContent(response, reply)) response.end(spoilt);
   else response.end();
 }

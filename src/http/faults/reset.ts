@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { carrierOf } from '../tls/secure-server.ts';
-import { inTurn } from './broken-connection.ts';
+import { inTurn } from './breaking.ts';
 
 /** Milliseconds between the last reply and the reset, which could overtake it. */
 const HEAD_START = 25;

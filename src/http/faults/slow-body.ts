@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { pipeline, type Readable } from 'node:stream';
-import { inTurn } from './broken-connection.ts';
-import type { DrawnOut } from './drawn-out.ts';
-import { hasContent, type Written, writeHead } from './written-reply.ts';
+import type { Readable } from 'node:stream';
+import { pour } from '../long-text.ts';
+import type { PendingResponses } from '../pending-responses.ts';
+import { hasContent, inTurn, type WireReply, writeHead } from './breaking.ts';
 
 /** How a body is spread over time. */
 export interface Pace {
@@ -14,19 +14,19 @@ export interface Pace {
 /** Sends the head at once, then the body in evenly spaced pieces. */
 export function slowBody(
   response: ServerResponse,
-  written: Written,
+  reply: WireReply,
   pace: Pace,
-  drawnOut: DrawnOut,
+  pending: PendingResponses,
 ): void {
   inTurn(response, () => {
-    const body = Buffer.from(written.body);
-    writeHead(response, written, body.length);
-    if (!hasContent(response, written) || body.length === 0) {
+    const body = Buffer.from(reply.body);
+    writeHead(response, reply, body.length);
+    if (!hasContent(response, reply) || body.length === 0) {
       response.end();
       return;
     }
     response.flushHeaders();
-    sendSlowly(response, body, written.rest, pace, drawnOut);
+    sendSlowly(response, body, reply.rest, pace, pending);
   });
 }
 
@@ -35,7 +35,7 @@ function sendSlowly(
   body: Buffer,
   rest: Readable | undefined,
   { chunks, over }: Pace,
-  drawnOut: DrawnOut,
+  pending: PendingResponses,
 ): void {
   const start = performance.now();
   let sent = 0;
@@ -48,7 +48,7 @@ function sendSlowly(
     if (rest === undefined) response.end(body.subarray(sent));
     else {
       response.write(body.subarray(sent));
-      pipeline(rest, response, () => {});
+      pour(rest, response);
     }
   };
   const sendDue = (): void => {
@@ -67,5 +67,5 @@ function sendSlowly(
 
   response.once('close', () => clearTimeout(timer));
   sendDue();
-  if (!response.writableEnded) drawnOut.add(response, sendRest);
+  if (!response.writableEnded) pending.add(response, sendRest);
 }

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 
-/** The faults and delays of one server that are in progress. */
-export class DrawnOut {
+/** The replies of one server that are complete but wait: for a delay, or in a slow fault. */
+export class PendingResponses {
   readonly #endings = new Set<() => void>();
   #over = false;
 
-  /** Tracks one, and how to end it early, until its response is finished. */
+  /** Tracks a response, and how to end it early, until it is finished. */
   add(response: ServerResponse, end: () => void): void {
     if (this.#over) {
       end();

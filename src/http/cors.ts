@@ -1,0 +1,36 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Choices } from '../contract/assumption-table.ts';
+
+const OF_SERVICE = 'Link, X-Total-Count, Retry-After, Deprecation, Sunset, WWW-Authenticate';
+
+/** How long a browser may cache the answer to a preflight, in seconds. */
+const PREFLIGHT_SECONDS = '600';
+
+/** The headers with which a page of another origin may read a reply. */
+export function corsHeaders({ cors }: Choices, plain: boolean): string[] {
+  if (cors !== 'allowed') return [];
+  return ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', exposed(plain)];
+}
+
+/** The headers that pages of other origins may read. */
+export function exposed(plain: boolean): string {
+  return plain ? OF_SERVICE : `Mock-Basis, ${OF_SERVICE}`;
+}
+
+/** The headers that a preflight wants besides those. */
+export function preflightHeaders(
+  { cors }: Choices,
+  { origin, ...headers }: IncomingHttpHeaders,
+  allow: string,
+): string[] {
+  const isPreflight = origin !== undefined && headers['access-control-request-method'];
+  if (!isPreflight || cors !== 'allowed') return [];
+  const asked = headers['access-control-request-headers'];
+  const isPrivate = headers['access-control-request-private-network'] === 'true';
+  return [
+    ...['Access-Control-Allow-Methods', allow],
+    ...['Access-Control-Max-Age', PREFLIGHT_SECONDS],
+    ...(asked === undefined ? [] : ['Access-Control-Allow-Headers', asked]),
+    ...(isPrivate ? ['Access-Control-Allow-Private-Network', 'true'] : []),
+  ];
+}
