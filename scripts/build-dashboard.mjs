@@ -7,11 +7,13 @@ import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { pure } from './import-direction.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = 'src/dashboard';
 const folder = join(root, 'dist/dashboard');
+
+/** Modules of src/ that run in a browser too. */
+const pure = ['curl.ts', 'event-stream.ts'];
 
 /** Builds the dashboard and returns what esbuild says about the outputs. */
 export async function buildDashboard() {

@@ -1,11 +1,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isFolder, parts } from '../../scripts/import-direction.mjs';
 import { packageRoot, packageVersion } from '../../src/package.ts';
 
 const read = (file: string) => readFileSync(join(packageRoot, file), 'utf8');
 const CONTRIBUTING = read('CONTRIBUTING.md');
+
+const SOURCES = readdirSync(join(packageRoot, 'src'), {
+  recursive: true,
+  encoding: 'utf8',
+}).filter((file) => /\.tsx?$/.test(file));
 
 /** The first cells of the table that has this first column. */
 function firstCells(column: string): string[] {
@@ -14,11 +18,26 @@ function firstCells(column: string): string[] {
   return lines.map((line) => /^\| `([^`]+)`/.exec(line)?.[1] ?? '').filter((cell) => cell !== '');
 }
 
-test('the house lists every part of src/, in the order of the import direction', () => {
-  const existing = parts.filter((part) => existsSync(join(packageRoot, 'src', part)));
-  expect(firstCells('part of `src/`')).toEqual(
-    existing.map((part) => (isFolder(part) ? `${part}/` : part)),
-  );
+describe('the house', () => {
+  const parts = firstCells('part of `src/`').map((part) => part.replace(/\/$/, ''));
+
+  test('lists every part of src/', () => {
+    expect(readdirSync(join(packageRoot, 'src')).sort()).toEqual([...parts].sort());
+  });
+
+  test('is in the order of imports: a part imports only from those above it', () => {
+    const violations = SOURCES.flatMap((file) => {
+      const imports = read(`src/${file}`).matchAll(/(?:from|import|import\() ?'(\.[^']*)'/g);
+      const partOf = (path: string) => path.split('/')[0] ?? '';
+      return [...imports].flatMap(([, path = '']) => {
+        const target = normalize(join(dirname(file), path));
+        const [own, other] = [partOf(file), partOf(target)];
+        const isAllowed = own === other || parts.indexOf(other) < parts.indexOf(own);
+        return isAllowed ? [] : [`${file} imports ${target}`];
+      });
+    });
+    expect(violations).toEqual([]);
+  });
 });
 
 test('every npm script that is mentioned exists', () => {
@@ -49,16 +68,12 @@ test('the changelog has this version', () => {
 });
 
 describe('a file of src/', () => {
-  const files = readdirSync(join(packageRoot, 'src'), { recursive: true, encoding: 'utf8' }).filter(
-    (file) => /\.tsx?$/.test(file),
-  );
-
   test('has a unique name', () => {
-    const names = files.map((file) => basename(file));
+    const names = SOURCES.map((file) => basename(file));
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
   test('has at most 300 lines', () => {
-    expect(files.filter((file) => read(`src/${file}`).split('\n').length > 301)).toEqual([]);
+    expect(SOURCES.filter((file) => read(`src/${file}`).split('\n').length > 301)).toEqual([]);
   });
 });

@@ -192,7 +192,7 @@ function listening(server: Server, port: number): Promise<unknown> {
   return done;
 }
 
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer();
   await listening(server, 0);
   const address = server.address();

@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { packageRoot } from '../../src/package.ts';
 import {
   loadForRequest,
   loadScenarios,
@@ -202,6 +203,8 @@ describe('validateFile checks', () => {
 });
 
 test('shipped scenarios are listed with their descriptions', async () => {
+  const files = readdirSync(join(packageRoot, 'scenarios')).filter((it) => it.endsWith('.yaml'));
+  expect(files.sort()).toEqual(shippedScenarios().map(({ name }) => `${name}.yaml`));
   for (const { name, description } of shippedScenarios()) {
     const scenario = (await loadScenarios([name])).at(-1);
     expect(scenario).toMatchObject({ name, description });
