@@ -272,7 +272,12 @@ export const FLAG_GROUPS = {
   Evidence: EVIDENCE_FLAGS,
   Control: {
     none: toggle(['ctl'], 'Deactivate all scenarios (use).'),
-    keep: words(KEPT, 'WHAT', ['ctl'], `Keep ${listed(KEEPABLE, 'or')} (reset). Repeatable.`),
+    keep: words(
+      KEPT,
+      'WHAT',
+      ['ctl'],
+      `Keep ${listed(KEEPABLE, 'or')} (reset); your own scenarios if the flag is left out. Repeatable.`,
+    ),
     follow: toggle(['ctl'], 'Print exchanges as they happen (requests).'),
   },
   Other: {

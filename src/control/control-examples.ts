@@ -13,6 +13,7 @@ const ORDER = { petId: 1, quantity: 2, shipDate: '2031-01-15T09:30:00Z', complet
 
 const SNAPSHOT = 'before';
 const SANDBOX = 'my-test';
+const SCENARIO = 'no-cat';
 /** An animal that is not in the default fixture, whose animals all have an inventory entry. */
 const NEW_ANIMAL = 1000;
 
@@ -50,6 +51,11 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   deleteSnapshot: { path: SNAPSHOT },
   setScenario: { body: { scenarios: ['shipped-orders'] } },
   getScenarioSource: { path: 'slow' },
+  saveScenario: {
+    path: SCENARIO,
+    body: { description: 'No cat.', rules: [{ on: 'getPet', reply: { status: 404 } }] },
+  },
+  deleteScenario: { path: SCENARIO },
   checkScenario: { body: { text: 'rules:\n  - { on: getPet, delay: 200 }\n' } },
   chooseOptions: { body: { 'cancel-again': '404' } },
   setClock: { body: { now: '2030-12-06T00:00:00Z', frozen: true } },

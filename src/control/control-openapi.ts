@@ -3,7 +3,7 @@ import { jsonContent, ref } from '../contract/openapi-schemas.ts';
 import { isObject } from '../contract/records.ts';
 import { EXAMPLES } from './control-examples.ts';
 import { ERROR } from './control-shapes.ts';
-import { type Endpoint, type ReplyShape, TAGS } from './endpoint.ts';
+import { type Endpoint, type ReplyShape, TAGS, YAML_TYPE } from './endpoint.ts';
 
 const DESCRIPTION = `Controls \`petstore-mock\` itself: its records, scenarios, clock and journal.
 
@@ -74,7 +74,10 @@ const SHARED = {
   Unauthorized: { status: 401, description: 'The control token is missing or wrong.' },
   Forbidden: { status: 403, description: 'The request may come from a page of another website.' },
   TooLarge: { status: 413, description: 'The body is too large.' },
-  NotJson: { status: 415, description: 'The body is not declared as application/json.' },
+  NotJson: {
+    status: 415,
+    description: 'The media type of the body is not declared, or is another one.',
+  },
   Unavailable: {
     status: 503,
     description: 'The sandbox limit is reached, or the change could not be saved.',
@@ -101,7 +104,10 @@ function operationOf(endpoint: Endpoint): Json {
     ...(body && {
       requestBody: {
         required: body.optional !== true,
-        content: jsonContent(body.shape.schema, { example: example.body }),
+        content: {
+          ...jsonContent(body.shape.schema, { example: example.body }),
+          ...(body.asText && { [YAML_TYPE]: { schema: { type: 'string' } } }),
+        },
       },
     }),
     responses: repliesOf(endpoint),
@@ -131,7 +137,7 @@ function replyOf({ description, shape, mediaType, headers = {} }: ReplyShape): J
       content:
         mediaType === undefined
           ? jsonContent(shape.schema)
-          : { [mediaType]: { schema: shape.schema } },
+          : Object.fromEntries([mediaType].flat().map((it) => [it, { schema: shape.schema }])),
     }),
   };
 }

@@ -62,6 +62,7 @@ export const SCENARIO_SUMMARY = named(
   object({
     ...SCENARIO_MEMBERS,
     shipped: required(FLAG, 'Whether it ships with the mock.'),
+    own: required(FLAG, 'Whether the sandbox keeps it: `PUT scenarios/{name}` has saved it.'),
     active: optional(COUNT, 'If active, its place from 1. A later one wins over an earlier one.'),
   }),
 );

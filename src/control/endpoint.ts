@@ -11,6 +11,9 @@ import { firstProblems, problemText } from '../words.ts';
 import type { ControlParts } from './parts.ts';
 import { type Parameter, parametersOf, readQueryAs } from './query-shape.ts';
 
+/** The media type of YAML (RFC 9512). */
+export const YAML_TYPE = 'application/yaml';
+
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** The groups of endpoints in the OpenAPI document. */
@@ -33,7 +36,7 @@ export interface ReplyShape {
   /** Undefined if the reply has no body. */
   readonly shape?: Shape<unknown>;
   /** If not JSON. */
-  readonly mediaType?: string;
+  readonly mediaType?: string | readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -43,6 +46,8 @@ interface Body<T> {
   readonly optional?: true;
   /** Advice for a body that is larger than 1 MiB. */
   readonly instead?: string;
+  /** The handler gets the text as it was written, in JSON or YAML, as a `TextBody`. */
+  readonly asText?: true;
 }
 
 type Handle<Call> = (call: Call) => ControlReply | Promise<ControlReply>;

@@ -60,7 +60,7 @@ async function ruledOutcome(asked: ServiceRequest, ask: () => Promise<Reply>): P
 async function preferredBy(asked: ServiceRequest): Promise<Preferred | undefined> {
   const { prefer } = asked.request.headers;
   if (prefer === undefined || asked.wire.plain) return undefined;
-  return readPrefer(String(prefer));
+  return readPrefer(String(prefer), asked.sandbox);
 }
 
 /** The upstream's reply, or an Error if there is none. */

@@ -105,7 +105,7 @@ const NO_BODY: ReceivedBody = { kind: 'none' };
 
 /** Runs an operation as the request's `Prefer` header asks. */
 function runPreferred(asked: ServiceRequest, call: Call, prefer: string): void {
-  readPrefer(prefer)
+  readPrefer(prefer, asked.sandbox)
     .then((preferred) => run(asked, call, preferred))
     .catch((error) => answerFailure(asked, error));
 }

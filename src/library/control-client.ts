@@ -45,6 +45,7 @@ export class ControlClient {
   /**
    * Calls an endpoint. `T` is its reply according to the server's OpenAPI document.
    *
+   * @param body sent as JSON, but a blob as it is
    * @throws ControlError if it answers with an Error
    */
   async call<T>(method: Method, path: string, body?: object): Promise<T> {
@@ -55,6 +56,11 @@ export class ControlClient {
   async count(path: string): Promise<number> {
     const { headers } = await this.#send('GET', path, undefined);
     return Number(headers.get('X-Total-Count'));
+  }
+
+  /** The text of a reply that is not JSON. */
+  async text(path: string): Promise<string> {
+    return (await this.#reply('GET', path)).text();
   }
 
   /**
@@ -104,14 +110,20 @@ export class ControlClient {
     const headers = new Headers(
       this.#token === undefined ? {} : { 'Mock-Control-Token': this.#token },
     );
-    if (body !== undefined) headers.set('Content-Type', 'application/json');
-    const init = { method, headers, signal, body: body === undefined ? null : writeJson(body) };
+    const content = body === undefined ? undefined : await contentOf(body);
+    if (content !== undefined) headers.set('Content-Type', content.type);
+    const init = { method, headers, signal, body: content?.text ?? null };
     const gone = (cause: unknown) => this.#gone(cause);
     const response = await this.#fetch(this.url + path, init).catch(gone);
     if (response.ok) return response;
     const text = await response.text().catch(gone);
     throw errorReplied(response.status, text, `${method} ${this.url}${path}`);
   }
+}
+
+async function contentOf(body: object): Promise<{ readonly type: string; readonly text: string }> {
+  if (body instanceof Blob) return { type: body.type, text: await body.text() };
+  return { type: 'application/json', text: writeJson(body) };
 }
 
 /** Node's error codes for a certificate without a trusted issuer. */

@@ -15,11 +15,10 @@ import type { FindingsReport } from '../evidence/findings.ts';
 import type { CoverageReport, ExchangeFilter } from '../evidence/report-shapes.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import type { ResetPart } from '../sandbox/state.ts';
-import type { ScenarioName } from '../scenario/scenario-names.ts';
 import { type ControlClient, queryOf } from './control-client.ts';
 import { recordControl } from './record-control.ts';
 import type { Animal, InventoryEntry, Order, StateChanges, StoreState } from './record-types.ts';
-import type { ScenarioDefinition } from './scenario-definition.ts';
+import type { AnyScenarioName, ScenarioDefinition } from './scenario-definition.ts';
 
 /** One sandbox of a server: where a client finds it, and its control API. */
 export type MockSandbox = Readonly<ReturnType<typeof sandboxAt>>;
@@ -31,7 +30,7 @@ interface ReportScope {
 }
 
 interface ResetOptions {
-  /** What to keep. `journal` includes coverage and findings. */
+  /** What to keep; by default `own-scenarios`. `journal` includes coverage and findings. */
   readonly keep?: readonly ResetPart[] | undefined;
 }
 
@@ -72,6 +71,7 @@ interface UpstreamSetting {
 export function sandboxAt(root: string, client: ControlClient, name: string, key: string) {
   const base = baseOf(root, name);
   const control = client.at(`${base}/__mock`);
+  const listScenarios = () => control.call<readonly ScenarioSummary[]>('GET', '/scenarios');
   return {
     name,
     /** The service's base URL, for the client that is tested. */
@@ -101,16 +101,34 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
     },
     scenario: {
       get: async () => (await control.call<ActiveScenarios>('GET', '/scenario')).scenarios,
-      /** The scenarios that ship. */
-      list: () => control.call<readonly ScenarioSummary[]>('GET', '/scenarios'),
+      /** As `scenarios.list`. */
+      list: listScenarios,
       /** Replaces the active scenarios: names, and at most one definition. Without arguments, removes all. */
-      use: async (...scenarios: readonly (ScenarioName | ScenarioDefinition)[]) => {
+      use: async (...scenarios: readonly (AnyScenarioName | ScenarioDefinition)[]) => {
         const names = scenarios.filter((it) => typeof it === 'string');
         const [scenario, ...others] = scenarios.filter((it) => typeof it !== 'string');
         if (others.length > 0) throw new TypeError('scenario.use() takes at most one definition');
         const body = { scenarios: names, scenario };
         return (await control.call<ActiveScenarios>('PUT', '/scenario', body)).scenarios;
       },
+    },
+    /** The sandbox's own scenarios, under names of their own. */
+    scenarios: {
+      /** All that can be named: also those that ship, were started with, or are active. */
+      list: listScenarios,
+      /**
+       * Saves one, and replaces one of that name. An active one stays as it was activated.
+       *
+       * @param definition an object, or text in YAML
+       */
+      save: (scenario: string, definition: ScenarioDefinition | string) => {
+        const text = typeof definition === 'string';
+        const body = text ? new Blob([definition], { type: 'application/yaml' }) : definition;
+        return control.call<ScenarioSummary>('PUT', scenarioPath(scenario), body);
+      },
+      /** The text of one, also of one that ships. */
+      text: (scenario: string) => control.text(scenarioPath(scenario)),
+      delete: (scenario: string) => control.call<void>('DELETE', scenarioPath(scenario)),
     },
     assumptions: () => control.call<readonly AssumptionState[]>('GET', '/assumptions'),
     /** Selects other options: all of these, or none if one is wrong. */
@@ -188,6 +206,10 @@ async function* followRequests(
   for await (const { name, data } of control.events<RecordedExchange>(path, signal)) {
     if (name === 'exchange') yield data;
   }
+}
+
+function scenarioPath(name: string): string {
+  return `/scenarios/${encodeURIComponent(name)}`;
 }
 
 function instantOf(now: string | Date | undefined): string | undefined {

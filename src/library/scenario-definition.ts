@@ -4,11 +4,14 @@ import type { Fault } from '../scenario/fault-table.ts';
 import type { ScenarioName } from '../scenario/scenario-names.ts';
 import type { Animal, CollectionChanges, Int64, InventoryEntry, Order } from './record-types.ts';
 
+/** The name of a shipped scenario, or of one that the sandbox knows. */
+export type AnyScenarioName = ScenarioName | (string & Record<never, never>);
+
 /** The content of a scenario file. The server checks it like a file. */
 export interface ScenarioDefinition {
   readonly description?: string;
-  /** Shipped scenarios to apply first. */
-  readonly extends?: ScenarioName | readonly ScenarioName[];
+  /** Scenarios to apply first. */
+  readonly extends?: AnyScenarioName | readonly AnyScenarioName[];
   /** The shipped fixture to start from. */
   readonly fixture?: string;
   readonly generate?: { readonly animals?: number; readonly orders?: number };

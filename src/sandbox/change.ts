@@ -1,3 +1,4 @@
+import type { SavedScenario } from '../scenario/saved-scenario.ts';
 import type { ClockState } from '../service/clock.ts';
 import type { RateWindow } from '../service/rate-limit.ts';
 import {
@@ -17,6 +18,7 @@ export interface Change {
   readonly rules?: MapChange<number> | undefined;
   readonly rates?: MapChange<RateWindow> | undefined;
   readonly snapshots?: readonly SnapshotChange[] | undefined;
+  readonly scenarios?: MapChange<SavedScenario> | undefined;
 }
 
 /** What turns a map into another. */
@@ -43,6 +45,7 @@ export function diff(before: State, after: State): Change | undefined {
     rules: mapChange(before.counters.rules, after.counters.rules),
     rates: mapChange(before.counters.rates, after.counters.rates),
     snapshots: snapshotChanges(before, after),
+    scenarios: mapChange(before.scenarios, after.scenarios),
   };
   return Object.values(change).some((part) => part !== undefined) ? change : undefined;
 }
@@ -84,6 +87,7 @@ export function apply(before: State, change: Change): State {
       rates: changedMap(before.counters.rates, change.rates),
     },
     snapshots: changedSnapshots(before.snapshots, store, change.snapshots),
+    scenarios: changedMap(before.scenarios, change.scenarios),
   };
 }
 

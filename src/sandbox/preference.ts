@@ -1,6 +1,9 @@
 import { type RuleBook, ruleBook } from '../scenario/rules.ts';
-import { SCENARIO_NAMES } from '../scenario/scenario-names.ts';
+import { ScenarioError } from '../scenario/scenario-error.ts';
+import { isShipped, SCENARIO_NAMES } from '../scenario/scenario-names.ts';
+import type { Scenario } from '../scenario/scenario-shape.ts';
 import { describe, suggest } from '../words.ts';
+import { knownScenarios, type ScenarioHolder } from './known-scenarios.ts';
 
 /** What a request asks of the mock with `Prefer` (RFC 7240). */
 export type Preferred =
@@ -21,8 +24,16 @@ const STATUS = /^[2-5]\d\d$/;
 /** The rules of the shipped scenarios that requests have asked for. */
 const BOOKS = new Map<string, Promise<RuleBook>>();
 
-/** Reads a `Prefer` header. Other preferences are ignored, as HTTP requires. */
-export async function readPrefer(header: string): Promise<Preferred | undefined> {
+/**
+ * Reads a `Prefer` header. Other preferences are ignored, as HTTP requires.
+ *
+ * @param sandbox whose own scenarios can be named
+ * @throws NotSavedError if other servers know these, and cannot be asked
+ */
+export async function readPrefer(
+  header: string,
+  sandbox?: ScenarioHolder,
+): Promise<Preferred | undefined> {
   const given = new Map<string, string>();
   for (const [, name = '', quoted, plain] of header.matchAll(PREFERENCE)) {
     const known = name.toLowerCase();
@@ -42,20 +53,34 @@ export async function readPrefer(header: string): Promise<Preferred | undefined>
     return wrong === undefined ? undefined : { wrong, strict };
   }
   // Imported here, since few requests ask for a scenario.
-  const { loadScenarios } = await import('../scenario/load-scenario.ts');
-  if (!SCENARIO_NAMES.some((it) => it === scenario)) {
-    const found = `${describe(scenario)}${suggest(scenario, SCENARIO_NAMES)}`;
-    return { wrong: `Prefer: scenario: expected a shipped scenario, found ${found}`, strict };
+  const { loadForRequest } = await import('../scenario/load-for-request.ts');
+  if (isShipped(scenario)) {
+    let book = BOOKS.get(scenario);
+    if (book === undefined) {
+      book = loadForRequest([scenario]).then(bookOf);
+      BOOKS.set(scenario, book);
+      book.catch(() => BOOKS.delete(scenario)); // the next request tries again
+    }
+    return { scenario, book: await book };
   }
-  let book = BOOKS.get(scenario);
-  if (book === undefined) {
-    book = loadScenarios([scenario]).then((scenarios) =>
-      ruleBook(scenarios.toReversed().flatMap(({ rules }) => rules)),
-    );
-    BOOKS.set(scenario, book);
-    book.catch(() => BOOKS.delete(scenario)); // the next request tries again
+  await sandbox?.current();
+  const known = sandbox && knownScenarios(sandbox);
+  if (known?.has(scenario) !== true) {
+    const hint = suggest(scenario, [...SCENARIO_NAMES, ...(known?.keys() ?? [])]);
+    const found = `${describe(scenario)}${hint}`;
+    const expected = 'a shipped scenario, or one of this sandbox';
+    return { wrong: `Prefer: scenario: expected ${expected}, found ${found}`, strict };
   }
-  return { scenario, book: await book };
+  try {
+    return { scenario, book: bookOf(await loadForRequest([scenario], undefined, known)) };
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    return { wrong: `Prefer: scenario: ${error.problems[0]}`, strict };
+  }
+}
+
+function bookOf(scenarios: readonly Scenario[]): RuleBook {
+  return ruleBook(scenarios.toReversed().flatMap(({ rules }) => rules));
 }
 
 /** What is wrong with a name that was probably meant to be one of ours. HTTP has many others. */

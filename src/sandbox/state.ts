@@ -1,6 +1,7 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import { NO_COUNTS, type RuleCounts } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
+import type { SavedScenario } from '../scenario/saved-scenario.ts';
 import { type ClockState, REAL_CLOCK, setClock, timeOf } from '../service/clock.ts';
 import { NO_RATES, type RateWindows } from '../service/rate-limit.ts';
 import { type Representation, representationFor } from '../service/representation.ts';
@@ -35,10 +36,13 @@ export interface State {
   readonly counters: Counters;
   /** Saved stores, by name. */
   readonly snapshots: ReadonlyMap<string, Store>;
+  /** The sandbox's own scenarios, by name. An active one is in the settings too, as it was activated. */
+  readonly scenarios: ReadonlyMap<string, SavedScenario>;
 }
 
 const NO_COUNTERS: Counters = { rules: NO_COUNTS, rates: NO_RATES };
 const NO_SNAPSHOTS: State['snapshots'] = new Map();
+export const NO_SCENARIOS: State['scenarios'] = new Map();
 
 /** The state of a new sandbox. */
 export function initialState(start: Start, upstream: Upstream | undefined, wall: number): State {
@@ -49,6 +53,7 @@ export function initialState(start: Start, upstream: Upstream | undefined, wall:
     clock,
     counters: NO_COUNTERS,
     snapshots: NO_SNAPSHOTS,
+    scenarios: NO_SCENARIOS,
   };
 }
 
@@ -60,12 +65,19 @@ export function withChoices(
   return { ...settings, choices, represent: representationFor(choices) };
 }
 
-/** What a reset or a restart can keep. The journal stands for all evidence. */
-export const KEEPABLE = ['store', 'scenario', 'assumptions', 'clock', 'journal'] as const;
+/** What a reset can keep. The journal stands for all evidence. */
+export const KEEPABLE = [
+  'store',
+  'scenario',
+  'own-scenarios',
+  'assumptions',
+  'clock',
+  'journal',
+] as const;
 
 export type ResetPart = (typeof KEEPABLE)[number];
 
-/** A state after a restart from `start`. Keeps snapshots, the upstream, and what `keep` names. */
+/** A state after a restart from `start`. Keeps snapshots, own scenarios, the upstream, and what `keep` names. */
 export function restarted(
   state: State,
   start: Start,
@@ -84,6 +96,7 @@ export function restarted(
     ),
     clock,
     snapshots: state.snapshots,
+    scenarios: state.scenarios,
   };
 }
 

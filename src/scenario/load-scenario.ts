@@ -4,10 +4,9 @@ import { packageRoot } from '../package.ts';
 import { readText, SETTINGS_LIMIT, type TextReading } from '../read-text.ts';
 import { problemLines } from '../shape/places.ts';
 import { pathText } from '../shape/shapes.ts';
-import { shippedFixtures } from '../store/fixture/parse-fixture.ts';
-import { cut, describe, listed, MOST_HINTS, problemText, suggest } from '../words.ts';
+import { describe, listed, suggest } from '../words.ts';
 import { ScenarioError } from './scenario-error.ts';
-import { SCENARIO_NAMES } from './scenario-names.ts';
+import { isShipped, SCENARIO_NAMES } from './scenario-names.ts';
 import type { Scenario } from './scenario-shape.ts';
 import { readScenarioText } from './scenario-text.ts';
 
@@ -19,9 +18,6 @@ const SHIPPED_EXTENSION = '.yaml';
 const EXTENSIONS = ['.yaml', '.yml', '.json'];
 
 const NAME = /^[\w-]+$/;
-
-/** Characters shown of a name in a message. */
-const LONGEST_NAME = 100;
 
 let shipped: readonly { readonly name: string; readonly description: string }[] | undefined;
 
@@ -40,56 +36,6 @@ export function scenarioText(name: string): string {
   const text = readFileSync(shippedFile(name), 'utf8');
   return text.replace('$schema=', '$schema=./node_modules/petstore-mock/scenarios/');
 }
-
-/**
- * Loads the scenarios that a request names, those that they extend first. Reads only files that
- * ship: a request cannot read others.
- *
- * @param written a scenario from the `scenario` member of the request, which wins over the others
- * @param own loaded scenarios by name, which win over shipped ones of the same name
- * @throws ScenarioError if a scenario or a fixture does not ship
- */
-export async function loadForRequest(
-  names: readonly string[],
-  written?: Scenario,
-  own: ReadonlyMap<string, Scenario> = new Map(),
-): Promise<readonly Scenario[]> {
-  const others = names.filter((name) => !own.has(name));
-  const problems: string[] = [];
-  const requireShipped = (name: string, place: string): void => {
-    if (isShipped(name)) return;
-    const hint = problems.length < MOST_HINTS ? meant(name) : '';
-    problems.push(`${place}: expected ${SHIPPED_NAME}; found ${describe(name)}${hint}`);
-  };
-  for (const name of others) requireShipped(name, cut(name, LONGEST_NAME));
-  for (const [index, name] of (written?.extends ?? []).entries()) {
-    requireShipped(name, pathText(['scenario', 'extends', index]));
-  }
-  const fixture = written?.fixture;
-  if (fixture !== undefined && !shippedFixtures().includes(fixture)) {
-    const path = pathText(['scenario', 'fixture']);
-    const expected = 'the name of a shipped fixture';
-    problems.push(problemText({ path, expected, found: describe(fixture) }));
-  }
-  if (problems.length > 0) throw new ScenarioError(problems);
-  const shipped = await loadScenarios([...new Set([...others, ...(written?.extends ?? [])])]);
-  const asked = written === undefined ? [] : [written];
-  const known = new Map([...shipped, ...own.values(), ...asked].map((it) => [it.name, it]));
-  const loaded = new Map<string, Scenario>();
-  const add = (name: string): void => {
-    const scenario = known.get(name);
-    if (scenario === undefined || loaded.has(name)) return;
-    for (const path of scenario.extends) add(basename(path, extname(path)));
-    loaded.set(name, scenario);
-  };
-  for (const name of [...names, ...asked.map((it) => it.name)]) {
-    loaded.delete(name);
-    add(name);
-  }
-  return [...loaded.values()];
-}
-
-const SHIPPED_NAME = `a shipped scenario: ${listed(SCENARIO_NAMES, 'or')}`;
 
 /** A scenario file to load, and how messages name it. */
 interface Wanted {
@@ -184,10 +130,6 @@ function besides({ file, told }: Wanted, name: string): Wanted {
 /** A name means a shipped fixture. A path is relative to the scenario file. */
 function fixtureOf(fixture: string, file: string): string {
   return NAME.test(fixture) ? fixture : resolve(dirname(file), fixture);
-}
-
-function isShipped(name: string): boolean {
-  return SCENARIO_NAMES.some((it) => it === name);
 }
 
 function shippedFile(name: string): string {

@@ -102,8 +102,14 @@ export function decide(
 }
 
 /** The name of a rule among the counts: its index, after the scenario if requests ask for that. */
-function ruleName(index: number, preferred: string | undefined): string {
+function ruleName(index: number | '', preferred: string | undefined): string {
   return preferred === undefined ? String(index) : `${preferred} ${index}`;
+}
+
+/** The counts without those of requests that asked for a scenario. */
+export function withoutPreferred(counts: RuleCounts, scenario: string): RuleCounts {
+  const prefix = ruleName('', scenario);
+  return new Map([...counts].filter(([name]) => !name.startsWith(prefix)));
 }
 
 /** How many calls an active rule has matched; undefined if it does not count them. */

@@ -28,3 +28,7 @@ export const SCENARIO_NAMES = [
 
 /** The name of a shipped scenario. */
 export type ScenarioName = (typeof SCENARIO_NAMES)[number];
+
+export function isShipped(name: string): name is ScenarioName {
+  return SCENARIO_NAMES.some((it) => it === name);
+}

@@ -2,6 +2,9 @@ import { readJson } from '../shape/json-text.ts';
 import { located, problemLines, repeatedNames, type TextProblem } from '../shape/places.ts';
 import { readScenario, type Scenario } from './scenario-shape.ts';
 
+/** The languages of scenario files. */
+export type ScenarioFormat = 'json' | 'yaml';
+
 /** The scenario that a text holds, or what is wrong with it. */
 export type ScenarioReading =
   | { readonly ok: true; readonly scenario: Scenario }
@@ -14,7 +17,7 @@ export type ScenarioReading =
  */
 export async function readScenarioText(
   file: string,
-  format: 'json' | 'yaml',
+  format: ScenarioFormat,
   text: string,
   name: string,
 ): Promise<ScenarioReading> {
@@ -34,20 +37,29 @@ export async function readScenarioText(
 }
 
 /** Characters of a text that is read while clients wait: YAML takes about 2 ms a KiB at worst. */
-const MOST_CHARACTERS = 16 * 1024;
+const MOST_CHARACTERS: Readonly<Record<ScenarioFormat, number>> = {
+  yaml: 16 * 1024,
+  json: 128 * 1024,
+};
 
 /** The most problems that a client gets. */
 const MOST_PROBLEMS = 100;
 
 const AT_START = { line: 1, column: 1 } as const;
 
-/** Reads a scenario from a text in a request, in YAML or JSON, of at most 16 Ki characters. */
-export async function scenarioFromText(name: string, text: string): Promise<ScenarioReading> {
-  if (text.length > MOST_CHARACTERS) {
-    const message = `expected at most ${MOST_CHARACTERS} characters, found more: send the scenario as JSON, or start the server with its file`;
+/** Reads a scenario from a text in a request. As YAML, that includes JSON. */
+export async function scenarioFromText(
+  name: string,
+  text: string,
+  format: ScenarioFormat = 'yaml',
+): Promise<ScenarioReading> {
+  const most = MOST_CHARACTERS[format];
+  if (text.length > most) {
+    const others = format === 'json' ? '' : 'send the scenario as JSON, or ';
+    const message = `expected at most ${most} characters, found more: ${others}start the server with its file`;
     return { ok: false, problems: [{ ...AT_START, message }] };
   }
-  const reading = await readScenarioText(name, 'yaml', text, name);
+  const reading = await readScenarioText(name, format, text, name);
   if (reading.ok || reading.problems.length <= MOST_PROBLEMS) return reading;
   const message = `and ${reading.problems.length - MOST_PROBLEMS} more problems`;
   const problems = [...reading.problems.slice(0, MOST_PROBLEMS), { ...AT_START, message }];

@@ -50,6 +50,25 @@ describe('ctl', () => {
     expect(await mock.animals.get(1)).toEqual(animal);
   });
 
+  test('saves scenarios from files, exactly, and uses them; a reset keeps them', async () => {
+    const { mock, ctl } = sandbox();
+    const folder = mkdtempSync(join(tmpdir(), 'ctl-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const texts = { yaml: 'extends: slow # and\n', json: '{"extends":  "base.1"}' };
+    for (const [type, text] of Object.entries(texts)) {
+      const file = join(folder, `mine.${type}`);
+      writeFileSync(file, text);
+      const name = type === 'yaml' ? 'base.1' : 'top';
+      expect(await ctl('save', name, file)).toMatchObject({ code: 0, stdout: `saved ${name}\n` });
+      expect(await mock.scenarios.text(name)).toBe(text);
+    }
+    await ctl('reset');
+    expect((await ctl('use', 'top')).stdout).toMatch(/1 +slow .*\n2 +base\.1.*\n3 +top/);
+    const missing = await ctl('save', 'top', join(folder, 'none.yaml'));
+    expect(missing).toMatchObject({ code: 2 });
+    expect((await ctl('save', 'slow', join(folder, 'mine.yaml'))).code).toBe(1);
+  });
+
   test('prints records as a table, or as JSON with exact ids', async () => {
     const { mock, ctl } = sandbox();
     await mock.animals.put(9007199254740993n, { name: 'Rex\u001B[31m', categoryId: 1 });

@@ -18,6 +18,7 @@ const BEFORE: Readonly<Record<string, string>> = {
   restoreSnapshot: 'createSnapshot',
   deleteSnapshot: 'createSnapshot',
   deleteSandbox: 'createSandbox',
+  deleteScenario: 'saveScenario',
 };
 
 type Send = (base: string, example: ExampleRequest) => Promise<number>;

@@ -75,7 +75,8 @@ describeBothWays('scenarios as text in the control API', (open) => {
     const { send } = await open();
     const { json: shipped } = await send('GET', '/__mock/scenarios');
     for (const { name } of Object.values<{ name: string }>(Object(shipped))) {
-      const { text } = Object((await send('GET', `/__mock/scenarios/${name}`)).json);
+      const { text, headers } = await send('GET', `/__mock/scenarios/${name}`);
+      expect(headers['content-type']).toBe('application/yaml');
       const { json } = await send('POST', '/__mock/scenario/check', { body: { text } });
       expect([name, json]).toEqual([name, { problems: [] }]);
     }

@@ -13,6 +13,7 @@ describeBothWays('scenarios in the control API', (open) => {
       name: 'shipped-orders',
       description: expect.stringMatching(/./),
       shipped: true,
+      own: false,
     });
     const body = { scenarios: ['shipped-orders', 'conflict-without-body'] };
     const reply = await send('PUT', '/__mock/scenario', { body });

@@ -3,7 +3,7 @@ import type { OperationId } from '../../src/contract/operations.ts';
 import { type Preferred, readPrefer } from '../../src/sandbox/preference.ts';
 import type { EditResult } from '../../src/sandbox/sandbox.ts';
 import { KEEPABLE, restarted, type State, withChoices } from '../../src/sandbox/state.ts';
-import { loadForRequest } from '../../src/scenario/load-scenario.ts';
+import { loadForRequest } from '../../src/scenario/load-for-request.ts';
 import { type Start, starterFrom } from '../../src/scenario/sandbox-start.ts';
 import { readScenario } from '../../src/scenario/scenario-shape.ts';
 import { advancedClock, type Instant } from '../../src/service/clock.ts';
@@ -43,7 +43,9 @@ const starts: readonly Start[] = [
   await starter(await loadForRequest(['sold-out', 'flaky'])),
   await starter(await loadForRequest(['int64-ids'], WRITTEN.value)),
 ];
-const preferences = await Promise.all(['scenario=flaky', 'code=409', 'code=x'].map(readPrefer));
+const preferences = await Promise.all(
+  ['scenario=flaky', 'code=409', 'code=x'].map((it) => readPrefer(it)),
+);
 
 const otherStore = storeOf({
   animals: [{ id: 2n ** 63n - 1n, name: 'Max', categoryId: 1n }],
@@ -139,19 +141,31 @@ const anEdit: fc.Arbitrary<Event> = fc.oneof(
         return { ...state, snapshots: new Map([...others, ...taken]) };
       }),
     ),
+  fc
+    .tuple(fc.constantFrom('a', 'b'), fc.constantFrom('', 'description: A.', 'rules: []'))
+    .map(([name, text]) =>
+      edit(`save ${name}: ${text}`, (state) => {
+        const scenarios = new Map(state.scenarios);
+        if (text === '') scenarios.delete(name);
+        else scenarios.set(name, { name, description: '', format: 'yaml', text });
+        return { ...state, scenarios };
+      }),
+    ),
 );
 
 /** A call of the service, or a change that the control API makes. */
 export const anEvent = fc.oneof({ weight: 2, arbitrary: aCall }, { weight: 1, arbitrary: anEdit });
 
 /** Everything in a state, in a form that can be compared. */
-export function shownState({ store, settings, clock, counters, snapshots }: State): object {
+export function shownState(state: State): object {
+  const { store, settings, clock, counters, snapshots, scenarios } = state;
   const { start, startedAt, choices, upstream } = settings;
   const byName = <T>(map: ReadonlyMap<string, T>) => Object.fromEntries(map);
   return {
     store: stateText(store),
     snapshots: [...snapshots].map(([name, its]: [string, Store]) => [name, stateText(its)]),
     scenarios: start.scenarios.map(({ name }) => name),
+    ownScenarios: byName(scenarios),
     startStore: stateText(start.store),
     keyLists: start.keyLists,
     ...{ startedAt, choices, upstream },

@@ -116,12 +116,14 @@ is<Parameters<Sandbox['state']['patch']>[0], StateChanges>();
 is<Result<Sandbox['snapshots']['create']>['orders'], number>();
 is<Result<Sandbox['scenario']['get' | 'use']>[number]['name' | 'description'], string>();
 is<Result<Sandbox['scenario']['list']>[number]['name' | 'description'], string>();
+is<Result<Sandbox['scenarios']['save']>['own' | 'shipped'], boolean>();
+is<Result<Sandbox['scenarios']['text']>, string>();
 is<Result<Sandbox['clock']['get' | 'set' | 'advance' | 'freeze']>['frozen' | 'real'], boolean>();
 is<Result<Sandbox['requests']['list']>, readonly RecordedExchange[]>();
 is<Result<Sandbox['requests']['count']>, number>();
 is<Result<Sandbox['requests']['clear']>, void>();
 is<Result<Sandbox['reset']>, void>();
-is<NonNullable<Parameters<Sandbox['reset']>[0]>['keep'], readonly ('store' | 'scenario' | 'assumptions' | 'clock' | 'journal')[] | undefined>();
+is<NonNullable<Parameters<Sandbox['reset']>[0]>['keep'], readonly ('store' | 'scenario' | 'own-scenarios' | 'assumptions' | 'clock' | 'journal')[] | undefined>();
 is<Result<Sandbox['coverage']>, CoverageReport>();
 is<Result<PetstoreMock['coverage']>, CoverageReport>();
 is<Result<Sandbox['findings']>, FindingsReport>();
@@ -168,7 +170,7 @@ const scenario: ScenarioDefinition = {
 };
 
 export async function use(mock: PetstoreMock): Promise<AssumptionId[]> {
-  await mock.scenario.use('slow', named, scenario, { rules: [rule] });
+  await mock.scenario.use('slow', 'mine', named, scenario, { rules: [rule] });
   await mock.state.patch({ orders: [{ id: 1n, status: 'cancelled' }] });
   await mock.animals.list({ id_gte: 5, status: 'sold', _sort: 'name', _limit: 3 });
   await mock.orders.patch(1n, { quantity: null, shipDate: undefined });
@@ -196,8 +198,8 @@ mock.animals.create({ name: 'Rex' });
 mock.animals.patch(1, { name: null });
 mock.orders.get('1');
 mock.state.patch({ orders: [{ status: 'shipped' }] });
-mock.scenario.use('outtage');
-mock.scenario.use({ extends: 'outtage' });
+mock.scenario.use({ extends: 1 });
+mock.scenarios.save('mine', { rules: [{ on: 'getPets' }] });
 mock.scenario.use({ rules: [{ on: 'getPets' }] });
 mock.scenario.use({ state: { orders: { each: { id: 1 } } } });
 mock.scenario.use({ state: { inventory: { each: { status: null } } } });

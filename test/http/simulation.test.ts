@@ -180,8 +180,8 @@ describe('Prefer', () => {
 
   test.each([
     ['code=999', 'Prefer: code: expected a status from 200 to 599, found "999"'],
-    ['scenario=outtage', 'expected a shipped scenario, found "outtage" (did you mean outage?)'],
-    ['scenario', 'expected a shipped scenario, found ""'],
+    ['scenario=outtage', 'one of this sandbox, found "outtage" (did you mean outage?)'],
+    ['scenario', 'one of this sandbox, found ""'],
     ['status=401', 'Prefer: the mock knows no preference "status" (did you mean code?)'],
     ['return=minimal, scenari=slow', 'no preference "scenari" (did you mean scenario?)'],
   ])(

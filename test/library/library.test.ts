@@ -150,6 +150,20 @@ describe('the store', () => {
 });
 
 describe('scenarios', () => {
+  test('of a sandbox are saved as objects and as text, used by name and deleted', async () => {
+    const { scenario, scenarios, ...sandbox } = server.sandbox();
+    const text = 'extends: base\nrules: [{ on: getPet, reply: { status: 410 } }]\n';
+    await scenarios.save('base', { state: { animals: { remove: [1] } } });
+    expect(await scenarios.save('top', text)).toMatchObject({ name: 'top', own: true });
+    expect(await scenarios.text('top')).toBe(text);
+    await scenario.use('top');
+    expect((await call(sandbox, '/pets/1')).status).toBe(410);
+    await scenarios.delete('top');
+    const own = (await scenarios.list()).filter((it) => it.own);
+    expect(own.map(({ name }) => name)).toEqual(['base']);
+    await expect(scenarios.save('slow', {})).rejects.toThrow(/choose another/);
+  });
+
   test('are names, definitions, or both', async () => {
     const sandbox = server.sandbox();
     const { scenario } = sandbox;

@@ -79,7 +79,9 @@ test('after any history, a restart is a new state and a restored snapshot the on
     states(before, later);
     expect(shownState(before)).toEqual(shown);
     const fresh = restarted(before, origin, NOW.wall);
-    expect(shownState({ ...fresh, snapshots: first.snapshots })).toEqual(shownState(first));
+    expect(
+      shownState({ ...fresh, snapshots: first.snapshots, scenarios: first.scenarios }),
+    ).toEqual(shownState(first));
   });
   fc.assert(property, { numRuns: 30 });
 });

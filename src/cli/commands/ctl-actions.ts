@@ -22,6 +22,7 @@ import {
   setFields,
   tableOf,
 } from './ctl-records.ts';
+import { saveScenario } from './save-scenario.ts';
 
 /** Something that `ctl` does with a server. */
 export interface Action {
@@ -72,12 +73,18 @@ const ACTIONS = {
       });
     },
   },
+  save: {
+    takes: 'NAME FILE',
+    count: [2, 2],
+    summary: 'Save a scenario of your own in the sandbox, for `use`.',
+    run: saveScenario,
+  },
   reset: {
     takes: '',
     count: NONE,
     flags: ['keep'],
     summary: 'Put the sandbox back to how it started.',
-    async run(client, _words, { keep = [] }) {
+    async run(client, _words, { keep }) {
       await client.call('POST', '/reset', { keep });
       return done('reset');
     },

@@ -1,23 +1,23 @@
-import { ContentError } from '../../read-text.ts';
+import { knownScenarios } from '../../sandbox/known-scenarios.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { restarted, type State } from '../../sandbox/state.ts';
-import { loadForRequest, shippedScenarios } from '../../scenario/load-scenario.ts';
+import { loadForRequest } from '../../scenario/load-for-request.ts';
+import { shippedScenarios } from '../../scenario/load-scenario.ts';
 import { callsOf } from '../../scenario/rules.ts';
 import { type Start, touchesStore } from '../../scenario/sandbox-start.ts';
-import { type Scenario, scenarioShape } from '../../scenario/scenario-shape.ts';
+import { isShipped } from '../../scenario/scenario-names.ts';
 import { scenarioFromText } from '../../scenario/scenario-text.ts';
 import { object, optional } from '../../shape/objects.ts';
-import { ANY_TEXT, list, named, type ValueOf } from '../../shape/shapes.ts';
-import { firstProblems } from '../../words.ts';
+import { ANY_TEXT, list, type ValueOf } from '../../shape/shapes.ts';
 import {
   ACTIVE_SCENARIOS,
   type ActiveScenarios,
   SCENARIO_SUMMARY,
   type ScenarioSummary,
 } from '../control-shapes.ts';
-import { type ControlReply, json, type Listed, refuse, withBody } from '../endpoint.ts';
+import { type ControlReply, json, type Listed, withBody } from '../endpoint.ts';
 import type { ControlParts } from '../parts.ts';
-import { WRITTEN } from './scenario-text-endpoints.ts';
+import { refuseContent, refuseText, SCENARIO_FILE, WRITTEN } from './scenario-text-endpoints.ts';
 
 const ACTIVE = { description: 'The active scenarios.', shape: ACTIVE_SCENARIOS };
 
@@ -28,7 +28,7 @@ const CHOICE = object(
       'Names in `GET scenarios`. A later one wins over an earlier one.',
     ),
     scenario: optional(
-      named('ScenarioFile', scenarioShape(WRITTEN)),
+      SCENARIO_FILE,
       `A scenario, as in a scenario file. It is named \`${WRITTEN}\` and wins over those in \`scenarios\`.`,
     ),
     text: optional(ANY_TEXT, 'Instead of `scenario`: the same in YAML or JSON, as one string.'),
@@ -41,7 +41,8 @@ export const SCENARIO_ENDPOINTS: readonly Listed[] = [
     id: 'listScenarios',
     route: ['get', '/scenarios'],
     summary: 'List the scenarios that can be named',
-    description: 'Those that ship, those that the server started with, and those that are active.',
+    description:
+      "Those that ship, those that the server started with, those that are active, and the sandbox's own.",
     replies: {
       200: { description: 'The scenarios.', shape: list(SCENARIO_SUMMARY) },
     },
@@ -71,21 +72,14 @@ async function setScenario(
   { scenarios = [], scenario, text }: ValueOf<typeof CHOICE>,
 ): Promise<ControlReply> {
   const reading = text === undefined ? undefined : await scenarioFromText(WRITTEN, text);
-  if (reading?.ok === false) {
-    const lines = firstProblems(
-      reading.problems,
-      ({ line, column, message }) => `line ${line}, column ${column}: ${message}`,
-    );
-    return refuse('invalid_input', 400, lines.join('; '));
-  }
+  if (reading?.ok === false) return refuseText(reading);
   const written = reading?.scenario ?? scenario;
   let start: Start;
   try {
-    const loaded = await loadForRequest(scenarios, written, ownScenarios(sandbox));
+    const loaded = await loadForRequest(scenarios, written, knownScenarios(sandbox));
     start = sandboxes.startOf(sandbox.name, await starter(loaded));
   } catch (error) {
-    if (!(error instanceof ContentError)) throw error;
-    return refuse('invalid_input', 400, error.message.replaceAll('\n', '; '));
+    return refuseContent(error);
   }
   return sandbox.change((before, { wall }) => {
     const former = before.settings.start;
@@ -98,23 +92,15 @@ async function setScenario(
   });
 }
 
-/** The scenarios that a sandbox knows besides those that ship, by name. */
-function ownScenarios({ origin, state }: Sandbox): ReadonlyMap<string, Scenario> {
-  const { start } = state.settings;
-  return new Map([...origin.scenarios, ...start.scenarios].map((it) => [it.name, it]));
-}
-
-function summariesOf(sandbox: Sandbox): readonly ScenarioSummary[] {
-  const shipped = shippedScenarios();
-  const shippedNames = new Set(shipped.map(({ name }) => name));
-  const places = new Map(
-    sandbox.state.settings.start.scenarios.map(({ name }, index) => [name, index + 1]),
-  );
-  const all = new Map([...shipped.map((it) => [it.name, it] as const), ...ownScenarios(sandbox)]);
-  return [...all.values()].map(({ name, description }) => {
-    const active = places.get(name);
-    const summary = { name, description, shipped: shippedNames.has(name) };
-    return active === undefined ? summary : { ...summary, active };
+function summariesOf({ origin, state }: Sandbox): readonly ScenarioSummary[] {
+  const { settings, scenarios: own } = state;
+  const active = settings.start.scenarios;
+  const places = new Map(active.map(({ name }, index) => [name, index + 1]));
+  const all = [...shippedScenarios(), ...origin.scenarios, ...active, ...own.values()];
+  return [...new Map(all.map((it) => [it.name, it])).values()].map(({ name, description }) => {
+    const place = places.get(name);
+    const summary = { name, description, shipped: isShipped(name), own: own.has(name) };
+    return place === undefined ? summary : { ...summary, active: place };
   });
 }
 

@@ -1,41 +1,124 @@
+import { ContentError } from '../../read-text.ts';
+import { knownScenarios } from '../../sandbox/known-scenarios.ts';
+import type { EditResult, Sandbox } from '../../sandbox/sandbox.ts';
+import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../../sandbox/sandbox-names.ts';
+import type { State } from '../../sandbox/state.ts';
+import { loadForRequest } from '../../scenario/load-for-request.ts';
 import { scenarioText } from '../../scenario/load-scenario.ts';
-import { SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
-import { scenarioSchema } from '../../scenario/scenario-shape.ts';
-import { scenarioFromText } from '../../scenario/scenario-text.ts';
+import { withoutPreferred } from '../../scenario/rules.ts';
+import type { SavedScenario } from '../../scenario/saved-scenario.ts';
+import { isShipped, SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
+import { scenarioSchema, scenarioShape } from '../../scenario/scenario-shape.ts';
+import { type ScenarioReading, scenarioFromText } from '../../scenario/scenario-text.ts';
 import { object, required } from '../../shape/objects.ts';
-import { ANY, ANY_TEXT, named } from '../../shape/shapes.ts';
-import { describe, suggest } from '../../words.ts';
-import { ERROR, SCENARIO_PROBLEMS } from '../control-shapes.ts';
-import { json, type Listed, refuse, withBody } from '../endpoint.ts';
+import { ANY, ANY_TEXT, choice, named, type Shape, type ValueOf } from '../../shape/shapes.ts';
+import { describe, firstProblems, suggest } from '../../words.ts';
+import { ERROR, SCENARIO_PROBLEMS, SCENARIO_SUMMARY } from '../control-shapes.ts';
+import {
+  type ControlReply,
+  DONE,
+  json,
+  type Listed,
+  refuse,
+  withBody,
+  YAML_TYPE,
+} from '../endpoint.ts';
 
-/** The name of a scenario that a request contains. */
+/** The name of a scenario that `PUT scenario` contains. */
 export const WRITTEN = 'request';
 
-const SOURCE = named(
-  'ScenarioSource',
-  object({
-    name: required(ANY_TEXT, 'Its name.'),
-    text: required(ANY_TEXT, 'Its file, in YAML.'),
-  }),
-);
+/** The most scenarios of its own that a sandbox keeps. */
+const MOST_SCENARIOS = 100;
 
-/** Scenarios as text, for editors. */
+const MEDIA_TYPES = { yaml: YAML_TYPE, json: 'application/json' } as const;
+
+export const SCENARIO_FILE = named('ScenarioFile', scenarioShape(WRITTEN));
+
+const TEXT = object({
+  format: required(choice(['yaml', 'json']), 'As its media type says.'),
+  text: required(ANY_TEXT, 'As it was written.'),
+});
+
+/** A text whose value is a scenario. */
+const SCENARIO_TEXT: Shape<ValueOf<typeof TEXT>> = { ...TEXT, schema: SCENARIO_FILE.schema };
+
+/** The refusal of a text, with the places of its problems. */
+export function refuseText({ problems }: ScenarioReading & { readonly ok: false }): ControlReply {
+  const lines = firstProblems(
+    problems,
+    ({ line, column, message }) => `line ${line}, column ${column}: ${message}`,
+  );
+  return refuse('invalid_input', 400, lines.join('; '));
+}
+
+/** Scenarios as text, those of the sandbox included. */
 export const SCENARIO_TEXT_ENDPOINTS: readonly Listed[] = [
   {
     id: 'getScenarioSource',
     route: ['get', '/scenarios/{name}'],
-    summary: 'Read the file of a shipped scenario',
+    summary: 'Read a scenario that ships or is your own, as it was written',
     replies: {
-      200: { description: 'The file.', shape: SOURCE },
-      404: { description: 'No such scenario ships.', shape: ERROR },
+      200: {
+        description: 'The text, in the language that it was written in.',
+        shape: ANY_TEXT,
+        mediaType: Object.values(MEDIA_TYPES),
+      },
+      404: { description: 'There is no text of this name.', shape: ERROR },
     },
-    handle: ({ params: { name = '' } }) => {
-      if (!SCENARIO_NAMES.some((it) => it === name)) {
-        const message = `no scenario ${describe(name)} ships${suggest(name, SCENARIO_NAMES)}`;
-        return refuse('not_found', 404, message);
+    handle: ({ sandbox, params: { name = '' } }) => {
+      const own = sandbox.state.scenarios.get(name);
+      if (own === undefined && !isShipped(name)) return notFound(sandbox, name);
+      const text = own?.text ?? scenarioText(name);
+      const mediaType = MEDIA_TYPES[own?.format ?? 'yaml'];
+      return { status: 200, body: { kind: 'text', mediaType, text } };
+    },
+  },
+  withBody({
+    id: 'saveScenario',
+    route: ['put', '/scenarios/{name}'],
+    summary: 'Save a scenario of your own in the sandbox',
+    description: `In YAML (\`${YAML_TYPE}\`), of at most 16,384 characters, or in JSON, of at most 131,072. \`PUT scenario\`, \`extends\` and \`Prefer: scenario=NAME\` know it by its name, which has ${SANDBOX_NAME_FORM}. Replaces one of that name. If that is active, it stays as it was activated. A sandbox has at most ${MOST_SCENARIOS}.`,
+    body: { shape: SCENARIO_TEXT, asText: true },
+    replies: {
+      200: { description: 'Saved; replaced another.', shape: SCENARIO_SUMMARY },
+      201: { description: 'Saved.', shape: SCENARIO_SUMMARY },
+      409: { description: 'The name is taken, or the sandbox has too many.', shape: ERROR },
+    },
+    handle: async ({ sandbox, params: { name = '' }, body: { format, text } }) => {
+      const refusal = refusedName(sandbox, name);
+      if (refusal !== undefined) return refusal;
+      const reading = await scenarioFromText(name, text, format);
+      if (!reading.ok) return refuseText(reading);
+      const { scenario } = reading;
+      try {
+        await loadForRequest([], scenario, knownScenarios(sandbox));
+      } catch (error) {
+        return refuseContent(error);
       }
-      return json({ name, text: scenarioText(name) });
+      const saved = { name, description: scenario.description, format, text };
+      return sandbox.change((state) => withSaved(state, saved));
     },
+  }),
+  {
+    id: 'deleteScenario',
+    route: ['delete', '/scenarios/{name}'],
+    summary: 'Delete a scenario of your own',
+    description: 'If it is active, it stays so.',
+    replies: {
+      204: { description: 'Deleted.' },
+      404: { description: 'The sandbox has no such scenario.', shape: ERROR },
+      409: { description: 'It ships, and cannot be deleted.', shape: ERROR },
+    },
+    handle: ({ sandbox, params: { name = '' } }) =>
+      sandbox.change((state) => {
+        const scenarios = new Map(state.scenarios);
+        if (scenarios.delete(name)) return { state: { ...state, scenarios }, result: DONE };
+        const message = `${name} ships with the mock and cannot be deleted`;
+        const result = isShipped(name)
+          ? refuse('cannot_be_deleted', 409, message)
+          : notFound(sandbox, name);
+        return { state, result };
+      }),
   },
   withBody({
     id: 'checkScenario',
@@ -59,3 +142,44 @@ export const SCENARIO_TEXT_ENDPOINTS: readonly Listed[] = [
     handle: () => json(scenarioSchema()),
   },
 ];
+
+function refusedName({ origin }: Sandbox, name: string): ControlReply | undefined {
+  if (!SANDBOX_NAME.test(name)) {
+    const message = `scenario name: expected ${SANDBOX_NAME_FORM}, found ${describe(name)}`;
+    return refuse('invalid_input', 400, message);
+  }
+  const takenBy = isShipped(name)
+    ? 'a scenario that ships'
+    : origin.scenarios.some((it) => it.name === name)
+      ? 'a file that the server was started with'
+      : name === WRITTEN && 'the scenario in a request';
+  if (!takenBy) return undefined;
+  return refuse('already_exists', 409, `${name} is the name of ${takenBy}: choose another`);
+}
+
+/** @throws any other error */
+export function refuseContent(error: unknown): ControlReply {
+  if (!(error instanceof ContentError)) throw error;
+  return refuse('invalid_input', 400, error.message.replaceAll('\n', '; '));
+}
+
+function withSaved(state: State, saved: SavedScenario): EditResult<ControlReply> {
+  const { name, description } = saved;
+  const isKnown = state.scenarios.has(name);
+  if (!isKnown && state.scenarios.size >= MOST_SCENARIOS) {
+    const message = `limit of own scenarios (${MOST_SCENARIOS}) reached; delete one first`;
+    return { state, result: refuse('too_many_scenarios', 409, message) };
+  }
+  const scenarios = new Map(state.scenarios).set(name, saved);
+  const rules = withoutPreferred(state.counters.rules, name);
+  const summary = { name, description, shipped: false, own: true };
+  return {
+    state: { ...state, scenarios, counters: { ...state.counters, rules } },
+    result: json(summary, isKnown ? 200 : 201),
+  };
+}
+
+function notFound({ state: { scenarios } }: Sandbox, name: string): ControlReply {
+  const hint = suggest(name, [...SCENARIO_NAMES, ...scenarios.keys()]);
+  return refuse('not_found', 404, `there is no text of a scenario ${describe(name)}${hint}`);
+}

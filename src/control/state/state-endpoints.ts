@@ -1,6 +1,12 @@
 import { COLLECTIONS } from '../../contract/records.ts';
 import type { EditResult, Sandbox } from '../../sandbox/sandbox.ts';
-import { KEEPABLE, type ResetPart, restarted, type State } from '../../sandbox/state.ts';
+import {
+  KEEPABLE,
+  NO_SCENARIOS,
+  type ResetPart,
+  restarted,
+  type State,
+} from '../../sandbox/state.ts';
 import { CHANGES } from '../../scenario/state-shape.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { choice, list, named } from '../../shape/shapes.ts';
@@ -10,8 +16,14 @@ import { arrayText } from '../../store/record-text.ts';
 import type { Store } from '../../store/store.ts';
 import { type ControlReply, DONE, type Listed, refuseInput, withBody } from '../endpoint.ts';
 
+/** What a reset keeps unless it says otherwise: what somebody wrote by hand. */
+const KEPT: readonly ResetPart[] = ['own-scenarios'];
+
 const RESET = object({
-  keep: optional(list(choice(KEEPABLE)), 'What the reset does not change.'),
+  keep: optional(
+    list(choice(KEEPABLE)),
+    `What the reset does not change; \`${JSON.stringify(KEPT)}\` by default.`,
+  ),
 });
 
 const STATE = named('State', STORE);
@@ -65,11 +77,13 @@ export const STATE_ENDPOINTS: readonly Listed[] = [
     route: ['post', '/reset'],
     summary: 'Reset the sandbox to its start',
     description:
-      'Resets the store, the scenarios and the call counts of their rules, the assumptions, the clock, the journal, coverage and findings, except for what `keep` names; `journal` includes coverage and findings. Keeps snapshots.',
+      "Resets the store, the active scenarios and the call counts of their rules, the assumptions, the clock, the journal, coverage and findings, except for what `keep` names; `journal` includes coverage and findings. The sandbox's own scenarios stay unless a `keep` leaves out `own-scenarios`. Snapshots always stay.",
     body: { shape: RESET, optional: true },
     replies: { 204: { description: 'Reset.' } },
     handle: ({ sandbox, body }) =>
-      sandbox.change((state, { wall }) => resetOf(sandbox, state, new Set(body.keep), wall)),
+      sandbox.change((state, { wall }) =>
+        resetOf(sandbox, state, new Set(body.keep ?? KEPT), wall),
+      ),
   }),
 ];
 
@@ -81,8 +95,10 @@ function resetOf(
 ): EditResult<ControlReply> {
   const start = keep.has('scenario') ? before.settings.start : origin;
   const state = restarted(before, start, wall, keep);
+  const scenarios = keep.has('own-scenarios') ? state.scenarios : NO_SCENARIOS;
+  const settings = { ...state.settings, upstream };
   const clears = keep.has('journal') ? undefined : 'all';
-  return { state: { ...state, settings: { ...state.settings, upstream } }, result: DONE, clears };
+  return { state: { ...state, settings, scenarios }, result: DONE, clears };
 }
 
 function stateReply(store: Store): ControlReply {

@@ -15,7 +15,8 @@ export class Refusal extends Error {
 }
 
 export interface CallOptions {
-  readonly body?: object;
+  /** A value for JSON, or a text in YAML. */
+  readonly body?: object | string;
   readonly signal?: AbortSignal;
   /** The sandbox; that of the page by default. */
   readonly of?: string | undefined;
@@ -47,14 +48,15 @@ export async function callPage<T>(
 export async function open(
   method: Method,
   path: string,
-  { body, signal, of = sandbox }: CallOptions,
+  { body, signal, of = sandbox }: CallOptions = {},
 ): Promise<Response> {
-  const headers = new Headers(body && { 'content-type': 'application/json' });
+  const type = typeof body === 'string' ? 'application/yaml' : 'application/json';
+  const headers = new Headers(body === undefined ? {} : { 'content-type': type });
   const token = controlToken();
   if (token !== undefined) headers.set('mock-control-token', token);
   let response: Response;
   try {
-    const text = body && writeExact(body);
+    const text = typeof body === 'object' ? writeExact(body) : body;
     response = await fetch(controlPath(of) + path, {
       method,
       headers,

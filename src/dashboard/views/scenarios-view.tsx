@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ScenarioSummary } from '../../control/control-shapes.ts';
-import { call } from '../client/control-calls.ts';
+import { open } from '../client/control-calls.ts';
 import { Loading } from '../parts/loading.tsx';
 import { visible } from '../parts/visible-text.ts';
 import { editDraft } from '../state/draft.ts';
@@ -101,7 +101,7 @@ function ScenarioRow({ of, onSwitch, children }: RowProps) {
   const { name, description, shipped, active } = of;
   const copy = () =>
     perform(`Copied ${name} into the editor.`, async () => {
-      editDraft((await call<{ text: string }>('GET', `/scenarios/${name}`)).text);
+      editDraft(await (await open('GET', `/scenarios/${name}`)).text());
     });
   return (
     <li class="scenario">

@@ -5,7 +5,7 @@ import { plural } from '../parts/visible-text.ts';
 import { useResource } from '../state/resource.ts';
 
 /** What a reset of the store alone keeps. */
-const BUT_THE_STORE = { keep: ['scenario', 'assumptions', 'clock', 'journal'] };
+const BUT_THE_STORE = { keep: ['scenario', 'own-scenarios', 'assumptions', 'clock', 'journal'] };
 
 /** Resets and snapshots. */
 export function StoreTools({ onChange }: { readonly onChange: () => void }) {

@@ -32,7 +32,7 @@ interface WrittenSettings extends Pick<Settings, 'startedAt' | 'choices'> {
   readonly scenarios?: ExactJson | undefined;
 }
 
-interface WrittenChange extends Pick<Change, 'clock' | 'rules' | 'rates'> {
+interface WrittenChange extends Pick<Change, 'clock' | 'rules' | 'rates' | 'scenarios'> {
   readonly store?: ExactJson | undefined;
   readonly settings?: WrittenSettings | undefined;
   readonly snapshots?: readonly { readonly name: string; readonly store?: ExactJson }[] | undefined;

@@ -102,6 +102,24 @@ describeWithRedis('a fleet', () => {
     }
   });
 
+  test('knows a scenario on every server as soon as one has saved it', async () => {
+    const ask = await clients(2);
+    const rules = [{ on: 'getPet', calls: 1, reply: { status: 404 } }];
+    const prefer = { headers: { Prefer: 'scenario=mine, handling=strict' } };
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect((await ask('PUT', '/__mock/scenarios/mine', { body: { rules } })).status).toBeLessThan(
+        300,
+      );
+      expect((await ask('GET', '/v1/pets/1', prefer)).status).toBe(404);
+      expect((await ask('GET', '/v1/pets/1', prefer)).status).toBe(200);
+    }
+    await ask('PUT', '/__mock/scenario', { body: { scenarios: ['mine'] } });
+    expect((await ask('DELETE', '/__mock/scenarios/mine')).status).toBe(204);
+    expect((await ask('GET', '/v1/pets/1')).status).toBe(404);
+    await ask('PUT', '/__mock/scenario', { body: { scenarios: [] } });
+    expect((await ask('GET', '/v1/pets/1', prefer)).status).toBe(400);
+  });
+
   test('has the same sandboxes on every server', async () => {
     const ask = await clients(2, { maxSandboxes: 1 });
     expect((await ask('DELETE', '/~mine/v1/store/orders/1')).status).toBe(204);

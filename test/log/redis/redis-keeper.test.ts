@@ -36,11 +36,11 @@ function shownChange(change: Change | undefined) {
 }
 
 /** All of a state, but functions. */
-function shownState({ store, snapshots, ...rest }: State) {
+function shownState({ store, snapshots, scenarios, ...rest }: State) {
   const shown = (it: Store) =>
     Object.values(it).map((records) => [records.highestId, ...records.ascending()]);
   const stores = [store, ...snapshots.values()].map(shown);
-  return { ...shownChange(rest), stores, snapshots: [...snapshots.keys()] };
+  return { ...shownChange(rest), stores, snapshots: [...snapshots.keys()], scenarios };
 }
 
 /** A server that holds a sandbox. */
@@ -215,6 +215,9 @@ describeWithRedis('the keeper of a fleet', () => {
         rates: new Map([['demo-key', { startedAt: 3, count: 4 }]]),
       },
       snapshots: new Map([['before', store]]),
+      scenarios: new Map([
+        ['b', { name: 'b', description: 'B.', format: 'json', text: '{"\u2028":1}' }],
+      ]),
     };
     const change = diff(one.state, state);
     const past = new Evidence('other', JOURNAL).totals;
