@@ -3,6 +3,7 @@ import {
   DOCUMENTED_CASES,
   DOCUMENTED_REPLIES,
   type ShownCall,
+  type Shows,
 } from '../contract/cases.ts';
 import { parseInt64 } from '../contract/int64.ts';
 import { parseJson } from '../contract/json.ts';
@@ -56,6 +57,7 @@ for (const [index, { operation, status }] of ASSUMED_REPLIES.entries()) {
  * The slots of the cases that a reply shows to a client.
  *
  * @param world before the call
+ * @param coverage before the call: cases that were shown are left out
  * @returns undefined if coverage does not count the reply: the document defines no HEAD, and a spoilt
  *   reply is not the documented one
  */
@@ -64,13 +66,35 @@ export function shownCases(
   call: Call,
   outcome: Outcome,
   world: World,
+  coverage: Coverage | undefined,
 ): readonly number[] | undefined {
   const { reply } = outcome;
   if (reply === undefined || !isDelivered(outcome) || method === 'HEAD') return undefined;
-  const cases = PLACES.get(call.operation)?.get(reply.status)?.cases ?? NO_CASES;
-  if (reply.basis.kind === 'assumed' || cases.length === 0) return NO_SLOTS;
-  const records = recordsIn(reply);
-  const shown: ShownCall = {
+  const cases = PLACES.get(call.operation)?.get(reply.status)?.cases;
+  if (cases === undefined || reply.basis.kind === 'assumed') return NO_SLOTS;
+  let slots = NO_SLOTS;
+  let shown: ShownCall | undefined;
+  let records: ShownRecords | undefined;
+  for (const { slot, shows } of cases) {
+    // Most replies show nothing new, which costs them no more than this.
+    if (coverage?.hasShown(slot)) continue;
+    let isShown: boolean;
+    if (shows.by === 'call') {
+      shown ??= shownCall(call, reply, world);
+      isShown = shows.test(shown);
+    } else {
+      records ??= recordsIn(reply);
+      isShown = records !== undefined && recordsShow(records, shows);
+    }
+    if (isShown) slots = slots.concat(slot);
+  }
+  return slots;
+}
+
+const NO_SLOTS: readonly number[] = [];
+
+function shownCall(call: Call, reply: Reply, world: World): ShownCall {
+  return {
     query: call.query,
     pathId: call.pathId,
     input: inputOf(call, reply),
@@ -78,15 +102,7 @@ export function shownCases(
     hasSunset: reply.headers.some((it, at) => at % 2 === 0 && it.toLowerCase() === 'sunset'),
     wasCancelled: reply.status === 409 && wasCancelled(call, world),
   };
-  const slots: number[] = [];
-  for (const { slot, shows } of cases) {
-    if (shows.by === 'call' && shows.test(shown)) slots.push(slot);
-  }
-  return records === undefined ? slots : slots.concat(casesOfRecords(records, cases));
 }
-
-const NO_CASES: readonly Case[] = [];
-const NO_SLOTS: readonly number[] = [];
 
 type ShownRecords = NonNullable<Reply['records']>;
 
@@ -127,22 +143,24 @@ function recordsIn({ records, body, basis, status }: Reply): ShownRecords | unde
 /** Records read of a long list; later ones rarely show anything new. */
 const MOST_READ = 2000;
 
-/** The cases that lists show. A list is the same object until a record changes. */
-const known = new WeakMap<ShownRecords, readonly number[]>();
+/** Which cases lists show. A list is the same object until a record changes. */
+const ofLists = new WeakMap<ShownRecords, Map<Shows, boolean>>();
 
-function casesOfRecords(records: ShownRecords, cases: readonly Case[]): readonly number[] {
-  const isList = records.length > 1;
-  const before = isList ? known.get(records) : undefined;
-  if (before !== undefined) return before;
-  const read = records.slice(0, MOST_READ);
-  const slots: number[] = [];
-  for (const { slot, shows } of cases) {
-    const isShown =
-      shows.by === 'record' ? read.some(shows.test) : shows.by === 'no record' && read.length === 0;
-    if (isShown) slots.push(slot);
+function recordsShow(records: ShownRecords, shows: Exclude<Shows, { by: 'call' }>): boolean {
+  if (shows.by === 'no record') return records.length === 0;
+  const [first] = records;
+  if (first === undefined || records.length === 1) return first !== undefined && shows.test(first);
+  let known = ofLists.get(records);
+  if (known === undefined) {
+    known = new Map();
+    ofLists.set(records, known);
   }
-  if (isList) known.set(records, slots);
-  return slots;
+  let isShown = known.get(shows);
+  if (isShown === undefined) {
+    isShown = records.slice(0, MOST_READ).some(shows.test);
+    known.set(shows, isShown);
+  }
+  return isShown;
 }
 
 /** How often something was shown, and by which exchange first. */
@@ -187,7 +205,12 @@ export class Coverage {
     if (documentedSlot === undefined && !isUpstream) return;
     const count = this.#add(documentedSlot ?? assumedSlot, number);
     if (isUpstream) count.upstream += 1;
-    for (const slot of cases) if (!this.#counts.has(slot)) this.#add(slot, number);
+    for (const slot of cases) if (!this.hasShown(slot)) this.#add(slot, number);
+  }
+
+  /** Whether what a slot stands for was shown. */
+  hasShown(slot: number): boolean {
+    return this.#counts.has(slot);
   }
 
   #add(slot: number, exchange: number): Count {

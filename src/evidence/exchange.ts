@@ -34,7 +34,7 @@ export interface Exchange {
   readonly delay: number;
   /** What the client should not have done. */
   findings: readonly Noted[];
-  /** The slots of the cases that the reply shows; undefined if coverage does not count it. */
+  /** The slots of cases that the reply shows, known ones included or not; undefined if coverage does not count it. */
   readonly cases: readonly number[] | undefined;
   /** What tells whether a later call is a retry of this one; undefined if no call can be. */
   readonly attempt: Attempt | undefined;

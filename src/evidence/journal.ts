@@ -10,7 +10,7 @@ export interface JournalState {
   /** The number of the latest exchange. */
   readonly number: number;
   readonly dropped: number;
-  /** The latest instant of a dropped exchange. */
+  /** No dropped exchange is later. */
   readonly droppedUntil?: number | undefined;
 }
 
@@ -24,8 +24,11 @@ export class Journal {
   #oldest = 0;
   #number: number;
   #dropped: number;
-  /** The clock may have been set back since. */
-  #droppedUntil: number;
+  /** The exchange that was dropped last. Only held: reading each one costs a request 1 %. */
+  #gone: Exchange | undefined;
+  #latestAt = Number.NEGATIVE_INFINITY;
+  /** The latest instant from which the clock was set back. */
+  #setBackFrom: number;
 
   /** @param capacity the number of exchanges to keep; may be 0 */
   constructor(
@@ -36,7 +39,8 @@ export class Journal {
     this.#exchanges = exchanges.slice(Math.max(0, exchanges.length - capacity));
     this.#number = number;
     this.#dropped = dropped;
-    this.#droppedUntil = droppedUntil ?? Number.NEGATIVE_INFINITY;
+    this.#setBackFrom = droppedUntil ?? Number.NEGATIVE_INFINITY;
+    for (const { at } of this.#exchanges) this.#noteTime(at);
   }
 
   /** The number of dropped exchanges. */
@@ -63,13 +67,13 @@ export class Journal {
   add(exchange: Exchange): void {
     this.#number += 1;
     exchange.number = this.#number;
+    this.#noteTime(exchange.at);
     if (this.#exchanges.length < this.#capacity) {
       this.#exchanges.push(exchange);
       return;
     }
-    const dropped = this.#exchanges[this.#oldest] ?? exchange;
     this.#dropped += 1;
-    this.#droppedUntil = Math.max(this.#droppedUntil, dropped.at);
+    this.#gone = this.#exchanges[this.#oldest] ?? exchange;
     if (this.#capacity === 0) return;
     this.#exchanges[this.#oldest] = exchange;
     this.#oldest = (this.#oldest + 1) % this.#capacity;
@@ -105,11 +109,21 @@ export class Journal {
     };
   }
 
+  get #droppedUntil(): number {
+    return Math.max(this.#setBackFrom, this.#gone?.at ?? Number.NEGATIVE_INFINITY);
+  }
+
+  #noteTime(at: number): void {
+    if (at < this.#latestAt) this.#setBackFrom = Math.max(this.#setBackFrom, this.#latestAt);
+    this.#latestAt = at;
+  }
+
   /** Removes every exchange, and forgets that any were dropped. */
   clear(): void {
     this.#exchanges.length = 0;
+    this.#gone = undefined;
     this.#oldest = this.#dropped = 0;
-    this.#droppedUntil = Number.NEGATIVE_INFINITY;
+    this.#setBackFrom = this.#latestAt = Number.NEGATIVE_INFINITY;
   }
 }
 

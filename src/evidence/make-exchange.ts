@@ -11,6 +11,7 @@ import { keptText } from './kept-text.ts';
 import type { ExpectedReply } from './report-shapes.ts';
 import type { RequestRecord } from './request-record.ts';
 import { attemptOf } from './retries.ts';
+import type { Evidence } from './sandbox-evidence.ts';
 import { traceIdOf } from './trace-id.ts';
 
 /** Kept characters of a reply's body, and kept bytes of a request's body. */
@@ -27,17 +28,16 @@ export interface ExchangeContext {
   readonly now: Instant;
   /** Whether the sandbox's clock is frozen: all durations are 0 then. */
   readonly frozen: boolean;
-  /** Whether the call may be a retry of one before it. */
-  readonly mayRetry: boolean;
-  /** The exchange before. A client repeats itself: what is the same takes no memory of its own. */
-  readonly previous: Exchange | undefined;
+  readonly evidence: Pick<Evidence, 'coverage' | 'journal' | 'mayRetry'>;
+  /** Whether the evidence has every exchange before this one. */
+  readonly isNext: boolean;
 }
 
 /** The exchange of a request and its outcome. */
 export function exchangeOf(
   request: RequestRecord,
   outcome: Outcome,
-  { world, now, frozen, mayRetry, previous }: ExchangeContext,
+  { world, now, frozen, evidence, isNext }: ExchangeContext,
 ): Exchange {
   const { call, method, target, authorization, headers, traceparent } = request;
   const { reply, decision, delay } = outcome;
@@ -47,8 +47,10 @@ export function exchangeOf(
   const text = reply?.body.kind === 'json' ? reply.body.text : undefined;
   const isKept = text !== undefined && text.length <= KEPT_BODY;
   const basis = reply?.basis ?? (decision ? { kind: 'forced', by: decision.by } : DOCUMENTED);
+  const { mayRetry, coverage, journal } = evidence;
   const attempt = call && attemptOf(request, call, shown, { mayRetry, now, delay, at: world.now });
-  const cases = call && shownCases(request, call, outcome, world);
+  // A client repeats itself: what is the same takes no memory of its own.
+  const previous = journal.latest;
   return {
     number: 0,
     at: world.now,
@@ -62,7 +64,7 @@ export function exchangeOf(
     fault: outcome.kind === 'fault' ? outcome.fault.kind : undefined,
     delay,
     findings: call === undefined ? NO_FINDINGS : findingsOfCall({ call, reply: shown, world }),
-    cases: cases && shared(cases, previous?.cases),
+    cases: call && shownCases(request, call, outcome, world, isNext ? coverage : undefined),
     attempt,
     authorization:
       authorization === previous?.authorization ? previous?.authorization : keptText(authorization),
@@ -83,7 +85,10 @@ const NO_FINDINGS: readonly Noted[] = [];
 const NO_HEADERS: readonly string[] = [];
 
 /** The earlier of two equal lists. */
-function shared<List extends readonly unknown[]>(list: List, earlier: List | undefined): List {
+function shared(
+  list: readonly string[],
+  earlier: readonly string[] | undefined,
+): readonly string[] {
   if (earlier === undefined || list.length !== earlier.length) return list;
   for (let at = 0; at < list.length; at += 1) if (list[at] !== earlier[at]) return list;
   return earlier;

@@ -210,8 +210,8 @@ export class Sandbox {
       world: worldOf(state, now.wall),
       now,
       frozen: state.clock.frozenAt !== undefined,
-      mayRetry: this.#evidence.mayRetry,
-      previous: this.#evidence.journal.latest,
+      evidence: this.#evidence,
+      isNext: this.#keeper === undefined,
     });
     return { step, exchange };
   }

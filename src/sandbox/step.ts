@@ -39,11 +39,14 @@ export function step(state: State, call: Call, now: Instant, preferred?: Preferr
 /** The state itself, if nothing changed. */
 function after(state: State, store: State['store'], rates: World['rates']): State {
   if (store === state.store && rates === state.counters.rates) return state;
-  const { counters } = state;
+  const { settings, clock, counters, snapshots } = state;
+  // Spreading the state costs a PATCH 2 %.
   return {
-    ...state,
     store,
+    settings,
+    clock,
     counters: rates === counters.rates ? counters : { ...counters, rates },
+    snapshots,
   };
 }
 

@@ -73,9 +73,11 @@ export function withQuantity(
   const crossesZero = quantity === 0 || before.quantity === 0;
   const isFollowed = choices['animal-follows-stock'] === 'yes' && crossesZero;
   const animal = isFollowed ? store.animals.get(before.petId) : undefined;
-  if (animal === undefined) return { entry, store: { ...store, inventory } };
-  const animals = store.animals.with({ ...animal, status: stockStatus(quantity) });
-  return { entry, store: { ...store, animals, inventory } };
+  const animals =
+    animal === undefined
+      ? store.animals
+      : store.animals.with({ ...animal, status: stockStatus(quantity) });
+  return { entry, store: { animals, inventory, orders: store.orders } };
 }
 
 function stockStatus(quantity: number): 'available' | 'sold' {

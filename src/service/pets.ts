@@ -115,7 +115,7 @@ export const createPet = operation('createPet', readNewAnimal, (world, fields, g
       : store.inventory;
   const body = longAnimalBody(world, animal) ?? represent.animal(animal);
   const reply = recordReply(grounds, 201, body, animal);
-  return { reply, store: { ...store, animals, inventory } };
+  return { reply, store: { animals, inventory, orders: store.orders } };
 });
 
 function readNewAnimal(reader: InputReader): Omit<Animal, 'id'> | undefined {

@@ -4,6 +4,7 @@ import { Journal } from '../../src/evidence/journal.ts';
 import { exchangeOf } from '../../src/evidence/make-exchange.ts';
 import { observedExchange } from '../../src/evidence/observed-exchange.ts';
 import type { ExchangeFilter } from '../../src/evidence/report-shapes.ts';
+import { Evidence } from '../../src/evidence/sandbox-evidence.ts';
 import { EMPTY_STORE } from '../../src/store/store.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
@@ -127,8 +128,8 @@ describe('an exchange', () => {
         world: worldWith(EMPTY_STORE),
         now: { wall: 0, steady: 0 },
         frozen: false,
-        mayRetry: false,
-        previous: undefined,
+        evidence: new Evidence('default', 10),
+        isNext: true,
       },
     );
     expect([target.length, requestBody?.length, requestCut]).toEqual([2048, 4096, true]);

@@ -104,9 +104,9 @@ test('evidence that was restored expects a retry only if there was a refusal', (
   expect(restored().mayRetry).toBe(false);
   const call = callOf('getPet');
   const world = worldOf(initialState(origin, undefined, 0));
-  const context = { world, now: { wall: 0, steady: 0 }, frozen: true, mayRetry: false };
+  const context = { world, now: { wall: 0, steady: 0 }, frozen: true, evidence, isNext: true };
   const outcome = { kind: 'reply', reply: REFUSAL, delay: 0 } as const;
-  evidence.add(exchangeOf(requestOf(call), outcome, { ...context, previous: undefined }));
+  evidence.add(exchangeOf(requestOf(call), outcome, context));
   expect(restored().mayRetry).toBe(true);
   evidence.noteChange();
   expect(restored().mayRetry).toBe(false);

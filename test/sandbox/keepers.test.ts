@@ -134,8 +134,8 @@ function shown({ state, evidence }: Sandbox): object {
   return { state: shownState(state), evidence: JSON.parse(text) };
 }
 
-/** A success has an attempt only if it is needed. */
-const INTERNAL = new Set(['attempt', 'receivedAt', 'leftAt']);
+/** A success has an attempt only if it is needed, and in memory only the cases that are new. */
+const INTERNAL = new Set(['attempt', 'cases', 'receivedAt', 'leftAt']);
 
 /** Adds failures and waits to a keeper. */
 function troubled(keeper: Keeper, before: () => Promise<void>): Keeper {
