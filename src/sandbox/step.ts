@@ -39,7 +39,7 @@ export function step(state: State, call: Call, now: Instant, preferred?: Preferr
 /** The state itself, if nothing changed. */
 function after(state: State, store: State['store'], rates: World['rates']): State {
   if (store === state.store && rates === state.counters.rates) return state;
-  const { settings, clock, counters, snapshots } = state;
+  const { settings, clock, counters, snapshots, scenarios } = state;
   // Spreading the state costs a PATCH 2 %.
   return {
     store,
@@ -47,6 +47,7 @@ function after(state: State, store: State['store'], rates: World['rates']): Stat
     clock,
     counters: rates === counters.rates ? counters : { ...counters, rates },
     snapshots,
+    scenarios,
   };
 }
 
