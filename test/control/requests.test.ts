@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import { expect, onTestFinished, test } from 'vitest';
-import { MOST_STREAMS } from '../../src/control/journal/exchange-stream.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/index.ts';
 import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
 import { describeBothWays } from '../helpers/wire.ts';
@@ -372,7 +371,7 @@ test('a stream resumes where Last-Event-ID or `after` says', async () => {
 test('streams whose client disconnects while they are queued do not count', async () => {
   const { origin, port } = await serve();
   const { socket, send } = await openRaw(port);
-  send(rawRequest('GET', '/__mock/requests/stream').repeat(MOST_STREAMS));
+  send(rawRequest('GET', '/__mock/requests/stream').repeat(100));
   await once(socket, 'data');
   await fetch(`${origin}/__mock/coverage`);
   closeRaw();
@@ -380,6 +379,20 @@ test('streams whose client disconnects while they are queued do not count', asyn
   const both = await Promise.all([stream(url), stream(url)]);
   expect(both.map(({ response }) => response.statusCode)).toEqual([200, 200]);
   for (const { leave } of both) leave();
+});
+
+test('the stream after the hundredth is refused until one closes', async () => {
+  const { origin } = await serve();
+  const url = `${origin}/__mock/requests/stream`;
+  const all = await Promise.all(Array.from({ length: 100 }, () => stream(url)));
+  const refused = await fetch(url);
+  expect(await refused.json()).toMatchObject({ code: 'service_unavailable', status: 503 });
+  for (const { leave } of all) leave();
+  await vi.waitFor(async () => {
+    const { response, leave } = await stream(url);
+    leave();
+    expect(response.statusCode).toBe(200);
+  });
 });
 
 test('a stream ends with its sandbox', async () => {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type Exchange, reasonsFor, requestText, shownHeaders } from '../../evidence/exchange.ts';
 import { packageVersion } from '../../package.ts';
-import { sentHeaders } from './sent-headers.ts';
+import { sentHeaders } from './exchange-text.ts';
 
 /** What is not known of an exchange, as HAR says it. */
 const UNKNOWN = -1;

@@ -1,13 +1,13 @@
 import { isIntegerText } from '../../contract/int64.ts';
 import type { Exchange } from '../../evidence/exchange.ts';
-import type { ExchangeFilter } from '../../evidence/report-shapes.ts';
+import { COUNT, EXCHANGE_FILTER, FILTER_MEMBERS } from '../../evidence/report-shapes.ts';
 import { inTurn } from '../../http/faults/breaking.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { ANY, ANY_TEXT, type Shape, type ValueOf } from '../../shape/shapes.ts';
+import { object, optional } from '../../shape/objects.ts';
+import { ANY, ANY_TEXT, choice, named, type Shape, type ValueOf } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';
 import { ERROR, EXCHANGE, EXCHANGE_COUNT, JOURNAL } from '../control-shapes.ts';
 import {
-  type ControlCall,
   type ControlReply,
   DONE,
   json,
@@ -17,28 +17,29 @@ import {
   withQuery,
 } from '../endpoint.ts';
 import type { ControlParts } from '../parts.ts';
-import {
-  FILTER,
-  LIMITED_FILTER,
-  MOST_BEHIND,
-  MOST_EXCHANGES,
-  MOST_PER_SECOND,
-  STREAM_FILTER,
-} from './exchange-filter.ts';
-import { MOST_STREAMS, streamsOf } from './exchange-stream.ts';
+import { canStream, openStream, STREAM_LIMITS, TOO_MANY_STREAMS } from './exchange-stream.ts';
 import { exchangeText } from './exchange-text.ts';
 import { harText } from './har.ts';
 
 const HAR: Shape<unknown> = { ...ANY, schema: { type: 'object' } };
 
-const TOO_MANY = `stream limit (${MOST_STREAMS}) reached; close a stream first`;
+/** A filter of exchanges: all members must match. */
+const FILTER = named('ExchangeFilter', EXCHANGE_FILTER);
+
+/** A filter, how many exchanges to return, and their order. */
+const LIMITED_FILTER = object({
+  ...FILTER_MEMBERS,
+  limit: optional(COUNT, 'Return only this many of the latest exchanges.'),
+  order: optional(choice(['asc', 'desc']), '`desc` lists the newest first; `asc` is the default.'),
+});
 
 export const REQUEST_ENDPOINTS: readonly Listed[] = [
   withQuery(LIMITED_FILTER, {
     id: 'listRequests',
     route: ['get', '/requests'],
     summary: 'List exchanges, by default the newest last',
-    description: `Returns the latest exchanges that match, at most ${MOST_EXCHANGES} without \`limit\`. For the previous page, set \`before\` to the lowest number of this one.`,
+    description:
+      'Returns the exchanges that match. For the previous page, set `before` to the lowest number of this one.',
     replies: { 200: { description: 'The journal.', shape: JOURNAL } },
     handle: ({ sandbox, query, parts }) => listRequests(sandbox, query, parts),
   }),
@@ -76,34 +77,26 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
       return json({ count, complete: journal.isComplete(body) });
     },
   }),
-  withQuery(STREAM_FILTER, {
+  withQuery(EXCHANGE_FILTER, {
     id: 'streamRequests',
     route: ['get', '/requests/stream'],
     summary: 'Stream exchanges',
-    description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that were skipped. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. Sends at most ${MOST_PER_SECOND} exchanges per second, and skips all that are more than ${MOST_BEHIND} behind, whether they match or not.`,
+    description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that were skipped. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. ${STREAM_LIMITS}`,
     replies: {
-      200: {
-        description: 'The stream.',
-        shape: ANY_TEXT,
-        mediaType: 'text/event-stream',
-      },
-      503: {
-        description: `The server already has ${MOST_STREAMS} streams.`,
-        shape: ERROR,
-      },
+      200: { description: 'The stream.', shape: ANY_TEXT, mediaType: 'text/event-stream' },
+      503: { description: 'Too many streams are open.', shape: ERROR },
     },
-    handle: (call) => {
-      const streams = streamsOf(call.parts);
-      if (streams.areFull) return refuse('service_unavailable', 503, TOO_MANY);
-      const { after: _after, perSecond, ...filter } = call.query;
-      const options = { filter, after: lastRead(call), perSecond };
+    handle: ({ sandbox, headers, query: { after, ...filter }, parts: { plain = false } }) => {
+      if (!canStream()) return refuse('service_unavailable', 503, TOO_MANY_STREAMS);
+      const lastId = String(headers['last-event-id'] ?? '');
+      const options = { filter, plain, after: isIntegerText(lastId) ? Number(lastId) : after };
       return {
         status: 200,
         body: {
           kind: 'stream',
           mediaType: 'text/event-stream',
           // A response queued behind others would get no event when its client disconnects.
-          open: (response) => inTurn(response, () => streams.open(response, call.sandbox, options)),
+          open: (response) => inTurn(response, () => openStream(response, sandbox, options)),
         },
       };
     },
@@ -120,8 +113,6 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
   },
 ];
 
-type StreamCall = Pick<ControlCall, 'headers'> & { readonly query: ExchangeFilter };
-
 interface Selection {
   readonly exchanges: readonly Exchange[];
   /** How many match, regardless of the limit. */
@@ -130,7 +121,7 @@ interface Selection {
 
 function selected(
   { evidence: { journal } }: Sandbox,
-  { limit = MOST_EXCHANGES, order, ...filter }: ValueOf<typeof LIMITED_FILTER>,
+  { limit, order, ...filter }: ValueOf<typeof LIMITED_FILTER>,
 ): Selection {
   const matching = [...journal.select(filter)];
   const exchanges = matching.slice(0, limit);
@@ -176,10 +167,4 @@ function getRequest(
       ? 'it is empty'
       : `it keeps ${journal.number - journal.size + 1} to ${journal.number}`;
   return refuse('not_found', 404, `the journal has no exchange ${describe(text)}; ${kept}`);
-}
-
-/** The last exchange that the client has read, if it says so. */
-function lastRead({ headers, query: { after } }: StreamCall): number | undefined {
-  const id = String(headers['last-event-id'] ?? '');
-  return isIntegerText(id) ? Number(id) : after;
 }

@@ -16,9 +16,6 @@ const MANY = 10;
 /** Milliseconds between two drawings during a flood. */
 const UNHURRIED = 1_000;
 
-/** Exchanges per second that the server sends: more than a person can read, and cheap to send. */
-const PER_SECOND = 100;
-
 /** The same during a flood. */
 const FLOODED = 2_000;
 
@@ -89,7 +86,7 @@ export class ExchangeFeed {
   async #connect(): Promise<void> {
     const { signal: ended } = this.#connection;
     try {
-      const stream = await open('GET', `/requests/stream?perSecond=${PER_SECOND}${this.#filter}`, {
+      const stream = await open('GET', `/requests/stream?${this.#filter}`, {
         signal: ended,
       });
       this.#restart(await this.#load(ended));
