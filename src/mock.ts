@@ -2,7 +2,7 @@ import type { ControlOptions, ControlParts } from './control/parts.ts';
 import { Upstreams } from './deployment/upstream/upstreams.ts';
 import { type Observer, observedExchange } from './evidence/observed-exchange.ts';
 import { PendingResponses } from './http/pending-responses.ts';
-import { createServiceHandler } from './http/service.ts';
+import { createServiceHandler } from './http/service-handler.ts';
 import type { Fleet } from './sandbox/fleet.ts';
 import type { Keeper } from './sandbox/keeper.ts';
 import { Sandboxes, type SandboxLimits } from './sandbox/sandboxes.ts';

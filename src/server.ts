@@ -139,19 +139,9 @@ export async function startServer(
   const fleet = await joinFleet(start, starter, upstreams.open, upstream?.url, options);
   // Last, since only a server that listens releases the file.
   file = await openFile(start, options);
-  const mock = assembleMock(
-    {
-      start: withFile(start),
-      starter,
-      guard,
-      keeper: file?.keeper,
-      fleet,
-      certificate: certificate?.cert,
-      upstreams,
-      upstream,
-    },
-    options,
-  );
+  const kept = { start: withFile(start), starter, keeper: file?.keeper, fleet };
+  const parts = { ...kept, guard, certificate: certificate?.cert, upstreams, upstream };
+  const mock = assembleMock(parts, options);
   const { service, sandboxes, pending } = mock;
   const { server, close: stopListening } = createListener({
     service,

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type express from 'express';
 import type { ErrorRequestHandler } from 'express';
-import type { ServiceHandler } from '../http/service.ts';
+import type { ServiceHandler } from '../http/service-handler.ts';
 import { failed } from '../http/write.ts';
 import { ofService } from './endpoint.ts';
 import type { ControlParts } from './parts.ts';

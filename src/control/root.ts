@@ -1,12 +1,10 @@
 import type { Request, Router } from 'express';
 import { BASE_PATH } from '../contract/operations.ts';
+import { ROOT } from '../http/target.ts';
 import { packageVersion } from '../package.ts';
 import { json, redirect } from './endpoint.ts';
 import type { ControlParts } from './parts.ts';
 import { sendReply } from './send.ts';
-
-/** The root of the default sandbox, or of a named one, with or without its slash. */
-const ROOT = /^(?:\/~[\w.-]{1,64})?\/?$/;
 
 /** Redirects browsers from a root to the dashboard, and gives other clients a list of addresses. */
 export function serveRoot(router: Router, { noControl = false }: ControlParts): void {

@@ -1,6 +1,7 @@
 import type express from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Router } from 'express';
 import { locateByName } from '../http/locate.ts';
+import { CONTROL_MOUNT, parseAddress } from '../http/target.ts';
 import { NotSavedError } from '../sandbox/keeper.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
@@ -12,12 +13,6 @@ import { guard } from './guard.ts';
 import type { ControlParts, FinishedCall } from './parts.ts';
 import { serveRoot } from './root.ts';
 import { refuseMethod, sendReply } from './send.ts';
-
-/** Where the control API of the default sandbox, or of another one, is. */
-const MOUNT = /^(?:\/~[^/]*)?\/__mock(?=\/|$)/;
-
-/** The sandbox that a mount names, still encoded. */
-const SANDBOX_IN_MOUNT = /\/~([^/]*)\/__mock$/;
 
 type Called = Request<Readonly<Record<string, string>>>;
 
@@ -33,7 +28,7 @@ export function controlRouter({ Router }: typeof express, parts: ControlParts): 
     api.use((request, response) => sendReply(response, unknown(request)));
   }
   const router = Router({ caseSensitive: true });
-  router.use(MOUNT, api);
+  router.use(CONTROL_MOUNT, api);
   if (!parts.plain) serveRoot(router, parts);
   router.use(answerMalformed);
   return router;
@@ -87,7 +82,7 @@ function sandboxFor(
   request: Called,
   { sandboxes }: ControlParts,
 ): Sandbox | ControlReply {
-  const [, name = DEFAULT_SANDBOX] = SANDBOX_IN_MOUNT.exec(request.baseUrl) ?? [];
+  const { sandbox: name = DEFAULT_SANDBOX } = parseAddress(request.baseUrl);
   // A probe creates no sandbox, but a name that cannot be one is refused everywhere.
   if (open && SANDBOX_NAME.test(name)) return sandboxes.default;
   if (defaultOnly && name !== DEFAULT_SANDBOX) return unknown(request);
@@ -123,7 +118,7 @@ function unknown({ baseUrl, path }: Pick<Request, 'baseUrl' | 'path'>): ControlR
 
 /** Answers a path with an invalid encoding. Express has reset `baseUrl` by then. */
 const answerMalformed: ErrorRequestHandler = (error: unknown, request, response, next) => {
-  const [baseUrl = ''] = MOUNT.exec(request.path) ?? [];
+  const [baseUrl = ''] = CONTROL_MOUNT.exec(request.path) ?? [];
   const path = request.path.slice(baseUrl.length);
   if (error instanceof URIError) sendReply(response, unknown({ baseUrl, path }));
   else next(error);

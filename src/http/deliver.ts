@@ -16,12 +16,12 @@ import { send, sendFailure } from './write.ts';
  * @param compare with what the mock would have answered
  */
 export function deliver(
-  asked: ServiceRequest,
+  request: ServiceRequest,
   outcome: Outcome,
   body: StreamedBody,
   compare: Upstream['compare'],
 ): void {
-  const { request, response, sandbox, wire } = asked;
+  const { incoming, response, sandbox, wire } = request;
   const { from } = body;
   let recorded = false;
   /**
@@ -33,7 +33,7 @@ export function deliver(
     recorded = true;
     try {
       const ended = changed(outcome, changes());
-      const kept = sandbox.perform(late(asked, outcome), (state) => ({ state, outcome: ended }));
+      const kept = sandbox.perform(late(request, outcome), (state) => ({ state, outcome: ended }));
       if (!(kept instanceof Promise)) then();
       else void kept.then((it) => (it === ended ? then() : response.destroy()));
     } catch (error) {
@@ -48,7 +48,7 @@ export function deliver(
       () => response.destroy(),
     );
 
-  const stop = whenLeft(request.socket, () => {
+  const stop = whenLeft(incoming.socket, () => {
     breakOff('the client disconnected before it had the reply');
     discard(from);
   });
@@ -57,7 +57,7 @@ export function deliver(
   if (outcome.kind === 'reply') {
     const { reply } = outcome;
     const onEnd = (bytes: Buffer | undefined, end: () => void): void =>
-      record(() => witnessed(asked, reply, bytes, compare), end);
+      record(() => witnessed(request, reply, bytes, compare), end);
     if (outcome.delay > 0) pause(from);
     sendAs({ ...body, onEnd, onBreak: breakOff });
     return;
@@ -90,14 +90,14 @@ function contentOf(bytes: Buffer): Body {
 }
 
 /** A request whose reply was already delayed; the duration includes that. */
-function late(asked: ServiceRequest, { kind, delay }: Outcome): ServiceRequest {
-  if (kind === 'fault' || delay === 0) return asked;
-  return { ...asked, receivedAt: asked.receivedAt + delay };
+function late(request: ServiceRequest, { kind, delay }: Outcome): ServiceRequest {
+  if (kind === 'fault' || delay === 0) return request;
+  return { ...request, receivedAt: request.receivedAt + delay };
 }
 
 /** What is recorded of a whole reply, besides what was known when it began. */
 function witnessed(
-  { call, head, sandbox }: ServiceRequest,
+  { call, method, sandbox }: ServiceRequest,
   { status, headers, basis }: Reply,
   bytes: Buffer | undefined,
   compare: Upstream['compare'],
@@ -106,7 +106,7 @@ function witnessed(
   const body = content && contentOf(content);
   if (call === undefined || basis.kind !== 'upstream') return body === undefined ? {} : { body };
   const json = jsonOf(body);
-  const reply = { status, headers, body: head ? undefined : content, json };
+  const reply = { status, headers, body: method === 'HEAD' ? undefined : content, json };
   const comparison = compare(worldOf(sandbox.state), call, reply);
   if (body === undefined) return { comparison };
   const records = Array.isArray(json) ? json.filter(isObject) : [json].filter(isObject);

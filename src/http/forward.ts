@@ -18,35 +18,34 @@ import type { ServiceRequest } from './service-request.ts';
  * @param settle records and sends an outcome without a reply of the upstream
  */
 export async function forward(
-  asked: ServiceRequest,
+  request: ServiceRequest,
   upstream: Upstream,
   below: string,
   body: ReceivedBody,
-  settle: (asked: ServiceRequest, outcome: Outcome) => void,
+  settle: (request: ServiceRequest, outcome: Outcome) => void,
 ): Promise<void> {
-  const { request } = asked;
   let answer: Reply | undefined;
   const ask = async (): Promise<Reply> => {
-    answer = await replyOf(asked, upstream, below, body);
+    answer = await replyOf(request, upstream, below, body);
     return answer;
   };
-  const outcome = await ruledOutcome(asked, ask);
-  if (answer === undefined) request.resume();
+  const outcome = await ruledOutcome(request, ask);
+  if (answer === undefined) request.incoming.resume();
   const theirs = answer?.body.kind === 'stream' ? answer.body : undefined;
   if (theirs !== undefined && outcome.reply?.body === theirs) {
-    deliver(asked, outcome, theirs, upstream.compare);
+    deliver(request, outcome, theirs, upstream.compare);
     return;
   }
   // A rule can ask for the call and for another reply.
   if (theirs !== undefined) discard(theirs.from);
-  settle(asked, outcome);
+  settle(request, outcome);
 }
 
 /** Like `step`, with what a deployment answers in place of the service's reply. */
-async function ruledOutcome(asked: ServiceRequest, ask: () => Promise<Reply>): Promise<Outcome> {
-  const { sandbox, call } = asked;
+async function ruledOutcome(request: ServiceRequest, ask: () => Promise<Reply>): Promise<Outcome> {
+  const { sandbox, call } = request;
   if (call === undefined) return { kind: 'reply', reply: await ask(), delay: 0 };
-  const preferred = await preferredBy(asked);
+  const preferred = await preferredBy(request);
   const demanded = preferred && demandedOutcome(worldOf(sandbox.state), call, preferred);
   if (demanded !== undefined) return demanded;
   const decision = await sandbox.change((before) => {
@@ -57,29 +56,29 @@ async function ruledOutcome(asked: ServiceRequest, ask: () => Promise<Reply>): P
   return outcomeOf(worldOf(sandbox.state), call, decision, reply, preferred);
 }
 
-async function preferredBy(asked: ServiceRequest): Promise<Preferred | undefined> {
-  const { prefer } = asked.request.headers;
-  if (prefer === undefined || asked.wire.plain) return undefined;
-  return readPrefer(String(prefer), asked.sandbox);
+async function preferredBy(request: ServiceRequest): Promise<Preferred | undefined> {
+  const { prefer } = request.incoming.headers;
+  if (prefer === undefined || request.wire.plain) return undefined;
+  return readPrefer(String(prefer), request.sandbox);
 }
 
 /** The upstream's reply, or an Error if there is none. */
 async function replyOf(
-  asked: ServiceRequest,
+  request: ServiceRequest,
   upstream: Upstream,
   below: string,
   body: ReceivedBody,
 ): Promise<Reply> {
-  const { sandbox, request, method } = asked;
-  const content = body.kind === 'bytes' ? body.bytes : body.kind === 'none' ? undefined : request;
-  const headers = requestHeaders(asked, upstream, body);
+  const { sandbox, incoming, method } = request;
+  const content = body.kind === 'bytes' ? body.bytes : body.kind === 'none' ? undefined : incoming;
+  const headers = requestHeaders(request, upstream, body);
   try {
-    const left = (act: () => void): (() => void) => whenLeft(request.socket, act);
+    const left = (act: () => void): (() => void) => whenLeft(incoming.socket, act);
     const sent = { method, target: below, headers, body: content, whenLeft: left };
     const { status, phrase, headers: theirs, body: from } = await upstream.send(sent);
     return {
       status,
-      headers: passedOn(theirs, asked.wire.plain ? NONE : OF_MOCK),
+      headers: passedOn(theirs, request.wire.plain ? NONE : OF_MOCK),
       body: { kind: 'stream', phrase, from },
       basis: { kind: 'upstream' },
       reason: `answered by ${upstream.url}`,
@@ -118,7 +117,7 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
 ]);
 
 function requestHeaders(
-  { headers, authorization, request }: ServiceRequest,
+  { headers, authorization, incoming }: ServiceRequest,
   { key }: Upstream,
   body: ReceivedBody,
 ): string[] {
@@ -128,7 +127,7 @@ function requestHeaders(
     const token = key === undefined ? authorization : `Bearer ${key}`;
     if (kept[at]?.toLowerCase() === 'authorization') kept[at + 1] = token ?? '';
   }
-  const length = body.kind === 'bytes' ? body.bytes.length : request.headers['content-length'];
+  const length = body.kind === 'bytes' ? body.bytes.length : incoming.headers['content-length'];
   if (length !== undefined) kept.push('Content-Length', String(length));
   else if (body.kind !== 'none') kept.push('Transfer-Encoding', 'chunked');
   return kept;

@@ -1,11 +1,11 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { BASE_PATH } from '../contract/operations.ts';
 import type { State } from '../sandbox/state.ts';
 import { type ClientError, CONNECT, otherProtocol, PLAIN_HTTP } from './client-error.ts';
 import { Connections } from './connections.ts';
 import { replyText, requestRefusal, unreadableRefusal } from './edge-errors.ts';
-import type { ServiceHandler } from './service.ts';
+import type { ServiceHandler } from './service-handler.ts';
+import { isOfMock, parseTarget } from './target.ts';
 import type { Certificate } from './tls/certificate.ts';
 import { securer } from './tls/secure-server.ts';
 import { send, sendFailure, type Wire } from './write.ts';
@@ -130,7 +130,10 @@ function responder(options: ListenerOptions): RequestListener {
       const reply = requestRefusal(request, sandbox.state);
       if (reply !== undefined) {
         send(response, { kind: 'reply', reply, delay: 0 }, sandbox.state, options);
-      } else if (isServicePath(request.url ?? '')) service(request, response);
+        return;
+      }
+      const target = parseTarget(request.url ?? '/');
+      if (target.route !== undefined || !isOfMock(target)) service(request, response, target);
       else {
         app ??= loadApp().catch((reason) => {
           app = undefined; // the next request tries again
@@ -142,15 +145,4 @@ function responder(options: ListenerOptions): RequestListener {
       fail(error);
     }
   };
-}
-
-/** The app answers it, as it answers `/`. */
-const SANDBOX_ROOT = /^\/~[^/?]*\/?(?:\?|$)/;
-
-/** The service's own paths, in the default sandbox (`/v1…`) and in a named one (`/~NAME/…`). */
-function isServicePath(url: string): boolean {
-  if (url.startsWith('/~')) return !url.includes('/__mock') && !SANDBOX_ROOT.test(url);
-  if (!url.startsWith(BASE_PATH)) return false;
-  const next = url[BASE_PATH.length];
-  return next === '/' || next === '?' || next === undefined;
 }

@@ -6,8 +6,7 @@ import type { Wire } from './write.ts';
 
 /** A request that is being answered, as the journal and the encoder read it. */
 export interface ServiceRequest extends RequestRecord {
-  readonly head: boolean;
-  readonly request: IncomingMessage;
+  readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   readonly sandbox: Sandbox;
   readonly wire: Wire;

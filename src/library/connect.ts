@@ -1,6 +1,7 @@
 /// <reference types="node" preserve="true" />
 
 import type { SandboxSummary } from '../control/control-shapes.ts';
+import { parseAddress } from '../http/target.ts';
 import {
   DEFAULT_SANDBOX,
   SANDBOX_NAME,
@@ -52,15 +53,14 @@ export async function connectPetstoreMock(options: ConnectOptions): Promise<Pets
 
 export const DEMO_KEY = 'demo-key';
 
-const ADDRESS = /^(https?:\/\/.+?)(?:\/~([\w.-]{1,64}))?(?:\/(?:v1|__mock))?\/*$/;
-
 /** The server that an address belongs to, the sandbox it names, and a client of the server's control API. */
 export function clientOf({ url, token, ca }: Omit<ConnectOptions, 'key'>) {
-  const [, root, name = DEFAULT_SANDBOX] = ADDRESS.exec(url) ?? [];
-  if (root === undefined)
+  const { root, sandbox: name = DEFAULT_SANDBOX } = parseAddress(url);
+  if (!/^https?:\/\/./.test(root))
     throw new TypeError(
       `url: expected the address of a petstore-mock, found ${JSON.stringify(url)}`,
     );
+  checkSandboxName(name);
   const send = ca === undefined ? undefined : fetchTrusting(ca);
   return { root, name, client: new ControlClient(`${root}/__mock`, token, send) };
 }

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createListener, type ListenerOptions } from '../../src/http/listener.ts';
 import { PendingResponses } from '../../src/http/pending-responses.ts';
-import { createServiceHandler } from '../../src/http/service.ts';
+import { createServiceHandler } from '../../src/http/service-handler.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';

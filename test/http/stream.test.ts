@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { PendingResponses } from '../../src/http/pending-responses.ts';
-import { createServiceHandler } from '../../src/http/service.ts';
+import { createServiceHandler } from '../../src/http/service-handler.ts';
 import { writeReply } from '../../src/http/write.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';

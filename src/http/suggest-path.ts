@@ -1,5 +1,6 @@
 import { BASE_PATH, OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import { suggest } from '../words.ts';
+import type { Target } from './target.ts';
 
 /** The paths of the service in segments, a parameter as `{name}`. */
 const TEMPLATES = [...new Set(OPERATION_IDS.map((id) => operationShape(id).path))].map((path) =>
@@ -9,19 +10,15 @@ const TEMPLATES = [...new Set(OPERATION_IDS.map((id) => operationShape(id).path)
 /** Longer paths get no suggestion, which would cost more than it is worth. */
 const LONGEST = 200;
 
-/** The sandbox in a path, and the rest. */
-const MOUNTED = /^(\/~[^/]*(?=\/))?(.*)$/s;
-
 /**
  * Suggests the service path that a client probably meant, to follow a wrong path in a message: wrong
  * case, missing, doubled or extra segments and slashes, a spelling mistake. Empty if none is near.
  *
- * @example meantPath('/pets/1/') // ' (did you mean /v1/pets/1?)'
+ * @example suggestPath(parseTarget('/pets/1/')) // ' (did you mean /v1/pets/1?)'
  */
-export function meantPath(path: string): string {
+export function suggestPath({ path, mount, below }: Target): string {
   if (path.length > LONGEST) return '';
-  const [, mount = '', rest = ''] = MOUNTED.exec(path) ?? [];
-  const all = rest.split('/').filter((segment) => segment !== '');
+  const all = below.split('/').filter((segment) => segment !== '');
   const from = all.findIndex((segment) => `/${segment.toLowerCase()}` !== BASE_PATH);
   if (from < 0) return ` (did you mean ${mount}${BASE_PATH}${operationShape('listPets').path}?)`;
   const segments = all.slice(from);

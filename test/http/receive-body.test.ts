@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { receiveBody } from '../../src/http/decode.ts';
+import { receiveBody } from '../../src/http/receive-body.ts';
 import { type ReceivedBody, ReceivedBytes } from '../../src/service/received-body.ts';
 
 function receive(limit: number) {

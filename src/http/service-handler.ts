@@ -13,76 +13,84 @@ import type { ReceivedBody } from '../service/received-body.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { listed } from '../words.ts';
 import { preflightHeaders } from './cors.ts';
-import { belowBase, decodeTarget, type Route, receiveBody, type Target } from './decode.ts';
 import { forward } from './forward.ts';
 import { locate } from './locate.ts';
-import { meantPath } from './meant-path.ts';
 import { MOST_HELD } from './pass-on.ts';
+import { receiveBody } from './receive-body.ts';
 import type { ServiceRequest } from './service-request.ts';
+import { suggestPath } from './suggest-path.ts';
+import { belowBase, parseTarget, queryOf, type Route, type Target } from './target.ts';
 import { failed, send, sendFailure, type Wire } from './write.ts';
 
 export interface ServiceOptions extends Wire {
   readonly sandboxes: Sandboxes;
 }
 
-/** Answers requests for the service's paths, and all others with 404. */
-export type ServiceHandler = (request: IncomingMessage, response: ServerResponse) => void;
+/**
+ * Answers requests for the service's paths, and all others with 404.
+ *
+ * @param target the parsed target, if the caller has it
+ */
+export type ServiceHandler = (
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  target?: Target,
+) => void;
 
 /** Creates the handler that the listener and the Express app share. */
 export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): ServiceHandler {
-  return (request: IncomingMessage, response) => {
-    const target = decodeTarget(request.url ?? '/');
-    const { headers, method = 'GET' } = request;
+  return (incoming, response, target = parseTarget(incoming.url ?? '/')) => {
+    const { headers, method = 'GET' } = incoming;
     const { sandbox, authorization, refusal } = locate(sandboxes, target.sandbox, headers);
-    const mount = mountPath(request);
-    const asked: ServiceRequest = {
-      request,
+    const mount = mountPath(incoming);
+    const request: ServiceRequest = {
+      incoming,
       response,
       sandbox,
       wire,
       method,
       target: mount + target.url,
       authorization,
-      headers: request.rawHeaders,
+      headers: incoming.rawHeaders,
       traceparent: headers.traceparent,
       call: undefined,
-      connection: request.socket,
+      connection: incoming.socket,
       receivedAt: thisInstant().steady,
-      head: method === 'HEAD',
       crossOrigin: headers.origin !== undefined,
     };
-    const { route } = target;
-    const id = route?.operations.get(asked.head ? 'GET' : method);
+    const id = target.route?.operations.get(method === 'HEAD' ? 'GET' : method);
     const { upstream } = sandbox.state.settings;
     const below = upstream && belowBase(target);
     if (upstream !== undefined && below !== undefined && refusal === undefined) {
       const toUpstream = (body: ReceivedBody): void => {
-        if (id !== undefined) asked.call = callOf(asked, id, target, mount, body);
-        forward(asked, upstream, below, body, settle).catch((error) => answerFailure(asked, error));
+        if (id !== undefined) request.call = callOf(request, id, target, mount, body);
+        forward(request, upstream, below, body, settle).catch((error) =>
+          answerFailure(request, error),
+        );
       };
-      receiveBody(request, MOST_HELD, guarded(asked, toUpstream), true);
+      receiveBody(incoming, MOST_HELD, guarded(request, toUpstream), true);
       return;
     }
-    if (refusal !== undefined || route === undefined || id === undefined) {
-      answer(asked, refusal ?? withoutOperation(asked, target));
+    if (refusal !== undefined || id === undefined) {
+      settle(request, outcomeOf(refusal ?? withoutOperation(request, target)));
       return;
     }
     const received = (body: ReceivedBody): void => {
-      asked.call = callOf(asked, id, target, mount, body);
+      request.call = callOf(request, id, target, mount, body);
       const { prefer } = headers;
-      if (prefer === undefined || wire.plain) run(asked, asked.call);
-      else runPreferred(asked, asked.call, String(prefer));
+      if (prefer === undefined || wire.plain) run(request, request.call);
+      else runPreferred(request, request.call, String(prefer));
     };
     if (operationShape(id).body === undefined) received(NO_BODY);
     else {
       const limit = BODY_LIMITS[sandbox.state.settings.choices['body-limit']];
-      receiveBody(request, limit, guarded(asked, received));
+      receiveBody(incoming, limit, guarded(request, received));
     }
   };
 }
 
 function callOf(
-  { request: { headers }, authorization }: ServiceRequest,
+  { incoming: { headers }, authorization }: ServiceRequest,
   operation: OperationId,
   target: Target,
   mount: string,
@@ -92,7 +100,7 @@ function callOf(
     operation,
     path: mount + target.path,
     pathId: target.pathId,
-    query: target.query,
+    query: queryOf(target),
     headers,
     authorization,
     contentType: headers['content-type'],
@@ -104,36 +112,36 @@ function callOf(
 const NO_BODY: ReceivedBody = { kind: 'none' };
 
 /** Runs an operation as the request's `Prefer` header asks. */
-function runPreferred(asked: ServiceRequest, call: Call, prefer: string): void {
-  readPrefer(prefer, asked.sandbox)
-    .then((preferred) => run(asked, call, preferred))
-    .catch((error) => answerFailure(asked, error));
+function runPreferred(request: ServiceRequest, call: Call, prefer: string): void {
+  readPrefer(prefer, request.sandbox)
+    .then((preferred) => run(request, call, preferred))
+    .catch((error) => answerFailure(request, error));
 }
 
 /** A callback of an event, where nobody else catches what it throws. */
-function guarded<T>(asked: ServiceRequest, act: (value: T) => void): (value: T) => void {
+function guarded<T>(request: ServiceRequest, act: (value: T) => void): (value: T) => void {
   return (value) => {
     try {
       act(value);
     } catch (error) {
-      sendFailure(asked.response, error, asked.sandbox.state, asked.wire);
+      sendFailure(request.response, error, request.sandbox.state, request.wire);
     }
   };
 }
 
 /** Answers and records a request on which the mock itself or its log has failed. */
-function answerFailure(asked: ServiceRequest, error: unknown): void {
-  const { state } = asked.sandbox;
+function answerFailure(request: ServiceRequest, error: unknown): void {
+  const { state } = request.sandbox;
   const reply =
     error instanceof NotSavedError
       ? errorReply(new Grounds(state.settings.choices), error.code, 503, error.message)
       : failed(state, error);
-  guarded(asked, settle.bind(undefined, asked))(outcomeOf(reply));
+  guarded(request, settle.bind(undefined, request))(outcomeOf(reply));
 }
 
 /** Runs an operation, and answers once its changes are kept. */
-function run(asked: ServiceRequest, call: Call, preferred?: Preferred): void {
-  respond(asked, (state, now) => {
+function run(request: ServiceRequest, call: Call, preferred?: Preferred): void {
+  respond(request, (state, now) => {
     try {
       return step(state, call, now, preferred);
     } catch (error) {
@@ -143,23 +151,19 @@ function run(asked: ServiceRequest, call: Call, preferred?: Preferred): void {
 }
 
 /** Performs a request in its sandbox, and sends the outcome once it is kept. */
-function respond(asked: ServiceRequest, answer: Answer): void {
-  const outcome = asked.sandbox.perform(asked, answer);
-  if (outcome instanceof Promise) void outcome.then((kept) => finish(asked, kept));
-  else finish(asked, outcome);
+function respond(request: ServiceRequest, answer: Answer): void {
+  const outcome = request.sandbox.perform(request, answer);
+  if (outcome instanceof Promise) void outcome.then((kept) => finish(request, kept));
+  else finish(request, outcome);
 }
 
-/** Answers without an operation. */
-function answer(asked: ServiceRequest, reply: Reply): void {
-  settle(asked, outcomeOf(reply));
+/** Records and sends an outcome without an operation. */
+function settle(request: ServiceRequest, outcome: Outcome): void {
+  respond(request, (state) => ({ state, outcome }));
 }
 
-function settle(asked: ServiceRequest, outcome: Outcome): void {
-  respond(asked, (state) => ({ state, outcome }));
-}
-
-function finish(asked: ServiceRequest, outcome: Outcome): void {
-  send(asked.response, outcome, asked.sandbox.state, asked.wire);
+function finish(request: ServiceRequest, outcome: Outcome): void {
+  send(request.response, outcome, request.sandbox.state, request.wire);
 }
 
 function outcomeOf(reply: Reply): Outcome {
@@ -167,21 +171,21 @@ function outcomeOf(reply: Reply): Outcome {
 }
 
 /** Where an Express app has mounted the handler; Express removes it from the target. */
-function mountPath(request: IncomingMessage): string {
-  return 'baseUrl' in request && typeof request.baseUrl === 'string' ? request.baseUrl : '';
+function mountPath(incoming: IncomingMessage): string {
+  return 'baseUrl' in incoming && typeof incoming.baseUrl === 'string' ? incoming.baseUrl : '';
 }
 
 /** The reply to a path or a method that the service does not have, or to OPTIONS. */
-function withoutOperation({ request, method, sandbox }: ServiceRequest, target: Target): Reply {
+function withoutOperation({ incoming, method, sandbox }: ServiceRequest, target: Target): Reply {
   const { route } = target;
   const { choices } = sandbox.state.settings;
   if (route === undefined) return unknownPath(choices, target);
-  if (method === 'OPTIONS') return options(choices, route, request);
+  if (method === 'OPTIONS') return options(choices, route, incoming);
   return unknownMethod(choices, route, method, target);
 }
 
-function unknownPath(choices: Choices, { path }: Target): Reply {
-  const message = `the service has nothing at ${path.slice(0, 200)}${meantPath(path)}`;
+function unknownPath(choices: Choices, target: Target): Reply {
+  const message = `the service has nothing at ${target.path.slice(0, 200)}${suggestPath(target)}`;
   return errorReply(new Grounds(choices), 'route_not_found', 404, message);
 }
 

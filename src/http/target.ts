@@ -1,0 +1,135 @@
+import {
+  BASE_PATH,
+  OPERATION_IDS,
+  type OperationId,
+  type OperationShape,
+  operationShape,
+} from '../contract/operations.ts';
+
+/** Where the control API is, below a server's root or a sandbox's. */
+const CONTROL_PATH = '/__mock';
+
+/** A path of the service and its operations. */
+export interface Route {
+  readonly operations: ReadonlyMap<string, OperationId>;
+  /** The value of `Allow` (RFC 9110, section 10.2.1). */
+  readonly allow: string;
+}
+
+/** The parts of a request target (RFC 9112, section 3.2), as the client wrote them. */
+export interface Target {
+  readonly url: string;
+  /** The whole path. */
+  readonly path: string;
+  /** `/~NAME` if the path begins with it, valid or not. */
+  readonly mount: string;
+  /** NAME; undefined for the default sandbox. */
+  readonly sandbox: string | undefined;
+  /** The path below the mount. */
+  readonly below: string;
+  /** The question mark and what follows it. */
+  readonly search: string;
+  /** Undefined if the service has nothing at this path. */
+  readonly route: Route | undefined;
+  /** The segment at the route's parameter, decoded. */
+  readonly pathId: string | undefined;
+}
+
+/** Keyed by path; a path that ends in a parameter is keyed by its prefix, slash included. */
+const routes = new Map<string, Route>();
+
+for (const id of OPERATION_IDS) {
+  const { method, path }: OperationShape = operationShape(id);
+  const key = BASE_PATH + path.replace(/\{.*/, '');
+  const operations = new Map(routes.get(key)?.operations).set(method, id);
+  const methods = [...operations.keys()].flatMap((name) =>
+    name === 'GET' ? ['GET', 'HEAD'] : [name],
+  );
+  routes.set(key, { operations, allow: [...methods, 'OPTIONS'].join(', ') });
+}
+
+const AUTHORITY = /^https?:\/\/[^/?#]*/i;
+
+/** Splits a request target, in origin or absolute form. */
+export function parseTarget(url: string): Target {
+  const target = url.startsWith('/') ? url : url.replace(AUTHORITY, '') || '/';
+  const mark = target.indexOf('?');
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const search = mark < 0 ? '' : target.slice(mark);
+  const slash = path.startsWith('/~') ? path.indexOf('/', 1) : -1;
+  const mount = slash < 0 ? '' : path.slice(0, slash);
+  const below = slash < 0 ? path : path.slice(slash);
+  const { route, pathId } = findRoute(below);
+  const sandbox = slash < 0 ? undefined : mount.slice('/~'.length);
+  return { url, path, mount, sandbox, below, search, route, pathId };
+}
+
+function findRoute(written: string): Pick<Target, 'route' | 'pathId'> {
+  const path = written.includes('%') ? written.split('/').map(decodeSegment).join('/') : written;
+  const slash = path.lastIndexOf('/') + 1;
+  const pathId = path.slice(slash);
+  if (pathId === '') return { route: undefined, pathId: undefined };
+  const route = routes.get(path);
+  if (route !== undefined) return { route, pathId: undefined };
+  return { route: routes.get(path.slice(0, slash)), pathId };
+}
+
+/** Leaves invalid encodings and encoded separators unchanged. */
+function decodeSegment(segment: string): string {
+  try {
+    const decoded = decodeURIComponent(segment);
+    return decoded.includes('/') ? segment : decoded;
+  } catch {
+    return segment;
+  }
+}
+
+const NO_QUERY: readonly (readonly [string, string])[] = [];
+
+/** A name and a value without escapes, which need no decoder: that takes 1.5 µs. */
+const PLAIN_PAIR = /^\?([\w.~-]+)=([\w.~-]*)$/;
+
+export function queryOf({ search }: Target): typeof NO_QUERY {
+  if (search === '') return NO_QUERY;
+  const [, name, value] = PLAIN_PAIR.exec(search) ?? [];
+  return name === undefined || value === undefined
+    ? [...new URLSearchParams(search)]
+    : [[name, value]];
+}
+
+/** Whether a target is for the mock itself: its control API, its pages, or a root. */
+export function isOfMock({ below, path }: Target): boolean {
+  return below.startsWith(CONTROL_PATH) || ROOT.test(path);
+}
+
+/** The root of the default sandbox, or of a named one, with or without its slash. */
+export const ROOT = /^(?:\/~[\w.-]{1,64})?\/?$/;
+
+/** Where the control API of the default sandbox, or of another one, is. */
+export const CONTROL_MOUNT = /^(?:\/~[^/]*)?\/__mock(?=\/|$)/;
+
+/**
+ * What a target asks of the service: the path below its base path, and the query. Undefined for a path
+ * outside.
+ */
+export function belowBase({ below, search }: Target): string | undefined {
+  const rest = below.slice(BASE_PATH.length);
+  const isBelow = below.startsWith(BASE_PATH) && (rest === '' || rest.startsWith('/'));
+  return isBelow ? rest + search : undefined;
+}
+
+/** The addresses of a sandbox on a server. */
+export interface Address {
+  /** Without the sandbox; a whole URL, or the path where an app has mounted the mock. */
+  readonly root: string;
+  /** Undefined for the default sandbox. */
+  readonly sandbox: string | undefined;
+}
+
+const ADDRESS = /^(.*?)(?:\/~([^/]*))?(?:\/(?:v1|__mock)(?:\/.*)?)?\/*$/;
+
+/** Splits any address of a server: with or without `/v1` or `/__mock`, of a sandbox or of none. */
+export function parseAddress(address: string): Address {
+  const [, root = address, sandbox] = ADDRESS.exec(address) ?? [];
+  return { root, sandbox };
+}
