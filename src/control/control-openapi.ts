@@ -1,6 +1,6 @@
 import type { Json } from '../contract/json.ts';
-import { jsonContent, ref } from '../contract/openapi-schemas.ts';
 import { isObject } from '../contract/records.ts';
+import { jsonContent, ref } from '../openapi/service-openapi.ts';
 import { EXAMPLES } from './control-examples.ts';
 import { ERROR } from './control-shapes.ts';
 import { type Endpoint, type ReplyShape, TAGS, YAML_TYPE } from './endpoint.ts';

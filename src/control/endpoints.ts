@@ -1,4 +1,4 @@
-import { serviceOpenApi } from '../contract/service-openapi.ts';
+import { serviceOpenApi } from '../openapi/service-openapi.ts';
 import { packageVersion } from '../package.ts';
 import { object, required } from '../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, type Shape } from '../shape/shapes.ts';

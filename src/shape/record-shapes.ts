@@ -1,4 +1,5 @@
 import { INT64_MAX, INT64_MIN, toInt64 } from '../contract/int64.ts';
+import type { Json } from '../contract/json.ts';
 import {
   DATE_TIME,
   FIELD_TYPES,
@@ -74,6 +75,20 @@ export function readRecord<const F extends Fields>(
     LENIENT.set(fields, shape);
   }
   return isShapeOf<RecordOf<F>>(shape) ? readAs(shape, value, root) : { ok: false, problems: [] };
+}
+
+/** The schema of a record as the service's document describes it, without the mock's own limits. */
+export function documentedSchema(fields: Fields): Json {
+  const described = membersOf(
+    fields,
+    ({ type, seen }) => {
+      const { expected, schema, read } = FIELD_TYPES[type];
+      return scalar<unknown>(expected, { ...schema, ...(seen && { 'x-seen-values': seen }) }, read);
+    },
+    ({ required }) => required,
+  );
+  const { additionalProperties: _, ...schema } = object(described).schema;
+  return schema;
 }
 
 /** The records of a store. */

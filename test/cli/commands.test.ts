@@ -15,7 +15,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMAND_NAMES } from '../../src/cli/command-table.ts';
 import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
-import { serviceOpenApi } from '../../src/contract/service-openapi.ts';
+import { serviceOpenApi } from '../../src/openapi/service-openapi.ts';
 import { packageRoot, packageVersion } from '../../src/package.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { startServer } from '../../src/server.ts';

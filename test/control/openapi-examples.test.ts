@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { serviceOpenApi } from '../../src/contract/service-openapi.ts';
 import { controlOpenApi } from '../../src/control/control-openapi.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
+import { serviceOpenApi } from '../../src/openapi/service-openapi.ts';
 import { startServer } from '../../src/server.ts';
 import { type ExampleRequest, exampleRequests } from '../helpers/example-requests.ts';
 

@@ -1,6 +1,6 @@
 import { DEFAULT_URL } from '../../contract/default-url.ts';
-import { documentedOnly } from '../../contract/documented-openapi.ts';
-import { serviceOpenApi } from '../../contract/service-openapi.ts';
+import { documentedOnly } from '../../openapi/documented-openapi.ts';
+import { serviceOpenApi } from '../../openapi/service-openapi.ts';
 import { packageVersion } from '../../package.ts';
 import type { Command } from '../command.ts';
 import { jsonText } from '../write-files.ts';

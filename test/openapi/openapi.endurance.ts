@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { documentedOnly } from '../../src/contract/documented-openapi.ts';
-import { serviceOpenApi } from '../../src/contract/service-openapi.ts';
 import { controlOpenApi } from '../../src/control/control-openapi.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
+import { documentedOnly } from '../../src/openapi/documented-openapi.ts';
+import { serviceOpenApi } from '../../src/openapi/service-openapi.ts';
 import { lint } from '../helpers/openapi-linters.ts';
 
 const version = '0.0.0';

@@ -1,5 +1,5 @@
-import type { Json } from './json.ts';
-import { isObject } from './records.ts';
+import type { Json } from '../contract/json.ts';
+import { isObject } from '../contract/records.ts';
 
 /** What distinguishes the mock from the service, besides its assumptions. */
 const OF_THE_MOCK = /^(?:x-mock-.*|Mock-?Basis)$/;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { documentedOnly } from '../../src/contract/documented-openapi.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
-import { serviceOpenApi } from '../../src/contract/service-openapi.ts';
+import { documentedOnly } from '../../src/openapi/documented-openapi.ts';
+import { serviceOpenApi } from '../../src/openapi/service-openapi.ts';
 
 const whole = serviceOpenApi({ serverUrl: 'https://pets.example/v1', version: '0.0.0' });
 const document = documentedOnly(whole);

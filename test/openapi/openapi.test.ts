@@ -7,7 +7,7 @@ import {
 } from '../../src/contract/assumption-table.ts';
 import { OPERATION_IDS, OPERATIONS, operationShape } from '../../src/contract/operations.ts';
 import { type Fields, isObject, RECORDS } from '../../src/contract/records.ts';
-import { serviceOpenApi } from '../../src/contract/service-openapi.ts';
+import { serviceOpenApi } from '../../src/openapi/service-openapi.ts';
 import { readRecord } from '../../src/shape/record-shapes.ts';
 
 type Json = Readonly<Record<string, unknown>>;

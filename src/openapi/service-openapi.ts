@@ -1,0 +1,260 @@
+import { ADDED_REPLIES, ASSUMPTION_IDS, assumptionShape } from '../contract/assumption-table.ts';
+import { codesOf, errorShape } from '../contract/error-codes.ts';
+import type { Json } from '../contract/json.ts';
+import {
+  BASE_PATH,
+  type DocumentedReply,
+  OPERATION_IDS,
+  type OperationId,
+  type OperationShape,
+  operationShape,
+} from '../contract/operations.ts';
+import { FIELD_TYPES, type Fields, RECORDS, type RecordName } from '../contract/records.ts';
+import { documentedSchema } from '../shape/record-shapes.ts';
+
+/** The version of the interface description, not of the mock. */
+const INTERFACE_VERSION = '1.0.0';
+
+const DESCRIPTION = `The pet store service, as \`petstore-mock\` answers for it.
+
+The interface document prescribes replies with \`x-mock-basis: documented\`. Replies with \`x-mock-basis: assumed\` fill gaps in it: \`x-mock-assumptions\` names the assumptions and options that lead to them. On a header or a body, the same marks mean that only this part is assumed. \`x-seen-values\` are values that the document has seen; it calls their list incomplete.`;
+
+const TAGS: Readonly<Record<OperationShape['tag'], string>> = {
+  Animals: 'The animals of the store.',
+  Inventory: 'The stock of each animal.',
+  Orders: 'The orders of the store.',
+};
+
+/**
+ * Makes the OpenAPI 3.1 document of the service, as plain JSON.
+ *
+ * Replies that operations share are under `components`, so that code generators make one type of
+ * each. Assumed replies list all options that can lead to them, chosen or not, so that the document
+ * is the same for every run.
+ *
+ * @param options.serverUrl the URL of the service, including `/v1`
+ * @param options.version the mock's own version
+ */
+export function serviceOpenApi(options: { serverUrl: string; version: string }): Json {
+  const paths: Record<string, Json> = {};
+  const responses: Record<string, Json> = {};
+  for (const id of OPERATION_IDS) {
+    const { method, path } = operationShape(id);
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(id, responses) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Pet store service',
+      version: INTERFACE_VERSION,
+      description: DESCRIPTION,
+      contact: { name: 'petstore-mock' },
+      license: { name: 'MIT', identifier: 'MIT' },
+      'x-mock-version': options.version,
+    },
+    servers: servers(options.serverUrl),
+    security: [{ apiKey: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key. How one is issued is not documented.',
+        },
+      },
+      headers: {
+        MockBasis: {
+          description:
+            'What the reply rests on; a structured field (RFC 9651). Absent with --plain.',
+          schema: { type: 'string', examples: ['documented', 'assumed;by="cancel-again=409"'] },
+        },
+      },
+      responses,
+      schemas: schemas(),
+    },
+  };
+}
+
+/** The given server and the staging deployment. */
+function servers(serverUrl: string): Json[] {
+  const url = serverUrl.replace(/\/+$/, '');
+  const base = url.endsWith(BASE_PATH) ? url.slice(0, -BASE_PATH.length) : url;
+  const staging = `${base.replace(/\/~[^/]*$/, '')}/~staging${BASE_PATH}`;
+  const deployments = [{ url: staging, description: 'Staging.' }];
+  if (url !== staging) deployments.unshift({ url, description: 'The mock.' });
+  return deployments;
+}
+
+/** @param shared gets the replies that operations share */
+function operationObject(id: OperationId, shared: Record<string, Json>): Json {
+  const { tag, summary, description, parameters, body, replies, sunset, stability } =
+    operationShape(id);
+  const assumed = ADDED_REPLIES.filter(({ operation }) => operation === id);
+  const statuses = new Set([
+    ...Object.keys(replies).map(Number),
+    ...assumed.map(({ status }) => status),
+  ]);
+  const responses = [...statuses].map((status) => {
+    const name = sharedName(id, status);
+    const reply = replyObject(id, status);
+    if (name === undefined) return [status, reply];
+    shared[name] ??= reply;
+    return [status, ref('responses', name)];
+  });
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    ...(sunset && { deprecated: true, 'x-sunset': sunset }),
+    ...(stability && { 'x-stability': stability }),
+    parameters: parameters.map(({ name, in: place, description: meaning, type, ...bounds }) => {
+      const required = place === 'path';
+      const schema = { ...FIELD_TYPES[type].schema, ...bounds };
+      const example = required && { example: EXAMPLE_ID };
+      return { name, in: place, description: meaning, required, schema, ...example };
+    }),
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: jsonContent(ref('schemas', body.name), { example: bodyExample(id) }),
+      },
+    }),
+    responses: Object.fromEntries(responses),
+  };
+}
+
+/** The name of a reply that all operations with its status share, such as `Forbidden403`. */
+function sharedName(id: OperationId, status: number): string | undefined {
+  const [code, ...others] = codesOf(id, status);
+  if (code === undefined || others.length > 0 || errorShape(code).on !== undefined)
+    return undefined;
+  const name = code.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+  return `${name}${status}`;
+}
+
+function replyObject(id: OperationId, status: number): Json {
+  const documented = operationShape(id).replies[status];
+  const assumed = ADDED_REPLIES.filter((it) => it.operation === id && it.status === status);
+  const descriptions = new Set(assumed.map(({ description }) => description));
+  const content = documented ? documentedContent(id, status, documented) : errorContent(id, status);
+  return {
+    description: documented?.description ?? [...descriptions].join(' '),
+    ...(documented
+      ? { 'x-mock-basis': 'documented' }
+      : assumedBy(...assumed.map(({ ground }) => ground))),
+    headers: { 'Mock-Basis': ref('headers', 'MockBasis'), ...assumedHeaders(id, status) },
+    ...(content && { content }),
+  };
+}
+
+function assumedHeaders(id: OperationId, status: number): Json {
+  const headers: Record<string, Json> = {};
+  for (const assumption of ASSUMPTION_IDS) {
+    const { options, touches } = assumptionShape(assumption);
+    if (!touches.includes(id)) continue;
+    for (const { name: option, headers: added } of options) {
+      if (!added?.statuses.includes(status)) continue;
+      const marks = assumedBy(`${assumption}=${option}`);
+      for (const [name, description] of Object.entries(added.describe)) {
+        headers[name] = { description, ...marks, schema: { type: 'string' } };
+      }
+    }
+  }
+  return headers;
+}
+
+function assumedBy(...grounds: readonly string[]): Json {
+  return { 'x-mock-basis': 'assumed', 'x-mock-assumptions': grounds };
+}
+
+function documentedContent(
+  id: OperationId,
+  status: number,
+  { body, bodyNotShown }: DocumentedReply,
+): Json | undefined {
+  if (bodyNotShown) {
+    return {
+      ...errorContent(id, status, assumedBy('conflict-body=error')),
+      'application/problem+json': {
+        ...assumedBy('conflict-body=problem'),
+        schema: ref('schemas', 'Problem'),
+      },
+    };
+  }
+  if (body === undefined) return undefined;
+  if (body.record === 'Error') return errorContent(id, status);
+  const schema = ref('schemas', body.record);
+  return jsonContent(body.list ? { type: 'array', items: schema } : schema);
+}
+
+/** An Error with an example for each code of the reply. */
+function errorContent(id: OperationId, status: number, marks: Json = {}): Json {
+  const examples = codesOf(id, status).map((code) => [
+    code,
+    { value: { code, message: code.replaceAll('_', ' '), status } },
+  ]);
+  return jsonContent(ref('schemas', 'Error'), { ...marks, examples: Object.fromEntries(examples) });
+}
+
+/** The examples of an Error are in its replies: Prism would prefer one here. */
+const EXAMPLES: Readonly<Partial<Record<RecordName, Json>>> = {
+  Animal: { id: 1, name: 'Rex', categoryId: 1, status: 'available' },
+  InventoryEntry: { petId: 1, quantity: 12, status: 'available' },
+  Order: { id: 1, petId: 1, quantity: 2, shipDate: '2031-01-15T09:30:00Z', complete: false },
+};
+
+/** The id of an animal and of an order in the default fixture; the order can be cancelled. */
+const EXAMPLE_ID = 1;
+
+/** RFC 9457, with the code that the Error would have. */
+const PROBLEM: Json = {
+  'x-mock-basis': 'assumed',
+  type: 'object',
+  description: 'A problem of HTTP (RFC 9457), if assumed in place of the Error.',
+  required: ['type', 'title', 'status'],
+  properties: {
+    type: { type: 'string', format: 'uri-reference' },
+    title: { type: 'string' },
+    status: FIELD_TYPES.integer.schema,
+    detail: { type: 'string' },
+    code: { type: 'string', description: RECORDS.Error.code.description },
+  },
+};
+
+/** The records and the request bodies. */
+function schemas(): Json {
+  const all: Record<string, Json> = { Problem: PROBLEM };
+  for (const id of OPERATION_IDS) {
+    const { body, replies } = operationShape(id);
+    for (const { body: shown } of Object.values(replies)) {
+      if (shown) all[shown.record] ??= recordSchema(RECORDS[shown.record], EXAMPLES[shown.record]);
+    }
+    if (body) all[body.name] = recordSchema(body.fields, bodyExample(id));
+  }
+  return all;
+}
+
+function recordSchema(fields: Fields, example: Json | undefined): Json {
+  return { ...documentedSchema(fields), ...(example && { examples: [example] }) };
+}
+
+/** An example of an operation's body: what the reply to it shows. */
+function bodyExample(id: OperationId): Json | undefined {
+  const { body, replies } = operationShape(id);
+  const { record = 'Error' } = Object.values(replies).flatMap((it) => it.body ?? [])[0] ?? {};
+  const shown = EXAMPLES[record];
+  return (
+    body && shown && Object.fromEntries(Object.keys(body.fields).map((name) => [name, shown[name]]))
+  );
+}
+
+export function jsonContent(schema: Json, more: Json = {}): Json {
+  return { 'application/json': { ...more, schema } };
+}
+
+export function ref(kind: 'headers' | 'responses' | 'schemas', name: string): Json {
+  return { $ref: `#/components/${kind}/${name}` };
+}
