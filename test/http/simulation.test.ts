@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
 import { asker } from '../helpers/ask.ts';
 import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
@@ -131,7 +130,9 @@ describe('a rule', () => {
 describe('Prefer', () => {
   test('gets a status, and is told so', async () => {
     const { port } = await start();
-    const answer = await asker(port)('DELETE', '/store/orders/1', prefer(409));
+    const answer = await asker(port)('DELETE', '/store/orders/1', {
+      headers: { Prefer: 'code=409' },
+    });
     expect(answer).toMatchObject({ status: 409, json: { status: 409 } });
     expect(answer.headers['preference-applied']).toBe('code=409');
   });

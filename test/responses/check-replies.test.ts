@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { expect, test } from 'vitest';
+import { createApp } from '../../src/index.ts';
 import { checkReplies } from '../../src/responses/check-replies.ts';
 import { listReplies } from '../../src/responses/reply-recipes.ts';
 
@@ -12,13 +13,17 @@ const unknownPet = listReplies().filter(
 );
 
 /** A server that answers everything alike, as if by real state. */
-async function answering(status: number, basis: string, body: string) {
-  const server = createServer((request, reply) => {
+function answering(status: number, basis: string, body: string) {
+  return serve((request, reply) => {
     request.resume();
     const control = request.url?.includes('/__mock/');
     const headers = { 'Content-Type': 'application/json', 'Mock-Basis': basis };
     reply.writeHead(control ? 200 : status, headers).end(body);
-  }).listen(0, '127.0.0.1');
+  });
+}
+
+async function serve(listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
@@ -31,6 +36,19 @@ async function answering(status: number, basis: string, body: string) {
     },
   };
 }
+
+test.each([
+  { through: 'the listener', start: undefined },
+  { through: 'the Express app', start: () => serve(createApp()) },
+])(
+  'every documented and assumed reply results from real state, a scenario and Prefer, through $through',
+  async ({ start }) => {
+    const checked = await checkReplies(listReplies(), start);
+    expect(checked.filter(({ problem }) => problem !== undefined)).toEqual([]);
+    const documented = checked.filter(({ recipe }) => recipe.ground === 'documented');
+    expect(documented).toHaveLength(3 * 16);
+  },
+);
 
 test.each([
   {

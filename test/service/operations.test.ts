@@ -154,10 +154,9 @@ describeBothWays('staging', (open) => {
 
   test('offers the whole service with its own key', async () => {
     const client = await open();
-    for (const { operation, status } of DOCUMENTED) {
-      const { method, path, sent } = requestFor(operation, status);
-      const reply = await client.send(method, `/~staging/v1${path}`, { ...STAGING, ...sent });
-      expect(reply.status).toBe(status);
+    for (const path of ['/pets', '/pets/1', '/inventory', '/store/orders']) {
+      const reply = await client.send('GET', `/~staging/v1${path}`, STAGING);
+      expect(reply.status).toBe(200);
       expect(reply.headers['mock-basis']).toBe('documented');
     }
   });
