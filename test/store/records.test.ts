@@ -48,6 +48,17 @@ const CHANGES: Readonly<Record<string, (pair: Pair, item: Item) => Pair>> = {
     real: real.with(item),
     model: modelOf([...model.items, item], model.highest),
   }),
+  grown: (pair, { text }) => {
+    const from = pair.model.highest ?? 0n;
+    if (from > 1000n) return pair;
+    return Array.from({ length: 20 }, (_, at) => ({ id: from + 1n + BigInt(at), text })).reduce(
+      ({ real, model }, item) => ({
+        real: real.with(item),
+        model: modelOf([...model.items, item], model.highest),
+      }),
+      pair,
+    );
+  },
   without: ({ real, model }, { id }) => ({
     real: real.without([id, id + 1n]),
     model: { ...model, items: model.items.filter((it) => it.id !== id && it.id !== id + 1n) },
