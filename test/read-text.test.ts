@@ -15,13 +15,13 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { validateFile } from '../src/cli/commands/validate.ts';
 import { fromConfigFile } from '../src/cli/config-file.ts';
 import { openFile } from '../src/log/file/open-file.ts';
 import { packageRoot } from '../src/package.ts';
 import { readText, readTextSync } from '../src/read-text.ts';
 import { KeeperError } from '../src/sandbox/keeper.ts';
 import { loadScenarios } from '../src/scenario/load-scenario.ts';
-import { validateFile } from '../src/scenario/validate-file.ts';
 import { loadFixture } from '../src/store/fixture/load-fixture.ts';
 import { runCommand, spawnCommand } from './helpers/command.ts';
 

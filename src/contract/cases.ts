@@ -1,7 +1,7 @@
 import { ADDED_REPLIES } from './assumption-table.ts';
 import { isIntegerText, parseInt64 } from './int64.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from './operations.ts';
-import { type Fields, isObject, RECORDS } from './records.ts';
+import { type Fields, isObject, RECORDS, SEEN_ANIMAL_STATUSES } from './records.ts';
 
 /** A status that an operation can answer with. */
 export interface KnownReply {
@@ -112,8 +112,10 @@ const byQuantity = (test: (quantity: number) => boolean): Shows =>
     return typeof quantity === 'number' && test(quantity);
   });
 
+type CaseRows = Readonly<Record<string, CaseRow>>;
+
 /** For every operation: "Missing or invalid API key". */
-const UNAUTHORIZED: Readonly<Record<string, CaseRow>> = {
+const UNAUTHORIZED: CaseRows = {
   'key-missing': ['No API key is sent.', byCall(({ isTokenSent }) => !isTokenSent)],
   'key-invalid': [
     'An API key is sent, but it is invalid.',
@@ -121,7 +123,26 @@ const UNAUTHORIZED: Readonly<Record<string, CaseRow>> = {
   ],
 };
 
-const ENTRY: Readonly<Record<string, CaseRow>> = {
+/** The statuses of an animal. */
+function animalStatuses(prefix: string, animal: string): CaseRows {
+  const seen = SEEN_ANIMAL_STATUSES.map((status): [string, CaseRow] => [
+    `${prefix}-${status}`,
+    [`${animal} has the status ${status}.`, byStatus(status)],
+  ]);
+  return {
+    ...Object.fromEntries(seen),
+    [`${prefix}-without-status`]: [
+      `${animal} has no status, which is optional.`,
+      byRecord(({ status }) => isAbsent(status)),
+    ],
+    [`${prefix}-unseen-status`]: [
+      `${animal} has a status that the document has not seen.`,
+      byUnseenStatus(RECORDS.Animal),
+    ],
+  };
+}
+
+const ENTRY: CaseRows = {
   'entry-available': ['An inventory entry has the status available.', byStatus('available')],
   'entry-sold': ['An inventory entry has the status sold.', byStatus('sold')],
   'entry-unseen-status': [
@@ -130,12 +151,14 @@ const ENTRY: Readonly<Record<string, CaseRow>> = {
   ],
 };
 
-/** The cases of each reply. A case of several operations has the same id in each. */
-const CASES: readonly (readonly [OperationId, number, Readonly<Record<string, CaseRow>>])[] = [
-  [
-    'listPets',
-    200,
-    {
+const largeId = (prefix: string, id: string, shows = BY_LARGE_ID): CaseRows => ({
+  [`${prefix}-large-id`]: [`${id} is beyond 2^53, where a double rounds it.`, shows],
+});
+
+/** The cases of each reply but a 401. A case of several operations has the same id in each. */
+const CASES: Readonly<Record<OperationId, Readonly<Record<number, CaseRows>>>> = {
+  listPets: {
+    200: {
       'limit-absent': [
         'No limit is given, so the page has at most 20 animals.',
         byCall(({ query }) => !query.some(([name]) => name === 'limit')),
@@ -146,91 +169,50 @@ const CASES: readonly (readonly [OperationId, number, Readonly<Record<string, Ca
       'filter-unused': ['The call does not filter by status.', byCall((call) => !hasFilter(call))],
       'filter-used': ['The call asks for animals with one status only.', byCall(hasFilter)],
       'page-empty': ['There is no animal on the page.', BY_NO_RECORD],
-      'page-available': ['An animal on the page has the status available.', byStatus('available')],
-      'page-pending': ['An animal on the page has the status pending.', byStatus('pending')],
-      'page-sold': ['An animal on the page has the status sold.', byStatus('sold')],
-      'page-without-status': [
-        'An animal on the page has no status, which is optional.',
-        byRecord(({ status }) => isAbsent(status)),
-      ],
-      'page-unseen-status': [
-        'An animal on the page has a status that the document has not seen.',
-        byUnseenStatus(RECORDS.Animal),
-      ],
-      'page-large-id': ['An id on the page is beyond 2^53, where a double rounds it.', BY_LARGE_ID],
+      ...animalStatuses('page', 'An animal on the page'),
+      ...largeId('page', 'An id on the page'),
     },
-  ],
-  ['listPets', 401, UNAUTHORIZED],
-  [
-    'createPet',
-    201,
-    {
+  },
+  createPet: {
+    201: {
       'created-with-status': ['The animal is created with a status.', byCreation(true)],
       'created-without-status': [
         'The animal is created without a status, which is optional.',
         byCreation(false),
       ],
-      'created-large-id': [
-        'An id of the animal is beyond 2^53, where a double rounds it.',
-        BY_LARGE_ID,
-      ],
+      ...largeId('created', 'An id of the animal'),
     },
-  ],
-  ['createPet', 401, UNAUTHORIZED],
-  [
-    'getPet',
-    200,
-    {
-      'pet-available': ['The animal has the status available.', byStatus('available')],
-      'pet-pending': ['The animal has the status pending.', byStatus('pending')],
-      'pet-sold': ['The animal has the status sold.', byStatus('sold')],
-      'pet-without-status': [
-        'The animal has no status, which is optional.',
-        byRecord(({ status }) => isAbsent(status)),
-      ],
-      'pet-unseen-status': [
-        'The animal has a status that the document has not seen.',
-        byUnseenStatus(RECORDS.Animal),
-      ],
+  },
+  getPet: {
+    200: {
+      ...animalStatuses('pet', 'The animal'),
       'pet-sunset': [
         'The reply says in its Sunset header when the operation ends.',
         byCall(({ hasSunset }) => hasSunset),
       ],
-      'pet-large-id': [
-        'An id of the animal is beyond 2^53, where a double rounds it.',
-        BY_LARGE_ID,
-      ],
+      ...largeId('pet', 'An id of the animal'),
     },
-  ],
-  ['getPet', 401, UNAUTHORIZED],
-  [
-    'listInventory',
-    200,
-    {
+  },
+  listInventory: {
+    200: {
       'inventory-empty': ['There is no inventory entry.', BY_NO_RECORD],
       ...ENTRY,
-      'inventory-large-id': ['A petId is beyond 2^53, where a double rounds it.', BY_LARGE_ID],
+      ...largeId('inventory', 'A petId'),
     },
-  ],
-  ['listInventory', 401, UNAUTHORIZED],
-  [
-    'updateInventory',
-    200,
-    {
+  },
+  updateInventory: {
+    200: {
       'quantity-0': ['The quantity is set to 0.', byQuantity((quantity) => quantity === 0)],
       'quantity-above': [
         'The quantity is set to more than 0.',
         byQuantity((quantity) => quantity > 0),
       ],
       ...ENTRY,
-      'inventory-large-id': ['The petId is beyond 2^53, where a double rounds it.', BY_LARGE_ID],
+      ...largeId('inventory', 'The petId'),
     },
-  ],
-  ['updateInventory', 401, UNAUTHORIZED],
-  [
-    'listOrders',
-    200,
-    {
+  },
+  listOrders: {
+    200: {
       'orders-empty': ['There is no order.', BY_NO_RECORD],
       'order-all-fields': [
         'An order has all its fields.',
@@ -245,44 +227,33 @@ const CASES: readonly (readonly [OperationId, number, Readonly<Record<string, Ca
         'An order is not complete.',
         byRecord(({ complete }) => complete === false),
       ],
-      'order-large-id': [
-        'An id of an order is beyond 2^53, where a double rounds it.',
-        BY_LARGE_ID,
-      ],
+      ...largeId('order', 'An id of an order'),
     },
-  ],
-  ['listOrders', 401, UNAUTHORIZED],
-  [
-    'cancelOrder',
-    204,
-    {
-      'cancelled-large-id': [
-        'The orderId is beyond 2^53, where a double rounds it.',
-        byCall(({ pathId }) => isLargeId(parseInt64(pathId ?? ''))),
-      ],
-    },
-  ],
-  ['cancelOrder', 401, UNAUTHORIZED],
-  [
-    'cancelOrder',
-    409,
-    {
+  },
+  cancelOrder: {
+    204: largeId(
+      'cancelled',
+      'The orderId',
+      byCall(({ pathId }) => isLargeId(parseInt64(pathId ?? ''))),
+    ),
+    409: {
       'order-shipped': [
         'The order has shipped, rather than been cancelled before.',
         byCall(({ wasCancelled }) => !wasCancelled),
       ],
     },
-  ],
-];
+  },
+};
 
 /** The cases within replies that the document distinguishes. */
 export const DOCUMENTED_CASES: readonly (DocumentedCase & { readonly shows: Shows })[] =
-  CASES.flatMap(([operation, status, rows]) =>
-    Object.entries(rows).map(([id, [sentence, shows]]) => ({
+  DOCUMENTED_REPLIES.flatMap(({ operation, status }) => {
+    const rows = status === 401 ? UNAUTHORIZED : (CASES[operation][status] ?? {});
+    return Object.entries(rows).map(([id, [sentence, shows]]) => ({
       id,
       operation,
       status,
       sentence,
       shows,
-    })),
-  );
+    }));
+  });

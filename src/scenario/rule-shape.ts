@@ -1,4 +1,4 @@
-import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
+import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
 import { having, object, optional, required } from '../shape/objects.ts';
 import {
   choice,
@@ -23,35 +23,10 @@ import { tellForeignInputs, WHERE } from './where-shape.ts';
 const EVERY = '*' as const;
 
 const ON: Shape<readonly OperationId[]> = either(
-  convert(forRoutes(choice([...OPERATION_IDS, EVERY])), (on) =>
-    on === EVERY ? OPERATION_IDS : [on],
-  ),
-  list(forRoutes(choice(OPERATION_IDS)), { min: 1 }),
+  convert(choice([...OPERATION_IDS, EVERY]), (on) => (on === EVERY ? OPERATION_IDS : [on])),
+  list(choice(OPERATION_IDS), { min: 1 }),
   `${listed([...OPERATION_IDS, `"${EVERY}"`], 'or')}, or an array of operations`,
 );
-
-/** Suggests the operation for a method and a path, such as `GET /pets`. */
-function forRoutes<T>(operation: Shape<T>): Shape<T> {
-  return {
-    ...operation,
-    read(value, at, tell) {
-      const route = typeof value === 'string' ? routeIn(value) : undefined;
-      const meant = OPERATION_IDS.find((id) => {
-        const { method, path } = operationShape(id);
-        return route === `${method} ${path.replace(/\{\w+\}/, '1')}`;
-      });
-      if (meant === undefined) return operation.read(value, at, tell);
-      const found = `${describe(value)} (did you mean ${meant}?)`;
-      return tell({ at, expected: operation.expected, found });
-    },
-  };
-}
-
-/** A method and a path below the base URL, in which 1 stands for any id. */
-function routeIn(text: string): string | undefined {
-  const [, method, path] = /^ *([a-z]+) +(?:\/v1)?(\/\S*?)\/? *$/i.exec(text) ?? [];
-  return path && `${method?.toUpperCase()} ${path.replace(/(?<=\/)(?:\{\w+\}|:\w+|\d+)$/, '1')}`;
-}
 
 const RANGES = /^[1-9]\d{0,8}(?:-(?:[1-9]\d{0,8})?)?(?: *, *[1-9]\d{0,8}(?:-(?:[1-9]\d{0,8})?)?)*$/;
 

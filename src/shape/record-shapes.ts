@@ -48,12 +48,27 @@ function fieldShape({ type, seen }: Field): Shape<unknown> {
   return scalar<unknown>(expected, { ...schema, ...STRICTER[type], ...examples }, read, words);
 }
 
-/** A whole record. */
-export function recordShape<const F extends Fields>(fields: F): Shape<RecordOf<F>> {
-  return recordOf(membersOf(fields, fieldShape, ({ required }) => required));
+/** A whole record. Its type follows from the fields, which the compiler cannot see. */
+export function recordShape<const F extends Fields>(
+  fields: F,
+  options?: { readonly open?: true },
+): Shape<RecordOf<F>>;
+export function recordShape(fields: Fields, options: { readonly open?: true } = {}): Shape<object> {
+  return object(
+    membersOf(fields, fieldShape, ({ required }) => required),
+    options,
+  );
 }
 
-const LENIENT = new WeakMap<Fields, Shape<object>>();
+const OPEN = new WeakMap<Fields, Shape<object>>();
+
+/** A record of a client or a deployment. Members that are not fields are left out. */
+function openRecord<const F extends Fields>(fields: F): Shape<RecordOf<F>>;
+function openRecord(fields: Fields): Shape<object> {
+  const shape = OPEN.get(fields) ?? recordShape(fields, { open: true });
+  OPEN.set(fields, shape);
+  return shape;
+}
 
 /**
  * Reads what a client or a deployment sent as a record. Leaves out members that are not fields: see
@@ -66,15 +81,7 @@ export function readRecord<const F extends Fields>(
   value: unknown,
   root?: string,
 ): Reading<RecordOf<F>> {
-  let shape = LENIENT.get(fields);
-  if (shape === undefined) {
-    shape = object(
-      membersOf(fields, fieldShape, ({ required }) => required),
-      { open: true },
-    );
-    LENIENT.set(fields, shape);
-  }
-  return isShapeOf<RecordOf<F>>(shape) ? readAs(shape, value, root) : { ok: false, problems: [] };
+  return readAs(openRecord(fields), value, root);
 }
 
 /** The schema of a record as the service's document describes it, without the mock's own limits. */
@@ -102,12 +109,9 @@ export const RECORD_SHAPES = {
 export function membersShape<const F extends Fields>(
   fields: F,
   required: readonly (keyof F)[],
-): Shape<Partial<RecordOf<F>>> {
-  return recordOf(membersOf(fields, fieldShape, (_, name) => required.includes(name)));
-}
-
-function recordOf<R extends object>(members: Readonly<Record<string, Member<unknown>>>): Shape<R> {
-  return convert(object(members), (record) => (isRecord<R>(record) ? record : undefined));
+): Shape<Partial<RecordOf<F>>>;
+export function membersShape(fields: Fields, required: readonly PropertyKey[]): Shape<object> {
+  return object(membersOf(fields, fieldShape, (_, name) => required.includes(name)));
 }
 
 /** Members of a record that change; null removes an optional one (RFC 7396). */
@@ -174,11 +178,6 @@ function membersOf<T>(
     { shape: shapeOf(field), required: isRequired(field, name), description: field.description },
   ]);
   return Object.fromEntries(members);
-}
-
-/** Made of the fields of the record, which the compiler cannot follow. */
-function isShapeOf<R>(_shape: Shape<object>): _shape is Shape<R & object> {
-  return true;
 }
 
 /** Each field was read by its type, which the compiler cannot follow. */
