@@ -21,8 +21,6 @@ const peers = Object.keys(peerDependenciesMeta);
 const CERTIFICATE = 'src/http/tls/draw-certificate.ts'; // makes the certificate of `--tls`
 const EXPRESS = 'node_modules/express/index.js';
 const REDIS = 'src/log/redis/client.ts'; // for `--shared`
-const METRICS = 'src/control/metrics-text.ts'; // for /__mock/metrics
-const RE2JS = 'node_modules/re2js/build/index.js';
 const YAML = 'node_modules/yaml/browser/index.js'; // the only build of yaml in ES modules
 
 /** The modules that `serve` loads at its start. */
@@ -39,13 +37,12 @@ const replaced = {
   name: 'replaced',
   resolveId(source, _importer, { isEntry }) {
     if (isEntry) return null;
-    if (/^(?:express|re2js|yaml)$/.test(source)) return { id: `#${source}`, external: true };
+    if (/^(?:express|yaml)$/.test(source)) return { id: `#${source}`, external: true };
     if (source === './draw-certificate.ts') return { id: '#certificate', external: true };
-    if (source === './metrics-text.ts') return { id: '#metrics', external: true };
     if (source === './client.ts') return { id: '#redis', external: true };
-    // The coloured debug output and the body parsers of express, what the client of Redis can do with
-    // packages that nobody has installed, and the summaries and traces of prom-client: all unused.
-    const unused = /^(?:supports-color|body-parser|@opentelemetry\/api|@node-rs\/xxhash|tdigest)$/;
+    // The coloured debug output and the body parsers of express, and what the client of Redis can do
+    // with packages that nobody has installed: all unused.
+    const unused = /^(?:supports-color|body-parser|@opentelemetry\/api|@node-rs\/xxhash)$/;
     return unused.test(source) ? `\0empty:${source}` : null;
   },
   load(id) {
@@ -108,10 +105,7 @@ const chunks = [
     },
     startFinder,
   ),
-  await bundle(
-    { certificate: CERTIFICATE, metrics: METRICS, re2js: RE2JS, redis: REDIS, yaml: YAML },
-    {},
-  ),
+  await bundle({ certificate: CERTIFICATE, redis: REDIS, yaml: YAML }, {}),
   await bundle({ express: EXPRESS }, { format: 'cjs', entryFileNames: '[name].cjs' }),
   await bundle(
     {

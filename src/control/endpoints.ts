@@ -7,6 +7,7 @@ import { ERROR } from './control-shapes.ts';
 import { type Endpoint, json, type Listed, refuse, serviceUrl, type Tag } from './endpoint.ts';
 import { COVERAGE_ENDPOINTS } from './journal/coverage-endpoints.ts';
 import { REQUEST_ENDPOINTS } from './journal/request-endpoints.ts';
+import { METRICS_TYPE, metricsText } from './metrics.ts';
 import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
 import { ASSUMPTION_ENDPOINTS } from './state/assumption-endpoints.ts';
 import { CLOCK_ENDPOINTS } from './state/clock-endpoints.ts';
@@ -24,9 +25,6 @@ const HEALTH = object({
 });
 
 const PEM = 'application/x-pem-file';
-
-/** The text format of Prometheus. */
-const METRICS = 'text/plain; version=0.0.4; charset=utf-8';
 
 const DOCUMENT: Shape<unknown> = { ...ANY, schema: { type: 'object' } };
 
@@ -67,13 +65,11 @@ const MOCK_ENDPOINTS: readonly Listed[] = [
     description:
       'Exchanges are counted from the first call on, or from the start with `--metrics`.',
     defaultOnly: true,
-    replies: { 200: { description: 'The metrics.', shape: ANY_TEXT, mediaType: METRICS } },
-    handle: async ({ parts: { sandboxes } }) => {
-      const { meter: exchanges, logMeter: log, size } = sandboxes;
-      const { metricsText } = await import('./metrics-text.ts');
-      const text = await metricsText({ exchanges, log, sandboxes: size });
-      return { status: 200, body: { kind: 'text', mediaType: METRICS, text } };
-    },
+    replies: { 200: { description: 'The metrics.', shape: ANY_TEXT, mediaType: METRICS_TYPE } },
+    handle: ({ parts: { sandboxes } }) => ({
+      status: 200,
+      body: { kind: 'text', mediaType: METRICS_TYPE, text: metricsText(sandboxes) },
+    }),
   },
   {
     id: 'getServiceDocument',

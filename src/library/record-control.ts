@@ -14,8 +14,6 @@ type RecordQuery<R> = {
   readonly _order?: string | undefined;
   readonly _page?: number | undefined;
   readonly _limit?: number | undefined;
-  readonly _start?: number | undefined;
-  readonly _end?: number | undefined;
 };
 
 /** The records of one collection. `Id` is the field that identifies a record. */

@@ -64,7 +64,6 @@ describeBothWays('the records of the control API', (open) => {
     expect(all.headers['x-total-count']).toBe(String(length));
     const page = await send('GET', '/__mock/animals?_sort=id&_order=desc&_page=2&_limit=3');
     expect(page.headers['x-total-count']).toBe(String(length));
-    expect(page.headers.link).toContain('/__mock/animals?_sort=id');
     expect(page.json).toEqual(Object(all.json).toReversed().slice(3, 6));
     expect(await send('GET', '/__mock/animals?nmae=Rex')).toMatchObject({
       status: 400,

@@ -1,134 +1,223 @@
-import type { Fields, Problem } from '../../contract/records.ts';
-import { compilePatterns } from './patterns.ts';
-import { type Filter, isNumeric, readQuery, type Slice, type SortKey } from './read-query.ts';
-import type { AnyRecord } from './record-kind.ts';
+import { isIntegerText, parseInt64 } from '../../contract/int64.ts';
+import {
+  FIELD_TYPES,
+  type Field,
+  type Fields,
+  type Problem,
+  type Reading,
+} from '../../contract/records.ts';
+import { object, optional } from '../../shape/objects.ts';
+import { ANY_TEXT, integer, type ValueOf } from '../../shape/shapes.ts';
+import { describe, listed, MOST_HINTS, suggest } from '../../words.ts';
+import { readQueryAs } from '../query-shape.ts';
 
-/** The most records that a reply to a query holds. A sorted list ends there. */
-const MOST_RECORDS = 100_000;
+/*
+ * The query dialect of json-server 0.17.4, but that `_like` finds text instead of a pattern. What
+ * json-server would ignore is refused: a result that leaves out a part of the query would mislead.
+ */
+
+export type AnyRecord = Readonly<Record<string, unknown>>;
 
 /** A source of records, such as `Records`. */
-export interface Source<R> {
+interface Source<R> {
   readonly size: number;
   /** The records in their default order. */
   ascending(): Iterable<R>;
 }
 
-/** The numbers of the pages that a page links to. */
-export type Pages = Readonly<Record<'first' | 'prev' | 'next' | 'last', number | undefined>>;
+/** The records on a page, and how many there are on all pages. */
+interface Page<R> {
+  readonly records: R[];
+  readonly total: number;
+}
 
-export type QueryAnswer<R> =
-  | {
-      readonly ok: true;
-      readonly records: R[];
-      /** The number of records without a slice, for `X-Total-Count`. */
-      readonly total: number;
-      /** Undefined without `_page`. */
-      readonly pages: Pages | undefined;
-    }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+type Filter = (record: AnyRecord) => boolean;
+type Order = (a: AnyRecord, b: AnyRecord) => number;
+
+const WHOLE = integer(0, Number.MAX_SAFE_INTEGER, 'an integer from 0 to 2^53-1');
+const POSITIVE = integer(1, Number.MAX_SAFE_INTEGER, 'an integer from 1 to 2^53-1');
+
+const SETTING_MEMBERS = {
+  q: optional(ANY_TEXT, 'Records with this text in any field, in any case.'),
+  _sort: optional(ANY_TEXT, 'Fields to sort by, separated by commas.'),
+  _order: optional(ANY_TEXT, '`asc` or `desc` for each field in `_sort`, separated by commas.'),
+  _page: optional(POSITIVE, 'The page number, from 1.'),
+  _limit: optional(WHOLE, 'The page size (10 by default), or the maximum number of records.'),
+};
+
+/** The parameters that are not fields. */
+export const SETTINGS = object(SETTING_MEMBERS);
+type Settings = ValueOf<typeof SETTINGS>;
+
+const SETTING_NAMES = Object.keys(SETTING_MEMBERS);
+
+const DEFAULT_PAGE_SIZE = 10;
+
+const OPERATORS = ['_ne', '_gte', '_lte', '_like'];
+const WITH_OPERATOR = /^(.+)(_ne|_gte|_lte|_like)$/;
 
 /**
  * Answers a list query of the control API.
  *
  * @param fields of the records
- * @example await queryRecords(STORED_RECORDS.animals, animals, new
- * URLSearchParams('status=sold'))
+ * @example queryRecords(STORED_RECORDS.animals, animals, new URLSearchParams('status=sold'))
  */
-export async function queryRecords<R extends AnyRecord>(
+export function queryRecords<R extends AnyRecord>(
   fields: Fields,
   source: Source<R>,
   parameters: URLSearchParams,
-): Promise<QueryAnswer<R>> {
-  const query = readQuery(fields, parameters);
-  if (!query.ok) return query;
-  const { sort, slice, likes } = query.value;
-  const patterns = await compilePatterns(likes);
-  if (!patterns.ok) return patterns;
-  const filters = [...query.value.filters, ...patterns.value];
-  const taken = take(source, filters, sort, slice);
-  if (taken === undefined) {
-    const expected = `at most ${MOST_RECORDS} records, with _limit or more filters (a sorted list ends there)`;
-    return { ok: false, problems: [{ path: 'query', expected, found: 'more' }] };
+): Reading<Page<R>> {
+  const problems: Problem[] = [];
+  const given = new URLSearchParams();
+  const filters: Filter[] = [];
+  for (const name of new Set(parameters.keys())) {
+    const values = parameters.getAll(name);
+    const [, field = name, operator] = WITH_OPERATOR.exec(name) ?? [];
+    const type = Object.hasOwn(fields, field) ? fields[field]?.type : undefined;
+    if (SETTING_NAMES.includes(name)) for (const value of values) given.append(name, value);
+    else if (type === undefined) problems.push(unknownName(name, fields, problems.length));
+    else {
+      const wrong = values.find((value) => !canCompare(type, operator, value));
+      if (wrong === undefined) filters.push(filterOf(field, type, operator, values));
+      else problems.push(problem(name, FIELD_TYPES[type].expected, describe(wrong)));
+    }
   }
-  return { ok: true, ...taken, pages: pagesFrom(slice, taken.records.length, taken.total) };
+  const settings = readQueryAs(SETTINGS, given);
+  if (!settings.ok) return { ok: false, problems: [...problems, ...settings.problems] };
+  const { q, _page: page, _limit: limit } = settings.value;
+  if (q !== undefined) filters.push(containing(q.toLowerCase()));
+  const order = orderOf(settings.value, fields, problems);
+  if (problems.length > 0) return { ok: false, problems };
+  const size = limit ?? (page === undefined ? Number.POSITIVE_INFINITY : DEFAULT_PAGE_SIZE);
+  const start = page === undefined ? 0 : (page - 1) * size;
+  return { ok: true, value: pageOf(source, filters, order, start, start + size) };
 }
 
-/**
- * The `Link` header of a page, as json-server writes it.
- *
- * @param target the requested URL, absolute or relative
- * @returns undefined if there is no page to link to
- */
-export function linkHeader(target: string, pages: Pages): string | undefined {
-  const links = Object.entries(pages).flatMap(([rel, page]) =>
-    page === undefined ? [] : `<${withPage(target, page)}>; rel="${rel}"`,
-  );
-  return links.length > 0 ? links.join(', ') : undefined;
+function problem(name: string, expected: string, found: string): Problem {
+  return { path: `query ${name}`, expected, found };
 }
 
-function withPage(target: string, page: number): string {
-  const start = target.indexOf('?') + 1;
-  const pairs = target.slice(start).split('&');
-  const paged = pairs.map((pair) =>
-    new URLSearchParams(pair).has('_page') ? `_page=${page}` : pair,
-  );
-  // Clients may send these unencoded, and they would end the link early.
-  return (target.slice(0, start) + paged.join('&')).replaceAll(/[<>"]/g, encodeURIComponent);
+function unknownName(name: string, fields: Fields, before: number): Problem {
+  const own = Object.keys(fields);
+  const withOperators = own.flatMap((it) => OPERATORS.map((operator) => it + operator));
+  const names = [...own, ...withOperators, ...SETTING_NAMES];
+  return {
+    path: 'query',
+    expected: `${own.join(', ')}, one of these followed by ${listed(OPERATORS, 'or')}, or ${listed(SETTING_NAMES, 'or')}`,
+    found: `${describe(name)}${before < MOST_HINTS ? suggest(name, names) : ''}`,
+  };
 }
 
-/** The records of a slice, and how many there are without it; undefined if they are too many. */
-function take<R extends AnyRecord>(
-  source: Source<R>,
-  filters: readonly Filter[],
-  sort: readonly SortKey[],
-  { start, end }: Slice,
-): { readonly records: R[]; readonly total: number } | undefined {
-  const isSorted = sort.length > 0;
-  const isWhole = filters.length === 0 && !isSorted;
-  const records: R[] = [];
-  let total = 0;
-  for (const record of source.ascending()) {
-    if (!filters.every((passes) => passes(record))) continue;
-    if (isSorted || (total >= start && total < end)) records.push(record);
-    total += 1;
-    // The rest is never read.
-    if (isWhole && (total >= end || start >= source.size)) return { records, total: source.size };
-    if (!isSorted && records.length > MOST_RECORDS) return undefined;
+/** Whether a text can be compared with values of a type: any text with texts, or as a part of one. */
+function canCompare(type: Field['type'], operator: string | undefined, text: string): boolean {
+  if (operator === '_like') return true;
+  const isRange = operator === '_gte' || operator === '_lte';
+  switch (type) {
+    case 'int64':
+      return parseInt64(text) !== undefined;
+    case 'integer':
+      return isIntegerText(text) && Number.isSafeInteger(Number(text));
+    case 'boolean':
+      return !isRange && (text === 'true' || text === 'false');
+    default:
+      return isRange || FIELD_TYPES[type].read(text) !== undefined;
   }
-  if (!isSorted) return { records, total };
-  if (Math.min(end, total) > MOST_RECORDS) return undefined;
-  // Stable, and fast on sorted input.
-  return { records: records.sort(comparing(sort)).slice(start, end), total };
 }
 
-function comparing(keys: readonly SortKey[]): (a: AnyRecord, b: AnyRecord) => number {
+/** Records of which a field compares so with one of the texts. An absent field never does. */
+function filterOf(
+  field: string,
+  type: Field['type'],
+  operator: string | undefined,
+  texts: readonly string[],
+): Filter {
+  if (operator === '_like') {
+    const parts = texts.map((text) => text.toLowerCase());
+    return ({ [field]: value }) =>
+      value !== undefined && parts.some((part) => String(value).toLowerCase().includes(part));
+  }
+  if (operator === '_gte' || operator === '_lte') {
+    const isNumber = type === 'int64' || type === 'integer';
+    // Like json-server, compares dates as text, so that 2031 is before 2031-01-01.
+    const bounds = texts.map((text) => (isNumber ? BigInt(text) : text));
+    const sign = operator === '_gte' ? 1 : -1;
+    return ({ [field]: value }) =>
+      value !== undefined && bounds.some((bound) => compare(value, bound) * sign >= 0);
+  }
+  const wanted = new Set(texts);
+  const isWanted = operator === undefined;
+  return ({ [field]: value }) => value !== undefined && wanted.has(String(value)) === isWanted;
+}
+
+/** Like json-server's full-text search, finds no 0 and no false. */
+function containing(text: string): Filter {
+  return (record) =>
+    Object.values(record).some(
+      (value) => Boolean(value) && String(value).toLowerCase().includes(text),
+    );
+}
+
+/** Undefined without `_sort`. */
+function orderOf(
+  { _sort = '', _order = '' }: Settings,
+  fields: Fields,
+  problems: Problem[],
+): Order | undefined {
+  const names = _sort.split(',').filter((name) => name !== '');
+  const orders = _order.toLowerCase().split(',');
+  const wrong = names.find((it) => !Object.hasOwn(fields, it));
+  if (wrong !== undefined) {
+    const known = Object.keys(fields);
+    problems.push(problem('_sort', listed(known, 'or'), describe(wrong) + suggest(wrong, known)));
+  }
+  if (orders.some((it) => !['', 'asc', 'desc'].includes(it))) {
+    problems.push(problem('_order', 'asc or desc for each field in _sort', describe(_order)));
+  }
+  if (names.length === 0) return undefined;
+  const keys = names.map((field, index) => ({ field, sign: orders[index] === 'desc' ? -1 : 1 }));
   return (a, b) => {
-    for (const { field, descending } of keys) {
+    for (const { field, sign } of keys) {
       const order = compare(a[field], b[field]);
-      if (order !== 0) return descending ? -order : order;
+      if (order !== 0) return order * sign;
     }
     return 0;
   };
 }
 
-/** Orders text by code units, false before true, and absent fields last. */
+/**
+ * Orders numbers exactly, also a number and a bigint; text by code units; false before true; and absent
+ * fields last.
+ */
 function compare(a: unknown, b: unknown): number {
   if (a === b) return 0;
   if (a === undefined) return 1;
   if (b === undefined) return -1;
   if (typeof a === 'string' && typeof b === 'string') return a < b ? -1 : 1;
-  if (isNumeric(a) && isNumeric(b)) return a < b ? -1 : 1;
+  if (isNumeric(a) && isNumeric(b)) return a < b ? -1 : a > b ? 1 : 0;
   return a === false ? -1 : 1;
 }
 
-function pagesFrom({ start, end, page }: Slice, count: number, total: number): Pages | undefined {
-  if (page === undefined) return undefined;
-  // json-server links to no page from a page after the last.
-  const partial = count > 0 && count < total;
-  return {
-    first: partial ? 1 : undefined,
-    prev: partial && page > 1 ? page - 1 : undefined,
-    next: partial && end < total ? page + 1 : undefined,
-    last: partial ? Math.ceil(total / (end - start)) : undefined,
-  };
+function isNumeric(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
+function pageOf<R extends AnyRecord>(
+  source: Source<R>,
+  filters: readonly Filter[],
+  order: Order | undefined,
+  start: number,
+  end: number,
+): Page<R> {
+  const isWhole = filters.length === 0 && order === undefined;
+  const records: R[] = [];
+  let total = 0;
+  for (const record of source.ascending()) {
+    // The rest is never read.
+    if (isWhole && total >= end) return { records, total: source.size };
+    if (!filters.every((passes) => passes(record))) continue;
+    if (order !== undefined || (total >= start && total < end)) records.push(record);
+    total += 1;
+  }
+  // Stable, and fast on sorted input.
+  return { records: order === undefined ? records : records.sort(order).slice(start, end), total };
 }

@@ -1,80 +1,113 @@
-import { INT64_MAX } from '../../contract/int64.ts';
+import { INT64_MAX, INT64_MIN, parseInt64 } from '../../contract/int64.ts';
+import type { CollectionName, Fields } from '../../contract/records.ts';
 import type { EditResult } from '../../sandbox/sandbox.ts';
 import type { State } from '../../sandbox/state.ts';
 import { readAs, tellInto } from '../../shape/read-as.ts';
 import { changedRecord } from '../../shape/record-shapes.ts';
-import type { ShapeProblem } from '../../shape/shapes.ts';
+import type { Shape, ShapeProblem } from '../../shape/shapes.ts';
 import { tellMissingAnimal } from '../../store/merge.ts';
+import { recordText } from '../../store/record-text.ts';
+import type { Records } from '../../store/sorted-records.ts';
 import { ID_NAME, type Store } from '../../store/store.ts';
-import { type ControlReply, refuse, refuseInput } from '../endpoint.ts';
-import { type AnyRecord, type Kind, notFound, recordReply } from './record-kind.ts';
+import { describe } from '../../words.ts';
+import { type ControlCall, type ControlReply, DONE, refuse, refuseInput } from '../endpoint.ts';
+import type { AnyRecord } from './query.ts';
 
-/** A reply, and the store after it; undefined if that stays the same. */
-interface RecordChange {
-  readonly reply: ControlReply;
-  readonly store: Store | undefined;
+/** What differs between the three collections. */
+export interface Kind<R extends AnyRecord> {
+  readonly name: CollectionName;
+  readonly fields: Fields;
+  readonly shape: Shape<R>;
+  /** The name of the record's schema, also used in operation ids. */
+  readonly record: string;
+  /** For example "an order". */
+  readonly noun: string;
+  readonly notFound: 'pet_not_found' | 'inventory_entry_not_found' | 'order_not_found';
+  readonly of: (store: Store) => Records<R>;
+  /** The store with these records in place of those of its kind. */
+  readonly replaced: (store: Store, records: Records<R>) => Store;
+  /** The store without the record of an id. */
+  readonly without: (store: Store, id: bigint) => Store;
 }
 
-/** A state after a change of its records. */
-export function edited(
-  state: State,
-  { reply, store = state.store }: RecordChange,
-): EditResult<ControlReply> {
-  return { state: store === state.store ? state : { ...state, store }, result: reply };
-}
-
-function refused(reply: ControlReply): RecordChange {
-  return { reply, store: undefined };
-}
+/** A state after a change of a record, and the reply. */
+type Change = EditResult<ControlReply>;
 
 /** Creates a record. Without an id, it gets the next one. */
 export function create<R extends AnyRecord>(
   kind: Kind<R>,
-  store: Store,
+  state: State,
   mount: string,
   body: AnyRecord,
-): RecordChange {
-  const records = kind.of(store);
+): Change {
+  const records = kind.of(state.store);
   const member = ID_NAME[kind.name];
   const next = (records.highestId ?? 0n) + 1n;
   const { [member]: id = next } = body;
   if (id === next && next > INT64_MAX) {
     const message = `no id is left above the highest one ever used, ${next - 1n}`;
-    return refused(refuse('ids_exhausted', 507, message));
+    return { state, result: refuse('ids_exhausted', 507, message) };
   }
   if (typeof id === 'bigint' && records.has(id)) {
     const message = `${kind.noun} with the ${member} ${id} exists`;
-    return refused(refuse('already_exists', 409, message));
+    return { state, result: refuse('already_exists', 409, message) };
   }
   const location = { Location: `${mount}/${kind.name}/${id}` };
-  return write(kind, store, { [member]: id, ...body }, 201, location);
+  return write(kind, state, { [member]: id, ...body }, 201, location);
 }
 
 /** Replaces or creates the record with an id. */
 export function put<R extends AnyRecord>(
   kind: Kind<R>,
-  store: Store,
+  state: State,
   id: bigint,
   body: AnyRecord,
-): RecordChange {
+): Change {
   const moved = otherId(kind, id, body);
-  if (moved !== undefined) return refused(moved);
-  const status = kind.of(store).has(id) ? 200 : 201;
-  return write(kind, store, { ...body, [ID_NAME[kind.name]]: id }, status);
+  if (moved !== undefined) return { state, result: moved };
+  const status = kind.of(state.store).has(id) ? 200 : 201;
+  return write(kind, state, { ...body, [ID_NAME[kind.name]]: id }, status);
 }
 
 /** Updates a record with a JSON merge patch (RFC 7396). */
 export function patch<R extends AnyRecord>(
   kind: Kind<R>,
-  store: Store,
+  state: State,
   id: bigint,
   body: AnyRecord,
-): RecordChange {
-  const before = kind.of(store).get(id);
-  if (before === undefined) return refused(notFound(kind, id));
+): Change {
+  const before = kind.of(state.store).get(id);
+  if (before === undefined) return { state, result: notFound(kind, id) };
   const moved = otherId(kind, id, body);
-  if (moved !== undefined) return refused(moved);
-  return write(kind, store, changedRecord(kind.fields, before, body));
+  if (moved !== undefined) return { state, result: moved };
+  return write(kind, state, changedRecord(kind.fields, before, body));
+}
+
+export function remove<R extends AnyRecord>(kind: Kind<R>, state: State, id: bigint): Change {
+  const { store } = state;
+  if (!kind.of(store).has(id)) return { state, result: notFound(kind, id) };
+  return { state: { ...state, store: kind.without(store, id) }, result: DONE };
+}
+
+/** Sets a complete record. The animal that it refers to must exist. */
+function write<R extends AnyRecord>(
+  { shape, of, replaced }: Kind<R>,
+  state: State,
+  value: AnyRecord,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): Change {
+  const { store } = state;
+  const reading = readAs(shape, value);
+  if (!reading.ok) return { state, result: refuseInput(reading.problems) };
+  const problems: ShapeProblem[] = [];
+  tellMissingAnimal(store.animals, reading.value.petId, ['petId'], tellInto(problems));
+  if (problems.length > 0) return { state, result: refuseInput(problems) };
+  const after = replaced(store, of(store).with(reading.value));
+  return {
+    state: { ...state, store: after },
+    result: recordReply(reading.value, status, headers),
+  };
 }
 
 /** Refuses a body whose id differs from the id in the path. */
@@ -89,20 +122,29 @@ function otherId(
   return refuseInput([{ path: `$.${ID_NAME[name]}`, expected, found: String(given) }]);
 }
 
-/** Sets a complete record. The animal that it refers to must exist. */
-function write<R extends AnyRecord>(
-  { shape, of, replaced }: Kind<R>,
-  store: Store,
-  value: AnyRecord,
-  status = 200,
-  headers: Readonly<Record<string, string>> = {},
-): RecordChange {
-  const reading = readAs(shape, value);
-  if (!reading.ok) return refused(refuseInput(reading.problems));
-  const problems: ShapeProblem[] = [];
-  tellMissingAnimal(store.animals, reading.value.petId, ['petId'], tellInto(problems));
-  if (problems.length > 0) return refused(refuseInput(problems));
-  const record = reading.value;
-  const after = replaced(store, of(store).with(record));
-  return { reply: recordReply(record, status, headers), store: after };
+/** Refuses an id without a record. */
+export function notFound(
+  { noun, name, notFound: code }: Pick<Kind<AnyRecord>, 'name' | 'noun' | 'notFound'>,
+  id: bigint,
+): ControlReply {
+  const message = `there is no ${noun.replace(/^an? /, '')} with the ${ID_NAME[name]} ${id}`;
+  return refuse(code, 404, message);
+}
+
+/** Replies with one record. */
+export function recordReply(record: object, status = 200, headers = {}): ControlReply {
+  return { status, headers, body: { kind: 'pieces', pieces: [recordText(record)] } };
+}
+
+/** A handler of calls that have the id of a record in their path. */
+export function withId<Call extends Pick<ControlCall, 'params'>>(
+  handle: (call: Call, id: bigint) => ControlReply | Promise<ControlReply>,
+): (call: Call) => ControlReply | Promise<ControlReply> {
+  return (call) => {
+    const { id: text = '' } = call.params;
+    const id = parseInt64(text);
+    if (id !== undefined) return handle(call, id);
+    const expected = `an integer from ${INT64_MIN} to ${INT64_MAX}`;
+    return refuseInput([{ path: 'id in the path', expected, found: describe(text) }]);
+  };
 }

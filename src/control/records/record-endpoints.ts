@@ -9,16 +9,22 @@ import { ERROR } from '../control-shapes.ts';
 import {
   type ControlCall,
   type ControlReply,
-  DONE,
   type Listed,
   refuseInput,
   withBody,
 } from '../endpoint.ts';
 import { type Parameter, parametersOf } from '../query-shape.ts';
-import { linkHeader, queryRecords } from './query.ts';
-import { SETTINGS } from './read-query.ts';
-import { create, edited, patch, put } from './record-changes.ts';
-import { type AnyRecord, type Kind, notFound, recordReply, withId } from './record-kind.ts';
+import { type AnyRecord, queryRecords, SETTINGS } from './query.ts';
+import {
+  create,
+  type Kind,
+  notFound,
+  patch,
+  put,
+  recordReply,
+  remove,
+  withId,
+} from './record-changes.ts';
 
 export const RECORD_ENDPOINTS: readonly Listed[] = [
   ...endpointsOf({
@@ -78,10 +84,7 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
         200: {
           description: `The ${name}.`,
           shape: list(shape),
-          headers: {
-            'X-Total-Count': 'The number of records, regardless of page and limit.',
-            Link: 'With `_page`: the first, previous, next and last page.',
-          },
+          headers: { 'X-Total-Count': 'The number of records, regardless of page and limit.' },
         },
       },
       handle: (call) => listRecords(kind, call),
@@ -98,7 +101,7 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
         ...(assignsId && { 507: { description: 'No id is left.', shape: ERROR } }),
       },
       handle: ({ sandbox, mount, body }) =>
-        sandbox.change((state) => edited(state, create(kind, state.store, mount, body))),
+        sandbox.change((state) => create(kind, state, mount, body)),
     }),
     {
       id: `get${record}`,
@@ -120,7 +123,7 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
         201: { description: 'Created.', shape },
       },
       handle: withId(({ sandbox, body }, id) =>
-        sandbox.change((state) => edited(state, put(kind, state.store, id, body))),
+        sandbox.change((state) => put(kind, state, id, body)),
       ),
     }),
     withBody({
@@ -132,7 +135,7 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
       body: { shape: named(`${record}Changes`, changesShape(fields)) },
       replies: { 200: { description: 'Updated.', shape }, 404: missing },
       handle: withId(({ sandbox, body }, id) =>
-        sandbox.change((state) => edited(state, patch(kind, state.store, id, body))),
+        sandbox.change((state) => patch(kind, state, id, body)),
       ),
     }),
     {
@@ -143,13 +146,7 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
         description: "Also removes the animal's inventory entry and its orders.",
       }),
       replies: { 204: { description: 'Removed.' }, 404: missing },
-      handle: withId(({ sandbox }, id) =>
-        sandbox.change((state) => {
-          const { store } = state;
-          if (!kind.of(store).has(id)) return { state, result: notFound(kind, id) };
-          return { state: { ...state, store: kind.without(store, id) }, result: DONE };
-        }),
-      ),
+      handle: withId(({ sandbox }, id) => sandbox.change((state) => remove(kind, state, id))),
     },
   ];
 }
@@ -160,22 +157,12 @@ function filterParameter(name: string): Parameter {
   return { name, description, schema: { type: 'string' } };
 }
 
-async function listRecords<R extends AnyRecord>(
+function listRecords<R extends AnyRecord>(
   kind: Kind<R>,
-  { sandbox, query, url }: ControlCall,
-): Promise<ControlReply> {
-  const records = kind.of(sandbox.state.store);
-  if (query.size === 0) {
-    const headers = { 'X-Total-Count': String(records.size) };
-    return arrayReply(records.ascending(), headers);
-  }
-  const answer = await queryRecords(kind.fields, records, query);
-  if (!answer.ok) return refuseInput(answer.problems);
-  const link = answer.pages && linkHeader(`${url}/${kind.name}?${query}`, answer.pages);
-  const headers = { 'X-Total-Count': String(answer.total), ...(link && { Link: link }) };
-  return arrayReply(answer.records, headers);
-}
-
-function arrayReply(records: Iterable<object>, headers: Record<string, string>): ControlReply {
-  return { status: 200, headers, body: { kind: 'pieces', pieces: arrayText(records) } };
+  { sandbox, query }: ControlCall,
+): ControlReply {
+  const page = queryRecords(kind.fields, kind.of(sandbox.state.store), query);
+  if (!page.ok) return refuseInput(page.problems);
+  const headers = { 'X-Total-Count': String(page.value.total) };
+  return { status: 200, headers, body: { kind: 'pieces', pieces: arrayText(page.value.records) } };
 }
