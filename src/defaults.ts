@@ -9,4 +9,8 @@ export const DEFAULTS = {
   maxSandboxes: 10_000,
   /** Milliseconds. */
   upstreamTimeout: 30_000,
+  /** Milliseconds until a deployment's reply to `check` or `record` must be complete. */
+  deploymentTimeout: 10_000,
+  /** Requests to a deployment in a second. */
+  deploymentRate: 5,
 } as const;

@@ -1,6 +1,5 @@
 import { ORDER_STATUSES } from '../contract/records.ts';
 import { DEFAULTS } from '../defaults.ts';
-import { DEPLOYMENT_DEFAULTS } from '../deployment/deployment-defaults.ts';
 import { BASE_URL, KEY } from '../shape/deployment-shapes.ts';
 import { choice } from '../shape/shapes.ts';
 import { listed } from '../words.ts';
@@ -51,7 +50,7 @@ export const DEPLOYMENT_FLAGS = {
   ),
   cacert: text('FILE', [...FRONTS, ...CALLERS], 'Also trust this certificate, in PEM.'),
   rate: integer('N', [1, 10_000], CALLERS, 'Send at most this many requests a second.', {
-    default: DEPLOYMENT_DEFAULTS.rate,
+    default: DEFAULTS.deploymentRate,
   }),
   yes: toggle(
     [...FRONTS, ...CALLERS],

@@ -80,7 +80,7 @@ const COMMANDS = {
     examples: [
       [
         'check https://staging.example/v1 --key KEY --save staging.json',
-        'let the mock answer as it does',
+        'make the mock answer the same',
       ],
       [
         'check https://staging.example/v1 --key KEY --writes --cancel 17 --shipped 4',

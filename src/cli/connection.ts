@@ -3,7 +3,6 @@ import type { Readable } from 'node:stream';
 import { baseUrlOf, hostOf } from '../contract/base-url.ts';
 import { isLoopbackName } from '../control/loopback.ts';
 import { DeploymentClient, DeploymentError } from '../deployment/deployment-client.ts';
-import { hideKeys } from '../deployment/hide-keys.ts';
 import { describe } from '../words.ts';
 import { certificateOf, Failure, refusal, type Settings, UsageError } from './command.ts';
 import { notice, progressOn, type Terminal } from './terminal.ts';
@@ -11,13 +10,11 @@ import { notice, progressOn, type Terminal } from './terminal.ts';
 /**
  * Does a command's work with a deployment: shows its progress, and closes the client at the end.
  *
- * @param keys what no message may show: the deployment can repeat a key in an Error
  * @throws Failure if the deployment cannot be used
  */
 export async function workWith<T>(
   client: DeploymentClient,
   command: 'check' | 'record',
-  keys: readonly string[],
   { notices }: Terminal,
   work: (progress: (text: string) => void) => Promise<T>,
 ): Promise<T> {
@@ -26,10 +23,8 @@ export async function workWith<T>(
     return await work(progress);
   } catch (error) {
     if (!(error instanceof DeploymentError)) throw error;
-    const why = hideKeys(error.message, keys);
-    throw new Failure(command === 'record' ? `nothing was recorded\n${why}` : why, {
-      cause: error,
-    });
+    const why = command === 'record' ? 'nothing was recorded\n' : '';
+    throw new Failure(why + error.message, { cause: error });
   } finally {
     progress('');
     client.close();

@@ -1,6 +1,5 @@
 import { DEFAULT_URL } from '../contract/default-url.ts';
 import { DEFAULTS } from '../defaults.ts';
-import { DEPLOYMENT_DEFAULTS } from '../deployment/deployment-defaults.ts';
 import { KEEPABLE } from '../sandbox/state.ts';
 import { INSTANT, LONGEST_DELAY } from '../scenario/time-shapes.ts';
 import { KEY } from '../shape/deployment-shapes.ts';
@@ -32,7 +31,7 @@ import {
 export const DEFAULT_TIMEOUT = 3000;
 
 /** What `--timeout` is to commands that call a deployment. */
-const REPLY_TIMEOUT = `Milliseconds to wait for each reply; by default ${DEPLOYMENT_DEFAULTS.timeout}.`;
+const REPLY_TIMEOUT = `Milliseconds to wait for each reply; by default ${DEFAULTS.deploymentTimeout}.`;
 
 /** The commands that start a server. */
 const SERVERS = ['serve', 'exec', 'sweep'] as const;

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import { DEFAULTS } from '../defaults.ts';
 import { codeOf } from '../error-code.ts';
-import { DEPLOYMENT_DEFAULTS } from './deployment-defaults.ts';
-import { Pace, type Time } from './pace.ts';
-import type { Variables } from './proxy.ts';
-import { reasonOf, Transport } from './transport.ts';
+import { type DeploymentReply, headerOf, secondsToWait } from './reply-parts.ts';
+import { reasonOf, Transport, type Variables } from './transport.ts';
 
 /** How to reach a deployment. */
 export interface DeploymentOptions {
@@ -34,24 +34,20 @@ export interface DeploymentRequest {
   readonly body?: string | undefined;
 }
 
-export interface DeploymentReply {
-  readonly status: number;
-  /** Names and values alternate, as they arrived. */
-  readonly headers: readonly string[];
-  readonly body: Buffer;
-}
-
 /** A deployment gave no reply that can be used. */
 export class DeploymentError extends Error {
   override readonly name = 'DeploymentError';
 }
 
 /** How often a request is sent again after a 429, and the longest wait for it in seconds. */
-const MOST_WAITS = 3;
+const RETRIES_AFTER_429 = 3;
 const LONGEST_WAIT = 60;
 
 /** Seconds before each new try of a GET that met a passing failure. */
 const RETRY_AFTER = [1, 2];
+
+/** The most bytes of a body. */
+const MOST_BYTES = 256 * 1024 * 1024;
 
 /** Methods that change nothing (RFC 9110, section 9.2.1). */
 export const SAFE = /^(?:GET|HEAD|OPTIONS)$/;
@@ -64,15 +60,17 @@ export class DeploymentClient {
   readonly url: URL;
   readonly #options: DeploymentOptions;
   readonly #pace: Pace;
+  readonly #timeout: number;
   readonly #transport: Transport;
   #isLimited = false;
 
   constructor(options: DeploymentOptions) {
-    const { url, ca, variables, rate = DEPLOYMENT_DEFAULTS.rate, time } = options;
-    const { timeout = DEPLOYMENT_DEFAULTS.timeout } = options;
+    const { url, ca, variables, rate = DEFAULTS.deploymentRate, time } = options;
+    const { timeout = DEFAULTS.deploymentTimeout } = options;
     this.url = url;
     this.#options = options;
     this.#pace = new Pace(rate, time);
+    this.#timeout = timeout;
     this.#transport = new Transport(url, { ca, variables, timeout });
   }
 
@@ -113,7 +111,7 @@ export class DeploymentClient {
     }
     const wait = secondsToWait(reply) ?? 1;
     // Once waiting did not help, later requests do not wait as well.
-    this.#isLimited ||= tries === MOST_WAITS || wait > LONGEST_WAIT;
+    this.#isLimited ||= tries === RETRIES_AFTER_429 || wait > LONGEST_WAIT;
     return this.#isLimited ? undefined : wait;
   }
 
@@ -124,27 +122,30 @@ export class DeploymentClient {
 
   /** Closes idle connections. */
   close(): void {
-    this.#transport.agent.destroy();
+    this.#transport.close();
   }
 
   async #sendOnce(request: DeploymentRequest): Promise<DeploymentReply | DeploymentError> {
-    const { timeout = DEPLOYMENT_DEFAULTS.timeout, mostBytes = DEPLOYMENT_DEFAULTS.mostBytes } =
-      this.#options;
-    const signal = AbortSignal.timeout(timeout);
+    const { key = this.#options.key } = request;
+    const { mostBytes = MOST_BYTES } = this.#options;
+    const signal = AbortSignal.timeout(this.#timeout);
     try {
-      const message = await this.#start(request, signal);
+      const message = await this.#start(request, key, signal);
       const { statusCode: status = 0, rawHeaders: headers } = message;
       const body = decoded(await bodyOf(message, mostBytes), headers, mostBytes);
-      return { status, headers, body };
+      return withoutKey({ status, headers, body }, key);
     } catch (error) {
       const sent = `${request.method} ${this.url.href}${request.path}`;
-      const why = signal.aborted ? `no reply within ${timeout} ms` : reasonOf(error);
+      const why = signal.aborted ? `no reply within ${this.#timeout} ms` : reasonOf(error);
       return new DeploymentError(`${sent}: ${why}`, signal.aborted ? {} : { cause: error });
     }
   }
 
-  #start(request: DeploymentRequest, signal: AbortSignal): Promise<IncomingMessage> {
-    const { method, path: target, key = this.#options.key, body } = request;
+  #start(
+    { method, path: target, headers: own, body }: DeploymentRequest,
+    key: string | null | undefined,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
     const headers = {
       Accept: 'application/json',
       'Accept-Encoding': 'identity',
@@ -152,7 +153,7 @@ export class DeploymentClient {
       ...(body === undefined
         ? {}
         : { 'Content-Type': 'application/json', 'Content-Length': `${Buffer.byteLength(body)}` }),
-      ...request.headers,
+      ...own,
     };
     const sent = { method, target, headers: Object.entries(headers).flat(), signal };
     return new Promise((resolve, reject) => {
@@ -164,23 +165,6 @@ export class DeploymentClient {
 /** Whether a status tells of a failure that can pass. 501 is an answer: there is no such method. */
 export function isServerFailure({ status }: Pick<DeploymentReply, 'status'>): boolean {
   return status >= 500 && status !== 501;
-}
-
-/** The first value of a header; `name` in lower case. */
-export function headerOf(
-  { headers }: Pick<DeploymentReply, 'headers'>,
-  name: string,
-): string | undefined {
-  return headers.find((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === name);
-}
-
-/** The seconds that `Retry-After` asks for, by a number or a date (RFC 9110, section 10.2.3). */
-export function secondsToWait(reply: DeploymentReply): number | undefined {
-  const value = headerOf(reply, 'retry-after') ?? '';
-  if (/^\d+$/.test(value)) return Number(value);
-  const now = Date.parse(headerOf(reply, 'date') ?? '') || Date.now();
-  const until = Date.parse(value);
-  return Number.isNaN(until) ? undefined : Math.max(0, (until - now) / 1000);
 }
 
 async function bodyOf(message: IncomingMessage, most: number): Promise<Buffer> {
@@ -211,5 +195,57 @@ function decoded(body: Buffer, headers: readonly string[], most: number): Buffer
     return decode(body, { maxOutputLength: most });
   } catch (error) {
     throw new Error(`its body cannot be decoded as ${encoding}: ${reasonOf(error)}`);
+  }
+}
+
+/** Characters of a key that is a secret. A shorter one can be a word of any reply. */
+const SECRET_LENGTH = 8;
+
+/** A reply without the key of its request, which an Error can repeat: no message shows it. */
+function withoutKey(reply: DeploymentReply, key: string | null | undefined): DeploymentReply {
+  if (key == null || key.length < SECRET_LENGTH) return reply;
+  const spellings = [JSON.stringify(key).slice(1, -1), key];
+  const hide = (text: string) =>
+    spellings.reduce((hidden, spelling) => hidden.replaceAll(spelling, 'KEY'), text);
+  const { status, headers, body } = reply;
+  const isRepeated = spellings.some((spelling) => body.includes(spelling));
+  return {
+    status,
+    headers: headers.map(hide),
+    body: isRepeated ? Buffer.from(hide(body.toString('latin1')), 'latin1') : body,
+  };
+}
+
+/** Reads the time and waits. Tests replace it, so that none has to wait. */
+export interface Time {
+  /** In milliseconds; only differences count. */
+  readonly now: () => number;
+  readonly wait: (milliseconds: number) => Promise<unknown>;
+}
+
+const REAL_TIME: Time = { now: () => performance.now(), wait: (ms) => setTimeout(ms) };
+
+/** Spreads requests evenly, so that no more than `rate` start in a second. */
+export class Pace {
+  readonly #interval: number;
+  readonly #time: Time;
+  #next = Number.NEGATIVE_INFINITY;
+
+  constructor(rate: number, time: Time = REAL_TIME) {
+    this.#interval = 1000 / rate;
+    this.#time = time;
+  }
+
+  /** Resolves when the next request may start. Callers are served in order. */
+  async turn(): Promise<void> {
+    const now = this.#time.now();
+    const at = Math.max(now, this.#next);
+    this.#next = at + this.#interval;
+    if (at > now) await this.#time.wait(at - now);
+  }
+
+  /** Lets no request start for this many milliseconds. */
+  rest(milliseconds: number): void {
+    this.#next = Math.max(this.#next, this.#time.now() + milliseconds);
   }
 }

@@ -7,10 +7,10 @@ import {
   type RecordName,
 } from '../contract/records.ts';
 import { describe } from '../words.ts';
-import { UNKNOWN_WORD } from './check-values.ts';
-import type { DeploymentReply } from './deployment-client.ts';
-import { describeBody } from './describe-body.ts';
-import type { JsonRecord } from './record-ids.ts';
+import { type DeploymentReply, describeBody, type JsonRecord } from './reply-parts.ts';
+
+/** A status and a field that the document does not have: a check sends them. */
+export const UNKNOWN_WORD = 'petstore-mock-check';
 
 /** Something about a reply that differs from the document, and the request that got it. */
 export interface Difference extends Deviation {
@@ -52,7 +52,7 @@ export function replyDifferences(exchange: JudgedReply, operation: OperationId):
   const isEmpty = reply.body.length === 0;
   if (documented === UNDOCUMENTED_ERROR && isEmpty) return [];
   const found = bodyDifferences(exchange, documented, isEmpty);
-  return withoutRepeats(found).map((it) => ({ ...it, exchange: String(exchange) }));
+  return distinct(found).map((it) => ({ ...it, exchange: String(exchange) }));
 }
 
 /** Part 7 of the document: errors that carry a body use the Error object. */
@@ -116,14 +116,11 @@ const ASSUMED_MEMBERS: Partial<Record<RecordName, Fields>> = {
   },
 };
 
-const NO_DIFFERENCES: readonly Deviation[] = [];
-
 function recordDifferences(name: RecordName, value: unknown, at: string): readonly Deviation[] {
   if (!isObject(value)) {
     return [{ where: 'type', at, expected: `one ${name} object`, found: describe(value) }];
   }
   const documented: Fields = RECORDS[name];
-  if (conforms(value, documented)) return NO_DIFFERENCES;
   const fields: Fields = { ...documented, ...ASSUMED_MEMBERS[name] };
   const found: Deviation[] = [];
   for (const [field, { type, required, seen }] of Object.entries(fields)) {
@@ -148,29 +145,16 @@ function recordDifferences(name: RecordName, value: unknown, at: string): readon
   return found;
 }
 
-/** Whether a record is exactly as documented. A fast path: every reply of an upstream is compared. */
-function conforms(value: JsonRecord, fields: Fields): boolean {
-  for (const name in fields) {
-    const field = fields[name];
-    const member = value[name];
-    if (field === undefined || (member === undefined && !field.required)) continue;
-    if (member === undefined || FIELD_TYPES[field.type].read(member) === undefined) return false;
-    if (field.seen !== undefined && !field.seen.some((seen) => seen === member)) return false;
-  }
-  for (const name in value) if (!Object.hasOwn(fields, name)) return false;
-  return true;
-}
-
 /** Whether a value is new: in neither the document nor the requests of a check. */
 function isNew(value: string, seen: readonly string[]): boolean {
   return value !== UNKNOWN_WORD && !seen.includes(value);
 }
 
-/** Keeps the first of several differences of the same kind. */
-function withoutRepeats(found: readonly Deviation[]): Deviation[] {
-  const kept = new Map<string, Deviation>();
+/** The first of several differences of the same kind. */
+export function distinct<D extends Deviation>(found: readonly D[]): D[] {
+  const kept = new Map<string, D>();
   for (const it of found) {
-    const kind = `${it.where} ${it.at} ${it.expected} ${it.where === 'field' || it.where === 'new value' ? it.found : ''}`;
+    const kind = `${it.where} ${it.at} ${it.expected} ${it.where === 'type' ? '' : it.found}`;
     if (!kept.has(kind)) kept.set(kind, it);
   }
   return [...kept.values()];

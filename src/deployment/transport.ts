@@ -3,9 +3,11 @@ import https from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
-import { hostOf } from '../contract/base-url.ts';
+import { credentialsOf, hostOf } from '../contract/base-url.ts';
+import { isLoopbackName } from '../control/loopback.ts';
 import { codeOf } from '../error-code.ts';
-import { proxyAuthorization, proxyFor, type Variables } from './proxy.ts';
+
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** How a server is reached. */
 export interface TransportOptions {
@@ -32,8 +34,7 @@ export interface TransportRequest {
  * requests and replies on as they are: follows no redirect and decodes nothing.
  */
 export class Transport {
-  /** Holds the connections. */
-  readonly agent: http.Agent;
+  readonly #agent: http.Agent;
   readonly #options: http.RequestOptions;
   readonly #base: string;
   readonly #headers: readonly string[];
@@ -54,13 +55,18 @@ export class Transport {
       rejectUnauthorized: true,
       servername,
     };
-    if (isTunnel) this.agent = new TunnelAgent(proxy, url, settings);
-    else this.agent = new (protocol === 'https:' ? https : http).Agent(settings);
-    this.#options = { protocol, host, port, agent: this.agent, timeout };
+    if (isTunnel) this.#agent = new TunnelAgent(proxy, url, settings);
+    else this.#agent = new (protocol === 'https:' ? https : http).Agent(settings);
+    this.#options = { protocol, host, port, agent: this.#agent, timeout };
     const isForwarded = proxy !== undefined && !isTunnel;
     this.#base = (isForwarded ? url.origin : '') + url.pathname.replace(/\/$/, '');
     const authorization = isForwarded ? proxyAuthorization(proxy) : {};
     this.#headers = ['Host', url.host, ...Object.entries(authorization).flat()];
+  }
+
+  /** Closes its connections, also those in use. */
+  close(): void {
+    this.#agent.destroy();
   }
 
   /**
@@ -141,4 +147,43 @@ export function reasonOf(error: unknown): string {
     return `its certificate is not trusted (${code}); name one to trust with --cacert`;
   const message = error instanceof Error ? error.message : String(error);
   return message.includes(code) ? message : `${message} (${code})`;
+}
+
+/**
+ * The proxy for a URL, by `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` in either case; undefined to
+ * connect directly, as always to this machine.
+ */
+export function proxyFor(url: URL, variables: Variables): URL | undefined {
+  const host = hostOf(url);
+  if (isLoopbackName(host) || isExcepted(url, read(variables, 'no_proxy'))) return undefined;
+  const proxy = read(variables, url.protocol === 'https:' ? 'https_proxy' : 'http_proxy');
+  if (proxy === '') return undefined;
+  const full = proxy.includes('://') ? proxy : `http://${proxy}`;
+  return URL.canParse(full) ? new URL(full) : undefined;
+}
+
+/** The lower-case variable wins, as in curl. */
+function read(variables: Variables, name: string): string {
+  return variables[name] || variables[name.toUpperCase()] || '';
+}
+
+/** Whether `NO_PROXY` names the host, a domain that it is in, or all hosts. */
+function isExcepted(url: URL, list: string): boolean {
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  const host = hostOf(url).toLowerCase();
+  return list.split(/[\s,]+/).some((entry) => {
+    if (entry === '*') return true;
+    const [, name = '', only] = /^(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
+    if (name === '' || (only !== undefined && only !== port)) return false;
+    const domain = name.replace(/^\*?\./, '');
+    return host === domain || host.endsWith(`.${domain}`);
+  });
+}
+
+/** The value of `Proxy-Authorization` for the user in a proxy's URL. */
+export function proxyAuthorization(proxy: URL): Record<string, string> {
+  const { username, password } = credentialsOf(proxy);
+  if (username === '') return {};
+  const user = Buffer.from(`${username}:${password}`);
+  return { 'Proxy-Authorization': `Basic ${user.toString('base64')}` };
 }

@@ -1,5 +1,5 @@
-import { jsonOf } from '../deployment/check-transcript.ts';
 import { isBreak, type JudgedReply, replyDifferences } from '../deployment/reply-differences.ts';
+import { jsonOf } from '../deployment/reply-parts.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { type ReplyRecipe, type Step, stepsOf, WAY_NAMES, type WayName } from './reply-recipes.ts';
 

@@ -11,8 +11,37 @@ const OF_DEPLOYMENT = {
   ),
 };
 
+/** The verdicts of a check about an assumption. */
+const ABOUT_ASSUMPTIONS = ['settled', 'none-of-the-options', 'open'] as const;
+
+/** Its verdicts about a documented reply. */
+const ABOUT_REPLIES = ['as-documented', 'different', 'not-tried'] as const;
+
+export type ReplyVerdictName = (typeof ABOUT_REPLIES)[number];
+export type VerdictName = (typeof ABOUT_ASSUMPTIONS)[number] | ReplyVerdictName;
+
+/** The colours of verdicts in reports; none for those that call for nothing. */
+export const VERDICT_TONES = {
+  settled: undefined,
+  'as-documented': undefined,
+  open: 'grey',
+  'not-tried': 'grey',
+  'none-of-the-options': 'yellow',
+  different: 'red',
+} as const satisfies Record<VerdictName, string | undefined>;
+
+/** Whether a verdict, also one that was read from a file, says that nothing was found out. */
+export function isUnsettled(verdict: unknown): boolean {
+  return verdict === 'open' || verdict === 'not-tried';
+}
+
+/** A verdict in words. */
+export function verdictText(verdict: string): string {
+  return verdict.replaceAll('-', ' ');
+}
+
 const VERDICT = {
-  verdict: required(choice(['settled', 'none-of-the-options', 'open']), 'What was found out.'),
+  verdict: required(choice(ABOUT_ASSUMPTIONS), 'What was found out.'),
   option: optional(ANY_TEXT, 'The option of the deployment, if it is settled.'),
   why: optional(
     ANY_TEXT,

@@ -8,11 +8,16 @@ import {
   isOption,
   optionNames,
 } from '../../src/contract/assumption-table.ts';
-import { type CheckReport, checkReport, isBroken } from '../../src/deployment/check-report.ts';
-import { DeploymentError, type DeploymentReply } from '../../src/deployment/deployment-client.ts';
+import { runCheck, type Sender } from '../../src/deployment/check/run-check.ts';
+import {
+  type CheckReport,
+  checkReport,
+  isBroken,
+  savedConfig,
+} from '../../src/deployment/check/verdicts.ts';
+import { DeploymentError } from '../../src/deployment/deployment-client.ts';
 import { isBreak } from '../../src/deployment/reply-differences.ts';
-import { runCheck, type Sender } from '../../src/deployment/run-check.ts';
-import { savedConfig } from '../../src/deployment/saved-check.ts';
+import type { DeploymentReply } from '../../src/deployment/reply-parts.ts';
 import { EMPTY_STORE, storeOf } from '../../src/store/store.ts';
 import { BREAKING, breaking, OTHERWISE } from '../helpers/breaking.ts';
 import {
@@ -53,7 +58,7 @@ test('each option of at least 34 assumptions is found, and the rest say what the
   for (const id of ASSUMPTION_IDS) {
     for (const option of optionNames(id)) {
       const choices = choose(id, option);
-      const report = checkReport(await checked(choices), []);
+      const report = checkReport(await checked(choices));
       expect(wrongIn(report, chooseOptions(choices)), `${id}=${option}`).toEqual([]);
       const verdict = report.assumptions.find((it) => it.id === id);
       if (verdict?.option !== option) unseen.set(id, verdict?.why ?? '');
@@ -87,7 +92,7 @@ test('no verdict is wrong about 200 deployments with drawn options, before and a
     const truth = drawChoices(draw);
     const now = draw(4) === 0 ? PAST_SUNSET : DEPLOYED_AT;
     const options = { writes: draw(4) > 0 };
-    const report = checkReport(await checked(truth, { now, options }), []);
+    const report = checkReport(await checked(truth, { now, options }));
     expect(wrongIn(report, truth), JSON.stringify({ now, options, truth })).toEqual([]);
   }
 });
@@ -115,7 +120,7 @@ test('no verdict is wrong about 200 deployments with lag, and with failures, quo
       expect(seen.message).toMatch(/no request got an answer/);
       continue;
     }
-    const report = checkReport(seen, []);
+    const report = checkReport(seen);
     expect(wrongIn(report, truth), JSON.stringify({ lag, trouble, truth })).toEqual([]);
   }
 });
@@ -136,7 +141,7 @@ test('50 deployments and the mocks that start from what was saved of them give 5
     const now = draw(4) === 0 ? PAST_SUNSET : DEPLOYED_AT;
     const plain = draw(2) === 0;
     const seen = await checked(truth, { now, plain });
-    const report = checkReport(seen, []);
+    const report = checkReport(seen);
     const saved = savedConfig(report, seen, 'http://staging.example/v1');
     const open = report.assumptions.filter(({ verdict }) => verdict === 'open');
     const unknown = Object.fromEntries(open.map(({ id }) => [id, truth[id]]));
@@ -165,7 +170,7 @@ describe('a deployment that breaks the document is reported, and nothing else', 
     const deployment = await deploy({ 'assigned-ids': large ? 'int64' : 'next' });
     const seen = await runCheck(breaking(deployment.client, change), WHOLE_CHECK);
     deployment.close();
-    const { assumptions, replies } = checkReport(seen, []);
+    const { assumptions, replies } = checkReport(seen);
     const different = replies.filter(({ verdict }) => verdict === 'different');
     expect(different.map(({ operation, status }) => `${operation} ${status}`)).toEqual(told);
     const kinds = different.flatMap(({ differences = [] }) => differences.filter(isBreak));
@@ -184,7 +189,7 @@ test.each(Object.entries(OTHERWISE))(
     const deployment = await deploy(assume);
     const seen = await runCheck(breaking(deployment.client, change), WHOLE_CHECK);
     deployment.close();
-    const report = checkReport(seen, []);
+    const report = checkReport(seen);
     const told = report.assumptions.filter(({ verdict }) => verdict === 'none-of-the-options');
     expect(told.map((it) => it.id)).toEqual([id]);
     expect(isBroken(report)).toBe(false);
@@ -201,7 +206,7 @@ test('without an animal to read, a check does not know whether its deprecation i
     writes: false,
   });
   deployment.close();
-  const { assumptions } = checkReport(seen, []);
+  const { assumptions } = checkReport(seen);
   expect(assumptions.find(({ id }) => id === 'deprecation-headers')?.verdict).toBe('open');
 });
 
@@ -223,9 +228,7 @@ test('animals with consecutive ids beyond 2^53 are not taken for rounded ones', 
     const orders = { cancel: [], shipped: [], cancelled: [] };
     const seen = await runCheck(deployment.client, { ...WHOLE_CHECK, orders });
     deployment.close();
-    expect(checkReport(seen, []).replies.filter(({ verdict }) => verdict === 'different')).toEqual(
-      [],
-    );
+    expect(checkReport(seen).replies.filter(({ verdict }) => verdict === 'different')).toEqual([]);
   }
 });
 
@@ -238,7 +241,7 @@ test('a deployment that gives no reply to one operation is judged by the others'
       return deployment.client.send(request, patient);
     },
   };
-  const { replies } = checkReport(await runCheck(sender, WHOLE_CHECK), []);
+  const { replies } = checkReport(await runCheck(sender, WHOLE_CHECK));
   deployment.close();
   expect(replies.filter(({ verdict }) => verdict === 'different')).toEqual([]);
   const created = replies.find((it) => it.operation === 'createPet' && it.status === 201);

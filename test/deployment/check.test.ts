@@ -5,21 +5,23 @@ import {
   isAssumptionId,
 } from '../../src/contract/assumption-table.ts';
 import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
-import { planCheck } from '../../src/deployment/check-plan.ts';
-import { type CheckReport, checkReport, isBroken } from '../../src/deployment/check-report.ts';
-import type { CheckTranscript } from '../../src/deployment/check-transcript.ts';
+import { planCheck } from '../../src/deployment/check/check-plan.ts';
+import type { CheckTranscript } from '../../src/deployment/check/check-transcript.ts';
+import { runCheck } from '../../src/deployment/check/run-check.ts';
 import {
-  type DeploymentReply,
-  type DeploymentRequest,
-  SAFE,
-} from '../../src/deployment/deployment-client.ts';
-import { runCheck } from '../../src/deployment/run-check.ts';
-import { changesSince, earlierCheck } from '../../src/deployment/saved-check.ts';
+  type CheckReport,
+  changesSince,
+  checkReport,
+  earlierCheck,
+  isBroken,
+} from '../../src/deployment/check/verdicts.ts';
+import { type DeploymentRequest, SAFE } from '../../src/deployment/deployment-client.ts';
+import type { DeploymentReply } from '../../src/deployment/reply-parts.ts';
 import { breaking } from '../helpers/breaking.ts';
 import { checked, checkedWithLag, deploy, WHOLE_CHECK } from '../helpers/checked-deployment.ts';
 
 function settledIn(seen: CheckTranscript): Record<string, string> {
-  const { assumptions } = checkReport(seen, []);
+  const { assumptions } = checkReport(seen);
   return Object.fromEntries(
     assumptions.flatMap(({ id, option }) => (option ? [[id, option]] : [])),
   );
@@ -56,7 +58,7 @@ const OTHERS: Partial<Choices> = {
 
 test('a check finds the options of a deployment and leaves open what it cannot see', async () => {
   const seen = await checked(OTHERS);
-  const report = checkReport(seen, []);
+  const report = checkReport(seen);
   const open = report.assumptions.filter(({ verdict }) => verdict === 'open');
   expect(open.map(({ id }) => id)).toEqual(['after-sunset']);
   const { 'after-sunset': _unseen, ...truth } = chooseOptions(OTHERS);
@@ -111,7 +113,7 @@ describe('reads that are behind the writes', () => {
     'by %i ms are repeated, so that no verdict is wrong',
     async (lag) => {
       for (const assume of EFFECTS) {
-        const report = checkReport(await checkedWithLag(assume, lag), []);
+        const report = checkReport(await checkedWithLag(assume, lag));
         const settled = report.assumptions.filter(({ id }) => Object.hasOwn(assume, id));
         expect(Object.fromEntries(settled.map(({ id, option }) => [id, option]))).toEqual(assume);
         expect(report.assumptions.filter((it) => it.verdict === 'none-of-the-options')).toEqual([]);
@@ -124,7 +126,7 @@ describe('reads that are behind the writes', () => {
 
   test('for longer than the check waits leave open what would need them', async () => {
     for (const assume of EFFECTS) {
-      const { assumptions } = checkReport(await checkedWithLag(assume, 60_000), []);
+      const { assumptions } = checkReport(await checkedWithLag(assume, 60_000));
       for (const { id, verdict, why } of assumptions.filter(({ id }) =>
         Object.hasOwn(assume, id),
       )) {
@@ -143,7 +145,7 @@ async function checkedBehind(
 ): Promise<CheckReport> {
   const deployment = await deploy(assume);
   try {
-    return checkReport(await runCheck(breaking(deployment.client, change), WHOLE_CHECK), []);
+    return checkReport(await runCheck(breaking(deployment.client, change), WHOLE_CHECK));
   } finally {
     deployment.close();
   }

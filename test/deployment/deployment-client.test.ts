@@ -7,10 +7,10 @@ import { baseUrlOf } from '../../src/contract/base-url.ts';
 import {
   DeploymentClient,
   type DeploymentOptions,
-  headerOf,
+  Pace,
 } from '../../src/deployment/deployment-client.ts';
-import { Pace } from '../../src/deployment/pace.ts';
-import { proxyAuthorization, proxyFor } from '../../src/deployment/proxy.ts';
+import { headerOf } from '../../src/deployment/reply-parts.ts';
+import { proxyAuthorization, proxyFor } from '../../src/deployment/transport.ts';
 import { loadCertificate } from '../../src/http/tls/certificate.ts';
 import { startServer } from '../../src/server.ts';
 

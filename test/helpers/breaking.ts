@@ -1,8 +1,9 @@
 import type { AssumptionId, Choices } from '../../src/contract/assumption-table.ts';
 import { parseJson, writeJson } from '../../src/contract/json.ts';
 import { isObject } from '../../src/contract/records.ts';
-import type { DeploymentReply, DeploymentRequest } from '../../src/deployment/deployment-client.ts';
-import type { Sender } from '../../src/deployment/run-check.ts';
+import type { Sender } from '../../src/deployment/check/run-check.ts';
+import type { DeploymentRequest } from '../../src/deployment/deployment-client.ts';
+import type { DeploymentReply } from '../../src/deployment/reply-parts.ts';
 
 type Change = (reply: DeploymentReply, request: DeploymentRequest) => DeploymentReply;
 
@@ -241,8 +242,8 @@ export const BREAKING: Readonly<Record<string, Breaking>> = {
   'assigned ids rounded to a double': {
     large: true,
     change: records(/^POST/, 201, (it) => ({ ...it, id: rounded(it.id) })),
-    told: ['createPet 201'],
-    where: 'value',
+    told: ['getPet 200'],
+    where: 'status',
   },
   'ids rounded to a double in the list': {
     large: true,

@@ -1,16 +1,16 @@
 import { createServer } from 'node:http';
 import { type Choices, chooseOptions } from '../../src/contract/assumption-table.ts';
 import { baseUrlOf } from '../../src/contract/base-url.ts';
-import type { CheckOptions } from '../../src/deployment/check-plan.ts';
-import type { CheckTranscript } from '../../src/deployment/check-transcript.ts';
+import type { CheckOptions } from '../../src/deployment/check/check-plan.ts';
+import type { CheckTranscript } from '../../src/deployment/check/check-transcript.ts';
+import { runCheck, type Sender } from '../../src/deployment/check/run-check.ts';
 import {
   DeploymentClient,
-  type DeploymentReply,
   type DeploymentRequest,
+  Pace,
   SAFE,
 } from '../../src/deployment/deployment-client.ts';
-import { Pace } from '../../src/deployment/pace.ts';
-import { runCheck, type Sender } from '../../src/deployment/run-check.ts';
+import type { DeploymentReply } from '../../src/deployment/reply-parts.ts';
 import { assembleMock } from '../../src/mock.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { advancedClock } from '../../src/service/clock.ts';

@@ -1,27 +1,34 @@
 import { ASSUMPTION_IDS, assumptionShape, topicOf } from '../../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../../contract/operations.ts';
-import type { AssumptionVerdict } from '../../deployment/assumption-verdicts.ts';
-import { type CheckOptions, type PlannedRequest, planCheck } from '../../deployment/check-plan.ts';
-import { type CheckReport, checkReport, isBroken } from '../../deployment/check-report.ts';
-import { SAFE } from '../../deployment/deployment-client.ts';
-import { DEPLOYMENT_DEFAULTS } from '../../deployment/deployment-defaults.ts';
-import type { Difference } from '../../deployment/reply-differences.ts';
-import type { ReplyVerdict } from '../../deployment/reply-verdicts.ts';
-import { runCheck } from '../../deployment/run-check.ts';
+import { DEFAULTS } from '../../defaults.ts';
 import {
+  type CheckOptions,
+  type PlannedRequest,
+  planCheck,
+} from '../../deployment/check/check-plan.ts';
+import { runCheck } from '../../deployment/check/run-check.ts';
+import {
+  type AssumptionVerdict,
   type CheckChange,
+  type CheckReport,
   changesSince,
+  checkReport,
   type EarlierCheck,
   earlierCheck,
+  isBroken,
+  type ReplyVerdict,
   savedConfig,
-} from '../../deployment/saved-check.ts';
+} from '../../deployment/check/verdicts.ts';
+import { SAFE } from '../../deployment/deployment-client.ts';
+import type { Difference } from '../../deployment/reply-differences.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import type { Report, Row, Section, Tone } from '../../report/report.ts';
+import { VERDICT_TONES, type VerdictName, verdictText } from '../../scenario/checked-shape.ts';
 import { readJson } from '../../shape/json-text.ts';
 import { problemLines } from '../../shape/places.ts';
 import { counted, cut } from '../../words.ts';
 import { type Command, EXIT_GATE_FAILED, refusal, UsageError } from '../command.ts';
-import { askConsent, connect, keyOf, workWith } from '../connection.ts';
+import { askConsent, connect, workWith } from '../connection.ts';
 import type { Flags } from '../flags.ts';
 import { notice, renderReport, renderTable, type Style } from '../terminal.ts';
 import { jsonText, writeReport, writeReports } from '../write-files.ts';
@@ -40,11 +47,10 @@ export const check: Command = async ({ positionals: [url], terminal, ...settings
   const changing = writing === 0 ? 'none of which write' : `${writing} of which write`;
   const told = `up to ${counted(requests, 'request')}, ${changing}, and repeats of reads that fail or show no effect`;
   await askConsent(client.url, told, flags.yes, terminal);
-  const keys = [keyOf(settings), ...(flags.readOnlyKey ?? []), ...(flags.invalidKey ?? [])];
-  const transcript = await workWith(client, 'check', keys, terminal, (progress) =>
+  const transcript = await workWith(client, 'check', terminal, (progress) =>
     runCheck(client, options, (text, share) => progress(`${Math.floor(share * 100)}% ${text}`)),
   );
-  const report = checkReport(transcript, keys);
+  const report = checkReport(transcript);
   const changes = earlier && changesSince(earlier, report, flags.allowUnsettled ?? false);
   const { href } = client.url;
   const result = reportOfCheck({ url: href, report, changes });
@@ -65,7 +71,7 @@ function optionsOf(flags: Flags): CheckOptions {
     orders: { cancel, shipped, cancelled },
     readOnlyKey: flags.readOnlyKey?.[0],
     invalidKey: flags.invalidKey?.[0],
-    rate: flags.rate ?? DEPLOYMENT_DEFAULTS.rate,
+    rate: flags.rate ?? DEFAULTS.deploymentRate,
   };
 }
 
@@ -167,24 +173,8 @@ export function changeText({ subject, before, after, why }: CheckChange): string
   return `${subject}: ${before} before, ${after} now${reason}`;
 }
 
-type Verdict = (AssumptionVerdict | ReplyVerdict)['verdict'];
-
-const TONES: Readonly<Record<Verdict, Tone | undefined>> = {
-  settled: undefined,
-  'as-documented': undefined,
-  open: 'grey',
-  'not-tried': 'grey',
-  'none-of-the-options': 'yellow',
-  different: 'red',
-};
-
-/** A verdict in words. */
-function verdictText(verdict: Verdict): string {
-  return verdict.replaceAll('-', ' ');
-}
-
-function toneOf(verdict: Verdict) {
-  const tone = TONES[verdict];
+function toneOf(verdict: VerdictName) {
+  const tone: Tone | undefined = VERDICT_TONES[verdict];
   return { tonedCell: 1, ...(tone !== undefined && { tone }) };
 }
 
@@ -232,7 +222,7 @@ function differenceText({ where, at, expected, found, exchange }: Difference): s
   return `${exchange}: ${place}: expected ${expected}, found ${found}`;
 }
 
-function count<V extends Verdict>(list: readonly { verdict: V }[], wanted: V): number {
+function count<V extends VerdictName>(list: readonly { verdict: V }[], wanted: V): number {
   return list.filter(({ verdict }) => verdict === wanted).length;
 }
 

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { COLLECTIONS } from '../../contract/records.ts';
-import { anonymised } from '../../deployment/record/anonymise.ts';
+import type { Get } from '../../deployment/read-records.ts';
 import {
+  anonymised,
   changedFields,
   compareStores,
   type RecordChange,
-} from '../../deployment/record/compare-stores.ts';
-import type { Get } from '../../deployment/record/list-animals.ts';
-import { recordDeployment } from '../../deployment/record/record-deployment.ts';
+  recordDeployment,
+} from '../../deployment/record-deployment.ts';
 import { loadFixture } from '../../store/fixture/load-fixture.ts';
 import { FixtureError } from '../../store/fixture/parse-fixture.ts';
 import { recordText } from '../../store/record-text.ts';
@@ -36,7 +36,7 @@ export const record: Command = async ({ positionals: [url], terminal, ...setting
     terminal,
   );
   let requests = 0;
-  const { store: exact, gaps } = await workWith(client, 'record', [key], terminal, (progress) => {
+  const { store: exact, gaps } = await workWith(client, 'record', terminal, (progress) => {
     const get: Get = (path) => {
       requests += 1;
       progress(`request ${requests}: GET ${path}`);

@@ -13,8 +13,8 @@ import { type Comparison, decidersOf, type Reply } from '../../service/reply.ts'
 import type { World } from '../../service/world.ts';
 import { EMPTY_STORE, type Store } from '../../store/store.ts';
 import { listed } from '../../words.ts';
-import { headerOf } from '../deployment-client.ts';
 import { isBreak, replyDifferences } from '../reply-differences.ts';
+import { headerOf } from '../reply-parts.ts';
 
 /**
  * Compares a deployment's reply with what the mock would have answered: by the document and the chosen

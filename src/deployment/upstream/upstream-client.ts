@@ -1,4 +1,4 @@
-import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { DEFAULTS } from '../../defaults.ts';
 import { codeOf } from '../../error-code.ts';
@@ -49,13 +49,8 @@ export class UpstreamClient implements Upstream {
 
   readonly compare = compareReply;
 
-  /** Holds its connections. */
-  get agent(): Agent {
-    return this.#transport.agent;
-  }
-
   close(): void {
-    this.agent.destroy();
+    this.#transport.close();
   }
 
   #failure(error: unknown): UpstreamError {

@@ -1,20 +1,19 @@
-import { type CheckOptions, missing } from './check-plan.ts';
-import { REQUESTS } from './check-requests.ts';
-import { CheckTranscript, ProbeReply, type Sending } from './check-transcript.ts';
-import { BURST } from './check-values.ts';
 import {
   type DeploymentClient,
   DeploymentError,
   isServerFailure,
   SAFE,
-} from './deployment-client.ts';
-import { REQUEST_NAMES, type RequestName } from './request-names.ts';
+} from '../deployment-client.ts';
+import { type CheckOptions, missing, REQUESTS } from './check-plan.ts';
+import { CheckTranscript } from './check-transcript.ts';
+import { ProbeReply, REQUEST_NAMES, type RequestName, type Sending } from './probe-reply.ts';
+import { BURST } from './request-parts.ts';
 
 /** What sends the requests of a check. */
 export type Sender = Pick<DeploymentClient, 'send' | 'rest'>;
 
 /** Consecutive requests without an answer after which a check makes sure that the deployment is there. */
-const MOST_FAILURES = 3;
+const FAILURES_IN_A_ROW = 3;
 
 /** Seconds before a read is repeated that does not show the effect of writes, and the longest sum of them. */
 const WAITS = [2, 4, 8];
@@ -84,7 +83,7 @@ class CheckRun {
     const [first] = REQUEST_NAMES;
     if (name === first) requireAccess(transcript.get(name));
     this.#failures = transcript.get(name) === undefined ? this.#failures + 1 : 0;
-    if (this.#failures > 0 && this.#failures % MOST_FAILURES === 0) {
+    if (this.#failures > 0 && this.#failures % FAILURES_IN_A_ROW === 0) {
       // Whether only some operations fail, or the deployment answers no more.
       const reply = await this.#exchange('pets1');
       if (reply instanceof DeploymentError) throw reply;

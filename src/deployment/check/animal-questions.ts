@@ -1,28 +1,29 @@
 import type { ANIMALS } from '../../contract/assumptions/animal-assumptions.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
-import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
-import { nextQuery } from '../next-query.ts';
-import { idsOf } from '../record-ids.ts';
-import type { RequestName } from '../request-names.ts';
-import { type Probes, status } from './probe-shape.ts';
+import { idsOf, nextQuery } from '../reply-parts.ts';
+import type { CheckTranscript } from './check-transcript.ts';
+import type { ProbeReply, RequestName } from './probe-reply.ts';
+import { type Questions, status } from './question.ts';
 
 /** Fewer animals can be in order by chance. */
 const FEWEST_IN_ORDER = 8;
 
 const [LIMIT] = OPERATIONS.listPets.parameters;
 
+const BEYOND_DOUBLES = 2n ** 53n;
+
 /** What settles each assumption about animals. */
-export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
+export const ANIMAL_QUESTIONS: Questions<keyof typeof ANIMALS> = {
   'unknown-pet': {
-    requests: ['unknownPet'],
+    by: ['unknownPet'],
     obstacle: (check) =>
-      hasPassedSunset(check) && check.status('pet') !== 200
+      check.hasPassedSunset && check.status('pet') !== 200
         ? 'the operation is past its sunset'
         : undefined,
-    options: { 404: status('unknownPet', 404), 400: status('unknownPet', 400) },
+    reply: { 404: status(404), 400: status(400) },
   },
   'pets-order': {
-    requests: ['petsAgain', 'petsStill'],
+    by: ['petsAgain', 'petsStill'],
     obstacle: (check) => {
       const ids = listedIds(check);
       if (ids === undefined) return check.whyUnknown('petsAgain');
@@ -30,7 +31,7 @@ export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
         ? `it needs at least ${FEWEST_IN_ORDER} animals, and ${ids.length} can be in order by chance`
         : undefined;
     },
-    options: {
+    all: {
       id: (check) => isAscending(listedIds(check)),
       newest: (check) => isAscending(listedIds(check)?.toReversed()),
       shuffled: (check) => !isSorted(listedIds(check)) && isSameAgain(check),
@@ -41,7 +42,7 @@ export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
     },
   },
   'pets-paging': {
-    requests: ['pets1'],
+    by: ['pets1'],
     also: ['nextPage'],
     obstacle: (check) => {
       const count = check.list('pets100')?.length ?? 0;
@@ -49,7 +50,7 @@ export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
         ? (check.whyNoList('pets100') ?? `it needs at least 2 animals, and there are ${count}`)
         : undefined;
     },
-    options: {
+    all: {
       none: (check) => !hasNext(check) && !hasTotal(check),
       cursor: (check) =>
         /[?&]cursor=/.test(check.get('nextPage')?.request.path ?? '') &&
@@ -59,37 +60,35 @@ export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
         !hasNext(check) && hasTotal(check) && isFurther(check) && !hasFalseTotal(check),
     },
     saw: (check) => {
-      const page = check.get('nextPage');
-      const notes = [
-        `GET /pets?limit=1: Link ${check.header('pets1', 'link') ?? 'absent'}, X-Total-Count ${check.header('pets1', 'x-total-count') ?? 'absent'}`,
-        ...(page === undefined ? [] : [page]),
+      const header = (name: string) => check.header('pets1', name) ?? 'absent';
+      return [
+        `GET /pets?limit=1: Link ${header('link')}, X-Total-Count ${header('x-total-count')}`,
+        ...check.all('nextPage'),
         ...(hasFalseNext(check) ? ['the last page has a next one'] : []),
         ...(hasFalseTotal(check) ? [`${check.list('pets100')?.length} listed with limit=100`] : []),
-      ];
-      return notes.join('; ');
+      ].join('; ');
     },
   },
   'created-status': {
-    requests: ['create'],
+    by: ['create'],
     obstacle: notCreated,
-    options: {
-      absent: (check) => check.record('create')?.status == null,
-      available: (check) => check.record('create')?.status === 'available',
-    },
-    saw: (check) => `POST /pets: status ${JSON.stringify(check.record('create')?.status)}`,
+    values: (check) => [check.record('create')?.status ?? undefined],
+    what: 'POST /pets: status',
+    nothing: () => '',
+    value: { absent: (it) => it === undefined, available: /^available$/ },
   },
   'assigned-ids': {
-    requests: ['create', 'createPending'],
+    by: ['create', 'createPending'],
     also: ['created'],
     obstacle: (check) => {
       const [first, second] = check.createdIds;
       if (first === undefined) return check.whyUnknown('create');
       if (second === undefined) return check.whyUnknown('createPending');
-      return check.id('created') === first || hasPassedSunset(check)
+      return check.id('created') === first || check.hasPassedSunset
         ? undefined
         : `the created animal cannot be read under its id: ${check.whyUnknown('created')}`;
     },
-    options: {
+    all: {
       next: areConsecutive,
       int64: (check) =>
         !areConsecutive(check) && check.createdIds.every((id) => id > BEYOND_DOUBLES),
@@ -97,13 +96,13 @@ export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
     saw: (check) => `POST /pets twice: ids ${check.createdIds.join(' and ')}`,
   },
   'deprecation-headers': {
-    requests: ['pet', 'created', 'unknownPet'],
+    by: ['pet', 'created', 'unknownPet'],
     any: true,
     obstacle: (check) =>
-      announcing(check)?.accepted || hasPassedSunset(check) || announced(check).length > 0
+      announcing(check)?.accepted || check.hasPassedSunset || announced(check).length > 0
         ? undefined
         : `no animal could be read: ${check.whyUnknown('pet')}`,
-    options: {
+    all: {
       sent: (check) =>
         Object.entries(DEPRECATION).every(([name, valid]) =>
           valid.test(announcing(check)?.header(name) ?? ''),
@@ -113,29 +112,14 @@ export const ANIMAL_PROBES: Probes<keyof typeof ANIMALS> = {
     saw: (check) => `${announcing(check)} with ${announced(check).join(' and ')}`,
   },
   'after-sunset': {
-    requests: ['pet'],
+    by: ['pet'],
     obstacle: (check) =>
-      hasPassedSunset(check)
+      check.hasPassedSunset
         ? undefined
         : `it needs a deployment whose clock is past ${OPERATIONS.getPet.sunset}`,
-    options: { unchanged: status('pet', 200), 410: status('pet', 410), 404: status('pet', 404) },
+    reply: { unchanged: status(200), 410: status(410), 404: status(404) },
   },
 };
-
-const BEYOND_DOUBLES = 2n ** 53n;
-
-const SUNSET_ENDS = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;
-
-/** Whether the deployment's clock is past the sunset of `GET /pets/{petId}`. */
-export function hasPassedSunset(check: CheckTranscript): boolean {
-  return (clockOf(check) ?? Date.now()) >= SUNSET_ENDS;
-}
-
-/** The time of a deployment by its `Date` headers, in milliseconds since 1970. */
-export function clockOf(check: CheckTranscript): number | undefined {
-  const date = Date.parse(check.header('pets100', 'date') ?? '');
-  return Number.isNaN(date) ? undefined : date;
-}
 
 export function notCreated(check: CheckTranscript): string | undefined {
   return check.id('create') === undefined ? check.whyUnknown('create') : undefined;

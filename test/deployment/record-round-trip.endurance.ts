@@ -9,14 +9,14 @@ import {
   type Choices,
   isOption,
   optionNames,
-} from '../../../src/contract/assumption-table.ts';
-import { baseUrlOf } from '../../../src/contract/base-url.ts';
-import { writeJson } from '../../../src/contract/json.ts';
-import { DeploymentClient } from '../../../src/deployment/deployment-client.ts';
-import { recordDeployment } from '../../../src/deployment/record/record-deployment.ts';
-import { startServer } from '../../../src/server.ts';
-import { writeFixture } from '../../../src/store/fixture/load-fixture.ts';
-import { type Ask, asker } from '../../helpers/ask.ts';
+} from '../../src/contract/assumption-table.ts';
+import { baseUrlOf } from '../../src/contract/base-url.ts';
+import { writeJson } from '../../src/contract/json.ts';
+import { DeploymentClient } from '../../src/deployment/deployment-client.ts';
+import { recordDeployment } from '../../src/deployment/record-deployment.ts';
+import { startServer } from '../../src/server.ts';
+import { writeFixture } from '../../src/store/fixture/load-fixture.ts';
+import { type Ask, asker } from '../helpers/ask.ts';
 
 /** Assumptions that only slow a recording down. */
 const SLOW: readonly AssumptionId[] = ['rate-limit'];

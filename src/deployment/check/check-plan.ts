@@ -1,9 +1,38 @@
-import { ASSUMPTION_IDS } from '../contract/assumption-table.ts';
-import { REQUESTS, ruledReply } from './check-requests.ts';
-import type { CheckRequest, NamedOrders } from './check-transcript.ts';
-import { SAFE } from './deployment-client.ts';
-import { PROBES } from './probe-table.ts';
-import { REQUEST_NAMES, type RequestName } from './request-names.ts';
+import { ASSUMPTION_IDS, type AssumptionId } from '../../contract/assumption-table.ts';
+import { operationShape } from '../../contract/operations.ts';
+import { SAFE } from '../deployment-client.ts';
+import { ANIMAL_QUESTIONS } from './animal-questions.ts';
+import type { CheckRequest } from './check-transcript.ts';
+import { INPUT_QUESTIONS } from './input-questions.ts';
+import { INVENTORY_QUESTIONS, ORDER_QUESTIONS } from './order-questions.ts';
+import type { NamedOrders } from './probe-reply.ts';
+import { REQUEST_NAMES, type RequestName } from './probe-reply.ts';
+import type { Question } from './question.ts';
+import { READ_REQUESTS } from './read-requests.ts';
+import { WIRE_QUESTIONS } from './wire-questions.ts';
+import { WRITE_REQUESTS } from './write-requests.ts';
+
+/** What settles each assumption. */
+export const QUESTIONS: Readonly<Record<AssumptionId, Question>> = {
+  ...INPUT_QUESTIONS,
+  ...ANIMAL_QUESTIONS,
+  ...INVENTORY_QUESTIONS,
+  ...ORDER_QUESTIONS,
+  ...WIRE_QUESTIONS,
+};
+
+/** Every request of a check. */
+export const REQUESTS: Readonly<Record<RequestName, CheckRequest>> = {
+  ...READ_REQUESTS,
+  ...WRITE_REQUESTS,
+};
+
+/** The documented reply that a request has rules for, as an operation with a status. */
+export function ruledReply(name: RequestName): string | undefined {
+  const { operation, rules = [] } = REQUESTS[name];
+  if (operation === undefined || rules.length === 0) return undefined;
+  return `${operation} ${Object.keys(operationShape(operation).replies)[0]}`;
+}
 
 /** What a check may do, and what the user says about the deployment. */
 export interface CheckOptions {
@@ -58,10 +87,10 @@ function bodyText(body: string): string {
 function purposesOf(name: RequestName): string[] {
   const request = REQUESTS[name];
   const prescribed = request.status && `${request.operation} ${request.status}`;
-  const replies = [prescribed, ruledReply(request)].flatMap((it) => it || []);
+  const replies = [prescribed, ruledReply(name)].flatMap((it) => it || []);
   const assumptions = ASSUMPTION_IDS.filter((id) => {
-    const { requests, also = [] } = PROBES[id];
-    return requests.includes(name) || also.includes(name);
+    const { by, also = [] } = QUESTIONS[id];
+    return by.includes(name) || also.includes(name);
   });
   return [...new Set([...replies, ...assumptions])];
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { writeJson } from '../../../src/contract/json.ts';
-import type { OrderStatus } from '../../../src/contract/records.ts';
-import type { DeploymentReply } from '../../../src/deployment/deployment-client.ts';
-import { recordDeployment } from '../../../src/deployment/record/record-deployment.ts';
+import { writeJson } from '../../src/contract/json.ts';
+import type { OrderStatus } from '../../src/contract/records.ts';
+import { recordDeployment } from '../../src/deployment/record-deployment.ts';
+import type { DeploymentReply } from '../../src/deployment/reply-parts.ts';
 
 interface Canned {
   readonly status?: number;
@@ -127,7 +127,7 @@ describe('animals', () => {
     });
     expect(inventory).toEqual([{ ...entry(1), petId: 1n }]);
     expect(orders).toEqual([{ id: 7n, complete: true, status: 'shipped' }]);
-    expect(gaps[0]).toMatch(/^animals 2: not listed, though/);
+    expect(gaps[0]).toMatch(/^animal 2: not listed, though/);
   });
 });
 

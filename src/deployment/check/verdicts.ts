@@ -1,0 +1,289 @@
+import {
+  ASSUMPTION_IDS,
+  type AssumptionId,
+  type Choices,
+} from '../../contract/assumption-table.ts';
+import { DOCUMENTED_REPLIES } from '../../contract/cases.ts';
+import { type OperationId, operationShape } from '../../contract/operations.ts';
+import { isObject } from '../../contract/records.ts';
+import {
+  type Checked,
+  isUnsettled,
+  type ReplyVerdictName,
+  verdictText,
+} from '../../scenario/checked-shape.ts';
+import { listed } from '../../words.ts';
+import { type Difference, distinct, isBreak, replyDifferences } from '../reply-differences.ts';
+import { QUESTIONS, REQUESTS, ruledReply } from './check-plan.ts';
+import type { CheckTranscript } from './check-transcript.ts';
+import { type ProbeReply, REQUEST_NAMES, type RequestName } from './probe-reply.ts';
+import { matchingOptions, obstacleTo, shownBy } from './question.ts';
+
+/** What a check found out. */
+export interface CheckReport {
+  readonly assumptions: readonly AssumptionVerdict[];
+  readonly replies: readonly ReplyVerdict[];
+}
+
+/** What a check found out about an assumption. */
+export type AssumptionVerdict = Checked['assumptions'][number];
+
+/** Whether a deployment follows what the document says of a reply. */
+export interface ReplyVerdict {
+  readonly operation: OperationId;
+  readonly status: number;
+  readonly verdict: ReplyVerdictName;
+  /** How it differs, and values that the document does not list. */
+  readonly differences?: readonly Difference[];
+  /** Why no request got a reply that could be judged, if any was sent. */
+  readonly why?: string;
+}
+
+/** Judges the replies to a check. */
+export function checkReport(check: CheckTranscript): CheckReport {
+  return {
+    assumptions: ASSUMPTION_IDS.map((id) => ({ id, ...judgeAssumption(id, check) })),
+    replies: judgeReplies(check),
+  };
+}
+
+/** Whether the deployment breaks the document. */
+export function isBroken({ replies }: CheckReport): boolean {
+  return replies.some(({ differences = [] }) => differences.some(isBreak));
+}
+
+function judgeAssumption(id: AssumptionId, check: CheckTranscript): Omit<AssumptionVerdict, 'id'> {
+  const question = QUESTIONS[id];
+  const { by, any, also = [] } = question;
+  const open = (why: string) => ({ verdict: 'open', why }) as const;
+  const unanswered = by.filter((name) => check.get(name) === undefined);
+  const isMissing = any ? unanswered.length === by.length : unanswered.length > 0;
+  if (isMissing) return open(whyUnanswered(unanswered, any, check));
+  const isUnaffected = [...by, ...also].some((name) => check.unaffected.has(name));
+  if (isUnaffected && check.stale !== undefined) {
+    return open(`a read may not show what was written: ${check.stale}`);
+  }
+  const why = obstacleTo(question, check);
+  if (why !== undefined) return open(why);
+  let names: string[] = [];
+  const failures = check.failuresBehind(() => {
+    names = matchingOptions(question, check);
+  });
+  const [option, second] = names;
+  const replies = check.all(...by, ...also);
+  const sent = [...new Set(replies.map(String))].join('; ');
+  const shown = shownBy(question, check) ?? sent;
+  if (second !== undefined) return open(`${listed(names, 'and')} would both answer so: ${shown}`);
+  if (option !== undefined) return { verdict: 'settled', option, why: sent };
+  if (replies.some(hasBroken)) return open(`the replies break the document: ${sent}`);
+  return failures.length > 0
+    ? open(failures.join('; '))
+    : { verdict: 'none-of-the-options', why: shown };
+}
+
+function hasBroken(reply: ProbeReply): boolean {
+  const { operation } = reply.definition;
+  return operation !== undefined && replyDifferences(reply, operation).some(isBreak);
+}
+
+function whyUnanswered(
+  names: readonly RequestName[],
+  any: true | undefined,
+  check: CheckTranscript,
+): string {
+  const needs = names.map((name) => check.needsOf(name)).filter(({ length }) => length > 0);
+  const needed = any
+    ? listed([...new Set(needs.map((each) => listed(each, 'and')))], 'or')
+    : listed([...new Set(needs.flat())], 'and');
+  return [...check.failuresOf(names), ...(needed === '' ? [] : [`it needs ${needed}`])].join('; ');
+}
+
+/** Judges every documented reply, and the Errors with other statuses that break the document. */
+function judgeReplies(check: CheckTranscript): ReplyVerdict[] {
+  const documented = DOCUMENTED_REPLIES.map(({ operation, status }) =>
+    judgeReply(check, operation, status),
+  );
+  return [...documented, ...otherErrors(check)];
+}
+
+function judgeReply(check: CheckTranscript, operation: OperationId, status: number): ReplyVerdict {
+  const names = REQUEST_NAMES.filter(
+    (name) => REQUESTS[name].operation === operation && REQUESTS[name].status === status,
+  );
+  const replies = check.everything.filter(
+    (it) => it.definition.operation === operation && it.status === status,
+  );
+  const differences = distinct([
+    ...check.all(...names).flatMap((it) => wrongStatus(it, check)),
+    ...replies.flatMap((it) => [...replyDifferences(it, operation), ...fractions(it)]),
+    ...check.everything.flatMap((it) =>
+      ruledReply(it.sending.name) === `${operation} ${status}` ? brokenRules(it, check) : [],
+    ),
+  ]);
+  const verdict = { operation, status, ...(differences.length > 0 && { differences }) };
+  if (differences.some(isBreak)) return { ...verdict, verdict: 'different' };
+  if (replies.length > 0) return { ...verdict, verdict: 'as-documented' };
+  const why = check.failuresOf(names).join('; ');
+  return { ...verdict, verdict: 'not-tried', ...(why !== '' && { why }) };
+}
+
+function brokenRules(reply: ProbeReply, check: CheckTranscript): Difference[] {
+  const { rules = [] } = REQUESTS[reply.sending.name];
+  return rules.flatMap((rule) => rule(reply, check).map((it) => ({ ...it, exchange: `${reply}` })));
+}
+
+/** Strings, and numbers that are whole but not written as integers. */
+const FRACTION = /"(?:[^"\\]|\\.)*"|(-?\d+(?:\.0+)?(?:[eE][+-]?\d+)?)/g;
+
+/** Integers that are written with a fraction or an exponent, which many clients cannot read. */
+function fractions(reply: ProbeReply): Difference[] {
+  if (reply.json === undefined) return [];
+  const numbers = [...reply.reply.body.toString().matchAll(FRACTION)].map(([, number]) => number);
+  const found = numbers.find((number) => number !== undefined && /\D/.test(number.slice(1)));
+  if (found === undefined) return [];
+  const expected = 'integers without a fraction or an exponent';
+  return [{ where: 'type', at: '$', expected, found, exchange: String(reply) }];
+}
+
+/** A status that neither the document prescribes nor an assumption explains. */
+function wrongStatus(reply: ProbeReply, check: CheckTranscript): Difference[] {
+  const { status, definition } = reply;
+  if (status === definition.status || isExcused(reply, check)) return [];
+  const expected = String(definition.status);
+  return [{ where: 'status', expected, found: `${status}`, exchange: String(reply) }];
+}
+
+function isExcused({ sending, status, order }: ProbeReply, check: CheckTranscript): boolean {
+  const { name, definition } = sending;
+  switch (definition.operation) {
+    case 'getPet':
+      return (status === 410 || status === 404) && check.hasPassedSunset;
+    case 'updateInventory':
+      return status === 404 && check.createdEntry('createPending') === undefined;
+    case 'cancelOrder': {
+      const canBeDue = check.list('orders') === undefined || check.isDue(order);
+      return name === 'cancel' && (status === 404 || (status === 409 && canBeDue));
+    }
+    default:
+      return false;
+  }
+}
+
+/** Errors with a status that the document does not show. They must still have its Error object. */
+function otherErrors(check: CheckTranscript): ReplyVerdict[] {
+  const found = new Map<string, ReplyVerdict & { differences: Difference[] }>();
+  for (const reply of check.everything) {
+    const operation = undocumentedFor(reply);
+    const differences = operation === undefined ? [] : replyDifferences(reply, operation);
+    if (operation === undefined || differences.length === 0) continue;
+    const { status } = reply;
+    const key = `${operation} ${status}`;
+    const known = found.get(key) ?? { operation, status, verdict: 'different', differences: [] };
+    known.differences.push(...differences);
+    found.set(key, known);
+  }
+  return [...found.values()].map((it) => ({ ...it, differences: distinct(it.differences) }));
+}
+
+/** The operation that a reply is reported with; undefined if the verdict of a documented one covers it. */
+function undocumentedFor({ definition, status }: ProbeReply): OperationId | undefined {
+  const { operation, beside } = definition;
+  if (operation === undefined) return status >= 400 ? beside : undefined;
+  const isCovered = definition.status !== undefined || status in operationShape(operation).replies;
+  return isCovered ? undefined : operation;
+}
+
+/** The flags with which a mock answers as a deployment does. */
+export interface SavedConfig {
+  readonly assume: Partial<Choices>;
+  /** Present if the deployment's replies carry no `Mock-Basis`. */
+  readonly plain?: true;
+  /** The deployment's time, if it differs from real time. */
+  readonly clock?: string;
+  /** What the dashboard shows beside the assumptions. */
+  readonly checked: Checked;
+}
+
+/** Clocks that differ by less than this, in milliseconds, count as equal. */
+const SAME_TIME = 10 * 60 * 1000;
+
+/** The config file for what was settled. */
+export function savedConfig(
+  { assumptions }: CheckReport,
+  check: CheckTranscript,
+  deployment: string,
+  now = Date.now(),
+): SavedConfig {
+  const settled = assumptions.flatMap(({ id, option }) =>
+    option === undefined ? [] : [[id, option] as const],
+  );
+  const isMock = check.header('pets100', 'mock-basis') !== undefined;
+  const clock = check.clock ?? now;
+  return {
+    assume: Object.fromEntries(settled),
+    ...(isMock ? {} : { plain: true }),
+    ...(Math.abs(clock - now) < SAME_TIME ? {} : { clock: new Date(clock).toISOString() }),
+    checked: { deployment, at: new Date(now).toISOString(), assumptions },
+  };
+}
+
+/** What changed in a deployment since an earlier check, or could not be settled again. */
+export interface CheckChange {
+  /** An assumption, or an operation with a status. */
+  readonly subject: string;
+  readonly before: string;
+  readonly after: string;
+  /** Why it could not be settled. */
+  readonly why?: string;
+  /** Whether the check fails by it. */
+  readonly fails: boolean;
+}
+
+/**
+ * Compares a check with an earlier one. What only this one could settle has not changed.
+ *
+ * @param allowUnsettled whether this one may leave open what the earlier one settled
+ */
+export function changesSince(
+  earlier: EarlierCheck,
+  report: CheckReport,
+  allowUnsettled: boolean,
+): CheckChange[] {
+  const verdicts = verdictsIn({ ...report }) ?? [];
+  return verdicts.flatMap(({ subject, verdict: after, isSettled, why }) => {
+    const before = earlier.get(subject);
+    if (before === undefined || before === after) return [];
+    const reason = isSettled || why === undefined ? {} : { why };
+    return [{ subject, before, after, ...reason, fails: isSettled || !allowUnsettled }];
+  });
+}
+
+/** The verdicts of a check by subject, except open ones. */
+export type EarlierCheck = ReadonlyMap<string, string>;
+
+/**
+ * Reads the verdicts from a saved config or a report.
+ *
+ * @returns undefined if a value is neither
+ */
+export function earlierCheck(saved: unknown): EarlierCheck | undefined {
+  if (!isObject(saved)) return undefined;
+  if (isObject(saved.assume)) {
+    return new Map(Object.entries(saved.assume).map(([id, option]) => [id, String(option)]));
+  }
+  const settled = verdictsIn(saved)?.filter(({ isSettled }) => isSettled);
+  return settled && new Map(settled.map(({ subject, verdict }) => [subject, verdict]));
+}
+
+/** The verdicts in a report, which may have been read from a file. */
+function verdictsIn({ assumptions, replies }: Readonly<Record<string, unknown>>) {
+  if (!Array.isArray(assumptions) || !Array.isArray(replies)) return undefined;
+  return [...assumptions, ...replies]
+    .filter(isObject)
+    .map(({ id, operation, status, verdict, option, why }) => ({
+      subject: String(id ?? `${operation} ${status}`),
+      verdict: String(option ?? verdictText(String(verdict))),
+      isSettled: !isUnsettled(verdict),
+      why: typeof why === 'string' ? why : undefined,
+    }));
+}
