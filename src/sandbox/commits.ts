@@ -1,32 +1,32 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogMeter } from '../evidence/meter.ts';
-import { type Entry, type Keeper, type Missed, NotSavedError } from './keeper.ts';
+import { PastEvidence } from '../evidence/past.ts';
+import type { Evidence, EvidenceState } from '../evidence/sandbox-evidence.ts';
+import { apply } from './change.ts';
+import { type Effects, type Entry, type Keeper, type Missed, NotSavedError } from './keeper.ts';
 import type { State } from './state.ts';
 
-/** What a piece of work made of a state. */
-interface JobResult {
+/** What a job made of a state. */
+interface Made<T> {
   readonly state: State;
   /** What to keep of it; undefined for nothing. */
   readonly entry: Entry | undefined;
+  /** Called when it is kept and the state is acknowledged. */
+  readonly kept: () => T;
 }
 
 /** Work on a state. */
-export interface Job {
-  /** Runs again, from another state, if other servers were faster. */
-  readonly run: (state: State) => JobResult;
-  /** Called when what the last run made is kept. */
-  readonly kept: () => void;
-  /** Called instead of `kept` with a NotSavedError, or with what `run` has thrown. */
-  readonly failed: (error: unknown) => void;
+export interface Job<T> {
+  /** Pure; runs again, from another state, if other jobs or servers were faster. */
+  readonly run: (state: State) => Made<T>;
+  /** Answers in place of `kept`, given a NotSavedError, or what `run` has thrown. */
+  readonly failed: (error: unknown) => T | Promise<T>;
 }
 
-/** The sandbox whose state is kept. */
-interface Host {
-  /** The acknowledged state. */
-  state: State;
-  follow(missed: Missed): void;
-  /** Called when the state is acknowledged. */
-  settled(): void;
+/** A job whose caller waits. */
+interface Pending {
+  readonly run: Job<void>['run'];
+  readonly failed: (error: unknown) => void;
 }
 
 /** A caller that waits until the acknowledged state is current. */
@@ -36,63 +36,84 @@ interface Waiter {
 }
 
 /**
- * Does jobs on the state of a sandbox, in order, and keeps what they made in a log before anybody hears
- * of it. Jobs that arrive while the log is busy share the next append.
+ * The acknowledged state and evidence of a sandbox. Does jobs on them in order, and has a keeper, if
+ * there is one, keep what they made before anybody hears of it. Jobs that arrive while the keeper is
+ * busy share the next append.
  */
 export class Commits {
-  readonly #keeper: Keeper;
-  readonly #host: Host;
+  readonly keeper: Keeper | undefined;
+  state: State;
+  evidence: Evidence;
+  readonly #evidenceOf: (state?: EvidenceState) => Evidence;
   readonly #meter: LogMeter | undefined;
-  #jobs: Job[] = [];
+  #jobs: Pending[] = [];
   #waiters: Waiter[] = [];
   #isWorking = false;
 
-  constructor(keeper: Keeper, host: Host, meter: LogMeter | undefined) {
-    this.#keeper = keeper;
-    this.#host = host;
+  /** @param evidenceOf makes the evidence of a snapshot, or of a new sandbox */
+  constructor(
+    state: State,
+    evidenceOf: (state?: EvidenceState) => Evidence,
+    keeper: Keeper | undefined,
+    meter: LogMeter | undefined,
+  ) {
+    this.state = state;
+    this.evidence = evidenceOf();
+    this.#evidenceOf = evidenceOf;
+    this.keeper = keeper;
     this.#meter = meter;
   }
 
-  add(job: Job): void {
-    if (!this.#keeper.isShared && !this.#isWorking && this.#runAlone(job)) return;
-    this.#jobs.push(job);
-    this.#start();
+  /** Does a job: at once if it leaves nothing to keep, else when what it made is kept. */
+  add<T>(job: Job<T>): T | Promise<T> {
+    const before = this.state;
+    let first: Made<T> | undefined;
+    if (!this.#isWorking && this.keeper?.isShared !== true) {
+      try {
+        first = job.run(before);
+      } catch (error) {
+        return job.failed(error);
+      }
+      if (first.entry === undefined) {
+        this.state = first.state;
+        return first.kept();
+      }
+    }
+    return new Promise((resolve) => {
+      const run = (state: State): Made<void> => {
+        const made = first !== undefined && state === before ? first : job.run(state);
+        return { ...made, kept: () => resolve(made.kept()) };
+      };
+      this.#jobs.push({ run, failed: (error) => resolve(job.failed(error)) });
+      this.#start();
+    });
   }
 
   /**
-   * Resolves when the state is current: when it has all that the log had taken before.
+   * Resolves when the state has all that the log had taken before. Undefined where only memory keeps it.
    *
    * @throws NotSavedError if the log cannot be read
    */
-  current(): Promise<void> {
+  current(): Promise<void> | undefined {
+    if (this.keeper === undefined) return undefined;
     return new Promise((resolve, reject) => {
       this.#waiters.push({ resolve, reject });
       this.#start();
     });
   }
 
-  /** Does a job that leaves nothing to keep, as most do. False if there is something to keep. */
-  #runAlone(job: Job): boolean {
-    let made: JobResult;
-    try {
-      made = job.run(this.#host.state);
-    } catch (error) {
-      job.failed(error);
-      return true;
-    }
-    if (made.entry !== undefined) return false;
-    this.#host.state = made.state;
-    job.kept();
-    return true;
+  takeEffects({ clears, past }: Effects): void {
+    if (past !== undefined) this.evidence.addPast(new PastEvidence(past));
+    if (clears !== undefined) this.evidence.clear(clears);
   }
 
   #start(): void {
-    if (this.#isWorking) return;
+    if (this.#isWorking || this.keeper === undefined) return;
     this.#isWorking = true;
-    void this.#work();
+    void this.#work(this.keeper);
   }
 
-  async #work(): Promise<void> {
+  async #work(keeper: Keeper): Promise<void> {
     for (;;) {
       // Requests that arrive together share an append.
       await setImmediate();
@@ -100,16 +121,23 @@ export class Commits {
       const waiters = this.#waiters.splice(0);
       if (jobs.length === 0 && waiters.length === 0) break;
       try {
-        if (jobs.length > 0) await this.#keep(jobs);
-        else this.#host.follow(await this.#keeper.read());
+        if (jobs.length > 0) await this.#keep(keeper, jobs);
+        else this.#follow(keeper, await keeper.read());
         for (const { resolve } of waiters) resolve();
       } catch (error) {
         this.#meter?.fail();
         const refusal = new NotSavedError(error);
-        this.#fail(jobs, refusal);
-        // Without other servers, the acknowledged state is current all the same.
+        for (const job of jobs) {
+          // Without other servers, a job that leaves nothing to keep does not depend on the log.
+          const made = keeper.isShared ? undefined : job.run(this.state);
+          if (made === undefined || made.entry !== undefined) job.failed(refusal);
+          else {
+            this.state = made.state;
+            made.kept();
+          }
+        }
         for (const { resolve, reject } of waiters) {
-          if (this.#keeper.isShared) reject(refusal);
+          if (keeper.isShared) reject(refusal);
           else resolve();
         }
       }
@@ -117,48 +145,57 @@ export class Commits {
     this.#isWorking = false;
   }
 
-  /** Runs jobs one after the other and keeps what they made, again and again until no other was faster. */
-  async #keep(jobs: Job[]): Promise<void> {
+  /** Does jobs and keeps what they made, again and again until no other server was faster. */
+  async #keep(keeper: Keeper, jobs: Pending[]): Promise<void> {
     for (;;) {
-      const { state, entries } = this.#run(jobs);
+      const { state, entries, made } = this.#run(jobs);
       if (jobs.length === 0) return;
       const startedAt = performance.now();
-      const isAsked = entries.length > 0 || this.#keeper.isShared;
-      const answer = isAsked ? await this.#keeper.append(entries, state) : 'kept';
+      const isAsked = entries.length > 0 || keeper.isShared;
+      const answer = isAsked ? await keeper.append(entries, state) : 'kept';
       const isKept = answer === 'kept';
       if (isAsked) this.#meter?.take(performance.now() - startedAt, entries.length, isKept);
       if (isKept) {
-        this.#host.state = state;
-        for (const job of jobs.splice(0)) job.kept();
-        this.#host.settled();
+        jobs.length = 0;
+        this.state = state;
+        for (const { kept } of made) kept();
+        keeper.settled?.(state, this.evidence);
         return;
       }
       this.#meter?.follow(answer.entries.length);
-      this.#host.follow(answer);
+      this.#follow(keeper, answer);
     }
   }
 
-  /** Runs jobs on the acknowledged state. Removes those that fail. */
-  #run(jobs: Job[]): { readonly state: State; readonly entries: readonly Entry[] } {
-    let { state } = this.#host;
-    const entries: Entry[] = [];
+  /** Runs jobs one after the other on the acknowledged state. Removes those that fail. */
+  #run(jobs: Pending[]) {
+    let { state } = this;
+    const made: Made<void>[] = [];
     for (const job of jobs.splice(0)) {
       try {
-        const made = job.run(state);
-        state = made.state;
-        if (made.entry !== undefined) entries.push(made.entry);
+        const it = job.run(state);
+        ({ state } = it);
+        made.push(it);
         jobs.push(job);
       } catch (error) {
         job.failed(error);
       }
     }
-    return { state, entries };
+    return { state, entries: made.flatMap(({ entry }) => entry ?? []), made };
   }
 
-  /** Without other servers, a job that leaves nothing to keep does not depend on the log. */
-  #fail(jobs: Job[], refusal: NotSavedError): void {
-    for (const job of jobs.splice(0)) {
-      if (this.#keeper.isShared || !this.#runAlone(job)) job.failed(refusal);
+  /** Takes over what other servers did. */
+  #follow(keeper: Keeper, { snapshot, entries }: Missed): void {
+    if (snapshot !== undefined) {
+      this.state = snapshot.state;
+      this.evidence = this.#evidenceOf(snapshot.evidence);
     }
+    for (const { change, exchange, ...effects } of entries) {
+      if (change !== undefined) this.state = apply(this.state, change);
+      if (exchange !== undefined) this.evidence.add(exchange);
+      else this.evidence.noteChange();
+      this.takeEffects(effects);
+    }
+    if (entries.length > 0) keeper.settled?.(this.state, this.evidence);
   }
 }
