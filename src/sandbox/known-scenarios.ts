@@ -1,4 +1,4 @@
-import type { KnownScenarios } from '../scenario/load-for-request.ts';
+import type { KnownScenarios } from '../scenario/load-scenario.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { readSaved } from '../scenario/saved-scenario.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';

@@ -53,7 +53,7 @@ export async function readPrefer(
     return wrong === undefined ? undefined : { wrong, strict };
   }
   // Imported here, since few requests ask for a scenario.
-  const { loadForRequest } = await import('../scenario/load-for-request.ts');
+  const { loadForRequest } = await import('../scenario/load-scenario.ts');
   if (isShipped(scenario)) {
     let book = BOOKS.get(scenario);
     if (book === undefined) {

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import type { Problem } from '../contract/records.ts';
 import { packageRoot } from '../package.ts';
 import { readText, SETTINGS_LIMIT, type TextReading } from '../read-text.ts';
 import { problemLines } from '../shape/places.ts';
 import { pathText } from '../shape/shapes.ts';
-import { describe, listed, suggest } from '../words.ts';
+import { shippedFixtures } from '../store/fixture/parse-fixture.ts';
+import { cut, describe, listed, MOST_HINTS, problemText, suggest } from '../words.ts';
 import { ScenarioError } from './scenario-error.ts';
 import { isShipped, SCENARIO_NAMES } from './scenario-names.ts';
 import type { Scenario } from './scenario-shape.ts';
@@ -18,6 +20,9 @@ const SHIPPED_EXTENSION = '.yaml';
 const EXTENSIONS = ['.yaml', '.yml', '.json'];
 
 const NAME = /^[\w-]+$/;
+
+/** Characters shown of a name in a message. */
+const LONGEST_NAME = 100;
 
 let shipped: readonly { readonly name: string; readonly description: string }[] | undefined;
 
@@ -37,21 +42,96 @@ export function scenarioText(name: string): string {
   return text.replace('$schema=', '$schema=./node_modules/petstore-mock/scenarios/');
 }
 
-/** A scenario file to load, and how messages name it. */
+/** A scenario to load. */
 interface Wanted {
-  readonly file: string;
+  /** Its file, or its name in a request. */
+  readonly key: string;
+  /** What messages call it. */
   readonly told: string;
+  /** What the scenario that extends it calls it. */
+  readonly extended?: string;
 }
 
-/** Reports a scenario file that cannot be used where it is named. */
-type Refuse = (expected: string, found: string) => void;
+/** Reports a scenario that cannot be used where it is wanted. */
+type Refuse = (expected: string, found: string) => undefined;
+
+/** Where scenarios come from. */
+interface Library {
+  /** Undefined once it has been refused, or its own problems were reported. */
+  readonly find: (wanted: Wanted, refuse: Refuse) => Promise<Scenario | undefined>;
+  readonly besides: (wanted: Wanted, scenario: Scenario, name: string) => Wanted;
+  /** What else is wrong with a scenario. */
+  readonly check?: (scenario: Scenario) => readonly Problem[];
+}
+
+/**
+ * Loads scenarios and what they extend.
+ *
+ * @param problems those of the library
+ * @returns the scenarios in ascending precedence; one that is extended more than once comes once, at
+ *   its first place
+ * @throws ScenarioError with the problems of all of them
+ */
+async function inPrecedence(
+  named: readonly Wanted[],
+  { find, besides, check }: Library,
+  problems: string[],
+): Promise<readonly Scenario[]> {
+  const loaded = new Map<string, Scenario>();
+
+  /** @param chain those that led to this one by `extends` */
+  const load = async (wanted: Wanted, chain: readonly Wanted[], refuse: Refuse): Promise<void> => {
+    const cycle = chain.findIndex((it) => it.key === wanted.key);
+    if (cycle !== -1) {
+      const round = [...chain.slice(cycle), wanted].map((it) => it.told);
+      return refuse('no cycle of scenarios that extend each other', round.join(' → '));
+    }
+    if (loaded.has(wanted.key)) return;
+    const scenario = await find(wanted, refuse);
+    if (scenario === undefined) return;
+    const misfits: Problem[] = [];
+    for (const [index, name] of scenario.extends.entries()) {
+      const path = pathText(['extends', index]);
+      await load(besides(wanted, scenario, name), [...chain, wanted], (expected, found) => {
+        misfits.push({ path, expected, found });
+      });
+    }
+    misfits.push(...(check?.(scenario) ?? []));
+    // Together, since each search for places takes time.
+    if (misfits.length > 0) problems.push(...linesIn(scenario, misfits));
+    loaded.set(wanted.key, scenario);
+  };
+
+  for (const wanted of named) {
+    // A named scenario wins over those named before it, even if they extend it.
+    loaded.delete(wanted.key);
+    await load(wanted, [], (expected, found) => {
+      problems.push(`${cut(wanted.told, LONGEST_NAME)}: expected ${expected}; found ${found}`);
+    });
+  }
+  if (problems.length > 0) throw new ScenarioError(problems);
+  return [...loaded.values()];
+}
+
+/** Problems at their places in the scenario's text, or else in the body of the request. */
+function linesIn({ linesOf }: Scenario, problems: readonly Problem[]): readonly string[] {
+  const inBody = (it: Problem) => problemText({ ...it, path: it.path.replace('$', '$.scenario') });
+  return linesOf?.(problems) ?? problems.map(inBody);
+}
+
+/** A hint at the nearest right name. Only for the first names, since each search takes time. */
+function hints(names: readonly string[]): (name: string) => string {
+  let left = MOST_HINTS;
+  return (name) => {
+    left -= 1;
+    return left >= 0 ? suggest(name, names) : '';
+  };
+}
 
 /**
  * Loads scenarios and what they extend, by the name of a shipped one or else by path.
  *
  * @param texts the files that were already read, by name or path
- * @returns the scenarios in ascending precedence; one that is extended more than once comes once, at
- *   its first place
  * @throws ScenarioError with the problems of all of them
  */
 export async function loadScenarios(
@@ -59,53 +139,77 @@ export async function loadScenarios(
   texts: ReadonlyMap<string, TextReading> = new Map(),
 ): Promise<readonly Scenario[]> {
   const problems: string[] = [];
+  const hint = hints(SCENARIO_NAMES);
   /** By file; undefined if the file has problems. */
   const read = new Map<string, Scenario | undefined>();
-  /** By file, in ascending precedence. */
-  const loaded = new Map<string, Scenario>();
-
-  /** @param chain the files that led to this one by `extends` */
-  const load = async (wanted: Wanted, chain: readonly Wanted[], refuse: Refuse): Promise<void> => {
-    const { file, told } = wanted;
-    const cycle = chain.findIndex((it) => it.file === file);
-    if (cycle !== -1) {
-      const round = [...chain.slice(cycle), wanted].map((it) => it.told);
-      return refuse('no cycle of scenarios that extend each other', round.join(' → '));
-    }
-    if (loaded.has(file)) return;
+  const find: Library['find'] = async ({ key: file, told, extended }, refuse) => {
     if (!read.has(file)) {
-      const text = named(file, texts.get(told) ?? (await readText(file, SETTINGS_LIMIT)));
-      if (!text.ok) return refuse(EXPECTED_FILE, text.found);
-      read.set(file, await readFile(wanted, text.text, problems));
+      const text = withExtension(file, texts.get(told) ?? (await readText(file, SETTINGS_LIMIT)));
+      if (!text.ok) {
+        const at = extended === undefined ? '' : ` at ${describe(extended)}`;
+        return refuse(EXPECTED_FILE, `${text.found}${at}${hint(extended ?? told)}`);
+      }
+      read.set(file, await readFile(file, told, text.text, problems));
     }
-    const scenario = read.get(file);
-    if (scenario === undefined) return;
-    for (const [index, name] of scenario.extends.entries()) {
-      const at = ['extends', index];
-      await load(besides(wanted, name), [...chain, wanted], (expected, found) => {
-        const hint = expected === EXPECTED_FILE ? ` at ${describe(name)}${meant(name)}` : '';
-        const problem = { path: pathText(at), expected, found: found + hint };
-        problems.push(...(scenario.linesOf?.([problem]) ?? []));
-      });
-    }
-    loaded.set(file, scenario);
+    return read.get(file);
   };
+  const named = namesOrPaths.map((told) => ({
+    key: isShipped(told) ? shippedFile(told) : resolve(told),
+    told,
+  }));
+  return inPrecedence(named, { find, besides: fileBesides }, problems);
+}
 
-  for (const told of namesOrPaths) {
-    const file = isShipped(told) ? shippedFile(told) : resolve(told);
-    // A named scenario wins over those named before it, even if they extend it.
-    loaded.delete(file);
-    await load({ file, told }, [], (expected, found) => {
-      problems.push(`${told}: expected ${expected}; found ${found}${meant(told)}`);
-    });
-  }
-  if (problems.length > 0) throw new ScenarioError(problems);
-  return [...loaded.values()];
+/** The scenarios that a sandbox knows besides those that ship, by name. Each is read when it is wanted. */
+export type KnownScenarios = ReadonlyMap<string, () => Scenario | Promise<Scenario>>;
+
+/**
+ * Loads the scenarios that a request names, those that they extend first. Reads only files that
+ * ship: a request cannot read others.
+ *
+ * @param written a scenario from the request, which wins over the others
+ * @param known win over shipped ones of the same name
+ * @throws ScenarioError if a scenario or a fixture is unknown
+ */
+export async function loadForRequest(
+  names: readonly string[],
+  written?: Scenario,
+  known: KnownScenarios = new Map(),
+): Promise<readonly Scenario[]> {
+  const shipped = `a shipped scenario: ${listed(SCENARIO_NAMES, 'or')}`;
+  const expected = known.size === 0 ? shipped : `${shipped}; or ${listed([...known.keys()], 'or')}`;
+  const hint = hints([...SCENARIO_NAMES, ...known.keys()]);
+  const find: Library['find'] = async ({ key: name }, refuse) => {
+    if (name === written?.name) return written;
+    const scenario = await known.get(name)?.();
+    if (scenario !== undefined) return scenario;
+    if (isShipped(name)) return (await loadScenarios([name])).at(-1);
+    return refuse(expected, `${describe(name)}${hint(name)}`);
+  };
+  const besides: Library['besides'] = (_, { file }, extended) => {
+    // The server's own files extend paths.
+    const name = file === undefined ? extended : basename(extended, extname(extended));
+    return { key: name, told: name, extended };
+  };
+  const check: Library['check'] = ({ file, fixture }) => {
+    const isKnown =
+      file !== undefined || fixture === undefined || shippedFixtures().includes(fixture);
+    if (isKnown) return [];
+    const expected = 'the name of a shipped fixture';
+    return [{ path: pathText(['fixture']), expected, found: describe(fixture) }];
+  };
+  const named = [...names, ...(written === undefined ? [] : [written.name])];
+  return inPrecedence(
+    named.map((name) => ({ key: name, told: name })),
+    { find, besides, check },
+    [],
+  );
 }
 
 /** Reads the text of a scenario file and adds its problems. Returns undefined if it cannot be read. */
 async function readFile(
-  { file, told }: Wanted,
+  file: string,
+  told: string,
   text: string,
   problems: string[],
 ): Promise<Scenario | undefined> {
@@ -121,10 +225,11 @@ async function readFile(
 }
 
 /** A scenario that a file extends, by name or by a path relative to that file. */
-function besides({ file, told }: Wanted, name: string): Wanted {
-  if (isShipped(name)) return { file: shippedFile(name), told: name };
-  const isAlone = isShipped(told) || isAbsolute(name);
-  return { file: resolve(dirname(file), name), told: isAlone ? name : join(dirname(told), name) };
+function fileBesides({ key: file, told }: Wanted, _: Scenario, extended: string): Wanted {
+  if (isShipped(extended)) return { key: shippedFile(extended), told: extended, extended };
+  const isAlone = isShipped(told) || isAbsolute(extended);
+  const path = isAlone ? extended : join(dirname(told), extended);
+  return { key: resolve(dirname(file), extended), told: path, extended };
 }
 
 /** A name means a shipped fixture. A path is relative to the scenario file. */
@@ -138,12 +243,8 @@ function shippedFile(name: string): string {
 
 const EXPECTED_FILE = `a scenario file (${listed(EXTENSIONS, 'or')}), or the name of a shipped one`;
 
-function meant(name: string): string {
-  return suggest(name, SCENARIO_NAMES);
-}
-
 /** Refuses files with another extension. Pipes may have any name. */
-function named(file: string, read: TextReading): TextReading {
+function withExtension(file: string, read: TextReading): TextReading {
   const extension = extname(file);
   if (!read.ok || read.pipe || EXTENSIONS.includes(extension.toLowerCase())) return read;
   return { ok: false, found: `a file whose name ends in ${describe(extension)}` };

@@ -3,7 +3,7 @@ import type { OperationId } from '../../src/contract/operations.ts';
 import { type Preferred, readPrefer } from '../../src/sandbox/preference.ts';
 import type { EditResult } from '../../src/sandbox/sandbox.ts';
 import { KEEPABLE, restarted, type State, withChoices } from '../../src/sandbox/state.ts';
-import { loadForRequest } from '../../src/scenario/load-for-request.ts';
+import { loadForRequest } from '../../src/scenario/load-scenario.ts';
 import { type Start, starterFrom } from '../../src/scenario/sandbox-start.ts';
 import { readScenario } from '../../src/scenario/scenario-shape.ts';
 import { advancedClock, type Instant } from '../../src/service/clock.ts';

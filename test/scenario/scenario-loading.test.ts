@@ -4,8 +4,11 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { validateFile } from '../../src/cli/commands/validate.ts';
 import { packageRoot } from '../../src/package.ts';
-import { loadForRequest } from '../../src/scenario/load-for-request.ts';
-import { loadScenarios, shippedScenarios } from '../../src/scenario/load-scenario.ts';
+import {
+  loadForRequest,
+  loadScenarios,
+  shippedScenarios,
+} from '../../src/scenario/load-scenario.ts';
 import { ScenarioError } from '../../src/scenario/scenario-error.ts';
 import { readScenario } from '../../src/scenario/scenario-shape.ts';
 import { parseDuration } from '../../src/scenario/time-shapes.ts';

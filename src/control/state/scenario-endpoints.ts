@@ -1,8 +1,7 @@
 import { knownScenarios } from '../../sandbox/known-scenarios.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { restarted, type State } from '../../sandbox/state.ts';
-import { loadForRequest } from '../../scenario/load-for-request.ts';
-import { shippedScenarios } from '../../scenario/load-scenario.ts';
+import { loadForRequest, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { callsOf } from '../../scenario/rules.ts';
 import { type Start, touchesStore } from '../../scenario/sandbox-start.ts';
 import { isShipped } from '../../scenario/scenario-names.ts';
