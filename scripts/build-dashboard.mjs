@@ -13,7 +13,16 @@ const sources = 'src/dashboard';
 const folder = join(root, 'dist/dashboard');
 
 /** Modules of src/ that run in a browser too. */
-const pure = ['curl.ts', 'event-stream.ts'];
+const pure = [
+  'contract/int64.ts',
+  'contract/json.ts',
+  'contract/operations.ts',
+  'contract/records.ts',
+  'curl.ts',
+  'event-stream.ts',
+  'http/target.ts',
+  'sandbox/sandbox-names.ts',
+];
 
 /** Builds the dashboard and returns what esbuild says about the outputs. */
 export async function buildDashboard() {

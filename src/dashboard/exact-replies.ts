@@ -1,5 +1,6 @@
 import type { Plugin } from 'swagger-ui-dist/swagger-ui-es-bundle.js';
-import { parseExact, writeExact } from './client/exact-json.ts';
+import { writeJson } from '../contract/json.ts';
+import { valueIn } from './client/control-calls.ts';
 
 /** Shows JSON replies with their exact digits: Swagger UI rounds integers beyond 2^53. */
 export const exactReplies: Plugin = {
@@ -24,7 +25,7 @@ export const exactReplies: Plugin = {
 function indented({ content, contentType }: Readonly<Record<string, unknown>>): string | undefined {
   if (typeof content !== 'string' || !/json/i.test(String(contentType))) return undefined;
   try {
-    return writeExact(parseExact(content), 2);
+    return writeJson(valueIn(content), 2);
   } catch {
     return undefined;
   }

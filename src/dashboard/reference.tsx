@@ -1,13 +1,12 @@
 import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
+import { STAGING_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { exactReplies } from './exact-replies.ts';
+import { Frame } from './parts/frame.tsx';
 import { Loading } from './parts/loading.tsx';
-import { TokenForm } from './parts/token-form.tsx';
 import { useResource } from './state/resource.ts';
-import { controlToken, needsToken, sandbox } from './state/session.ts';
-
-const STAGING = 'staging';
+import { controlToken, sandbox } from './state/session.ts';
 
 /** The two APIs: the path of the document, and the key that its scheme takes. */
 const APIS = {
@@ -15,7 +14,7 @@ const APIS = {
     title: 'Service',
     document: '/service.openapi.json',
     scheme: 'apiKey',
-    key: () => (sandbox === STAGING ? 'staging-key' : 'demo-key'),
+    key: () => (sandbox === STAGING_SANDBOX ? 'staging-key' : 'demo-key'),
   },
   control: {
     title: 'Control API',
@@ -29,30 +28,19 @@ const shown = new URLSearchParams(location.search).get('api') === 'control' ? 'c
 
 function Reference() {
   return (
-    <>
-      <header class="top">
-        <span class="brand">petstore-mock</span>
-        <nav aria-label="References">
-          <a href="docs" aria-current={shown === 'service' ? 'page' : undefined}>
-            {APIS.service.title}
-          </a>
-          <a href="docs?api=control" aria-current={shown === 'control' ? 'page' : undefined}>
-            {APIS.control.title}
-          </a>
-          <a href="./">Dashboard</a>
-        </nav>
-      </header>
-      {needsToken.value ? (
-        <main>
-          <TokenForm />
-        </main>
-      ) : (
-        <Operations />
-      )}
-    </>
+    <Frame current="docs" title="API reference">
+      <nav aria-label="References">
+        <a href="docs" aria-current={shown === 'service' ? 'page' : undefined}>
+          {APIS.service.title}
+        </a>
+        <a href="docs?api=control" aria-current={shown === 'control' ? 'page' : undefined}>
+          {APIS.control.title}
+        </a>
+      </nav>
+      <Operations />
+    </Frame>
   );
 }
-
 /** The operations of the document, each with a form to try it. */
 function Operations() {
   const { document: path, scheme, key } = APIS[shown];
@@ -96,5 +84,4 @@ function followColorScheme(): void {
 }
 
 followColorScheme();
-document.title = `${APIS[shown].title} · ${sandbox} · petstore-mock`;
 render(<Reference />, document.body);

@@ -232,7 +232,7 @@ describeBothWays('the journal in the control API', (open) => {
     expect(await codes(2)).toEqual(['deprecated', 'placeholder-key', 'unknown-input']);
   });
 
-  test.each(['0', '3', '1.5', 'one', '99999999999999999999'])(
+  test.each(['0', '3', '1', '1.5', 'one', '99999999999999999999'])(
     'has no exchange %s',
     async (number) => {
       const { send } = await open({ journal: 2 });
@@ -240,7 +240,14 @@ describeBothWays('the journal in the control API', (open) => {
       for (const id of [1, 2, 3, 4]) await send('GET', `/v1/pets/${id}`);
       const known = await send('GET', `/__mock/requests/${number}`);
       if (number === '3') expect(known).toMatchObject({ status: 200, json: { number: 3 } });
-      else expect(Object(known.json).message).toContain('it keeps 3 to 4');
+      else {
+        const isCleared = number === '1';
+        expect(Object(known.json).message).toBe(
+          isCleared
+            ? 'exchange 1 was cleared; exchanges 3 to 4 are left'
+            : `there is no exchange "${number}"; the latest is 4`,
+        );
+      }
     },
   );
 

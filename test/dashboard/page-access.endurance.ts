@@ -5,14 +5,14 @@ import { describeDashboard, type Opened } from '../helpers/dashboard.ts';
 
 /** Each view, with little in it so that axe-core is fast, and what is there when it is loaded. */
 const VIEWS = [
-  ['exchanges/1', 'Make a rule of this'],
+  ['exchanges/1', 'Make a rule'],
   ['exchanges', 'Exchange 2'],
   ['scenarios/edit', 'Save as a file'],
   ['store/animals?page=3', 'Edit animal 64'],
   ['store/orders', 'Ship order 1'],
   ['assumptions?text=cancel', 'Only changed'],
   ['clock', 'One day forward'],
-  ['coverage', 'Force it once'],
+  ['coverage/getPet-410', 'Draft a rule'],
   ['sandboxes', 'Create'],
 ] as const;
 
@@ -62,7 +62,7 @@ describeDashboard('the page', (open) => {
     }
     await show(page, 'store/orders', 'Ship order 1');
     await page.getByRole('button', { name: 'Ship order 1', exact: true }).click();
-    await page.getByText('changed order 1.').waitFor();
+    await page.getByText('Order 1 has shipped. Cancelling it now gets 409.').waitFor();
   });
 
   test('works with the keyboard alone', async () => {
@@ -83,7 +83,7 @@ describeDashboard('the page', (open) => {
     await keyboard.press('Tab');
     expect(await focused()).toBe('Skip to content');
     await keyboard.press('Enter');
-    await page.locator('main:focus').waitFor();
+    await page.locator('#main:focus').waitFor();
     await tabTo('Exchange 2');
     await keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Exchange 2' }).waitFor();
@@ -98,11 +98,11 @@ describeDashboard('the page', (open) => {
     await page.getByRole('button', { name: 'Ship order 1', exact: true }).waitFor();
     await tabTo('Ship order 1');
     await keyboard.press('Space');
-    await page.getByText('changed order 1.').waitFor();
+    await page.getByText('Order 1 has shipped. Cancelling it now gets 409.').waitFor();
     expect((await service('DELETE', '/store/orders/1')).status).toBe(409);
     // The page may announce the change before it shows the new row.
-    await page.getByRole('button', { name: 'Restore order 1', exact: true }).waitFor();
-    await tabTo('Restore order 1');
+    await page.getByRole('button', { name: 'Back to pending order 1', exact: true }).waitFor();
+    await tabTo('Back to pending order 1');
     await keyboard.press('Enter');
     await tabTo('Edit order 1', 'Tab');
     await keyboard.press('Enter');

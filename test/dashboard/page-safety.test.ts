@@ -14,6 +14,7 @@ describeDashboard('the page', (open) => {
     });
     await page.getByRole('link', { name: 'Exchange 2' }).click();
     const detail = page.getByRole('article');
+    await detail.getByText('Headers', { exact: true }).click();
     await detail.getByText(MARKUP, { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Exchange 1' }).click();
     await detail.getByText('⟨U+202E⟩gnp.exe').first().waitFor();

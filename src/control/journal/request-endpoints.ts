@@ -162,9 +162,17 @@ function getRequest(
   if (exchange !== undefined) {
     return { status: 200, body: { kind: 'pieces', pieces: [exchangeText(exchange, plain)] } };
   }
-  const kept =
+  const number = isIntegerText(text) ? Number(text) : 0;
+  if (number < 1 || number > journal.number) {
+    const latest = journal.number === 0 ? 'there is none yet' : `the latest is ${journal.number}`;
+    return refuse('not_found', 404, `there is no exchange ${describe(text)}; ${latest}`);
+  }
+  const oldest = journal.number - journal.size + 1;
+  const left =
     journal.size === 0
-      ? 'it is empty'
-      : `it keeps ${journal.number - journal.size + 1} to ${journal.number}`;
-  return refuse('not_found', 404, `the journal has no exchange ${describe(text)}; ${kept}`);
+      ? 'none is left'
+      : journal.size === 1
+        ? `only exchange ${oldest} is left`
+        : `exchanges ${oldest} to ${journal.number} are left`;
+  return refuse('not_found', 404, `exchange ${number} was cleared; ${left}`);
 }

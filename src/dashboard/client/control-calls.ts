@@ -1,5 +1,5 @@
+import { parseJson, writeJson } from '../../contract/json.ts';
 import { connection, controlPath, controlToken, reconnected, sandbox } from '../state/session.ts';
-import { parseExact, writeExact } from './exact-json.ts';
 
 /** In milliseconds. */
 const RETRY_AFTER = 1_000;
@@ -27,7 +27,12 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** Calls the control API and returns the value of its JSON reply. */
 export async function call<T>(method: Method, path: string, options: CallOptions = {}): Promise<T> {
   const text = await (await open(method, path, options)).text();
-  return parseExact<T>(text === '' ? 'null' : text);
+  return valueIn(text === '' ? 'null' : text);
+}
+
+/** The object or list in a text of the control API, with every digit of an integer. */
+export function valueIn<T>(text: string): T {
+  return Object(parseJson(text));
 }
 
 /** Calls a list, and returns its records and how many there are without a page. */
@@ -36,7 +41,7 @@ export async function callPage<T>(
   signal: AbortSignal,
 ): Promise<{ readonly records: readonly T[]; readonly total: number }> {
   const response = await open('GET', path, { signal });
-  const records = parseExact<readonly T[]>(await response.text());
+  const records = valueIn<readonly T[]>(await response.text());
   return { records, total: Number(response.headers.get('x-total-count') ?? records.length) };
 }
 
@@ -56,7 +61,7 @@ export async function open(
   if (token !== undefined) headers.set('mock-control-token', token);
   let response: Response;
   try {
-    const text = typeof body === 'object' ? writeExact(body) : body;
+    const text = typeof body === 'object' ? writeJson(body) : body;
     response = await fetch(controlPath(of) + path, {
       method,
       headers,
@@ -78,7 +83,7 @@ export async function open(
 async function messageOf(response: Response): Promise<string> {
   const text = await response.text();
   try {
-    const { message } = parseExact<{ message?: unknown }>(text);
+    const { message } = valueIn<{ message?: unknown }>(text);
     return typeof message === 'string' ? message : text;
   } catch {
     return text || `HTTP status ${response.status}`;

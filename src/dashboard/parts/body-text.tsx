@@ -1,22 +1,36 @@
 import { useSignal } from '@preact/signals';
-import { writeExact } from '../client/exact-json.ts';
+import type { RecordedMessage } from '../../control/control-shapes.ts';
+import { textOfBody } from '../state/requests.ts';
 import { save } from './save.ts';
 import { visibleLines } from './visible-text.ts';
 
 /** Characters that are shown at once: browsers stall on megabytes. */
 const SHOWN = 20_000;
 
+interface BodyProps {
+  readonly of: RecordedMessage;
+  /** Names the file that a long body is saved as. */
+  readonly name: string;
+  /** The body to compare with. */
+  readonly other?: unknown;
+}
+
 /** A body as text: JSON is indented, everything else stays as it is. */
-export function BodyText({ value, name }: { readonly value: unknown; readonly name: string }) {
+export function BodyText({ of: { body, cut }, name, other }: BodyProps) {
   const all = useSignal(false);
-  const text = typeof value === 'string' ? value : writeExact(value, 2);
+  if (body === undefined) {
+    return <p class="quiet">{cut ? 'The journal does not keep a long body.' : 'No body.'}</p>;
+  }
+  const text = textOfBody(body, 2);
   const isCut = text.length > SHOWN && !all.value;
+  const shown = visibleLines(isCut ? text.slice(0, SHOWN) : text);
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls needs the focus */}
       <section class="body" tabIndex={0} aria-label="Body">
-        <pre>{visibleLines(isCut ? text.slice(0, SHOWN) : text)}</pre>
+        <pre>{other === undefined ? shown : marked(shown, visibleLines(textOfBody(other, 2)))}</pre>
       </section>
+      {cut && <p class="quiet">The journal keeps only the start of a long body.</p>}
       {isCut && (
         <p class="bar">
           <button
@@ -34,4 +48,12 @@ export function BodyText({ value, name }: { readonly value: unknown; readonly na
       )}
     </>
   );
+}
+
+/** A text in which the lines that another does not have are marked. */
+function marked(text: string, other: string) {
+  const lines = new Set(other.split('\n'));
+  return text
+    .split('\n')
+    .map((line, at) => (lines.has(line) ? `${line}\n` : [<mark key={at}>{line}</mark>, '\n']));
 }

@@ -4,13 +4,15 @@ import { notice } from '../state/session.ts';
 
 interface Copy {
   readonly label: string;
+  /** The full action for screen readers, if the label alone is ambiguous. */
+  readonly name?: string;
   readonly text: () => string;
-  /** Why there is nothing to copy; undefined if there is. */
-  readonly whyNot?: string | undefined;
+  /** Whether there is nothing to copy. */
+  readonly isOff?: boolean;
 }
 
 /** Copies a text. If the browser does not allow that, shows it selected instead. */
-export function CopyButton({ label, text, whyNot }: Copy) {
+export function CopyButton({ label, name = label, text, isOff = false }: Copy) {
   const shown = useSignal<string | undefined>(undefined);
   const area = useRef<HTMLTextAreaElement>(null);
   useEffect(() => area.current?.select(), [shown.value]);
@@ -25,12 +27,11 @@ export function CopyButton({ label, text, whyNot }: Copy) {
   };
   return (
     <>
-      <button type="button" disabled={whyNot !== undefined} onClick={copy}>
+      <button type="button" aria-label={name} disabled={isOff} onClick={copy}>
         {label}
       </button>
-      {whyNot !== undefined && <span class="quiet">{whyNot}</span>}
       {shown.value !== undefined && (
-        <textarea ref={area} readOnly rows={4} aria-label={label} value={shown.value} />
+        <textarea ref={area} readOnly rows={4} aria-label={name} value={shown.value} />
       )}
     </>
   );

@@ -2,6 +2,9 @@ import { useId } from 'preact/hooks';
 import type { FieldInfo } from '../state/record-tables.ts';
 import { notice } from '../state/session.ts';
 
+/** What is wrong with fields, by their names. */
+export type Problems = ReadonlyMap<string, string>;
+
 interface InputProps {
   readonly field: FieldInfo;
   /** The text before the user edits it. */
@@ -10,28 +13,39 @@ interface InputProps {
   readonly id?: string;
   /** For a field without a visible label. */
   readonly label?: string;
-  /** Whether the server refused its value. */
-  readonly wrong?: boolean;
+  /** Why the server refused its value. */
+  readonly problem?: string | undefined;
 }
 
-/** The fields that the last notice says are wrong, as in `name: expected …; quantity: expected …`. */
-export function refusedFields(): readonly string[] {
+/**
+ * What the last notice says of fields, as in `name: expected …; quantity: expected …`. The notice goes
+ * if it says nothing else.
+ */
+export function fieldProblems(fields: readonly FieldInfo[]): Problems {
   const { kind, text = '' } = notice.value ?? {};
-  return kind === 'failed'
-    ? [...text.matchAll(/(?:^|; )(\w+): /g)].map(([, name = '']) => name)
-    : [];
+  const problems = new Map<string, string>();
+  if (kind !== 'failed') return problems;
+  for (const part of text.replace(/\.$/, '').split('; ')) {
+    const [, name = '', problem = ''] = /^(\w+): (.*)$/.exec(part) ?? [];
+    if (!fields.some((field) => field.name === name)) return new Map();
+    const isMissing = problem.endsWith('found nothing') || problem.endsWith('found null');
+    problems.set(name, isMissing ? `Enter a ${name}.` : `${problem.replace(/^e/, 'E')}.`);
+  }
+  notice.value = undefined;
+  return problems;
 }
 
 /** An input that takes any text, and suggests the values that the field is known to have. */
-export function FieldInput({ field, text = '', id, label, wrong = false }: InputProps) {
-  const list = useId();
+export function FieldInput({ field, text = '', id, label, problem }: InputProps) {
+  const [list, reason] = [useId(), useId()];
   return (
     <>
       <input
         id={id}
         name={field.name}
         aria-label={label}
-        aria-invalid={wrong}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem && reason}
         autocomplete="off"
         inputMode={field.type === 'integer' ? 'numeric' : undefined}
         list={field.values && list}
@@ -39,6 +53,11 @@ export function FieldInput({ field, text = '', id, label, wrong = false }: Input
         size={field.type === 'integer' ? 8 : 16}
         defaultValue={text}
       />
+      {problem !== undefined && (
+        <span id={reason} class="problem" role="alert">
+          {problem}
+        </span>
+      )}
       {field.values && (
         <datalist id={list}>
           {field.values.map((value) => (

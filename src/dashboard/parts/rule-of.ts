@@ -1,5 +1,5 @@
+import { stringify } from 'lossless-json';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
-import { writeExact } from '../client/exact-json.ts';
 
 type Operation = NonNullable<RecordedExchange['operation']>;
 
@@ -13,8 +13,6 @@ const INPUTS: Readonly<Record<Operation, readonly string[]>> = {
   listOrders: [],
   cancelOrder: ['orderId'],
 };
-
-export const OPERATIONS: readonly string[] = Object.keys(INPUTS);
 
 /** A scenario file with a rule that gives requests like this one the same status or fault. */
 export function ruleOf(exchange: RecordedExchange, operation: Operation): string {
@@ -57,7 +55,7 @@ function whereOf({ target, request }: RecordedExchange, operation: Operation): s
     values.set(name, INTEGER.test(value) ? value : JSON.stringify(value));
   }
   for (const [name, value] of Object.entries(Object(request.body))) {
-    if (typeof value !== 'object') values.set(name, writeExact(value));
+    if (typeof value !== 'object') values.set(name, String(stringify(value)));
   }
   return INPUTS[operation].flatMap((name) => {
     const value = values.get(name);

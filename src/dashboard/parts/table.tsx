@@ -1,31 +1,40 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { ComponentChildren, KeyboardEventHandler, RefObject, VNode } from 'preact';
+
+/** A column: its head and its cells are made from the same entry. */
+export interface Column<Of> {
+  readonly name: string;
+  /** Names the column in the style sheet; `number` aligns it to the right. */
+  readonly class?: string | undefined;
+  /** A head other than the name. */
+  readonly head?: ComponentChildren;
+  /** How its rows are sorted by it, if they are. */
+  readonly sort?: 'ascending' | 'descending' | 'none';
+  readonly cell: (of: Of) => ComponentChildren;
+  readonly title?: (of: Of) => string;
+}
 
 interface TableProps {
-  /** The heads of the columns: their names, or header cells. */
-  readonly heads: readonly (string | VNode)[];
+  readonly columns: readonly Column<never>[];
   /** For screen readers. */
-  readonly caption?: string;
-  readonly class?: string;
+  readonly caption: string;
+  /** `records` becomes a list of cards where the table has too little room. */
+  readonly class: string;
   readonly children: ComponentChildren;
 }
 
-/** A table that scrolls on its own if the page is too narrow for it. */
-export function Table({ heads, caption, class: style, children }: TableProps) {
+/** A table that scrolls on its own if there is too little room for it. */
+export function Table({ columns, caption, class: style, children }: TableProps) {
   return (
     <div class="wide">
       <table class={style}>
-        {caption && <caption class="unseen">{caption}</caption>}
+        <caption class="unseen">{caption}</caption>
         <thead>
           <tr>
-            {heads.map((head) =>
-              typeof head === 'string' ? (
-                <th key={head} scope="col">
-                  {head}
-                </th>
-              ) : (
-                head
-              ),
-            )}
+            {columns.map(({ name, class: of, head = name, sort }) => (
+              <th key={name} scope="col" class={of} aria-sort={sort}>
+                {head}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>{children}</tbody>
@@ -34,20 +43,28 @@ export function Table({ heads, caption, class: style, children }: TableProps) {
   );
 }
 
-/** The head of a column of numbers. */
-export function NumberHead({ name }: { readonly name: string }) {
-  return (
-    <th scope="col" class="number">
-      {name}
-    </th>
-  );
+interface RowProps<Of> {
+  readonly of: Of;
+  readonly columns: readonly Column<Of>[];
+  readonly opened?: boolean;
+  readonly rowRef?: RefObject<HTMLTableRowElement | null>;
+  readonly onKeyDown?: KeyboardEventHandler<HTMLTableRowElement>;
 }
 
-/** The head of a column of buttons. */
-export function ActionsHead() {
+/** The cells of a row. */
+export function TableRow<Of>({ of, columns, opened, rowRef, onKeyDown }: RowProps<Of>): VNode {
   return (
-    <th scope="col">
-      <span class="unseen">Actions</span>
-    </th>
+    <tr ref={rowRef ?? null} class={opened ? 'opened' : ''} onKeyDown={onKeyDown}>
+      {columns.map(({ name, class: style, cell, title }) => (
+        <td
+          key={name}
+          class={style}
+          data-name={style === 'acts' ? undefined : name}
+          title={title?.(of)}
+        >
+          {cell(of)}
+        </td>
+      ))}
+    </tr>
   );
 }

@@ -37,3 +37,8 @@ export function milliseconds(duration: number): string {
   if (duration < 1) return '< 1 ms';
   return `${duration < 10 ? duration.toFixed(1) : Math.round(duration).toLocaleString('en')} ms`;
 }
+
+/** An instant in UTC, to the second. */
+export function timeText(at: string): string {
+  return at.slice(0, 19).replace('T', ' ');
+}

@@ -1,25 +1,15 @@
 import { signal } from '@preact/signals';
-import type { RecordedExchange } from '../../control/control-shapes.ts';
+import type { JournalPage, RecordedExchange } from '../../control/control-shapes.ts';
 import { eventsOf } from '../../event-stream.ts';
-import { call, lost, open } from '../client/control-calls.ts';
-import { parseExact } from '../client/exact-json.ts';
+import { call, lost, open, valueIn } from '../client/control-calls.ts';
 
-/** Exchanges that the page keeps; the server keeps more. */
-const MOST_KEPT = 1_000;
+/** Exchanges on a page of the list. */
+export const PAGE_SIZE = 50;
 
-/** Exchanges that are loaded at the start. */
-const FIRST_LOADED = 200;
+/** Milliseconds between two drawings. */
+const PACE = 250;
 
-/** Exchanges per second above which the page draws less often: nobody can read that many. */
-const MANY = 10;
-
-/** Milliseconds between two drawings during a flood. */
-const UNHURRIED = 1_000;
-
-/** The same during a flood. */
-const FLOODED = 2_000;
-
-/** Milliseconds without a dropped exchange after which the flood is over. */
+/** Milliseconds without a skipped exchange after which a flood is over. */
 const CALM = 1_500;
 
 /** Milliseconds until the page reopens a stream that ended. */
@@ -29,50 +19,50 @@ const RETRY_AFTER = 1_000;
 export class ExchangeFeed {
   /** The newest first. */
   readonly shown = signal<readonly RecordedExchange[]>([]);
-  /** How many arrived since the feed was paused. */
+  /** How many match, as far as the page knows. */
+  readonly total = signal(0);
+  /** How many arrived since the list was drawn. */
   readonly waiting = signal(0);
-  /** How many the server skipped. */
-  readonly missed = signal(0);
   readonly loaded = signal(false);
-  readonly paused = signal(false);
   readonly #filter: string;
-  /** The newest last. */
-  #new: RecordedExchange[] = [];
-  #missed = 0;
-  #drawn = 0;
-  /** How many exchanges the latest drawings in close succession showed. */
-  #drawnCount = 0;
-  #drawing = false;
+  readonly #timer = setInterval(() => this.#look(), PACE);
+  #held = false;
+  /** Arrived and not drawn, the newest first. */
+  #new: readonly RecordedExchange[] = [];
+  /** When the server last skipped some; 0 if it has not since the last load. */
+  #skippedAt = 0;
   #connection = new AbortController();
-  #catchingUp: ReturnType<typeof setTimeout> | undefined;
 
   /** @param filter a query of the control API, such as `status=409&basis=assumed` */
   constructor(filter: string) {
-    this.#filter = filter === '' ? '' : `&${filter}`;
+    this.#filter = filter;
     document.addEventListener('visibilitychange', this.#onVisibility);
     if (!document.hidden) void this.#connect();
   }
 
   /** Ends the feed. */
   close(): void {
+    clearInterval(this.#timer);
     document.removeEventListener('visibilitychange', this.#onVisibility);
     this.#connection.abort();
   }
 
-  setPaused(paused: boolean): void {
-    this.paused.value = paused;
-    if (paused) return;
-    this.#draw();
-    if (this.#missed > 0) this.#catchUpLater(this.#connection.signal);
+  /** Lets the list stay as it is, or draws what has arrived and goes on. */
+  hold(held: boolean): void {
+    this.#held = held;
+    this.#look();
   }
 
-  /** Removes every exchange, after the journal was cleared. */
-  clear(): void {
+  /** Shows the latest exchanges, whether the list is held or not. */
+  async load(): Promise<void> {
+    const { signal: ended } = this.#connection;
+    const page = await journalPage(`order=desc&limit=${PAGE_SIZE}`, this.#filter, ended);
     this.#new = [];
-    this.#missed = 0;
-    this.shown.value = [];
+    this.#skippedAt = 0;
+    this.shown.value = page.exchanges;
+    this.total.value = page.total;
     this.waiting.value = 0;
-    this.missed.value = 0;
+    this.loaded.value = true;
   }
 
   /** A browser limits connections to a server, so a hidden page closes its own. */
@@ -86,18 +76,15 @@ export class ExchangeFeed {
   async #connect(): Promise<void> {
     const { signal: ended } = this.#connection;
     try {
-      const stream = await open('GET', `/requests/stream?${this.#filter}`, {
-        signal: ended,
-      });
-      this.#restart(await this.#load(ended));
+      const stream = await open('GET', `/requests/stream?${this.#filter}`, { signal: ended });
+      await this.load();
       if (stream.body === null) return;
       for await (const { type, data } of eventsOf(stream.body)) {
-        if (type === 'exchange') this.#take(parseExact<RecordedExchange>(data));
+        if (type === 'exchange') this.#take(valueIn<RecordedExchange>(data));
         if (type === 'dropped') {
-          this.#missed += parseExact<{ count: number }>(data).count;
-          this.#catchUpLater(ended);
+          this.waiting.value += valueIn<{ count: number }>(data).count;
+          this.#skippedAt = performance.now();
         }
-        this.#drawSoon();
       }
       if (!ended.aborted) this.#retry(ended);
     } catch (error) {
@@ -114,63 +101,55 @@ export class ExchangeFeed {
     }, RETRY_AFTER);
   }
 
-  async #load(ended: AbortSignal): Promise<readonly RecordedExchange[]> {
-    const path = `/requests?order=desc&limit=${FIRST_LOADED}${this.#filter}`;
-    const reply = await call<{ exchanges: readonly RecordedExchange[] }>('GET', path, {
-      signal: ended,
-    });
-    return reply.exchanges;
-  }
-
-  /** Reloads the latest exchanges after a flood, to fill the gaps. */
-  #catchUpLater(ended: AbortSignal): void {
-    clearTimeout(this.#catchingUp);
-    this.#catchingUp = setTimeout(async () => {
-      if (ended.aborted || this.paused.value) return;
-      const exchanges = await this.#load(ended).catch(() => undefined);
-      if (exchanges === undefined || ended.aborted) return;
-      this.#missed = 0;
-      this.missed.value = 0;
-      this.#restart(exchanges);
-    }, CALM);
-  }
-
-  #restart(exchanges: readonly RecordedExchange[]): void {
-    this.#new = [];
-    this.shown.value = exchanges;
-    this.loaded.value = true;
-  }
-
   #take(exchange: RecordedExchange): void {
-    const latest = this.#new.at(-1) ?? this.shown.value[0];
+    const latest = this.#new[0] ?? this.shown.value[0];
     // The list includes what the stream sent before it.
     if (latest !== undefined && exchange.number <= latest.number) return;
-    this.#new.push(exchange);
-    if (this.#new.length > MOST_KEPT) this.#new.shift();
+    this.#new = [exchange, ...this.#new].slice(0, PAGE_SIZE);
+    this.waiting.value += 1;
   }
 
-  /** Draws what has arrived, in the next frame; less often during a flood. */
-  #drawSoon(): void {
-    if (this.#drawing) return;
-    this.#drawing = true;
-    const pace = this.#missed > this.missed.value ? FLOODED : UNHURRIED;
-    const rest = this.#drawn + pace - performance.now();
-    const recent = rest > 0 ? this.#drawnCount : 0;
-    const wait = this.#new.length + recent < MANY ? 0 : Math.max(0, rest);
-    setTimeout(() => requestAnimationFrame(() => this.#draw()), wait);
-  }
-
-  #draw(): void {
-    this.#drawing = false;
-    if (performance.now() - this.#drawn > FLOODED) this.#drawnCount = 0;
-    this.#drawnCount += this.#new.length;
-    this.#drawn = performance.now();
-    this.waiting.value = this.#new.length;
-    this.missed.value = this.#missed;
-    if (this.paused.value || this.#new.length === 0) return;
-    const all = [...this.#new.reverse(), ...this.shown.value];
+  #look(): void {
+    if (this.#held) return;
+    if (this.#skippedAt > 0 && performance.now() - this.#skippedAt > CALM) {
+      this.#skippedAt = 0;
+      this.load().catch(() => undefined);
+    }
+    if (this.#new.length === 0) return;
+    this.shown.value = [...this.#new, ...this.shown.value].slice(0, PAGE_SIZE);
+    this.total.value += this.waiting.value;
     this.#new = [];
     this.waiting.value = 0;
-    this.shown.value = all.slice(0, MOST_KEPT);
   }
+}
+
+/** A part of the journal. */
+export function journalPage(
+  part: string,
+  filter: string,
+  signal?: AbortSignal,
+): Promise<JournalPage> {
+  const query = filter === '' ? part : `${part}&${filter}`;
+  return call<JournalPage>('GET', `/requests?${query}`, signal ? { signal } : {});
+}
+
+/** The exchanges next to one that match a filter, the nearest first: a page, or what there is. */
+export async function neighbours(
+  number: number,
+  towards: 'older' | 'newer',
+  filter: string,
+): Promise<readonly RecordedExchange[]> {
+  const newest = `order=desc&limit=${PAGE_SIZE}`;
+  if (towards === 'older') {
+    return (await journalPage(`${newest}&before=${number}`, filter)).exchanges;
+  }
+  const [latest] = (await journalPage(`order=desc&limit=1&after=${number}`, filter)).exchanges;
+  // A limit counts from the newest one, so what lies between is read in growing parts.
+  for (let count = PAGE_SIZE; latest !== undefined; count *= 8) {
+    const part = `order=asc&after=${number}&before=${number + count + 1}`;
+    const { exchanges } = await journalPage(part, filter);
+    const isEnough = exchanges.length >= PAGE_SIZE || number + count >= latest.number;
+    if (isEnough) return exchanges.slice(0, PAGE_SIZE);
+  }
+  return [];
 }

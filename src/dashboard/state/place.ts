@@ -11,6 +11,10 @@ export const VIEWS = [
 ] as const;
 export type ViewName = (typeof VIEWS)[number];
 
+export function titleOf(name: ViewName): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
 /** What the page shows, from its address after `#`: `#/exchanges/17?status=409`. */
 export interface Place {
   readonly view: ViewName;

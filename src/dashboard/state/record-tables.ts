@@ -1,21 +1,23 @@
-import type { CollectionName, StoredRecord } from '../../contract/records.ts';
-import { parseExact } from '../client/exact-json.ts';
+import { parseJson } from '../../contract/json.ts';
+import {
+  COLLECTIONS,
+  type CollectionName,
+  type Field,
+  ORDER_STATUSES,
+  STORED_RECORDS,
+} from '../../contract/records.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-interface FieldKind {
+export interface FieldInfo {
+  readonly name: string;
   readonly type: 'integer' | 'text' | 'boolean';
   /** Values to suggest. */
-  readonly values?: readonly string[];
+  readonly values?: readonly string[] | undefined;
 }
-
-export interface FieldInfo extends FieldKind {
-  readonly name: string;
-}
-
-export type TableName = CollectionName;
 
 export interface TableInfo {
+  readonly name: CollectionName;
   readonly title: string;
   readonly noun: string;
   /** The field that identifies a record. */
@@ -23,45 +25,24 @@ export interface TableInfo {
   readonly fields: readonly FieldInfo[];
 }
 
-const INTEGER: FieldKind = { type: 'integer' };
-const TEXT: FieldKind = { type: 'text' };
-const oneOf = (...values: readonly string[]): FieldKind => ({ type: 'text', values });
-
-/** Describes a collection. A field that is missing or misspelt does not compile. */
-function table<Name extends TableName>(
-  title: string,
-  noun: string,
-  id: keyof StoredRecord[Name] & string,
-  kinds: Readonly<Record<keyof StoredRecord[Name], FieldKind>>,
-): TableInfo {
-  const fields = Object.entries<FieldKind>(kinds).map(([name, kind]) => ({ name, ...kind }));
-  return { title, noun, id, fields };
+function table(name: CollectionName, title: string, noun: string, id = 'id'): TableInfo {
+  const fields = Object.entries<Field>(STORED_RECORDS[name]).map(([field, { type, seen }]) => {
+    if (type === 'boolean') return { name: field, type, values: ['true', 'false'] };
+    const isInteger = type === 'int64' || type === 'integer';
+    const values = type === 'orderStatus' ? ORDER_STATUSES : seen;
+    return { name: field, type: isInteger ? ('integer' as const) : ('text' as const), values };
+  });
+  return { name, title, noun, id, fields };
 }
 
 /** The three collections of a store. */
-export const TABLES: Readonly<Record<TableName, TableInfo>> = {
-  animals: table<'animals'>('Animals', 'animal', 'id', {
-    id: INTEGER,
-    name: TEXT,
-    categoryId: INTEGER,
-    status: oneOf('available', 'pending', 'sold'),
-  }),
-  inventory: table<'inventory'>('Inventory', 'inventory entry', 'petId', {
-    petId: INTEGER,
-    quantity: INTEGER,
-    status: oneOf('available', 'sold'),
-  }),
-  orders: table<'orders'>('Orders', 'order', 'id', {
-    id: INTEGER,
-    petId: INTEGER,
-    quantity: INTEGER,
-    shipDate: TEXT,
-    complete: { type: 'boolean', values: ['true', 'false'] },
-    status: oneOf('pending', 'shipped', 'cancelled'),
-  }),
+export const TABLES: Readonly<Record<CollectionName, TableInfo>> = {
+  animals: table('animals', 'Animals', 'animal'),
+  inventory: table('inventory', 'Inventory', 'inventory entry', 'petId'),
+  orders: table('orders', 'Orders', 'order'),
 };
 
-export const TABLE_NAMES: readonly TableName[] = ['animals', 'inventory', 'orders'];
+export const TABLE_NAMES = COLLECTIONS;
 
 /** A field as a person edits it. */
 export function textOf(value: unknown): string {
@@ -70,7 +51,7 @@ export function textOf(value: unknown): string {
 
 /** The value that a person typed. The server reports what is wrong with it. */
 export function typedValue({ type }: FieldInfo, text: string): unknown {
-  if (type === 'integer' && /^-?\d+$/.test(text)) return parseExact(BigInt(text).toString());
+  if (type === 'integer' && /^-?\d+$/.test(text)) return parseJson(BigInt(text).toString());
   if (type === 'boolean' && /^(?:true|false)$/.test(text)) return text === 'true';
   return text;
 }

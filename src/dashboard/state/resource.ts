@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type CallOptions, call, type Method, Refusal } from '../client/control-calls.ts';
-import { connection, epoch, notice } from './session.ts';
+import { changes, connection, epoch, notice } from './session.ts';
 
 /** A value from the server, once it is loaded. */
 export interface Resource<T> {
@@ -18,15 +18,27 @@ type ActionCall = [method: Method, path: string, options?: CallOptions];
 /** How often a view of data that clients change reloads, in milliseconds. */
 export const OFTEN = 2_000;
 
+interface ResourceOptions {
+  /** The sandbox; that of the page by default. */
+  readonly of?: string;
+  /** Reads again when this changes. */
+  readonly again?: unknown;
+  /** Goes on reading while the page is hidden. */
+  readonly whileHidden?: boolean;
+}
+
 /**
  * Reads a path of the control API while the component is shown, and reads it again when the path
  * changes or the server is back.
  *
  * @param every milliseconds until it is read again; 0 for never
- * @param of the sandbox; that of the page by default
  */
-export function useResource<T>(path: string, every = 0, of?: string): Resource<T> {
-  return useLoaded(path, (signal) => call<T>('GET', path, { signal, of }), every);
+export function useResource<T>(
+  path: string,
+  every = 0,
+  { of, ...options }: ResourceOptions = {},
+): Resource<T> {
+  return useLoaded(path, (signal) => call<T>('GET', path, { signal, of }), every, options);
 }
 
 /** The same for a value that takes more than a call. It is loaded again when `key` changes. */
@@ -34,6 +46,7 @@ export function useLoaded<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
   every = 0,
+  { again, whileHidden = false }: Omit<ResourceOptions, 'of'> = {},
 ): Resource<T> {
   const value = useSignal<T | undefined>(undefined);
   const error = useSignal<string | undefined>(undefined);
@@ -51,11 +64,11 @@ export function useLoaded<T>(
       },
     );
     return () => controller.abort();
-  }, [key, epoch.value, turn.value]);
+  }, [key, epoch.value, turn.value, again]);
   useEffect(() => {
     if (every === 0) return undefined;
     const timer = setInterval(() => {
-      if (!document.hidden && connection.value === 'ok') turn.value += 1;
+      if ((whileHidden || !document.hidden) && connection.value === 'ok') turn.value += 1;
     }, every);
     return () => clearInterval(timer);
   }, [every]);
@@ -80,6 +93,7 @@ export async function perform(done: string, action: () => Promise<unknown>): Pro
   try {
     await action();
     notice.value = { kind: 'done', text: done };
+    changes.value += 1;
     return true;
   } catch (error) {
     notice.value = { kind: 'failed', text: messageOf(error) };
@@ -87,9 +101,14 @@ export async function perform(done: string, action: () => Promise<unknown>): Pro
   }
 }
 
-/** A field of a form is a member of the body, `$.name` to the server. */
+/** A sentence. A field of a form is a member of the body, `$.name` to the server. */
 function messageOf(error: unknown): string {
-  if (error instanceof Refusal) return error.message.replaceAll(/(^|; )\$\./g, '$1');
+  if (error instanceof Refusal) {
+    const message = error.message.replaceAll(/(^|; )\$\./g, '$1');
+    return /^\w+:/.test(message)
+      ? message
+      : `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}.`;
+  }
   if (error instanceof TypeError) return 'The server does not answer.';
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,18 +1,20 @@
 import { computed, signal } from '@preact/signals';
+import { BASE_PATH } from '../../contract/operations.ts';
+import { parseAddress } from '../../http/target.ts';
+import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 
-/** The prefix and the sandbox of this page's address. */
-const [, root = '', encoded] =
-  /^(.*?)(?:\/~([^/]*))?\/__mock(?:\/|$)/.exec(location.pathname) ?? [];
+const { root, sandbox: named = DEFAULT_SANDBOX } = parseAddress(location.pathname);
 
-/** The name of the sandbox that has no name in its path. */
-export const DEFAULT_SANDBOX = 'default';
-
-export const sandbox = encoded ?? DEFAULT_SANDBOX;
+/** The sandbox of this page's address. */
+export const sandbox = named;
 
 /** The path of the control API of a sandbox. */
 export function controlPath(name: string): string {
   return name === DEFAULT_SANDBOX ? `${root}/__mock` : `${root}/~${name}/__mock`;
 }
+
+/** The base URL that clients of this sandbox use. */
+export const serviceUrl = location.origin + controlPath(sandbox).replace(/\/__mock$/, BASE_PATH);
 
 export type Connection = 'ok' | 'lost' | 'no-token' | 'wrong-token';
 
@@ -26,6 +28,9 @@ export const needsToken = computed(
 
 /** Incremented when the server is back, so that every view reloads. */
 export const epoch = signal(0);
+
+/** Incremented after each action, which may have changed the state that the header shows. */
+export const changes = signal(0);
 
 const TOKEN = 'petstore-mock control token';
 

@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import type { AssumptionState, Findings } from '../../control/control-shapes.ts';
 import { Loading } from '../parts/loading.tsx';
 import { Prose } from '../parts/prose.tsx';
-import { QuerySearch, QueryToggle } from '../parts/query-inputs.tsx';
+import { QueryChip, QuerySearch } from '../parts/query-inputs.tsx';
 import { plural } from '../parts/visible-text.ts';
 import { hrefOf, place } from '../state/place.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
@@ -33,9 +33,9 @@ export function AssumptionsView() {
       </p>
       <search class="filters">
         <QuerySearch name="text" label="Text" />
-        <QueryToggle name="changed" label="Only changed" />
+        <QueryChip name="changed" label="Only changed" />
         {asked.some((it) => it.drift.length > 0 || it.of.checked !== undefined) && (
-          <QueryToggle name="drift" label="Only drift" />
+          <QueryChip name="drift" label="Only drift" />
         )}
       </search>
       {others.length > 0 && (

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { ClockState } from '../../control/control-shapes.ts';
 import { Form } from '../parts/form.tsx';
 import { Loading } from '../parts/loading.tsx';
+import { timeText } from '../parts/visible-text.ts';
 import { hrefOf } from '../state/place.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
 
@@ -96,7 +97,7 @@ function Ticking({ state: { now, frozen } }: { readonly state: ClockState }) {
     const timer = setInterval(show, 250);
     return () => clearInterval(timer);
   }, [now, frozen]);
-  return <time dateTime={shown.value}>{shown.value.slice(0, 19).replace('T', ' ')}</time>;
+  return <time dateTime={shown.value}>{timeText(shown.value)}</time>;
 }
 
 function SetForm({ onSet }: { readonly onSet: (now: string) => void }) {

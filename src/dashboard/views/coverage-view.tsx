@@ -1,9 +1,8 @@
+import { OPERATION_IDS, type OperationId, operationShape } from '../../contract/operations.ts';
 import type { Coverage } from '../../control/control-shapes.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Loading } from '../parts/loading.tsx';
-import { QueryToggle } from '../parts/query-inputs.tsx';
 import { ruleFor } from '../parts/rule-of.ts';
-import { Table } from '../parts/table.tsx';
 import { editDraft } from '../state/draft.ts';
 import { hrefOf, place } from '../state/place.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
@@ -17,9 +16,8 @@ export function CoverageView() {
   const coverage = useResource<Coverage>('/coverage', OFTEN);
   if (coverage.value === undefined) return <Loading resource={coverage} />;
   const { totals, documented, cases, assumed } = coverage.value;
-  const onlyMissing = place.value.query.has('missing');
-  const wanted = <Of extends { count: number }>(all: readonly Of[]) =>
-    onlyMissing ? all.filter(({ count }) => count === 0) : all;
+  const cells = cellsOf(documented, assumed);
+  const opened = cells.find(({ id }) => id === place.value.item);
   return (
     <>
       <div class="tiles">
@@ -27,13 +25,21 @@ export function CoverageView() {
         <Share label="cases within them" share={totals.cases} />
         <Share label="assumed replies" share={totals.assumed} />
       </div>
-      <FindingList />
-      <div class="bar">
-        <QueryToggle name="missing" label="Only what was never shown" />
+      <Matrix cells={cells} />
+      <div aria-live="polite">
+        {opened === undefined ? (
+          <p class="quiet">Choose a reply in the table to see how to get it.</p>
+        ) : (
+          opened.replies.map((reply) => (
+            <ReplyCard
+              key={reply.grounds.join()}
+              of={reply}
+              cases={reply === opened.documented ? cases : []}
+            />
+          ))
+        )}
       </div>
-      <Replies title="Documented replies" replies={wanted(documented)} />
-      <Cases cases={wanted(cases)} />
-      <Replies title="Assumed replies" replies={wanted(assumed)} />
+      <FindingList />
     </>
   );
 }
@@ -52,56 +58,142 @@ function Share({ label, share: { shown, total } }: ShareProps) {
   );
 }
 
-interface RepliesProps {
-  readonly title: string;
+/** The replies of an operation with one status. */
+interface Cell {
+  /** Its place in the page's address. */
+  readonly id: string;
+  readonly operation: OperationId;
+  readonly status: number;
+  readonly documented: ReplyCoverage | undefined;
   readonly replies: readonly ReplyCoverage[];
+  readonly count: number;
 }
 
-function Replies({ title, replies }: RepliesProps) {
-  return (
-    <section aria-label={title}>
-      <h2>{title}</h2>
-      {replies.length === 0 && <p class="empty">None.</p>}
-      {replies.length > 0 && (
-        <Table heads={['Reply', 'Shown', 'How to get it']}>
-          {replies.map((reply) => (
-            <ReplyRow key={`${reply.operation} ${reply.status} ${reply.grounds}`} of={reply} />
-          ))}
-        </Table>
-      )}
-    </section>
+function cellsOf(documented: readonly ReplyCoverage[], assumed: readonly ReplyCoverage[]): Cell[] {
+  const ids = new Map<string, ReplyCoverage[]>();
+  for (const reply of [...documented, ...assumed]) {
+    const id = `${reply.operation}-${reply.status}`;
+    ids.set(id, [...(ids.get(id) ?? []), reply]);
+  }
+  return [...ids].flatMap(([id, replies]) =>
+    replies.slice(0, 1).map(({ operation, status }) => ({
+      id,
+      operation,
+      status,
+      documented: replies.find((it) => documented.includes(it)),
+      replies,
+      count: replies.reduce((sum, { count }) => sum + count, 0),
+    })),
   );
 }
 
-function ReplyRow({ of }: { readonly of: ReplyCoverage }) {
-  const { operation, status, description, grounds, count, curl } = of;
+/** The operations by the statuses of their replies, with how often each was shown. */
+function Matrix({ cells }: { readonly cells: readonly Cell[] }) {
+  const statuses = [...new Set(cells.map(({ status }) => status))].sort((a, b) => a - b);
   return (
-    <tr>
-      <th scope="row">
-        {operation} {status}
-        <div class="quiet">
-          {description}{' '}
-          {grounds.map((ground) => (
-            <a key={ground} href={hrefOf('assumptions', ground.split('=', 1)[0])}>
-              {ground}{' '}
-            </a>
+    <div class="wide">
+      <table class="matrix">
+        <caption class="unseen">How often each reply was shown</caption>
+        <thead>
+          <tr>
+            <th scope="col">Operation</th>
+            {statuses.map((status) => (
+              <th key={status} scope="col">
+                {status}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {OPERATION_IDS.map((operation) => (
+            <tr key={operation}>
+              <th scope="row">
+                {operation}
+                <div class="quiet mono">
+                  {operationShape(operation).method} {operationShape(operation).path}
+                </div>
+              </th>
+              {statuses.map((status) => (
+                <td key={status}>
+                  <CellLink
+                    of={cells.find((it) => it.operation === operation && it.status === status)}
+                  />
+                </td>
+              ))}
+            </tr>
           ))}
-        </div>
-      </th>
-      <td>
-        <Shown of={of} />
-      </td>
-      <td>
-        {count === 0 && (
-          <div class="actions">
-            {curl !== undefined && <CopyButton label="Copy curl" text={() => curl} />}
-            <button type="button" onClick={() => editDraft(ruleFor(operation, status))}>
-              Force it once
-            </button>
-          </div>
-        )}
-      </td>
-    </tr>
+        </tbody>
+      </table>
+      <p class="legend quiet">
+        <span class="cell documented">3</span> documented, shown 3 times
+        <span class="cell failed">0</span> documented, never shown
+        <span class="cell assumed">3</span> assumed, shown 3 times
+        <span class="cell">0</span> assumed, never shown
+      </p>
+    </div>
+  );
+}
+
+function CellLink({ of }: { readonly of: Cell | undefined }) {
+  if (of === undefined) return null;
+  const { id, documented, count, operation, status } = of;
+  const missing = documented === undefined ? 'quiet' : 'failed';
+  const shown = documented === undefined || documented.count === 0 ? 'assumed' : 'documented';
+  return (
+    <a
+      class={`cell ${count === 0 ? missing : shown}`}
+      href={hrefOf('coverage', id)}
+      aria-current={place.value.item === id ? 'true' : undefined}
+      aria-label={`${operation} ${status}: shown ${count.toLocaleString('en')} times`}
+    >
+      {count.toLocaleString('en')}
+    </a>
+  );
+}
+
+interface CardProps {
+  readonly of: ReplyCoverage;
+  readonly cases: readonly CaseCoverage[];
+}
+
+function ReplyCard({ of, cases }: CardProps) {
+  const { operation, status, description, grounds, curl } = of;
+  const own = cases.filter((it) => it.operation === operation && it.status === status);
+  return (
+    <article class="card" aria-label={`${operation} ${status}`}>
+      <h2>
+        {operation} {status} <Shown of={of} />
+      </h2>
+      <p>
+        {description}{' '}
+        {grounds.map((ground) => (
+          <a key={ground} href={hrefOf('assumptions', ground.split('=', 1)[0])}>
+            {ground}{' '}
+          </a>
+        ))}
+      </p>
+      {curl !== undefined && (
+        <section class="body" aria-label="How to get it">
+          <pre>{curl}</pre>
+        </section>
+      )}
+      <div class="bar">
+        {curl !== undefined && <CopyButton label="Copy as curl" text={() => curl} />}
+        <button type="button" onClick={() => editDraft(ruleFor(operation, status))}>
+          Draft a rule
+        </button>
+      </div>
+      {own.length > 0 && (
+        <ul class="rows">
+          {own.map((it) => (
+            <li key={it.id}>
+              <Shown of={it} />
+              <span>{it.sentence}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </article>
   );
 }
 
@@ -115,24 +207,5 @@ function Shown({ of: { count, first } }: { readonly of: ReplyCoverage | CaseCove
         <a href={hrefOf('exchanges', String(first.exchange))}>first in exchange {first.exchange}</a>
       )}
     </>
-  );
-}
-
-function Cases({ cases }: { readonly cases: readonly CaseCoverage[] }) {
-  return (
-    <section aria-label="Cases">
-      <h2>Cases within documented replies</h2>
-      {cases.length === 0 && <p class="empty">None.</p>}
-      <ul class="rows">
-        {cases.map((it) => (
-          <li key={it.id}>
-            <Shown of={it} />
-            <span>
-              {it.operation} {it.status}: {it.sentence}
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }

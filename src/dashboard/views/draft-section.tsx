@@ -39,7 +39,7 @@ export function DraftSection({ onApply }: DraftProps) {
     return () => void opened.then((close) => close(), whenFailed);
   }, [draft.value]);
   return (
-    <section class="detail" aria-labelledby="draft-title">
+    <section class="panel" aria-labelledby="draft-title">
       <div class="bar">
         <h2 id="draft-title">Your scenario</h2>
         <button type="button" onClick={() => go('scenarios')}>

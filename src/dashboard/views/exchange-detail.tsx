@@ -1,56 +1,93 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { RecordedExchange, RecordedMessage } from '../../control/control-shapes.ts';
+import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
 import { BasisBadge, StatusBadge } from '../parts/badge.tsx';
 import { BodyText } from '../parts/body-text.tsx';
-import { CopyButton } from '../parts/copy-button.tsx';
-import { curlOf, whyNoCurl } from '../parts/curl-of.ts';
 import { Loading } from '../parts/loading.tsx';
 import { Prose } from '../parts/prose.tsx';
-import { ruleOf } from '../parts/rule-of.ts';
-import { milliseconds, visible } from '../parts/visible-text.ts';
-import { editDraft } from '../state/draft.ts';
-import { go, hrefOf, place } from '../state/place.ts';
+import { milliseconds, timeText, visible } from '../parts/visible-text.ts';
+import { go, hrefOf, place, refine } from '../state/place.ts';
+import { textOfBody } from '../state/requests.ts';
 import { useLoaded } from '../state/resource.ts';
-import { sandbox } from '../state/session.ts';
+import { ExchangeActions } from './exchange-actions.tsx';
 
 interface Opened {
   readonly number: number;
   /** The exchange, if the list has it. */
   readonly known: RecordedExchange | undefined;
+  /** The number of the exchange to compare with; NaN or 0 for none. */
+  readonly pinned: number;
+  readonly onStep: (towards: 'older' | 'newer') => void;
 }
 
-/** One exchange: what was asked, what was answered, and why. */
-export function ExchangeDetail({ number, known }: Opened) {
-  const loaded = useLoaded(
-    String(number),
-    async (signal) => known ?? call<RecordedExchange>('GET', `/requests/${number}`, { signal }),
-  );
-  const exchange = known ?? loaded.value;
+/** One exchange, beside another if one is pinned: what was asked, what was answered, and why. */
+export function ExchangeDetail({ number, known, pinned, onStep }: Opened) {
+  const exchange = useExchange(number, known);
+  const other = useExchange(pinned);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   return (
-    <article
-      class="detail"
-      aria-labelledby="detail-title"
-      onKeyDown={({ key }) => key === 'Escape' && close()}
-    >
-      <div class="bar">
-        <h2 id="detail-title" ref={heading} tabIndex={-1}>
-          Exchange {number}
-        </h2>
-        <button type="button" onClick={close}>
-          Close
-        </button>
-      </div>
-      {exchange === undefined ? <Loading resource={loaded} /> : <Content exchange={exchange} />}
-    </article>
+    <>
+      <article
+        class="panel"
+        aria-labelledby="detail-title"
+        onKeyDown={({ key }) => key === 'Escape' && close()}
+      >
+        <div class="bar">
+          <h2 id="detail-title" ref={heading} tabIndex={-1}>
+            Exchange {number}
+          </h2>
+          <span class="actions">
+            <button type="button" title="Up" onClick={() => onStep('newer')}>
+              Newer
+            </button>
+            <button type="button" title="Down" onClick={() => onStep('older')}>
+              Older
+            </button>
+          </span>
+          <button type="button" class="far" onClick={close}>
+            Close
+          </button>
+        </div>
+        {exchange.value === undefined ? (
+          <Loading resource={exchange} />
+        ) : (
+          <Content key={number} exchange={exchange.value} other={other.value} />
+        )}
+      </article>
+      {pinned > 0 && (
+        <article class="panel" aria-label={`Pinned: exchange ${pinned}`}>
+          <div class="bar">
+            <h2>Exchange {pinned}</h2>
+            <button type="button" class="far" onClick={() => refine({ with: '' })}>
+              Unpin
+            </button>
+          </div>
+          {other.value === undefined ? (
+            <Loading resource={other} />
+          ) : (
+            <Content key={pinned} exchange={other.value} other={exchange.value} isPinned />
+          )}
+        </article>
+      )}
+    </>
   );
+}
+
+function useExchange(number: number, known?: RecordedExchange) {
+  const loaded = useLoaded(`${number}`, async (signal) =>
+    number > 0
+      ? (known ?? call<RecordedExchange>('GET', `/requests/${number}`, { signal }))
+      : undefined,
+  );
+  const value = known ?? loaded.value;
+  return { ...loaded, value: value?.number === number ? value : undefined };
 }
 
 /** Closes the exchange and returns to its row. */
 function close(): void {
   const { item = '', query } = place.value;
+  query.delete('with');
   go('exchanges', undefined, query);
   requestAnimationFrame(() => {
     const row = document.querySelector<HTMLElement>(`a[aria-label="Exchange ${Number(item)}"]`);
@@ -58,40 +95,69 @@ function close(): void {
   });
 }
 
-function Content({ exchange }: { readonly exchange: RecordedExchange }) {
-  const { method, target, status, fault, basis, request, reply, operation } = exchange;
+interface ContentProps {
+  readonly exchange: RecordedExchange;
+  /** The one beside it, if there is one: what differs is marked. */
+  readonly other: RecordedExchange | undefined;
+  readonly isPinned?: boolean;
+}
+
+function Content({ exchange, other, isPinned = false }: ContentProps) {
+  const { number, method, target, status, fault, basis, duration, request, reply } = exchange;
   return (
     <>
-      <p class="target">
+      <p class="mono">
         <b>{visible(method)}</b> <bdi>{visible(target)}</bdi>
       </p>
-      <p>
+      <p class="bar">
         <StatusBadge status={status} fault={fault} /> <BasisBadge basis={basis} />
+        <span class="quiet">{milliseconds(duration)}</span>
       </p>
+      {other !== undefined && !isPinned && <Differences of={exchange} from={other} />}
       <Why exchange={exchange} />
+      {!isPinned && <ExchangeActions exchange={exchange} />}
+      <h3>Reply body</h3>
+      <BodyText of={reply} name={`reply-${number}`} other={other?.reply.body} />
+      <h3>Request body</h3>
+      <BodyText of={request} name={`request-${number}`} other={other?.request.body} />
       <Facts exchange={exchange} />
-      <FindingsOf exchange={exchange} />
-      <div class="bar">
-        <CopyButton
-          label="Copy as curl"
-          text={() => curlOf(exchange)}
-          whyNot={whyNoCurl(exchange)}
-        />
-        {operation !== undefined && (
-          <button type="button" onClick={() => editDraft(ruleOf(exchange, operation))}>
-            Make a rule of this
-          </button>
-        )}
-      </div>
-      <h3>Request</h3>
-      <Message of={request} name={`request-${exchange.number}`} />
-      <h3>Reply</h3>
-      <Message of={reply} name={`reply-${exchange.number}`} />
+      <details>
+        <summary>Headers</summary>
+        <h3>Reply headers</h3>
+        <Pairs of={Object.entries(reply.headers)} />
+        <h3>Request headers</h3>
+        <Pairs of={Object.entries(request.headers)} />
+      </details>
     </>
   );
 }
 
-function Why({ exchange: { why, by, basis } }: { readonly exchange: RecordedExchange }) {
+/** What two exchanges do not have in common, in a sentence. */
+function Differences({
+  of,
+  from,
+}: {
+  readonly of: RecordedExchange;
+  readonly from: RecordedExchange;
+}) {
+  const bodies = ({ body }: RecordedExchange['reply']) => textOfBody(body);
+  const facets = [
+    of.method !== from.method || of.target !== from.target ? 'request line' : '',
+    bodies(of.request) === bodies(from.request) ? '' : 'request body',
+    of.key === from.key ? '' : 'key',
+    of.status === from.status && of.fault === from.fault ? '' : 'status',
+    bodies(of.reply) === bodies(from.reply) ? '' : 'reply body',
+  ].filter((it) => it !== '');
+  return (
+    <p class="differences">
+      {facets.length === 0
+        ? `Same request and same reply as exchange ${from.number}.`
+        : `Differs from exchange ${from.number} in: ${facets.join(', ')}.`}
+    </p>
+  );
+}
+
+function Why({ exchange: { why, by, basis, findings } }: { readonly exchange: RecordedExchange }) {
   return (
     <>
       <h3>Why</h3>
@@ -114,6 +180,18 @@ function Why({ exchange: { why, by, basis } }: { readonly exchange: RecordedExch
           <a href={hrefOf('scenarios')}>Forced by {visible(by.join(', '))}</a>
         </p>
       )}
+      {findings.length > 0 && (
+        <>
+          <h3>Findings</h3>
+          <ul>
+            {findings.map(({ code, message, advice }) => (
+              <li key={code}>
+                <b>{code}</b>: <Prose text={visible(message)} /> {advice}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
     </>
   );
 }
@@ -121,10 +199,9 @@ function Why({ exchange: { why, by, basis } }: { readonly exchange: RecordedExch
 function Facts({ exchange }: { readonly exchange: RecordedExchange }) {
   const { at, operation, key, delay, duration } = exchange;
   const facts = [
-    ['Time', at],
+    ['Time', `${timeText(at)} UTC`],
     ['Operation', operation],
     ['API key', key],
-    ['Sandbox', sandbox],
     ['The mock', mocksAnswer(exchange)],
     ['Duration', `${milliseconds(duration)}${delay > 0 ? `, including ${delay} ms of delay` : ''}`],
   ];
@@ -140,7 +217,7 @@ function Pairs({ of }: { readonly of: readonly (readonly (string | undefined)[])
           value !== undefined && (
             <div key={name}>
               <dt>{visible(name)}</dt>
-              <dd>
+              <dd class="mono">
                 <bdi>{visible(value)}</bdi>
               </dd>
             </div>
@@ -157,39 +234,4 @@ function mocksAnswer({ basis, expected }: RecordedExchange): string | undefined 
   const { status, by, why } = expected;
   const because = [...by.map((choice) => `assumption ${choice}`), ...(why ? [why] : [])];
   return `would have answered ${[status, ...because].join(': ')}`;
-}
-
-function FindingsOf({ exchange: { findings } }: { readonly exchange: RecordedExchange }) {
-  if (findings.length === 0) return null;
-  return (
-    <>
-      <h3>Findings</h3>
-      <ul>
-        {findings.map(({ code, message, advice }) => (
-          <li key={code}>
-            <b>{code}</b>: <Prose text={visible(message)} /> {advice}
-          </li>
-        ))}
-      </ul>
-    </>
-  );
-}
-
-interface MessageProps {
-  readonly of: RecordedMessage;
-  /** Names the file that a long body is saved as. */
-  readonly name: string;
-}
-
-function Message({ of: { headers, body, cut }, name }: MessageProps) {
-  return (
-    <>
-      <Pairs of={Object.entries(headers)} />
-      {body !== undefined && <BodyText value={body} name={name} />}
-      <p class="quiet">
-        {cut && 'The journal keeps only the start of a long body.'}
-        {!cut && body === undefined && 'No body.'}
-      </p>
-    </>
-  );
 }

@@ -1,90 +1,208 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { call } from '../client/control-calls.ts';
+import type { RecordedExchange } from '../../control/control-shapes.ts';
+import { call, open } from '../client/control-calls.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { save } from '../parts/save.ts';
 import { plural } from '../parts/visible-text.ts';
-import { ExchangeFeed } from '../state/exchange-feed.ts';
-import { place } from '../state/place.ts';
-import { perform } from '../state/resource.ts';
-import { controlPath, epoch, sandbox } from '../state/session.ts';
+import { ExchangeFeed, journalPage, neighbours, PAGE_SIZE } from '../state/exchange-feed.ts';
+import { go, hrefOf, place } from '../state/place.ts';
+import { curlOf, FIRST_REQUEST, sendAndOpen } from '../state/requests.ts';
+import { perform, useLoaded } from '../state/resource.ts';
+import { epoch, notice } from '../state/session.ts';
 import { ExchangeDetail } from './exchange-detail.tsx';
-import { ExchangeFilters, filterIn } from './exchange-filters.tsx';
 import { ExchangeRows } from './exchange-rows.tsx';
+import { ExchangeFilters, filterIn } from './exchange-toolbar.tsx';
+import { RequestForm } from './request-form.tsx';
 
-/** Rows that are drawn at first; more on request. */
-const FIRST_ROWS = 30;
-const MORE_ROWS = 250;
-
-/** The exchanges of the sandbox, as they happen. */
+/** The exchanges of the sandbox, as they happen, and one of them in detail. */
 export function ExchangesView() {
   const { item, query } = place.value;
   const filter = filterIn(query);
+  const before = query.get('before') ?? '';
   const feed = useMemo(() => new ExchangeFeed(filter), [filter, epoch.value]);
   useEffect(() => () => feed.close(), [feed]);
-  const rows = useSignal(FIRST_ROWS);
-  const exchanges = feed.shown.value;
-  const opened = Number(item);
+  const paused = useSignal(false);
+  const isHeld = paused.value || item !== undefined;
+  useEffect(() => feed.hold(isHeld), [feed, isHeld]);
+  const older = useLoaded(`${before} ${filter}`, async (signal) =>
+    before === ''
+      ? undefined
+      : journalPage(`order=desc&limit=${PAGE_SIZE}&before=${before}`, filter, signal),
+  );
+  const isLive = before === '';
+  const exchanges = isLive ? feed.shown.value : (older.value?.exchanges ?? []);
+  const rows = { exchanges, filter, isLive, onLatest: () => void feed.load() };
+  useArrowKeys(rows);
+  const other = Number(query.get('with'));
   return (
-    <div class={item === undefined ? '' : 'split'}>
+    <div class={item === undefined ? '' : other > 0 ? 'split exclusive paired' : 'split exclusive'}>
       <section aria-label="Exchanges">
         <ExchangeFilters />
-        <FeedControls feed={feed} />
-        {exchanges.length === 0 && feed.loaded.value && <Nothing filtered={filter !== ''} />}
-        {exchanges.length > 0 && (
-          <ExchangeRows exchanges={exchanges} most={rows.value} opened={opened} />
+        <div class="bar">
+          <span>
+            {plural(feed.total.value, 'exchange')}
+            {filter !== '' && ' match'}
+          </span>
+          {isHeld && feed.waiting.value > 0 && (
+            <button type="button" class="main" onClick={() => feed.load()}>
+              Show {feed.waiting.value.toLocaleString('en')} new
+            </button>
+          )}
+          <span class="bar far">
+            <a href={hrefOf('exchanges', 'new')}>New request</a>
+            <button
+              type="button"
+              onClick={() => {
+                paused.value = !paused.value;
+              }}
+            >
+              {paused.value ? 'Resume' : 'Pause'}
+            </button>
+            <button type="button" onClick={() => exportHar(filter)}>
+              Export HAR
+            </button>
+            <button type="button" onClick={() => clear(feed)}>
+              Clear
+            </button>
+          </span>
+        </div>
+        {exchanges.length > 0 && <ExchangeRows exchanges={exchanges} opened={Number(item)} />}
+        {exchanges.length === 0 && feed.loaded.value && isLive && (
+          <Nothing filtered={filter !== ''} />
         )}
-        {exchanges.length > rows.value && (
-          <button
-            type="button"
-            onClick={() => {
-              rows.value += MORE_ROWS;
-            }}
-          >
-            Show more of {exchanges.length} exchanges
-          </button>
-        )}
+        <Pages {...rows} />
       </section>
-      {item !== undefined && (
+      {item === 'new' && <RequestForm key={query.get('from')} />}
+      {item !== undefined && item !== 'new' && (
         <ExchangeDetail
-          key={item}
-          number={opened}
-          known={exchanges.find(({ number }) => number === opened)}
+          number={Number(item)}
+          known={exchanges.find(({ number }) => number === Number(item))}
+          pinned={other}
+          onStep={(towards) => step(rows, towards)}
         />
       )}
     </div>
   );
 }
 
-function FeedControls({ feed }: { readonly feed: ExchangeFeed }) {
-  const paused = feed.paused.value;
-  const waiting = feed.waiting.value;
+async function clear(feed: ExchangeFeed): Promise<void> {
+  if (await perform('Journal cleared.', () => call('DELETE', '/requests'))) {
+    go('exchanges');
+    await feed.load();
+  }
+}
+
+/** Saves the exchanges that match, for the developer tools of browsers. */
+async function exportHar(filter: string): Promise<void> {
+  await perform('Saved exchanges.har.', async () => {
+    const reply = await open('GET', `/requests.har?${filter}`);
+    save('exchanges.har', await reply.text());
+  });
+}
+
+type Direction = 'older' | 'newer';
+
+interface Rows {
+  readonly exchanges: readonly RecordedExchange[];
+  readonly filter: string;
+  /** Whether they are the latest ones, as they come. */
+  readonly isLive: boolean;
+  readonly onLatest: () => void;
+}
+
+/** Moves the list by a page. */
+function Pages(rows: Rows) {
+  const { exchanges, isLive } = rows;
+  if (isLive && exchanges.length < PAGE_SIZE) return null;
   return (
-    <div class="bar">
-      <button type="button" aria-pressed={paused} onClick={() => feed.setPaused(!paused)}>
-        {paused ? `Resume (${waiting} new)` : 'Pause'}
+    <nav class="bar" aria-label="Pages of exchanges">
+      <button type="button" disabled={isLive} onClick={() => turn(rows, 'newer')}>
+        Newer
       </button>
       <button
         type="button"
-        onClick={async () => {
-          if (await perform('Journal cleared.', () => call('DELETE', '/requests'))) feed.clear();
-        }}
+        disabled={exchanges.length < PAGE_SIZE}
+        onClick={() => turn(rows, 'older')}
       >
-        Clear
+        Older
       </button>
-      {feed.missed.value > 0 && (
-        <span class="quiet">
-          {plural(feed.missed.value, 'exchange')} came too fast to show; set filters to see fewer
-        </span>
-      )}
-    </div>
+      {!isLive && <a href={hrefOf('exchanges')}>Latest</a>}
+    </nav>
   );
 }
 
+/** Shows the next page of the journal, and returns its exchange that is next to this page. */
+async function turn(
+  { exchanges, filter, onLatest }: Rows,
+  towards: Direction,
+  item = place.value.item,
+  from = (towards === 'older' ? exchanges.at(-1) : exchanges[0])?.number ?? 0,
+): Promise<void> {
+  const found = await neighbours(from, towards, filter);
+  const [next] = found;
+  if (next === undefined) {
+    notice.value = { kind: 'done', text: `There is no ${towards} exchange.` };
+    return;
+  }
+  const query = new URLSearchParams(place.value.query);
+  const highest = towards === 'older' ? next.number : (found.at(-1)?.number ?? 0);
+  if (towards === 'newer' && found.length < PAGE_SIZE) {
+    query.delete('before');
+    onLatest();
+  } else query.set('before', String(highest + 1));
+  go('exchanges', item === place.value.item ? item : String(next.number), query);
+}
+
+/** Opens the next older or newer exchange: that in the list, or the first of the next page. */
+function step(rows: Rows, towards: Direction): void {
+  const { item, query } = place.value;
+  const index = rows.exchanges.findIndex(({ number }) => String(number) === item);
+  const next = index < 0 ? undefined : rows.exchanges[index + (towards === 'older' ? 1 : -1)];
+  if (next !== undefined) go('exchanges', String(next.number), query);
+  else void turn(rows, towards, '', Number(item));
+}
+
+/** Up and down lead to the next exchange while one is open. */
+function useArrowKeys(rows: Rows): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const { key, target, altKey, ctrlKey, metaKey, shiftKey } = event;
+      const isTyping = target instanceof Element && target.closest('input,select,textarea,.body');
+      if (Number.isNaN(Number(place.value.item ?? 'none'))) return;
+      if (isTyping || altKey || ctrlKey || metaKey || shiftKey || !/^Arrow(?:Up|Down)$/.test(key)) {
+        return;
+      }
+      event.preventDefault();
+      step(rows, key === 'ArrowDown' ? 'older' : 'newer');
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  });
+}
+
 function Nothing({ filtered }: { readonly filtered: boolean }) {
-  if (filtered) return <p class="empty">No exchanges match these filters.</p>;
-  const baseUrl = location.origin + controlPath(sandbox).replace(/__mock$/, 'v1');
+  if (filtered) {
+    return (
+      <p class="empty">
+        No exchanges match these filters. <a href={hrefOf('exchanges')}>Show all</a>
+      </p>
+    );
+  }
+  const curl = curlOf(FIRST_REQUEST);
   return (
-    <p class="empty">
-      No exchanges yet. Send requests to <code>{baseUrl}</code>, and they appear here.
-    </p>
+    <div class="card empty-state">
+      <h2>No exchanges yet</h2>
+      <p>Point your client at the address above, or send a first request. It appears here.</p>
+      <section class="body" aria-label="A first request">
+        <pre>{curl}</pre>
+      </section>
+      <div class="bar">
+        <button type="button" class="main" onClick={() => sendAndOpen(FIRST_REQUEST)}>
+          Send this request
+        </button>
+        <CopyButton label="Copy" name="Copy the command" text={() => curl} />
+      </div>
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
-import { FieldInput, refusedFields } from '../parts/field-input.tsx';
+import { FieldInput, fieldProblems, type Problems } from '../parts/field-input.tsx';
 import { Form } from '../parts/form.tsx';
 import { type Row, type TableInfo, typedValue } from '../state/record-tables.ts';
 
@@ -13,9 +13,9 @@ interface FormProps {
 /** A form for a new record. Empty fields are left out. */
 export function RecordForm({ table: { fields, id, noun }, onSave }: FormProps) {
   const form = useId();
-  const refused = useSignal<readonly string[]>([]);
+  const problems = useSignal<Problems>(new Map());
   const save = async (record: Row) => {
-    refused.value = (await onSave(record)) ? [] : refusedFields();
+    problems.value = (await onSave(record)) ? new Map() : fieldProblems(fields);
   };
   const recordOf = (texts: ReadonlyMap<string, string>): Row =>
     Object.fromEntries(
@@ -36,7 +36,7 @@ export function RecordForm({ table: { fields, id, noun }, onSave }: FormProps) {
             <FieldInput
               id={`${form}-${field.name}`}
               field={field}
-              wrong={refused.value.includes(field.name)}
+              problem={problems.value.get(field.name)}
             />
           </div>
         ))}

@@ -1,162 +1,221 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import type { CollectionName } from '../../contract/records.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
-import { FieldInput, refusedFields } from '../parts/field-input.tsx';
+import { FieldInput, fieldProblems, type Problems } from '../parts/field-input.tsx';
+import { type Column, TableRow } from '../parts/table.tsx';
 import { shortened, visible } from '../parts/visible-text.ts';
-import { type Row, TABLES, type TableName, textOf, typedValue } from '../state/record-tables.ts';
+import { refine } from '../state/place.ts';
+import { type Row, type TableInfo, textOf, typedValue } from '../state/record-tables.ts';
 import type { Resource } from '../state/resource.ts';
 
+interface Shortcut {
+  readonly label: string;
+  readonly changes: Row;
+  /** What it means for clients. */
+  readonly done: string;
+}
+
+/** The one-click changes of a record. */
+const SHORTCUTS: Readonly<Record<CollectionName, (row: Row) => readonly Shortcut[]>> = {
+  animals: () => [],
+  inventory: ({ quantity, petId }) =>
+    quantity === 0
+      ? []
+      : [
+          {
+            label: 'Sell out',
+            changes: { quantity: 0, status: 'sold' },
+            done: `Animal ${petId} is sold out.`,
+          },
+        ],
+  orders: ({ status, id }) =>
+    status === 'shipped' || status === 'cancelled'
+      ? [
+          {
+            label: 'Back to pending',
+            changes: { status: 'pending' },
+            done: `Order ${id} is pending. Cancelling it now gets 204.`,
+          },
+        ]
+      : [
+          {
+            label: 'Ship',
+            changes: { status: 'shipped' },
+            done: `Order ${id} has shipped. Cancelling it now gets 409.`,
+          },
+          {
+            label: 'Cancel',
+            changes: { status: 'cancelled' },
+            done: `Order ${id} is cancelled.`,
+          },
+        ],
+};
+
+/** A record, and what its row can do. */
+interface RecordState {
+  readonly row: Row;
+  /** The noun and the id. */
+  readonly what: string;
+  readonly isEdited: boolean;
+  readonly problems: Problems;
+  readonly edit: (isEdited: boolean) => void;
+  readonly change: (done: string, changes: Row) => Promise<boolean>;
+  readonly save: () => void;
+  readonly remove: () => void;
+}
+
+/** The columns of a collection: its fields, and the actions on a record. */
+export function recordColumns(
+  { name, fields, id }: TableInfo,
+  sort: string,
+): readonly Column<RecordState>[] {
+  const shortcuts = SHORTCUTS[name];
+  return [
+    ...fields.map((field): Column<RecordState> => {
+      const order =
+        sort === field.name ? 'ascending' : sort === `-${field.name}` ? 'descending' : 'none';
+      return {
+        name: field.name,
+        class: field.type === 'integer' ? 'number' : undefined,
+        sort: order,
+        head: <SortButton name={field.name} order={order} />,
+        cell: ({ row, isEdited, what, problems }) =>
+          isEdited && field.name !== id ? (
+            <FieldInput
+              field={field}
+              label={`${field.name} of ${what}`}
+              text={textOf(row[field.name])}
+              problem={problems.get(field.name)}
+            />
+          ) : (
+            <bdi>{shortened(visible(textOf(row[field.name])))}</bdi>
+          ),
+      };
+    }),
+    {
+      name: 'Actions',
+      class: 'acts',
+      head: <span class="unseen">Actions</span>,
+      cell: (state) =>
+        state.isEdited ? (
+          <EditActions of={state} />
+        ) : (
+          <Actions of={state} shortcuts={shortcuts(state.row)} />
+        ),
+    },
+  ];
+}
+
+const NEXT = { none: '', ascending: '-', descending: undefined } as const;
+
+function SortButton({ name, order }: { readonly name: string; readonly order: keyof typeof NEXT }) {
+  const prefix = NEXT[order];
+  const sort = prefix === undefined ? '' : prefix + name;
+  return (
+    <button type="button" class="plain" onClick={() => refine({ sort, page: '' })}>
+      {name}
+      {{ none: '', ascending: ' ↑', descending: ' ↓' }[order]}
+    </button>
+  );
+}
+
 interface RowProps {
-  readonly name: TableName;
+  readonly table: TableInfo;
+  readonly columns: readonly Column<RecordState>[];
   readonly row: Row;
   readonly act: Resource<unknown>['act'];
 }
 
-/** The one-click changes of a record: what they are called, and what they set. */
-const SHORTCUTS = {
-  animals: () => [],
-  inventory: ({ quantity }: Row) =>
-    quantity === 0 ? [] : [{ label: 'Sell out', changes: { quantity: 0, status: 'sold' } }],
-  orders: ({ status }: Row) =>
-    status === 'shipped' || status === 'cancelled'
-      ? [{ label: 'Restore', changes: { status: 'pending' } }]
-      : [
-          { label: 'Ship', changes: { status: 'shipped' } },
-          { label: 'Cancel', changes: { status: 'cancelled' } },
-        ],
-} satisfies Record<TableName, (row: Row) => readonly { label: string; changes: Row }[]>;
-
 /** A record in its table, shown or edited. */
-export function RecordRow({ name, row, act }: RowProps) {
-  const { fields, id, noun } = TABLES[name];
-  const editing = useSignal(false);
-  const editButton = useRef<HTMLButtonElement>(null);
-  const wasEditing = useRef(false);
+export function RecordRow({ table, columns, row, act }: RowProps) {
+  const { name, id, noun, fields } = table;
+  const isEdited = useSignal(false);
+  const problems = useSignal<Problems>(new Map());
+  const element = useRef<HTMLTableRowElement>(null);
+  const was = useRef(false);
   useEffect(() => {
-    if (wasEditing.current && !editing.value) editButton.current?.focus();
-    wasEditing.current = editing.value;
-  }, [editing.value]);
+    const next = isEdited.value ? 'input' : was.current ? '.edit' : undefined;
+    if (next) element.current?.querySelector<HTMLElement>(next)?.focus();
+    was.current = isEdited.value;
+  }, [isEdited.value]);
   const what = `${noun} ${textOf(row[id])}`;
   const path = `/${name}/${textOf(row[id])}`;
-  const refused = useSignal<readonly string[]>([]);
+  const edit = (value: boolean) => {
+    problems.value = new Map();
+    isEdited.value = value;
+  };
   const change = (done: string, changes: Row) => act(done, 'PATCH', path, { body: changes });
-  const save = async (changes: Row) => {
-    const isDone = await change(`Saved ${what}.`, changes);
-    refused.value = isDone ? [] : refusedFields();
-    if (isDone) editing.value = false;
+  const save = async () => {
+    const inputs = element.current?.querySelectorAll('input') ?? [];
+    const texts = new Map([...inputs].map((input) => [input.name, input.value]));
+    const changes = fields.flatMap((field) => {
+      const before = textOf(row[field.name]);
+      const text = texts.get(field.name) ?? before;
+      // Null removes an optional field.
+      return text === before ? [] : [[field.name, text === '' ? null : typedValue(field, text)]];
+    });
+    if (await change(`Saved ${what}.`, Object.fromEntries(changes))) edit(false);
+    else problems.value = fieldProblems(fields);
   };
   const remove = async () => {
     const isDone = await act(`Deleted ${what}.`, 'DELETE', path);
     // The row disappears, and the focus with it.
     if (isDone) document.getElementById('main')?.focus();
   };
-  if (editing.value) {
-    return (
-      <EditedRow
-        {...{ name, row, what }}
-        refused={refused.value}
-        onSave={save}
-        onCancel={() => {
-          editing.value = false;
-        }}
-      />
-    );
-  }
   return (
-    <tr>
-      {fields.map(({ name: field, type }) => (
-        <td key={field} class={type === 'integer' ? 'number' : undefined}>
-          <bdi>{shortened(visible(textOf(row[field])))}</bdi>
-        </td>
-      ))}
-      <td>
-        <div class="actions">
-          {SHORTCUTS[name](row).map(({ label, changes }, index) => (
-            <button
-              key={index} // the button that was pressed keeps the focus when it becomes another
-              type="button"
-              aria-label={`${label} ${what}`}
-              onClick={() => change(`${label}: changed ${what}.`, changes)}
-            >
-              {label}
-            </button>
-          ))}
-          <button
-            type="button"
-            ref={editButton}
-            aria-label={`Edit ${what}`}
-            onClick={() => {
-              editing.value = true;
-            }}
-          >
-            Edit
-          </button>
-          <ConfirmButton label="Delete" name={`Delete ${what}`} onConfirm={remove} />
-        </div>
-      </td>
-    </tr>
+    <TableRow
+      rowRef={element}
+      opened={isEdited.value}
+      columns={columns}
+      of={{
+        ...{ row, what, edit, change, save, remove },
+        isEdited: isEdited.value,
+        problems: problems.value,
+      }}
+      onKeyDown={({ key, target }) => {
+        if (key === 'Escape') edit(false);
+        if (key === 'Enter' && target instanceof HTMLInputElement) void save();
+      }}
+    />
   );
 }
 
-interface EditedProps {
-  readonly name: TableName;
-  readonly row: Row;
-  readonly what: string;
-  /** The fields whose values the server refused. */
-  readonly refused: readonly string[];
-  readonly onSave: (changes: Row) => void;
-  readonly onCancel: () => void;
+interface ActionsProps {
+  readonly of: RecordState;
+  readonly shortcuts: readonly Shortcut[];
 }
 
-function EditedRow({ name, row, what, refused, onSave, onCancel }: EditedProps) {
-  const { fields, id } = TABLES[name];
-  const rowElement = useRef<HTMLTableRowElement>(null);
-  useEffect(() => rowElement.current?.querySelector('input')?.focus(), []);
-  const save = () => {
-    const inputs = rowElement.current?.querySelectorAll('input') ?? [];
-    const texts = new Map([...inputs].map((input) => [input.name, input.value]));
-    const changes: Record<string, unknown> = {};
-    for (const field of fields) {
-      const before = textOf(row[field.name]);
-      const text = texts.get(field.name) ?? before;
-      // Null removes an optional field.
-      if (text !== before) changes[field.name] = text === '' ? null : typedValue(field, text);
-    }
-    onSave(changes);
-  };
+function Actions({ of: { what, change, edit, remove }, shortcuts }: ActionsProps) {
   return (
-    <tr
-      ref={rowElement}
-      class="opened"
-      onKeyDown={({ key, target }) => {
-        if (key === 'Escape') onCancel();
-        if (key === 'Enter' && target instanceof HTMLInputElement) save();
-      }}
-    >
-      {fields.map((field) => (
-        <td key={field.name}>
-          {field.name === id ? (
-            textOf(row[id])
-          ) : (
-            <FieldInput
-              field={field}
-              label={`${field.name} of ${what}`}
-              text={textOf(row[field.name])}
-              wrong={refused.includes(field.name)}
-            />
-          )}
-        </td>
+    <div class="actions">
+      {shortcuts.map(({ label, changes, done }, index) => (
+        <button
+          key={index} // the button that was pressed keeps the focus when it becomes another
+          type="button"
+          aria-label={`${label} ${what}`}
+          onClick={() => change(done, changes)}
+        >
+          {label}
+        </button>
       ))}
-      <td>
-        <div class="actions">
-          <button type="button" class="main" aria-label={`Save ${what}`} onClick={save}>
-            Save
-          </button>
-          <button type="button" onClick={onCancel}>
-            Cancel
-          </button>
-        </div>
-      </td>
-    </tr>
+      <button type="button" class="edit" aria-label={`Edit ${what}`} onClick={() => edit(true)}>
+        Edit
+      </button>
+      <ConfirmButton label="Delete" name={`Delete ${what}`} onConfirm={remove} />
+    </div>
+  );
+}
+
+function EditActions({ of: { what, save, edit } }: { readonly of: RecordState }) {
+  return (
+    <div class="actions">
+      <button type="button" class="main" aria-label={`Save ${what}`} onClick={save}>
+        Save
+      </button>
+      <button type="button" onClick={() => edit(false)}>
+        Cancel
+      </button>
+    </div>
   );
 }

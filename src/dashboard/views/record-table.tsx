@@ -1,14 +1,15 @@
 import { useSignal } from '@preact/signals';
+import type { CollectionName } from '../../contract/records.ts';
 import { callPage } from '../client/control-calls.ts';
 import { Loading } from '../parts/loading.tsx';
 import { QuerySearch } from '../parts/query-inputs.tsx';
-import { ActionsHead, Table } from '../parts/table.tsx';
+import { Table } from '../parts/table.tsx';
 import { plural } from '../parts/visible-text.ts';
 import { place, refine } from '../state/place.ts';
-import { type FieldInfo, type Row, TABLES, type TableName } from '../state/record-tables.ts';
-import { OFTEN, type Resource, useLoaded } from '../state/resource.ts';
+import { type Row, TABLES, type TableInfo } from '../state/record-tables.ts';
+import { OFTEN, useLoaded } from '../state/resource.ts';
 import { RecordForm } from './record-form.tsx';
-import { RecordRow } from './record-row.tsx';
+import { RecordRow, recordColumns } from './record-row.tsx';
 
 const PAGE_SIZE = 25;
 
@@ -21,7 +22,7 @@ interface TableQuery {
 }
 
 /** One collection. The server searches, sorts and pages, so it may be a large one. */
-export function RecordTable({ name }: { readonly name: TableName }) {
+export function RecordTable({ name }: { readonly name: CollectionName }) {
   const table = TABLES[name];
   const { query } = place.value;
   const asked: TableQuery = {
@@ -33,6 +34,7 @@ export function RecordTable({ name }: { readonly name: TableName }) {
   // Only the first pages without a search are cheap enough to poll.
   const isCheap = asked.q === '' && asked.sort === '' && asked.page < 10;
   const list = useLoaded(path, (signal) => callPage<Row>(path, signal), isCheap ? OFTEN : 0);
+  const columns = recordColumns(table, asked.sort);
   const adding = useSignal(false);
   const add = async (record: Row) => {
     const done = `Added the ${table.noun}.`;
@@ -64,7 +66,18 @@ export function RecordTable({ name }: { readonly name: TableName }) {
         <Loading resource={list} />
       ) : (
         <>
-          <Rows name={name} sort={asked.sort} rows={list.value.records} act={list.act} />
+          {list.value.records.length === 0 && <Nothing table={table} found={asked.q} />}
+          {list.value.records.length > 0 && (
+            <Table caption={table.title} class="records" columns={columns}>
+              {list.value.records.map((row) => (
+                <RecordRow
+                  key={String(row[table.id])}
+                  {...{ table, columns, row }}
+                  act={list.act}
+                />
+              ))}
+            </Table>
+          )}
           <Pager page={asked.page} total={list.value.total} />
         </>
       )}
@@ -82,51 +95,18 @@ function parametersOf({ q, sort, page }: TableQuery): URLSearchParams {
   return parameters;
 }
 
-interface RowsProps {
-  readonly name: TableName;
-  readonly sort: string;
-  readonly rows: readonly Row[];
-  readonly act: Resource<unknown>['act'];
+interface NothingProps {
+  readonly table: TableInfo;
+  readonly found: string;
 }
 
-function Rows({ name, sort, rows, act }: RowsProps) {
-  const { fields, id, title } = TABLES[name];
-  if (rows.length === 0) return <p class="empty">No records.</p>;
+function Nothing({ table: { title, noun }, found }: NothingProps) {
   return (
-    <Table
-      caption={title}
-      heads={[
-        ...fields.map((field) => <SortHeader key={field.name} field={field} sort={sort} />),
-        <ActionsHead key="actions" />,
-      ]}
-    >
-      {rows.map((row) => (
-        <RecordRow key={String(row[id])} name={name} row={row} act={act} />
-      ))}
-    </Table>
-  );
-}
-
-function SortHeader({
-  field: { name, type },
-  sort,
-}: {
-  readonly field: FieldInfo;
-  readonly sort: string;
-}) {
-  const [next, order] =
-    sort === name
-      ? ([`-${name}`, 'ascending'] as const)
-      : sort === `-${name}`
-        ? (['', 'descending'] as const)
-        : ([name, 'none'] as const);
-  return (
-    <th scope="col" class={type === 'integer' ? 'number' : undefined} aria-sort={order}>
-      <button type="button" class="plain" onClick={() => refine({ sort: next, page: '' })}>
-        {name}
-        {order === 'ascending' ? ' ↑' : order === 'descending' ? ' ↓' : ''}
-      </button>
-    </th>
+    <p class="empty">
+      {found === ''
+        ? `There are no ${title.toLowerCase()}. Add an ${noun} here, or reset the store to fill it.`
+        : `No ${noun} has “${found}” in it.`}
+    </p>
   );
 }
 

@@ -1,0 +1,74 @@
+import { useSignal } from '@preact/signals';
+import type { SandboxSummary } from '../../control/control-shapes.ts';
+import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
+import { useResource } from '../state/resource.ts';
+import { controlPath, sandbox } from '../state/session.ts';
+import { Loading } from './loading.tsx';
+
+/** Links that the switcher shows at once; searching finds the others. */
+const MOST_OFFERED = 12;
+
+/** Opens a list of the other sandboxes, with a search. */
+export function SandboxSwitcher() {
+  const opened = useSignal(false);
+  return (
+    <>
+      <button
+        type="button"
+        class="switcher"
+        popovertarget="sandboxes"
+        aria-label={`Sandbox ${sandbox}`}
+      >
+        <span class="quiet">Sandbox</span> <b>{sandbox}</b> <span aria-hidden="true">▾</span>
+      </button>
+      <div
+        id="sandboxes"
+        popover="auto"
+        class="card"
+        onToggle={({ newState }) => {
+          opened.value = newState === 'open';
+        }}
+      >
+        {opened.value && <Offered />}
+      </div>
+    </>
+  );
+}
+
+function Offered() {
+  const text = useSignal('');
+  const list = useResource<readonly SandboxSummary[]>('/sandboxes', 0, { of: DEFAULT_SANDBOX });
+  if (list.value === undefined) return <Loading resource={list} />;
+  const found = list.value.filter(({ name }) => name.includes(text.value.trim()));
+  const [view = ''] = location.hash.split(/(?<=^#\/\w+)\W/);
+  const page = /docs$/.test(location.pathname) ? 'docs' : view;
+  return (
+    <>
+      <label class="field">
+        Search sandboxes
+        <input
+          ref={(input) => input?.focus()}
+          type="search"
+          value={text.value}
+          onInput={({ currentTarget }) => {
+            text.value = currentTarget.value;
+          }}
+        />
+      </label>
+      <ul class="rows">
+        {found.slice(0, MOST_OFFERED).map(({ name }) => (
+          <li key={name}>
+            <a
+              href={`${controlPath(name)}/${page}`}
+              aria-current={name === sandbox ? 'true' : undefined}
+            >
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p class="empty">No sandbox has this in its name.</p>}
+      <a href="./#/sandboxes">All sandboxes</a>
+    </>
+  );
+}

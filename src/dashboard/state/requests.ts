@@ -1,0 +1,166 @@
+import { writeJson } from '../../contract/json.ts';
+import type { RecordedExchange, SandboxStatus } from '../../control/control-shapes.ts';
+import { curlCommand, shellWord } from '../../curl.ts';
+import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
+import { call } from '../client/control-calls.ts';
+import { journalPage } from './exchange-feed.ts';
+import { go, place } from './place.ts';
+import { perform } from './resource.ts';
+import { sandbox, serviceUrl } from './session.ts';
+
+/** A request as it can be sent again. */
+export interface Request {
+  readonly method: string;
+  /** A path with its query, on this server. */
+  readonly target: string;
+  readonly key: string;
+  /** Without that of the key. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body?: string | undefined;
+}
+
+/** A body of the journal as text: its JSON, or the text that it was. */
+export function textOfBody(body: unknown, indent = 0): string {
+  return typeof body === 'object' && body !== null ? writeJson(body, indent) : String(body);
+}
+
+/** What a new client may begin with. */
+export const FIRST_REQUEST: Request = {
+  method: 'GET',
+  target: `${new URL(serviceUrl).pathname}/pets?limit=5`,
+  key: sandbox === STAGING_SANDBOX ? 'staging-key' : 'demo-key',
+  headers: [],
+};
+
+/** The keys that work out of the box, by what the journal keeps of them. */
+const KNOWN_KEYS: Readonly<Record<string, string>> = {
+  'demo…': 'demo-key',
+  'stag…': 'staging-key',
+};
+
+/** Headers that a client writes itself, and those whose values are masked. */
+const LEFT_OUT =
+  /^(?:host|connection|content-length|transfer-encoding|accept-encoding|user-agent|authorization|proxy-authorization|cookie|mock-control-token|sec-.*)$/;
+
+/** The journal cuts longer targets. */
+const LONGEST_TARGET = 2_047;
+
+/** Why the request of an exchange cannot be sent again; undefined if it can. */
+export function whyNotAgain({ target, request }: RecordedExchange): string | undefined {
+  const { headers, body, cut } = request;
+  if (!target.startsWith('/')) return 'The target of the request is not a path.';
+  if (target.length > LONGEST_TARGET) return 'The journal has only the start of the path.';
+  if (cut) return 'The journal has only the start of the body.';
+  const hadBody = 'transfer-encoding' in headers || (headers['content-length'] ?? '0') !== '0';
+  if (hadBody && body === undefined) return 'The journal does not have the body.';
+  const hasNull = typeof body === 'string' && body.includes('\0');
+  return hasNull ? 'A command line cannot contain the null byte in the body.' : undefined;
+}
+
+/**
+ * The request of an exchange.
+ *
+ * @param placeholder stands for a key of which the journal has only the start
+ */
+export function requestOf(
+  { method, target, key, request }: RecordedExchange,
+  placeholder = (_start: string): string => '',
+): Request {
+  const { headers, body } = request;
+  return {
+    method,
+    target,
+    key: key === undefined ? '' : (knownKey(key, target, headers) ?? placeholder(key)),
+    headers: Object.entries(headers).filter(([name]) => !LEFT_OUT.test(name)),
+    body: body === undefined ? body : textOfBody(body),
+  };
+}
+
+/** The journal keeps only the start of a key. One that works also has to name the sandbox. */
+function knownKey(start: string, target: string, headers: object): string | undefined {
+  const key = KNOWN_KEYS[start];
+  if (key === undefined) return undefined;
+  const isNamed =
+    sandbox === DEFAULT_SANDBOX || target.startsWith('/~') || 'mock-sandbox' in headers;
+  return isNamed ? key : `${key}~${sandbox}`;
+}
+
+/** Not resolved as a link would be: `//other.example/v1/pets` is a path here. */
+function urlOf({ target }: Request): string {
+  return location.origin + target.replaceAll('#', '%23');
+}
+
+function headersOf({ key, headers }: Request): readonly (readonly [string, string])[] {
+  return key === '' ? headers : [['Authorization', `Bearer ${key}`], ...headers];
+}
+
+export function curlOf(request: Request): string {
+  const { method, body } = request;
+  return curlCommand({ method, url: urlOf(request), headers: headersOf(request), body });
+}
+
+/** The request as a call of `fetch` in JavaScript. */
+export function fetchOf(request: Request): string {
+  const { method, body } = request;
+  const options = { method, headers: Object.fromEntries(headersOf(request)), body };
+  return `await fetch(${JSON.stringify(urlOf(request))}, ${JSON.stringify(options, null, 2)})`;
+}
+
+/** The request as a command of HTTPie. */
+export function httpieOf(request: Request): string {
+  const { method, body } = request;
+  return [
+    'http',
+    '-v',
+    ...(body === undefined ? ['--ignore-stdin'] : ['--raw', shellWord(body)]),
+    method,
+    shellWord(urlOf(request)),
+    ...headersOf(request).map(([name, value]) =>
+      shellWord(value === '' ? `${name};` : `${name}:${value}`),
+    ),
+  ].join(' ');
+}
+
+/** How often the journal is asked for the exchange of a request, and in how many milliseconds. */
+const ATTEMPTS = 50;
+const BETWEEN = 100;
+
+/** Sends a request from this page, and returns the number of its exchange. */
+async function sendNow(request: Request): Promise<number> {
+  const { method, target, body } = request;
+  const { latestExchange } = await call<SandboxStatus>('GET', '/status');
+  const controller = new AbortController();
+  // A fault may end the connection, or never answer: the journal has the exchange all the same.
+  let failure: string | undefined;
+  fetch(urlOf(request), {
+    method,
+    headers: headersOf(request).map(([name, value]): [string, string] => [name, value]),
+    body: body ?? null,
+    signal: controller.signal,
+  }).catch((error) => {
+    failure = String(error);
+  });
+  try {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      await new Promise((resolve) => setTimeout(resolve, BETWEEN));
+      if (failure !== undefined && attempt > 5) break;
+      const { exchanges } = await journalPage(`limit=100&after=${latestExchange}`, '');
+      const sent = exchanges.find((it) => it.method === method && it.target === target);
+      if (sent !== undefined) return sent.number;
+    }
+  } finally {
+    controller.abort();
+  }
+  throw new Error(failure ?? 'The journal of this sandbox does not have the request.');
+}
+
+/** Sends a request, and opens its exchange, beside the one that it came from. */
+export async function sendAndOpen(request: Request, from?: number): Promise<void> {
+  await perform(`Sent ${request.method} ${request.target}.`, async () => {
+    const number = await sendNow(request);
+    const query = new URLSearchParams(place.value.query);
+    query.delete('from');
+    if (from !== undefined) query.set('with', String(from));
+    go('exchanges', String(number), query);
+  });
+}
