@@ -1,25 +1,31 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import type { State } from '../sandbox/state.ts';
-import { type ClientError, CONNECT, otherProtocol, PLAIN_HTTP } from './client-error.ts';
 import { Connections } from './connections.ts';
-import { replyText, requestRefusal, unreadableRefusal } from './edge-errors.ts';
+import {
+  type ClientError,
+  CONNECT,
+  otherProtocol,
+  PLAIN_HTTP,
+  replyText,
+  requestRefusal,
+} from './refusals.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { isOfMock, parseTarget } from './target.ts';
 import type { Certificate } from './tls/certificate.ts';
-import { securer } from './tls/secure-server.ts';
+import { securer } from './tls/secure.ts';
 import { send, sendFailure, type Wire } from './write.ts';
 
-/** How long a client may take, in milliseconds. */
+/** How long a client may be silent, in milliseconds. */
 export interface Timeouts {
-  /** From the connection, or the previous reply, to the end of a request's headers. */
+  /** Before or within the headers of its first request. */
   readonly headers: number;
-  /** To the end of a request's body. */
+  /** Within a request's body. */
   readonly request: number;
-  /** How often both are checked. */
-  readonly checkEvery: number;
-  /** Between two requests on a connection, roughly; longer than clients keep one themselves. */
+  /** After a reply; longer than clients keep a connection themselves. */
   readonly idle: number;
+  /** How often all three are checked. */
+  readonly checkEvery: number;
   /** Without progress on requests in flight while the server stops; up to twice that. */
   readonly stop: number;
 }
@@ -59,31 +65,29 @@ export interface Listener {
 export function createListener(options: ListenerOptions): Listener {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const { certificate, sandbox } = options;
-  const replyTo = (error: ClientError): string =>
-    replyText(unreadableRefusal(error, sandbox.state), sandbox.state, options);
   // It gets the connections of another server, so that those for HTTPS can be told apart before.
-  const http = createServer({ keepAliveTimeout: 0, requireHostHeader: false });
-  http.maxHeadersCount = 0; // Node would drop the rest; their size is limited
-  const connections = new Connections(http, {
-    answer: responder(options),
-    replyTo,
-    limits: timeouts,
+  const http = createServer({
+    keepAliveTimeout: 0,
+    requireHostHeader: false,
+    joinDuplicateHeaders: true, // so that a second Host shows
   });
+  http.maxHeadersCount = 0; // Node would drop the rest; their size is limited
+  const connections = new Connections(http, responder(options), (error) =>
+    replyText(error, sandbox.state, options),
+  );
+  const { checkEvery } = timeouts;
+  const checks = setInterval(() => connections.check(checkEvery, timeouts), checkEvery).unref();
   const notify = notifier(options);
   http.on('clientError', notify);
-  // From then on, Node handles no errors of the socket.
-  http.on('connect', (_request, socket: Socket) =>
-    connections.refuse(
-      socket.on('error', () => socket.destroy()),
-      CONNECT,
-    ),
-  );
-
+  http.on('connect', (_request, socket: Socket) => {
+    socket.on('error', () => socket.destroy()); // Node handles none from then on
+    connections.refuse(socket, CONNECT);
+  });
   const serve = (socket: Socket, carrier?: Socket): void => {
     connections.add(socket, carrier);
     http.emit('connection', socket);
   };
-  const secure = certificate && securer(certificate, timeouts.headers);
+  const secure = certificate && securer(certificate);
   const server = createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     if (secure === undefined) {
       serve(socket);
@@ -100,9 +104,9 @@ export function createListener(options: ListenerOptions): Listener {
   });
   const close = (): Promise<void> =>
     new Promise((resolve) => {
-      const stopped = connections.stop(timeouts.stop);
+      connections.stop(timeouts.stop);
       server.close(() => {
-        stopped();
+        clearInterval(checks);
         resolve();
       });
     });

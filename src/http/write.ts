@@ -5,11 +5,11 @@ import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import { isReal, timeOf } from '../service/clock.ts';
 import { type Basis, errorReply, Grounds, type Reply } from '../service/reply.ts';
-import { LINGER } from './connections.ts';
 import { corsHeaders } from './cors.ts';
 import { mayHaveContent, type WireReply } from './faults/breaking.ts';
 import { carryOut } from './faults/faults.ts';
 import { without } from './hop-headers.ts';
+import { endAfterRequest } from './linger.ts';
 import { opened, pour, streamOf } from './long-text.ts';
 import { passOn } from './pass-on.ts';
 import type { PendingResponses } from './pending-responses.ts';
@@ -140,30 +140,11 @@ function endWith(
   text: string | Buffer,
   encoding: 'latin1' | 'utf8',
 ): void {
-  const { req, socket } = response;
+  const { socket } = response;
   socket?.cork();
   response.write(text, encoding);
   socket?.uncork();
-  if (req.complete || !hasBody(req)) response.end();
-  else endAfter(req, response);
-}
-
-/** Whether a request announces a body. Without one it is complete, but Node says so only later. */
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-}
-
-/**
- * Ends a response, which is whole, once its request is read: a connection that closes before can lose
- * the reply (RFC 9112, section 9.6).
- */
-function endAfter(request: IncomingMessage, response: ServerResponse): void {
-  const end = (): void => {
-    clearTimeout(timer);
-    response.end();
-  };
-  const timer = setTimeout(end, LINGER);
-  request.once('end', end).once('close', end).resume();
+  endAfterRequest(response);
 }
 
 /** A reply for a fault to break. Of a long one, only the start is held. */

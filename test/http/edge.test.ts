@@ -607,12 +607,10 @@ describe('connections', () => {
   test('a pipelined request waits for the reply before it', async () => {
     const begun: string[] = [];
     let end = (): void => {};
-    let isPaused = (): boolean => false;
     const port = await listen({
-      service: ({ url = '', socket }, response) => {
+      service: ({ url = '' }, response) => {
         begun.push(url);
         end = () => response.end();
-        isPaused = () => socket.isPaused();
       },
     });
     const connection = await openRaw(port);
@@ -620,8 +618,6 @@ describe('connections', () => {
     connection.send(targets.map((target) => rawRequest('GET', target)).join(''));
     for (const count of [1, 2, 3]) {
       await expect.poll(() => begun).toEqual(targets.slice(0, count));
-      // Nothing more is read while a request waits.
-      await expect.poll(() => isPaused()).toBe(count < 3);
       end();
       expect((await connection.reply()).status).toBe(200);
     }

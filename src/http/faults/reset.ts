@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { carrierOf } from '../tls/secure-server.ts';
+import { carrierOf } from '../tls/secure.ts';
 import { inTurn } from './breaking.ts';
 
 /** Milliseconds between the last reply and the reset, which could overtake it. */

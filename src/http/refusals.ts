@@ -1,0 +1,103 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
+import type { State } from '../sandbox/state.ts';
+import { isReal, timeOf } from '../service/clock.ts';
+import { errorReply, Grounds, type Reply } from '../service/reply.ts';
+import { describe } from '../words.ts';
+import { headersOf, type Wire } from './write.ts';
+
+/** Node's error for bytes that are not a request, or one of those below. */
+export interface ClientError extends NodeJS.ErrnoException {
+  /** The bytes that were read last. */
+  readonly rawPacket?: Buffer;
+}
+
+const errorOf = (code: string): ClientError => Object.assign(new Error(code), { code });
+export const LATE = errorOf('LATE');
+export const CONNECT = errorOf('CONNECT');
+export const PLAIN_HTTP = errorOf('PLAIN_HTTP');
+
+type Refusal<C extends ErrorCode = ErrorCode> = readonly [C, StatusOf<C>, string, ...string[]];
+
+const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
+
+/** Code, status and message, and names and values of headers, by the code of the client's error. */
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: ['request_header_fields_too_large', 431, 'the head is larger than 16 KiB'],
+  LATE: ['request_timeout', 408, 'the request did not arrive in time'],
+  CONNECT: ['method_not_allowed', 405, 'CONNECT is not for this server', 'Allow', METHODS],
+  PLAIN_HTTP: [
+    'invalid_input',
+    400,
+    'this port speaks HTTPS: use a base URL with https:// instead of http://',
+  ],
+};
+
+/** What to do about a client that speaks another protocol; undefined for unknown ones. */
+export function otherProtocol({ code = '', rawPacket }: ClientError): string | undefined {
+  const start = rawPacket?.toString('latin1', 0, 14) ?? '';
+  if (code === PLAIN_HTTP.code) {
+    return 'a client sent plain HTTP, but this port speaks HTTPS: give the client a base URL with https:// instead of http://';
+  }
+  if (start.startsWith('\x16\x03')) {
+    return 'a client sent a TLS handshake, but this port speaks plain HTTP: give the client a base URL with http:// instead of https://';
+  }
+  if (start === 'PRI * HTTP/2.0') {
+    return 'a client sent an HTTP/2 preface, but this port speaks HTTP/1.1: turn HTTP/2 off in the client';
+  }
+  // The alerts of clients that refuse a certificate (RFC 8446, section 6.2).
+  return /_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)$/.test(code)
+    ? 'a client does not trust the certificate: get it with --tls-write FILE or from /__mock/certificate.pem'
+    : undefined;
+}
+
+/** A host with or without a port (RFC 9110, section 7.2); brackets around an IPv6 address. */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
+
+/** Refuses what HTTP forbids and Node accepts (RFC 9112, sections 2.3, 3.2 and 6.1). */
+export function requestRefusal(
+  { headers, httpVersion }: IncomingMessage,
+  state: State,
+): Reply | undefined {
+  const { host, 'transfer-encoding': coding } = headers;
+  if (host === undefined && httpVersion === '1.1') {
+    return malformed(state, 'the request has no Host header');
+  }
+  if (host !== undefined && !HOST.test(host)) {
+    // Node joins them.
+    if (host.includes(', ')) return malformed(state, 'the request has more than one Host header');
+    return malformed(state, `Host: expected a name or address, found ${describe(host)}`);
+  }
+  if (!httpVersion.startsWith('1.')) {
+    const message = `HTTP/${httpVersion} is not supported; use HTTP/1.1 or HTTP/1.0`;
+    return refusal(state, ['http_version_not_supported', 505, message]);
+  }
+  if (coding === undefined || /^chunked$/i.test(coding)) return undefined;
+  const message = `Transfer-Encoding: expected chunked, found ${describe(coding)}`;
+  return refusal(state, ['transfer_coding_not_implemented', 501, message]);
+}
+
+/** The whole reply to bytes that are not a request, for a connection without a response object. */
+export function replyText({ code = '', message }: ClientError, state: State, wire: Wire): string {
+  const known = REFUSALS[code];
+  const why = `the request is not HTTP/1.1: ${message.replace(/^Parse Error: /, '')}`;
+  const reply = known === undefined ? malformed(state, why) : refusal(state, known);
+  const text = reply.body.kind === 'json' ? reply.body.text : '';
+  const headers = headersOf(reply, undefined, state, wire);
+  headers.push('Content-Length', String(Buffer.byteLength(text)));
+  // Node adds it to the replies that it writes itself.
+  if (isReal(state.clock)) headers.push('Date', new Date(timeOf(state.clock)).toUTCString());
+  const lines = headers.map((it, at) => (at % 2 === 0 ? `${it}: ` : `${it}\r\n`)).join('');
+  return `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status]}\r\n${lines}\r\n${text}`;
+}
+
+function malformed(state: State, message: string): Reply {
+  const status = state.settings.choices['invalid-input'] === '422' ? 422 : 400;
+  return refusal(state, ['invalid_input', status, message]);
+}
+
+/** An Error after which the connection is closed. */
+function refusal({ settings }: State, [code, status, message, ...more]: Refusal): Reply {
+  const headers = ['Connection', 'close', ...more];
+  return errorReply(new Grounds(settings.choices), code, status, message, { headers });
+}
