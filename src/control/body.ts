@@ -38,18 +38,15 @@ export async function readBody(
     return refused('unsupported_media_type', 415, 'expected a body without Content-Encoding');
   }
   if (shape === undefined) return NOTHING;
-  const { instead, optional } = shape;
   const body = await new Promise<ReceivedBody>((received) => {
     receiveBody(request, MOST_BYTES, received);
   });
   switch (body.kind) {
     case 'none':
-      if (optional) return NOTHING;
+      if (shape.optional) return NOTHING;
       return refused('invalid_input', 400, 'expected a body, found nothing');
-    case 'too-large': {
-      const message = 'the body is larger than 1 MiB';
-      return refused('body_too_large', 413, instead ? `${message}: ${instead}` : message);
-    }
+    case 'too-large':
+      return refused('body_too_large', 413, 'the body is larger than 1 MiB');
     case 'bytes':
       return asText ? textOf(body.bytes, YAML.test(type)) : parsed(body.bytes);
   }

@@ -1,9 +1,8 @@
 import type { Json } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { jsonContent, ref } from '../openapi/service-openapi.ts';
-import { EXAMPLES } from './control-examples.ts';
 import { ERROR } from './control-shapes.ts';
-import { type Endpoint, type ReplyShape, TAGS, YAML_TYPE } from './endpoint.ts';
+import { type DocumentedReply, type Endpoint, TAGS, YAML_TYPE } from './endpoint.ts';
 
 const DESCRIPTION = `Controls \`petstore-mock\` itself: its records, scenarios, clock and journal.
 
@@ -58,9 +57,9 @@ export function controlOpenApi(
         },
       },
       responses: Object.fromEntries(
-        Object.entries(SHARED).map(([name, { description }]) => [
+        Object.entries(SHARED).map(([name, { status, description }]) => [
           name,
-          withRefs(replyOf({ description, shape: ERROR }), schemas),
+          withRefs(replyOf(String(status), description), schemas),
         ]),
       ),
       schemas,
@@ -85,8 +84,7 @@ const SHARED = {
 } as const;
 
 function operationOf(endpoint: Endpoint): Json {
-  const { id, tag, summary, description, path, parameters = [], body } = endpoint;
-  const example = EXAMPLES[id] ?? {};
+  const { id, tag, summary, description, path, parameters = [], body, example = {} } = endpoint;
   const inPath = [...path.matchAll(PARAMETER)].map(([, name = '']) => ({
     name,
     in: 'path',
@@ -116,7 +114,7 @@ function operationOf(endpoint: Endpoint): Json {
 
 function repliesOf({ replies, open, body }: Endpoint): Json {
   const all: Record<string, Json> = {};
-  for (const [status, shape] of Object.entries(replies)) all[status] = replyOf(shape);
+  for (const [status, reply] of Object.entries(replies)) all[status] = replyOf(status, reply);
   for (const [name, { status }] of Object.entries(SHARED)) {
     if (open && name !== 'NotJson') continue;
     if (body === undefined && name === 'TooLarge') continue;
@@ -125,20 +123,23 @@ function repliesOf({ replies, open, body }: Endpoint): Json {
   return all;
 }
 
-function replyOf({ description, shape, mediaType, headers = {} }: ReplyShape): Json {
-  const described = Object.entries(headers).map(([name, meaning]) => [
+function replyOf(status: string, reply: DocumentedReply): Json {
+  if (typeof reply === 'string') {
+    const isError = Number(status) >= 400;
+    return { description: reply, ...(isError && { content: jsonContent(ERROR.schema) }) };
+  }
+  const { description, shape, mediaType, headers } = reply;
+  const described = Object.entries(headers ?? {}).map(([name, meaning]) => [
     name,
     { description: meaning, schema: { type: 'string' } },
   ]);
   return {
     description,
-    ...(described.length > 0 && { headers: Object.fromEntries(described) }),
-    ...(shape && {
-      content:
-        mediaType === undefined
-          ? jsonContent(shape.schema)
-          : Object.fromEntries([mediaType].flat().map((it) => [it, { schema: shape.schema }])),
-    }),
+    ...(headers && { headers: Object.fromEntries(described) }),
+    content:
+      mediaType === undefined
+        ? jsonContent(shape.schema)
+        : Object.fromEntries([mediaType].flat().map((it) => [it, { schema: shape.schema }])),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
+import type { Json } from '../contract/json.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import type { Problem } from '../contract/records.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -31,21 +32,21 @@ export const TAGS = {
 } as const;
 
 /** A documented reply of an endpoint. */
-export interface ReplyShape {
+interface ReplyShape {
   readonly description: string;
-  /** Undefined if the reply has no body. */
-  readonly shape?: Shape<unknown>;
+  readonly shape: Shape<unknown>;
   /** If not JSON. */
   readonly mediaType?: string | readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A reply with a body, or the description of one that has an Error or none. */
+export type DocumentedReply = string | ReplyShape;
+
 interface Body<T> {
   readonly shape: Shape<T>;
   /** A missing body counts as an empty object. */
   readonly optional?: true;
-  /** Advice for a body that is larger than 1 MiB. */
-  readonly instead?: string;
   /** The handler gets the text as it was written, in JSON or YAML, as a `TextBody`. */
   readonly asText?: true;
 }
@@ -55,7 +56,7 @@ type Handle<Call> = (call: Call) => ControlReply | Promise<ControlReply>;
 export type Tag = keyof typeof TAGS;
 
 /** One endpoint. */
-export interface Listed {
+export interface EndpointDefinition {
   readonly id: string;
   /** The path is below the mount, with parameters as `{name}`. */
   readonly route: readonly [method: Method, path: string];
@@ -63,8 +64,13 @@ export interface Listed {
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
   readonly body?: Body<unknown>;
+  /**
+   * The parameter of the path and the body of an example request. It refers to the default fixture, or
+   * to what an earlier POST example creates; `requests/1` exists once a client has called.
+   */
+  readonly example?: { readonly path?: string | number; readonly body?: Json };
   /** Without the errors that every endpoint shares. */
-  readonly replies: Readonly<Record<number, ReplyShape>>;
+  readonly replies: Readonly<Record<number, DocumentedReply>>;
   /** Needs no token and no sandbox. */
   readonly open?: true;
   /** Exists at the default sandbox only. */
@@ -73,7 +79,7 @@ export interface Listed {
 }
 
 /** An endpoint in the table that the routes and the OpenAPI document are made from. */
-export interface Endpoint extends Listed {
+export interface Endpoint extends EndpointDefinition {
   readonly method: Method;
   readonly path: string;
   readonly tag: Tag;
@@ -99,12 +105,14 @@ export function serviceUrl(controlUrl: string): string {
   return controlUrl.slice(0, -'/__mock'.length) + BASE_PATH;
 }
 
-type Read<T, Name extends string> = Omit<Listed, 'handle'> & {
+type Read<T, Name extends string> = Omit<EndpointDefinition, 'handle'> & {
   readonly handle: Handle<Omit<ControlCall, Name> & Readonly<Record<Name, T>>>;
 };
 
 /** An endpoint whose handler gets the body as its shape reads it. */
-export function withBody<T>(endpoint: Read<T, 'body'> & { readonly body: Body<T> }): Listed {
+export function withBody<T>(
+  endpoint: Read<T, 'body'> & { readonly body: Body<T> },
+): EndpointDefinition {
   return {
     ...endpoint,
     handle(call) {
@@ -117,7 +125,7 @@ export function withBody<T>(endpoint: Read<T, 'body'> & { readonly body: Body<T>
 }
 
 /** An endpoint whose handler gets the query as its shape reads it. */
-export function withQuery<T>(query: Shape<T>, endpoint: Read<T, 'query'>): Listed {
+export function withQuery<T>(query: Shape<T>, endpoint: Read<T, 'query'>): EndpointDefinition {
   return {
     ...endpoint,
     parameters: parametersOf(query),

@@ -3,21 +3,28 @@ import { packageVersion } from '../package.ts';
 import { object, required } from '../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, type Shape } from '../shape/shapes.ts';
 import { controlOpenApi } from './control-openapi.ts';
-import { ERROR } from './control-shapes.ts';
-import { type Endpoint, json, type Listed, refuse, serviceUrl, type Tag } from './endpoint.ts';
+import {
+  type Endpoint,
+  type EndpointDefinition,
+  json,
+  refuse,
+  serviceUrl,
+  type Tag,
+} from './endpoint.ts';
 import { COVERAGE_ENDPOINTS } from './journal/coverage-endpoints.ts';
 import { REQUEST_ENDPOINTS } from './journal/request-endpoints.ts';
 import { METRICS_TYPE, metricsText } from './metrics.ts';
 import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
-import { ASSUMPTION_ENDPOINTS } from './state/assumption-endpoints.ts';
-import { CLOCK_ENDPOINTS } from './state/clock-endpoints.ts';
 import { SANDBOX_ENDPOINTS } from './state/sandbox-endpoints.ts';
 import { SCENARIO_ENDPOINTS } from './state/scenario-endpoints.ts';
 import { SCENARIO_TEXT_ENDPOINTS } from './state/scenario-text-endpoints.ts';
-import { SNAPSHOT_ENDPOINTS } from './state/snapshot-endpoints.ts';
-import { STATE_ENDPOINTS } from './state/state-endpoints.ts';
-import { STATUS_ENDPOINTS } from './state/status-endpoint.ts';
-import { UPSTREAM_ENDPOINTS } from './state/upstream-endpoints.ts';
+import {
+  ASSUMPTION_ENDPOINTS,
+  CLOCK_ENDPOINTS,
+  STATUS_ENDPOINTS,
+  UPSTREAM_ENDPOINTS,
+} from './state/settings-endpoints.ts';
+import { SNAPSHOT_ENDPOINTS, STATE_ENDPOINTS } from './state/state-endpoints.ts';
 
 const HEALTH = object({
   status: required(choice(['ok']), 'Always `ok`: a server that is not ready does not answer.'),
@@ -28,7 +35,7 @@ const PEM = 'application/x-pem-file';
 
 const DOCUMENT: Shape<unknown> = { ...ANY, schema: { type: 'object' } };
 
-const MOCK_ENDPOINTS: readonly Listed[] = [
+const MOCK_ENDPOINTS: readonly EndpointDefinition[] = [
   {
     id: 'getHealth',
     route: ['get', '/health'],
@@ -36,7 +43,7 @@ const MOCK_ENDPOINTS: readonly Listed[] = [
     open: true,
     replies: {
       200: { description: 'The mock is ready.', shape: HEALTH },
-      503: { description: 'The mock cannot reach the Redis of `--shared`.', shape: ERROR },
+      503: 'The mock cannot reach the Redis of `--shared`.',
     },
     handle: ({ parts }) => {
       const problem = parts.problem?.();
@@ -51,7 +58,7 @@ const MOCK_ENDPOINTS: readonly Listed[] = [
     open: true,
     replies: {
       200: { description: 'The certificate.', shape: ANY_TEXT, mediaType: PEM },
-      404: { description: 'The server speaks plain HTTP.', shape: ERROR },
+      404: 'The server speaks plain HTTP.',
     },
     handle: ({ parts: { certificate } }) =>
       certificate === undefined
@@ -106,6 +113,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...tagged('Upstream', UPSTREAM_ENDPOINTS),
 ];
 
-function tagged(tag: Tag, endpoints: readonly Listed[]): Endpoint[] {
+function tagged(tag: Tag, endpoints: readonly EndpointDefinition[]): Endpoint[] {
   return endpoints.map((it) => ({ ...it, method: it.route[0], path: it.route[1], tag }));
 }

@@ -27,12 +27,13 @@ describe('the OpenAPI document of the control API', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test.each(
-    ENDPOINTS.filter(
-      ({ id, method, replies }) =>
-        method === 'get' && replies[200]?.mediaType === undefined && !/Snapshot$/.test(id),
-    ).map(({ path }) => path),
-  )('describes the reply to GET %s', async (path) => {
+  const gets = ENDPOINTS.flatMap(({ method, path, replies: { 200: reply } }) =>
+    method === 'get' && typeof reply === 'object' && reply.mediaType === undefined
+      ? [{ path, schema: reply.shape.schema }]
+      : [],
+  );
+
+  test.each(gets)('describes the reply to GET $path', async ({ path, schema }) => {
     const app = createApp();
     await request(app).get('/v1/pets/1').set('Authorization', 'Bearer demo-key');
     await request(app).post('/__mock/snapshots').send({ name: 'a' });
@@ -40,13 +41,11 @@ describe('the OpenAPI document of the control API', () => {
       .put('/__mock/scenario')
       .send({ scenarios: ['flaky'] });
     const { body } = await request(app)
-      .get(`/__mock${path.replace(/\{(?:id|number)\}/, '1').replace('{name}', 'slow')}`)
+      .get(`/__mock${path.replace(/\{(?:id|number)\}/, '1')}`)
       .expect(200);
-    const schema = ENDPOINTS.find((it) => it.path === path && it.method === 'get')?.replies[200];
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     const components = 'components' in document ? document.components : undefined;
-    const valid = ajv.validate({ ...schema?.shape?.schema, components }, body);
-    expect(valid, ajv.errorsText()).toBe(true);
+    expect(ajv.validate({ ...schema, components }, body), ajv.errorsText()).toBe(true);
     expect(isObject(body) || Array.isArray(body)).toBe(true);
   });
 });

@@ -5,13 +5,13 @@ import type { ReplyCoverage } from '../../evidence/report-shapes.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { FLAG } from '../../shape/shapes.ts';
 import { COVERAGE, type Coverage, FINDINGS, type Findings } from '../control-shapes.ts';
-import { json, type Listed, serviceUrl, withQuery } from '../endpoint.ts';
+import { type EndpointDefinition, json, serviceUrl, withQuery } from '../endpoint.ts';
 
 const SCOPE = object({
   all: optional(FLAG, 'Report on all sandboxes, including deleted ones and what a reset cleared.'),
 });
 
-export const COVERAGE_ENDPOINTS: readonly Listed[] = [
+export const COVERAGE_ENDPOINTS: readonly EndpointDefinition[] = [
   withQuery(SCOPE, {
     id: 'getCoverage',
     route: ['get', '/coverage'],

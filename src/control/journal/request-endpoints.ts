@@ -6,12 +6,12 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, named, type Shape, type ValueOf } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';
-import { ERROR, EXCHANGE, EXCHANGE_COUNT, JOURNAL } from '../control-shapes.ts';
+import { EXCHANGE, EXCHANGE_COUNT, JOURNAL } from '../control-shapes.ts';
 import {
   type ControlReply,
   DONE,
+  type EndpointDefinition,
   json,
-  type Listed,
   refuse,
   withBody,
   withQuery,
@@ -33,7 +33,7 @@ const LIMITED_FILTER = object({
   order: optional(choice(['asc', 'desc']), '`desc` lists the newest first; `asc` is the default.'),
 });
 
-export const REQUEST_ENDPOINTS: readonly Listed[] = [
+export const REQUEST_ENDPOINTS: readonly EndpointDefinition[] = [
   withQuery(LIMITED_FILTER, {
     id: 'listRequests',
     route: ['get', '/requests'],
@@ -60,7 +60,7 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
     id: 'deleteRequests',
     route: ['delete', '/requests'],
     summary: 'Clear the journal',
-    replies: { 204: { description: 'Cleared.' } },
+    replies: { 204: 'Cleared.' },
     handle: ({ sandbox }) =>
       sandbox.change((state) => ({ state, result: DONE, clears: 'journal' })),
   },
@@ -70,6 +70,7 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
     summary: 'Count exchanges',
     description: '`complete` is false if an exchange that is no longer kept could have matched.',
     body: { shape: FILTER, optional: true },
+    example: { body: { operation: 'cancelOrder' } },
     replies: { 200: { description: 'The count.', shape: EXCHANGE_COUNT } },
     handle: ({ sandbox, body }) => {
       const { journal } = sandbox.evidence;
@@ -84,7 +85,7 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
     description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that were skipped. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. ${STREAM_LIMITS}`,
     replies: {
       200: { description: 'The stream.', shape: ANY_TEXT, mediaType: 'text/event-stream' },
-      503: { description: 'Too many streams are open.', shape: ERROR },
+      503: 'Too many streams are open.',
     },
     handle: ({ sandbox, headers, query: { after, ...filter }, parts: { plain = false } }) => {
       if (!canStream()) return refuse('service_unavailable', 503, TOO_MANY_STREAMS);
@@ -105,9 +106,10 @@ export const REQUEST_ENDPOINTS: readonly Listed[] = [
     id: 'getRequest',
     route: ['get', '/requests/{number}'],
     summary: 'Read an exchange',
+    example: { path: 1 },
     replies: {
       200: { description: 'The exchange.', shape: EXCHANGE },
-      404: { description: 'The journal does not have it, or has dropped it.', shape: ERROR },
+      404: 'The journal does not have it, or has dropped it.',
     },
     handle: ({ sandbox, params: { number = '' }, parts }) => getRequest(sandbox, number, parts),
   },

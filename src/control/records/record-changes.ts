@@ -1,4 +1,5 @@
 import { INT64_MAX, INT64_MIN, parseInt64 } from '../../contract/int64.ts';
+import type { Json } from '../../contract/json.ts';
 import type { CollectionName, Fields } from '../../contract/records.ts';
 import type { EditResult } from '../../sandbox/sandbox.ts';
 import type { State } from '../../sandbox/state.ts';
@@ -28,6 +29,8 @@ export interface Kind<R extends AnyRecord> {
   readonly replaced: (store: Store, records: Records<R>) => Store;
   /** The store without the record of an id. */
   readonly without: (store: Store, id: bigint) => Store;
+  /** A record of the default fixture, another record, and a change. */
+  readonly example: { readonly id: number; readonly record: Json & object; readonly change: Json };
 }
 
 /** A state after a change of a record, and the reply. */

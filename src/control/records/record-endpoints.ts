@@ -5,11 +5,10 @@ import { withoutAnimals } from '../../store/merge.ts';
 import { arrayText } from '../../store/record-text.ts';
 import { ID_NAME } from '../../store/store.ts';
 import { listed } from '../../words.ts';
-import { ERROR } from '../control-shapes.ts';
 import {
   type ControlCall,
   type ControlReply,
-  type Listed,
+  type EndpointDefinition,
   refuseInput,
   withBody,
 } from '../endpoint.ts';
@@ -26,7 +25,7 @@ import {
   withId,
 } from './record-changes.ts';
 
-export const RECORD_ENDPOINTS: readonly Listed[] = [
+export const RECORD_ENDPOINTS: readonly EndpointDefinition[] = [
   ...endpointsOf({
     name: 'animals',
     fields: STORED_RECORDS.animals,
@@ -37,6 +36,11 @@ export const RECORD_ENDPOINTS: readonly Listed[] = [
     of: (store) => store.animals,
     replaced: (store, animals) => ({ ...store, animals }),
     without: (store, id) => withoutAnimals(store, [id]),
+    example: {
+      id: 3,
+      record: { name: 'Polly', categoryId: 3, status: 'available' },
+      change: { status: 'sold' },
+    },
   }),
   ...endpointsOf({
     name: 'inventory',
@@ -48,6 +52,7 @@ export const RECORD_ENDPOINTS: readonly Listed[] = [
     of: (store) => store.inventory,
     replaced: (store, inventory) => ({ ...store, inventory }),
     without: (store, id) => ({ ...store, inventory: store.inventory.without([id]) }),
+    example: { id: 2, record: { quantity: 12, status: 'available' }, change: { quantity: 0 } },
   }),
   ...endpointsOf({
     name: 'orders',
@@ -59,11 +64,17 @@ export const RECORD_ENDPOINTS: readonly Listed[] = [
     of: (store) => store.orders,
     replaced: (store, orders) => ({ ...store, orders }),
     without: (store, id) => ({ ...store, orders: store.orders.without([id]) }),
+    example: {
+      id: 4,
+      record: { petId: 1, quantity: 2, shipDate: '2031-01-15T09:30:00Z', complete: false },
+      change: { status: 'shipped' },
+    },
   }),
 ];
 
-function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
-  const { name, record, noun, fields } = kind;
+function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly EndpointDefinition[] {
+  const { name, record, noun, fields, example } = kind;
+  const byId = { path: example.id };
   const shape = named(record, kind.shape);
   const required = Object.keys(fields).filter((field) => fields[field]?.required);
   // The path has the id, or the store assigns one.
@@ -71,7 +82,7 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
   const unaddressed = named(`New${record}`, membersShape(fields, withoutId));
   const assignsId = name !== 'inventory';
   const added: Shape<AnyRecord> = assignsId ? unaddressed : shape;
-  const missing = { description: 'The record does not exist.', shape: ERROR };
+  const missing = 'The record does not exist.';
   const [all, one] = [`/${name}`, `/${name}/{id}`];
   return [
     {
@@ -95,10 +106,11 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
       summary: `Create ${noun}`,
       description: `Validated like a fixture.${assignsId ? ' Without an id, the record gets the next one.' : ''}`,
       body: { shape: added },
+      example: { body: { [ID_NAME[name]]: 1000, ...example.record } },
       replies: {
         201: { description: 'Created.', shape, headers: { Location: 'The path of the record.' } },
-        409: { description: 'A record with this id exists.', shape: ERROR },
-        ...(assignsId && { 507: { description: 'No id is left.', shape: ERROR } }),
+        409: 'A record with this id exists.',
+        ...(assignsId && { 507: 'No id is left.' }),
       },
       handle: ({ sandbox, mount, body }) =>
         sandbox.change((state) => create(kind, state, mount, body)),
@@ -107,6 +119,7 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
       id: `get${record}`,
       route: ['get', one],
       summary: `Read ${noun}`,
+      example: byId,
       replies: { 200: { description: 'The record.', shape }, 404: missing },
       handle: withId(({ sandbox }, id) => {
         const found = kind.of(sandbox.state.store).get(id);
@@ -118,6 +131,7 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
       route: ['put', one],
       summary: `Replace or create ${noun}`,
       body: { shape: unaddressed },
+      example: { ...byId, body: example.record },
       replies: {
         200: { description: 'Replaced.', shape },
         201: { description: 'Created.', shape },
@@ -133,6 +147,7 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
       description:
         'Fields that the body leaves out keep their values; null removes an optional one.',
       body: { shape: named(`${record}Changes`, changesShape(fields)) },
+      example: { ...byId, body: example.change },
       replies: { 200: { description: 'Updated.', shape }, 404: missing },
       handle: withId(({ sandbox, body }, id) =>
         sandbox.change((state) => patch(kind, state, id, body)),
@@ -142,10 +157,11 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly Listed[] {
       id: `delete${record}`,
       route: ['delete', one],
       summary: `Remove ${noun}`,
+      example: byId,
       ...(name === 'animals' && {
         description: "Also removes the animal's inventory entry and its orders.",
       }),
-      replies: { 204: { description: 'Removed.' }, 404: missing },
+      replies: { 204: 'Removed.', 404: missing },
       handle: withId(({ sandbox }, id) => sandbox.change((state) => remove(kind, state, id))),
     },
   ];

@@ -7,19 +7,19 @@ import { object, optional } from '../../shape/objects.ts';
 import { list } from '../../shape/shapes.ts';
 import { arrayText } from '../../store/record-text.ts';
 import { describe } from '../../words.ts';
-import { ERROR, NAME, SANDBOX, type SandboxSummary } from '../control-shapes.ts';
+import { NAME, SANDBOX, type SandboxSummary } from '../control-shapes.ts';
 import {
   type ControlReply,
   DONE,
+  type EndpointDefinition,
   json,
-  type Listed,
   ofService,
   refuse,
   withBody,
 } from '../endpoint.ts';
 import type { ControlParts } from '../parts.ts';
 
-export const SANDBOX_ENDPOINTS: readonly Listed[] = [
+export const SANDBOX_ENDPOINTS: readonly EndpointDefinition[] = [
   {
     id: 'listSandboxes',
     route: ['get', '/sandboxes'],
@@ -43,13 +43,14 @@ export const SANDBOX_ENDPOINTS: readonly Listed[] = [
     description:
       'Optional: the first use of a name also creates its sandbox. Without a name, the sandbox gets a random one.',
     body: { shape: object({ name: optional(NAME, 'The name of the sandbox.') }), optional: true },
+    example: { body: { name: 'my-test' } },
     replies: {
       201: {
         description: 'Created.',
         shape: SANDBOX,
         headers: { Location: 'The path of its control API.' },
       },
-      409: { description: 'The sandbox exists.', shape: ERROR },
+      409: 'The sandbox exists.',
     },
     defaultOnly: true,
     handle: ({ parts, mount, body }) => createSandbox(parts, mount, body.name),
@@ -60,10 +61,11 @@ export const SANDBOX_ENDPOINTS: readonly Listed[] = [
     summary: 'Delete a sandbox',
     description:
       'The next use of its name creates a new sandbox. The default sandbox and staging cannot be deleted.',
+    example: { path: 'my-test' },
     replies: {
-      204: { description: 'Deleted.' },
-      404: { description: 'The sandbox does not exist.', shape: ERROR },
-      409: { description: 'The sandbox cannot be deleted.', shape: ERROR },
+      204: 'Deleted.',
+      404: 'The sandbox does not exist.',
+      409: 'The sandbox cannot be deleted.',
     },
     defaultOnly: true,
     handle: async ({ parts, params: { name = '' } }) => {

@@ -14,7 +14,7 @@ import {
   SCENARIO_SUMMARY,
   type ScenarioSummary,
 } from '../control-shapes.ts';
-import { type ControlReply, json, type Listed, withBody } from '../endpoint.ts';
+import { type ControlReply, type EndpointDefinition, json, withBody } from '../endpoint.ts';
 import type { ControlParts } from '../parts.ts';
 import { refuseContent, refuseText, SCENARIO_FILE, WRITTEN } from './scenario-text-endpoints.ts';
 
@@ -35,7 +35,7 @@ const CHOICE = object(
   { some: true },
 );
 
-export const SCENARIO_ENDPOINTS: readonly Listed[] = [
+export const SCENARIO_ENDPOINTS: readonly EndpointDefinition[] = [
   {
     id: 'listScenarios',
     route: ['get', '/scenarios'],
@@ -60,6 +60,7 @@ export const SCENARIO_ENDPOINTS: readonly Listed[] = [
     summary: 'Replace the active scenarios',
     description: `Takes names in \`scenarios\`, and a whole scenario in \`scenario\`. An empty list deactivates all. Restarts the sandbox from them, but keeps changed records, unless the old or the new scenarios define records.`,
     body: { shape: CHOICE },
+    example: { body: { scenarios: ['shipped-orders'] } },
     replies: { 200: ACTIVE },
     handle: ({ parts, sandbox, body }) => setScenario(parts, sandbox, body),
   }),

@@ -12,12 +12,12 @@ import { type ScenarioReading, scenarioFromText } from '../../scenario/scenario-
 import { object, required } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, named, type Shape, type ValueOf } from '../../shape/shapes.ts';
 import { describe, firstProblems, suggest } from '../../words.ts';
-import { ERROR, SCENARIO_PROBLEMS, SCENARIO_SUMMARY } from '../control-shapes.ts';
+import { SCENARIO_PROBLEMS, SCENARIO_SUMMARY } from '../control-shapes.ts';
 import {
   type ControlReply,
   DONE,
+  type EndpointDefinition,
   json,
-  type Listed,
   refuse,
   withBody,
   YAML_TYPE,
@@ -51,18 +51,19 @@ export function refuseText({ problems }: ScenarioReading & { readonly ok: false 
 }
 
 /** Scenarios as text, those of the sandbox included. */
-export const SCENARIO_TEXT_ENDPOINTS: readonly Listed[] = [
+export const SCENARIO_TEXT_ENDPOINTS: readonly EndpointDefinition[] = [
   {
     id: 'getScenarioSource',
     route: ['get', '/scenarios/{name}'],
     summary: 'Read a scenario that ships or is your own, as it was written',
+    example: { path: 'slow' },
     replies: {
       200: {
         description: 'The text, in the language that it was written in.',
         shape: ANY_TEXT,
         mediaType: Object.values(MEDIA_TYPES),
       },
-      404: { description: 'There is no text of this name.', shape: ERROR },
+      404: 'There is no text of this name.',
     },
     handle: ({ sandbox, params: { name = '' } }) => {
       const own = sandbox.state.scenarios.get(name);
@@ -78,10 +79,14 @@ export const SCENARIO_TEXT_ENDPOINTS: readonly Listed[] = [
     summary: 'Save a scenario of your own in the sandbox',
     description: `In YAML (\`${YAML_TYPE}\`), of at most 16,384 characters, or in JSON, of at most 131,072. \`PUT scenario\`, \`extends\` and \`Prefer: scenario=NAME\` know it by its name, which has ${SANDBOX_NAME_FORM}. Replaces one of that name. If that is active, it stays as it was activated. A sandbox has at most ${MOST_SCENARIOS}.`,
     body: { shape: SCENARIO_TEXT, asText: true },
+    example: {
+      path: 'no-cat',
+      body: { description: 'No cat.', rules: [{ on: 'getPet', reply: { status: 404 } }] },
+    },
     replies: {
       200: { description: 'Saved; replaced another.', shape: SCENARIO_SUMMARY },
       201: { description: 'Saved.', shape: SCENARIO_SUMMARY },
-      409: { description: 'The name is taken, or the sandbox has too many.', shape: ERROR },
+      409: 'The name is taken, or the sandbox has too many.',
     },
     handle: async ({ sandbox, params: { name = '' }, body: { format, text } }) => {
       const refusal = refusedName(sandbox, name);
@@ -103,10 +108,11 @@ export const SCENARIO_TEXT_ENDPOINTS: readonly Listed[] = [
     route: ['delete', '/scenarios/{name}'],
     summary: 'Delete a scenario of your own',
     description: 'If it is active, it stays so.',
+    example: { path: 'no-cat' },
     replies: {
-      204: { description: 'Deleted.' },
-      404: { description: 'The sandbox has no such scenario.', shape: ERROR },
-      409: { description: 'It ships, and cannot be deleted.', shape: ERROR },
+      204: 'Deleted.',
+      404: 'The sandbox has no such scenario.',
+      409: 'It ships, and cannot be deleted.',
     },
     handle: ({ sandbox, params: { name = '' } }) =>
       sandbox.change((state) => {
@@ -125,6 +131,7 @@ export const SCENARIO_TEXT_ENDPOINTS: readonly Listed[] = [
     summary: 'Find the problems of a scenario in YAML or JSON',
     description: 'Changes nothing, and reads nothing that the scenario extends.',
     body: { shape: object({ text: required(ANY_TEXT, 'The scenario.') }) },
+    example: { body: { text: 'rules:\n  - { on: getPet, delay: 200 }\n' } },
     replies: { 200: { description: 'The problems.', shape: SCENARIO_PROBLEMS } },
     handle: async ({ body: { text } }) => {
       const reading = await scenarioFromText(WRITTEN, text);

@@ -8,13 +8,23 @@ import {
   type State,
 } from '../../sandbox/state.ts';
 import { CHANGES } from '../../scenario/state-shape.ts';
-import { object, optional } from '../../shape/objects.ts';
+import { object, optional, required } from '../../shape/objects.ts';
 import { choice, list, named } from '../../shape/shapes.ts';
 import { readStore, STORE } from '../../store/fixture/read-store.ts';
 import { merge } from '../../store/merge.ts';
 import { arrayText } from '../../store/record-text.ts';
-import type { Store } from '../../store/store.ts';
-import { type ControlReply, DONE, type Listed, refuseInput, withBody } from '../endpoint.ts';
+import { bareStore, type Store } from '../../store/store.ts';
+import { describe } from '../../words.ts';
+import { NAME, SNAPSHOT, type Snapshot } from '../control-shapes.ts';
+import {
+  type ControlReply,
+  DONE,
+  type EndpointDefinition,
+  json,
+  refuse,
+  refuseInput,
+  withBody,
+} from '../endpoint.ts';
 
 /** What a reset keeps unless it says otherwise: what somebody wrote by hand. */
 const KEPT: readonly ResetPart[] = ['own-scenarios'];
@@ -30,7 +40,7 @@ const STATE = named('State', STORE);
 
 const STATE_CHANGES = named('StateChanges', CHANGES);
 
-export const STATE_ENDPOINTS: readonly Listed[] = [
+export const STATE_ENDPOINTS: readonly EndpointDefinition[] = [
   {
     id: 'getState',
     route: ['get', '/state'],
@@ -46,7 +56,13 @@ export const STATE_ENDPOINTS: readonly Listed[] = [
       'Validated like a fixture. A collection that the body leaves out becomes empty. The body has at most 1 MiB.',
     body: {
       shape: STATE,
-      instead: 'start with --fixture or --db, or send PATCH requests with a part each',
+    },
+    example: {
+      body: {
+        animals: [{ id: 1, name: 'Polly', categoryId: 3 }],
+        inventory: [{ petId: 1, quantity: 12, status: 'available' }],
+        orders: [{ id: 1, petId: 1, quantity: 2 }],
+      },
     },
     replies: { 200: { description: 'The new store.', shape: STATE } },
     handle: ({ sandbox, body }) => {
@@ -63,6 +79,7 @@ export const STATE_ENDPOINTS: readonly Listed[] = [
     description:
       'Fields that a record leaves out keep their values; a new record must be complete. Instead of an array, a collection can have `remove`, `each` and `set` as in a scenario. Makes all changes, or none.',
     body: { shape: STATE_CHANGES },
+    example: { body: { orders: [{ id: 1, status: 'shipped' }] } },
     replies: { 200: { description: 'The new store.', shape: STATE } },
     handle: ({ sandbox, body }) =>
       sandbox.change((state) => {
@@ -79,7 +96,8 @@ export const STATE_ENDPOINTS: readonly Listed[] = [
     description:
       "Resets the store, the active scenarios and the call counts of their rules, the assumptions, the clock, the journal, coverage and findings, except for what `keep` names; `journal` includes coverage and findings. The sandbox's own scenarios stay unless a `keep` leaves out `own-scenarios`. Snapshots always stay.",
     body: { shape: RESET, optional: true },
-    replies: { 204: { description: 'Reset.' } },
+    example: { body: { keep: ['scenario'] } },
+    replies: { 204: 'Reset.' },
     handle: ({ sandbox, body }) =>
       sandbox.change((state, { wall }) =>
         resetOf(sandbox, state, new Set(body.keep ?? KEPT), wall),
@@ -114,4 +132,86 @@ function* stateText(store: Store): Generator<string> {
     yield* arrayText(store[name].ascending());
   }
   yield '}';
+}
+
+/** The most snapshots of a sandbox. */
+const MOST_SNAPSHOTS = 100;
+
+const MISSING = 'The snapshot does not exist.';
+
+export const SNAPSHOT_ENDPOINTS: readonly EndpointDefinition[] = [
+  {
+    id: 'listSnapshots',
+    route: ['get', '/snapshots'],
+    summary: 'List snapshots',
+    replies: {
+      200: {
+        description: 'The snapshots, the oldest first.',
+        shape: list(SNAPSHOT),
+      },
+    },
+    handle: ({ sandbox }) =>
+      json([...sandbox.state.snapshots].map(([name, store]) => snapshotView(name, store))),
+  },
+  withBody({
+    id: 'createSnapshot',
+    route: ['post', '/snapshots'],
+    summary: 'Take a snapshot',
+    description: `Saves the store under a name, and replaces a snapshot of that name. A sandbox has at most ${MOST_SNAPSHOTS} snapshots.`,
+    body: { shape: object({ name: required(NAME, 'The name of the snapshot.') }) },
+    example: { body: { name: 'before' } },
+    replies: {
+      200: { description: 'Taken; replaced another.', shape: SNAPSHOT },
+      201: { description: 'Taken.', shape: SNAPSHOT },
+      409: 'The sandbox has too many snapshots.',
+    },
+    handle: ({ sandbox, body: { name } }) => sandbox.change((state) => taken(state, name)),
+  }),
+  {
+    id: 'restoreSnapshot',
+    route: ['post', '/snapshots/{name}/restore'],
+    summary: 'Restore a snapshot',
+    description: 'Restores the store only. Rules, assumptions, clock and journal do not change.',
+    example: { path: 'before' },
+    replies: { 204: 'Restored.', 404: MISSING },
+    handle: ({ sandbox, params: { name = '' } }) =>
+      sandbox.change((state) => {
+        const snapshot = state.snapshots.get(name);
+        if (snapshot === undefined) return { state, result: notFound(name) };
+        return { state: { ...state, store: bareStore(snapshot) }, result: DONE };
+      }),
+  },
+  {
+    id: 'deleteSnapshot',
+    route: ['delete', '/snapshots/{name}'],
+    summary: 'Delete a snapshot',
+    example: { path: 'before' },
+    replies: { 204: 'Deleted.', 404: MISSING },
+    handle: ({ sandbox, params: { name = '' } }) =>
+      sandbox.change((state) => {
+        const snapshots = new Map(state.snapshots);
+        if (!snapshots.delete(name)) return { state, result: notFound(name) };
+        return { state: { ...state, snapshots }, result: DONE };
+      }),
+  },
+];
+
+function taken(state: State, name: string): EditResult<ControlReply> {
+  const { snapshots, store } = state;
+  const known = snapshots.has(name);
+  if (!known && snapshots.size >= MOST_SNAPSHOTS) {
+    const message = `snapshot limit (${MOST_SNAPSHOTS}) reached; delete a snapshot first`;
+    return { state, result: refuse('too_many_snapshots', 409, message) };
+  }
+  const result = json(snapshotView(name, store), known ? 200 : 201);
+  const after = new Map(snapshots).set(name, bareStore(store));
+  return { state: { ...state, snapshots: after }, result };
+}
+
+function snapshotView(name: string, { animals, inventory, orders }: Store): Snapshot {
+  return { name, animals: animals.size, inventory: inventory.size, orders: orders.size };
+}
+
+function notFound(name: string): ControlReply {
+  return refuse('not_found', 404, `there is no snapshot ${describe(name)}`);
 }

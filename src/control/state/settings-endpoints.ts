@@ -1,0 +1,245 @@
+import {
+  ASSUMPTION_IDS,
+  assumptionState,
+  type Choices,
+  optionNames,
+} from '../../contract/assumption-table.ts';
+import { hostOf } from '../../contract/base-url.ts';
+import type { EditResult } from '../../sandbox/sandbox.ts';
+import { type State, withChoices } from '../../sandbox/state.ts';
+import type { Upstream } from '../../sandbox/upstream.ts';
+import { ASSUME } from '../../scenario/assume-shape.ts';
+import { verdictOn } from '../../scenario/checked-shape.ts';
+import { INSTANT, SHIFT } from '../../scenario/time-shapes.ts';
+import {
+  advancedClock,
+  type ClockState,
+  isReal,
+  REAL_CLOCK,
+  setClock,
+  timeOf,
+} from '../../service/clock.ts';
+import { BASE_URL, KEY } from '../../shape/deployment-shapes.ts';
+import { object, optional, required } from '../../shape/objects.ts';
+import { convert, FLAG, list, named } from '../../shape/shapes.ts';
+import {
+  ASSUMPTION,
+  type AssumptionState,
+  CLOCK,
+  type ClockState as ClockView,
+  type SandboxStatus,
+  STATUS,
+  UPSTREAM,
+  type UpstreamState,
+} from '../control-shapes.ts';
+import {
+  type ControlReply,
+  DONE,
+  type EndpointDefinition,
+  json,
+  refuse,
+  refuseInput,
+  withBody,
+} from '../endpoint.ts';
+import { isLoopbackName } from '../loopback.ts';
+import type { ControlParts } from '../parts.ts';
+
+const ASSUMPTION_REPLIES = { 200: { description: 'The assumptions.', shape: list(ASSUMPTION) } };
+
+export const ASSUMPTION_ENDPOINTS: readonly EndpointDefinition[] = [
+  {
+    id: 'listAssumptions',
+    route: ['get', '/assumptions'],
+    summary: 'List assumptions and their options',
+    replies: ASSUMPTION_REPLIES,
+    handle: ({ sandbox, parts }) => assumptionsReply(sandbox.state.settings.choices, parts),
+  },
+  withBody({
+    id: 'chooseOptions',
+    route: ['patch', '/assumptions'],
+    summary: 'Choose options of assumptions',
+    description: 'Takes an option for each assumption to change. Changes all of them, or none.',
+    body: { shape: ASSUME },
+    example: { body: { 'cancel-again': '404' } },
+    replies: ASSUMPTION_REPLIES,
+    handle: ({ sandbox, parts, body }) =>
+      sandbox.change((state) => {
+        const choices = { ...state.settings.choices, ...body };
+        const settings = withChoices(state.settings, choices);
+        return { state: { ...state, settings }, result: assumptionsReply(choices, parts) };
+      }),
+  }),
+];
+
+function assumptionsReply(choices: Choices, { checked: all }: ControlParts): ControlReply {
+  const states: AssumptionState[] = ASSUMPTION_IDS.map((id) => {
+    const checked = verdictOn(id, all);
+    return { ...assumptionState(id, choices), ...(checked && { checked }) };
+  });
+  return json(states);
+}
+
+const CLOCK_SETTING = named(
+  'ClockSetting',
+  convert(
+    object(
+      {
+        now: optional(INSTANT, 'The time to set.'),
+        frozen: optional(FLAG, 'Whether time stops.'),
+        real: optional(FLAG, 'True returns to the system time.'),
+      },
+      { some: true },
+    ),
+    (setting, at, tell) => {
+      if (setting.real !== true || setting.frozen !== true) return setting;
+      tell({ at, expected: 'a clock that is real or frozen', found: 'both' });
+      return undefined;
+    },
+    {
+      not: {
+        required: ['frozen', 'real'],
+        properties: { frozen: { const: true }, real: { const: true } },
+      },
+    },
+  ),
+);
+
+const MOVE = object({ by: required(SHIFT, 'A duration. A negative one moves the clock back.') });
+
+const CLOCK_REPLIES = { 200: { description: 'The clock.', shape: CLOCK } };
+
+export const CLOCK_ENDPOINTS: readonly EndpointDefinition[] = [
+  {
+    id: 'getClock',
+    route: ['get', '/clock'],
+    summary: 'Read the clock',
+    replies: CLOCK_REPLIES,
+    handle: ({ sandbox }) => clockReply(sandbox.state.clock),
+  },
+  withBody({
+    id: 'setClock',
+    route: ['put', '/clock'],
+    summary: 'Set, freeze or unfreeze the clock',
+    description:
+      'Members that the body leaves out keep their values. `{"real": true}` returns to the system time.',
+    body: { shape: CLOCK_SETTING },
+    example: { body: { now: '2030-12-06T00:00:00Z', frozen: true } },
+    replies: CLOCK_REPLIES,
+    handle: ({ sandbox, body: { now, frozen, real } }) =>
+      sandbox.change((state, { wall }) => {
+        const clock = real === true ? REAL_CLOCK : setClock(state.clock, { now, frozen }, wall);
+        return { state: { ...state, clock }, result: clockReply(clock) };
+      }),
+  }),
+  withBody({
+    id: 'advanceClock',
+    route: ['post', '/clock/advance'],
+    summary: 'Move the clock forward or back',
+    description: 'Takes an ISO 8601 duration such as `P30D`; `-P30D` moves the clock back.',
+    body: { shape: MOVE },
+    example: { body: { by: 'P30D' } },
+    replies: CLOCK_REPLIES,
+    handle: ({ sandbox, body: { by } }) =>
+      sandbox.change((state, { wall }) => advanced(state, by, wall)),
+  }),
+];
+
+function advanced(state: State, by: number, wall: number): EditResult<ControlReply> {
+  const clock = advancedClock(state.clock, by, wall);
+  if (clock !== undefined) return { state: { ...state, clock }, result: clockReply(clock) };
+  const expected = 'a duration that leads to a time from 1970 to 9999';
+  const found = 'one that leads out of that range';
+  return { state, result: refuseInput([{ path: '$.by', expected, found }]) };
+}
+
+function clockReply(clock: ClockState): ControlReply {
+  return json(clockView(clock));
+}
+
+export function clockView(clock: ClockState): ClockView {
+  const now = new Date(timeOf(clock)).toISOString();
+  return { now, frozen: clock.frozenAt !== undefined, real: isReal(clock) };
+}
+
+const UPSTREAM_SETTING = named(
+  'UpstreamSetting',
+  object({
+    url: required(BASE_URL, 'The base URL of the deployment.'),
+    key: optional(KEY, "Sent to the deployment in place of the client's key."),
+    yes: optional(FLAG, 'Agrees to send requests to another machine.'),
+  }),
+);
+
+const UPSTREAM_REPLIES = { 200: { description: 'The deployment that answers.', shape: UPSTREAM } };
+
+export const UPSTREAM_ENDPOINTS: readonly EndpointDefinition[] = [
+  {
+    id: 'getUpstream',
+    route: ['get', '/upstream'],
+    summary: 'Read which deployment answers',
+    replies: UPSTREAM_REPLIES,
+    handle: ({ sandbox }) => upstreamReply(sandbox.state.settings.upstream),
+  },
+  withBody({
+    id: 'setUpstream',
+    route: ['put', '/upstream'],
+    summary: 'Let a deployment answer in place of the mock',
+    description:
+      'Requests to the sandbox are passed on from the next one on, until a reset. A URL of another machine needs `yes`.',
+    body: { shape: UPSTREAM_SETTING },
+    example: { body: { url: 'http://127.0.0.1:4011/v1', key: 'staging-key' } },
+    replies: UPSTREAM_REPLIES,
+    handle: async ({ sandbox, parts, body }) => {
+      const { url, key, yes } = body;
+      if (!yes && !isLoopbackName(hostOf(url))) {
+        const message = `yes: expected true, since ${url.host} is another machine`;
+        return refuse('invalid_input', 400, message);
+      }
+      const upstream = await parts.openUpstream(url, key);
+      return sandbox.change((state) => ({
+        state: answeredBy(state, upstream),
+        result: upstreamReply(upstream),
+      }));
+    },
+  }),
+  {
+    id: 'removeUpstream',
+    route: ['delete', '/upstream'],
+    summary: 'Let the mock answer again',
+    replies: { 204: 'The mock answers.' },
+    handle: ({ sandbox }) =>
+      sandbox.change((state) => ({ state: answeredBy(state, undefined), result: DONE })),
+  },
+];
+
+function answeredBy(state: State, upstream: Upstream | undefined): State {
+  return { ...state, settings: { ...state.settings, upstream } };
+}
+
+function upstreamReply(upstream: Upstream | undefined): ControlReply {
+  const state: UpstreamState = { url: upstream?.url, ownKey: upstream?.key !== undefined };
+  return json(state);
+}
+
+/** What a person wants to know first: what in this sandbox is not as it was at the start. */
+export const STATUS_ENDPOINTS: readonly EndpointDefinition[] = [
+  {
+    id: 'getStatus',
+    route: ['get', '/status'],
+    summary: 'Read what differs from a fresh mock',
+    description: 'The active scenarios, the changed assumptions, the clock and the upstream.',
+    replies: { 200: { description: 'The status.', shape: STATUS } },
+    handle: ({ sandbox: { name, state, evidence } }) => {
+      const { start, choices, upstream } = state.settings;
+      const changed = ASSUMPTION_IDS.filter((id) => choices[id] !== optionNames(id)[0]);
+      return json<SandboxStatus>({
+        sandbox: name,
+        scenarios: start.scenarios.map((it) => it.name),
+        assumptions: changed.map((id) => `${id}=${choices[id]}`),
+        clock: clockView(state.clock),
+        upstream: upstream?.url,
+        latestExchange: evidence.journal.number,
+      });
+    },
+  },
+];
