@@ -1,4 +1,5 @@
 import { ADDED_REPLIES, optionNames } from '../contract/assumption-table.ts';
+import { DOCUMENTED_REPLIES } from '../contract/cases.ts';
 import {
   BASE_PATH,
   OPERATION_IDS,
@@ -40,31 +41,27 @@ export interface Step {
 
 /** Every documented reply, then every assumed one, operation by operation. */
 export function listReplies(ways: WayTable = WAYS): ReplyRecipe[] {
-  return OPERATION_IDS.flatMap((operation) => {
-    const documented = Object.keys(operationShape(operation).replies).map(Number);
-    const added = ADDED_REPLIES.filter((it) => it.operation === operation);
-    return [
-      ...documented.map((status) => {
-        const way = ways.documented[operation][status];
-        return recipe(operation, status, 'documented', {}, way);
-      }),
-      ...added.map(({ status, assumption, option, ground }) => {
-        const own = optionNames(assumption)[0] === option ? {} : { [assumption]: option };
-        return recipe(operation, status, ground, own, ways.assumed[ground]?.(operation));
-      }),
-    ];
-  });
-}
-
-function recipe(
-  operation: OperationId,
-  status: number,
-  ground: string,
-  own: Readonly<Record<string, string>>,
-  way: Way | undefined,
-): ReplyRecipe {
-  if (way === undefined) throw new Error(`There is no way to ${operation} ${status} (${ground}).`);
-  return { operation, status, ground, assume: { ...own, ...way.assume }, way };
+  const recipe = (
+    reply: { readonly operation: OperationId; readonly status: number },
+    ground: string,
+    own: Readonly<Record<string, string>>,
+    way: Way | undefined,
+  ): ReplyRecipe => {
+    const { operation, status } = reply;
+    if (way === undefined)
+      throw new Error(`There is no way to ${operation} ${status} (${ground}).`);
+    return { operation, status, ground, assume: { ...own, ...way.assume }, way };
+  };
+  return OPERATION_IDS.flatMap((id) => [
+    ...DOCUMENTED_REPLIES.filter(({ operation }) => operation === id).map((it) =>
+      recipe(it, 'documented', {}, ways.documented[id][it.status]),
+    ),
+    ...ADDED_REPLIES.filter(({ operation }) => operation === id).map((it) => {
+      const { assumption, option, ground } = it;
+      const own = optionNames(assumption)[0] === option ? {} : { [assumption]: option };
+      return recipe(it, ground, own, ways.assumed[ground]?.(id));
+    }),
+  ]);
 }
 
 /** The requests of one way, in a sandbox as it starts. The last one gets the reply. */

@@ -4,22 +4,13 @@ import { type ReplyRecipe, repeatable, type Step, titleOf, WAY_NAMES } from './r
 /** Longer bodies are not written into a file. */
 const LONGEST_WRITTEN = 65_536;
 
-/** The steps of a way, with its title and the status that the last one gets. */
-interface Walk {
-  readonly title: string;
-  readonly operation: string;
-  readonly status: number;
-  readonly steps: readonly Step[];
-}
-
-function walksOf(replies: readonly ReplyRecipe[]): Walk[] {
+/** The steps of every way, with its title. */
+function walksOf(replies: readonly ReplyRecipe[]) {
   return replies.flatMap((recipe) =>
-    WAY_NAMES.map((way) => ({
-      title: titleOf(recipe, way),
-      operation: recipe.operation,
-      status: recipe.status,
-      steps: repeatable(recipe, way),
-    })),
+    WAY_NAMES.map((way) => {
+      const { operation, status } = recipe;
+      return { title: titleOf(recipe, way), operation, status, steps: repeatable(recipe, way) };
+    }),
   );
 }
 
@@ -46,23 +37,8 @@ function curlOf({ method, path, headers, body, times }: Step, origin: string, op
   return times === 1 ? line : `for n in $(seq ${times}); do ${line}; done`;
 }
 
-/** A request as it is written into a file. */
-interface WrittenRequest {
-  readonly name: string;
-  readonly operation: string;
-  readonly method: string;
-  readonly path: string;
-  readonly headers: readonly [name: string, value: string][];
-  readonly body: string | undefined;
-  /** Set on the last request of a way. */
-  readonly status: number | undefined;
-}
-
 /** The requests of all ways whose bodies can be written into a file, and a note on the others. */
-function writable(replies: readonly ReplyRecipe[]): {
-  requests: WrittenRequest[];
-  note: string | undefined;
-} {
+function writable(replies: readonly ReplyRecipe[]) {
   const all = walksOf(replies);
   const walks = all.filter(({ steps }) =>
     steps.every(({ body }) => typeof body !== 'number' || body <= LONGEST_WRITTEN),
@@ -72,7 +48,8 @@ function writable(replies: readonly ReplyRecipe[]): {
   return { requests: walks.flatMap(requestsOf), note: left > 0 ? note : undefined };
 }
 
-function requestsOf({ title, operation, status, steps }: Walk): WrittenRequest[] {
+/** The last request of a way has its status. */
+function requestsOf({ title, operation, status, steps }: ReturnType<typeof walksOf>[number]) {
   const all = steps.flatMap((step) => Array<Step>(step.times).fill(step));
   return all.map(({ method, path, headers, body }, index) => {
     const isLast = index === all.length - 1;
@@ -81,10 +58,10 @@ function requestsOf({ title, operation, status, steps }: Walk): WrittenRequest[]
       operation,
       method,
       path,
-      headers: Object.entries(headers).map(([name, value]) => [
-        name,
-        value.replace(/^Bearer demo-key$/, 'Bearer {{key}}'),
-      ]),
+      headers: Object.entries(headers).map(([name, value]) => ({
+        key: name,
+        value: value.replace(/^Bearer demo-key$/, 'Bearer {{key}}'),
+      })),
       body: typeof body === 'number' ? ' '.repeat(body) : body,
       status: isLast ? status : undefined,
     };
@@ -95,7 +72,7 @@ function requestsOf({ title, operation, status, steps }: Walk): WrittenRequest[]
 export function httpFile(replies: readonly ReplyRecipe[], origin: string): string {
   const { requests, note } = writable(replies);
   const texts = requests.map(({ name, method, path, headers, body }) => {
-    const fields = headers.map(([field, value]) => `${field}: ${value}\n`).join('');
+    const fields = headers.map(({ key, value }) => `${key}: ${value}\n`).join('');
     const content = body === undefined ? '' : `\n${body}\n`;
     return `### ${name}\n${method} {{host}}${path}\n${fields}${content}`;
   });
@@ -122,14 +99,15 @@ export function postmanCollection(replies: readonly ReplyRecipe[], origin: strin
   };
 }
 
-function postmanItem({ name, method, path, headers, body, status }: WrittenRequest): object {
+function postmanItem(request: ReturnType<typeof requestsOf>[number]): object {
+  const { name, method, path, headers, body, status } = request;
   const test = `pm.test('gets ${status}', () => pm.response.to.have.status(${status}));`;
   return {
     name,
     request: {
       method,
       url: `{{baseUrl}}${path}`,
-      header: headers.map(([key, value]) => ({ key, value })),
+      header: headers,
       ...(body !== undefined && { body: { mode: 'raw', raw: body } }),
     },
     ...(status !== undefined && {
