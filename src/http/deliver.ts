@@ -5,8 +5,7 @@ import type { Upstream } from '../sandbox/upstream.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import type { Body, Reply, StreamedBody } from '../service/reply.ts';
-import { decodeContent } from './decode-content.ts';
-import { discard, hold, pause, whenLeft } from './pass-on.ts';
+import { discard, hold, MOST_HELD, pause, whenLeft } from './pass-on.ts';
 import type { ServiceRequest } from './service-request.ts';
 import { send, sendFailure } from './write.ts';
 
@@ -126,4 +125,33 @@ function jsonOf(body: Body | undefined): unknown {
 function changed(outcome: Outcome, changes: Partial<Reply>): Outcome {
   const { reply } = outcome;
   return reply === undefined ? outcome : { ...outcome, reply: { ...reply, ...changes } };
+}
+
+/**
+ * Takes a body out of its content coding (RFC 9110, section 8.4).
+ *
+ * @returns undefined for an unknown or broken coding, and for more than may be held
+ */
+function decodeContent(bytes: Buffer, headers: readonly string[]): Buffer | undefined {
+  const at = headers.findIndex(
+    (name, index) => index % 2 === 0 && /^content-encoding$/i.test(name),
+  );
+  const coding = at < 0 ? 'identity' : (headers[at + 1] ?? '').trim().toLowerCase();
+  if (coding === 'identity' || bytes.length === 0) return bytes;
+  const zlib = process.getBuiltinModule('node:zlib');
+  const limit = { maxOutputLength: MOST_HELD };
+  try {
+    switch (coding) {
+      case 'gzip':
+      case 'x-gzip':
+        return zlib.gunzipSync(bytes, limit);
+      case 'deflate':
+        return zlib.inflateSync(bytes, limit);
+      case 'br':
+        return zlib.brotliDecompressSync(bytes, limit);
+    }
+  } catch {
+    // The client gets it as it is.
+  }
+  return undefined;
 }

@@ -1,6 +1,6 @@
-import { type Preferred, readPrefer } from '../sandbox/preference.ts';
+import type { Preferred } from '../sandbox/preference.ts';
 import { type Settings, worldOf } from '../sandbox/state.ts';
-import { asksService, demandedOutcome, outcomeOf, ruling } from '../sandbox/step.ts';
+import { outcomeOf, plan } from '../sandbox/step.ts';
 import { type Upstream, UpstreamError } from '../sandbox/upstream.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import type { ReceivedBody } from '../service/received-body.ts';
@@ -10,64 +10,58 @@ import { passedOn } from './hop-headers.ts';
 import { discard, whenLeft } from './pass-on.ts';
 import type { ServiceRequest } from './service-request.ts';
 
+/** A request for a deployment. */
+interface Forwarded {
+  /** The one that the sandbox had when the request's head was read. */
+  readonly upstream: Upstream;
+  /** What the target asks of the service, as `belowBase` returns it. */
+  readonly below: string;
+  readonly body: ReceivedBody;
+  readonly preferred: Promise<Preferred | undefined> | undefined;
+}
+
 /**
  * Passes a request on to the upstream of its sandbox, and the reply back, as the sandbox's rules say.
  *
- * @param upstream the one that the sandbox had when the request's head was read
- * @param below what the target asks of the service, as `belowBase` returns it
  * @param settle records and sends an outcome without a reply of the upstream
  */
 export async function forward(
   request: ServiceRequest,
-  upstream: Upstream,
-  below: string,
-  body: ReceivedBody,
+  forwarded: Forwarded,
   settle: (request: ServiceRequest, outcome: Outcome) => void,
 ): Promise<void> {
-  let answer: Reply | undefined;
-  const ask = async (): Promise<Reply> => {
-    answer = await replyOf(request, upstream, below, body);
-    return answer;
-  };
-  const outcome = await ruledOutcome(request, ask);
-  if (answer === undefined) request.incoming.resume();
-  const theirs = answer?.body.kind === 'stream' ? answer.body : undefined;
-  if (theirs !== undefined && outcome.reply?.body === theirs) {
-    deliver(request, outcome, theirs, upstream.compare);
+  const { sandbox, call } = request;
+  const preferred = await forwarded.preferred;
+  const planned =
+    call &&
+    (await sandbox.change((before, now) => {
+      const result = plan(before, worldOf(before, now.wall), call, preferred);
+      return { state: result.state, result };
+    }));
+  if (planned?.outcome !== undefined) {
+    request.incoming.resume();
+    settle(request, planned.outcome);
+    return;
+  }
+  const reply = await replyOf(request, forwarded);
+  const outcome: Outcome =
+    call === undefined
+      ? { kind: 'reply', reply, delay: 0 }
+      : outcomeOf(worldOf(sandbox.state), call, planned?.decision, reply, preferred);
+  const { body } = reply;
+  if (body.kind === 'stream' && outcome.reply?.body === body) {
+    deliver(request, outcome, body, forwarded.upstream.compare);
     return;
   }
   // A rule can ask for the call and for another reply.
-  if (theirs !== undefined) discard(theirs.from);
+  if (body.kind === 'stream') discard(body.from);
   settle(request, outcome);
-}
-
-/** Like `step`, with what a deployment answers in place of the service's reply. */
-async function ruledOutcome(request: ServiceRequest, ask: () => Promise<Reply>): Promise<Outcome> {
-  const { sandbox, call } = request;
-  if (call === undefined) return { kind: 'reply', reply: await ask(), delay: 0 };
-  const preferred = await preferredBy(request);
-  const demanded = preferred && demandedOutcome(worldOf(sandbox.state), call, preferred);
-  if (demanded !== undefined) return demanded;
-  const decision = await sandbox.change((before) => {
-    const { state, decision: result } = ruling(before, call, preferred);
-    return { state, result };
-  });
-  const reply = asksService(decision) ? await ask() : undefined;
-  return outcomeOf(worldOf(sandbox.state), call, decision, reply, preferred);
-}
-
-async function preferredBy(request: ServiceRequest): Promise<Preferred | undefined> {
-  const { prefer } = request.incoming.headers;
-  if (prefer === undefined || request.wire.plain) return undefined;
-  return readPrefer(String(prefer), request.sandbox);
 }
 
 /** The upstream's reply, or an Error if there is none. */
 async function replyOf(
   request: ServiceRequest,
-  upstream: Upstream,
-  below: string,
-  body: ReceivedBody,
+  { upstream, below, body }: Forwarded,
 ): Promise<Reply> {
   const { sandbox, incoming, method } = request;
   const content = body.kind === 'bytes' ? body.bytes : body.kind === 'none' ? undefined : incoming;

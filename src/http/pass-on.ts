@@ -123,25 +123,13 @@ function resume(from: DeploymentBody): void {
   from.resume();
 }
 
-/** What to call when a connection closes. One listener serves all replies on it. */
-const leaving = new WeakMap<Socket, Set<() => void>>();
-
 /**
  * Calls back if the client disconnects.
  *
  * @returns cancels the callback
  */
 export function whenLeft(socket: Socket, act: () => void): () => void {
-  let acts = leaving.get(socket);
-  if (acts === undefined) {
-    const all = new Set<() => void>();
-    acts = all;
-    leaving.set(socket, all);
-    socket.once('close', () => {
-      for (const each of all) each();
-    });
-  }
-  acts.add(act);
+  socket.once('close', act);
   if (socket.destroyed) act();
-  return () => acts.delete(act);
+  return () => socket.off('close', act);
 }

@@ -64,9 +64,8 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
     if (upstream !== undefined && below !== undefined && refusal === undefined) {
       const toUpstream = (body: ReceivedBody): void => {
         if (id !== undefined) request.call = callOf(request, id, target, mount, body);
-        forward(request, upstream, below, body, settle).catch((error) =>
-          answerFailure(request, error),
-        );
+        const forwarded = { upstream, below, body, preferred: preferenceOf(request) };
+        forward(request, forwarded, settle).catch((error) => answerFailure(request, error));
       };
       receiveBody(incoming, MOST_HELD, guarded(request, toUpstream), true);
       return;
@@ -76,10 +75,15 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
       return;
     }
     const received = (body: ReceivedBody): void => {
-      request.call = callOf(request, id, target, mount, body);
-      const { prefer } = headers;
-      if (prefer === undefined || wire.plain) run(request, request.call);
-      else runPreferred(request, request.call, String(prefer));
+      const call = callOf(request, id, target, mount, body);
+      request.call = call;
+      const preference = preferenceOf(request);
+      if (preference === undefined) run(request, call);
+      else {
+        preference
+          .then((preferred) => run(request, call, preferred))
+          .catch((error) => answerFailure(request, error));
+      }
     };
     if (operationShape(id).body === undefined) received(NO_BODY);
     else {
@@ -111,11 +115,10 @@ function callOf(
 
 const NO_BODY: ReceivedBody = { kind: 'none' };
 
-/** Runs an operation as the request's `Prefer` header asks. */
-function runPreferred(request: ServiceRequest, call: Call, prefer: string): void {
-  readPrefer(prefer, request.sandbox)
-    .then((preferred) => run(request, call, preferred))
-    .catch((error) => answerFailure(request, error));
+/** What the request asks of the mock; undefined if nothing. */
+function preferenceOf({ incoming, sandbox, wire }: ServiceRequest) {
+  const { prefer } = incoming.headers;
+  return prefer === undefined || wire.plain ? undefined : readPrefer(String(prefer), sandbox);
 }
 
 /** A callback of an event, where nobody else catches what it throws. */

@@ -25,12 +25,8 @@ export interface Step {
  */
 export function step(state: State, call: Call, now: Instant, preferred?: Preferred): Step {
   const world = worldOf(state, now.wall);
-  const demanded = preferred && demandedOutcome(world, call, preferred);
-  if (demanded !== undefined) return { state, outcome: demanded };
-  const { state: counted, decision } = ruling(state, call, preferred);
-  if (!asksService(decision)) {
-    return { state: counted, outcome: outcomeOf(world, call, decision, undefined, preferred) };
-  }
+  const { state: counted, decision, outcome: decided } = plan(state, world, call, preferred);
+  if (decided !== undefined) return { state: counted, outcome: decided };
   const { reply, store, rates } = SERVICE[call.operation](world, call);
   const outcome = outcomeOf(world, call, decision, reply, preferred);
   return { state: after(counted, store, rates), outcome };
@@ -51,18 +47,25 @@ function after(state: State, store: State['store'], rates: World['rates']): Stat
   };
 }
 
-/** A decision about a call, and the state in which it is counted. */
-export interface CountedDecision {
+/** How a call is answered. */
+export interface Plan {
+  /** The state in which the call is counted. */
   readonly state: State;
+  /** What a rule says about it. */
   readonly decision: Decision | undefined;
+  /** Undefined if the service, or a deployment in its place, must be asked. */
+  readonly outcome: Outcome | undefined;
 }
 
-/** Decides a call by the rules that the request prefers, else by those of the sandbox. */
-export function ruling(
+/** Decides a call by what the request prefers, else by the sandbox's rules. */
+export function plan(
   state: State,
+  world: World,
   call: Call,
   preferred: Preferred | undefined,
-): CountedDecision {
+): Plan {
+  const demanded = preferred && demandedOutcome(world, call, preferred);
+  if (demanded !== undefined) return { state, decision: undefined, outcome: demanded };
   const { rules: book, seed } = state.settings.start;
   let { rules } = state.counters;
   let decision: Decision | undefined;
@@ -71,16 +74,18 @@ export function ruling(
     ({ decision, counts: rules } = decide(preferred.book, rules, call, context));
   }
   if (decision === undefined) ({ decision, counts: rules } = decide(book, rules, call, { seed }));
-  if (rules === state.counters.rules) return { state, decision };
-  return { state: { ...state, counters: { ...state.counters, rules } }, decision };
+  const isCounted = rules !== state.counters.rules;
+  return {
+    state: isCounted ? { ...state, counters: { ...state.counters, rules } } : state,
+    decision,
+    outcome: asksService(decision)
+      ? undefined
+      : outcomeOf(world, call, decision, undefined, preferred),
+  };
 }
 
 /** The outcome that a preference alone decides. */
-export function demandedOutcome(
-  world: World,
-  call: Call,
-  preferred: Preferred,
-): Outcome | undefined {
+function demandedOutcome(world: World, call: Call, preferred: Preferred): Outcome | undefined {
   if ('status' in preferred) {
     const { status } = preferred;
     const decision = { by: `Prefer: code=${status}`, rule: undefined, call: 1, delay: 0 };
@@ -119,7 +124,7 @@ function noted(reply: Reply, remark: string): Reply {
 }
 
 /** Whether a decision wants the service's own reply, or at least its effect. */
-export function asksService(decision: Decision | undefined): boolean {
+function asksService(decision: Decision | undefined): boolean {
   if (decision?.rule === undefined) return true;
   const { reply, fault, apply } = decision.rule;
   if (apply) return true;
