@@ -168,7 +168,7 @@ export function renderReport({ sections, summary }: Report, style: Style): strin
     .join('\n');
 }
 
-function renderSection({ title, layout, widths, rows, none }: Section, style: Style): string {
+function renderSection({ title, layout, widths, rows, none = '' }: Section, style: Style): string {
   if (rows.length === 0) return none === '' ? '' : `${bold(title, style)}\n  ${none}\n`;
   if (layout === 'names') {
     const names = wrap(rows.map((row) => row.title).join(', '), style.width - 2);
@@ -188,7 +188,7 @@ function linesOf({ output = [] }: Row): string[] {
 }
 
 /** The cells of a row. The first word of the one that says how it went has its colour. */
-function cellsOf({ cells, tonedCell, tone }: Row, style: Style): string[] {
+function cellsOf({ cells = [], tonedCell, tone }: Row, style: Style): string[] {
   return cells.map((cell, index) => {
     const text = escaped(cell);
     if (index !== tonedCell || tone === undefined) return text;

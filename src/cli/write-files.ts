@@ -4,7 +4,7 @@ import { codeOf } from '../error-code.ts';
 import { renderJunit } from '../report/junit.ts';
 import { renderPage } from '../report/page.ts';
 import type { Report } from '../report/report.ts';
-import { REPORT_FORMATS, writeCoverage, writeWhole } from '../report/report-files.ts';
+import { REPORT_FORMATS, writeCoverage, writeWithFolders } from '../report/report-files.ts';
 import type { RunningServer } from '../server.ts';
 import { writeFixture } from '../store/fixture/load-fixture.ts';
 import type { Store } from '../store/store.ts';
@@ -26,7 +26,7 @@ export function writeReports(report: Report, { junit, html }: Flags): void {
 /** @throws Failure if the file cannot be written */
 export function writeReport(flag: string, file: string, text: string): void {
   try {
-    writeWhole(file, text);
+    writeWithFolders(file, text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Failure(`${flag}: cannot write ${file}: ${reason}`, { cause: error });

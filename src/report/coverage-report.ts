@@ -36,7 +36,6 @@ export function coverageReport({ coverage, findings }: Evidence, missed = false)
       {
         title: 'Never shown',
         layout: 'cards',
-        columns: [],
         rows: documented.map((it) => replyRow(it, missing)),
         none: 'Every documented reply was shown.',
         suite: 'documented replies',
@@ -44,7 +43,6 @@ export function coverageReport({ coverage, findings }: Evidence, missed = false)
       {
         title: 'Findings',
         layout: 'cards',
-        columns: [],
         rows: findingKinds(findings).map(findingRow),
         none: 'No findings.',
         suite: 'findings',
@@ -64,7 +62,6 @@ export function coverageReport({ coverage, findings }: Evidence, missed = false)
             },
           }),
         ),
-        none: '',
         suite: 'documented cases',
       },
       {
@@ -76,7 +73,6 @@ export function coverageReport({ coverage, findings }: Evidence, missed = false)
           const options = it.grounds.map((ground) => `\`${ground}\``);
           return { title: nameOf(it), cells: [...cells, options.join(', ')], ...tone };
         }),
-        none: '',
       },
     ],
     summary: [`${shown} of ${total} documented replies (${percent}%)`],
@@ -112,7 +108,6 @@ function findingRow({ code, count, kept }: FindingKind): Row {
   const name = `${code}: ${count}`;
   return {
     title: name,
-    cells: [],
     about: [advice],
     output: [...lines.slice(0, LISTED), ...more],
     test: { group: 'findings', name, verdict: 'passed', output: [advice, ...lines] },
@@ -124,7 +119,6 @@ function replyRow(reply: ReplyCoverage, missing: 'failure' | 'skipped'): Row {
   const output = count > 0 ? {} : { output: [howToGet(reply)] };
   return {
     title: nameOf(reply),
-    cells: [],
     about: [description],
     ...output,
     test: {

@@ -45,14 +45,14 @@ function gridOf({ caption, columns, rows }: Grid): Markup {
 }
 
 function sectionOf(section: Section): Markup {
-  const { title, none } = section;
+  const { title, none = '' } = section;
   const content = contentOf(section);
   return markup`<section><h2>${title}</h2>
 ${content.length > 0 ? content : markup`<p class="all">${none}</p>`}
 </section>`;
 }
 
-function contentOf({ title, layout, columns, rows }: Section): readonly Part[] {
+function contentOf({ title, layout, columns = [], rows }: Section): readonly Part[] {
   if (layout === 'names') {
     return [markup`<ul>${rows.map((row) => markup`<li>${code(row.title)}</li>`)}</ul>`];
   }
@@ -69,7 +69,7 @@ ${about.map((text) => markup`<p>${prose(text)}</p>`)}
 
 const CLASSES: Readonly<Partial<Record<Tone, string>>> = { red: 'no', green: 'yes' };
 
-function lineOf({ cells: [first = '', ...cells], tonedCell, tone, about = [] }: Row): Part[] {
+function lineOf({ cells: [first = '', ...cells] = [], tonedCell, tone, about = [] }: Row): Part[] {
   const head = [code(first), ...about.map((text) => markup`<p>${prose(text)}</p>`)];
   return [
     head,

@@ -1,12 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
 import { coverageReport, type Evidence } from './coverage-report.ts';
 import { renderJunit } from './junit.ts';
@@ -29,27 +21,11 @@ export const REPORT_FORMATS: Readonly<Record<string, (report: Report) => string>
 export function writeCoverage(file: string, evidence: Evidence, missed = false): void {
   const render = REPORT_FORMATS[extname(file)];
   if (render === undefined) throw new TypeError(`No format is known for ${file}.`);
-  writeWhole(file, render(coverageReport(evidence, missed)));
+  writeWithFolders(file, render(coverageReport(evidence, missed)));
 }
 
-/**
- * Writes a file and its folders. Readers see all of the old file or all of the new one. A device or a
- * pipe is written to, not replaced.
- */
-export function writeWhole(file: string, text: string): void {
+/** Writes a file and its folders. */
+export function writeWithFolders(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
-  const exists = existsSync(file);
-  if (exists && !statSync(file).isFile()) writeFileSync(file, text);
-  else replaceWhole(exists ? realpathSync(file) : file, text);
-}
-
-function replaceWhole(real: string, text: string): void {
-  const draft = `${real}.${process.pid}.tmp`;
-  try {
-    writeFileSync(draft, text);
-    renameSync(draft, real);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
+  writeFileSync(file, text);
 }

@@ -53,12 +53,13 @@ export interface Section {
    * - `names`: only the titles of the rows.
    */
   readonly layout: 'table' | 'cards' | 'names';
-  readonly columns: readonly string[];
+  /** The heads of a table. */
+  readonly columns?: readonly string[];
   /** The width of each column but the last in a terminal. */
   readonly widths?: readonly number[];
   readonly rows: readonly Row[];
   /** What to say if there are no rows. */
-  readonly none: string;
+  readonly none?: string;
   /** The suite of the rows in JUnit; they are left out without one. */
   readonly suite?: string;
 }
@@ -67,7 +68,7 @@ export interface Row {
   /** What the row is called where it stands alone. */
   readonly title: string;
   /** The cells of its line. The one at `tonedCell` says how it went. */
-  readonly cells: readonly string[];
+  readonly cells?: readonly string[];
   readonly tonedCell?: number;
   readonly tone?: Tone;
   /** What it is about; on the page only. */

@@ -278,9 +278,14 @@ describe('--coverage', () => {
     expect(readFileSync(html, 'utf8')).toContain('<!doctype html>');
   });
 
-  test('is refused before the start if it cannot be written', async () => {
-    const { code, stdout, stderr } = await runInProcess([...FREE, '--coverage', folder]);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain('--coverage: expected a file that can be written');
+  test.each([
+    ['', 'it is a folder'],
+    ['file.json/a/b/x.html', 'is not a folder'],
+  ])('is refused before the start if it cannot be written: %s', async (file, why) => {
+    writeFileSync(join(folder, 'file.json'), '');
+    const run = await runInProcess([...FREE, '--coverage', join(folder, file)]);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain('--coverage: expected a file that can be written');
+    expect(run.stderr).toContain(why);
   });
 });

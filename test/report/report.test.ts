@@ -1,19 +1,7 @@
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
-import { howToGet } from '../../src/evidence/how-to-get.ts';
 import type { Finding } from '../../src/evidence/report-shapes.ts';
 import { coverageReport, type Evidence } from '../../src/report/coverage-report.ts';
 import { escapeMarkup } from '../../src/report/markup.ts';
@@ -62,31 +50,6 @@ test('coverage and findings report what the client was shown and did', () => {
     'placeholder-key': 1,
     deprecated: 1,
   });
-});
-
-describe('how to get a reply', () => {
-  let another: RunningServer;
-  beforeAll(async () => {
-    another = await startServer({ port: 0 });
-  });
-  afterAll(() => another.close());
-
-  test.each(DOCUMENTED_REPLIES)(
-    'the curl line for $operation $status gets that reply',
-    async (reply) => {
-      const line = howToGet(reply);
-      const [, method = 'GET', url = ''] = /^curl -i(?: -X (\w+))? .*?(http:\S+)$/.exec(line) ?? [];
-      const headers = [...line.matchAll(/-H '([^:']+): ([^']*)'/g)].map(
-        ([, name = '', value = '']): [string, string] => [name, value],
-      );
-      const target = url.replace(
-        'http://127.0.0.1:4010',
-        `http://127.0.0.1:${another.port}/~${reply.operation}`,
-      );
-      const { status } = await fetch(target, { method: method ?? '', headers });
-      expect({ line, status }).toEqual({ line, status: reply.status });
-    },
-  );
 });
 
 describe('JSON', () => {
@@ -140,11 +103,16 @@ describe('JUnit', () => {
     ['fails, if the run missed its gate,', true, 13],
   ])('%s each documented reply that was never shown', (_what, missed, failures) => {
     const { coverage } = data();
-    const elements = elementsOf(render('.xml', data(), missed));
+    const xml = render('.xml', data(), missed);
+    const elements = elementsOf(xml);
     const cases = coverage.cases.filter(({ count }) => count === 0).length;
     expect(countOf(elements, 'failure')).toBe(failures);
     expect(countOf(elements, 'skipped')).toBe(cases + 13 - failures);
-    expect(countOf(elements, 'testcase')).toBe(16 + coverage.cases.length + 3);
+    const tests = 16 + coverage.cases.length + 3;
+    expect(countOf(elements, 'testcase')).toBe(tests);
+    expect(xml).toContain(
+      `<testsuites name="petstore-mock" tests="${tests}" failures="${failures}" errors="0" skipped="${cases + 13 - failures}">`,
+    );
   });
 
   test.each([
@@ -160,24 +128,6 @@ describe('JUnit', () => {
       expect([code, countOf(elements, 'failure')]).toEqual([exit, failures]);
     },
   );
-
-  test.each([false, true])('counts the cases of each suite', (missed) => {
-    const suites = [
-      ...render('.xml', data(), missed).matchAll(/<testsuite ([^>]*)>(.*?)<\/testsuite>/gs),
-    ];
-    expect(suites).toHaveLength(3);
-    for (const [, attributes = '', content = ''] of suites) {
-      const counts = Object.fromEntries(
-        [...attributes.matchAll(/(\w+)="(\d+)"/g)].map(([, name, count]) => [name, Number(count)]),
-      );
-      expect(counts).toEqual({
-        tests: content.split('<testcase ').length - 1,
-        failures: content.split('<failure ').length - 1,
-        skipped: content.split('<skipped ').length - 1,
-        errors: 0,
-      });
-    }
-  });
 
   test('gives each test a unique name', () => {
     const names = [...render('.xml').matchAll(/<testcase (classname="[^"]*" name="[^"]*")/g)];
@@ -227,10 +177,6 @@ describe('the page', () => {
     expect(cards.filter((it) => it.includes('curl -i '))).toHaveLength(13);
   });
 
-  test('is the same for the same run', () => {
-    expect(render('.html')).toBe(render('.html'));
-  });
-
   test('says if nothing is missing or found', () => {
     const { coverage } = data();
     const documented = coverage.documented.map((it) => ({ ...it, count: 1 }));
@@ -252,56 +198,10 @@ describe('a file', () => {
     expect(readdirSync(join(folder, 'new/json'))).toEqual(['report.json']);
   });
 
-  test('is replaced atomically, even behind a link', () => {
-    const file = join(folder, 'old.json');
-    const link = join(folder, 'link.json');
-    writeFileSync(file, 'old'.repeat(100_000));
-    symlinkSync(file, link);
-    writeCoverage(link, data());
-    expect(lstatSync(link).isSymbolicLink()).toBe(true);
-    expect(readFileSync(file, 'utf8')).toBe(render('.json'));
-  });
-
-  test('that cannot be written stays unchanged, and no temporary file is left', () => {
-    const place = join(folder, 'taken');
-    const file = join(place, 'report.json');
-    mkdirSync(file, { recursive: true });
-    expect(() => writeCoverage(file, data())).toThrow();
-    expect(readdirSync(place)).toEqual(['report.json']);
-  });
-
   test('with an unknown extension is refused', () => {
     const file = join(folder, 'report.txt');
     expect(() => writeCoverage(file, data())).toThrow(TypeError);
     expect(existsSync(file)).toBe(false);
-  });
-
-  test.each([
-    ['a folder', () => folder, 'report.json', 'it is a folder'],
-    ['a name below a file', () => folder, 'file.json/x.json', 'is not a folder'],
-    ['a name far below a file', () => folder, 'file.json/a/b/x.html', 'is not a folder'],
-  ])('%s is refused before the command runs', async (_what, place, name, why) => {
-    mkdirSync(join(folder, 'report.json'), { recursive: true });
-    writeFileSync(join(folder, 'file.json'), '');
-    const ran = join(folder, 'ran');
-    const script = `require('node:fs').writeFileSync(${JSON.stringify(ran)}, '')`;
-    const file = join(place(), name);
-    const { code, stdout, stderr } = await runCommand([
-      'exec',
-      '--coverage',
-      file,
-      '--',
-      process.execPath,
-      '-e',
-      script,
-    ]);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(
-      /^petstore-mock: --coverage: expected a file that can be written, found /,
-    );
-    expect(stderr).toContain(why);
-    expect(stderr.trim().split('\n')).toHaveLength(1);
-    expect(existsSync(ran)).toBe(false);
   });
 
   test.each([
