@@ -122,6 +122,6 @@ function integerOf(literal: string): bigint | undefined {
  *
  * @param indent spaces per level; 0 writes one line
  */
-export function writeJson(value: object, indent = 0): string {
+export function writeJson(value: unknown, indent = 0): string {
   return stringifyExactly(value, undefined, indent) ?? '';
 }

@@ -1,17 +1,14 @@
 import { writeJson } from '../contract/json.ts';
-import { isObject } from '../contract/records.ts';
 import type { Body } from '../service/reply.ts';
 import { having, mapOf, object, optional, required } from '../shape/objects.ts';
 import {
   ANY,
-  type At,
   convert,
   either,
   integer,
   oneOrMore,
   type Shape,
   scalar,
-  type Tell,
   TRUE,
   text,
   type ValueOf,
@@ -28,7 +25,7 @@ const HEADER_VALUE = /^(?:[!-~\u0080-\u00ff](?:[\t -~\u0080-\u00ff]*[!-~\u0080-\
 const FRAMING = ['content-length', 'transfer-encoding'];
 
 const NUMBER_TEXT = scalar('a number', { type: 'number' }, (value) =>
-  typeof value === 'bigint' || Number.isFinite(value) ? String(value) : undefined,
+  typeof value === 'bigint' || typeof value === 'number' ? String(value) : undefined,
 );
 
 const EXPECTED_VALUE = 'a header value: a string without line breaks, or a number';
@@ -58,30 +55,14 @@ const HEADERS = convert(headersOf(oneOrMore(VALUE)), (headers, at, tell) => {
 const MAX_DEPTH = 100;
 
 /** A JSON value with its text: the value can be `null`, the text cannot be undefined. */
-const ANY_JSON = convert(ANY, (value, at, tell) =>
-  isJson(value, at, tell) ? { value, text: jsonText(value) } : undefined,
-);
+const ANY_JSON = convert(ANY, (value, at, tell) => {
+  if (isWithin(MAX_DEPTH, value)) return { value, text: writeJson(value) };
+  return tell({ at, expected: `at most ${MAX_DEPTH} levels`, found: 'more' });
+});
 
-/** Whether JSON can represent a value. Reports the first part that it cannot. */
-function isJson(value: unknown, at: At, tell: Tell, depth = 0): boolean {
-  if (depth > MAX_DEPTH) {
-    const expected = `at most ${MAX_DEPTH} levels`;
-    return tell({ at: at.slice(0, -depth), expected, found: 'more' }) ?? false;
-  }
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    const expected = 'a number that JSON can represent';
-    return tell({ at, expected, found: String(value) }) ?? false;
-  }
-  const isMember = (name: string | number, member: unknown): boolean =>
-    isJson(member, [...at, name], tell, depth + 1);
-  if (Array.isArray(value)) return value.every((item, index) => isMember(index, item));
-  if (!isObject(value)) return true;
-  return Object.entries(value).every(([name, member]) => isMember(name, member));
-}
-
-function jsonText(value: unknown): string {
-  if (typeof value === 'object' && value !== null) return writeJson(value);
-  return typeof value === 'bigint' ? String(value) : JSON.stringify(value);
+function isWithin(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((member) => isWithin(levels - 1, member));
 }
 
 /** Statuses that have no body (RFC 9110, section 6.4.1). */

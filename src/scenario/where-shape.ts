@@ -34,8 +34,7 @@ const VALUES = oneOrMore<WhereValue>(
 );
 
 function isScalar(value: unknown): value is WhereValue {
-  if (typeof value === 'number') return Number.isFinite(value);
-  return value === null || ['string', 'boolean', 'bigint'].includes(typeof value);
+  return value === null || ['string', 'number', 'boolean', 'bigint'].includes(typeof value);
 }
 
 /** Undocumented inputs that an option of an assumption reads. */

@@ -144,7 +144,10 @@ function plainValue(
       return plain(target, path, depth + 1, true);
     }
     if (node.anchor !== undefined && !inAlias) anchors.set(node.anchor, node);
-    if (isScalar(node)) return node.value;
+    if (isScalar(node)) {
+      const isJson = typeof node.value !== 'number' || Number.isFinite(node.value);
+      return isJson ? node.value : refuse(node, 'a number that JSON can represent', String(node.value));
+    }
     if (isSeq(node)) {
       return node.items.map((item, index) =>
         visited(item, { path: `${path}[${index}]` }, depth + 1, inAlias),

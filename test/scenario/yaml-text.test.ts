@@ -22,8 +22,7 @@ test.each([
 });
 
 test('numbers that JSON does not have are read as YAML defines them', () => {
-  const text = '[0x10, +1, 007, .5, 1., "1e3", .inf]';
-  expect(parsed('yaml', text)).toEqual([16, 1, 7, 0.5, 1, '1e3', Number.POSITIVE_INFINITY]);
+  expect(parsed('yaml', '[0x10, +1, 007, .5, 1., "1e3"]')).toEqual([16, 1, 7, 0.5, 1, '1e3']);
 });
 
 test.each(['yaml', 'json'] as const)(
