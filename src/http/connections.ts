@@ -1,7 +1,16 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { closeWith, LINGER } from './linger.ts';
-import { type ClientError, CONNECT, LATE } from './refusals.ts';
+
+/** Node's error for bytes that are not a request, or one of those below. */
+export interface ClientError extends NodeJS.ErrnoException {
+  /** The bytes that were read last. */
+  readonly rawPacket?: Buffer;
+}
+
+const errorOf = (code: string): ClientError => Object.assign(new Error(code), { code });
+export const LATE = errorOf('LATE');
+export const CONNECT = errorOf('CONNECT');
+export const PLAIN_HTTP = errorOf('PLAIN_HTTP');
 
 interface Connection {
   /** To the latest request. */
@@ -17,6 +26,20 @@ const LONGEST_STOP = 30_000;
 
 /** No reply can be sent: the connection is reset, or fails in TLS. */
 const BROKEN = /^(?:ECONNRESET|EPROTO|ERR_(?:SSL|TLS)_.*)$/;
+
+/** Milliseconds that a client has to read its last reply, or to send the rest of its request. */
+export const LINGER = 1_000;
+
+/**
+ * Ends a connection, and goes on reading for a while: otherwise a reset can overtake the reply (RFC
+ * 9112, section 9.6).
+ */
+export function closeWith(socket: Socket, text = '', linger = LINGER): void {
+  if (socket.writableEnded) return;
+  socket.end(text).resume();
+  const timer = setTimeout(() => socket.destroy(), linger);
+  socket.once('close', () => clearTimeout(timer));
+}
 
 /** The open connections of a server. Each is answered one request at a time. */
 export class Connections {
@@ -118,4 +141,18 @@ export class Connections {
 /** Node takes the socket from a response that is sent. */
 function isUnderWay(response: ServerResponse | undefined): response is ServerResponse {
   return response !== undefined && !(response.writableEnded && response.socket === null);
+}
+
+/** Ends a response whose content is written, for the same reason once its request is read. */
+export function endAfterRequest(response: ServerResponse): void {
+  const { req } = response;
+  const { 'content-length': length, 'transfer-encoding': coding } = req.headers;
+  // Without a body a request is complete, but Node says so only later.
+  if (req.complete || (length === undefined && coding === undefined)) {
+    response.end();
+    return;
+  }
+  const end = (): void => void response.end();
+  setTimeout(end, LINGER).unref();
+  req.once('end', end).once('close', end).resume();
 }

@@ -6,8 +6,7 @@ import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import type { Body, Reply, StreamedBody } from '../service/reply.ts';
 import { discard, hold, MOST_HELD, pause, whenLeft } from './pass-on.ts';
-import type { ServiceRequest } from './service-request.ts';
-import { send, sendFailure } from './write.ts';
+import { type ServiceRequest, send, sendFailure } from './write.ts';
 
 /**
  * Sends and records a deployment's reply, broken where a rule says so.

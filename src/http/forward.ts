@@ -6,9 +6,8 @@ import type { Outcome } from '../scenario/outcome.ts';
 import type { ReceivedBody } from '../service/received-body.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { deliver } from './deliver.ts';
-import { passedOn } from './hop-headers.ts';
-import { discard, whenLeft } from './pass-on.ts';
-import type { ServiceRequest } from './service-request.ts';
+import { discard, passedOn, whenLeft } from './pass-on.ts';
+import type { ServiceRequest } from './write.ts';
 
 /** A request for a deployment. */
 interface Forwarded {

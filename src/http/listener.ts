@@ -1,15 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import type { State } from '../sandbox/state.ts';
-import { Connections } from './connections.ts';
-import {
-  type ClientError,
-  CONNECT,
-  otherProtocol,
-  PLAIN_HTTP,
-  replyText,
-  requestRefusal,
-} from './refusals.ts';
+import { type ClientError, CONNECT, Connections, PLAIN_HTTP } from './connections.ts';
+import { otherProtocol, replyText, requestRefusal } from './refusals.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { isOfMock, parseTarget } from './target.ts';
 import type { Certificate } from './tls/certificate.ts';

@@ -4,18 +4,8 @@ import type { State } from '../sandbox/state.ts';
 import { isReal, timeOf } from '../service/clock.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';
+import { type ClientError, PLAIN_HTTP } from './connections.ts';
 import { headersOf, type Wire } from './write.ts';
-
-/** Node's error for bytes that are not a request, or one of those below. */
-export interface ClientError extends NodeJS.ErrnoException {
-  /** The bytes that were read last. */
-  readonly rawPacket?: Buffer;
-}
-
-const errorOf = (code: string): ClientError => Object.assign(new Error(code), { code });
-export const LATE = errorOf('LATE');
-export const CONNECT = errorOf('CONNECT');
-export const PLAIN_HTTP = errorOf('PLAIN_HTTP');
 
 type Refusal<C extends ErrorCode = ErrorCode> = readonly [C, StatusOf<C>, string, ...string[]];
 

@@ -17,10 +17,9 @@ import { forward } from './forward.ts';
 import { locate } from './locate.ts';
 import { MOST_HELD } from './pass-on.ts';
 import { receiveBody } from './receive-body.ts';
-import type { ServiceRequest } from './service-request.ts';
 import { suggestPath } from './suggest-path.ts';
 import { belowBase, parseTarget, queryOf, type Route, type Target } from './target.ts';
-import { failed, send, sendFailure, type Wire } from './write.ts';
+import { failed, type ServiceRequest, send, sendFailure, type Wire } from './write.ts';
 
 export interface ServiceOptions extends Wire {
   readonly sandboxes: Sandboxes;

@@ -1,17 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { warn } from '../error-code.ts';
+import type { RequestRecord } from '../evidence/request-record.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { State } from '../sandbox/state.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import { isReal, timeOf } from '../service/clock.ts';
+import type { Call } from '../service/input.ts';
 import { type Basis, errorReply, Grounds, type Reply } from '../service/reply.ts';
+import { endAfterRequest } from './connections.ts';
 import { corsHeaders } from './cors.ts';
 import { mayHaveContent, type WireReply } from './faults/breaking.ts';
 import { carryOut } from './faults/faults.ts';
-import { without } from './hop-headers.ts';
-import { endAfterRequest } from './linger.ts';
 import { opened, pour, streamOf } from './long-text.ts';
-import { passOn } from './pass-on.ts';
+import { passOn, without } from './pass-on.ts';
 import type { PendingResponses } from './pending-responses.ts';
 
 /** Settings of the writer beyond the assumptions. */
@@ -19,6 +21,15 @@ export interface Wire {
   /** Leaves out everything that distinguishes the mock from the service. */
   readonly plain: boolean;
   readonly pending: PendingResponses;
+}
+
+/** A request that is being answered, as the journal and the encoder read it. */
+export interface ServiceRequest extends RequestRecord {
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly sandbox: Sandbox;
+  readonly wire: Wire;
+  call: Call | undefined;
 }
 
 /** A longer text is written chunk by chunk, as the client reads it. */

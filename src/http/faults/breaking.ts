@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { closeWith } from '../linger.ts';
+import { closeWith } from '../connections.ts';
 
 /** A reply as it goes on the wire. */
 export interface WireReply {

@@ -2,8 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Fault, FaultName } from '../../scenario/fault-table.ts';
 import type { PendingResponses } from '../pending-responses.ts';
 import { badChunk } from './bad-chunk.ts';
-import type { WireReply } from './breaking.ts';
-import { close } from './close.ts';
+import { endConnection, inTurn, type WireReply } from './breaking.ts';
 import { hang } from './hang.ts';
 import { html } from './html.ts';
 import { malformedJson } from './malformed-json.ts';
@@ -22,7 +21,7 @@ interface Exchange {
 
 const CARRY_OUT: { readonly [K in FaultName]: (exchange: Exchange, fault: FaultOf[K]) => void } = {
   reset: ({ response }) => reset(response),
-  close: ({ response }) => close(response),
+  close: ({ response }) => inTurn(response, (socket) => endConnection(response, socket)),
   hang: ({ response, pending }) => hang(response, pending),
   html: ({ response }) => html(response),
   truncate: ({ response, reply }) => truncate(response, reply()),
