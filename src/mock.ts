@@ -5,7 +5,9 @@ import { PendingResponses } from './http/pending-responses.ts';
 import { createServiceHandler } from './http/service-handler.ts';
 import type { Fleet } from './sandbox/fleet.ts';
 import type { Keeper } from './sandbox/keeper.ts';
-import { Sandboxes, type SandboxLimits } from './sandbox/sandboxes.ts';
+import { removeIdle } from './sandbox/remove-idle.ts';
+import type { SandboxLimits } from './sandbox/sandbox-limits.ts';
+import { Sandboxes } from './sandbox/sandboxes.ts';
 import type { Upstream } from './sandbox/upstream.ts';
 import type { Start } from './scenario/sandbox-start.ts';
 
@@ -13,6 +15,8 @@ import type { Start } from './scenario/sandbox-start.ts';
 export interface MockOptions extends SandboxLimits, ControlOptions {
   /** Called after each exchange in any sandbox. */
   readonly observe?: Observer | undefined;
+  /** Called with what the operator should know, such as what to do about clients that cannot connect. */
+  readonly onNotice?: ((message: string) => void) | undefined;
 }
 
 /** The parts of a mock. */
@@ -30,6 +34,7 @@ export interface MockParts extends Pick<ControlParts, 'starter' | 'guard' | 'cer
 /** Assembles a mock without a listener. */
 export function assembleMock(parts: MockParts, options: MockOptions) {
   const { plain = false, noControl, checked, observe, onControlCall } = options;
+  const { sandboxIdle, onNotice } = options;
   const { start, starter, guard, keeper, fleet, certificate, upstream } = parts;
   const { upstreams = new Upstreams() } = parts;
   const sandboxes = new Sandboxes(start, options, { keeper, fleet, upstream });
@@ -50,5 +55,11 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
     checked,
     onControlCall,
   };
-  return { sandboxes, service, control, pending };
+  const stopRemoving =
+    sandboxIdle === undefined
+      ? undefined
+      : removeIdle(sandboxes, sandboxIdle, (name) =>
+          onNotice?.(`removed sandbox ${name}: nobody used it for as long as --sandbox-idle says`),
+        );
+  return { stopRemoving, sandboxes, service, control, pending };
 }

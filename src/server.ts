@@ -59,8 +59,6 @@ export interface ServerOptions extends StartSettings, StoreChoice, MockOptions, 
   readonly watch?: boolean | undefined;
   /** Called after each such change, with the error if the files cannot be used. */
   readonly onReload?: ((problem: Error | undefined) => void) | undefined;
-  /** Called with what to do about clients that cannot speak to the port; once for each reason. */
-  readonly onNotice?: ((message: string) => void) | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
 }
 
@@ -169,6 +167,7 @@ export async function startServer(
     // First: the replies that `endAll` sends then carry `Connection: close`.
     const closed = stopListening();
     pending.endAll();
+    mock.stopRemoving?.();
     sandboxes.end();
     await closed;
     upstreams.close();
@@ -259,15 +258,13 @@ async function joinFleet(
   upstream: string | undefined,
   options: ServerOptions,
 ): Promise<Fleet | undefined> {
-  const { shared: url, upstreamKey, sandboxRequired = false, plain = false } = options;
+  const { shared: url, maxSandboxes = DEFAULTS.maxSandboxes } = options;
   if (url === undefined) return undefined;
-  const { journal = DEFAULTS.journal, maxSandboxes = DEFAULTS.maxSandboxes } = options;
   const [{ joinFleet }, { fleetTerms }] = await Promise.all([
     import('./log/redis/redis-fleet.ts'),
     import('./log/redis/terms.ts'),
   ]);
-  const server = { journal, maxSandboxes, upstream, upstreamKey, sandboxRequired, plain };
-  const terms = fleetTerms(start, server);
+  const terms = fleetTerms(start, { ...options, upstream });
   return joinFleet({ url, terms, maxSandboxes, starter, openUpstream });
 }
 

@@ -1,7 +1,7 @@
 import { DEFAULT_URL } from '../contract/default-url.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { KEEPABLE } from '../sandbox/state.ts';
-import { INSTANT, LONGEST_DELAY } from '../scenario/time-shapes.ts';
+import { IDLE_TIME, INSTANT, LONGEST_DELAY } from '../scenario/time-shapes.ts';
 import { KEY } from '../shape/deployment-shapes.ts';
 import { choice } from '../shape/shapes.ts';
 import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
@@ -148,6 +148,12 @@ export const FLAG_GROUPS = {
       SERVERS,
       'Create at most this many sandboxes; the next one gets 503.',
       { default: DEFAULTS.maxSandboxes },
+    ),
+    sandboxIdle: one(
+      IDLE_TIME,
+      'DURATION',
+      SERVERS,
+      'Remove sandboxes that nobody used for so long, such as PT12H; by default none.',
     ),
     journal: integer('N', [0, 1_000_000], SERVERS, 'Keep this many exchanges in each sandbox.', {
       default: DEFAULTS.journal,

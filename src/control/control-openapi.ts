@@ -3,6 +3,7 @@ import { isObject } from '../contract/records.ts';
 import { jsonContent, ref } from '../openapi/service-openapi.ts';
 import { ERROR } from './control-shapes.ts';
 import { type DocumentedReply, type Endpoint, TAGS, YAML_TYPE } from './endpoint.ts';
+import type { Parameter } from './query-shape.ts';
 
 const DESCRIPTION = `Controls \`petstore-mock\` itself: its records, scenarios, clock and journal.
 
@@ -98,7 +99,7 @@ function operationOf(endpoint: Endpoint): Json {
     summary,
     description: description ?? `${summary}.`,
     ...(endpoint.open && { security: [] }),
-    parameters: [...inPath, ...parameters.map((it) => ({ in: 'query', required: false, ...it }))],
+    parameters: [...inPath, ...parameters.map((it) => inQuery(it, example.query?.[it.name]))],
     ...(body && {
       requestBody: {
         required: body.optional !== true,
@@ -110,6 +111,10 @@ function operationOf(endpoint: Endpoint): Json {
     }),
     responses: repliesOf(endpoint),
   };
+}
+
+function inQuery(parameter: Parameter, example: string | undefined): Json {
+  return { in: 'query', required: false, ...parameter, ...(example !== undefined && { example }) };
 }
 
 function repliesOf({ replies, open, body }: Endpoint): Json {

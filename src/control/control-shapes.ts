@@ -233,6 +233,10 @@ export const SANDBOX = named(
     name: required(ANY_TEXT, 'Its name.'),
     service: required(ANY_TEXT, 'The path of its service.'),
     control: required(ANY_TEXT, 'The path of its control API.'),
+    lastUsed: required(
+      INSTANT_TEXT,
+      'When it last answered a request or was changed, or else was created, in real time.',
+    ),
     ...SIZES,
     requests: required(COUNT, 'How many exchanges its journal keeps.'),
     findings: required(COUNT, 'How many findings it has, including those that are not kept.'),

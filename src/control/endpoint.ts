@@ -68,7 +68,11 @@ export interface EndpointDefinition {
    * The parameter of the path and the body of an example request. It refers to the default fixture, or
    * to what an earlier POST example creates; `requests/1` exists once a client has called.
    */
-  readonly example?: { readonly path?: string | number; readonly body?: Json };
+  readonly example?: {
+    readonly path?: string | number;
+    readonly query?: Readonly<Record<string, string>>;
+    readonly body?: Json;
+  };
   /** Without the errors that every endpoint shares. */
   readonly replies: Readonly<Record<number, DocumentedReply>>;
   /** Needs no token and no sandbox. */

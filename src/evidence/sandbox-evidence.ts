@@ -1,3 +1,4 @@
+import { thisInstant } from '../service/clock.ts';
 import { Coverage, type CoverageState } from './coverage.ts';
 import type { Exchange } from './exchange.ts';
 import { Findings, type FindingsState } from './findings.ts';
@@ -24,6 +25,7 @@ export class Evidence implements EvidenceTotals {
   readonly journal: Journal;
   readonly coverage: Coverage;
   readonly findings: Findings;
+  #usedAt = thisInstant().steady;
   #retries: Retries;
   // Created when needed: there can be many sandboxes.
   #past: PastEvidence | undefined;
@@ -35,6 +37,11 @@ export class Evidence implements EvidenceTotals {
     this.findings = new Findings(sandbox, state?.findings);
     this.#retries = state?.retries ?? NO_RETRIES;
     this.#past = state?.past && new PastEvidence(state.past);
+  }
+
+  /** Milliseconds since its sandbox was created, answered a request, or was changed. */
+  get unused(): number {
+    return thisInstant().steady - this.#usedAt;
   }
 
   /** Whether a call may be a retry of one before it. */
@@ -49,6 +56,7 @@ export class Evidence implements EvidenceTotals {
    * @returns the findings that are new to a report
    */
   add(exchange: Exchange): readonly Finding[] {
+    this.#usedAt = thisInstant().steady;
     this.journal.add(exchange);
     if (exchange.operation === undefined) return NONE;
     this.coverage.add(exchange);
@@ -63,6 +71,7 @@ export class Evidence implements EvidenceTotals {
 
   /** Notes that the sandbox was changed, after which the same call can get another reply. */
   noteChange(): void {
+    this.#usedAt = thisInstant().steady;
     this.#retries = withoutLatest(this.#retries);
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { SandboxLimitError } from '../sandbox/sandbox-limit.ts';
+import { SandboxLimitError } from '../sandbox/sandbox-limits.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { bearerToken } from '../service/bearer.ts';

@@ -9,8 +9,9 @@ import {
   STAGING_SANDBOX,
 } from '../sandbox/sandbox-names.ts';
 import { STAGING_KEY } from '../service/keyring.ts';
-import { ControlClient } from './control-client.ts';
+import { ControlClient, queryOf } from './control-client.ts';
 import { type MockSandbox, sandboxAt } from './mock-sandbox.ts';
+import type { RecordQuery } from './record-control.ts';
 import { fetchTrusting } from './trusting-fetch.ts';
 
 /** A server and one of its sandboxes: the default one unless the URL names another. */
@@ -20,9 +21,9 @@ export interface PetstoreMock extends MockSandbox, AsyncDisposable {
   /** Another sandbox, created at its first use. Without a name it gets a unique one. */
   sandbox(name?: string): MockSandbox;
   readonly sandboxes: {
-    list(): Promise<readonly SandboxSummary[]>;
-    /** Deletes a sandbox. Its next use creates a new one. */
-    delete(name: string): Promise<void>;
+    list(query?: RecordQuery<SandboxSummary>): Promise<readonly SandboxSummary[]>;
+    /** Deletes a sandbox, or all that a query selects. The next use of a name creates a new one. */
+    delete(which: string | RecordQuery<SandboxSummary>): Promise<void>;
   };
   /** Stops the server if this mock started it; any other keeps running. */
   stop(): Promise<void>;
@@ -78,10 +79,11 @@ export function mockAt(options: ConnectOptions, stop: () => Promise<void>): Pets
       return sandboxAt(root, client, name, name === own ? ownKey : ofKey(name));
     },
     sandboxes: {
-      list: () => client.call('GET', '/sandboxes'),
-      delete: async (name) => {
-        checkSandboxName(name);
-        await client.call('DELETE', `/sandboxes/${name}`);
+      list: (query = {}) => client.call('GET', `/sandboxes${queryOf(query)}`),
+      delete: async (which) => {
+        if (typeof which === 'string') checkSandboxName(which);
+        const selected = typeof which === 'string' ? `/${which}` : queryOf(which);
+        await client.call('DELETE', `/sandboxes${selected}`);
       },
     },
     ca,

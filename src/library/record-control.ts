@@ -2,7 +2,7 @@ import { type ControlClient, queryOf } from './control-client.ts';
 import type { Changes, Int64, Without } from './record-types.ts';
 
 /** How to filter, sort and slice records: json-server's query parameters. */
-type RecordQuery<R> = {
+export type RecordQuery<R> = {
   readonly [Name in keyof R & string as Name | `${Name}_${'ne' | 'gte' | 'lte' | 'like'}`]?:
     | string
     | Int64

@@ -30,17 +30,22 @@ export interface Fleet {
    */
   create(opening: Opening): Promise<boolean>;
   /**
-   * Deletes a sandbox on every server. False if there is none.
+   * Deletes a sandbox on every server. False if there is none, or if it was used too lately.
    *
    * @param drain reads what is left of it, to which no server can append any more
+   * @param unusedFor how long it must not have been used, in milliseconds
    * @throws KeeperError
    */
-  delete(name: string, drain: () => Promise<void> | undefined): Promise<boolean>;
+  delete(
+    name: string,
+    drain: () => Promise<void> | undefined,
+    unusedFor?: number,
+  ): Promise<boolean>;
   /**
-   * The names of all sandboxes.
+   * Milliseconds since any server answered a request in each sandbox or changed it, by name.
    *
    * @throws KeeperError
    */
-  names(): Promise<ReadonlySet<string>>;
+  unused(): Promise<ReadonlyMap<string, number>>;
   close(): void;
 }

@@ -70,6 +70,15 @@ export class KeeperError extends Error {
   }
 }
 
+/** What a log or a fleet does, or a NotSavedError. */
+export async function saved<T>(done: Promise<T>): Promise<T> {
+  try {
+    return await done;
+  } catch (error) {
+    throw new NotSavedError(error);
+  }
+}
+
 /** A change that could not be kept, and was not made. */
 export class NotSavedError extends Error {
   override readonly name = 'NotSavedError';

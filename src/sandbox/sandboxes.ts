@@ -1,33 +1,21 @@
 import { DEFAULTS } from '../defaults.ts';
 import { coverageOf } from '../evidence/coverage.ts';
-import { type FindingsReport, findingsOf, type OnFinding } from '../evidence/findings.ts';
+import { type FindingsReport, findingsOf } from '../evidence/findings.ts';
 import type { ExchangeListener } from '../evidence/journal.ts';
 import { LogMeter, Meter } from '../evidence/meter.ts';
 import type { EvidenceTotals } from '../evidence/past.ts';
 import type { CoverageReport } from '../evidence/report-shapes.ts';
 import type { Evidence } from '../evidence/sandbox-evidence.ts';
-import type { Start } from '../scenario/sandbox-start.ts';
+import { type Start, stagingOf } from '../scenario/sandbox-start.ts';
 import { thisInstant } from '../service/clock.ts';
-import { checkKey, type Keyring, keyring, STAGING_KEY } from '../service/keyring.ts';
+import { checkKey, type Keyring } from '../service/keyring.ts';
 import type { Fleet, Opening } from './fleet.ts';
-import { type Keeper, KeeperError, NotSavedError } from './keeper.ts';
+import { type Keeper, KeeperError, NotSavedError, saved } from './keeper.ts';
 import { Sandbox, type SandboxShare } from './sandbox.ts';
+import type { SandboxLimits } from './sandbox-limits.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
 import { initialState, restarted, worldOf } from './state.ts';
 import type { Upstream } from './upstream.ts';
-
-export interface SandboxLimits {
-  /** How many exchanges each sandbox keeps; 1,000 by default, 0 keeps none. */
-  readonly journal?: number | undefined;
-  /** How many sandboxes there may be besides the default one and staging; 10,000 by default. */
-  readonly maxSandboxes?: number | undefined;
-  /** Whether exchanges are counted for the metrics from the start, not only once they were read. */
-  readonly metrics?: boolean | undefined;
-  /** Whether a request must name a sandbox. */
-  readonly sandboxRequired?: boolean | undefined;
-  /** Called for each new finding. */
-  readonly onFinding?: OnFinding | undefined;
-}
 
 /** What keeps sandboxes, and what answers in them. */
 export interface SandboxParts {
@@ -151,9 +139,15 @@ export class Sandboxes {
   /** Every sandbox, the default one and staging first. */
   *[Symbol.iterator](): Generator<Sandbox> {
     yield this.default;
-    const staging = this.find(STAGING_SANDBOX);
-    if (staging !== undefined) yield staging;
+    const staging = this.#look(STAGING_SANDBOX);
+    yield staging;
     for (const sandbox of this.#named.values()) if (sandbox !== staging) yield sandbox;
+  }
+
+  /** A sandbox for somebody who looks at it, which is no use of it. */
+  #look(name: string): Sandbox {
+    if (name === DEFAULT_SANDBOX) return this.default;
+    return this.#named.get(name) ?? this.#open(name, false);
   }
 
   has(name: string): boolean {
@@ -177,20 +171,22 @@ export class Sandboxes {
    * Deletes a sandbox on every server, unless it is the default one or staging. Its next use creates a
    * new one. Its coverage and findings stay with those of the default one.
    *
-   * @returns false if there is none
+   * @param unusedFor how long it must not have been used, in milliseconds
+   * @returns false if there is none, or if it was used too lately
    * @throws NotSavedError
    */
-  async remove(name: string): Promise<boolean> {
+  async remove(name: string, unusedFor = 0): Promise<boolean> {
     if (this.#fleet === undefined) {
-      const sandbox = this.#forget(name);
+      const { unused = 0 } = this.#named.get(name)?.evidence ?? {};
+      const sandbox = unused < unusedFor ? undefined : this.#forget(name);
       if (sandbox !== undefined) await this.#keepTotals(sandbox.evidence);
       return sandbox !== undefined;
     }
     // Not the one in memory, which would be created again.
     const sandbox = this.#open(name, false);
     await sandbox.current();
-    const isFirst = await saved(this.#fleet.delete(name, () => sandbox.current()));
-    this.#forget(name);
+    const isFirst = await saved(this.#fleet.delete(name, () => sandbox.current(), unusedFor));
+    if (isFirst || unusedFor === 0) this.#forget(name);
     if (!isFirst) return false;
     await this.#keepTotals(sandbox.evidence).catch((cause) => {
       const message = 'the sandbox is deleted, but its coverage and findings could not be kept';
@@ -212,17 +208,35 @@ export class Sandboxes {
     return sandbox;
   }
 
-  /** Every sandbox as it is now, the default one and staging first. */
-  async all(): Promise<Iterable<Sandbox>> {
-    if (this.#fleet === undefined) return this;
-    const names = await saved(this.#fleet.names());
-    for (const name of [...this.#named.keys()]) if (!names.has(name)) this.#forget(name);
-    const [first, second] = [DEFAULT_SANDBOX, STAGING_SANDBOX];
-    const sandboxes = [...new Set([first, second, ...[...names].sort()])].map((name) =>
-      this.has(name) ? (this.find(name) ?? this.default) : this.#open(name, false),
-    );
+  /**
+   * Milliseconds since each sandbox was used, by name, the default one and staging first.
+   *
+   * @throws NotSavedError
+   */
+  async unused(): Promise<ReadonlyMap<string, number>> {
+    const unused =
+      this.#fleet === undefined
+        ? new Map(
+            [this.default, ...this.#named.values()].map((it) => [it.name, it.evidence.unused]),
+          )
+        : await saved(this.#fleet.unused());
+    for (const name of [...this.#named.keys()]) if (!unused.has(name)) this.#forget(name);
+    const names = new Set([DEFAULT_SANDBOX, STAGING_SANDBOX, ...unused.keys()]);
+    // Staging exists before its first use.
+    return new Map(Array.from(names, (name) => [name, unused.get(name) ?? performance.now()]));
+  }
+
+  /** Sandboxes as they are now, without those that are gone. */
+  async load(names: Iterable<string>): Promise<readonly Sandbox[]> {
+    const isGone = (name: string) => this.#fleet === undefined && !this.has(name);
+    const sandboxes = [...names].flatMap((name) => (isGone(name) ? [] : this.#look(name)));
     await Promise.all(sandboxes.map((sandbox) => sandbox.current()));
     return sandboxes;
+  }
+
+  /** Every sandbox as it is now, the default one and staging first. */
+  async all(): Promise<Iterable<Sandbox>> {
+    return this.#fleet === undefined ? this : this.load((await this.unused()).keys());
   }
 
   /** What clients were shown in all sandboxes, including deleted and reset ones. */
@@ -283,18 +297,4 @@ export class Sandboxes {
 function totalsOf(all: Iterable<Sandbox>): readonly EvidenceTotals[] {
   const evidence = Array.from(all, (sandbox) => sandbox.evidence);
   return [...evidence.flatMap(({ past }) => past ?? []), ...evidence];
-}
-
-/** What a fleet does, or a NotSavedError. */
-async function saved<T>(done: Promise<T>): Promise<T> {
-  try {
-    return await done;
-  } catch (error) {
-    throw new NotSavedError(error);
-  }
-}
-
-function stagingOf(start: Start): Start {
-  const keyLists = { ...start.keyLists, valid: [STAGING_KEY], readOnly: [] };
-  return { ...start, keyLists, keys: keyring(keyLists) };
 }

@@ -2,7 +2,7 @@ import { type Choices, chooseOptions } from '../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { ClockSetting } from '../service/clock.ts';
-import { type KeyLists, type Keyring, keyring } from '../service/keyring.ts';
+import { type KeyLists, type Keyring, keyring, STAGING_KEY } from '../service/keyring.ts';
 import { generateStore } from '../store/fixture/generate-store.ts';
 import { loadFixture } from '../store/fixture/load-fixture.ts';
 import { merge } from '../store/merge.ts';
@@ -95,6 +95,12 @@ function holdingBack(milliseconds: number): Rule {
     fault: undefined,
     apply: false,
   };
+}
+
+/** What the document's second deployment starts from: it has a key of its own. */
+export function stagingOf(start: Start): Start {
+  const keyLists = { ...start.keyLists, valid: [STAGING_KEY], readOnly: [] };
+  return { ...start, keyLists, keys: keyring(keyLists) };
 }
 
 /** Overrides members of `earlier` by the defined members of `later`. */

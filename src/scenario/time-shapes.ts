@@ -60,6 +60,16 @@ export const SHIFT = scalar(
   },
 );
 
+/** How long a sandbox may be unused, in milliseconds. */
+export const IDLE_TIME = scalar(
+  'an ISO 8601 duration from "PT1S" on, such as "PT12H"',
+  { type: 'string', pattern: DURATION.source, examples: ['PT12H', 'P7D'] },
+  (value) => {
+    const milliseconds = typeof value === 'string' ? parseDuration(value) : undefined;
+    return milliseconds !== undefined && milliseconds >= 1000 ? milliseconds : undefined;
+  },
+);
+
 /** When a key expires. */
 export const EXPIRY = scalar<Expiry>(
   'a duration after the start such as "PT10M", or an instant such as "2030-12-06T00:00:00Z"',

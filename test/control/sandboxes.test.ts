@@ -53,6 +53,40 @@ describeBothWays('sandboxes in the control API', (open) => {
     ]);
   });
 
+  test('are searched, sorted, paged and deleted by what their list shows', async () => {
+    const { send } = await open();
+    for (const name of ['ci-1', 'ci-20', 'mine']) await send('GET', `/~${name}/v1/pets`);
+    await send('GET', '/~mine/v1/pets/1');
+    const list = async (query: string) => {
+      const { json, headers } = await send('GET', `/__mock/sandboxes?${query}`);
+      const names = Object(json).map((it: { name: string }) => it.name);
+      return [...names, Number(headers['x-total-count'])];
+    };
+    expect(await list('q=CI')).toEqual(['ci-1', 'ci-20', 2]);
+    expect(await list('q=v1')).toEqual([0]);
+    expect(await list('_sort=requests,name&_order=desc,asc&_limit=3')).toEqual([
+      'mine',
+      'ci-1',
+      'ci-20',
+      5,
+    ]);
+    expect(await list('_sort=name&_page=2&_limit=2')).toEqual(['default', 'mine', 5]);
+    expect(await list('requests_gte=1&name_ne=mine')).toEqual(['ci-1', 'ci-20', 2]);
+    expect(await list('lastUsed_lte=2020-01-01T00:00:00Z')).toEqual([0]);
+    const { json } = await send('GET', '/__mock/sandboxes?_sort=lastUsed');
+    const uses = Object(json).map((it: { lastUsed: string }) => it.lastUsed);
+    expect(uses).toEqual(uses.toSorted());
+    const remove = (query: string) => send('DELETE', `/__mock/sandboxes?${query}`);
+    for (const query of ['', '_limit=1', 'q=', 'nmae=a', 'requests=x']) {
+      expect(await remove(query)).toMatchObject({ status: 400, json: { code: 'invalid_input' } });
+    }
+    expect((await remove('name=mine&name=default&name=nobody')).json).toEqual({
+      deleted: ['mine'],
+    });
+    expect((await remove('name_like=CI-')).json).toEqual({ deleted: ['ci-1', 'ci-20'] });
+    expect(await list('')).toEqual(['default', 'staging', 2]);
+  });
+
   test.each([
     ['POST', '/__mock/sandboxes', { name: 'staging' }, 409, 'already_exists'],
     ['POST', '/__mock/sandboxes', { name: 'a b' }, 400, 'invalid_input'],

@@ -17,10 +17,15 @@ export function exampleRequests(document: object): ExampleRequest[] {
       const examples = new Map<string, unknown>(
         parameters.map(({ name, example }: { name: string; example?: unknown }) => [name, example]),
       );
+      const inQuery = parameters.filter(
+        (it: { in: string }) => it.in === 'query' && 'example' in it,
+      );
+      const pairs = inQuery.map(({ name }: { name: string }) => [name, String(examples.get(name))]);
+      const query = pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
       return {
         id: String(operationId),
         method: method.toUpperCase(),
-        path: path.replaceAll(/\{(\w+)\}/g, (_all, name) => String(examples.get(name))),
+        path: path.replaceAll(/\{(\w+)\}/g, (_all, name) => String(examples.get(name))) + query,
         body: Object(requestBody).content?.['application/json']?.example,
       };
     }),

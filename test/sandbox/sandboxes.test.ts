@@ -19,6 +19,28 @@ async function start(options: ServerOptions = {}): Promise<RunningServer> {
 /** Sends a request to a path that may name a sandbox. */
 const ask = (port: number, ...sent: Parameters<Ask>) => asker(port, '')(...sent);
 
+test('a sandbox that nobody uses is removed in the log, its coverage stays, and those in use stay', async () => {
+  const notices: string[] = [];
+  const { port, coverage } = await start({ sandboxIdle: 300, onNotice: (it) => notices.push(it) });
+  await ask(port, 'GET', '/~idle/v1/store/orders');
+  await ask(port, 'POST', '/__mock/sandboxes', { body: { name: 'unused' } });
+  await ask(port, 'GET', '/~staging/v1/pets', { key: 'staging-key' });
+  await ask(port, 'DELETE', '/~busy/v1/store/orders/1');
+  const used = async () => {
+    const { status } = await ask(port, 'DELETE', '/~busy/v1/store/orders/1');
+    return [status, notices.length];
+  };
+  await expect.poll(used, { interval: 50, timeout: 10_000 }).toEqual([409, 2]);
+  expect(notices.join()).toMatch(/^removed sandbox idle: .*,removed sandbox unused: /);
+  const { json } = await ask(port, 'GET', '/__mock/sandboxes');
+  const names = Object(json).map(({ name }: { name: string }) => name);
+  expect(names).toEqual(['default', 'staging', 'busy']);
+  const shown = coverage().documented.find(
+    (it) => it.operation === 'listOrders' && it.status === 200,
+  );
+  expect(shown?.count).toBe(1);
+});
+
 describe('a sandbox', () => {
   test.each<[string, Parameters<Ask>]>([
     ['in the path', ['DELETE', '/~one/v1/store/orders/1']],

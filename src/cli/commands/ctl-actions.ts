@@ -193,13 +193,15 @@ const ACTIONS = {
     },
   },
   sandboxes: {
-    takes: '',
-    count: NONE,
+    takes: '[FILTER=VALUE…]',
+    count: ANY,
     ofServer: true,
-    summary: 'List the sandboxes.',
-    async run(client) {
-      return tableOf(await client.call<readonly SandboxSummary[]>('GET', '/sandboxes'), {
+    summary: 'List the sandboxes: all, or those that match the filters of the control API.',
+    async run(client, words) {
+      const path = `/sandboxes${queryOf(Object.fromEntries(assignmentsOf(words)))}`;
+      return tableOf(await client.call<readonly SandboxSummary[]>('GET', path), {
         name: ({ name }) => name,
+        'last used': ({ lastUsed }) => lastUsed,
         animals: ({ animals }) => animals,
         inventory: ({ inventory }) => inventory,
         orders: ({ orders }) => orders,

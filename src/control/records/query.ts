@@ -26,7 +26,7 @@ interface Source<R> {
 }
 
 /** The records on a page, and how many there are on all pages. */
-interface Page<R> {
+export interface Page<R> {
   readonly records: R[];
   readonly total: number;
 }

@@ -1,4 +1,4 @@
-import { STORED_RECORDS } from '../../contract/records.ts';
+import { type Fields, STORED_RECORDS } from '../../contract/records.ts';
 import { changesShape, membersShape, RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import { list, named, type Shape } from '../../shape/shapes.ts';
 import { withoutAnimals } from '../../store/merge.ts';
@@ -90,7 +90,7 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly EndpointDefin
       route: ['get', all],
       summary: `List ${name}`,
       description: 'Ordered by id by default. Filters, sorts and pages as json-server does.',
-      parameters: [...Object.keys(fields).map(filterParameter), ...parametersOf(SETTINGS)],
+      parameters: listParameters(fields),
       replies: {
         200: {
           description: `The ${name}.`,
@@ -167,6 +167,11 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly EndpointDefin
   ];
 }
 
+/** The parameters of a list. */
+export function listParameters(fields: Fields): readonly Parameter[] {
+  return [...Object.keys(fields).map(filterParameter), ...parametersOf(SETTINGS)];
+}
+
 function filterParameter(name: string): Parameter {
   const others = ['_ne', '_gte', '_lte', '_like'].map((operator) => `\`${name}${operator}\``);
   const description = `Records with this value. ${listed(others, 'and')} compare in other ways.`;
@@ -179,6 +184,11 @@ function listRecords<R extends AnyRecord>(
 ): ControlReply {
   const page = queryRecords(kind.fields, kind.of(sandbox.state.store), query);
   if (!page.ok) return refuseInput(page.problems);
-  const headers = { 'X-Total-Count': String(page.value.total) };
-  return { status: 200, headers, body: { kind: 'pieces', pieces: arrayText(page.value.records) } };
+  return listReply(page.value.records, page.value.total);
+}
+
+/** A page of a list. */
+export function listReply(records: Iterable<object>, total: number): ControlReply {
+  const headers = { 'X-Total-Count': String(total) };
+  return { status: 200, headers, body: { kind: 'pieces', pieces: arrayText(records) } };
 }

@@ -1,13 +1,10 @@
-import { BASE_PATH } from '../../contract/operations.ts';
-import { findingsOf } from '../../evidence/findings.ts';
 import { locateByName, nameInvalid } from '../../http/locate.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
-import { object, optional } from '../../shape/objects.ts';
-import { list } from '../../shape/shapes.ts';
-import { arrayText } from '../../store/record-text.ts';
+import { object, optional, required } from '../../shape/objects.ts';
+import { ANY_TEXT, list } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';
-import { NAME, SANDBOX, type SandboxSummary } from '../control-shapes.ts';
+import { NAME, SANDBOX } from '../control-shapes.ts';
 import {
   type ControlReply,
   DONE,
@@ -15,25 +12,62 @@ import {
   json,
   ofService,
   refuse,
+  refuseInput,
   withBody,
 } from '../endpoint.ts';
 import type { ControlParts } from '../parts.ts';
+import { listReply } from '../records/record-endpoints.ts';
+import { SANDBOX_PARAMETERS, sandboxView, sandboxViews, selectSandboxes } from './sandbox-list.ts';
+
+const DELETED = object({ deleted: required(list(ANY_TEXT), 'The names of the deleted ones.') });
+
+const PERMANENT: readonly string[] = [DEFAULT_SANDBOX, STAGING_SANDBOX];
 
 export const SANDBOX_ENDPOINTS: readonly EndpointDefinition[] = [
   {
     id: 'listSandboxes',
     route: ['get', '/sandboxes'],
     summary: 'List sandboxes',
+    description:
+      'The default one and staging come first, unless they are sorted. Filters, sorts and pages as lists of records do.',
+    parameters: SANDBOX_PARAMETERS,
     replies: {
       200: {
-        description: 'The sandboxes, the default one and staging first.',
+        description: 'The sandboxes.',
         shape: list(SANDBOX),
+        headers: { 'X-Total-Count': 'The number of sandboxes, regardless of page and limit.' },
       },
     },
     defaultOnly: true,
-    handle: async ({ parts, mount }) => {
-      const pieces = arrayText(sandboxViews(await parts.sandboxes.all(), mount));
-      return { status: 200, body: { kind: 'pieces', pieces } };
+    handle: async ({ parts: { sandboxes }, query, mount }) => {
+      const page = await selectSandboxes(sandboxes, query, mount);
+      if (!page.ok) return refuseInput(page.problems);
+      const views = await sandboxViews(sandboxes, page.value.records, mount);
+      return listReply(views, page.value.total);
+    },
+  },
+  {
+    id: 'deleteSandboxes',
+    route: ['delete', '/sandboxes'],
+    summary: 'Delete the sandboxes that a filter selects',
+    description:
+      'Takes the parameters of the list, and requires a filter or `q`. Never deletes the default sandbox and staging.',
+    parameters: SANDBOX_PARAMETERS,
+    example: { query: { name: 'my-test' } },
+    replies: { 200: { description: 'Deleted.', shape: DELETED } },
+    defaultOnly: true,
+    handle: async ({ parts: { sandboxes }, query, mount }) => {
+      if (![...query].some(([name, value]) => !name.startsWith('_') && value !== '')) {
+        const expected = 'a filter, such as name=a or name_like=ci-';
+        return refuseInput([{ path: 'query', expected, found: 'none' }]);
+      }
+      const page = await selectSandboxes(sandboxes, query, mount);
+      if (!page.ok) return refuseInput(page.problems);
+      const deleted: string[] = [];
+      for (const { name } of page.value.records) {
+        if (!PERMANENT.includes(name) && (await sandboxes.remove(name))) deleted.push(name);
+      }
+      return json({ deleted });
     },
   },
   withBody({
@@ -69,7 +103,7 @@ export const SANDBOX_ENDPOINTS: readonly EndpointDefinition[] = [
     },
     defaultOnly: true,
     handle: async ({ parts, params: { name = '' } }) => {
-      if (name === DEFAULT_SANDBOX || name === STAGING_SANDBOX) {
+      if (PERMANENT.includes(name)) {
         return refuse('cannot_be_deleted', 409, `the sandbox ${name} cannot be deleted`);
       }
       if (await parts.sandboxes.remove(name)) return DONE;
@@ -92,29 +126,4 @@ async function createSandbox(
   await sandbox.current();
   const summary = sandboxView(sandbox, mount);
   return json(summary, 201, { Location: summary.control });
-}
-
-function* sandboxViews(sandboxes: Iterable<Sandbox>, mount: string): Generator<SandboxSummary> {
-  for (const sandbox of sandboxes) yield sandboxView(sandbox, mount);
-}
-
-function sandboxView({ name, state, evidence }: Sandbox, mount: string): SandboxSummary {
-  const { animals, inventory, orders } = state.store;
-  const path = pathOf(name, mount);
-  return {
-    name,
-    service: path + BASE_PATH,
-    control: `${path}/__mock`,
-    animals: animals.size,
-    inventory: inventory.size,
-    orders: orders.size,
-    requests: evidence.journal.size,
-    findings: findingsOf([evidence.findings]).total,
-  };
-}
-
-/** The path of a sandbox, without `/v1` or `/__mock`. The mount is that of the default sandbox. */
-function pathOf(name: string, mount: string): string {
-  const root = mount.slice(0, -'/__mock'.length);
-  return name === DEFAULT_SANDBOX ? root : `${root}/~${name}`;
 }

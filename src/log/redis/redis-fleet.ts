@@ -1,13 +1,13 @@
 import type { Fleet, Opening } from '../../sandbox/fleet.ts';
 import { type Keeper, KeeperError } from '../../sandbox/keeper.ts';
-import { SandboxLimitError } from '../../sandbox/sandbox-limit.ts';
+import { SandboxLimitError } from '../../sandbox/sandbox-limits.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import type { Starter } from '../../scenario/sandbox-start.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { type Directory, drawId, keysOf, RedisKeeper } from './redis-keeper.ts';
-import { CLOSE, CREATE, ENTER, FIND, LEAVE } from './scripts.ts';
+import { CLOSE, CREATE, ENTER, FIND, LEAVE, UNUSED } from './scripts.ts';
 import { differences, FleetError, type FleetTerms } from './terms.ts';
 import { type Loading, writeSnapshot } from './texts.ts';
 
@@ -73,10 +73,16 @@ class RedisFleet implements Fleet, Directory {
     return (await this.enter(opening, '', fresh)) === fresh;
   }
 
-  async delete(name: string, drain: () => Promise<void> | undefined): Promise<boolean> {
+  async delete(
+    name: string,
+    drain: () => Promise<void> | undefined,
+    unusedFor = 0,
+  ): Promise<boolean> {
     const incarnation = await this.find(name);
     if (incarnation === undefined) return false;
-    await this.redis.eval(CLOSE, keysOf(name, incarnation), [UNREAD]);
+    const keys = keysOf(name, incarnation);
+    const closed = await this.redis.eval(CLOSE, keys, [UNREAD, String(unusedFor)]);
+    if (closed === 'used') return false;
     await drain();
     // The log goes first: whoever still finds the name sees that its log is gone.
     const isFirst = await this.#remove(name, incarnation);
@@ -84,15 +90,24 @@ class RedisFleet implements Fleet, Directory {
     return isFirst;
   }
 
-  async names(): Promise<ReadonlySet<string>> {
-    const names = new Set<string>();
+  async unused(): Promise<ReadonlyMap<string, number>> {
+    const unused = new Map<string, number>();
     for (let cursor = '0'; ; ) {
       const page = await this.redis.run(['HSCAN', SANDBOXES, cursor, 'COUNT', '1000']);
       const [next, fields] = Array.isArray(page) ? page : [];
+      const incarnations: (readonly [name: string, incarnation: string])[] = [];
       // Names and incarnations in turn.
-      for (let at = 0; at < fields.length; at += 2) names.add(String(fields[at]));
+      for (let at = 0; at < fields.length; at += 2) {
+        incarnations.push([String(fields[at]), String(fields[at + 1])]);
+      }
+      await Promise.all(
+        incarnations.map(async ([name, incarnation]) => {
+          const [head = ''] = keysOf(name, incarnation);
+          unused.set(name, Number(await this.redis.eval(UNUSED, [head], [])));
+        }),
+      );
       cursor = String(next);
-      if (cursor === '0') return names;
+      if (cursor === '0') return new Map([...unused].sort(([one], [two]) => (one < two ? -1 : 1)));
     }
   }
 

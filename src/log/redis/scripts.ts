@@ -8,6 +8,12 @@ const ROOM = 4 * 1024 * 1024;
 /** How long a server has for its turn, in milliseconds. */
 const TURN = 50;
 
+/** The time in Lua, in milliseconds since 1970. */
+const NOW = `(function()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end)()`;
+
 /*
  * The keys of a log: `head`, a hash; `entries`, a stream; `snapshot`, a string. The fields of `head`:
  *
@@ -19,6 +25,7 @@ const TURN = 50;
  *   room    bytes after which the log wants a new snapshot
  *   turn    the server that was behind and appends next, if it is quick
  *   until   when its turn ends, in milliseconds since 1970
+ *   used    when a server last appended, by the clock of Redis, in milliseconds since 1970
  *   open    present until the log is about to be removed and takes no more entries
  *
  * A message of the stream is one append: its id is its position, and it has its token and its entries.
@@ -30,7 +37,7 @@ const TURN = 50;
  * KEYS: head, entries, snapshot. ARGV: token, snapshot, seconds to live.
  */
 export const CREATE = `
-redis.call('HSET', KEYS[1], 'at', 0, 'by', ARGV[1], 'folded', 0, 'origin', ARGV[1], 'size', 0, 'room', ${ROOM}, 'open', 1)
+redis.call('HSET', KEYS[1], 'at', 0, 'by', ARGV[1], 'folded', 0, 'origin', ARGV[1], 'size', 0, 'room', ${ROOM}, 'open', 1, 'used', ${NOW})
 redis.call('SET', KEYS[3], ARGV[2], 'EX', ARGV[3])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
 return 'created'
@@ -64,8 +71,7 @@ if by == token then return {'kept', at, token, 0} end
 if at > after and message(after + 1) == token then return {'kept', after + 1, token, 0} end
 local appends = ARGV[5] ~= ''
 if appends and not head[9] then return {'gone'} end
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = ${NOW}
 local others = appends and head[7] and head[7] ~= ARGV[4] and now < tonumber(head[8])
 if at == after and by == ARGV[2] then
   if others then return {'busy'} end
@@ -74,7 +80,7 @@ if at == after and by == ARGV[2] then
   local before, room = tonumber(head[5]), tonumber(head[6])
   local size = before + #ARGV[5]
   redis.call('XADD', KEYS[2], at .. '-0', 'by', token, 'entries', ARGV[5])
-  redis.call('HSET', KEYS[1], 'at', at, 'by', token, 'size', size)
+  redis.call('HSET', KEYS[1], 'at', at, 'by', token, 'size', size, 'used', now)
   if head[7] then redis.call('HDEL', KEYS[1], 'turn', 'until') end
   return {'kept', at, token, math.floor(before / room) < math.floor(size / room) and 1 or 0}
 end
@@ -111,12 +117,20 @@ redis.call('HSET', KEYS[1], 'folded', at, 'origin', ARGV[2], 'size', 0, 'room', 
 return 'folded'
 `;
 
+/** Milliseconds since a log was last appended to; nothing if there is no log. KEYS: head. */
+export const UNUSED = `
+local used = redis.call('HGET', KEYS[1], 'used')
+return used and ${NOW} - used
+`;
+
 /**
  * Closes a log, which expires unless it is removed. Takes no memory, for a Redis that is full.
  *
- * KEYS: head, entries, snapshot. ARGV: seconds to live.
+ * KEYS: head, entries, snapshot. ARGV: seconds to live, milliseconds that it must not have been used.
  */
 export const CLOSE = `
+local used = redis.call('HGET', KEYS[1], 'used')
+if used and ${NOW} - used < tonumber(ARGV[2]) then return 'used' end
 redis.call('HDEL', KEYS[1], 'open')
 for _, key in ipairs(KEYS) do redis.call('EXPIRE', key, ARGV[1]) end
 return 'closed'

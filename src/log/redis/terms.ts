@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { chooseOptions } from '../../contract/assumption-table.ts';
+import { DEFAULTS } from '../../defaults.ts';
 import { packageVersion } from '../../package.ts';
 import { KeeperError } from '../../sandbox/keeper.ts';
 import type { Start } from '../../scenario/sandbox-start.ts';
@@ -16,18 +17,19 @@ export type FleetTerms = Readonly<Record<string, string>>;
 
 /** The settings of a server that decide its replies, beside what sandboxes start from. */
 interface ServerTerms {
-  readonly journal: number;
-  readonly maxSandboxes: number;
+  readonly journal?: number | undefined;
+  readonly maxSandboxes?: number | undefined;
+  readonly sandboxIdle?: number | undefined;
   readonly upstream: string | undefined;
-  readonly upstreamKey: string | undefined;
-  readonly sandboxRequired: boolean;
-  readonly plain: boolean;
+  readonly upstreamKey?: string | undefined;
+  readonly sandboxRequired?: boolean | undefined;
+  readonly plain?: boolean | undefined;
 }
 
 /** The terms of a server. Long ones and secrets are hashed. */
 export function fleetTerms(
   { store, choices, keyLists, clock, seed, scenarios, rules }: Start,
-  { journal, maxSandboxes, upstream, upstreamKey, sandboxRequired, plain }: ServerTerms,
+  server: ServerTerms,
 ): FleetTerms {
   const defaults = chooseOptions();
   const chosen = Object.entries(choices)
@@ -43,12 +45,13 @@ export function fleetTerms(
     keys: hashOf([inspect(keyLists, inDetail)]),
     clock: JSON.stringify(clock),
     seed: String(seed),
-    journal: String(journal),
-    'max-sandboxes': String(maxSandboxes),
-    upstream: upstream ?? 'none',
-    'upstream-key': upstreamKey === undefined ? 'none' : hashOf([upstreamKey]),
-    'sandbox-required': String(sandboxRequired),
-    plain: String(plain),
+    journal: String(server.journal ?? DEFAULTS.journal),
+    'max-sandboxes': String(server.maxSandboxes ?? DEFAULTS.maxSandboxes),
+    upstream: server.upstream ?? 'none',
+    'upstream-key': server.upstreamKey === undefined ? 'none' : hashOf([server.upstreamKey]),
+    'sandbox-required': String(server.sandboxRequired ?? false),
+    plain: String(server.plain ?? false),
+    'sandbox-idle': server.sandboxIdle === undefined ? 'never' : `${server.sandboxIdle} ms`,
   };
 }
 

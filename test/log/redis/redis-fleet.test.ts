@@ -120,6 +120,26 @@ describeWithRedis('a fleet', () => {
     expect((await ask('GET', '/v1/pets/1', prefer)).status).toBe(400);
   });
 
+  test('removes a sandbox that no server uses, once', async () => {
+    const notices: string[] = [];
+    const options = { sandboxIdle: 800, onNotice: (it: string) => notices.push(it) };
+    const [one, two] = [await join(options), await join(options)];
+    const [first, second] = [asker(one.port, ''), asker(two.port, '')];
+    await first('GET', '/~idle/v1/pets');
+    await first('DELETE', '/~busy/v1/store/orders/1');
+    const used = async () => {
+      const { status } = await second('DELETE', '/~busy/v1/store/orders/1');
+      return [status, ...notices];
+    };
+    const removed = expect.stringContaining('removed sandbox idle: ');
+    await expect.poll(used, { interval: 100, timeout: 10_000 }).toEqual([409, removed]);
+    const { json } = await first('GET', '/__mock/sandboxes?_sort=lastUsed&_order=desc');
+    const names = Object(json).map(({ name }: { name: string }) => name);
+    expect(names.sort()).toEqual(['busy', 'default', 'staging']);
+    const coverage = await second('GET', '/__mock/coverage?all=true');
+    expect(coverage.text).toMatch(/"operation":"listPets","status":200,[^}]*"count":1/);
+  });
+
   test('has the same sandboxes on every server', async () => {
     const ask = await clients(2, { maxSandboxes: 1 });
     expect((await ask('DELETE', '/~mine/v1/store/orders/1')).status).toBe(204);

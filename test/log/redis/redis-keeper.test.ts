@@ -6,7 +6,7 @@ import { FleetError } from '../../../src/log/redis/terms.ts';
 import { type Change, diff } from '../../../src/sandbox/change.ts';
 import type { Fleet, Opening } from '../../../src/sandbox/fleet.ts';
 import type { Entry, Keeper } from '../../../src/sandbox/keeper.ts';
-import { SandboxLimitError } from '../../../src/sandbox/sandbox-limit.ts';
+import { SandboxLimitError } from '../../../src/sandbox/sandbox-limits.ts';
 import { initialState, type State, withChoices } from '../../../src/sandbox/state.ts';
 import type { OpenUpstream } from '../../../src/sandbox/upstream.ts';
 import { loadScenarios } from '../../../src/scenario/load-scenario.ts';
@@ -365,7 +365,7 @@ describeWithRedis('the keeper of a fleet', () => {
     expect(await redis.command('KEYS', stem)).toBe('');
     expect(await read(two)).toEqual([]);
     expect(two.gone).toBe(1);
-    expect([...(await fleet.names())]).toEqual([]);
+    expect([...(await fleet.unused()).keys()]).toEqual([]);
     expect(await append(two, 'b')).toEqual([]);
     expect(await append(two, 'b')).toBe('kept');
     expect(await append(one, 'c')).toEqual(['b']);
@@ -379,7 +379,7 @@ describeWithRedis('the keeper of a fleet', () => {
     proxy.become('cut at reply', 'UNLINK');
     await expect(fleet.delete('mine', NOTHING_LEFT)).rejects.toMatchObject({ isMaybeDone: true });
     expect(await fleet.delete('mine', NOTHING_LEFT)).toBe(false);
-    expect([...(await fleet.names())]).toEqual([]);
+    expect([...(await fleet.unused()).keys()]).toEqual([]);
   });
 
   test('replaces a sandbox that its creator registered too late', async () => {
@@ -406,7 +406,7 @@ describeWithRedis('the keeper of a fleet', () => {
     expect(await redis.command('KEYS', '*{c~*')).toBe('');
     expect(await one.delete('b', NOTHING_LEFT)).toBe(true);
     expect(await two.create(opening('c'))).toBe(true);
-    expect(await one.names()).toEqual(new Set(['default', 'staging', 'a', 'c']));
+    expect([...(await one.unused()).keys()].sort()).toEqual(['a', 'c', 'default', 'staging']);
   });
 
   test('answers a request that may create no sandbox as a new one would', async () => {
@@ -415,6 +415,6 @@ describeWithRedis('the keeper of a fleet', () => {
     const { state } = opening().initial();
     expect(await keeper.append([{ exchange: exchange('a') }], state)).toBe('kept');
     expect((await keeper.read()).snapshot?.state.store).toEqual(store);
-    expect([...(await fleet.names())]).toEqual([]);
+    expect([...(await fleet.unused()).keys()]).toEqual([]);
   });
 });

@@ -1,0 +1,38 @@
+import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
+import type { Sandboxes } from './sandboxes.ts';
+
+/** The longest pause between two looks, in milliseconds: an hour. */
+const LONGEST_PAUSE = 3_600_000;
+
+/**
+ * Removes sandboxes that were not used for some time, but never the default one and staging.
+ *
+ * @param idle in milliseconds
+ * @param onRemoved called with the name of each, by the server that removed it
+ * @returns stops
+ */
+export function removeIdle(
+  sandboxes: Sandboxes,
+  idle: number,
+  onRemoved: (name: string) => void,
+): () => void {
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    for (const [name, unused] of await sandboxes.unused()) {
+      if (name === DEFAULT_SANDBOX || name === STAGING_SANDBOX || unused < idle) continue;
+      if (await sandboxes.remove(name, idle)) onRemoved(name);
+    }
+  };
+  const start = (): void => {
+    if (isLooking) return;
+    isLooking = true;
+    look()
+      // Redis is away: the next look tries again.
+      .catch(() => {})
+      .finally(() => {
+        isLooking = false;
+      });
+  };
+  const timer = setInterval(start, Math.min(idle / 4, LONGEST_PAUSE)).unref();
+  return () => clearInterval(timer);
+}

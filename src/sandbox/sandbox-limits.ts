@@ -1,0 +1,30 @@
+import type { OnFinding } from '../evidence/findings.ts';
+import { KeeperError } from './keeper.ts';
+
+/** What sandboxes may take, and what is noted of them. */
+export interface SandboxLimits {
+  /** How many exchanges each sandbox keeps; 1,000 by default, 0 keeps none. */
+  readonly journal?: number | undefined;
+  /** How many sandboxes there may be besides the default one and staging; 10,000 by default. */
+  readonly maxSandboxes?: number | undefined;
+  /** Whether exchanges are counted for the metrics from the start, not only once they were read. */
+  readonly metrics?: boolean | undefined;
+  /** Whether a request must name a sandbox. */
+  readonly sandboxRequired?: boolean | undefined;
+  /** Milliseconds after which a sandbox that nobody uses is removed; by default never. */
+  readonly sandboxIdle?: number | undefined;
+  /** Called for each new finding. */
+  readonly onFinding?: OnFinding | undefined;
+}
+
+/** The limit of sandboxes is reached. */
+export class SandboxLimitError extends KeeperError {
+  override readonly name = 'SandboxLimitError';
+  override readonly code = 'too_many_sandboxes';
+
+  constructor(most: number, sandbox: string) {
+    super(
+      `sandbox limit (${most}) reached; ${sandbox} was not created. Delete sandboxes, or raise --max-sandboxes`,
+    );
+  }
+}
