@@ -8,7 +8,7 @@ export interface ClientError extends NodeJS.ErrnoException {
 }
 
 const errorOf = (code: string): ClientError => Object.assign(new Error(code), { code });
-export const LATE = errorOf('LATE');
+const LATE = errorOf('LATE');
 export const CONNECT = errorOf('CONNECT');
 export const PLAIN_HTTP = errorOf('PLAIN_HTTP');
 
@@ -28,7 +28,7 @@ const LONGEST_STOP = 30_000;
 const BROKEN = /^(?:ECONNRESET|EPROTO|ERR_(?:SSL|TLS)_.*)$/;
 
 /** Milliseconds that a client has to read its last reply, or to send the rest of its request. */
-export const LINGER = 1_000;
+const LINGER = 1_000;
 
 /**
  * Ends a connection, and goes on reading for a while: otherwise a reset can overtake the reply (RFC
