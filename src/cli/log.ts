@@ -19,56 +19,37 @@ import {
 
 export type LogFormat = NonNullable<Flags['log']>;
 
-/** The members of an exchange that a line shows. */
-export type Logged = Pick<
-  ObservedExchange,
-  | 'number'
-  | 'at'
-  | 'method'
-  | 'target'
-  | 'operation'
-  | 'traceId'
-  | 'status'
-  | 'basis'
-  | 'fault'
-  | 'duration'
-  | 'delay'
-  | 'key'
-  | 'why'
->;
-
-/** Characters shown of texts that clients influence. */
-const LONGEST_IN_JSON = 1000;
-const LONGEST_TARGET = 200;
-const LONGEST_REASONS = 300;
+/** Characters shown of a text that clients influence. */
+const LONGEST_TEXT = 1000;
 
 /** A reason that pretty lines leave out. */
 const PLAIN_REASON = 'as the document prescribes';
 
-/**
- * An exchange as a line of JSON, in ASCII, without members that have no value. Concatenated, because
- * JSON.stringify takes about twice as long (measured) and this runs for every exchange.
- */
-export function renderJson(sandbox: string, exchange: Logged): string {
-  const { operation, traceId, status, fault, delay, basis, key } = exchange;
-  let line = `{"time":"${instantOf(exchange.at)}","sandbox":"${sandbox}","number":${exchange.number}`;
-  line += `,"method":${quoted(exchange.method)},"target":${quoted(exchange.target)}`;
-  if (operation !== undefined) line += `,"operation":"${operation}"`;
-  if (traceId !== undefined) line += `,"traceId":"${traceId}"`;
-  if (status !== undefined) line += `,"status":${status}`;
-  if (fault !== undefined) line += `,"fault":"${fault}"`;
-  line += `,"duration":${rounded(exchange.duration)}`;
-  if (delay > 0) line += `,"delay":${delay}`;
-  line += `,"basis":"${basis.kind}"`;
+/** An exchange as a line of JSON, in ASCII, without members that have no value. */
+export function renderJson(sandbox: string, exchange: ObservedExchange): string {
+  const { number, operation, traceId, status, fault, delay, basis, key } = exchange;
   const by = decidersOf(basis);
-  if (by.length > 0) line += `,"by":[${by.map(quoted).join()}]`;
-  line += `,"why":[${exchange.why.map(quoted).join()}]`;
-  if (key !== undefined) line += `,"key":${quotedKey(key)}`;
-  return `${line}}\n`;
+  return jsonLine({
+    time: instantOf(exchange.at),
+    sandbox,
+    number,
+    method: brief(exchange.method),
+    target: brief(exchange.target),
+    operation,
+    traceId,
+    status,
+    fault,
+    duration: rounded(exchange.duration),
+    delay: delay > 0 ? delay : undefined,
+    basis: basis.kind,
+    by: by.length > 0 ? by : undefined,
+    why: exchange.why.map(brief),
+    key,
+  });
 }
 
 /** An exchange as a line for a person. */
-export function renderPretty(sandbox: string, exchange: Logged, style: Style): string {
+export function renderPretty(sandbox: string, exchange: ObservedExchange, style: Style): string {
   const { basis, duration, fault, delay, traceId } = exchange;
   const circumstances = [
     basis.kind,
@@ -79,19 +60,19 @@ export function renderPretty(sandbox: string, exchange: Logged, style: Style): s
     ...(sandbox === DEFAULT_SANDBOX ? [] : [`in sandbox ${sandbox}`]),
   ].join(', ');
   const why = exchange.why.filter((reason) => reason !== PLAIN_REASON).join('; ');
-  const reasons = why === '' ? '' : `: ${shortened(why, LONGEST_REASONS)}`;
+  const reasons = why === '' ? '' : `: ${escaped(brief(why))}`;
   return prettyLine(exchange, `${circumstances}${reasons}`, style);
 }
 
 function prettyLine(
-  { at, method, target, status }: Pick<Logged, 'at' | 'method' | 'target' | 'status'>,
+  { at, method, target, status }: Pick<ObservedExchange, 'at' | 'method' | 'target' | 'status'>,
   told: string,
   style: Style,
 ): string {
   return [
     timeOf(at, style),
     escaped(method).padEnd('DELETE'.length),
-    shortened(target, LONGEST_TARGET),
+    escaped(brief(target)),
     paint(String(status ?? '---'), colourOf(status), style),
     `${told}\n`,
   ].join(' ');
@@ -114,7 +95,7 @@ export function renderFinding(finding: Finding, format: LogFormat, style: Style)
     return jsonLine({ time: at, sandbox, number: exchange, finding: code, message, advice });
   }
   const kind = paint(`finding ${code}`, 'yellow', style);
-  return `${timeOf(Date.parse(at), style)} ${kind}: ${shortened(message, LONGEST_REASONS)} ${advice}\n`;
+  return `${timeOf(Date.parse(at), style)} ${kind}: ${escaped(message)} ${advice}\n`;
 }
 
 /** Any other message to the operator. */
@@ -140,51 +121,19 @@ function timeOf(at: number, style: Style): string {
   return paint(instantOf(at).slice(-'00:00:00.000Z'.length, -1), 'grey', style);
 }
 
-let lastAt = Number.NaN;
-let lastInstant = '';
-
-/** An instant as text. Cached because many exchanges share a millisecond. */
 function instantOf(at: number): string {
-  if (at !== lastAt) {
-    lastAt = at;
-    lastInstant = new Date(at).toISOString();
-  }
-  return lastInstant;
+  return new Date(at).toISOString();
 }
 
-function shortened(text: string, most: number): string {
-  return escaped(text.length > most ? `${cut(text, most)}…` : text);
+/** A text without what would flood the log. */
+function brief(text: string): string {
+  return text.length > LONGEST_TEXT ? `${cut(text, LONGEST_TEXT)}…` : text;
 }
 
-function jsonLine(members: Readonly<Record<string, unknown>>): string {
-  const texts = Object.entries(members).map(([name, value]) => {
-    return `"${name}":${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}`;
-  });
-  return `{${texts.join()}}\n`;
-}
-
-/** Text that needs no escapes in JSON. */
-const SIMPLE = /^[ !#-[\]-~]*$/;
 const BEYOND_ASCII = /[\u007F-\uFFFF]/g;
 
-function quoted(text: string): string {
-  if (text.length <= LONGEST_IN_JSON && SIMPLE.test(text)) return `"${text}"`;
-  const short = text.length > LONGEST_IN_JSON ? `${text.slice(0, LONGEST_IN_JSON)}…` : text;
-  const ascii = JSON.stringify(short).replace(BEYOND_ASCII, escapeOf);
-  // Copied as Latin-1: otherwise V8 keeps two bytes per character, here and in every longer text.
-  return Buffer.from(ascii, 'latin1').toString('latin1');
-}
-
-let lastKey = '';
-let lastQuotedKey = '""';
-
-/** A key as JSON. Cached because a client has one key, and its ellipsis is slow to escape. */
-function quotedKey(key: string): string {
-  if (key !== lastKey) {
-    lastKey = key;
-    lastQuotedKey = quoted(key);
-  }
-  return lastQuotedKey;
+function jsonLine(members: object): string {
+  return `${JSON.stringify(members).replace(BEYOND_ASCII, escapeOf)}\n`;
 }
 
 /** A number with at most three decimals. */
@@ -206,9 +155,6 @@ export interface Log {
 
 /** Milliseconds during which lines are gathered into one write. */
 const GATHER = 10;
-
-/** Characters that trigger a write: longer texts cost V8 more. */
-const MOST_GATHERED = 1 << 15;
 
 /** Characters kept for a slow reader. Further lines are dropped. */
 const MOST_WAITING = 1 << 20;
@@ -276,9 +222,7 @@ class Lines {
       return;
     }
     this.#waiting += render();
-    if (this.#full) return;
-    if (this.#waiting.length >= MOST_GATHERED) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), GATHER);
+    if (!this.#full) this.#timer ??= setTimeout(() => this.flush(), GATHER);
   }
 
   flush(): void {

@@ -129,15 +129,6 @@ describe('generate', () => {
     await Promise.all([fromFixture.close(), fromFlags.stop()]);
   });
 
-  test('uses the same default sizes as serve', async () => {
-    const { stdout } = await runInProcess(['generate', '--animals', '3']);
-    const server = await startServer({ port: 0, animals: 3 });
-    const orders: unknown = JSON.parse(await recordsAt(server.url, '/store/orders'));
-    const fixture: { orders: unknown[] } = JSON.parse(stdout);
-    expect(orders).toHaveLength(fixture.orders.length);
-    await server.close();
-  });
-
   test('overwrites a file only with --force', async () => {
     const file = join(folder, 'store.json');
     const args = ['generate', ...SIZE, '--output', file];
@@ -151,12 +142,6 @@ describe('generate', () => {
     expect(readFileSync(file, 'utf8')).toBe('mine');
     expect((await runInProcess([...args, '--force'])).code).toBe(0);
     expect(readFileSync(file, 'utf8')).toBe((await runInProcess(['generate', ...SIZE])).stdout);
-  });
-
-  test('makes the folders of the file', async () => {
-    const file = join(folder, 'no', 'such', 'folder.json');
-    expect((await runInProcess(['generate', ...SIZE, '--output', file])).code).toBe(0);
-    expect(existsSync(file)).toBe(true);
   });
 
   test('stops silently when its output is closed', async () => {
@@ -225,39 +210,17 @@ describe('assumptions', () => {
   });
 });
 
-describe('scenarios', () => {
+test('scenarios lists what ships, also as JSON, and prints one that is valid as a file', async () => {
   const shipped = shippedScenarios();
-
-  test('lists the shipped scenarios with their descriptions', async () => {
-    const { code, stdout } = await runInProcess(['scenarios']);
-    expect(code).toBe(0);
-    for (const { name, description } of shipped) {
-      expect(description).not.toBe('');
-      expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\S`, 'm'));
-    }
-  });
-
-  test('prints JSON with --json', async () => {
-    const { stdout } = await runInProcess(['scenarios', '--json']);
-    expect(JSON.parse(stdout)).toEqual(shipped);
-  });
-});
-
-describe('scenarios NAME', () => {
-  test('prints a shipped scenario that is valid as a file', async () => {
-    const { code, stdout } = await runInProcess(['scenarios', 'flaky']);
-    expect(code).toBe(0);
-    expect(stdout).toMatch('$schema=./node_modules/petstore-mock/scenarios/scenario.schema.json');
-    const file = join(folder, 'mine.yaml');
-    writeFileSync(file, stdout);
-    expect(await runInProcess(['validate', file])).toMatchObject({ code: 0 });
-  });
-
-  test('suggests the nearest name', async () => {
-    const { code, stderr } = await runInProcess(['scenarios', 'flakey']);
-    expect(code).toBe(2);
-    expect(stderr).toMatch('did you mean flaky?');
-  });
+  const { stdout } = await runInProcess(['scenarios']);
+  for (const { name } of shipped) expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\S`, 'm'));
+  const listed = await runInProcess(['scenarios', '--json']);
+  expect(JSON.parse(listed.stdout)).toEqual(shipped);
+  const file = join(folder, 'mine.yaml');
+  writeFileSync(file, (await runInProcess(['scenarios', 'flaky'])).stdout);
+  expect(await runInProcess(['validate', file])).toMatchObject({ code: 0 });
+  const { code, stderr } = await runInProcess(['scenarios', 'flakey']);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('mean flaky?') });
 });
 
 describe('validate', () => {
@@ -354,13 +317,6 @@ describe('completion', () => {
       stderr:
         'petstore-mock: completion: expected bash, zsh or fish, found "fsh" (did you mean zsh?)\n',
     });
-  });
-
-  test('prints a script', async () => {
-    const { code, stdout } = await runCommand(['completion'], { SHELL: '/bin/bash' });
-    expect(code).toBe(0);
-    expect(stdout).toContain('complete -o bashdefault');
-    expect(stdout).toContain('petstore-mock --get-yargs-completions');
   });
 
   const ask = async (...typed: string[]) => {

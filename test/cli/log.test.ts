@@ -2,41 +2,26 @@ import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import {
-  type Logged,
-  logFormatFor,
   openLog,
   renderControlCall,
-  renderDropped,
   renderFinding,
   renderJson,
   renderPretty,
 } from '../../src/cli/log.ts';
 import { type ObservedExchange, observedExchange } from '../../src/evidence/observed-exchange.ts';
 import type { Finding } from '../../src/evidence/report-shapes.ts';
-import { runCommand, startCommand } from '../helpers/command.ts';
+import { startCommand } from '../helpers/command.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
 
 const PLAIN = { width: 80, colour: false };
 const COLOURED = { width: 80, colour: true };
 
-function logged(members: Partial<Logged> = {}): Logged {
-  return {
-    duration: 0.44,
-    number: 7,
-    at: Date.UTC(2030, 11, 6, 1, 2, 3, 4),
-    method: 'GET',
-    target: '/v1/pets?limit=3',
-    operation: 'listPets',
-    traceId: undefined,
-    status: 200,
-    basis: { kind: 'documented' },
-    fault: undefined,
-    delay: 0,
-    key: 'demo…',
-    why: ['as the document prescribes'],
-    ...members,
-  };
+function logged(members: Partial<ObservedExchange> = {}): ObservedExchange {
+  const at = Date.UTC(2030, 11, 6, 1, 2, 3, 4);
+  const exchange = { duration: 0.44, number: 7, at, target: '/v1/pets?limit=3', status: 200 };
+  const told = { key: 'demo…', why: ['as the document prescribes'] };
+  return { ...observedExchange(exchangeWith(exchange)), ...told, ...members };
 }
 
 const CANCELLED_AGAIN = logged({
@@ -145,7 +130,7 @@ test('an assumed reply that no assumption decided has no `by`', () => {
 
 describe('input from a client cannot forge or flood a line', () => {
   const hostile = '/v1/\r\n\u001B[2Jfake\u009B31m\u202Eabc\u2028';
-  const renders: [string, (exchange: Logged) => string][] = [
+  const renders: [string, (exchange: ObservedExchange) => string][] = [
     ['pretty', (exchange) => renderPretty('default', exchange, PLAIN)],
     ['json', (exchange) => renderJson('default', exchange)],
   ];
@@ -168,13 +153,6 @@ describe('input from a client cannot forge or flood a line', () => {
   });
 });
 
-test.each([
-  ['json', 2, '{"dropped":2,"why":["the reader of this log is too slow"]}\n'],
-  ['pretty', 1, '1 line dropped: the reader of this log is too slow\n'],
-] as const)('dropped lines are counted in %s', (format, count, line) => {
-  expect(renderDropped(count, format)).toBe(line);
-});
-
 /** A reader that takes the next write only on demand. */
 function slowReader() {
   const texts: string[] = [];
@@ -190,8 +168,8 @@ function slowReader() {
   return { output, texts, takeNext };
 }
 
-function terminalTo(output: Writable, interactive = false) {
-  return { output, notices: output, interactive, style: PLAIN };
+function terminalTo(output: Writable) {
+  return { output, notices: output, interactive: false, style: PLAIN };
 }
 
 function exchanged(number: number): ObservedExchange {
@@ -206,22 +184,6 @@ describe('the log', () => {
     expect(texts).toEqual([]);
     await expect.poll(() => texts.length).toBe(1);
     expect(texts.join('').trimEnd().split('\n')).toHaveLength(3);
-  });
-
-  test('is pretty on a terminal, otherwise JSON, and can be off', async () => {
-    const lineOn = async (interactive: boolean) => {
-      const { output, texts } = slowReader();
-      const log = openLog(
-        terminalTo(output, interactive),
-        logFormatFor(terminalTo(output, interactive), undefined),
-      );
-      log?.observe('default', exchanged(1));
-      await expect.poll(() => texts.length).toBe(1);
-      return texts.join('');
-    };
-    expect(await lineOn(true)).toMatch(/^00:00:00\.000 GET /);
-    expect(await lineOn(false)).toMatch(/^\{"time"/);
-    expect(openLog(terminalTo(slowReader().output), 'off')).toBeUndefined();
   });
 
   test('drops lines if the reader is too slow, says how many, and continues', async () => {
@@ -247,14 +209,6 @@ describe('the log', () => {
     expect(entries[dropped - 1]?.number).toBe(kept - 1);
     expect(entries.at(-1)?.number).toBe(5001);
     expect(texts[1]?.length).toBeLessThan(1.1 * 2 ** 20);
-  });
-
-  test('flushes gathered lines immediately', () => {
-    const { output, texts } = slowReader();
-    const log = openLog(terminalTo(output), 'json');
-    log?.observe('default', exchanged(1));
-    log?.flush();
-    expect(texts).toHaveLength(1);
   });
 });
 
@@ -327,11 +281,6 @@ describe('a server', () => {
     expect(ended).toBe(0);
     server.process.stdout.resume();
     await server.exited;
-  });
-
-  test('logs nothing if it does not start', async () => {
-    const { stdout } = await runCommand([...FREE, '--scenario', 'no-such']);
-    expect(stdout).toBe('');
   });
 });
 

@@ -5,7 +5,6 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { responses } from '../../src/cli/commands/responses.ts';
 import type { Flags } from '../../src/cli/flags.ts';
-import { completionsOf } from '../../src/cli/help.ts';
 import { terminalOf } from '../../src/cli/terminal.ts';
 import { ASSUMPTION_IDS, assumptionShape } from '../../src/contract/assumption-table.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
@@ -61,10 +60,6 @@ test('the table shows each way and fits the terminal', async () => {
   expect(text).not.toContain('listPets');
 });
 
-test('an unknown operation is refused with a suggestion', async () => {
-  await expect(print({}, 'cancelOrdr')).rejects.toThrow('did you mean cancelOrder?');
-});
-
 test('--check gets the replies of an operation in every way', async () => {
   const { exitCode, text = '' } = await print({ check: true }, 'getPet');
   const replies = listReplies().filter(({ operation }) => operation === 'getPet');
@@ -109,13 +104,6 @@ test('a check fails if the basis differs', async () => {
 
 test('every curl line of cancelOrder gets the reply in its comment, repeatedly', async () => {
   await runCurlLines('cancelOrder', new URL(server.url).origin);
-});
-
-test.each([
-  { typed: ['responses', 'list'], offered: ['listPets', 'listInventory', 'listOrders'] },
-  { typed: ['responses', '--c'], offered: undefined },
-])('the shell completes $typed', async ({ typed, offered }) => {
-  expect(completionsOf(['--get-yargs-completions', 'petstore-mock', ...typed])).toEqual(offered);
 });
 
 test('the requests in the .http file of cancelOrder get the replies in their titles', async () => {

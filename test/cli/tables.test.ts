@@ -7,7 +7,7 @@ import { renderBanner, type Started } from '../../src/cli/commands/serve.ts';
 import { flagsOf, spellingOf } from '../../src/cli/flags.ts';
 import { completionsOf, explanation } from '../../src/cli/help.ts';
 import { renderTable, terminalOf } from '../../src/cli/terminal.ts';
-import { ASSUMPTION_IDS, ASSUMPTIONS } from '../../src/contract/assumption-table.ts';
+import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
 
 const PLAIN = { width: 80, colour: false };
 const ESCAPE = '\u001B';
@@ -36,10 +36,6 @@ describe('the help', () => {
       expect(await explanation(words, PLAIN.width)).toMatch(/^petstore-mock .*\n\n/);
     },
   );
-
-  test('names the kinds that --fail-on accepts', async () => {
-    expect((await helpOf('exec')).replace(/\s+/g, ' ')).toContain('assumed, deprecated, ');
-  });
 });
 
 describe('at a width of 80', () => {
@@ -55,24 +51,6 @@ describe('at a width of 80', () => {
     const text = await render();
     expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
     expect(text).not.toContain(ESCAPE);
-  });
-});
-
-describe('the table of assumptions', () => {
-  test('has each id, with its options and the default marked', () => {
-    const text = renderAssumptions({}, PLAIN);
-    for (const id of ASSUMPTION_IDS) {
-      const row = new RegExp(`^ {2}${id} +${ASSUMPTIONS[id].options[0].name}\\*`, 'm');
-      expect(text).toMatch(row);
-    }
-    expect(text).not.toContain('>');
-  });
-
-  test('marks the chosen options', () => {
-    const text = renderAssumptions({ 'cancel-again': '404', 'rate-limit': '7/m' }, PLAIN);
-    expect(text).toContain('409*, >404, 204');
-    expect(text).toContain('none*, 10/s, >7/m');
-    expect(text).toContain('* the default   > chosen');
   });
 });
 
@@ -124,21 +102,10 @@ describe('the banner', () => {
 `);
   });
 
-  test('names the active scenarios', () => {
-    expect(bannerOf({ scenarios: ['slow', './mine.yaml'] })).toContain(
-      '  Scenarios: slow, ./mine.yaml\n',
-    );
-    expect(bannerOf({})).not.toContain('Scenarios:');
-  });
-
   test('shows a generated token', () => {
     expect(bannerOf({ control: { token: 'drawn-token' } })).toContain(
       '  Control token: drawn-token\n',
     );
-  });
-
-  test('does not mention a control API that is off', () => {
-    expect(bannerOf({})).not.toContain('Control');
   });
 
   test.each([
@@ -213,14 +180,8 @@ describe('completion', () => {
       offered: flagsOf('serve').map((name) => `--${spellingOf(name)}`),
     },
     { what: 'nothing of its own for a command', typed: [''], offered: undefined },
-    { what: 'nothing of its own for a path', typed: ['--scenario', './'], offered: undefined },
-    { what: 'nothing of its own for another flag', typed: ['health', '--'], offered: undefined },
     { what: 'nothing of its own for a file', typed: ['validate', ''], offered: undefined },
   ])('offers $what', async ({ typed, offered }) => {
     expect(await ask(...typed)).toEqual(offered);
-  });
-
-  test('offers every assumption after a bare --assume', async () => {
-    expect((await ask('--assume', ''))?.length).toBeGreaterThan(ASSUMPTION_IDS.length);
   });
 });
