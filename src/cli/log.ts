@@ -105,7 +105,7 @@ export function renderNotice(text: string, format: LogFormat): string {
 }
 
 /** Replaces lines that were dropped. */
-export function renderDropped(count: number, format: LogFormat): string {
+function renderDropped(count: number, format: LogFormat): string {
   const why = 'the reader of this log is too slow';
   if (format === 'json') return jsonLine({ dropped: count, why: [why] });
   return `${counted(count, 'line')} dropped: ${why}\n`;

@@ -66,11 +66,7 @@ const ACTIONS = {
       const all = await client.call<readonly ScenarioSummary[]>('GET', '/scenarios');
       const active = all.filter((it) => it.active !== undefined);
       const listed = none || scenarios.length > 0 ? active : all;
-      return tableOf(listed, {
-        active: (it) => it.active,
-        name: ({ name }) => name,
-        description: ({ description }) => description,
-      });
+      return tableOf(listed, { active: 'active', name: 'name', description: 'description' });
     },
   },
   save: {
@@ -123,10 +119,10 @@ const ACTIONS = {
       const all = await client.call<readonly AssumptionState[]>('GET', '/assumptions');
       const changed = all.filter((it) => it.chosen !== it.default);
       return tableOf(changed, {
-        assumption: ({ id }) => id,
-        chosen: ({ chosen }) => chosen,
-        default: (it) => it.default,
-        question: ({ question }) => question,
+        assumption: 'id',
+        chosen: 'chosen',
+        default: 'default',
+        question: 'question',
       });
     },
   },
@@ -169,10 +165,10 @@ const ACTIONS = {
       const coverage = await client.call<Coverage>('GET', '/coverage');
       const { shown, total, percent } = coverage.totals.documented;
       const { text } = tableOf(coverage.documented, {
-        shown: ({ count }) => count,
-        operation: ({ operation }) => operation,
-        status: ({ status }) => status,
-        description: ({ description }) => description,
+        shown: 'count',
+        operation: 'operation',
+        status: 'status',
+        description: 'description',
       });
       const sum = `${shown} of ${total} documented replies (${percent}%)\n`;
       return { value: coverage, text: (style) => text(style) + sum };
@@ -184,11 +180,7 @@ const ACTIONS = {
     summary: 'Print what the client should not do against the real service.',
     async run(client) {
       const report = await client.call<Findings>('GET', '/findings');
-      const columns = {
-        exchange: ({ exchange }: Finding) => exchange,
-        finding: ({ code }: Finding) => code,
-        message: ({ message }: Finding) => message,
-      };
+      const columns = { exchange: 'exchange', finding: 'code', message: 'message' } as const;
       return tableOf(report.findings, columns, report);
     },
   },
@@ -200,14 +192,14 @@ const ACTIONS = {
     async run(client, words) {
       const path = `/sandboxes${queryOf(Object.fromEntries(assignmentsOf(words)))}`;
       return tableOf(await client.call<readonly SandboxSummary[]>('GET', path), {
-        name: ({ name }) => name,
-        'last used': ({ lastUsed }) => lastUsed,
-        animals: ({ animals }) => animals,
-        inventory: ({ inventory }) => inventory,
-        orders: ({ orders }) => orders,
-        exchanges: ({ requests }) => requests,
-        findings: ({ findings }) => findings,
-        service: ({ service }) => service,
+        name: 'name',
+        'last used': 'lastUsed',
+        animals: 'animals',
+        inventory: 'inventory',
+        orders: 'orders',
+        exchanges: 'requests',
+        findings: 'findings',
+        service: 'service',
       });
     },
   },
@@ -219,10 +211,10 @@ const ACTIONS = {
       if (name !== undefined) await client.call('POST', '/snapshots', { name });
       const all = await client.call<readonly Snapshot[]>('GET', '/snapshots');
       return tableOf(name === undefined ? all : all.filter((it) => it.name === name), {
-        name: (it) => it.name,
-        animals: ({ animals }) => animals,
-        inventory: ({ inventory }) => inventory,
-        orders: ({ orders }) => orders,
+        name: 'name',
+        animals: 'animals',
+        inventory: 'inventory',
+        orders: 'orders',
       });
     },
   },
@@ -237,7 +229,6 @@ const ACTIONS = {
   },
 } as const satisfies Record<string, Action>;
 
-type Finding = Findings['findings'][number];
 export type ActionName = keyof typeof ACTIONS;
 
 export const ACTION_NAMES = Object.keys(ACTIONS).filter((name): name is ActionName =>

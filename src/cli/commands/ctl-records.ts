@@ -25,11 +25,11 @@ export async function getRecords(
   const [id] = words;
   if (id !== undefined && !id.includes('=')) {
     if (words.length > 1) throw refusal('ctl get', 'one id, or filters', describe(words[1]));
-    const record = await client.call<object>('GET', `${path}/${idOf(id)}`);
+    const record = await client.call<Members>('GET', `${path}/${idOf(id)}`);
     return recordTable([record], record);
   }
   const query = { _limit: SHOWN, ...Object.fromEntries(assignmentsOf(words)) };
-  const records = await client.call<readonly object[]>('GET', path + queryOf(query));
+  const records = await client.call<readonly Members[]>('GET', path + queryOf(query));
   const total = await client.count(path + queryOf({ ...query, _limit: 0 }));
   const { value, text } = recordTable(records);
   const more = total > records.length ? `${records.length} of ${total}; _limit=N shows more\n` : '';
@@ -51,7 +51,7 @@ export async function setFields(
 
 /** Changes one record, and prints it. */
 async function changeRecord(client: ControlClient, path: string, changes: object): Promise<Result> {
-  const record = await client.call<object>('PATCH', path, changes);
+  const record = await client.call<Members>('PATCH', path, changes);
   return recordTable([record], record);
 }
 
@@ -116,8 +116,8 @@ export function done(line: string): Result {
   return { value: undefined, text: () => `${line}\n` };
 }
 
-/** Columns of a table by heading, each with the text of its cell in a row. */
-type Columns<Row> = Readonly<Record<string, (row: Row) => unknown>>;
+/** Columns of a table by heading, each with the member of a row that it shows. */
+type Columns<Row> = Readonly<Record<string, keyof Row | ((row: Row) => unknown)>>;
 
 /** A list as a table with headings. Clients influence the cells, so they are escaped. */
 export function tableOf<Row>(
@@ -125,7 +125,10 @@ export function tableOf<Row>(
   columns: Columns<Row>,
   value: object = rows,
 ): Result {
-  const cellsOf = (row: Row) => Object.values(columns).map((cell) => escaped(textOf(cell(row))));
+  const cellsOf = (row: Row) =>
+    Object.values(columns).map((cell) =>
+      escaped(textOf(typeof cell === 'function' ? cell(row) : row[cell])),
+    );
   const text = (style: Style) => {
     if (rows.length === 0) return 'none\n';
     const headings = Object.keys(columns).map((heading) => bold(heading, style));
@@ -134,15 +137,12 @@ export function tableOf<Row>(
   return { value, text };
 }
 
-/** Records as a table. Their members are the columns. */
-function recordTable(records: readonly object[], value: object = records): Result {
-  const names = new Set(records.flatMap(Object.keys));
-  const columns = [...names].map((name) => [name, (record: object) => memberOf(record, name)]);
-  return tableOf(records, Object.fromEntries(columns), value);
-}
+type Members = Readonly<Record<string, unknown>>;
 
-function memberOf(record: object, name: string): unknown {
-  return Object.entries(record).find(([it]) => it === name)?.[1];
+/** Records as a table. Their members are the columns. */
+function recordTable(records: readonly Members[], value: object = records): Result {
+  const names = new Set(records.flatMap(Object.keys));
+  return tableOf(records, Object.fromEntries([...names].map((name) => [name, name])), value);
 }
 
 function textOf(value: unknown): string {
@@ -153,9 +153,7 @@ function textOf(value: unknown): string {
 /** What a table shows of exchanges. */
 export function exchangeTable(exchanges: readonly RecordedExchange[]): Result {
   return tableOf(exchanges, {
-    number: ({ number }) => number,
-    method: ({ method }) => method,
-    target: ({ target }) => target,
+    ...({ number: 'number', method: 'method', target: 'target' } as const),
     status: replied,
     basis: grounds,
   });
