@@ -21,7 +21,7 @@ export function createExpressApp(
 ): RequestListener {
   const app = load();
   app.disable('x-powered-by');
-  app.use(controlRouter(load, control));
+  app.use(controlRouter(control));
   app.use((request, response) => service(request, response));
   // Express answers errors with HTML, unless a function of four parameters does.
   const answerError: ErrorRequestHandler = (error, _request, response, _next) => {

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import type { Json } from '../contract/json.ts';
@@ -144,7 +144,7 @@ export function withQuery<T>(query: Shape<T>, endpoint: Read<T, 'query'>): Endpo
 type ReplyBody =
   | { readonly kind: 'none' }
   | { readonly kind: 'json'; readonly value: object }
-  | { readonly kind: 'text'; readonly mediaType: string; readonly text: string }
+  | { readonly kind: 'text'; readonly mediaType: string; readonly text: string | Buffer }
   /** JSON in pieces, to write a large store without copying its text. */
   | { readonly kind: 'pieces'; readonly pieces: Iterable<string> }
   /** Takes over the response after its headers. */
@@ -173,7 +173,7 @@ export function json<T extends object>(
 /** A reply without a body. */
 export const DONE: ControlReply = { status: 204, body: { kind: 'none' } };
 
-/** A redirect without a body: Express would write one in HTML, without a policy for browsers. */
+/** A redirect without a body. */
 export function redirect(status: 302 | 308, location: string): ControlReply {
   return { status, headers: { Location: location }, body: { kind: 'none' } };
 }
@@ -186,6 +186,12 @@ export function refuse<C extends ErrorCode>(
   headers: Readonly<Record<string, string>> = {},
 ): ControlReply {
   return json(errorBody(chooseOptions(), code, status, message), status, headers);
+}
+
+/** Answers 405 to what none of the `allow` methods answers. */
+export function refuseMethod({ method }: IncomingMessage, allow: string): ControlReply {
+  const message = `${method} is not allowed here; ${allow} are`;
+  return refuse('method_not_allowed', 405, message, { Allow: allow });
 }
 
 /** The refusal of a body or a query, with its problems. */

@@ -1,29 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { RequestHandler } from 'express';
 import { bearerToken } from '../service/bearer.ts';
 import { describe } from '../words.ts';
 import { type ControlReply, refuse } from './endpoint.ts';
 import { isLoopbackName } from './loopback.ts';
 import type { GuardOptions } from './parts.ts';
-import { sendReply } from './send.ts';
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="petstore-mock control API"' };
 
 /**
- * Refuses calls from other machines without a token, and calls from pages of other websites. Never
- * allows another origin by CORS, so such a page can neither read a reply nor send a request that
- * needs a preflight.
+ * Creates what refuses calls from other machines without a token, and calls from pages of other
+ * websites. Never allows another origin by CORS, so such a page can neither read a reply nor send a
+ * request that needs a preflight.
  */
-export function guard(options: GuardOptions): RequestHandler {
-  const refusalOf = createGuard(options);
-  return (request, response, next) => {
-    const refusal = refusalOf(request.headers);
-    if (refusal === undefined) next();
-    else sendReply(response, refusal);
-  };
-}
-
-/** Decides whether to refuse a request with these headers. */
 export function createGuard({
   loopback,
   token,

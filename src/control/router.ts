@@ -1,91 +1,138 @@
-import type express from 'express';
-import type { ErrorRequestHandler, Request, RequestHandler, Router } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { locateByName } from '../http/locate.ts';
-import { CONTROL_MOUNT, parseAddress } from '../http/target.ts';
+import { parseTarget, ROOT } from '../http/target.ts';
 import { NotSavedError } from '../sandbox/keeper.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
+import { isReal, timeOf } from '../service/clock.ts';
 import { readBody } from './body.ts';
-import { serveDashboard } from './dashboard-files.ts';
-import { type ControlReply, type Endpoint, ofService, refuse } from './endpoint.ts';
+import { type ControlReply, type Endpoint, ofService, refuse, refuseMethod } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import { guard } from './guard.ts';
-import type { ControlParts, FinishedCall } from './parts.ts';
-import { serveRoot } from './root.ts';
-import { refuseMethod, sendReply } from './send.ts';
+import { createGuard } from './guard.ts';
+import { pageReply, rootReply } from './pages.ts';
+import type { ControlParts, MockRequest } from './parts.ts';
+import { sendReply } from './send.ts';
 
-type Called = Request<Readonly<Record<string, string>>>;
+/** Answers a request for the mock itself, or passes it on. Express calls it, in any app. */
+type MockHandler = (
+  request: IncomingMessage & { readonly baseUrl?: string },
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void;
 
-/** Routes the requests to the mock itself. Requests to the service fall through. */
-export function controlRouter({ Router }: typeof express, parts: ControlParts): Router {
-  const api = Router({ caseSensitive: true });
-  addRoutes(api, parts, ({ open }) => open === true);
-  if (parts.noControl !== true) {
-    serveDashboard(api);
-    if (parts.onControlCall !== undefined) api.use(reportTo(parts.onControlCall));
-    api.use(guard(parts.guard));
-    addRoutes(api, parts, ({ open }) => open !== true);
-    api.use((request, response) => sendReply(response, unknown(request)));
-  }
-  const router = Router({ caseSensitive: true });
-  router.use(CONTROL_MOUNT, api);
-  if (!parts.plain) serveRoot(router, parts);
-  router.use(answerMalformed);
-  return router;
+/** A path of the control API, and its endpoints. */
+interface Route {
+  readonly pattern: RegExp;
+  readonly endpoints: readonly Endpoint[];
+  readonly allow: string;
 }
 
-function reportTo(onCall: (call: FinishedCall) => void): RequestHandler {
-  return ({ method, originalUrl: target }, response, next) => {
-    const at = Date.now();
-    const startedAt = performance.now();
+const ROUTES = [...new Set(ENDPOINTS.map(({ path }) => path))].map((path): Route => {
+  const endpoints = ENDPOINTS.filter((endpoint) => endpoint.path === path);
+  const methods = endpoints.map(({ method }) => (method === 'get' ? 'get, head' : method));
+  const segments = path.replaceAll('.', '\\.').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+  return {
+    pattern: new RegExp(`^${segments}/?$`),
+    endpoints,
+    allow: methods.join(', ').toUpperCase(),
+  };
+});
+
+/** Answers requests for the control API, its pages and the roots. Passes those for the service on. */
+export function controlRouter(parts: ControlParts): MockHandler {
+  const guard = createGuard(parts.guard);
+  return (request, response, next) => {
+    const { baseUrl = '', url = '/', method } = request;
+    const { mount, sandbox = DEFAULT_SANDBOX, below, path: whole, search } = parseTarget(url);
+    const [, path] = /^\/__mock(\/.*|)$/s.exec(below) ?? [];
+    const scheme = 'encrypted' in request.socket ? 'https' : 'http';
+    const origin = `${scheme}://${request.headers.host ?? 'localhost'}`;
+    const asked = { request, origin, base: baseUrl + mount, sandbox, search };
+    const isRoot = !parts.plain && ROOT.test(whole) && (method === 'GET' || method === 'HEAD');
+    if (path !== undefined) {
+      const onCall = reporter(parts, baseUrl + url, request, response);
+      answer({ ...asked, path }, parts, guard, onCall).then(
+        (reply) => (reply === undefined ? next() : sendReply(response, reply)),
+        next,
+      );
+    } else if (isRoot) {
+      const base = baseUrl + whole.replace(/\/$/, '');
+      sendReply(response, rootReply({ ...asked, base, path: '' }, parts));
+    } else next();
+  };
+}
+
+function reporter(
+  { onControlCall: onCall }: ControlParts,
+  target: string,
+  { method = '' }: IncomingMessage,
+  response: ServerResponse,
+): () => void {
+  const at = Date.now();
+  const startedAt = performance.now();
+  return () => {
+    if (onCall === undefined) return;
     response.once('close', () => {
       const duration = performance.now() - startedAt;
       onCall({ method, target, status: response.statusCode, at, duration });
     });
-    next();
   };
 }
 
-function addRoutes(
-  api: Router,
+/** @returns undefined if the mock has nothing there */
+async function answer(
+  asked: MockRequest,
   parts: ControlParts,
-  isWanted: (endpoint: Endpoint) => boolean,
-): void {
-  const wanted = ENDPOINTS.filter(isWanted);
-  for (const path of new Set(wanted.map((endpoint) => endpoint.path))) {
-    const endpoints = wanted.filter((endpoint) => endpoint.path === path);
-    const route = api.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
-    for (const endpoint of endpoints) route[endpoint.method](handlerOf(endpoint, parts));
-    const methods = endpoints.map(({ method }) => (method === 'get' ? 'get, head' : method));
-    route.all(refuseMethod(methods.join(', ').toUpperCase()));
+  guard: ReturnType<typeof createGuard>,
+  onCall: () => void,
+): Promise<ControlReply | undefined> {
+  const { request, path } = asked;
+  const route = ROUTES.find(({ pattern }) => pattern.test(path));
+  const isOpen = route?.endpoints.every(({ open }) => open) === true;
+  if (!isOpen) {
+    if (parts.noControl) return undefined;
+    const page = await pageReply(asked);
+    if (page !== undefined) return page;
+    onCall();
+    const refusal = guard(request.headers);
+    if (refusal !== undefined) return refusal;
   }
+  const params = route && paramsOf(route, path);
+  if (route === undefined || params === undefined) return unknown(asked);
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const endpoint = route.endpoints.find((it) => it.method.toUpperCase() === method);
+  if (endpoint === undefined) return refuseMethod(request, route.allow);
+  const sandbox = sandboxFor(endpoint, asked, parts);
+  if (!(sandbox instanceof Sandbox)) return sandbox;
+  const body = await readBody(request, endpoint.body);
+  if (!body.ok) return body.refusal;
+  const reply = await callEndpoint(endpoint, asked, params, parts, sandbox, body.value);
+  const { clock } = sandbox.state;
+  if (isReal(clock)) return reply;
+  const date = new Date(timeOf(clock)).toUTCString();
+  return { ...reply, headers: { Date: date, ...reply.headers } };
 }
 
-function handlerOf(endpoint: Endpoint, parts: ControlParts): RequestHandler<Called['params']> {
-  return async (request, response) => {
-    const sandbox = sandboxFor(endpoint, request, parts);
-    if (!(sandbox instanceof Sandbox)) {
-      sendReply(response, sandbox);
-      return;
-    }
-    const body = await readBody(request, endpoint.body);
-    const reply = body.ok
-      ? await callEndpoint(endpoint, request, parts, sandbox, body.value)
-      : body.refusal;
-    sendReply(response, reply, sandbox.state.clock);
-  };
+/** Undefined if one has an invalid encoding. */
+function paramsOf({ pattern }: Route, path: string): Readonly<Record<string, string>> | undefined {
+  const params = Object.entries(pattern.exec(path)?.groups ?? {});
+  try {
+    return Object.fromEntries(params.map(([name, value]) => [name, decodeURIComponent(value)]));
+  } catch {
+    return undefined;
+  }
 }
 
 /** The sandbox that a request is for, or the refusal of the request. */
 function sandboxFor(
   { open, defaultOnly }: Endpoint,
-  request: Called,
+  asked: MockRequest,
   { sandboxes }: ControlParts,
 ): Sandbox | ControlReply {
-  const { sandbox: name = DEFAULT_SANDBOX } = parseAddress(request.baseUrl);
+  const { sandbox: name } = asked;
   // A probe creates no sandbox, but a name that cannot be one is refused everywhere.
   if (open && SANDBOX_NAME.test(name)) return sandboxes.default;
-  if (defaultOnly && name !== DEFAULT_SANDBOX) return unknown(request);
+  if (defaultOnly && name !== DEFAULT_SANDBOX) return unknown(asked);
   const found = locateByName(sandboxes, name);
   return found instanceof Sandbox ? found : ofService(found);
 }
@@ -93,33 +140,34 @@ function sandboxFor(
 /** Runs an endpoint on the current state of the sandbox. */
 async function callEndpoint(
   { handle, open }: Endpoint,
-  request: Called,
+  { request: { headers }, origin, base, search }: MockRequest,
+  params: Readonly<Record<string, string>>,
   parts: ControlParts,
   sandbox: Sandbox,
   body: unknown,
 ): Promise<ControlReply> {
-  const { baseUrl: mount, params, headers } = request;
-  const url = `${request.protocol}://${headers.host ?? 'localhost'}${mount}`;
-  const query = new URLSearchParams(/\?(.*)$/s.exec(request.url)?.[1]);
+  const mount = `${base}/__mock`;
+  const query = new URLSearchParams(search);
   try {
     if (!open) await sandbox.current();
-    return await handle({ parts, sandbox, params, query, body, mount, url, headers });
+    return await handle({
+      parts,
+      sandbox,
+      params,
+      query,
+      body,
+      mount,
+      url: origin + mount,
+      headers,
+    });
   } catch (error) {
     if (error instanceof NotSavedError) return refuse(error.code, 503, error.message);
     throw error;
   }
 }
 
-function unknown({ baseUrl, path }: Pick<Request, 'baseUrl' | 'path'>): ControlReply {
-  const target = `${baseUrl}${path}`.slice(0, 200);
-  const message = `the control API has no ${target}; ${baseUrl}/openapi.json lists its endpoints`;
+function unknown({ base, path }: MockRequest): ControlReply {
+  const target = `${base}/__mock${path}`.slice(0, 200);
+  const message = `the control API has no ${target}; ${base}/__mock/openapi.json lists its endpoints`;
   return refuse('route_not_found', 404, message);
 }
-
-/** Answers a path with an invalid encoding. Express has reset `baseUrl` by then. */
-const answerMalformed: ErrorRequestHandler = (error: unknown, request, response, next) => {
-  const [baseUrl = ''] = CONTROL_MOUNT.exec(request.path) ?? [];
-  const path = request.path.slice(baseUrl.length);
-  if (error instanceof URIError) sendReply(response, unknown({ baseUrl, path }));
-  else next(error);
-};

@@ -105,9 +105,6 @@ export function isOfMock({ below, path }: Target): boolean {
 /** The root of the default sandbox, or of a named one, with or without its slash. */
 export const ROOT = /^(?:\/~[\w.-]{1,64})?\/?$/;
 
-/** Where the control API of the default sandbox, or of another one, is. */
-export const CONTROL_MOUNT = /^(?:\/~[^/]*)?\/__mock(?=\/|$)/;
-
 /**
  * What a target asks of the service: the path below its base path, and the query. Undefined for a path
  * outside.

@@ -146,7 +146,9 @@ function plainValue(
     if (node.anchor !== undefined && !inAlias) anchors.set(node.anchor, node);
     if (isScalar(node)) {
       const isJson = typeof node.value !== 'number' || Number.isFinite(node.value);
-      return isJson ? node.value : refuse(node, 'a number that JSON can represent', String(node.value));
+      return isJson
+        ? node.value
+        : refuse(node, 'a number that JSON can represent', String(node.value));
     }
     if (isSeq(node)) {
       return node.items.map((item, index) =>

@@ -1,8 +1,8 @@
-import express from 'express';
 import request from 'supertest';
-import { describe, expect, test } from 'vitest';
-import { createGuard, guard } from '../../src/control/guard.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createGuard } from '../../src/control/guard.ts';
 import type { GuardOptions } from '../../src/control/parts.ts';
+import { type ServerOptions, startServer } from '../../src/index.ts';
 
 const LOOPBACK: GuardOptions = { loopback: true, token: undefined };
 const OPEN: GuardOptions = { loopback: false, token: 'right-token' };
@@ -13,12 +13,13 @@ function statusOf(options: GuardOptions, headers: Headers) {
   return createGuard(options)(headers)?.status;
 }
 
-function app(options: GuardOptions) {
-  const own = express();
-  own.use('/__mock', guard(options), (_request, response) => {
-    response.json({ reached: true });
-  });
-  return own;
+/** The origin of a server on loopback, or of one that other machines reach. */
+async function serve(options: GuardOptions): Promise<string> {
+  const { loopback, token: controlToken } = options;
+  const open: ServerOptions = loopback ? {} : { host: '0.0.0.0', controlToken };
+  const { port, close } = await startServer({ port: 0, ...open });
+  onTestFinished(close);
+  return `http://127.0.0.1:${port}`;
 }
 
 describe('on loopback', () => {
@@ -169,12 +170,16 @@ describe('on the wire', () => {
     Object.keys(headers).filter((name) => name.startsWith('access-control-'));
 
   test('an allowed call reaches the control API and gets no CORS headers', async () => {
-    const reply = await request(app(LOOPBACK)).get('/__mock/state').expect(200, { reached: true });
+    const reply = await request(await serve(LOOPBACK))
+      .get('/__mock/state')
+      .expect(200);
     expect(corsHeaders(reply.headers)).toEqual([]);
   });
 
   test('DNS rebinding gets an Error', async () => {
-    const reply = await request(app(LOOPBACK)).get('/__mock/state').set('Host', 'evil.example');
+    const reply = await request(await serve(LOOPBACK))
+      .get('/__mock/state')
+      .set('Host', 'evil.example');
     expect(reply.status).toBe(403);
     expect(reply.body).toEqual({
       code: 'forbidden',
@@ -186,7 +191,7 @@ describe('on the wire', () => {
   });
 
   test('a form on another site gets an Error', async () => {
-    const reply = await request(app(LOOPBACK))
+    const reply = await request(await serve(LOOPBACK))
       .post('/__mock/reset')
       .set({ Origin: 'http://evil.example', 'Content-Type': 'text/plain' })
       .send('{"x":1}');
@@ -197,18 +202,20 @@ describe('on the wire', () => {
 
   test('a preflight from another site is refused without CORS headers', async () => {
     for (const options of [LOOPBACK, OPEN]) {
-      const reply = await request(app(options)).options('/__mock/state').set({
-        Origin: 'http://evil.example',
-        'Access-Control-Request-Method': 'PUT',
-        'Access-Control-Request-Headers': 'mock-control-token',
-      });
+      const reply = await request(await serve(options))
+        .options('/__mock/state')
+        .set({
+          Origin: 'http://evil.example',
+          'Access-Control-Request-Method': 'PUT',
+          'Access-Control-Request-Headers': 'mock-control-token',
+        });
       expect(reply.status).toBe(403);
       expect(corsHeaders(reply.headers)).toEqual([]);
     }
   });
 
   test('a missing token gets an Error that names the header and the scheme', async () => {
-    const reply = await request(app(OPEN)).get('/__mock/state');
+    const reply = await request(await serve(OPEN)).get('/__mock/state');
     expect(reply.status).toBe(401);
     expect(reply.headers['www-authenticate']).toBe('Bearer realm="petstore-mock control API"');
     expect(reply.body).toMatchObject({ code: 'unauthorized', status: 401 });
@@ -216,7 +223,9 @@ describe('on the wire', () => {
   });
 
   test('a wrong token is not repeated in the reply', async () => {
-    const reply = await request(app(OPEN)).get('/__mock/state').set('Authorization', 'Bearer oops');
+    const reply = await request(await serve(OPEN))
+      .get('/__mock/state')
+      .set('Authorization', 'Bearer oops');
     expect(reply.status).toBe(401);
     expect(reply.text).not.toMatch(/oops|right-token/);
   });

@@ -156,7 +156,7 @@ function clockReply(clock: ClockState): ControlReply {
   return json(clockView(clock));
 }
 
-export function clockView(clock: ClockState): ClockView {
+function clockView(clock: ClockState): ClockView {
   const now = new Date(timeOf(clock)).toISOString();
   return { now, frozen: clock.frozenAt !== undefined, real: isReal(clock) };
 }

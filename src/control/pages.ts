@@ -1,0 +1,120 @@
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { BASE_PATH } from '../contract/operations.ts';
+import { codeOf } from '../error-code.ts';
+import { packageRoot, packageVersion } from '../package.ts';
+import { type ControlReply, json, redirect, refuse, refuseMethod } from './endpoint.ts';
+import type { ControlParts, MockRequest } from './parts.ts';
+
+/** Written by scripts/build-dashboard.mjs, each file compressed. */
+const FOLDER = join(packageRoot, 'dist/dashboard');
+
+/** Each page has one address only, since it loads its files relative to it. */
+const PAGES = [
+  { pattern: /^\/*$/, path: '/', file: 'index.html' },
+  { pattern: /^\/docs\/*$/, path: '/docs', file: 'reference.html' },
+];
+
+/** The names that the build writes; anything else cannot reach the file system. */
+const ASSET = /^\/dashboard\/([\w-]{1,100}\.(?:js|css))$/;
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+};
+
+/** The page shows untrusted input, so it may only load from and send to this server. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/**
+ * Serves the dashboard and the API reference. Their files hold no data and need no token; the pages
+ * call the control API like any other client.
+ *
+ * @returns undefined if the path is neither a page nor a file of one
+ */
+export async function pageReply({
+  request,
+  base,
+  path,
+}: MockRequest): Promise<ControlReply | undefined> {
+  const page = PAGES.find(({ pattern }) => pattern.test(path));
+  const [, asset] = ASSET.exec(path) ?? [];
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (page !== undefined) {
+    if (!isRead) return refuseMethod(request, 'GET, HEAD');
+    if (path !== page.path) return redirect(308, `${base}/__mock${page.path}`);
+  }
+  const file = page?.file ?? asset;
+  return file !== undefined && isRead ? fileReply(request, file) : undefined;
+}
+
+async function fileReply({ headers }: MockRequest['request'], name: string): Promise<ControlReply> {
+  let compressed: Buffer;
+  try {
+    compressed = await readFile(join(FOLDER, `${name}.gz`));
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    const message = `the dashboard has no ${name}; npm run build builds it`;
+    return refuse('route_not_found', 404, message);
+  }
+  const asIs = /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''));
+  const mediaType = MEDIA_TYPES[extname(name)] ?? '';
+  return {
+    status: 200,
+    headers: {
+      // The names of all other files change with their content.
+      'Cache-Control': name.endsWith('.html') ? 'no-cache' : 'public, max-age=31536000, immutable',
+      Vary: 'Accept-Encoding',
+      'Content-Security-Policy': POLICY,
+      'Cross-Origin-Resource-Policy': 'same-origin',
+      'Referrer-Policy': 'no-referrer',
+      'X-Content-Type-Options': 'nosniff',
+      ...(asIs && { 'Content-Encoding': 'gzip' }),
+    },
+    body: { kind: 'text', mediaType, text: asIs ? compressed : gunzipSync(compressed) },
+  };
+}
+
+/** Redirects browsers from a root to the dashboard, and gives other clients a list of addresses. */
+export function rootReply(
+  { request, origin, base }: MockRequest,
+  { noControl = false }: ControlParts,
+): ControlReply {
+  // curl accepts any type and gets JSON.
+  const isBrowser = /\btext\/html\b/i.test(request.headers.accept ?? '');
+  const reply =
+    isBrowser && !noControl
+      ? redirect(302, `${base}/__mock/`)
+      : json(addresses(origin + base, noControl));
+  return { ...reply, headers: { ...reply.headers, Vary: 'Accept' } };
+}
+
+function addresses(url: string, noControl: boolean): object {
+  const control = `${url}/__mock`;
+  return {
+    name: 'petstore-mock',
+    version: packageVersion(),
+    service: url + BASE_PATH,
+    health: `${control}/health`,
+    ...(!noControl && {
+      control,
+      dashboard: `${control}/`,
+      reference: `${control}/docs`,
+      openapi: {
+        service: `${control}/service.openapi.json`,
+        control: `${control}/openapi.json`,
+      },
+    }),
+  };
+}
