@@ -106,14 +106,16 @@ function keptHeaders(
   if (reply === undefined) return NO_HEADERS;
   const { headers, body, basis } = reply;
   if (basis.kind === 'upstream') return headers;
-  const kept: string[] = [];
   const charset = choices['json-charset'] === 'utf-8' ? '; charset=utf-8' : '';
   const mediaType = body.kind === 'json' ? body.mediaType : undefined;
-  if (body.kind !== 'none' && (mediaType !== undefined || charset !== '')) {
-    kept.push('Content-Type', (mediaType ?? 'application/json') + charset);
-  }
-  if (crossOrigin && choices.cors === 'allowed') kept.push('Access-Control-Allow-Origin', '*');
-  return kept.length === 0 ? headers : [...kept, ...headers];
+  const isTyped = body.kind !== 'none' && (mediaType !== undefined || charset !== '');
+  const isShared = crossOrigin && choices.cors === 'allowed';
+  if (!isTyped && !isShared) return headers;
+  return [
+    ...(isTyped ? ['Content-Type', (mediaType ?? 'application/json') + charset] : []),
+    ...(isShared ? ['Access-Control-Allow-Origin', '*'] : []),
+    ...headers,
+  ];
 }
 
 function firstHeaders(headers: readonly string[]): readonly string[] {

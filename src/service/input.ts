@@ -162,7 +162,8 @@ export class InputReader {
       }
     }
     const unknown = isObject(value) ? unknownMembers(fields, value) : [];
-    for (const name of unknown.filter((name) => !handled.includes(name))) {
+    for (const name of unknown) {
+      if (handled.includes(name)) continue;
       const problem = `body: expected only ${Object.keys(fields).join(', ')}, found ${describe(name)}`;
       this.refuseUnless('unknown-body-fields', 'ignore', problem);
     }
