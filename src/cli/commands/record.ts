@@ -11,8 +11,8 @@ import {
 } from '../../deployment/record-deployment.ts';
 import { loadFixture } from '../../store/fixture/load-fixture.ts';
 import { FixtureError } from '../../store/fixture/parse-fixture.ts';
-import { recordText } from '../../store/record-text.ts';
 import { ID_NAME, type Store } from '../../store/store.ts';
+import { recordText } from '../../store/store-text.ts';
 import { counted, describe, listed } from '../../words.ts';
 import { type Command, refusal, UsageError } from '../command.ts';
 import { DEFAULT_UNKNOWN_STATUS } from '../command-flags.ts';
