@@ -29,12 +29,8 @@ export const record: Command = async ({ positionals: [url], terminal, ...setting
   if (!diff && !force) requireNew(file);
   const client = await connect(url, settings);
   const key = keyOf(settings);
-  await askConsent(
-    client.url,
-    'at least 3 GET requests, plus one for each further page',
-    yes,
-    terminal,
-  );
+  const planned = 'at least 3 GET requests, plus one for each further page';
+  await askConsent(client.url, planned, yes, terminal);
   let requests = 0;
   const { store: exact, gaps } = await workWith(client, 'record', terminal, (progress) => {
     const get: Get = (path) => {
