@@ -21,6 +21,7 @@ const pure = [
   'curl.ts',
   'event-stream.ts',
   'http/target.ts',
+  'scenario/fault-table.ts',
   'sandbox/sandbox-names.ts',
 ];
 

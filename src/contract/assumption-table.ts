@@ -92,9 +92,8 @@ export function isOption<Id extends AssumptionId>(id: Id, option: string): optio
  * @example chooseOptions({ 'cancel-again': '404' })
  */
 export function chooseOptions(overrides: Partial<Choices> = {}): Choices {
-  const choices = Object.fromEntries(
-    ASSUMPTION_IDS.map((id) => [id, overrides[id] ?? ASSUMPTIONS[id].options[0].name] as const),
-  );
+  const choices: Record<string, string> = {};
+  for (const id of ASSUMPTION_IDS) choices[id] = overrides[id] ?? ASSUMPTIONS[id].options[0].name;
   if (!isChoices(choices)) throw new TypeError('an assumption has no such option');
   return choices;
 }

@@ -55,7 +55,9 @@ describeDashboard('a tester', (open, browser) => {
       .getByLabel('Path')
       .fill((await page.getByLabel('Path').inputValue()).split('?')[0] ?? '');
     await page.getByLabel('Other headers').fill('Content-Type: application/json');
-    await page.getByLabel('Body').fill('{"name":"Rex","categoryId":9007199254740993}');
+    await page
+      .getByLabel('Body', { exact: true })
+      .fill('{"name":"Rex","categoryId":9007199254740993}');
     await press('Send');
     await opened(page, 2).waitFor();
     await page

@@ -7,7 +7,10 @@ import { describeDashboard, type Opened } from '../helpers/dashboard.ts';
 const VIEWS = [
   ['exchanges/1', 'Make a rule'],
   ['exchanges', 'Exchange 2'],
-  ['scenarios/edit', 'Save as a file'],
+  ['exchanges/2?with=1', 'Unpin'],
+  ['exchanges/new?from=1', 'Send'],
+  ['exchanges/rule?from=2', 'Add the rule'],
+  ['scenarios/mine', 'Download YAML'],
   ['store/animals?page=3', 'Edit animal 64'],
   ['store/orders', 'Ship order 1'],
   ['assumptions?text=cancel', 'Only changed'],
@@ -21,6 +24,8 @@ describeDashboard('the page', (open) => {
     const opened = await open(view);
     await opened.service('GET', '/pets/1');
     await opened.service('DELETE', '/store/orders/2');
+    const rules = [{ on: 'listPets', reply: { status: 418 } }];
+    await opened.control('PUT', '/scenarios/mine', { body: { rules } });
     return opened;
   }
 
@@ -31,7 +36,7 @@ describeDashboard('the page', (open) => {
       .or(page.locator(`[aria-label="${mark}"]`))
       .first()
       .waitFor();
-    if (view === 'scenarios/edit') {
+    if (view === 'scenarios/mine') {
       await page.getByRole('textbox', { name: 'Scenario in YAML' }).waitFor();
     }
   }

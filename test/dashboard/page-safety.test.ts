@@ -79,7 +79,7 @@ describeDashboard('the page', (open) => {
       await page.getByRole('link', { name, exact: true }).click();
       await page.getByRole('heading', { level: 1, name }).waitFor();
     }
-    await page.getByRole('link', { name: 'Write your own' }).click();
+    await page.getByRole('button', { name: 'Edit a copy of slow' }).click();
     const editor = page.getByRole('textbox', { name: 'Scenario in YAML' });
     await editor.press('Control+End');
     await editor.pressSequentially('as');

@@ -4,19 +4,6 @@ import { describeDashboard, openDashboard } from '../helpers/dashboard.ts';
 
 /** What a tester who writes no code does in the dashboard; each test has its own sandbox. */
 describeDashboard('a tester', (open, browser) => {
-  test('turns scenarios on and off, and orders them', async () => {
-    const { page, service } = await open('scenarios');
-    await page.getByRole('checkbox', { name: 'outage' }).click();
-    await page.getByText('Turned on outage.').waitFor();
-    expect((await service('GET', '/pets')).status).toBe(503);
-    await page.getByRole('checkbox', { name: 'invalid-keys' }).click();
-    await page.getByRole('button', { name: 'Move invalid-keys up' }).click();
-    await page.getByText('Moved invalid-keys.').waitFor();
-    await page.getByRole('checkbox', { name: 'outage' }).click();
-    await page.getByText('Turned off outage.').waitFor();
-    expect((await service('GET', '/pets')).status).toBe(401);
-  });
-
   test('ships an order, and restores it', async () => {
     const { page, service, press, button } = await open('store/orders');
     await press('Ship order 1');
@@ -88,60 +75,6 @@ describeDashboard('a tester', (open, browser) => {
     await press('Restore before');
     await page.getByText('Restored before.').waitFor();
     expect((await control('GET', '/animals?_limit=1')).headers['x-total-count']).toBe('64');
-  });
-
-  test('turns an exchange into a rule and applies it', async () => {
-    const { page, service, press } = await open();
-    await service('GET', '/pets/999');
-    await page.getByRole('link', { name: 'Exchange 1' }).click();
-    await press('Make a rule');
-    const editor = page.getByRole('textbox', { name: 'Scenario in YAML' });
-    expect(await editor.textContent()).toContain('on: getPet, where: { petId: 999 }');
-    await editor.press('Control+End');
-    await editor.pressSequentially('  - { on: listPets, reply: { status: 418 } }');
-    await press('Apply');
-    await page.getByText('Turned on your scenario.').waitFor();
-    expect((await service('GET', '/pets')).status).toBe(418);
-    expect((await service('GET', '/pets/1')).status).toBe(200);
-    const download = page.waitForEvent('download');
-    await press('Save as a file');
-    expect((await download).suggestedFilename()).toBe('scenario.yaml');
-  });
-
-  test('turns a broken connection into a rule that breaks it again', async () => {
-    const { page, service, control, press } = await open();
-    const rules = [{ on: 'getPet', fault: 'reset' }];
-    await control('PUT', '/scenario', { body: { scenario: { rules } } });
-    await expect(service('GET', '/pets/7')).rejects.toThrow();
-    await page.getByRole('link', { name: 'Exchange 1' }).click();
-    await press('Make a rule');
-    const editor = page.getByRole('textbox', { name: 'Scenario in YAML' });
-    expect(await editor.textContent()).toContain('on: getPet, where: { petId: 7 }, fault: reset }');
-  });
-
-  test('can close an editor that could not be loaded', async () => {
-    const { page, press, complaints } = await open('scenarios');
-    await page.route('**/scenario-schema', (route) => route.abort());
-    await page.getByRole('link', { name: 'Write your own' }).click();
-    await page.getByText('The editor could not be loaded.').waitFor();
-    await press('Close');
-    await page.getByRole('link', { name: 'Write your own' }).waitFor();
-    expect(complaints.filter((it) => !it.includes('ERR_FAILED'))).toEqual([]);
-  });
-
-  test('gets completion and inline errors in the editor', async () => {
-    const { page, press } = await open('scenarios/edit');
-    const editor = page.getByRole('textbox', { name: 'Scenario in YAML' });
-    await editor.press('Control+a');
-    await editor.pressSequentially('rules:\n- { on: cancelO');
-    await page.getByRole('option', { name: 'cancelOrder' }).click();
-    await editor.pressSequentially(', reply: { stat');
-    await page.getByRole('option', { name: 'status' }).click();
-    await editor.pressSequentially('9 } }');
-    await page.locator('.cm-lint-marker-error').hover();
-    await page.getByText('expected a status from 200 to 599').waitFor();
-    await press('Apply');
-    await page.getByRole('alert').getByText('line 2, column').waitFor();
   });
 
   test('jumps past the sunset of an operation', async () => {
@@ -217,23 +150,6 @@ describeDashboard('a tester', (open, browser) => {
     expect(await page.locator('fieldset').count()).toBe(1);
     await question.getByRole('link', { name: 'Exchange 1' }).click();
     await page.getByRole('article').getByText('drift').first().waitFor();
-  });
-
-  test('sees in a matrix what was never shown, and drafts a rule for it', async () => {
-    const { page, service, press } = await open('coverage');
-    await service('GET', '/pets/undefined');
-    await page.getByRole('region', { name: 'Findings' }).getByRole('link').first().waitFor();
-    await page.getByRole('link', { name: 'cancelOrder 409: shown 0 times' }).click();
-    await page.getByRole('article').getByText('/store/orders/1').first().waitFor();
-    await press('Draft a rule');
-    await page.getByRole('textbox', { name: 'Scenario in YAML' }).waitFor();
-    await press('Apply');
-    await page.getByText('Turned on your scenario.').waitFor();
-    const statuses = [];
-    for (let call = 0; call < 2; call += 1) {
-      statuses.push((await service('DELETE', '/store/orders/1')).status);
-    }
-    expect(statuses).toEqual([409, 204]);
   });
 
   test('creates a sandbox, goes there by its link, and deletes it', async () => {

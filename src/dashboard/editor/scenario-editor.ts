@@ -19,6 +19,13 @@ export interface EditorOptions {
   readonly onApply: () => void;
 }
 
+/** An open editor. */
+export interface Editor {
+  readonly close: () => void;
+  /** Puts the cursor to a place, both counted from 1. */
+  readonly show: (line: number, column: number) => void;
+}
+
 /** Milliseconds without a keystroke before the text is checked. */
 const CHECK_AFTER = 300;
 
@@ -51,12 +58,8 @@ const THEME = EditorView.theme({
   },
 });
 
-/**
- * Opens an editor with completion and inline errors.
- *
- * @returns a function that closes it
- */
-export function openEditor({ parent, text, schema, ...options }: EditorOptions): () => void {
+/** Opens an editor with completion and inline errors. */
+export function openEditor({ parent, text, schema, ...options }: EditorOptions): Editor {
   // In a shadow tree, CodeMirror adopts its style sheets. Elsewhere it writes a <style> element,
   // which the page's policy forbids.
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' });
@@ -94,19 +97,42 @@ export function openEditor({ parent, text, schema, ...options }: EditorOptions):
         if (docChanged) options.onText(doc.toString());
       }),
       EditorView.lineWrapping,
+      EditorView.domEventHandlers({ beforeinput: replaceSelected }),
       THEME,
     ],
   });
   const view = new EditorView({ state, parent: root, root });
   view.focus();
-  return () => view.destroy();
+  return {
+    close: () => view.destroy(),
+    show: (line, column) => {
+      view.dispatch({
+        selection: { anchor: offsetOf(view.state.doc, line, column) },
+        scrollIntoView: true,
+      });
+      view.focus();
+    },
+  };
+}
+
+/** Chromium would keep the style of what is typed over in an attribute, which the policy forbids. */
+function replaceSelected({ inputType, data }: InputEvent, view: EditorView): boolean {
+  const isTyped = inputType === 'insertText' && data !== null && !view.composing;
+  if (!isTyped || view.state.selection.main.empty) return false;
+  view.dispatch({ ...view.state.replaceSelection(data), userEvent: 'input.type' });
+  return true;
 }
 
 function diagnosticsOf(doc: Text, problems: readonly ScenarioProblem[]): Diagnostic[] {
   return problems.map(({ line, column, message }) => {
-    const { from: start, to: end, text } = doc.line(Math.min(Math.max(1, line), doc.lines));
-    const from = Math.min(start + column - 1, end);
-    const [word = ''] = /^[^\s,{}[\]]+/.exec(text.slice(from - start)) ?? [];
+    const from = offsetOf(doc, line, column);
+    const { to } = doc.lineAt(from);
+    const [word = ''] = /^[^\s,{}[\]]+/.exec(doc.sliceString(from, to)) ?? [];
     return { from, to: from + word.length, severity: 'error', message };
   });
+}
+
+function offsetOf(doc: Text, line: number, column: number): number {
+  const { from, to } = doc.line(Math.min(Math.max(1, line), doc.lines));
+  return Math.min(from + column - 1, to);
 }

@@ -27,7 +27,7 @@ export function BodyText({ of: { body, cut }, name, other }: BodyProps) {
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls needs the focus */}
-      <section class="body" tabIndex={0} aria-label="Body">
+      <section class="body" tabIndex={0} aria-label={`Body of ${name}`}>
         <pre>{other === undefined ? shown : marked(shown, visibleLines(textOfBody(other, 2)))}</pre>
       </section>
       {cut && <p class="quiet">The journal keeps only the start of a long body.</p>}

@@ -3,13 +3,23 @@ import { place } from '../state/place.ts';
 import { notice } from '../state/session.ts';
 import { visible } from './visible-text.ts';
 
-/** The result of the last action: announced to screen readers, and shown until the next one. */
+/** Milliseconds for which a success is shown. */
+const LASTING = 10_000;
+
+/** The result of the last action: announced to screen readers, a failure until it is dismissed. */
 export function Notices() {
   const { view } = place.value;
-  useEffect(() => {
-    notice.value = undefined;
-  }, [view]);
   const { kind, text } = notice.value ?? {};
+  useEffect(() => {
+    if (notice.value?.kind === 'failed') notice.value = undefined;
+  }, [view]);
+  useEffect(() => {
+    if (kind !== 'done') return undefined;
+    const timer = setTimeout(() => {
+      notice.value = undefined;
+    }, LASTING);
+    return () => clearTimeout(timer);
+  }, [notice.value]);
   return (
     <div class="notices">
       <div role="status">{kind === 'done' && <Shown kind="done" text={text} />}</div>
@@ -25,7 +35,7 @@ function Shown({ kind, text = '' }: { readonly kind: string; readonly text?: str
   return (
     <p class={`notice ${kind}`}>
       {visible(text)}{' '}
-      <button type="button" class="plain" onClick={dismiss}>
+      <button type="button" class="link" onClick={dismiss}>
         Dismiss
       </button>
     </p>

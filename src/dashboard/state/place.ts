@@ -40,13 +40,23 @@ function decoded(text: string): string {
 
 export const place = signal(placeIn(location.hash));
 
+/** What would be lost if the user left this place now. */
+export const unsaved = signal<string | undefined>(undefined);
+
 addEventListener('hashchange', () => {
-  if (location.hash.startsWith('#/')) place.value = placeIn(location.hash);
-  else {
-    // The link that skips to the content: the browser has moved the focus.
-    const { view, item, query } = place.value;
-    history.replaceState(null, '', hrefOf(view, item, query));
+  const { view, item, query } = place.value;
+  const isPlace = location.hash.startsWith('#/');
+  const question = `You have not saved ${unsaved.value}. Leave without saving?`;
+  if (isPlace && (unsaved.value === undefined || confirm(question))) {
+    unsaved.value = undefined;
+    place.value = placeIn(location.hash);
   }
+  // Back, also from the link that skips to the content: the browser has moved the focus.
+  else history.replaceState(null, '', hrefOf(view, item, query));
+});
+
+addEventListener('beforeunload', (event) => {
+  if (unsaved.value !== undefined) event.preventDefault();
 });
 
 /** The address of a place in this sandbox, for links. */

@@ -2,8 +2,6 @@ import { OPERATION_IDS, type OperationId, operationShape } from '../../contract/
 import type { Coverage } from '../../control/control-shapes.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Loading } from '../parts/loading.tsx';
-import { ruleFor } from '../parts/rule-of.ts';
-import { editDraft } from '../state/draft.ts';
 import { hrefOf, place } from '../state/place.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
 import { FindingList } from './finding-list.tsx';
@@ -179,9 +177,15 @@ function ReplyCard({ of, cases }: CardProps) {
       )}
       <div class="bar">
         {curl !== undefined && <CopyButton label="Copy as curl" text={() => curl} />}
-        <button type="button" onClick={() => editDraft(ruleFor(operation, status))}>
+        <a
+          href={hrefOf(
+            'exchanges',
+            'rule',
+            new URLSearchParams({ operation, status: `${status}` }),
+          )}
+        >
           Draft a rule
-        </button>
+        </a>
       </div>
       {own.length > 0 && (
         <ul class="rows">

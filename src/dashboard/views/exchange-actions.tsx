@@ -1,7 +1,5 @@
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { ruleOf } from '../parts/rule-of.ts';
-import { editDraft } from '../state/draft.ts';
 import { go, hrefOf, place, refine } from '../state/place.ts';
 import {
   curlOf,
@@ -42,7 +40,7 @@ export function ExchangeActions({ exchange }: { readonly exchange: RecordedExcha
           Edit and send
         </button>
         {operation !== undefined && (
-          <button type="button" onClick={() => editDraft(ruleOf(exchange, operation))}>
+          <button type="button" onClick={() => go('exchanges', 'rule', withMember('from', number))}>
             Make a rule
           </button>
         )}

@@ -14,6 +14,7 @@ import { ExchangeDetail } from './exchange-detail.tsx';
 import { ExchangeRows } from './exchange-rows.tsx';
 import { ExchangeFilters, filterIn } from './exchange-toolbar.tsx';
 import { RequestForm } from './request-form.tsx';
+import { RuleForm } from './rule-form.tsx';
 
 /** The exchanges of the sandbox, as they happen, and one of them in detail. */
 export function ExchangesView() {
@@ -74,7 +75,8 @@ export function ExchangesView() {
         <Pages {...rows} />
       </section>
       {item === 'new' && <RequestForm key={query.get('from')} />}
-      {item !== undefined && item !== 'new' && (
+      {item === 'rule' && <RuleForm />}
+      {item !== undefined && !['new', 'rule'].includes(item) && (
         <ExchangeDetail
           number={Number(item)}
           known={exchanges.find(({ number }) => number === Number(item))}

@@ -113,7 +113,7 @@ function SortButton({ name, order }: { readonly name: string; readonly order: ke
   const prefix = NEXT[order];
   const sort = prefix === undefined ? '' : prefix + name;
   return (
-    <button type="button" class="plain" onClick={() => refine({ sort, page: '' })}>
+    <button type="button" class="link" onClick={() => refine({ sort, page: '' })}>
       {name}
       {{ none: '', ascending: ' ↑', descending: ' ↓' }[order]}
     </button>

@@ -1,4 +1,5 @@
-import { type Fleet, type Keeper, KeeperError, type Opening } from '../../sandbox/keeper.ts';
+import type { Fleet, Opening } from '../../sandbox/fleet.ts';
+import { type Keeper, KeeperError } from '../../sandbox/keeper.ts';
 import { SandboxLimitError } from '../../sandbox/sandbox-limits.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';

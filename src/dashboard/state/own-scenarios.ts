@@ -1,0 +1,42 @@
+import type { ScenarioSummary } from '../../control/control-shapes.ts';
+import { call, open } from '../client/control-calls.ts';
+
+/** A scenario that answers one call, to begin with. */
+export const EXAMPLE = `description: Order 1 cannot be cancelled.
+rules:
+  - on: cancelOrder
+    where: { orderId: 1 }
+    reply: { status: 409 }
+`;
+
+/** The names of the active scenarios, the last of which wins. */
+export function activeNames(list: readonly ScenarioSummary[]): readonly string[] {
+  return list
+    .filter((it) => it.active !== undefined)
+    .sort((a, b) => (a.active ?? 0) - (b.active ?? 0))
+    .map(({ name }) => name);
+}
+
+export async function scenarioText(name: string, signal?: AbortSignal): Promise<string> {
+  const reply = await open('GET', `/scenarios/${name}`, signal ? { signal } : {});
+  return reply.text();
+}
+
+/** Saves a scenario. One that is active, or that is to be, then acts as its text says. */
+export async function saveScenario(name: string, text: string, turnOn = false): Promise<void> {
+  await call('PUT', `/scenarios/${name}`, { body: text });
+  const active = activeNames(await call<readonly ScenarioSummary[]>('GET', '/scenarios'));
+  const scenarios = active.includes(name) || !turnOn ? active : [...active, name];
+  if (scenarios.includes(name)) await call('PUT', '/scenario', { body: { scenarios } });
+}
+
+/** Gives a scenario another name, under which it stays as active as it was. */
+export async function renameScenario(name: string, text: string, next: string): Promise<void> {
+  await call('PUT', `/scenarios/${next}`, { body: text });
+  const active = activeNames(await call<readonly ScenarioSummary[]>('GET', '/scenarios'));
+  if (active.includes(name)) {
+    const scenarios = active.map((it) => (it === name ? next : it));
+    await call('PUT', '/scenario', { body: { scenarios } });
+  }
+  await call('DELETE', `/scenarios/${name}`);
+}

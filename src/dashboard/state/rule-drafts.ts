@@ -1,0 +1,137 @@
+import { stringify } from 'lossless-json';
+import { parseJson } from '../../contract/json.ts';
+import { type OperationId, operationShape } from '../../contract/operations.ts';
+import type { RecordedExchange } from '../../control/control-shapes.ts';
+import { requestOf, textOfBody } from './requests.ts';
+
+/** A rule as a person edits it: every value is the text of a field. */
+export interface RuleDraft {
+  readonly operation: OperationId;
+  /** What it can match on, with the values of the exchange as JSON. */
+  readonly matches: ReadonlyMap<string, string>;
+  readonly status: string;
+  /** One a line. */
+  readonly headers: string;
+  readonly body: string;
+  readonly fault: string;
+}
+
+/** Headers that each reply gets anyway. */
+const OF_THE_MOCK =
+  /^(?:connection|content-length|date|keep-alive|mock-.*|access-control-.*|transfer-encoding|vary)$/;
+
+/** A rule that gives requests like that of an exchange the same reply or fault. */
+export function draftOf(exchange: RecordedExchange, operation: OperationId): RuleDraft {
+  const { status, fault, reply } = exchange;
+  const headers = Object.entries(reply.headers).filter(
+    ([name, value]) =>
+      !OF_THE_MOCK.test(name) && !(name === 'content-type' && value.includes('json')),
+  );
+  return {
+    operation,
+    matches: matchesOf(exchange, operation),
+    status: status === undefined ? '' : String(status),
+    headers: headers.map(([name, value]) => `${name}: ${value}`).join('\n'),
+    body: reply.body === undefined || reply.cut ? '' : textOfBody(reply.body, 2),
+    fault: fault ?? (status === undefined ? 'close' : ''),
+  };
+}
+
+/** A rule that gives calls of an operation a status. */
+export function draftFor(operation: OperationId, status: string): RuleDraft {
+  return { operation, matches: new Map(), status, headers: '', body: '', fault: '' };
+}
+
+/** What distinguishes a request from others of its operation: its path, query, body and key. */
+function matchesOf(exchange: RecordedExchange, operation: OperationId): Map<string, string> {
+  const { parameters, body } = operationShape(operation);
+  const { pathname, searchParams } = new URL(exchange.target, location.origin);
+  const sent: Readonly<Record<string, unknown>> = Object(exchange.request.body);
+  const found = new Map<string, string>();
+  for (const { name, in: place } of parameters) {
+    const text = place === 'path' ? pathname.split('/').at(-1) : searchParams.get(name);
+    if (text) found.set(name, /^-?\d{1,19}$/.test(text) ? text : JSON.stringify(text));
+  }
+  for (const name of Object.keys(body?.fields ?? {})) {
+    const value = sent[name];
+    if (value !== undefined && typeof value !== 'object') found.set(name, `${stringify(value)}`);
+  }
+  const [key = ''] = requestOf(exchange).key.split('~');
+  if (key !== '') found.set('key', JSON.stringify(key));
+  return found;
+}
+
+/** The rule that a form describes, by the names of its fields, as a value for YAML. */
+export function ruleIn({ operation }: RuleDraft, texts: ReadonlyMap<string, string>): object {
+  const text = (name: string): string => texts.get(name)?.trim() ?? '';
+  const where = matchedIn(texts).map(([name, value]) => [name, jsonOr(value)]);
+  const headers = text('headers')
+    .split('\n')
+    .flatMap((line) => {
+      const [, name, value] = /^\s*([^:\s]+)\s*:\s*(.*)$/.exec(line) ?? [];
+      return name === undefined ? [] : [[name, value]];
+    });
+  const reply = {
+    status: Number(text('status')),
+    ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
+    ...(text('body') !== '' && { body: jsonOr(text('body')) }),
+  };
+  return {
+    on: operation,
+    ...(where.length > 0 && { where: Object.fromEntries(where) }),
+    ...(text('calls') !== '' && { calls: text('calls') }),
+    ...(text('delay') !== '' && { delay: Number(text('delay')) }),
+    ...(text('fault') !== '' ? { fault: text('fault') } : { reply }),
+  };
+}
+
+/** What a rule will do, in a sentence. */
+export function sentenceOf({ operation }: RuleDraft, texts: ReadonlyMap<string, string>): string {
+  const text = (name: string): string => texts.get(name)?.trim() ?? '';
+  const { method, path } = operationShape(operation);
+  const matched = matchedIn(texts).map(([name, value]) => `${name} ${value}`);
+  const effect =
+    text('fault') === ''
+      ? `gets ${text('status')}${text('body') === '' ? '' : ' with the body below'}`
+      : `gets the fault ${text('fault')}`;
+  const parts = [
+    matched.length > 0 ? `with ${matched.join(' and ')} ` : '',
+    effect,
+    text('delay') === '' ? '' : ` after ${text('delay')} ms`,
+    text('calls') === '' ? ', at every call' : `, at calls ${text('calls')}`,
+  ];
+  return `${method} ${path} ${parts.join('')}.`;
+}
+
+/** The ticked conditions, and the values in their fields. */
+function matchedIn(texts: ReadonlyMap<string, string>): [string, string][] {
+  return [...texts.keys()].flatMap((name): [string, string][] =>
+    name.startsWith('match ')
+      ? [[name.slice(6), texts.get(`value ${name.slice(6)}`)?.trim() ?? '']]
+      : [],
+  );
+}
+
+/** JSON, or else the text itself. */
+function jsonOr(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A scenario with one more rule, its comments kept. */
+export async function withRule(scenario: string, rule: object, comment: string): Promise<string> {
+  // Loaded here: the first view needs no YAML.
+  const { isSeq, parseDocument } = await import('yaml');
+  const document = parseDocument(scenario, { intAsBigInt: true });
+  const node = document.createNode(rule);
+  node.commentBefore = ` ${comment}`;
+  const rules = document.get('rules');
+  if (isSeq(rules)) {
+    rules.flow = false;
+    rules.add(node);
+  } else document.set('rules', document.createNode([node]));
+  return document.toString({ lineWidth: 0 });
+}

@@ -1,0 +1,170 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from '@playwright/test';
+import { expect, onTestFinished, test } from 'vitest';
+import { describeDashboard } from '../helpers/dashboard.ts';
+
+const editorOf = (page: Page) => page.getByRole('textbox', { name: 'Scenario in YAML' });
+
+/** What a tester does to the replies of the mock; each test has its own sandbox. */
+describeDashboard('a tester', (open, browser) => {
+  test('turns scenarios on and off, and orders them', async () => {
+    const { page, service } = await open('scenarios');
+    await page.getByRole('checkbox', { name: 'outage' }).click();
+    await page.getByText('Turned on outage.').waitFor();
+    expect((await service('GET', '/pets')).status).toBe(503);
+    await page.getByRole('checkbox', { name: 'invalid-keys' }).click();
+    await page.getByRole('button', { name: 'Move invalid-keys up' }).click();
+    await page.getByText('Moved invalid-keys.').waitFor();
+    await page.getByRole('checkbox', { name: 'outage' }).click();
+    await page.getByText('Turned off outage.').waitFor();
+    expect((await service('GET', '/pets')).status).toBe(401);
+    await page.getByRole('link', { name: '1 scenario: invalid-keys' }).waitFor();
+    await page.getByRole('button', { name: 'Reset sandbox' }).click();
+    await page.getByRole('button', { name: 'Confirm: Reset sandbox' }).click();
+    await page.getByText('Nothing changed', { exact: true }).waitFor();
+    expect((await service('GET', '/pets')).status).toBe(200);
+  });
+
+  test('makes rules of three calls, and hands them to a colleague as a file', async () => {
+    const { page, service, control, press } = await open();
+    await service('GET', '/pets/999', { headers: { 'X-Trace': '1' } });
+    await service('PATCH', '/inventory/1', { body: { quantity: 12 } });
+    await service('DELETE', '/store/orders/2');
+    const makeRule = async (number: number) => {
+      await page.getByRole('link', { name: `Exchange ${number}`, exact: true }).click();
+      await page.getByRole('heading', { name: `Exchange ${number}`, exact: true }).waitFor();
+      await press('Make a rule');
+      await page.getByRole('heading', { name: `Make a rule of exchange ${number}` }).waitFor();
+    };
+    await makeRule(1);
+    await page.getByRole('textbox', { name: 'Status' }).fill('410');
+    await page.getByText('GET /pets/{petId} with petId 999 gets 410 with the body below').waitFor();
+    await press('Add the rule');
+    await page.getByText('Added to my-rules: GET /pets/{petId} with petId 999').waitFor();
+    await makeRule(2);
+    await page.getByLabel('Calls').fill('1');
+    await page.getByRole('checkbox', { name: 'quantity' }).uncheck();
+    await page.getByLabel('Delay in ms').fill('5');
+    await page.getByLabel('Headers, one a line').fill('X-Late: yes');
+    await press('Add the rule');
+    await page.getByText('Added to my-rules: PATCH /inventory/{petId} with petId 1').waitFor();
+    await makeRule(3);
+    await page.getByLabel('Fault instead').selectOption('reset');
+    await press('Add the rule');
+    await page.getByText('gets the fault reset').waitFor();
+    expect((await service('GET', '/pets/999')).status).toBe(410);
+    expect((await service('GET', '/pets/1')).status).toBe(200);
+    const body = { quantity: 13 };
+    const late = await service('PATCH', '/inventory/1', { body });
+    expect(late.headers['x-late']).toBe('yes');
+    expect(late.json).toMatchObject({ quantity: 12 });
+    expect((await service('PATCH', '/inventory/1', { body })).json).toMatchObject(body);
+    await expect(service('DELETE', '/store/orders/2')).rejects.toThrow();
+    await page.getByRole('link', { name: '1 scenario: my-rules' }).click();
+    await page.getByRole('link', { name: 'Edit my-rules' }).click();
+    await editorOf(page).waitFor();
+    const saved = page.waitForEvent('download');
+    await press('Download YAML');
+    const text = await readFile((await (await saved).path()) ?? '', 'utf8');
+    await control('POST', '/reset', { body: { keep: [] } });
+    await control('PUT', '/scenario', { body: { text } });
+    expect((await service('GET', '/pets/999')).status).toBe(410);
+  });
+
+  test('keeps scenarios of their own, which a colleague sees', async () => {
+    const { page, service, press } = await open('scenarios');
+    await press('New scenario');
+    await page.getByLabel('Name of the new scenario').fill('checkout');
+    await press('Create');
+    await editorOf(page).waitFor();
+    await editorOf(page).press('Control+End');
+    await editorOf(page).pressSequentially('  - { on: listPets, reply: { status: 418 } }');
+    await page.getByText('Not saved').waitFor();
+    const questions: string[] = [];
+    page.on('dialog', (dialog) => {
+      questions.push(dialog.message());
+      void dialog.dismiss();
+    });
+    await page.getByRole('link', { name: 'Store', exact: true }).click();
+    await page.getByText('Not saved').waitFor();
+    expect(questions).toEqual(['You have not saved scenario checkout. Leave without saving?']);
+    expect(page.url()).toContain('#/scenarios/checkout');
+    await press('Save and turn on');
+    await page.getByText('Saved checkout. It is on.').waitFor();
+    expect((await service('GET', '/pets')).status).toBe(418);
+    await editorOf(page).press('Control+End');
+    await editorOf(page).pressSequentially('\n- { on: listOrders, reply: { status: 418 } }');
+    await press('Save');
+    await page.getByText('Not saved').waitFor({ state: 'detached' });
+    expect((await service('GET', '/store/orders')).status).toBe(418);
+
+    const colleague = await browser().newPage();
+    onTestFinished(() => colleague.close());
+    await colleague.goto(page.url());
+    await editorOf(colleague).getByText('listOrders').waitFor();
+    await colleague.getByRole('checkbox', { name: 'checkout' }).click();
+    await colleague.getByText('Turned off checkout.').waitFor();
+    expect((await service('GET', '/pets')).status).toBe(200);
+    await colleague.getByRole('button', { name: 'Rename' }).click();
+    await colleague.getByLabel('New name').fill('basket');
+    await colleague.getByRole('button', { name: 'Rename it' }).click();
+    await colleague.getByText('Renamed checkout to basket.').waitFor();
+    await colleague.getByRole('button', { name: 'Duplicate' }).click();
+    await colleague.getByRole('heading', { name: 'my-basket' }).waitFor();
+    await colleague.getByRole('button', { name: 'Delete my-basket' }).click();
+    await colleague.getByRole('button', { name: 'Confirm: Delete my-basket' }).click();
+    await colleague.getByText('Deleted my-basket.').waitFor();
+    await page.getByRole('checkbox', { name: 'basket', exact: true }).waitFor();
+    await page.getByRole('checkbox', { name: 'checkout' }).waitFor({ state: 'detached' });
+  });
+
+  test('can close an editor that could not be loaded', async () => {
+    const { page, press, complaints } = await open('scenarios');
+    await page.route('**/scenario-schema', (route) => route.abort());
+    await press('Edit a copy of slow');
+    await page.getByText('The editor could not be loaded.').waitFor();
+    await press('Close');
+    await page.getByRole('link', { name: 'Edit my-slow' }).waitFor();
+    expect(complaints.filter((it) => !it.includes('ERR_FAILED'))).toEqual([]);
+  });
+
+  test('gets completion in the editor, and a list of problems that leads to their lines', async () => {
+    const { page, press, complaints } = await open('scenarios');
+    await press('Edit a copy of slow');
+    const editor = editorOf(page);
+    await editor.press('Control+a');
+    await editor.pressSequentially('rules:\n- { on: cancelO');
+    await page.getByRole('option', { name: 'cancelOrder' }).click();
+    await editor.pressSequentially(', reply: { stat');
+    await page.getByRole('option', { name: 'status' }).click();
+    await editor.pressSequentially('9 } }');
+    await page.locator('.cm-lint-marker-error').hover();
+    const problems = page.getByRole('list', { name: 'Problems' });
+    await problems.getByText('expected a status from 200 to 599').waitFor();
+    await editor.press('Control+Home');
+    await problems.getByRole('button', { name: 'Line 2' }).click();
+    await page.keyboard.press('Delete');
+    await page.keyboard.type('409');
+    await problems.getByRole('button').waitFor({ state: 'detached' });
+    await press('Save');
+    await page.getByText('Saved my-slow.').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('sees in a matrix what was never shown, and drafts a rule for it', async () => {
+    const { page, service, press } = await open('coverage');
+    await service('GET', '/pets/undefined');
+    await page.getByRole('region', { name: 'Findings' }).getByRole('link').first().waitFor();
+    await page.getByRole('link', { name: 'cancelOrder 409: shown 0 times' }).click();
+    await page.getByRole('article').getByText('/store/orders/1').first().waitFor();
+    await page.getByRole('link', { name: 'Draft a rule' }).first().click();
+    await page.getByText('DELETE /store/orders/{orderId} gets 409, at calls 1.').waitFor();
+    await press('Add the rule');
+    await page.getByText('Added to my-rules').waitFor();
+    const statuses = [];
+    for (let call = 0; call < 2; call += 1) {
+      statuses.push((await service('DELETE', '/store/orders/1')).status);
+    }
+    expect(statuses).toEqual([409, 204]);
+  });
+});
