@@ -9,8 +9,15 @@ import type { LoadedFiles, RunningServer, ServerOptions } from '../server.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import { type Settings, UsageError } from './command.ts';
 import type { CommandName } from './command-table.ts';
-import { type PassedSignal, Signals, signalExitCode } from './signals.ts';
-import { load, type ServeSettings, serveSettings, start } from './start-server.ts';
+import {
+  load,
+  type PassedSignal,
+  type ServeSettings,
+  Signals,
+  serveSettings,
+  signalExitCode,
+  start,
+} from './start-server.ts';
 
 /** How a command ended. */
 export type Ending =

@@ -11,8 +11,8 @@ import {
   list,
   ORDER_ID,
   one,
+  REPORT_FILE,
   SHARE,
-  TEXT,
   text,
   toggle,
   words,
@@ -100,7 +100,7 @@ export const DEPLOYMENT_FLAGS = {
 /** The flags of the commands that tell what a client was shown and did. */
 export const EVIDENCE_FLAGS = {
   coverage: list(
-    TEXT,
+    REPORT_FILE,
     'FILE',
     ['serve', 'exec'],
     'Write coverage to this file at exit: .json, .html or .xml (JUnit). Repeatable.',

@@ -124,8 +124,7 @@ function requireWritable(command: CommandName, { flags, originOf }: Settings): v
 function obstacleTo(file: string): string | undefined {
   const state = existsSync(file) ? statSync(file) : undefined;
   if (state?.isDirectory()) return 'it is a folder';
-  // A device is written to; a file is replaced, in its folder.
-  let place = state === undefined || state.isFile() ? dirname(file) : file;
+  let place = state === undefined ? dirname(file) : file;
   while (!existsSync(place)) place = dirname(place);
   if (place !== file && !statSync(place).isDirectory()) return `${place} is not a folder`;
   try {

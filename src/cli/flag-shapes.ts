@@ -69,7 +69,7 @@ export const one = <T>(shape: Shape<T>, value: string, ...rest: Rest) =>
   flag('text', shape, value, ...rest);
 
 /** Any non-empty text. */
-export const TEXT = textShape();
+const TEXT = textShape();
 
 export const text = (value: string, ...rest: Rest) => one(TEXT, value, ...rest);
 
@@ -135,6 +135,13 @@ export const SCENARIO_NAME = convert(textShape(), (value, at, tell) => {
   const found = `${describe(value)} (repeat the flag for several: ${repeated.join(' ')})`;
   return tell({ at, expected: 'one scenario', found });
 });
+
+/** The name of a report; its extension tells the format. */
+export const REPORT_FILE = textShape(
+  'a name that ends in .json, .html or .xml',
+  /\.(?:json|html|xml)$/,
+  { pattern: '\\.(?:json|html|xml)$' },
+);
 
 /** A share in percent. */
 export const SHARE = scalar(

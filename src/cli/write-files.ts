@@ -1,15 +1,14 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import { dirname, extname } from 'node:path';
+import { dirname } from 'node:path';
 import { codeOf } from '../error-code.ts';
 import { renderJunit } from '../report/junit.ts';
 import { renderPage } from '../report/page.ts';
 import type { Report } from '../report/report.ts';
-import { REPORT_FORMATS, writeCoverage, writeWithFolders } from '../report/report-files.ts';
+import { writeCoverage, writeWithFolders } from '../report/report-files.ts';
 import type { RunningServer } from '../server.ts';
 import { writeFixture } from '../store/fixture/load-fixture.ts';
 import type { Store } from '../store/store.ts';
-import { describe, listed } from '../words.ts';
-import { Failure, refusal, type Settings, UsageError } from './command.ts';
+import { Failure, UsageError } from './command.ts';
 import type { Flags } from './flags.ts';
 
 /** A value as the commands with --json print it. */
@@ -52,38 +51,20 @@ export async function writeStore(store: Store, file: string): Promise<void> {
   }
 }
 
-const ENDINGS = Object.keys(REPORT_FORMATS);
-
-/**
- * Checks the names of the files of `--coverage` before the run.
- *
- * @throws UsageError for an unknown extension
- * @returns a function that writes the files and returns a message for each that failed
- */
-export function coverageWriter({
-  flags,
-  originOf,
-}: Settings): (server: Pick<RunningServer, 'coverage' | 'findings'>) => string[] {
-  const { coverage: files = [], requireCoverage: required = 0 } = flags;
-  for (const file of files) {
-    const origin = originOf('coverage');
-    if (!ENDINGS.includes(extname(file))) {
-      throw refusal(origin, `a name that ends in ${listed(ENDINGS, 'or')}`, describe(file));
+/** Writes the files of `--coverage`. Returns a message for each that failed. */
+export function writeCoverageFiles(
+  { coverage: files = [], requireCoverage: required = 0 }: Flags,
+  server: Pick<RunningServer, 'coverage' | 'findings'>,
+): string[] {
+  const report = { coverage: server.coverage(), findings: server.findings() };
+  const { shown, total } = report.coverage.totals.documented;
+  return files.flatMap((file) => {
+    try {
+      writeCoverage(file, report, (100 * shown) / total < required);
+      return [];
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return [`cannot write coverage to ${file}: ${reason}`];
     }
-  }
-  return (server) => {
-    if (files.length === 0) return [];
-    const report = { coverage: server.coverage(), findings: server.findings() };
-    const { shown, total } = report.coverage.totals.documented;
-    const missed = (100 * shown) / total < required;
-    return files.flatMap((file) => {
-      try {
-        writeCoverage(file, report, missed);
-        return [];
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        return [`cannot write coverage to ${file}: ${reason}`];
-      }
-    });
-  };
+  });
 }

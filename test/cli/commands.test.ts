@@ -2,6 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import {
   closeSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -165,8 +166,10 @@ describe('a file to write', () => {
   ])('is refused before %j does anything, if it cannot be written: %s', async (words, flag) => {
     const below = join(folder, 'a-file');
     writeFileSync(below, '');
+    const taken = join(folder, 'a-folder.json');
+    mkdirSync(taken, { recursive: true });
     for (const [file, why] of [
-      [folder, 'it is a folder'],
+      [taken, 'it is a folder'],
       [join(below, 'x', 'y.json'), `${below} is not a folder`],
     ] as const) {
       const { code, stdout, stderr } = await runInProcess([...words, flag, file]);

@@ -19,10 +19,10 @@ import {
   exchangeTable,
   getRecords,
   type Result,
+  saveScenario,
   setFields,
   tableOf,
 } from './ctl-records.ts';
-import { saveScenario } from './save-scenario.ts';
 
 /** Something that `ctl` does with a server. */
 export interface Action {

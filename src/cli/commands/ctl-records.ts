@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import { parseInt64, toInt64 } from '../../contract/int64.ts';
 import { parseJson, writeJson } from '../../contract/json.ts';
 import {
@@ -9,6 +10,7 @@ import {
 } from '../../contract/records.ts';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { type ControlClient, queryOf } from '../../library/control-client.ts';
+import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import { describe, listed } from '../../words.ts';
 import { oneOf, refusal, UsageError } from '../command.ts';
 import { bold, escaped, renderTable, type Style } from '../terminal.ts';
@@ -171,4 +173,17 @@ function replied({ status, fault }: RecordedExchange): string {
 
 function grounds({ basis, by }: RecordedExchange): string {
   return by.length === 0 ? basis : `${basis}: ${by.join(', ')}`;
+}
+
+/** `save busy-day busy-day.yaml`. */
+export async function saveScenario(
+  client: ControlClient,
+  [name = '', file = '']: readonly string[],
+): Promise<Result> {
+  const read = await readText(file, SETTINGS_LIMIT);
+  if (!read.ok) throw refusal('ctl save', 'a scenario file', `${read.found} at ${file}`);
+  const type = extname(file).toLowerCase() === '.json' ? 'application/json' : 'application/yaml';
+  const body = new Blob([read.text], { type });
+  await client.call('PUT', `/scenarios/${encodeURIComponent(name)}`, body);
+  return done(`saved ${name}`);
 }

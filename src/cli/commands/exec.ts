@@ -4,7 +4,7 @@ import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { AssumptionTracker, judge, renderEvidence } from '../evidence.ts';
 import { openLog, renderNotice } from '../log.ts';
 import { notice, noticesTerminal } from '../terminal.ts';
-import { coverageWriter } from '../write-files.ts';
+import { writeCoverageFiles } from '../write-files.ts';
 import { askToForward, tellReload } from './serve.ts';
 
 /** Runs a command beside a server of its own and reports what the command was shown. */
@@ -15,7 +15,6 @@ export const exec: Command = async ({ flags, originOf, positionals: words, termi
     else if (signal === 'SIGHUP' || !onTerminal()) command.send(signal);
   });
   await askToForward({ flags, originOf }, terminal);
-  const writeCoverage = coverageWriter({ flags, originOf });
   const { notices, style } = noticesTerminal(terminal);
   const log = openLog({ ...terminal, output: notices, style }, flags.log ?? 'off');
   const tracker = new AssumptionTracker();
@@ -36,7 +35,7 @@ export const exec: Command = async ({ flags, originOf, positionals: words, termi
   const report = { coverage: server.coverage(), findings: server.findings() };
   if (ending.kind !== 'exited') notices.write(notice(`${words[0]} ${tellEnding(ending)}`));
   if (ending.kind !== 'not-started') notices.write(renderEvidence(report, tracker, style));
-  const problems = writeCoverage(server);
+  const problems = writeCoverageFiles(flags, server);
   const exitCode = exitCodeOf(ending);
   const reasons = exitCode === 0 ? judge(flags, report) : [];
   notices.write([...problems, ...reasons].map(notice).join(''));

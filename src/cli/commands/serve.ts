@@ -1,11 +1,11 @@
 import { isLoopbackName } from '../../control/loopback.ts';
 import { curlCommand, shellWord } from '../../curl.ts';
 import { workingKey } from '../../library/mock-variables.ts';
+import type { RunningServer } from '../../server.ts';
 import type { KeyLists } from '../../service/keyring.ts';
 import { type Command, type Settings, UsageError } from '../command.ts';
 import { logFormatFor, openLog, renderNotice } from '../log.ts';
-import { Signals } from '../signals.ts';
-import { serveSettings, start } from '../start-server.ts';
+import { Signals, serveSettings, start } from '../start-server.ts';
 import { bold, escaped, type Style, type Terminal } from '../terminal.ts';
 
 /** What the banner shows of a server. */
@@ -58,7 +58,6 @@ export const serve: Command = async ({ terminal, ...given }) => {
   const settings = serveSettings(given);
   refuseItself(given, settings.port);
   await askToForward(given, terminal);
-  const writeCoverage = await coverageWriter(given);
   // Before the start, which can be slow: process 1 of a container ignores signals that it does not
   // handle.
   const signals = new Signals(['SIGTERM', 'SIGINT']);
@@ -90,7 +89,7 @@ export const serve: Command = async ({ terminal, ...given }) => {
   const closed = server.close().then(() => 0);
   const exitCode = await Promise.race([closed, signals.second.then(() => signals.exitCode ?? 0)]);
   log?.flush();
-  const problems = writeCoverage?.(server) ?? [];
+  const problems = await coverageProblems(given, server);
   problems.forEach(tell);
   return { exitCode: exitCode === 0 && problems.length > 0 ? 1 : exitCode };
 };
@@ -109,10 +108,10 @@ export async function askToForward({ flags }: Settings, terminal: Terminal): Pro
   await askConsent(upstream, "every request of this server's clients", yes, terminal);
 }
 
-/** Loads the report formats only if coverage is to be written. */
-async function coverageWriter(given: Settings) {
-  if (given.flags.coverage === undefined) return undefined;
-  return (await import('../write-files.ts')).coverageWriter(given);
+/** Writes the files of `--coverage`; loads the formats of reports only for them. */
+async function coverageProblems({ flags }: Settings, server: RunningServer): Promise<string[]> {
+  if (flags.coverage === undefined) return [];
+  return (await import('../write-files.ts')).writeCoverageFiles(flags, server);
 }
 
 /** The notice after a watched file changed. */

@@ -74,7 +74,6 @@ export const ANIMAL_QUESTIONS: Questions<keyof typeof ANIMALS> = {
     obstacle: notCreated,
     values: (check) => [check.record('create')?.status ?? undefined],
     what: 'POST /pets: status',
-    nothing: () => '',
     value: { absent: (it) => it === undefined, available: /^available$/ },
   },
   'assigned-ids': {

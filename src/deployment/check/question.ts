@@ -28,7 +28,7 @@ interface ByValues<Option extends string> extends Common {
   /** What the values are, in words. */
   readonly what: string;
   /** Why there is no value although the requests were answered. */
-  readonly nothing: Look<string>;
+  readonly nothing?: Look<string>;
   readonly value: Readonly<Record<Option, RegExp | ((value: unknown) => boolean)>>;
 }
 
@@ -54,7 +54,7 @@ export type Questions<Id extends AssumptionId> = {
 export function obstacleTo(question: Question, check: CheckTranscript): string | undefined {
   const why = question.obstacle?.(check);
   if (why !== undefined || !('values' in question)) return why;
-  return question.values(check).length === 0 ? question.nothing(check) : undefined;
+  return question.values(check).length === 0 ? question.nothing?.(check) : undefined;
 }
 
 /** The options that the replies match. */

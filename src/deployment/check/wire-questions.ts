@@ -21,7 +21,6 @@ export const WIRE_QUESTIONS: Questions<keyof typeof WIRE> = {
     values: (check) =>
       check.everything.filter(status(401)).map((it) => it.header('www-authenticate')),
     what: '401 with WWW-Authenticate:',
-    nothing: () => '',
     value: { sent: /^bearer\b/i, absent: (it) => it === undefined },
   },
   'error-codes': {
