@@ -5,8 +5,7 @@ import type { ServiceHandler } from '../http/service-handler.ts';
 import { failed } from '../http/write.ts';
 import { ofService } from './endpoint.ts';
 import type { ControlParts } from './parts.ts';
-import { controlRouter } from './router.ts';
-import { sendReply } from './send.ts';
+import { controlRouter, sendReply } from './router.ts';
 
 /**
  * The whole mock as one Express app: the control API, then the service, which also answers all

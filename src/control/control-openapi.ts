@@ -2,8 +2,13 @@ import type { Json } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { jsonContent, ref } from '../openapi/service-openapi.ts';
 import { ERROR } from './control-shapes.ts';
-import { type DocumentedReply, type Endpoint, TAGS, YAML_TYPE } from './endpoint.ts';
-import type { Parameter } from './query-shape.ts';
+import {
+  type DocumentedReply,
+  type Endpoint,
+  type Parameter,
+  TAGS,
+  YAML_TYPE,
+} from './endpoint.ts';
 
 const DESCRIPTION = `Controls \`petstore-mock\` itself: its records, scenarios, clock and journal.
 

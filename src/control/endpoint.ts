@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
+import { isIntegerText } from '../contract/int64.ts';
 import type { Json } from '../contract/json.ts';
 import { BASE_PATH } from '../contract/operations.ts';
-import type { Problem } from '../contract/records.ts';
+import { isObject, type Problem, type Reading } from '../contract/records.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { errorBody, type Reply } from '../service/reply.ts';
 import { readAs } from '../shape/read-as.ts';
 import type { Shape } from '../shape/shapes.ts';
-import { firstProblems, problemText } from '../words.ts';
+import { firstProblems, listed, problemText } from '../words.ts';
 import type { ControlParts } from './parts.ts';
-import { type Parameter, parametersOf, readQueryAs } from './query-shape.ts';
 
 /** The media type of YAML (RFC 9512). */
 export const YAML_TYPE = 'application/yaml';
@@ -30,6 +30,13 @@ export const TAGS = {
   Sandboxes: 'Isolated copies of the service on one server.',
   Upstream: 'The deployment that answers in place of the mock.',
 } as const;
+
+/** A parameter of a query. */
+export interface Parameter {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: Json;
+}
 
 /** A documented reply of an endpoint. */
 interface ReplyShape {
@@ -141,6 +148,46 @@ export function withQuery<T>(query: Shape<T>, endpoint: Read<T, 'query'>): Endpo
   };
 }
 
+/** The parameters of a query, from the members of its shape. */
+export function parametersOf({ schema }: Shape<unknown>): readonly Parameter[] {
+  return Object.entries(propertiesOf(schema)).map(([name, property]) => {
+    const { description, ...rest } = Object(property);
+    return { name, description: String(description), schema: rest };
+  });
+}
+
+/** Reads a query as an object. Converts the text of integers and booleans first. */
+export function readQueryAs<T>(shape: Shape<T>, query: URLSearchParams): Reading<T> {
+  const properties = propertiesOf(shape.schema);
+  const values = new Map<string, unknown>();
+  const repeated = new Set<string>();
+  for (const [name, text] of query) {
+    const type = Object.hasOwn(properties, name) ? Object(properties[name]).type : undefined;
+    if (values.has(name)) repeated.add(name);
+    values.set(name, typed(type, text));
+  }
+  if (repeated.size > 0) return { ok: false, problems: [...repeated].map(notOnce) };
+  const reading = readAs(shape, Object.fromEntries(values));
+  if (reading.ok) return reading;
+  const problems = reading.problems.map((it) => ({ ...it, path: `query ${it.at.join('.')}` }));
+  return { ok: false, problems };
+}
+
+function notOnce(name: string): Problem {
+  return { path: `query ${name}`, expected: 'one value', found: 'several' };
+}
+
+function propertiesOf({ properties }: Shape<unknown>['schema']): Readonly<Record<string, unknown>> {
+  return isObject(properties) ? properties : {};
+}
+
+function typed(type: unknown, text: string): unknown {
+  if (type === 'integer' && isIntegerText(text)) return Number(text);
+  // `?all` is short for `?all=true`.
+  if (type === 'boolean' && ['', 'true', 'false'].includes(text)) return text !== 'false';
+  return text;
+}
+
 type ReplyBody =
   | { readonly kind: 'none' }
   | { readonly kind: 'json'; readonly value: object }
@@ -190,7 +237,7 @@ export function refuse<C extends ErrorCode>(
 
 /** Answers 405 to what none of the `allow` methods answers. */
 export function refuseMethod({ method }: IncomingMessage, allow: string): ControlReply {
-  const message = `${method} is not allowed here; ${allow} are`;
+  const message = `${method} is not allowed; use ${listed(allow.split(', '), 'or')}`;
   return refuse('method_not_allowed', 405, message, { Allow: allow });
 }
 

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { writeJson } from '../contract/json.ts';
 import { locateByName } from '../http/locate.ts';
 import { parseTarget, ROOT } from '../http/target.ts';
+import { writeReply } from '../http/write.ts';
 import { NotSavedError } from '../sandbox/keeper.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
@@ -11,7 +13,6 @@ import { ENDPOINTS } from './endpoints.ts';
 import { createGuard } from './guard.ts';
 import { pageReply, rootReply } from './pages.ts';
 import type { ControlParts, MockRequest } from './parts.ts';
-import { sendReply } from './send.ts';
 
 /** Answers a request for the mock itself, or passes it on. Express calls it, in any app. */
 type MockHandler = (
@@ -170,4 +171,25 @@ function unknown({ base, path }: MockRequest): ControlReply {
   const target = `${base}/__mock${path}`.slice(0, 200);
   const message = `the control API has no ${target}; ${base}/__mock/openapi.json lists its endpoints`;
   return refuse('route_not_found', 404, message);
+}
+
+/** Sends a reply of the control API. */
+export function sendReply(
+  response: ServerResponse,
+  { status, headers: own = {}, body }: ControlReply,
+): void {
+  // A cache would miss changes in the sandbox.
+  const headers = Object.entries({ 'Cache-Control': 'no-store', ...own }).flat();
+  if (body.kind !== 'none') {
+    headers.push('Content-Type', 'mediaType' in body ? body.mediaType : 'application/json');
+  }
+  if (body.kind === 'stream') {
+    response.writeHead(status, headers).flushHeaders();
+    if (response.req.method === 'HEAD') response.end();
+    else body.open(response);
+    return;
+  }
+  const isJson = body.kind === 'json';
+  const content = isJson ? { kind: body.kind, text: writeJson(body.value) } : body;
+  writeReply(response, status, headers, content);
 }

@@ -9,7 +9,7 @@ import {
 import { object, optional } from '../../shape/objects.ts';
 import { ANY_TEXT, integer, type ValueOf } from '../../shape/shapes.ts';
 import { describe, listed, MOST_HINTS, suggest } from '../../words.ts';
-import { readQueryAs } from '../query-shape.ts';
+import { readQueryAs } from '../endpoint.ts';
 
 /*
  * The query dialect of json-server 0.17.4, but that `_like` finds text instead of a pattern. What

@@ -9,10 +9,11 @@ import {
   type ControlCall,
   type ControlReply,
   type EndpointDefinition,
+  type Parameter,
+  parametersOf,
   refuseInput,
   withBody,
 } from '../endpoint.ts';
-import { type Parameter, parametersOf } from '../query-shape.ts';
 import { type AnyRecord, queryRecords, SETTINGS } from './query.ts';
 import {
   create,

@@ -5,7 +5,7 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../../sandbox/sandboxes.ts';
 import type { SandboxSummary } from '../control-shapes.ts';
-import type { Parameter } from '../query-shape.ts';
+import type { Parameter } from '../endpoint.ts';
 import { type Page, queryRecords } from '../records/query.ts';
 import { listParameters } from '../records/record-endpoints.ts';
 
