@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { isObject } from '../../src/contract/records.ts';
 import { toolFile } from './tools.ts';
 
-const RULESETS = new URL('../contract/', import.meta.url);
+const RULESETS = new URL('../openapi/', import.meta.url);
 
 const LINTERS = {
   Redocly: (file: string) => [
