@@ -29,7 +29,7 @@ export type {
 } from './library/record-types.ts';
 export type { RuleDefinition, ScenarioDefinition } from './library/scenario-definition.ts';
 export { startPetstoreMock } from './library/start-mock.ts';
-export { ScenarioError } from './scenario/scenario-error.ts';
+export { ScenarioError } from './scenario/sandbox-start.ts';
 export type { ScenarioName } from './scenario/scenario-names.ts';
 export { type RunningServer, type ServerOptions, startServer } from './server.ts';
 export { FixtureError } from './store/fixture/parse-fixture.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { ASSUMPTION_IDS, optionPattern } from '../contract/assumption-table.ts';
-import { DEFAULT_URL } from '../contract/default-url.ts';
+import { DEFAULT_URL } from '../contract/base-url.ts';
 import { parseInt64 } from '../contract/int64.ts';
 import { FIELD_TYPES } from '../contract/records.ts';
 import { FINDING_CODE_NAMES } from '../evidence/finding-codes.ts';

@@ -1,4 +1,4 @@
-import { DEFAULT_URL } from '../contract/default-url.ts';
+import { DEFAULT_URL } from '../contract/base-url.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { KEEPABLE } from '../sandbox/state.ts';
 import { IDLE_TIME, INSTANT, LONGEST_DELAY } from '../scenario/time-shapes.ts';

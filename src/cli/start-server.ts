@@ -5,7 +5,7 @@ import { codeOf } from '../error-code.ts';
 import { CertificateError } from '../http/tls/certificate.ts';
 import { ContentError } from '../read-text.ts';
 import { KeeperError } from '../sandbox/keeper.ts';
-import { ScenarioError } from '../scenario/scenario-error.ts';
+import { ScenarioError } from '../scenario/sandbox-start.ts';
 import {
   type LoadedFiles,
   loadFiles,

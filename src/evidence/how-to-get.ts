@@ -1,5 +1,5 @@
+import { DEFAULT_URL } from '../contract/base-url.ts';
 import type { KnownReply } from '../contract/cases.ts';
-import { DEFAULT_URL } from '../contract/default-url.ts';
 import { operationShape } from '../contract/operations.ts';
 import { curlCommand } from '../curl.ts';
 

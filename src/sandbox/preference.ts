@@ -1,5 +1,5 @@
 import { type RuleBook, ruleBook } from '../scenario/rules.ts';
-import { ScenarioError } from '../scenario/scenario-error.ts';
+import { ScenarioError } from '../scenario/sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES } from '../scenario/scenario-names.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
 import { describe, suggest } from '../words.ts';

@@ -7,7 +7,7 @@ import { problemLines } from '../shape/places.ts';
 import { pathText } from '../shape/shapes.ts';
 import { shippedFixtures } from '../store/fixture/parse-fixture.ts';
 import { cut, describe, listed, MOST_HINTS, problemText, suggest } from '../words.ts';
-import { ScenarioError } from './scenario-error.ts';
+import { ScenarioError } from './sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES } from './scenario-names.ts';
 import type { Scenario } from './scenario-shape.ts';
 import { readScenarioText } from './scenario-text.ts';

@@ -1,6 +1,7 @@
 import { type Choices, chooseOptions } from '../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { DEFAULTS } from '../defaults.ts';
+import { ContentError } from '../read-text.ts';
 import type { ClockSetting } from '../service/clock.ts';
 import { type KeyLists, type Keyring, keyring, STAGING_KEY } from '../service/keyring.ts';
 import { generateStore } from '../store/fixture/generate-store.ts';
@@ -10,8 +11,12 @@ import type { Store } from '../store/store.ts';
 import { problemText } from '../words.ts';
 import type { Rule } from './rule-shape.ts';
 import { type RuleBook, ruleBook } from './rules.ts';
-import { ScenarioError } from './scenario-error.ts';
 import type { Scenario } from './scenario-shape.ts';
+
+/** A scenario that cannot be used. */
+export class ScenarioError extends ContentError {
+  override readonly name = 'ScenarioError';
+}
 
 /** What a sandbox starts from and a reset returns to. Shared, and never changed. */
 export interface Start {

@@ -1,7 +1,7 @@
 import { problemLines } from '../shape/places.ts';
-import { ScenarioError } from './scenario-error.ts';
+import { ScenarioError } from './sandbox-start.ts';
 import type { Scenario } from './scenario-shape.ts';
-import { readScenarioText, type ScenarioFormat } from './scenario-text.ts';
+import type { ScenarioFormat } from './scenario-text.ts';
 
 /** A scenario that a sandbox keeps under a name, as it was written. */
 export interface SavedScenario {
@@ -17,6 +17,8 @@ const READ = new WeakMap<SavedScenario, Scenario>();
 export async function readSaved(saved: SavedScenario): Promise<Scenario> {
   const known = READ.get(saved);
   if (known !== undefined) return known;
+  // Imported here, since most starts have no scenario.
+  const { readScenarioText } = await import('./scenario-text.ts');
   const { name, format, text } = saved;
   const reading = await readScenarioText(name, format, text, name);
   // It was valid when it was saved.

@@ -1,6 +1,6 @@
 import { internal, object } from '../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, type ValueOf } from '../shape/shapes.ts';
-import { ScenarioError } from './scenario-error.ts';
+import { ScenarioError } from './sandbox-start.ts';
 import { readScenario, type Scenario } from './scenario-shape.ts';
 
 /** Where a scenario comes from, so that another server with the same files can load it. */

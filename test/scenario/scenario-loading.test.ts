@@ -9,7 +9,7 @@ import {
   loadScenarios,
   shippedScenarios,
 } from '../../src/scenario/load-scenario.ts';
-import { ScenarioError } from '../../src/scenario/scenario-error.ts';
+import { ScenarioError } from '../../src/scenario/sandbox-start.ts';
 import { readScenario } from '../../src/scenario/scenario-shape.ts';
 import { parseDuration } from '../../src/scenario/time-shapes.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { loadScenarios } from '../../src/scenario/load-scenario.ts';
-import { ScenarioError } from '../../src/scenario/scenario-error.ts';
+import { ScenarioError } from '../../src/scenario/sandbox-start.ts';
 import type { Scenario } from '../../src/scenario/scenario-shape.ts';
 import { readScenario } from '../../src/scenario/scenario-shape.ts';
 import { BROKEN, BROKEN_FOR_THE_READER, WHOLE } from '../helpers/scenario-examples.ts';

@@ -1,4 +1,4 @@
-import { DEFAULT_URL } from '../../contract/default-url.ts';
+import { DEFAULT_URL } from '../../contract/base-url.ts';
 import { writeJson } from '../../contract/json.ts';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { clientOf } from '../../library/connect.ts';

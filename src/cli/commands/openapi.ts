@@ -1,4 +1,4 @@
-import { DEFAULT_URL } from '../../contract/default-url.ts';
+import { DEFAULT_URL } from '../../contract/base-url.ts';
 import { documentedOnly } from '../../openapi/documented-openapi.ts';
 import { serviceOpenApi } from '../../openapi/service-openapi.ts';
 import { packageVersion } from '../../package.ts';

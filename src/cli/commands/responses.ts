@@ -1,4 +1,4 @@
-import { DEFAULT_URL } from '../../contract/default-url.ts';
+import { DEFAULT_URL } from '../../contract/base-url.ts';
 import { BASE_PATH, OPERATION_IDS, operationShape } from '../../contract/operations.ts';
 import { type CheckedRecipe, checkReplies } from '../../responses/check-replies.ts';
 import {
