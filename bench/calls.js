@@ -42,12 +42,6 @@ export const mixed = (subject, id, index) => {
   return kind === 'get' ? getOne(subject, id, index) : createOne(subject, id, index);
 };
 
-/** @type {MakeCall} */
-export const soldAfterCreate = (subject, id, index) => {
-  const [sold] = read('/v1/pets?limit=20&status=sold')();
-  return index % 2 && sold ? sold : createOne(subject, id, index);
-};
-
 /**
  * Calls with ids from 1 to `animals`, the same sequence in every run.
  *

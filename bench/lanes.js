@@ -122,7 +122,6 @@ async function underLoad(server, load, beside) {
     ...(second && { besidePerSecond: second.perSecond, besideMax: second.max }),
     ready: server.start.memory,
     memory: server.memory(),
-    growth: server.peakMemory() - server.start.memory,
   };
 }
 

@@ -27,7 +27,6 @@ const COLUMNS = [
   ['core %', 'typical', 'core'],
   ['beside/s', 'typical', 'besidePerSecond'],
   ['slowest beside ms', 'typical', 'besideMax'],
-  ['longest turn, CPU ms', 'typical', 'turn'],
   ['lost', 'highest', 'lost'],
   ['memory before, MB', 'typical', 'ready'],
   ['memory MB', 'typical', 'memory'],

@@ -43,20 +43,19 @@ export function describeMachine() {
 
 /**
  * @param {(port: number) => string[]} command
- * @param {{ cwd: string, probe: Call, preload?: string, core?: string }} options
- *   the server has started once it answers the probe; `preload` is a module that Node loads first
+ * @param {{ cwd: string, probe: Call, core?: string }} options the server has started once it
+ *   answers the probe
  */
-export async function startServer(command, { cwd, probe, preload, core = SERVER_CORE }) {
+export async function startServer(command, { cwd, probe, core = SERVER_CORE }) {
   const port = await freePort();
-  const [node = '', ...args] = command(port);
-  const tls = args.includes('--tls');
-  const words = [node, ...(preload ? ['--import', preload] : []), ...args];
+  const words = command(port);
+  const tls = words.includes('--tls');
   const spawnedAt = performance.now();
   // taskset replaces itself with the command, so the child's pid is the server's.
   const child = spawn('taskset', ['-c', core, ...words], {
     cwd,
     env: { PATH: process.env.PATH, HOME: cwd },
-    stdio: ['ignore', 'ignore', 'pipe', ...(preload ? /** @type {const} */ (['ipc']) : [])],
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
   running.add(child);
   let complaint = '';
@@ -74,16 +73,9 @@ export async function startServer(command, { cwd, probe, preload, core = SERVER_
   return {
     port,
     tls,
-    start: { ms, startCpu: cpuSeconds(pid) * 1000, memory: megabytes(pid, 'VmRSS') },
-    memory: () => megabytes(pid, 'VmRSS'),
-    peakMemory: () => megabytes(pid, 'VmHWM'),
+    start: { ms, startCpu: cpuSeconds(pid) * 1000, memory: megabytes(pid) },
+    memory: () => megabytes(pid),
     cpuSeconds: () => cpuSeconds(pid),
-    /** Asks the preloaded module. */
-    ask: async () => {
-      child.send('ask');
-      const [answer] = await once(child, 'message');
-      return answer;
-    },
     stop: () => stop(child),
   };
 }
@@ -130,8 +122,7 @@ function cpuSeconds(/** @type {number} */ pid) {
   return times.reduce((sum, nanoseconds) => sum + nanoseconds, 0) / 1e9;
 }
 
-/** @type {(pid: number, field: 'VmRSS' | 'VmHWM') => number} */
-function megabytes(pid, field) {
+function megabytes(/** @type {number} */ pid) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return (Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024) / 1e6;
+  return (Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024) / 1e6;
 }
