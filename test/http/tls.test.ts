@@ -168,10 +168,6 @@ describe('the certificate', () => {
       }),
     ],
     [
-      'pipe: expected a file that can be written, found ENXIO',
-      () => ({ tls: true, tlsWrite: pipeAt(fileOf('pipe')) }),
-    ],
-    [
       'nowhere/ca.pem: expected a file that can be written, found ENOENT',
       () => ({ tls: true, tlsWrite: fileOf('nowhere/ca.pem') }),
     ],
@@ -211,12 +207,6 @@ describe('the certificate', () => {
     );
   });
 });
-
-/** A named pipe without a reader. */
-function pipeAt(file: string): string {
-  execFileSync('mkfifo', [file]);
-  return file;
-}
 
 /** A reply to GET, from a server whose certificate is trusted. */
 async function fetched(url: URL): Promise<{ status: number; type: string; text: string }> {

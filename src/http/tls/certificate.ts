@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, statSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { codeOf } from '../../error-code.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
@@ -130,18 +130,9 @@ function isSameFile(one: string, other: string): boolean {
   return a !== undefined && a.ino === b?.ino && a.dev === b.dev;
 }
 
-/** Without the last flag, opening a pipe blocks the process until another one reads from it. */
-const WRITE =
-  constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NONBLOCK ?? 0);
-
 function writeCertificate(file: string, cert: string): void {
   try {
-    const descriptor = openSync(file, WRITE);
-    try {
-      writeFileSync(descriptor, cert);
-    } finally {
-      closeSync(descriptor);
-    }
+    writeFileSync(file, cert);
   } catch (error) {
     refuse(file, 'a file that can be written', String(codeOf(error) ?? error));
   }
