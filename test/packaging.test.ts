@@ -55,6 +55,11 @@ test('the tarball contains the program and what it reads', () => {
   );
 });
 
+test('what few starts need has files of its own, so that no other start loads it', () => {
+  const late = ['app', 'check', 'open-file', 'redis-fleet', 'scenario-shape', 'service-openapi'];
+  expect(packed).toEqual(expect.arrayContaining(late.map((it) => `dist/cli/chunks/${it}.js`)));
+});
+
 test('the tarball contains nothing that only development needs', () => {
   const shipped =
     /^(dist|docs|examples|fixtures|scenarios)\/|^bench\/RESULTS\.md$|^(README|CHANGELOG|CONTRIBUTING)\.md$|^(LICENSE|package\.json)$/;
