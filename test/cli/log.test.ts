@@ -15,7 +15,6 @@ import { exchangeWith } from '../helpers/exchange.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
 
 const PLAIN = { width: 80, colour: false };
-const COLOURED = { width: 80, colour: true };
 
 function logged(members: Partial<ObservedExchange> = {}): ObservedExchange {
   const at = Date.UTC(2030, 11, 6, 1, 2, 3, 4);
@@ -56,16 +55,6 @@ describe('a pretty line', () => {
     ],
   ])('describes an exchange in sandbox %s', (sandbox, exchange, line) => {
     expect(renderPretty(sandbox, exchange, PLAIN)).toBe(line);
-  });
-
-  test.each([
-    [200, 32],
-    [404, 33],
-    [503, 31],
-    [undefined, 31],
-  ])('shows the status %s in its colour', (status, colour) => {
-    const line = renderPretty('default', logged({ status }), COLOURED);
-    expect(line).toContain(`\u001B[${colour}m${status ?? '---'}\u001B[39m`);
   });
 });
 
@@ -120,12 +109,6 @@ describe('a line of JSON', () => {
       why: ['scenario flaky, rule 1, call 2 of 2'],
     });
   });
-});
-
-test('an assumed reply that no assumption decided has no `by`', () => {
-  const line = renderJson('default', logged({ basis: { kind: 'assumed', by: [] } }));
-  expect(JSON.parse(line)).toMatchObject({ basis: 'assumed' });
-  expect(line).not.toContain('"by"');
 });
 
 describe('input from a client cannot forge or flood a line', () => {
@@ -250,21 +233,6 @@ describe('a server', () => {
     ]);
     expect(server.stdout()).not.toMatch(/demo-key|secret-and-wrong-key/);
     expect(server.stderr()).toBe('');
-  });
-
-  test('logs pretty lines without colours if the output is not a terminal', async () => {
-    const server = await startCommand([...FREE, '--log', 'pretty']);
-    await get(server.url, 'demo-key');
-    await server.stop();
-    const [, line] = server.stdout().split('\n');
-    expect(line).toMatch(/^[\d:.]{12} GET {4}\/v1\/pets\?limit=1 200 documented, [\d.]+ ms$/);
-  });
-
-  test('logs nothing with --log off', async () => {
-    const server = await startCommand([...FREE, '--log', 'off']);
-    await get(server.url, 'demo-key');
-    await server.stop();
-    expect(server.stdout().split('\n')).toHaveLength(2);
   });
 
   test('answers and stops even if nobody reads its log', async () => {

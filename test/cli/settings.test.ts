@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Settings, UsageError } from '../../src/cli/command.ts';
 import { readCommandLine } from '../../src/cli/command-line.ts';
 import { settingsOf as givenBy } from '../../src/cli/dispatch.ts';
-import { FLAG_NAMES, flagShape, flagsFrom } from '../../src/cli/flags.ts';
 import { serveSettings } from '../../src/cli/start-server.ts';
 
 let folder = '';
@@ -184,11 +183,6 @@ describe('a flag wins over a variable, a variable over the file, the file over t
       'pets-order': 'newest',
     });
   });
-
-  test('the last of two contradicting options wins', async () => {
-    const args = ['--assume', 'cancel-again=404', '--assume', 'cancel-again=204'];
-    expect((await settingsOf({ args })).assume).toEqual({ 'cancel-again': '204' });
-  });
 });
 
 test('a key and a control token count beside the address of a running server', async () => {
@@ -251,24 +245,12 @@ describe('each error names the place, the expected value and the nearest valid w
       'serve has no flag --prot (did you mean --port?); petstore-mock --help lists its flags',
     ],
     [
-      { args: ['-p', '80'] },
-      'serve has no flag -p (did you mean --port?); petstore-mock --help lists its flags',
-    ],
-    [
       { args: ['--log', 'prety'] },
       '--log: expected pretty, json or off, found "prety" (did you mean pretty?)',
     ],
     [
-      { args: ['--control-token', 'my secret'] },
-      '--control-token: expected a token of visible ASCII characters, found another character in it',
-    ],
-    [
       { args: ['--json'] },
       'serve has no flag --json, which is a flag of assumptions; petstore-mock --help lists its flags',
-    ],
-    [
-      { args: ['asumptions'] },
-      'unknown command "asumptions" (did you mean assumptions?); petstore-mock --help lists them',
     ],
     [{ args: ['serve', 'now'] }, 'serve takes only flags; found "now"'],
     [
@@ -293,20 +275,8 @@ describe('each error names the place, the expected value and the nearest valid w
     [{ config: { port: '80' } }, `config file FILE:1:9: $.port: expected ${port}, found "80"`],
     [{ args: ['--plain=yes'] }, '--plain: expected true or false, found "yes"'],
     [
-      { args: ['--assume', 'x'] },
-      '--assume: expected ID=OPTION, such as cancel-again=404, found "x"',
-    ],
-    [
       { args: ['--assume', 'cancel-agian=404'] },
       `--assume: expected ${assumption}, found "cancel-agian" (did you mean cancel-again?)`,
-    ],
-    [
-      { config: { assume: { 'pets-order': 'newst' } } },
-      'config file FILE:1:25: $.assume["pets-order"]: expected id, newest or shuffled, found "newst" (did you mean newest?)',
-    ],
-    [
-      { args: ['--rate-limit', 'fast'] },
-      '--rate-limit: expected none, or a rate such as 10/s or 600/m, found "fast"',
     ],
     [
       { args: ['--animals', '5', '--fixture', 'default'] },
@@ -336,20 +306,5 @@ describe('each error names the place, the expected value and the nearest valid w
   ];
   test.each(refused)('%j', async (places, message) => {
     expect(await refusalOf(places)).toBe(message);
-  });
-});
-
-describe('the table of flags', () => {
-  test('gives every flag of serve but a few a variable and a config member', () => {
-    const served = FLAG_NAMES.filter((name) => flagShape(name).commands.includes('serve'));
-    expect(served.filter((name) => !flagsFrom('environment').includes(name))).toEqual([
-      'help',
-      'version',
-    ]);
-    expect(served.filter((name) => !flagsFrom('config').includes(name))).toEqual([
-      'config',
-      'help',
-      'version',
-    ]);
   });
 });

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readCommandLine } from '../../src/cli/command-line.ts';
 import { sweep as sweepCommand } from '../../src/cli/commands/sweep.ts';
 import {
-  newlyFound,
   type SweepResult,
   sweepReport,
   Tail,
@@ -23,7 +22,6 @@ import {
   chooseOptions,
 } from '../../src/contract/assumption-table.ts';
 import { renderJunit } from '../../src/report/junit.ts';
-import { renderPage } from '../../src/report/page.ts';
 import { startServer } from '../../src/server.ts';
 import { type Finished, runCommand, spawnCommand } from '../helpers/command.ts';
 import { failuresOf, readSwept, sweepClient } from '../helpers/swept.ts';
@@ -92,17 +90,6 @@ describe('a sweep', () => {
     expect(empty?.lastLines.join('\n')).toContain('SyntaxError: Unexpected end of JSON input');
   });
 
-  test('finds that a client rounds ids', async () => {
-    const scenario = decidingAllBut('assigned-ids');
-    const { code, swept } = await sweepClient('rounds-ids', '--scenario', scenario);
-    expect(failuresOf(swept)).toEqual(['assigned-ids=int64']);
-    expect(code).toBe(3);
-    const example = expect.stringMatching(/^GET \/v1\/pets\/\d+: \d+ is unknown/);
-    expect(swept.runs.flatMap(({ findings }) => findings)).toEqual([
-      { code: 'rounded-id', count: 1, example },
-    ]);
-  });
-
   test('runs every option but the chosen one of each touched assumption', async () => {
     const scenario = join(folder, 'charset.json');
     writeFileSync(scenario, '{ "assume": { "json-charset": "utf-8" } }');
@@ -153,18 +140,6 @@ describe('a sweep', () => {
     expect(page).not.toMatch(/(?:src|href)=/);
   });
 
-  test('prints a notice of its servers once', async () => {
-    const flags = ['--json', '--scenario', decidingAllBut('cors')];
-    const script = `
-      const url = process.env.PETSTORE_MOCK_URL + '/pets';
-      const secure = fetch(url.replace('http:', 'https:')).catch(() => {});
-      secure.then(() => fetch(url));
-    `;
-    const finished = await sweep(flags, script);
-    expect(readSwept(finished).runs).toHaveLength(1);
-    expect(finished.stderr.match(/http:\/\/ instead of https:\/\//g)).toHaveLength(1);
-  });
-
   test('with --all runs every assumption', async () => {
     const { code, stdout, ...finished } = await sweepShell(['--all', '--json', '--jobs', '8'], ':');
     expect(code).toBe(0);
@@ -194,12 +169,6 @@ test('a run that fails only beside another run passes', async () => {
   expect(finished.code).toBe(0);
 });
 
-test('findings are new unless the baseline had them or they depend on speed', () => {
-  const found = (code: string) => ({ code, count: 1, example: 'GET /v1/pets' });
-  const all = ['deprecated', 'pointless-retry', 'rounded-id'].map(found);
-  expect(newlyFound(all, [found('deprecated')])).toEqual([found('rounded-id')]);
-});
-
 test('every report lists new findings, also of passed runs', () => {
   const example = 'GET /v1/pets/9007199254740992: <it> is unknown.';
   const run: VariantRun = {
@@ -227,11 +196,9 @@ test('every report lists new findings, also of passed runs', () => {
   const found = `found rounded-id: ${example} (and 1 more)`;
   expect(text).toContain(`int64  passed; ${found}\n`);
   expect(text).toContain(`assigned-ids=int64\n  ${found}\n  no such animal\n`);
-  const escaped = found.replace('<it>', '&lt;it&gt;');
-  const xml = renderJunit(report);
-  expect(xml).toContain(`<system-out>${escaped}</system-out>`);
-  expect(xml).toContain(`${escaped}\nno such animal</failure>`);
-  expect(renderPage(report).split(escaped)).toHaveLength(3);
+  expect(renderJunit(report)).toContain(
+    `${found.replace('<it>', '&lt;it&gt;')}\nno such animal</failure>`,
+  );
 });
 
 describe.concurrent('the sweep stops', () => {
@@ -241,12 +208,6 @@ describe.concurrent('the sweep stops', () => {
     expect(stderr).toBe(
       'petstore-mock: sweep stopped because the command fails under the chosen options: it exited with status 6\n  first\n',
     );
-  });
-
-  test('if the command already takes too long', async () => {
-    const { code, stderr } = await sweepShell(['--timeout', '500'], 'sleep 1000');
-    expect(code).toBe(124);
-    expect(stderr).toContain('timed out after 0.5 s');
   });
 
   test.each([
@@ -311,40 +272,6 @@ async function answersTo(
 }
 
 describe('the assumptions that a run touches', () => {
-  async function touchedBy(
-    path: string,
-    request: RequestInit = {},
-    times = 1,
-    assume: Partial<Choices> = {},
-  ): Promise<AssumptionId[]> {
-    const touched = new AssumptionTracker();
-    const server = await startServer({ port: 0, assume, observe: touched.observe });
-    const headers = { Authorization: 'Bearer demo-key', 'Content-Type': 'application/json' };
-    for (let call = 0; call < times; call += 1) {
-      await (await fetch(`${server.url}${path}`, { headers, ...request })).text();
-    }
-    await server.close();
-    return touched.assumptions;
-  }
-
-  test('are none without a call, and few after one', async () => {
-    expect(new AssumptionTracker().assumptions).toEqual([]);
-    expect(await touchedBy('/inventory')).toEqual(['json-charset', 'cors']);
-  });
-
-  test('include rate-limit only after a 429, however many calls there are', async () => {
-    expect(await touchedBy('/inventory', {}, 30)).toEqual(['json-charset', 'cors']);
-    const limited = { 'rate-limit': '10/s' } as const;
-    expect(await touchedBy('/inventory', {}, 30, limited)).toContain('rate-limit');
-  });
-
-  test('include check-order only if the reply is not the documented one', async () => {
-    const bad = { method: 'POST', headers: {}, body: '{}' };
-    expect(await touchedBy('/pets', bad)).not.toContain('check-order');
-    const inputFirst = { 'check-order': 'input-first' } as const;
-    expect(await touchedBy('/pets', bad, 1, inputFirst)).toContain('check-order');
-  });
-
   test.each<readonly Request[]>([
     [
       ['GET', '/pets?status=weird'],
