@@ -152,19 +152,34 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByRole('article').getByText('drift').first().waitFor();
   });
 
-  test('creates a sandbox, goes there by its link, and deletes it', async () => {
+  test('creates a sandbox, goes there by the switcher, and deletes many', async () => {
     const { page, press } = await open('sandboxes');
     await page.getByLabel('Name of a new sandbox').fill('mine');
     await press('Create');
-    await page.getByRole('link', { name: 'mine', exact: true }).click();
+    await page.getByText('Created sandbox mine.').waitFor();
+    await page.getByRole('button', { name: /^Sandbox / }).click();
+    await page.getByLabel('Search sandboxes').fill('min');
+    await page.locator('[popover]').getByRole('link', { name: 'mine', exact: true }).click();
     await page.waitForURL('**/~mine/__mock/**');
-    await press('Sandbox mine');
-    await page.getByLabel('Search sandboxes').fill('def');
-    await page.getByRole('link', { name: 'default', exact: true }).waitFor();
-    await page.keyboard.press('Escape');
-    await page.getByRole('link', { name: 'Sandboxes', exact: true }).click();
-    await press('Delete mine');
-    await press('Confirm: Delete mine');
-    await page.getByText('Deleted sandbox mine.').waitFor();
+    const { origin } = new URL(page.url());
+    const headers = { Authorization: 'Bearer demo-key' };
+    await Promise.all(
+      Array.from({ length: 120 }, (_, number) =>
+        fetch(`${origin}/~ci-${number}/v1/pets`, { headers }),
+      ),
+    );
+    await page.getByLabel('Search', { exact: true }).fill('ci-');
+    await page.getByText('Page 1 of 2, 120 sandboxes').waitFor();
+    await page.getByRole('button', { name: 'Last use' }).click();
+    await page.getByRole('row', { name: 'ci-0 ' }).waitFor();
+    await page.getByLabel('Select ci-0', { exact: true }).check();
+    await page.getByLabel('Select ci-1', { exact: true }).check();
+    await press('Delete 2 sandboxes');
+    await press('Confirm: Delete 2 sandboxes');
+    await page.getByText('Page 1 of 2, 118 sandboxes').waitFor();
+    await press('Delete all 118 found');
+    await press('Confirm: Delete all 118 found');
+    await page.getByText('No sandbox has “ci-” in its name.').waitFor();
+    await page.getByRole('link', { name: 'mine', exact: true }).waitFor({ state: 'detached' });
   });
 });

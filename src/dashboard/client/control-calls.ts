@@ -38,9 +38,9 @@ export function valueIn<T>(text: string): T {
 /** Calls a list, and returns its records and how many there are without a page. */
 export async function callPage<T>(
   path: string,
-  signal: AbortSignal,
+  { signal, of }: CallOptions,
 ): Promise<{ readonly records: readonly T[]; readonly total: number }> {
-  const response = await open('GET', path, { signal });
+  const response = await open('GET', path, { ...(signal && { signal }), of });
   const records = valueIn<readonly T[]>(await response.text());
   return { records, total: Number(response.headers.get('x-total-count') ?? records.length) };
 }

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import type { SandboxSummary } from '../../control/control-shapes.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { useResource } from '../state/resource.ts';
@@ -37,9 +38,11 @@ export function SandboxSwitcher() {
 
 function Offered() {
   const text = useSignal('');
-  const list = useResource<readonly SandboxSummary[]>('/sandboxes', 0, { of: DEFAULT_SANDBOX });
-  if (list.value === undefined) return <Loading resource={list} />;
-  const found = list.value.filter(({ name }) => name.includes(text.value.trim()));
+  const query = new URLSearchParams({ q: text.value.trim(), _limit: `${MOST_OFFERED}` });
+  const path = `/sandboxes?${query}`;
+  const list = useResource<readonly SandboxSummary[]>(path, 0, { of: DEFAULT_SANDBOX });
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
   const [view = ''] = location.hash.split(/(?<=^#\/\w+)\W/);
   const page = /docs$/.test(location.pathname) ? 'docs' : view;
   return (
@@ -47,7 +50,7 @@ function Offered() {
       <label class="field">
         Search sandboxes
         <input
-          ref={(input) => input?.focus()}
+          ref={input}
           type="search"
           value={text.value}
           onInput={({ currentTarget }) => {
@@ -56,7 +59,7 @@ function Offered() {
         />
       </label>
       <ul class="rows">
-        {found.slice(0, MOST_OFFERED).map(({ name }) => (
+        {list.value?.map(({ name }) => (
           <li key={name}>
             <a
               href={`${controlPath(name)}/${page}`}
@@ -67,7 +70,8 @@ function Offered() {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p class="empty">No sandbox has this in its name.</p>}
+      {list.value === undefined && <Loading resource={list} />}
+      {list.value?.length === 0 && <p class="empty">No sandbox has this in its name.</p>}
       <a href="./#/sandboxes">All sandboxes</a>
     </>
   );

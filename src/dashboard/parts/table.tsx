@@ -59,7 +59,7 @@ export function TableRow<Of>({ of, columns, opened, rowRef, onKeyDown }: RowProp
         <td
           key={name}
           class={style}
-          data-name={style === 'acts' ? undefined : name}
+          data-name={style === 'acts' || style === 'tick' ? undefined : name}
           title={title?.(of)}
         >
           {cell(of)}

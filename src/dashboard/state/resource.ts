@@ -45,7 +45,7 @@ export function useResource<T>(
 export function useLoaded<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
-  every = 0,
+  every: number | ((loaded: T | undefined) => number) = 0,
   { again, whileHidden = false }: Omit<ResourceOptions, 'of'> = {},
 ): Resource<T> {
   const value = useSignal<T | undefined>(undefined);
@@ -65,13 +65,14 @@ export function useLoaded<T>(
     );
     return () => controller.abort();
   }, [key, epoch.value, turn.value, again]);
+  const pace = typeof every === 'number' ? every : every(value.value);
   useEffect(() => {
-    if (every === 0) return undefined;
+    if (pace === 0) return undefined;
     const timer = setInterval(() => {
       if ((whileHidden || !document.hidden) && connection.value === 'ok') turn.value += 1;
-    }, every);
+    }, pace);
     return () => clearInterval(timer);
-  }, [every]);
+  }, [pace]);
   const reload = () => {
     turn.value += 1;
   };

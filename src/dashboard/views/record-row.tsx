@@ -3,9 +3,9 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { CollectionName } from '../../contract/records.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { FieldInput, fieldProblems, type Problems } from '../parts/field-input.tsx';
+import { sortedHead } from '../parts/paged-list.tsx';
 import { type Column, TableRow } from '../parts/table.tsx';
 import { shortened, visible } from '../parts/visible-text.ts';
-import { refine } from '../state/place.ts';
 import { type Row, type TableInfo, textOf, typedValue } from '../state/record-tables.ts';
 import type { Resource } from '../state/resource.ts';
 
@@ -72,14 +72,11 @@ export function recordColumns(
 ): readonly Column<RecordState>[] {
   const shortcuts = SHORTCUTS[name];
   return [
-    ...fields.map((field): Column<RecordState> => {
-      const order =
-        sort === field.name ? 'ascending' : sort === `-${field.name}` ? 'descending' : 'none';
-      return {
+    ...fields.map(
+      (field): Column<RecordState> => ({
         name: field.name,
         class: field.type === 'integer' ? 'number' : undefined,
-        sort: order,
-        head: <SortButton name={field.name} order={order} />,
+        ...sortedHead(field.name, sort),
         cell: ({ row, isEdited, what, problems }) =>
           isEdited && field.name !== id ? (
             <FieldInput
@@ -91,8 +88,8 @@ export function recordColumns(
           ) : (
             <bdi>{shortened(visible(textOf(row[field.name])))}</bdi>
           ),
-      };
-    }),
+      }),
+    ),
     {
       name: 'Actions',
       class: 'acts',
@@ -105,19 +102,6 @@ export function recordColumns(
         ),
     },
   ];
-}
-
-const NEXT = { none: '', ascending: '-', descending: undefined } as const;
-
-function SortButton({ name, order }: { readonly name: string; readonly order: keyof typeof NEXT }) {
-  const prefix = NEXT[order];
-  const sort = prefix === undefined ? '' : prefix + name;
-  return (
-    <button type="button" class="link" onClick={() => refine({ sort, page: '' })}>
-      {name}
-      {{ none: '', ascending: ' ↑', descending: ' ↓' }[order]}
-    </button>
-  );
 }
 
 interface RowProps {

@@ -1,0 +1,80 @@
+import { callPage } from '../client/control-calls.ts';
+import { place, refine } from '../state/place.ts';
+import { OFTEN, useLoaded } from '../state/resource.ts';
+import type { Column } from './table.tsx';
+import { plural } from './visible-text.ts';
+
+/** More records than this are not read again and again. */
+const MOST_POLLED = 1_000;
+
+/**
+ * A list that the server searches, sorts and pages as the page's address says, so it may be long.
+ *
+ * @param path of the control API
+ * @param of the sandbox; that of the page by default
+ */
+export function usePagedList<T>(path: string, size: number, of?: string) {
+  const { query } = place.value;
+  const [q = '', sort = ''] = ['q', 'sort'].map((name) => query.get(name) ?? '');
+  const page = Math.max(1, Math.trunc(Number(query.get('page') ?? 1)) || 1);
+  const parameters = new URLSearchParams({ _page: `${page}`, _limit: `${size}` });
+  if (q !== '') parameters.set('q', q);
+  if (sort !== '') {
+    parameters.set('_sort', sort.replace(/^-/, ''));
+    parameters.set('_order', sort.startsWith('-') ? 'desc' : 'asc');
+  }
+  const key = `${path}?${parameters}`;
+  const list = useLoaded(
+    key,
+    (signal) => callPage<T>(key, { signal, of }),
+    (loaded) => (loaded === undefined || loaded.total > MOST_POLLED ? 0 : OFTEN),
+  );
+  return { list, q, sort, page };
+}
+
+const NEXT = { none: '', ascending: '-', descending: undefined } as const;
+const ARROWS = { none: '', ascending: ' ↑', descending: ' ↓' } as const;
+
+/** The head of a column that the list can be sorted by. */
+export function sortedHead(
+  name: string,
+  sort: string,
+  label = name,
+): Pick<Column<never>, 'head' | 'sort'> {
+  const order = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none';
+  const prefix = NEXT[order];
+  const next = prefix === undefined ? '' : prefix + name;
+  const head = (
+    <button type="button" class="link" onClick={() => refine({ sort: next, page: '' })}>
+      {label}
+      {ARROWS[order]}
+    </button>
+  );
+  return { head, sort: order };
+}
+
+interface PagerProps {
+  readonly page: number;
+  readonly size: number;
+  readonly total: number;
+  readonly noun: readonly [one: string, many: string];
+}
+
+/** Leads to the other pages of a list, and says how long it is. */
+export function Pager({ page, size, total, noun }: PagerProps) {
+  const last = Math.max(1, Math.ceil(total / size));
+  const to = (target: number) => () => refine({ page: target === 1 ? '' : String(target) });
+  return (
+    <nav class="bar" aria-label="Pages">
+      <button type="button" disabled={page <= 1} onClick={to(page - 1)}>
+        Previous
+      </button>
+      <span>
+        Page {page.toLocaleString('en')} of {last.toLocaleString('en')}, {plural(total, ...noun)}
+      </span>
+      <button type="button" disabled={page >= last} onClick={to(page + 1)}>
+        Next
+      </button>
+    </nav>
+  );
+}
