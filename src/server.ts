@@ -17,7 +17,7 @@ import {
   readCertificates,
 } from './http/tls/certificate.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
-import type { Fleet } from './sandbox/fleet.ts';
+import type { Fleet } from './sandbox/keeper.ts';
 import type { OpenUpstream, Upstream } from './sandbox/upstream.ts';
 import {
   loadStore,

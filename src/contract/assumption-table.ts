@@ -92,8 +92,9 @@ export function isOption<Id extends AssumptionId>(id: Id, option: string): optio
  * @example chooseOptions({ 'cancel-again': '404' })
  */
 export function chooseOptions(overrides: Partial<Choices> = {}): Choices {
-  const choices: Record<string, string> = {};
-  for (const id of ASSUMPTION_IDS) choices[id] = overrides[id] ?? ASSUMPTIONS[id].options[0].name;
+  const choices = Object.fromEntries(
+    ASSUMPTION_IDS.map((id) => [id, overrides[id] ?? ASSUMPTIONS[id].options[0].name] as const),
+  );
   if (!isChoices(choices)) throw new TypeError('an assumption has no such option');
   return choices;
 }

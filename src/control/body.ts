@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { parseJson } from '../contract/json.ts';
 import { receiveBody } from '../http/receive-body.ts';
-import type { ReceivedBody } from '../service/received-body.ts';
+import type { ReceivedBody } from '../service/input.ts';
 import { type ControlReply, type Endpoint, refuse, YAML_TYPE } from './endpoint.ts';
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;

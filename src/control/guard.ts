@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { bearerToken } from '../service/bearer.ts';
+import { bearerToken } from '../service/keyring.ts';
 import { describe } from '../words.ts';
 import { type ControlReply, refuse } from './endpoint.ts';
 import { isLoopbackName } from './loopback.ts';

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { DEFAULTS } from '../defaults.ts';
@@ -17,8 +18,6 @@ export interface DeploymentOptions {
   readonly rate?: number | undefined;
   /** A certificate to trust besides those that Node trusts, in PEM. */
   readonly ca?: string | undefined;
-  /** The most bytes of a reply's body. */
-  readonly mostBytes?: number | undefined;
   /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up. */
   readonly variables?: Variables | undefined;
   readonly time?: Time | undefined;
@@ -45,9 +44,6 @@ const LONGEST_WAIT = 60;
 
 /** Seconds before each new try of a GET that met a passing failure. */
 const RETRY_AFTER = [1, 2];
-
-/** The most bytes of a body. */
-const MOST_BYTES = 256 * 1024 * 1024;
 
 /** Methods that change nothing (RFC 9110, section 9.2.1). */
 export const SAFE = /^(?:GET|HEAD|OPTIONS)$/;
@@ -127,12 +123,11 @@ export class DeploymentClient {
 
   async #sendOnce(request: DeploymentRequest): Promise<DeploymentReply | DeploymentError> {
     const { key = this.#options.key } = request;
-    const { mostBytes = MOST_BYTES } = this.#options;
     const signal = AbortSignal.timeout(this.#timeout);
     try {
       const message = await this.#start(request, key, signal);
       const { statusCode: status = 0, rawHeaders: headers } = message;
-      const body = decoded(await bodyOf(message, mostBytes), headers, mostBytes);
+      const body = decoded(await buffer(message), headers);
       return withoutKey({ status, headers, body }, key);
     } catch (error) {
       const sent = `${request.method} ${this.url.href}${request.path}`;
@@ -167,18 +162,6 @@ export function isServerFailure({ status }: Pick<DeploymentReply, 'status'>): bo
   return status >= 500 && status !== 501;
 }
 
-async function bodyOf(message: IncomingMessage, most: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of message) {
-    if (!Buffer.isBuffer(chunk)) continue;
-    size += chunk.length;
-    if (size > most) throw new Error(`the reply is larger than ${most} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
-}
-
 const DECODERS: Readonly<Record<string, typeof gunzipSync>> = {
   gzip: gunzipSync,
   'x-gzip': gunzipSync,
@@ -187,12 +170,12 @@ const DECODERS: Readonly<Record<string, typeof gunzipSync>> = {
 };
 
 /** Some deployments encode bodies although only `identity` is accepted. Unknown encodings stay. */
-function decoded(body: Buffer, headers: readonly string[], most: number): Buffer {
+function decoded(body: Buffer, headers: readonly string[]): Buffer {
   const encoding = headerOf({ headers }, 'content-encoding')?.trim().toLowerCase() ?? '';
   const decode = DECODERS[encoding];
   if (decode === undefined || body.length === 0) return body;
   try {
-    return decode(body, { maxOutputLength: most });
+    return decode(body);
   } catch (error) {
     throw new Error(`its body cannot be decoded as ${encoding}: ${reasonOf(error)}`);
   }

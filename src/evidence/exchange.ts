@@ -1,8 +1,8 @@
 import type { OperationId } from '../contract/operations.ts';
-import { bearerToken } from '../service/bearer.ts';
+import { bearerToken } from '../service/keyring.ts';
 import type { Basis } from '../service/reply.ts';
+import { cut } from '../words.ts';
 import type { Noted } from './finding-codes.ts';
-import { keptText } from './kept-text.ts';
 import type { ExpectedReply } from './report-shapes.ts';
 import type { Attempt } from './retries.ts';
 
@@ -108,4 +108,12 @@ export function shownHeaders(headers: readonly string[]): readonly string[] {
 /** The first characters of a secret. One that is not longer would be shown in full. */
 function masked(secret: string): string {
   return `${secret.slice(0, secret.length > SHOWN_OF_KEY ? SHOWN_OF_KEY : 1)}…`;
+}
+
+/** Kept characters of a request's target, of its key and of a reason. */
+const KEPT_TEXT = 2048;
+
+/** The part of a text that an exchange keeps. */
+export function keptText<T extends string | undefined>(text: T): T | string {
+  return text === undefined ? text : cut(text, KEPT_TEXT);
 }

@@ -6,8 +6,8 @@ import {
 } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import type { Call } from '../service/input.ts';
+import type { World } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
-import type { World } from '../service/world.ts';
 import { cut } from '../words.ts';
 import type { FindingCode, Noted } from './finding-codes.ts';
 import { type Attempt, isFinal, type Retries, retryOf } from './retries.ts';

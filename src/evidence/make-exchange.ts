@@ -1,18 +1,15 @@
-import { isShown, type Outcome } from '../scenario/outcome.ts';
-import type { Decision } from '../scenario/rules.ts';
+import { type Decision, isShown, type Outcome } from '../scenario/rules.ts';
 import type { Instant } from '../service/clock.ts';
+import type { World } from '../service/operation.ts';
 import { type Basis, decidersOf, type Reply } from '../service/reply.ts';
-import type { World } from '../service/world.ts';
 import { shownCases } from './coverage.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, keptText } from './exchange.ts';
 import type { Noted } from './finding-codes.ts';
 import { findingsOfCall } from './findings-checks.ts';
-import { keptText } from './kept-text.ts';
 import type { ExpectedReply } from './report-shapes.ts';
 import type { RequestRecord } from './request-record.ts';
 import { attemptOf } from './retries.ts';
 import type { Evidence } from './sandbox-evidence.ts';
-import { traceIdOf } from './trace-id.ts';
 
 /** Kept characters of a reply's body, and kept bytes of a request's body. */
 const KEPT_BODY = 4096;
@@ -106,14 +103,16 @@ function keptHeaders(
   if (reply === undefined) return NO_HEADERS;
   const { headers, body, basis } = reply;
   if (basis.kind === 'upstream') return headers;
-  const kept: string[] = [];
   const charset = choices['json-charset'] === 'utf-8' ? '; charset=utf-8' : '';
   const mediaType = body.kind === 'json' ? body.mediaType : undefined;
-  if (body.kind !== 'none' && (mediaType !== undefined || charset !== '')) {
-    kept.push('Content-Type', (mediaType ?? 'application/json') + charset);
-  }
-  if (crossOrigin && choices.cors === 'allowed') kept.push('Access-Control-Allow-Origin', '*');
-  return kept.length === 0 ? headers : [...kept, ...headers];
+  const isTyped = body.kind !== 'none' && (mediaType !== undefined || charset !== '');
+  const isShared = crossOrigin && choices.cors === 'allowed';
+  if (!isTyped && !isShared) return headers;
+  return [
+    ...(isTyped ? ['Content-Type', (mediaType ?? 'application/json') + charset] : []),
+    ...(isShared ? ['Access-Control-Allow-Origin', '*'] : []),
+    ...headers,
+  ];
 }
 
 function firstHeaders(headers: readonly string[]): readonly string[] {
@@ -143,4 +142,16 @@ function decisionText({ rule, call }: Decision): string {
   if (calls === undefined) return name;
   const last = Math.max(...calls.map(({ to }) => to));
   return Number.isFinite(last) ? `${name}, call ${call} of ${last}` : `${name}, call ${call}`;
+}
+
+const ANY_VERSION = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
+const ZEROS = /^0+$/;
+
+/** The trace that a `traceparent` names (W3C Trace Context); undefined if it is malformed. */
+function traceIdOf(traceparent: unknown): string | undefined {
+  if (typeof traceparent !== 'string') return undefined;
+  const [, version, trace = '', parent = '', rest] = ANY_VERSION.exec(traceparent) ?? [];
+  // Only a later version may have more fields.
+  if (version === undefined || version === 'ff' || (version === '00' && rest)) return undefined;
+  return ZEROS.test(trace) || ZEROS.test(parent) ? undefined : trace;
 }

@@ -1,12 +1,76 @@
 import { thisInstant } from '../service/clock.ts';
-import { Coverage, type CoverageState } from './coverage.ts';
+import { Coverage, type CoverageState, SLOTS, together } from './coverage.ts';
 import type { Exchange } from './exchange.ts';
-import { Findings, type FindingsState } from './findings.ts';
+import {
+  type FindingCount,
+  Findings,
+  type FindingsState,
+  findingOf,
+  MOST_TOGETHER,
+} from './findings.ts';
 import { findingsOfRetry } from './findings-checks.ts';
 import { Journal, type JournalState } from './journal.ts';
-import { type EvidenceTotals, PastEvidence, type PastState } from './past.ts';
-import type { Finding } from './report-shapes.ts';
+import type { Finding, Shown } from './report-shapes.ts';
 import { NO_RETRIES, type Retries, remembered, withoutLatest } from './retries.ts';
+
+/** The coverage and findings of a sandbox, or of several. */
+export interface EvidenceTotals {
+  readonly coverage: Pick<Coverage, 'at'>;
+  readonly findings: Pick<Findings, 'kept' | 'counts'>;
+}
+
+/** The totals of sandboxes that were reset or deleted, as JSON. */
+export interface PastState extends FindingsState {
+  readonly coverage: readonly (Shown & { readonly slot: number })[];
+}
+
+const NOTHING: PastState = { coverage: [], counts: [], findings: [] };
+
+/** The totals of sandboxes that were reset or deleted, gathered as if of one sandbox. */
+export class PastEvidence implements EvidenceTotals {
+  readonly kept: Finding[];
+  readonly counts: FindingCount[];
+  readonly #shown: Shown[] = [];
+
+  constructor({ coverage, counts, findings }: PastState = NOTHING) {
+    for (const { slot, ...shown } of coverage) this.#shown[slot] = shown;
+    this.counts = counts.map((it) => ({ ...it }));
+    this.kept = findings.map(findingOf);
+  }
+
+  add({ coverage, findings }: EvidenceTotals): void {
+    for (let slot = 0; slot < SLOTS; slot += 1) {
+      const shown = coverage.at(slot);
+      if (shown.count > 0) this.#shown[slot] = together([this.at(slot), shown]);
+    }
+    for (const { code, count } of findings.counts) {
+      const known = this.counts.find((it) => it.code === code);
+      if (known === undefined) this.counts.push({ code, count });
+      else known.count += count;
+    }
+    this.kept.push(...findings.kept.slice(0, Math.max(0, MOST_TOGETHER - this.kept.length)));
+  }
+
+  at(slot: number): Shown {
+    return this.#shown[slot] ?? { count: 0 };
+  }
+
+  get coverage(): EvidenceTotals['coverage'] {
+    return this;
+  }
+
+  get findings(): EvidenceTotals['findings'] {
+    return this;
+  }
+
+  get state(): PastState {
+    return {
+      coverage: this.#shown.flatMap((shown, slot) => ({ slot, ...shown })),
+      counts: this.counts.map((it) => ({ ...it })),
+      findings: this.kept.map(({ advice: _, ...finding }) => finding),
+    };
+  }
+}
 
 /** The evidence of a sandbox as JSON. */
 export interface EvidenceState {
@@ -115,3 +179,11 @@ export class Evidence implements EvidenceTotals {
 }
 
 const NONE: readonly never[] = [];
+
+/** The totals of sandboxes, with what each of them keeps of the past. */
+export function totalsOf(
+  all: Iterable<{ readonly evidence: Evidence }>,
+): readonly EvidenceTotals[] {
+  const evidence = Array.from(all, (sandbox) => sandbox.evidence);
+  return [...evidence.flatMap(({ past }) => past ?? []), ...evidence];
+}

@@ -3,7 +3,7 @@ import { isObject } from '../contract/records.ts';
 import { worldOf } from '../sandbox/state.ts';
 import type { Upstream } from '../sandbox/upstream.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
-import type { Outcome } from '../scenario/outcome.ts';
+import type { Outcome } from '../scenario/rules.ts';
 import type { Body, Reply, StreamedBody } from '../service/reply.ts';
 import { discard, hold, MOST_HELD, pause, whenLeft } from './pass-on.ts';
 import { type ServiceRequest, send, sendFailure } from './write.ts';

@@ -3,7 +3,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { SandboxLimitError } from '../sandbox/sandbox-limits.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import { bearerToken } from '../service/bearer.ts';
+import { bearerToken } from '../service/keyring.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type ReceivedBody, ReceivedBytes } from '../service/received-body.ts';
+import { type ReceivedBody, ReceivedBytes } from '../service/input.ts';
 
 /**
  * Receives a request's body, up to `limit` bytes.

@@ -4,7 +4,7 @@ import type { RequestRecord } from '../evidence/request-record.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { State } from '../sandbox/state.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
-import type { Outcome } from '../scenario/outcome.ts';
+import type { Outcome } from '../scenario/rules.ts';
 import { isReal, timeOf } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { type Basis, errorReply, Grounds, type Reply } from '../service/reply.ts';

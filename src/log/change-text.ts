@@ -2,9 +2,9 @@ import type { CollectionName } from '../contract/records.ts';
 import { object, optional } from '../shape/objects.ts';
 import { ID, RECORD_SHAPES } from '../shape/record-shapes.ts';
 import { either, list, NULL, type Shape } from '../shape/shapes.ts';
-import { arrayText } from '../store/record-text.ts';
 import type { RecordsChange } from '../store/sorted-records.ts';
 import type { StoreChange } from '../store/store.ts';
+import { arrayText } from '../store/store-text.ts';
 
 /** Writes a change as JSON. Ids are exact. */
 export function storeChangeText({ animals, inventory, orders }: StoreChange): string {

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogMeter } from '../evidence/meter.ts';
-import { PastEvidence } from '../evidence/past.ts';
-import type { Evidence, EvidenceState } from '../evidence/sandbox-evidence.ts';
+import { type Evidence, type EvidenceState, PastEvidence } from '../evidence/sandbox-evidence.ts';
 import { apply } from './change.ts';
 import { type Effects, type Entry, type Keeper, type Missed, NotSavedError } from './keeper.ts';
 import type { State } from './state.ts';

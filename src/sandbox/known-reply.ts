@@ -1,27 +1,23 @@
 import { codesOf, type ErrorCode, spellCode } from '../contract/error-codes.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
 import type { RecordName } from '../contract/records.ts';
-import { SERVICE } from '../service/implementations.ts';
-import type { Call } from '../service/input.ts';
-import { challenge } from '../service/operation.ts';
+import { challenge, type World } from '../service/operation.ts';
 import { conflictBody } from '../service/orders.ts';
 import { deprecationHeaders } from '../service/pets.ts';
-import { NO_RATES } from '../service/rate-limit.ts';
 import type { Body, Reply } from '../service/reply.ts';
-import type { World } from '../service/world.ts';
 
 /**
- * The documented or assumed reply of an operation for a status, whatever the call would get. A status
- * that neither knows has an Error from 400 up, and no body below.
+ * The documented or assumed reply of an operation for a status. A status that neither knows has an
+ * Error from 400 up, and no body below.
  */
-export function knownReply(world: World, call: Call, status: number): Omit<Reply, 'basis'> {
-  const { reply } = SERVICE[call.operation]({ ...world, rates: NO_RATES }, call);
-  if (reply.status === status) return reply;
-  if (status < 400) {
-    return { status, headers: [], body: successBody(world, call.operation, status) };
-  }
-  const [code = 'other_error'] = codesOf(call.operation, status);
-  const headers = [...errorHeaders(world, call.operation, status)];
+export function knownReply(
+  world: World,
+  operation: OperationId,
+  status: number,
+): Omit<Reply, 'basis'> {
+  if (status < 400) return { status, headers: [], body: successBody(world, operation, status) };
+  const [code = 'other_error'] = codesOf(operation, status);
+  const headers = [...errorHeaders(world, operation, status)];
   return { status, headers, body: errorBodyOf(world, code, status) };
 }
 

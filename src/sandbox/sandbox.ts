@@ -6,7 +6,7 @@ import { exchangeOf } from '../evidence/make-exchange.ts';
 import type { LogMeter, Meter } from '../evidence/meter.ts';
 import type { RequestRecord } from '../evidence/request-record.ts';
 import { Evidence, type EvidenceState } from '../evidence/sandbox-evidence.ts';
-import type { Outcome } from '../scenario/outcome.ts';
+import type { Outcome } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { type Instant, thisInstant } from '../service/clock.ts';
 import { errorReply, Grounds } from '../service/reply.ts';

@@ -3,14 +3,19 @@ import { coverageOf } from '../evidence/coverage.ts';
 import { type FindingsReport, findingsOf } from '../evidence/findings.ts';
 import type { ExchangeListener } from '../evidence/journal.ts';
 import { LogMeter, Meter } from '../evidence/meter.ts';
-import type { EvidenceTotals } from '../evidence/past.ts';
 import type { CoverageReport } from '../evidence/report-shapes.ts';
-import type { Evidence } from '../evidence/sandbox-evidence.ts';
+import { type Evidence, totalsOf } from '../evidence/sandbox-evidence.ts';
 import { type Start, stagingOf } from '../scenario/sandbox-start.ts';
 import { thisInstant } from '../service/clock.ts';
 import { checkKey, type Keyring } from '../service/keyring.ts';
-import type { Fleet, Opening } from './fleet.ts';
-import { type Keeper, KeeperError, NotSavedError, saved } from './keeper.ts';
+import {
+  type Fleet,
+  type Keeper,
+  KeeperError,
+  NotSavedError,
+  type Opening,
+  saved,
+} from './keeper.ts';
 import { Sandbox, type SandboxShare } from './sandbox.ts';
 import type { SandboxLimits } from './sandbox-limits.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
@@ -291,10 +296,4 @@ export class Sandboxes {
     const sandbox = this.has(name) ? this.find(name) : undefined;
     return (sandbox?.state.settings.start ?? this.#start).keys;
   }
-}
-
-/** The totals of sandboxes, with what each of them keeps of the past. */
-function totalsOf(all: Iterable<Sandbox>): readonly EvidenceTotals[] {
-  const evidence = Array.from(all, (sandbox) => sandbox.evidence);
-  return [...evidence.flatMap(({ past }) => past ?? []), ...evidence];
 }

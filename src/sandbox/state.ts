@@ -3,9 +3,9 @@ import { NO_COUNTS, type RuleCounts } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import type { SavedScenario } from '../scenario/saved-scenario.ts';
 import { type ClockState, REAL_CLOCK, setClock, timeOf } from '../service/clock.ts';
+import type { World } from '../service/operation.ts';
 import { NO_RATES, type RateWindows } from '../service/rate-limit.ts';
 import { type Representation, representationFor } from '../service/representation.ts';
-import type { World } from '../service/world.ts';
 import type { Store } from '../store/store.ts';
 import type { Upstream } from './upstream.ts';
 

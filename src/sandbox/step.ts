@@ -1,15 +1,29 @@
+import type { OperationId } from '../contract/operations.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
-import type { Outcome } from '../scenario/outcome.ts';
 import type { RuleReply } from '../scenario/reply-shape.ts';
-import { type Decision, decide } from '../scenario/rules.ts';
+import { type Decision, decide, type Outcome } from '../scenario/rules.ts';
 import type { Instant } from '../service/clock.ts';
-import { SERVICE } from '../service/implementations.ts';
 import type { Call } from '../service/input.ts';
+import { listInventory, updateInventory } from '../service/inventory.ts';
+import type { Operation, World } from '../service/operation.ts';
+import { cancelOrder, listOrders } from '../service/orders.ts';
+import { createPet, getPet, listPets } from '../service/pets.ts';
+import { NO_RATES } from '../service/rate-limit.ts';
 import { type Basis, errorReply, Grounds, type Reply } from '../service/reply.ts';
-import type { World } from '../service/world.ts';
 import { knownReply } from './known-reply.ts';
 import type { Preferred } from './preference.ts';
 import { type State, worldOf } from './state.ts';
+
+/** The function of each operation. A missing one does not compile. */
+export const SERVICE = {
+  listPets,
+  createPet,
+  getPet,
+  listInventory,
+  updateInventory,
+  listOrders,
+  cancelOrder,
+} satisfies Record<OperationId, Operation>;
 
 /** What a call makes of a state. */
 export interface Step {
@@ -90,7 +104,7 @@ function demandedOutcome(world: World, call: Call, preferred: Preferred): Outcom
     const { status } = preferred;
     const decision = { by: `Prefer: code=${status}`, rule: undefined, call: 1, delay: 0 };
     const basis: Basis = { kind: 'forced', by: 'prefer' };
-    const reply = applied({ ...knownReply(world, call, status), basis }, `code=${status}`);
+    const reply = applied({ ...replyWith(world, call, status), basis }, `code=${status}`);
     return { kind: 'reply', reply, delay: 0, decision };
   }
   if ('wrong' in preferred && preferred.strict) {
@@ -169,8 +183,14 @@ function answered(
 function forcedReply(world: World, call: Call, forced: RuleReply): Omit<Reply, 'basis'> {
   const { status, headers, body } = forced;
   if (body !== undefined) return { status, headers, body };
-  const known = knownReply(world, call, status);
+  const known = replyWith(world, call, status);
   return { ...known, headers: over(known.headers, headers) };
+}
+
+/** The service's own reply, if it has the status, or else the one that the status is known for. */
+function replyWith(world: World, call: Call, status: number): Omit<Reply, 'basis'> {
+  const { reply } = SERVICE[call.operation]({ ...world, rates: NO_RATES }, call);
+  return reply.status === status ? reply : knownReply(world, call.operation, status);
 }
 
 /** Alternating names and values of headers. Those in `later` replace `earlier` ones by name. */

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Call } from '../service/input.ts';
+import type { World } from '../service/operation.ts';
 import type { Comparison, DeploymentBody } from '../service/reply.ts';
-import type { World } from '../service/world.ts';
 
 /** A request for a deployment. */
 export interface UpstreamRequest {

@@ -1,8 +1,10 @@
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
-import { bearerToken } from '../service/bearer.ts';
 import type { Call } from '../service/input.ts';
+import { bearerToken } from '../service/keyring.ts';
+import type { Reply } from '../service/reply.ts';
 import { draw } from '../store/draw.ts';
+import { FAULTS, type Fault } from './fault-table.ts';
 import type { Delay, Rule } from './rule-shape.ts';
 import { LONGEST_DELAY } from './time-shapes.ts';
 import type { Condition } from './where-shape.ts';
@@ -169,3 +171,24 @@ function checkOf(id: OperationId, { of, name, values }: Condition): Check {
 
 /** The fields of a body that is not a JSON object. */
 const NO_FIELDS: Readonly<Record<string, unknown>> = {};
+
+/** The result of a request: a reply, or a fault on the wire; after `delay` milliseconds. */
+export type Outcome = {
+  readonly delay: number;
+  /** What forced it; undefined if the service itself answered. */
+  readonly decision?: Decision | undefined;
+} & (
+  | { readonly kind: 'reply'; readonly reply: Reply }
+  /** `reply` is what the fault spoils or hides; undefined if no operation ran. */
+  | { readonly kind: 'fault'; readonly fault: Fault; readonly reply: Reply | undefined }
+);
+
+/** Whether the client sees the reply's status. */
+export function isShown(outcome: Outcome): boolean {
+  return outcome.kind === 'reply' || FAULTS[outcome.fault.kind].effect !== 'replaces';
+}
+
+/** Whether the client gets the reply complete and unchanged. */
+export function isDelivered(outcome: Outcome): boolean {
+  return outcome.kind === 'reply' || FAULTS[outcome.fault.kind].effect === 'delivers';
+}

@@ -56,32 +56,22 @@ function tooDeepAfter(
   text: string,
   offset: number,
 ): readonly [offset: number, message: string] | undefined {
-  const filled = [...text.matchAll(/^(?!\s*(?:#|$)).+$/gm)].map(({ 0: line, index }) => ({
-    line: line.trimEnd(),
-    start: index,
-  }));
-  const at = filled.findIndex(({ line, start }) => start + line.length >= offset);
-  return deeper(text, filled[at - 1], filled[at]) ?? deeper(text, filled[at], filled[at + 1]);
-}
-
-interface Line {
-  readonly line: string;
-  readonly start: number;
-}
-
-function deeper(
-  text: string,
-  above: Line | undefined,
-  below: Line | undefined,
-): readonly [offset: number, message: string] | undefined {
-  if (above === undefined || below === undefined) return undefined;
-  const [, indent = '', value = ''] = /^([\s-]*)[^\s:]+: +([^\s#|>&].*)$/.exec(above.line) ?? [];
-  const continues = /^[{["']/.test(value) && !/[}\]"']$/.test(value);
-  const column = below.line.search(/\S/);
-  if (value === '' || continues || column <= indent.length) return undefined;
-  const number = text.slice(0, above.start).split('\n').length;
-  const what = `line ${number}, which has a value already: ${describe(above.line.trim())}`;
-  return [below.start + column, `this line is indented below ${what}`];
+  const filled = [...text.matchAll(/^(?!\s*(?:#|$)).+$/gm)];
+  const error = filled.findIndex(({ 0: line, index }) => index + line.length >= offset);
+  for (const at of [error, error + 1]) {
+    const [above, below] = [filled[at - 1], filled[at]];
+    if (above === undefined || below === undefined) continue;
+    const line = above[0].trim();
+    const [, dashes = '', value = ''] = /^([\s-]*)[^\s:]+: +([^\s#|>&].*)$/.exec(line) ?? [];
+    const indent = above[0].search(/\S/) + dashes.length;
+    const column = below[0].search(/\S/);
+    const continues = /^[{["']/.test(value) && !/[}\]"']$/.test(value);
+    if (value === '' || continues || column <= indent) continue;
+    const number = text.slice(0, above.index).split('\n').length;
+    const message = `this line is indented below line ${number}, which has a value already: ${describe(line)}`;
+    return [below.index + column, message];
+  }
+  return undefined;
 }
 
 /** A number in JSON syntax is exact, as in JSON. YAML's own tags read all others. */

@@ -2,10 +2,9 @@ import { OPERATIONS } from '../contract/operations.ts';
 import type { InventoryEntry } from '../contract/records.ts';
 import type { Store } from '../store/store.ts';
 import type { InputReader } from './input.ts';
-import { type Answer, operation } from './operation.ts';
+import { type Answer, operation, type World } from './operation.ts';
 import { unknownPet } from './pets.ts';
 import { errorReply, type Grounds, listReply, type Reply, recordReply } from './reply.ts';
-import type { World } from './world.ts';
 
 /** `GET /inventory`: lists every entry. */
 export const listInventory = operation(

@@ -1,5 +1,3 @@
-import { bearerToken } from './bearer.ts';
-
 /** The keys that work without configuration. */
 const DEFAULT_KEYS = ['demo-key'] as const;
 const DEFAULT_READ_ONLY_KEYS = ['demo-read-only-key'] as const;
@@ -115,4 +113,14 @@ function hasExpired(expiry: Expiry, { now, startedAt }: KeyTime): boolean {
 
 function refused(reason: string, tokenGiven = false): KeyCheck {
   return { ok: false, reason, tokenGiven };
+}
+
+/** The Bearer scheme (RFC 6750, section 2.1). */
+const BEARER = /^Bearer(?: +(.*))?$/i;
+
+/** Returns the token of an `Authorization` header: empty if missing, undefined for another scheme. */
+export function bearerToken(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined;
+  const bearer = BEARER.exec(authorization);
+  return bearer === null ? undefined : (bearer[1] ?? '').trim();
 }

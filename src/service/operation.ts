@@ -1,11 +1,35 @@
-import type { AssumptionId } from '../contract/assumption-table.ts';
+import type { AssumptionId, Choices } from '../contract/assumption-table.ts';
 import { OPERATIONS, type OperationId } from '../contract/operations.ts';
 import type { Store } from '../store/store.ts';
 import { type Call, InputReader } from './input.ts';
-import { checkKey, type KeyCheck } from './keyring.ts';
-import { countRequest, type RateCount } from './rate-limit.ts';
+import { checkKey, type KeyCheck, type Keyring } from './keyring.ts';
+import { countRequest, type RateCount, type RateWindows } from './rate-limit.ts';
 import { type Basis, errorReply, Grounds, type Reply } from './reply.ts';
-import type { Result, World } from './world.ts';
+import type { Representation } from './representation.ts';
+
+/** Everything that an operation sees. */
+export interface World {
+  readonly store: Store;
+  readonly choices: Choices;
+  /** How `choices` writes records. */
+  readonly represent: Representation;
+  readonly keys: Keyring;
+  /** The requests of each key, for the rate limit. */
+  readonly rates: RateWindows;
+  /** All random draws depend on the seed, a record and a field, never on the order of calls. */
+  readonly seed: number;
+  /** By the clock of the sandbox, in milliseconds since 1970. */
+  readonly now: number;
+  /** When the sandbox started, by its clock. */
+  readonly startedAt: number;
+}
+
+/** What an operation answers, and what it leaves. */
+interface Result {
+  readonly reply: Reply;
+  readonly store: Store;
+  readonly rates: RateWindows;
+}
 
 /** Answers a call in a world. Pure; knows nothing of HTTP servers, timers or scenarios. */
 export type Operation = (world: World, call: Call) => Result;

@@ -2,7 +2,7 @@ import type { Order, OrderStatus } from '../contract/records.ts';
 import { writtenList } from '../store/sorted-records.ts';
 import type { Store } from '../store/store.ts';
 import { withQuantity } from './inventory.ts';
-import { operation } from './operation.ts';
+import { operation, type World } from './operation.ts';
 import {
   type Body,
   errorBody,
@@ -12,7 +12,6 @@ import {
   type Reply,
   reply,
 } from './reply.ts';
-import type { World } from './world.ts';
 
 /** `GET /store/orders`: lists every order. */
 export const listOrders = operation(

@@ -1,11 +1,11 @@
 import { parseInt64 } from '../contract/int64.ts';
 import type { Animal } from '../contract/records.ts';
-import { type WrittenPage, writtenList } from '../store/sorted-records.ts';
-import { animalsBody, areLong } from './animal-body.ts';
+import { drawForId } from '../store/draw.ts';
+import { type Records, type WrittenPage, writtenList } from '../store/sorted-records.ts';
 import type { Call, InputReader } from './input.ts';
+import type { World } from './operation.ts';
 import { type Grounds, type Reply, reply } from './reply.ts';
-import { shuffled } from './shuffle.ts';
-import type { World } from './world.ts';
+import { animalsBody, areLong } from './representation.ts';
 
 /** The animals that a call of `GET /pets` asks for. */
 export interface PetsPage {
@@ -25,7 +25,8 @@ export function petsPageReply(grounds: Grounds, world: World, page: PetsPage, ca
   const write = (): WrittenPage<Animal> => writePage(world, page);
   const { text, records, next, total } = store.animals.page(represent, keyOf(world, page), write);
   const headers = total === undefined ? linkTo(next, page, call) : ['X-Total-Count', String(total)];
-  const body = text === undefined ? animalsBody(world, records) : ({ kind: 'json', text } as const);
+  const body =
+    text === undefined ? animalsBody(world.choices, records) : ({ kind: 'json', text } as const);
   return reply(grounds, 200, body, headers, records);
 }
 
@@ -109,4 +110,37 @@ function countMatches({ store: { animals } }: World, { status, empty }: PetsPage
   let count = 0;
   for (const animal of animals.ascending()) if (animal.status === status) count += 1;
   return count;
+}
+
+/** The animals of a state in the order of one seed: each state is mostly asked for by one sandbox. */
+const shuffles = new WeakMap<
+  Records<Animal>,
+  { readonly seed: number; readonly animals: readonly Animal[] }
+>();
+
+const SHUFFLE_FIELD = 0x5f;
+
+/** The animals after the one with the id `after`, in an order that only the seed determines. */
+function* shuffled(records: Records<Animal>, seed: number, after?: bigint): Generator<Animal> {
+  let shuffle = shuffles.get(records);
+  if (shuffle?.seed !== seed) {
+    shuffle = { seed, animals: inDrawnOrder(records, seed) };
+    shuffles.set(records, shuffle);
+  }
+  const { animals } = shuffle;
+  const start = after === undefined ? 0 : animals.findIndex(({ id }) => id === after) + 1;
+  for (let position = start; position < animals.length; position += 1) {
+    const animal = animals[position];
+    if (animal !== undefined) yield animal;
+  }
+}
+
+/** Sorts by a number drawn for each id, so that a new animal does not move others. */
+function inDrawnOrder(records: Records<Animal>, seed: number): readonly Animal[] {
+  const drawn: { readonly animal: Animal; readonly rank: number }[] = [];
+  for (const animal of records.ascending()) {
+    drawn.push({ animal, rank: drawForId(seed, animal.id, SHUFFLE_FIELD) });
+  }
+  drawn.sort((a, b) => a.rank - b.rank || (a.animal.id < b.animal.id ? -1 : 1));
+  return drawn.map(({ animal }) => animal);
 }

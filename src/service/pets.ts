@@ -1,13 +1,13 @@
 import type { Choices } from '../contract/assumption-table.ts';
+import { INT64_MAX } from '../contract/int64.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
-import { longAnimalBody } from './animal-body.ts';
-import { nextId } from './assigned-ids.ts';
+import { drawForId } from '../store/draw.ts';
 import type { InputReader } from './input.ts';
-import { operation } from './operation.ts';
+import { operation, type World } from './operation.ts';
 import { type PetsPage, petsPageReply, readCursor } from './pets-page.ts';
 import { errorReply, type Grounds, type Reply, recordReply } from './reply.ts';
-import type { World } from './world.ts';
+import { longAnimalBody } from './representation.ts';
 
 const [LIMIT] = OPERATIONS.listPets.parameters;
 const NAME_MOST_CHARACTERS = 255;
@@ -113,7 +113,7 @@ export const createPet = operation('createPet', readNewAnimal, (world, fields, g
     choices['inventory-on-create'] === 'entry'
       ? store.inventory.with({ petId: id, quantity: 0, status: 'sold' })
       : store.inventory;
-  const body = longAnimalBody(world, animal) ?? represent.animal(animal);
+  const body = longAnimalBody(world.choices, animal) ?? represent.animal(animal);
   const reply = recordReply(grounds, 201, body, animal);
   return { reply, store: { animals, inventory, orders: store.orders } };
 });
@@ -178,7 +178,7 @@ export const getPet = operation(
     if (gone !== undefined) return { ...gone, headers };
     const animal = world.store.animals.get(petId);
     if (animal === undefined) return { ...unknownPet(world, petId, grounds), headers };
-    const body = longAnimalBody(world, animal) ?? world.represent.animal(animal);
+    const body = longAnimalBody(world.choices, animal) ?? world.represent.animal(animal);
     return recordReply(grounds, 200, body, animal, headers);
   },
 );
@@ -203,4 +203,27 @@ export function unknownPet(world: World, petId: bigint, grounds: Grounds): Reply
   grounds.decidedBy('unknown-pet');
   const status = world.choices['unknown-pet'] === '400' ? 400 : 404;
   return errorReply(grounds, 'pet_not_found', status, `no animal has the id ${petId}`);
+}
+
+/** A double cannot represent every integer above this one. */
+const BEYOND_DOUBLES = 2n ** 53n;
+
+/** The field number for `drawForId`. */
+const ID_FIELD = 0x1d;
+
+/** The id of the next animal. Undefined if `assigned-ids` is `next` and no int64 is left. */
+function nextId(world: World, grounds: Grounds): bigint | undefined {
+  const { animals } = world.store;
+  const next = (animals.highestId ?? 0n) + 1n;
+  const exhausted = next > INT64_MAX;
+  // Only then do the options lead to different statuses.
+  if (exhausted) grounds.decidedBy('assigned-ids');
+  if (world.choices['assigned-ids'] === 'next') return exhausted ? undefined : next;
+  for (let count = BigInt(animals.size); ; count += 1n) {
+    const high = BigInt(drawForId(world.seed, count, ID_FIELD) >>> 2);
+    const low = BigInt(drawForId(world.seed, count, ID_FIELD + 1));
+    // Odd, so that a double cannot hold it.
+    const id = BEYOND_DOUBLES + (((high << 32n) | low) >> 1n) * 2n + 1n;
+    if (!animals.has(id)) return id;
+  }
 }

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { startServer } from '../../src/index.ts';
-import { clientAt, describeBothWays } from '../helpers/wire.ts';
+import { clientAt, describeServer } from '../helpers/wire.ts';
 
 const TEXT = { type: 'string' };
 const SIZE = { type: 'integer', minimum: -1 };
@@ -66,7 +66,7 @@ const isHar = new Ajv2020({
 
 const FROZEN = { clock: Date.UTC(2030, 0), frozen: true };
 
-describeBothWays('exchanges as HAR', (open) => {
+describeServer('exchanges as HAR', (open) => {
   test('are what the client sent and got', async () => {
     const { send } = await open(FROZEN);
     await send('POST', '/v1/pets?x=1&x=%20', { body: { name: 'Røde', categoryId: 1 } });

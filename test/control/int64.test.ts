@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { describeBothWays } from '../helpers/wire.ts';
+import { describeServer } from '../helpers/wire.ts';
 
 const EXACT = ['9007199254740993', '9223372036854775807', '-9223372036854775808'];
 const WRONG = ['9223372036854775808', '-9223372036854775809', '1.5', '"1"', 'true', 'null'];
 
-describeBothWays('int64 in the control API', (open) => {
+describeServer('int64 in the control API', (open) => {
   test.each(EXACT)('%s keeps every digit in every endpoint', async (id) => {
     const { send } = await open();
     const animal = `{"id":${id},"name":"Rex","categoryId":${id}}`;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import request from 'supertest';
 import { expect, onTestFinished, test } from 'vitest';
 import { startServer } from '../../src/index.ts';
-import { type Client, describeBothWays } from '../helpers/wire.ts';
+import { type Client, describeServer } from '../helpers/wire.ts';
 
 /** Samples by name and labels. */
 type Samples = ReadonlyMap<string, number>;
@@ -26,7 +26,7 @@ function samplesOf(text: string): Samples {
   return new Map(samples.map(([, name = '', value]) => [name, Number(value)]));
 }
 
-describeBothWays('metrics in the control API', (open) => {
+describeServer('metrics in the control API', (open) => {
   test('count exchanges by operation, status and basis once they were read', async () => {
     const client = await open();
     await client.send('GET', '/v1/pets');

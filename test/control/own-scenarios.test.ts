@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Client, describeBothWays, type Received } from '../helpers/wire.ts';
+import { type Client, describeServer, type Received } from '../helpers/wire.ts';
 
 const YAML = { 'Content-Type': 'application/yaml' };
 
@@ -21,7 +21,7 @@ async function listed({ send }: Client, control = '/__mock'): Promise<unknown[]>
   return Object.values<{ own: boolean }>(Object(json)).filter(({ own }) => own);
 }
 
-describeBothWays('own scenarios', (open) => {
+describeServer('own scenarios', (open) => {
   test('are kept as they were written, listed, activated by name and preferred by a request', async () => {
     const client = await open();
     const { send } = client;

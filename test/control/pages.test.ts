@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { packageVersion } from '../../src/package.ts';
-import { describeBothWays } from '../helpers/wire.ts';
+import { describeServer } from '../helpers/wire.ts';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
 const HOST = { Host: 'localhost:4010' };
 const ORIGIN = 'http://localhost:4010';
 
-describeBothWays('the root', (open) => {
+describeServer('the root', (open) => {
   test.each([
     ['/', '/__mock/'],
     ['/?from=here', '/__mock/'],
@@ -95,7 +95,7 @@ describeBothWays('the root', (open) => {
   });
 });
 
-describeBothWays('the files of the dashboard', (open) => {
+describeServer('the files of the dashboard', (open) => {
   test.each(['/__mock', '/~new/__mock'])('%s redirects to its page', async (mount) => {
     const { send } = await open();
     const led = await send('GET', mount);

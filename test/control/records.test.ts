@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { describeBothWays } from '../helpers/wire.ts';
+import { describeServer } from '../helpers/wire.ts';
 
 const REX = { name: 'Rex', categoryId: 1 };
 
-describeBothWays('the records of the control API', (open) => {
+describeServer('the records of the control API', (open) => {
   test('an animal can be created, read, replaced, updated and deleted', async () => {
     const { send } = await open();
     const added = await send('POST', '/__mock/animals', { body: REX });

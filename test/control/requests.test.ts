@@ -3,11 +3,11 @@ import { get, type IncomingMessage } from 'node:http';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/index.ts';
 import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
-import { describeBothWays } from '../helpers/wire.ts';
+import { describeServer } from '../helpers/wire.ts';
 
 const FROZEN = { clock: Date.UTC(2030, 0), frozen: true };
 
-describeBothWays('the journal in the control API', (open) => {
+describeServer('the journal in the control API', (open) => {
   test('shows each request, its reply and the reasons', async () => {
     const { send } = await open(FROZEN);
     await send('DELETE', '/v1/store/orders/2?x=1', { key: 'demo-key' });

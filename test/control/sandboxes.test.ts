@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { describeBothWays } from '../helpers/wire.ts';
+import { describeServer } from '../helpers/wire.ts';
 
-describeBothWays('sandboxes in the control API', (open) => {
+describeServer('sandboxes in the control API', (open) => {
   test('share nothing', async () => {
     const { send } = await open();
     const before = (await send('GET', '/__mock/state')).text;
@@ -137,7 +137,7 @@ describeBothWays('sandboxes in the control API', (open) => {
   });
 });
 
-describeBothWays('without a control API', (open) => {
+describeServer('without a control API', (open) => {
   test.each([
     '/__mock',
     '/__mock/',

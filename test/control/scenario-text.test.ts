@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { scenarioSchema } from '../../src/scenario/scenario-shape.ts';
-import { describeBothWays } from '../helpers/wire.ts';
+import { describeServer } from '../helpers/wire.ts';
 
 const REFUSED = `rules:
   - { on: cancelOrdr, reply: { status: 409 } }
   - { on: getPet, repl: { status: 404 } }
 `;
 
-describeBothWays('scenarios as text in the control API', (open) => {
+describeServer('scenarios as text in the control API', (open) => {
   test('a text has the same effect as the scenario in JSON', async () => {
     const { send } = await open();
     const text = 'description: No cat.\nrules:\n  - { on: getPet, reply: { status: 404 } }\n';

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startServer } from '../../src/server.ts';
-import { describeBothWays } from '../helpers/wire.ts';
+import { describeServer } from '../helpers/wire.ts';
 
-describeBothWays('scenarios in the control API', (open) => {
+describeServer('scenarios in the control API', (open) => {
   test('shipped scenarios are listed, chosen by name and combined', async () => {
     const { send } = await open();
     const shipped = Object((await send('GET', '/__mock/scenarios')).json);
@@ -114,7 +114,7 @@ describeBothWays('scenarios in the control API', (open) => {
   });
 });
 
-describeBothWays('assumptions in the control API', (open) => {
+describeServer('assumptions in the control API', (open) => {
   test('options apply from the next request on', async () => {
     const { send } = await open();
     const body = { 'unknown-method': '404', 'invalid-input': 422 };
@@ -195,7 +195,7 @@ test('scenarios from the start and from a request are listed, and can be turned 
   expect(await pet()).toBe(400);
 });
 
-describeBothWays('the clock in the control API', (open) => {
+describeServer('the clock in the control API', (open) => {
   test('can be set, frozen, moved both ways and returned to the system time', async () => {
     const { send } = await open();
     expect((await send('GET', '/__mock/clock')).json).toMatchObject({ frozen: false, real: true });

@@ -2,17 +2,16 @@ import { createServer } from 'node:http';
 import express from 'express';
 import request from 'supertest';
 import { describe, expect, test } from 'vitest';
-import { COLLECTIONS } from '../../src/contract/records.ts';
 import { createExpressApp } from '../../src/control/app.ts';
 import { assembleMock } from '../../src/mock.ts';
 import { starterFrom, startOf } from '../../src/scenario/sandbox-start.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 import { MemoryLog } from '../helpers/memory-log.ts';
-import { type Client, describeBothWays } from '../helpers/wire.ts';
+import { type Client, describeServer } from '../helpers/wire.ts';
 
 const ONE = { animals: [{ id: 1, name: 'Rex', categoryId: 1 }], inventory: [], orders: [] };
 
-describeBothWays('the state in the control API', (open) => {
+describeServer('the state in the control API', (open) => {
   test('a whole store can be read and put back', async () => {
     const { send } = await open();
     const { text } = await send('GET', '/__mock/state');
@@ -57,17 +56,6 @@ describeBothWays('the state in the control API', (open) => {
     await send('PUT', '/__mock/state', { body });
     expect((await send('GET', '/__mock/state')).json).toEqual(body);
     expect((await send('GET', '/__mock/animals')).json).toEqual(animals);
-  });
-
-  test('a store too large for one request is refused with alternatives', async () => {
-    const { send } = await open();
-    const body = `{"animals":[]${' '.repeat(2 * 1024 ** 2)}}`;
-    expect(await send('PUT', '/__mock/state', { body })).toMatchObject({
-      status: 413,
-      json: {
-        message: expect.stringMatching(/1 MiB$/),
-      },
-    });
   });
 
   test('records are merged by id, in both forms', async () => {
@@ -126,26 +114,6 @@ describeBothWays('the state in the control API', (open) => {
         message: '$.orders.each: expected the id of an animal, found 999, which no animal has',
       },
     });
-  });
-
-  test('a reset restores the start of the sandbox', async () => {
-    const { send } = await open({ clock: Date.UTC(2030, 0), frozen: true });
-    const before = (await send('GET', '/__mock/state')).text;
-    await send('PUT', '/__mock/state', { body: ONE });
-    await send('PATCH', '/__mock/assumptions', { body: { 'cancel-again': '404' } });
-    await send('POST', '/__mock/clock/advance', { body: { by: 'P1D' } });
-    await send('PUT', '/__mock/scenario', { body: { scenarios: [] } });
-    await send('GET', '/v1/pets');
-    expect(await send('POST', '/__mock/reset')).toMatchObject({ status: 204, text: '' });
-    expect((await send('GET', '/__mock/state')).text).toBe(before);
-    expect((await send('GET', '/__mock/clock')).json).toEqual({
-      now: '2030-01-01T00:00:00.000Z',
-      frozen: true,
-      real: false,
-    });
-    expect((await send('GET', '/__mock/requests')).json).toMatchObject({ total: 0, dropped: 0 });
-    const assumptions = Object((await send('GET', '/__mock/assumptions')).json);
-    for (const { chosen, default: usual } of assumptions) expect(chosen).toBe(usual);
   });
 
   /** Changes everything that a reset puts back. */
@@ -245,25 +213,6 @@ describeBothWays('the state in the control API', (open) => {
   });
 });
 
-test('a snapshot keeps no text of its records, and shares none with the store', async () => {
-  const start = startOf({}, loadFixtureSync('default'), []);
-  const { service, control, sandboxes } = assembleMock(
-    { start, starter: async () => start, guard: { loopback: true, token: undefined } },
-    {},
-  );
-  const app = createServer(createExpressApp(express, service, control));
-  await request(app).post('/__mock/snapshots').send({ name: 'first' }).expect(201);
-  await request(app).post('/__mock/snapshots/first/restore').expect(204);
-  const { store, snapshots } = sandboxes.default.state;
-  const held = [start.store, store, ...snapshots.values()];
-  for (const name of COLLECTIONS) {
-    const records = held.map((it) => it[name]);
-    // Records keep their texts, so they must be three.
-    expect(new Set(records).size).toBe(3);
-    expect(new Set(records.map((it) => it.size)).size).toBe(1);
-  }
-});
-
 describe('a default sandbox that is kept in a file', () => {
   function appWith(log: MemoryLog) {
     const start = startOf({}, loadFixtureSync('default'), []);
@@ -278,26 +227,6 @@ describe('a default sandbox that is kept in a file', () => {
     );
     return createServer(createExpressApp(express, service, control));
   }
-
-  test('saves each change before its reply, and nothing else', async () => {
-    const log = new MemoryLog();
-    const app = appWith(log);
-    await request(app).get('/__mock/state').expect(200);
-    await request(app).patch('/__mock/animals/1').send({ name: 1 }).expect(400);
-    await request(app).patch('/~other/__mock/animals/1').send({ name: 'Max' }).expect(200);
-    await request(app)
-      .put('/__mock/scenario')
-      .send({ scenarios: ['slow'] })
-      .expect(200);
-    expect(log.length).toBe(0);
-    await request(app).patch('/__mock/animals/1').send({ name: 'Max' }).expect(200);
-    await request(app).post('/__mock/reset').expect(204);
-    await request(app)
-      .put('/__mock/scenario')
-      .send({ scenarios: ['empty-store'] })
-      .expect(200);
-    expect(log.length).toBe(3);
-  });
 
   test('answers 503 if a change cannot be saved, and changes nothing', async () => {
     const log = new MemoryLog();

@@ -86,9 +86,9 @@ function drawChoices(draw: (below: number) => number): Choices {
   return chooseOptions(Object.assign({}, ...drawn));
 }
 
-test('no verdict is wrong about 200 deployments with drawn options, before and after the sunset', async () => {
+test('no verdict is wrong about 100 deployments with drawn options, before and after the sunset', async () => {
   const draw = drawing(13);
-  for (let count = 0; count < 200; count += 1) {
+  for (let count = 0; count < 100; count += 1) {
     const truth = drawChoices(draw);
     const now = draw(4) === 0 ? PAST_SUNSET : DEPLOYED_AT;
     const options = { writes: draw(4) > 0 };
@@ -97,14 +97,14 @@ test('no verdict is wrong about 200 deployments with drawn options, before and a
   }
 });
 
-test('no verdict is wrong about 200 deployments with lag, and with failures, quotas or a key that may not write', async () => {
+test('no verdict is wrong about 100 deployments with lag, and with failures, quotas or a key that may not write', async () => {
   const draw = drawing(17);
   const failure = (status: number) => ({
     status,
     headers: ['Content-Type', 'text/html', 'Retry-After', '86400'],
     body: Buffer.from('<p>No'),
   });
-  for (let count = 0; count < 200; count += 1) {
+  for (let count = 0; count < 100; count += 1) {
     const truth = { ...drawChoices(draw), 'rate-limit': 'none' } as const;
     const [lag, trouble] = [draw(2500), draw(5)];
     let left = draw(80);
@@ -133,10 +133,10 @@ function shownBy({ status, headers, body }: DeploymentReply): object {
   return { status, headers: pairs, body: body.toString('latin1') };
 }
 
-test('50 deployments and the mocks that start from what was saved of them give 500 drawn requests the same bytes', async () => {
+test('20 deployments and the mocks that start from what was saved of them give 500 drawn requests the same bytes', async () => {
   const draw = drawing(50);
   let settled = 0;
-  for (let count = 0; count < 50; count += 1) {
+  for (let count = 0; count < 20; count += 1) {
     const truth = drawChoices(draw);
     const now = draw(4) === 0 ? PAST_SUNSET : DEPLOYED_AT;
     const plain = draw(2) === 0;
@@ -162,7 +162,7 @@ test('50 deployments and the mocks that start from what was saved of them give 5
     deployment.close();
     mock.close();
   }
-  expect(settled).toBeGreaterThan(50 * 33);
+  expect(settled).toBeGreaterThan(20 * 33);
 });
 
 describe('a deployment that breaks the document is reported, and nothing else', () => {

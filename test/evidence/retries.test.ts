@@ -9,7 +9,7 @@ import {
 } from '../../src/evidence/retries.ts';
 import { Evidence } from '../../src/evidence/sandbox-evidence.ts';
 import { initialState, worldOf } from '../../src/sandbox/state.ts';
-import { ReceivedBytes } from '../../src/service/received-body.ts';
+import { ReceivedBytes } from '../../src/service/input.ts';
 import type { Reply } from '../../src/service/reply.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
 import { origin } from '../helpers/histories.ts';

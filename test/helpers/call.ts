@@ -3,9 +3,8 @@ import type { RequestRecord } from '../../src/evidence/request-record.ts';
 import type { Preferred } from '../../src/sandbox/preference.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { step } from '../../src/sandbox/step.ts';
-import type { Outcome } from '../../src/scenario/outcome.ts';
-import type { Call } from '../../src/service/input.ts';
-import { ReceivedBytes } from '../../src/service/received-body.ts';
+import type { Outcome } from '../../src/scenario/rules.ts';
+import { type Call, ReceivedBytes } from '../../src/service/input.ts';
 
 /** A call of an operation that says nothing more, but for a body. */
 export function callOf(operation: OperationId, body?: Buffer): Call {

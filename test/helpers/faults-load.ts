@@ -89,9 +89,7 @@ async function exchange(port: number, index: number): Promise<void> {
   // The last reply closes its connection, even if its fault would keep it open.
   const last = manner === 'stays' ? 'Connection: close\r\n' : '';
   const request = `GET ${url} HTTP/1.1\r\nHost: localhost\r\n${last}\r\n`;
-  // Every other round has a request in the queue behind each.
-  const rounds = Math.floor(index / MIX.length);
-  socket.write(request.repeat(1 + (rounds % 2)));
+  socket.write(request);
   await closed;
   waiting.delete(url);
 }

@@ -43,14 +43,27 @@ interface Opened {
 }
 
 /** The two ways in: the listener's own, and the whole mock as an Express app. */
-const WAYS: Readonly<Record<string, (settings: AppOptions) => Promise<Opened>>> = {
-  direct: (settings) => startServer({ ...settings, port: 0 }),
-  express: (settings) => serve(createApp(settings)),
+const WAYS = {
+  direct: (settings: AppOptions): Promise<Opened> => startServer({ ...settings, port: 0 }),
+  express: (settings: AppOptions): Promise<Opened> => serve(createApp(settings)),
 };
 
 /** Runs one suite through both ways in. All that it opened is closed after each test. */
 export function describeBothWays(name: string, suite: (open: OpenClient) => void): void {
-  describe.each(Object.entries(WAYS))(`${name} (%s)`, (_way, start) => {
+  for (const [way, start] of Object.entries(WAYS)) describeWay(`${name} (${way})`, start, suite);
+}
+
+/** Runs a suite against servers. The control API has one way in, whatever carries it. */
+export function describeServer(name: string, suite: (open: OpenClient) => void): void {
+  describeWay(name, WAYS.direct, suite);
+}
+
+function describeWay(
+  name: string,
+  start: (settings: AppOptions) => Promise<Opened>,
+  suite: (open: OpenClient) => void,
+): void {
+  describe(name, () => {
     const closers: (() => Promise<void>)[] = [];
 
     afterEach(async () => {

@@ -1,7 +1,7 @@
 import type { Choices } from '../../src/contract/assumption-table.ts';
 import { initialState, worldOf } from '../../src/sandbox/state.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
-import type { World } from '../../src/service/world.ts';
+import type { World } from '../../src/service/operation.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** What operations see of a new sandbox with a store. */

@@ -490,14 +490,6 @@ describe('anything but HTTP', () => {
     expect(reply.headers).not.toHaveProperty('transfer-encoding');
     expect(JSON.parse(reply.body)).toHaveLength(5_000);
   });
-
-  test('a refused client that keeps its connection open does not block close()', async () => {
-    const server = await startServer({ port: 0 });
-    const connection = await openRaw(server.port);
-    connection.send('nonsense\r\n\r\n');
-    await connection.rest();
-    await server.close();
-  });
 });
 
 describe('another protocol', () => {
@@ -588,15 +580,6 @@ describe('connections', () => {
     replies.map(({ body }) => JSON.parse(body).id);
   const first50 = Array.from({ length: 50 }, (_, index) => index + 1);
 
-  test('a connection is reused', async () => {
-    const { port } = await start();
-    const connection = await openRaw(port);
-    for (const id of [3, 1, 2]) {
-      connection.send(rawRequest('GET', `/v1/pets/${id}`));
-      expect(idsOf([await connection.reply()])).toEqual([id]);
-    }
-  });
-
   test('50 pipelined requests are answered in order', async () => {
     const { port } = await start();
     const connection = await openRaw(port);
@@ -672,47 +655,6 @@ describe('connections', () => {
     }
     // Fails if the ignored request had cancelled the order.
     expect((await ask(server.port, cancel)).status).toBe(204);
-  });
-
-  test('a delayed last reply is complete when another request follows', async () => {
-    const { port } = await start({ delay: 20 });
-    const connection = await openRaw(port);
-    const last = rawRequest('GET', '/v1/pets/1', { Connection: 'close' });
-    connection.send(last + rawRequest('GET', '/v1/pets/2'));
-    expect(idsOf([await connection.reply()])).toEqual([1]);
-    expect(await connection.rest()).toBe('');
-  });
-
-  test('consecutive long lists show the store as of each request', async () => {
-    const { port } = await start({ animals: 20_000 });
-    const connection = await openRaw(port);
-    const body = '{"quantity":987654}';
-    const headers = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) };
-    const list = rawRequest('GET', '/v1/inventory');
-    const patch = rawRequest('PATCH', '/v1/inventory/1', headers, body);
-    connection.send(list + list + patch);
-    const replies = await connection.replies(3);
-    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(replies[1]?.body).toBe(replies[0]?.body);
-    connection.send(list);
-    const changed = (await connection.reply()).body;
-    expect([replies[0]?.body.includes('987654'), changed.includes('987654')]).toEqual([
-      false,
-      true,
-    ]);
-  });
-
-  test("two clients never get each other's replies", async () => {
-    const { port } = await start();
-    const clients = await Promise.all([openRaw(port), openRaw(port)]);
-    const asked = Array.from({ length: 100 }, (_, index) => (index % 50) + 1);
-    for (const [index, id] of asked.entries()) {
-      clients[0]?.send(rawRequest('GET', `/v1/pets/${id}`));
-      clients[1]?.send(rawRequest('GET', `/v1/pets/${51 - (asked[index] ?? 0)}`));
-    }
-    const [ours, theirs] = await Promise.all(clients.map((client) => client.replies(100)));
-    expect(idsOf(ours ?? [])).toEqual(asked);
-    expect(idsOf(theirs ?? [])).toEqual(asked.map((id) => 51 - id));
   });
 
   test.each<[string, (port: number) => Promise<void>]>([
@@ -873,36 +815,4 @@ describe('an internal error', () => {
       expect((await warned).map(String)).toEqual([expect.stringContaining('observer is broken')]);
     },
   );
-});
-
-describe('the control API', () => {
-  test('health and the OpenAPI document need no key', async () => {
-    const { port } = await start();
-    const health = await ask(
-      port,
-      rawRequest('GET', '/__mock/health', { Authorization: undefined }),
-    );
-    expect(health.status).toBe(200);
-    expect(JSON.parse(health.body)).toMatchObject({ status: 'ok' });
-
-    const host = { Host: `localhost:${port}`, Authorization: undefined };
-    const document = await ask(port, rawRequest('GET', '/__mock/service.openapi.json', host));
-    expect(JSON.parse(document.body)).toMatchObject({
-      openapi: expect.stringMatching(/^3\.1/),
-      servers: expect.arrayContaining([
-        expect.objectContaining({ url: `http://localhost:${port}/v1` }),
-      ]),
-    });
-  });
-
-  test('a body that is not JSON gets an Error', async () => {
-    const reply = await askAlone(
-      {},
-      'PUT',
-      '/__mock/clock',
-      { 'Content-Type': 'application/json', 'Content-Length': '2' },
-      '{"',
-    );
-    expectError(reply, 400, 'invalid_input');
-  });
 });

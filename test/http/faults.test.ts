@@ -203,36 +203,6 @@ describe('clients of each kind', () => {
     await expect(get(`${url}/fault`, undefined, 'HEAD')).rejects.toThrow();
   });
 
-  test('get a complete body that is not JSON', async () => {
-    const { url } = await serve({ kind: 'malformed-json' });
-    const curled = await curl(`${url}/fault`);
-    const fetched = await fetch(`${url}/fault`);
-    const got = await get(`${url}/fault`);
-    expect(curled.exit).toBe(0);
-    await expect(fetched.json()).rejects.toThrow(SyntaxError);
-    expect(got).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } });
-    expect(got.body).toBe(curled.stdout);
-  });
-
-  test("get a proxy's error page", async () => {
-    const { url } = await serve({ kind: 'html' });
-    const curled = await curl('--write-out', '%{http_code} %{content_type}', `${url}/fault`);
-    const fetched = await fetch(`${url}/fault`);
-    const got = await get(`${url}/fault`);
-    expect(curled).toEqual({ exit: 0, stdout: `${got.body}502 text/html` });
-    expect(fetched.status).toBe(502);
-    expect(await fetched.text()).toBe(got.body);
-    expect(got.body).toContain('<title>502 Bad Gateway</title>');
-    expect(got.headers).not.toHaveProperty('mock-basis');
-  });
-
-  test('get the complete body in the end, however slowly', async () => {
-    const { url } = await serve(slow(5, 30));
-    expect(await curl(`${url}/fault`)).toEqual({ exit: 0, stdout: PETS });
-    expect(await (await fetch(`${url}/fault`)).text()).toBe(PETS);
-    expect((await get(`${url}/fault`)).body).toBe(PETS);
-  });
-
   test('give up on a hang', async () => {
     const { url } = await serve({ kind: 'hang' });
     expect(await curl('--max-time', '0.1', `${url}/fault`)).toEqual({ exit: 28, stdout: '' });
@@ -256,21 +226,6 @@ describe('reset', () => {
     const { port } = await serve({ kind: 'reset' });
     const half = rawRequest('POST', '/fault', { 'Content-Length': '1000' }, '{"name": ');
     expect(await ask(port, half)).toEqual({ bytes: '', error: 'ECONNRESET' });
-  });
-
-  test('waits so that long earlier replies arrive', async () => {
-    const long = 'x'.repeat(512 * 1024);
-    const { port } = await serve({ kind: 'reset' }, REPLY, long);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const connection = await open(port);
-    connection.send(
-      rawRequest('GET', '/1') + rawRequest('GET', '/2') + rawRequest('GET', '/fault'),
-    );
-    const replies = await connection.replies(2);
-    expect(replies.map(({ body }) => body === long)).toEqual([true, true]);
-    while (vi.getTimerCount() === 0) await setImmediate();
-    vi.advanceTimersByTime(25);
-    expect(await connection.ending()).toEqual({ bytes: '', error: 'ECONNRESET' });
   });
 
   test('only closes the connection if the server does not listen on TCP', async () => {
@@ -340,16 +295,6 @@ describe('truncate', () => {
     const { port } = await serve({ kind: 'truncate' }, written);
     const end = await ask(port, rawRequest(method, '/fault'));
     expect(end).toEqual({ bytes: 'HTTP/1.1 2', error: undefined });
-  });
-
-  test('keeps pipelined replies from completing the body', async () => {
-    const { port } = await serve({ kind: 'truncate' });
-    const both = rawRequest('GET', '/1') + rawRequest('GET', '/fault') + rawRequest('GET', '/2');
-    const connection = await open(port);
-    connection.send(both);
-    expect((await connection.reply()).body).toBe(PETS);
-    const [, body] = parts((await connection.ending()).bytes);
-    expect(body).toBe(PETS.slice(0, Buffer.byteLength(PETS) >> 1));
   });
 });
 
@@ -465,15 +410,6 @@ describe('slow-body', () => {
     expect((await connection.reply()).body).toBe(PETS);
   });
 
-  test('starts after earlier replies, and later ones wait', async () => {
-    const { port } = await serve(slow(3, 10));
-    const connection = await open(port);
-    const [a, b] = [rawRequest('GET', '/1'), rawRequest('GET', '/fault')];
-    connection.send(a + b + b + a);
-    const bodies = (await connection.replies(4)).map(({ body }) => body);
-    expect(bodies).toEqual([PETS, PETS, PETS, PETS]);
-  });
-
   test.each([
     ['more pieces than bytes', slow(1_000, 5), REPLY],
     ['no time', slow(3, 0), REPLY],
@@ -563,27 +499,4 @@ describe('hang', () => {
     expect(await second.ending()).toEqual({ bytes: '', error: undefined });
     await closed;
   });
-
-  test('blocks pipelined requests behind it, without a warning', async () => {
-    const warned: Error[] = [];
-    const note = (warning: Error): void => {
-      warned.push(warning);
-    };
-    process.on('warning', note);
-    const mock = await serve({ kind: 'hang' });
-    const connection = await open(mock.port);
-    connection.send(rawRequest('GET', '/1') + rawRequest('GET', '/fault').repeat(20));
-    expect((await connection.reply()).body).toBe(PETS);
-    while (mock.asked.length < 21) await once(mock.server, 'request');
-    mock.pending.endAll();
-    expect(await connection.ending()).toEqual({ bytes: '', error: undefined });
-    process.off('warning', note);
-    expect(warned).toEqual([]);
-  });
-});
-
-test('a fault that needs a reply throws without one', () => {
-  const call = (response: ServerResponse): void =>
-    carryOut({ kind: 'truncate' }, response, undefined, new PendingResponses());
-  expect(call).toThrow(/truncate needs a reply/);
 });

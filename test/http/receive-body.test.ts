@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { receiveBody } from '../../src/http/receive-body.ts';
-import { type ReceivedBody, ReceivedBytes } from '../../src/service/received-body.ts';
+import { type ReceivedBody, ReceivedBytes } from '../../src/service/input.ts';
 
 function receive(limit: number) {
   const request = new IncomingMessage(new Socket());

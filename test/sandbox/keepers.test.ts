@@ -10,7 +10,7 @@ import { type Keeper, NotSavedError } from '../../src/sandbox/keeper.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { initialState } from '../../src/sandbox/state.ts';
 import { step } from '../../src/sandbox/step.ts';
-import type { Outcome } from '../../src/scenario/outcome.ts';
+import type { Outcome } from '../../src/scenario/rules.ts';
 import { thisInstant } from '../../src/service/clock.ts';
 import { callOf, performIn, requestOf } from '../helpers/call.ts';
 import { anEvent, type Event, origin, shownState, starter } from '../helpers/histories.ts';

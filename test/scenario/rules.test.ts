@@ -4,8 +4,7 @@ import type { OperationId } from '../../src/contract/operations.ts';
 import type { Rule } from '../../src/scenario/rule-shape.ts';
 import { type Decision, decide, NO_COUNTS, ruleBook } from '../../src/scenario/rules.ts';
 import type { Condition, WhereValue } from '../../src/scenario/where-shape.ts';
-import type { Call } from '../../src/service/input.ts';
-import { ReceivedBytes } from '../../src/service/received-body.ts';
+import { type Call, ReceivedBytes } from '../../src/service/input.ts';
 
 const input = (name: string, ...values: WhereValue[]): Condition => ({ of: 'input', name, values });
 const header = (name: string, ...values: string[]): Condition => ({ of: 'header', name, values });

@@ -7,10 +7,9 @@ import {
   type Choices,
   chooseOptions,
 } from '../../src/contract/assumption-table.ts';
-import { SERVICE } from '../../src/service/implementations.ts';
-import { BODY_LIMITS, type Call } from '../../src/service/input.ts';
+import { SERVICE } from '../../src/sandbox/step.ts';
+import { BODY_LIMITS, type Call, ReceivedBytes } from '../../src/service/input.ts';
 import { keyring } from '../../src/service/keyring.ts';
-import { ReceivedBytes } from '../../src/service/received-body.ts';
 import type { Reply } from '../../src/service/reply.ts';
 import { storeOf } from '../../src/store/store.ts';
 import { worldWith } from '../helpers/world.ts';

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { storeText } from '../../src/store/file/store-text.ts';
 import { generateStore } from '../../src/store/fixture/generate-store.ts';
 import { loadFixtureSync, writeFixture } from '../../src/store/fixture/load-fixture.ts';
 import type { Records } from '../../src/store/sorted-records.ts';
 import { type Store, storeOf } from '../../src/store/store.ts';
+import { storeText } from '../../src/store/store-text.ts';
 
 const all = <R extends object>(records: Records<R>): R[] => [...records.ascending()];
 const contents = ({ animals, inventory, orders }: Store) => [

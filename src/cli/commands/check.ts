@@ -53,7 +53,7 @@ export const check: Command = async ({ positionals: [url], terminal, ...settings
   const report = checkReport(transcript);
   const changes = earlier && changesSince(earlier, report, flags.allowUnsettled ?? false);
   const { href } = client.url;
-  const result = reportOfCheck({ url: href, report, changes });
+  const result = reportOfCheck(href, report, changes);
   writeReports(result, flags);
   if (flags.json) for (const it of changes ?? []) terminal.notices.write(notice(changeText(it)));
   if (flags.save !== undefined) {
@@ -90,38 +90,31 @@ const ID_COLUMN = Math.max(...ASSUMPTION_IDS.map((id) => id.length));
 const VERDICT_COLUMN = 19;
 const REPLY_COLUMN = Math.max(...OPERATION_IDS.map((id) => id.length)) + ' 200'.length;
 
-/** Characters of a reason in a table. */
-const LONGEST_REASON = 240;
+/** Characters of a reason or a body in a table. */
+const LONGEST_CELL = 240;
 
-/** A check as a command prints it. */
-export interface CheckOutput {
-  /** The base URL of the deployment. */
-  readonly url: string;
-  readonly report: CheckReport;
-  /** Undefined without `--against`. */
-  readonly changes: readonly CheckChange[] | undefined;
-}
-
-/** A check as a report. What is open or was not tried is skipped; what is broken or changed fails. */
-export function reportOfCheck({ url, report, changes }: CheckOutput): Report {
+/**
+ * A check as a report. What is open or was not tried is skipped; what is broken or changed fails.
+ *
+ * @param changes undefined without `--against`
+ */
+export function reportOfCheck(
+  url: string,
+  report: CheckReport,
+  changes: readonly CheckChange[] | undefined,
+): Report {
   const { assumptions, replies } = report;
   const topics = [...new Set(assumptions.map(({ id }) => topicOf(id)))];
   const summary = summaryOf(report);
+  const settled = count(assumptions, 'settled');
+  const tried = replies.length - count(replies, 'not-tried');
   return {
     title: 'What a deployment answers',
     document: report,
     intro: [`\`${url}\``, ...summary.map((line) => `${line}.`)],
     tiles: [
-      {
-        name: 'assumptions settled',
-        shown: count(assumptions, 'settled'),
-        total: assumptions.length,
-      },
-      {
-        name: 'replies as documented',
-        shown: count(replies, 'as-documented'),
-        total: replies.length - count(replies, 'not-tried'),
-      },
+      { name: 'assumptions settled', shown: settled, total: assumptions.length },
+      { name: 'replies as documented', shown: count(replies, 'as-documented'), total: tried },
     ],
     sections: [
       ...topics.map(
@@ -131,7 +124,6 @@ export function reportOfCheck({ url, report, changes }: CheckOutput): Report {
           columns: ['Assumption', 'Verdict', 'Why'],
           widths: [ID_COLUMN, VERDICT_COLUMN],
           rows: assumptions.filter(({ id }) => topicOf(id) === topic).map(assumptionRow),
-          none: '',
           suite: 'assumptions',
         }),
       ),
@@ -141,7 +133,6 @@ export function reportOfCheck({ url, report, changes }: CheckOutput): Report {
         columns: ['Reply', 'Verdict', 'Differences'],
         widths: [REPLY_COLUMN, VERDICT_COLUMN],
         rows: replies.map(replyRow),
-        none: '',
         suite: 'documented replies',
       },
       ...(changes === undefined ? [] : [changesSection(changes)]),
@@ -157,19 +148,13 @@ function changesSection(changes: readonly CheckChange[]): Section {
     const test = { group: 'changes', name: it.subject, verdict, message } as const;
     return { title: it.subject, cells: [message], test };
   });
-  return {
-    title: 'Changes',
-    layout: 'table',
-    columns: ['Change'],
-    rows,
-    none: 'none',
-    suite: 'changes',
-  };
+  const columns = ['Change'];
+  return { title: 'Changes', layout: 'table', columns, rows, none: 'none', suite: 'changes' };
 }
 
 /** A change in words. */
 export function changeText({ subject, before, after, why }: CheckChange): string {
-  const reason = why === undefined ? '' : `: ${cut(why, LONGEST_REASON)}`;
+  const reason = why === undefined ? '' : `: ${cut(why, LONGEST_CELL)}`;
   return `${subject}: ${before} before, ${after} now${reason}`;
 }
 
@@ -185,7 +170,7 @@ function assumptionRow({ id, verdict, option, why = '' }: AssumptionVerdict): Ro
   const skipped = { verdict: 'skipped', message: why } as const;
   return {
     title: id,
-    cells: [id, told, cut(why, LONGEST_REASON)],
+    cells: [id, told, cut(why, LONGEST_CELL)],
     ...toneOf(verdict),
     about: [question, ...(meaning === undefined ? [] : [meaning])],
     test: {
@@ -202,18 +187,14 @@ function replyRow({ operation, status, verdict, differences = [], why }: ReplyVe
   const reasons = [...told, ...(why === undefined ? [] : [why])];
   const title = `${operation} ${status}`;
   const test = { group: operation, name: `${status}`, output: told };
-  const words = reasons.map((it) => cut(it, LONGEST_REASON)).join('; ');
+  const words = reasons.map((it) => cut(it, LONGEST_CELL)).join('; ');
   const row = { title, cells: [title, verdictText(verdict), words], ...toneOf(verdict) };
-  switch (verdict) {
-    case 'as-documented':
-      return { ...row, test: { ...test, verdict: 'passed' } };
-    case 'different': {
-      const message = 'different from the document';
-      return { ...row, test: { ...test, verdict: 'failure', message } };
-    }
-    case 'not-tried':
-      return { ...row, test: { ...test, verdict: 'skipped', message: why ?? 'not tried' } };
-  }
+  const outcome = {
+    'as-documented': { verdict: 'passed' },
+    different: { verdict: 'failure', message: 'different from the document' },
+    'not-tried': { verdict: 'skipped', message: why ?? 'not tried' },
+  } as const;
+  return { ...row, test: { ...test, ...outcome[verdict] } };
 }
 
 /** A difference in words. */
@@ -234,16 +215,13 @@ function summaryOf({ assumptions, replies }: CheckReport): string[] {
   ];
 }
 
-/** Characters of a body in a plan. */
-const LONGEST_BODY = 80;
-
 /** The requests of a check, in order. */
 export function renderPlan(plan: readonly PlannedRequest[], { width }: Style): string {
   const left = String(plan.length).length;
   const rows = plan.map(({ method, path, body, key, times, why, purposes }, at) => {
     const sent = [
       `${method} ${path}`,
-      ...(body === undefined ? [] : [cut(body, LONGEST_BODY)]),
+      ...(body === undefined ? [] : [cut(body, LONGEST_CELL)]),
       ...(key === undefined ? [] : [key === 'none' ? 'without a key' : `with the ${key} key`]),
       ...(times > 1 ? [`${times} times at once`] : []),
     ];

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { DEFAULTS } from '../../defaults.ts';
-import { storeText } from '../../store/file/store-text.ts';
 import { generateStore } from '../../store/fixture/generate-store.ts';
+import { storeText } from '../../store/store-text.ts';
 import type { Command } from '../command.ts';
 import { requireNew, writeStore } from '../write-files.ts';
 

@@ -11,8 +11,8 @@ import {
 } from '../../deployment/record-deployment.ts';
 import { loadFixture } from '../../store/fixture/load-fixture.ts';
 import { FixtureError } from '../../store/fixture/parse-fixture.ts';
-import { recordText } from '../../store/record-text.ts';
 import { ID_NAME, type Store } from '../../store/store.ts';
+import { recordText } from '../../store/store-text.ts';
 import { counted, describe, listed } from '../../words.ts';
 import { type Command, refusal, UsageError } from '../command.ts';
 import { DEFAULT_UNKNOWN_STATUS } from '../command-flags.ts';
@@ -29,12 +29,8 @@ export const record: Command = async ({ positionals: [url], terminal, ...setting
   if (!diff && !force) requireNew(file);
   const client = await connect(url, settings);
   const key = keyOf(settings);
-  await askConsent(
-    client.url,
-    'at least 3 GET requests, plus one for each further page',
-    yes,
-    terminal,
-  );
+  const planned = 'at least 3 GET requests, plus one for each further page';
+  await askConsent(client.url, planned, yes, terminal);
   let requests = 0;
   const { store: exact, gaps } = await workWith(client, 'record', terminal, (progress) => {
     const get: Get = (path) => {

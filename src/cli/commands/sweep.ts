@@ -28,8 +28,7 @@ import {
 const LAST_LINES = 20;
 
 /** Default timeout of a run: this multiple of the baseline, but at least this many milliseconds. */
-const PATIENCE = 10;
-const LEAST_PATIENCE = 60_000;
+const PATIENCE = { times: 10, atLeast: 60_000 };
 
 /** A run that no signal interrupted. */
 interface Swept extends Omit<FinishedRun, 'server'> {
@@ -59,7 +58,7 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
   const scenarios = (await runner.files())?.scenarios ?? [];
   const decided: Partial<Choices> = Object.assign({}, ...scenarios.map((it) => it.assume));
   const plan = planSweep(assume, decided, flags.all ? ASSUMPTION_IDS : tracker.assumptions);
-  const timeout = Math.max(LEAST_PATIENCE, Math.ceil(baseline.seconds * PATIENCE) * 1000);
+  const timeout = Math.max(PATIENCE.atLeast, Math.ceil(baseline.seconds * PATIENCE.times) * 1000);
   const judged = async (variant: Variant): Promise<VariantRun | undefined> => {
     const options = { assume: { ...assume, [variant.assumption]: variant.option } };
     const finished = await run(options, timeout);

@@ -1,7 +1,6 @@
 import { isIntegerText } from '../../contract/int64.ts';
 import type { Exchange } from '../../evidence/exchange.ts';
 import { COUNT, EXCHANGE_FILTER, FILTER_MEMBERS } from '../../evidence/report-shapes.ts';
-import { inTurn } from '../../http/faults/breaking.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, named, type Shape, type ValueOf } from '../../shape/shapes.ts';
@@ -97,7 +96,7 @@ export const REQUEST_ENDPOINTS: readonly EndpointDefinition[] = [
           kind: 'stream',
           mediaType: 'text/event-stream',
           // A response queued behind others would get no event when its client disconnects.
-          open: (response) => inTurn(response, () => openStream(response, sandbox, options)),
+          open: (response) => openStream(response, sandbox, options),
         },
       };
     },

@@ -2,8 +2,8 @@ import { type Fields, STORED_RECORDS } from '../../contract/records.ts';
 import { changesShape, membersShape, RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import { list, named, type Shape } from '../../shape/shapes.ts';
 import { withoutAnimals } from '../../store/merge.ts';
-import { arrayText } from '../../store/record-text.ts';
 import { ID_NAME } from '../../store/store.ts';
+import { arrayText } from '../../store/store-text.ts';
 import { listed } from '../../words.ts';
 import {
   type ControlCall,

@@ -12,8 +12,8 @@ import { object, optional, required } from '../../shape/objects.ts';
 import { choice, list, named } from '../../shape/shapes.ts';
 import { readStore, STORE } from '../../store/fixture/read-store.ts';
 import { merge } from '../../store/merge.ts';
-import { arrayText } from '../../store/record-text.ts';
 import { bareStore, type Store } from '../../store/store.ts';
+import { arrayText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
 import { NAME, SNAPSHOT, type Snapshot } from '../control-shapes.ts';
 import {

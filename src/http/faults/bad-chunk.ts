@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import { endConnection, hasContent, inTurn, type WireReply } from './breaking.ts';
+import { endConnection, hasContent, type WireReply } from './breaking.ts';
 import { truncate } from './truncate.ts';
 
 const BAD_SIZE = 'xyz';
@@ -14,18 +13,17 @@ export function badChunk(response: ServerResponse, reply: WireReply): void {
     truncate(response, reply);
     return;
   }
-  inTurn(response, (socket) => {
-    const bytes = Buffer.from(reply.body);
-    const half = bytes.length >> 1;
-    response.writeHead(reply.status, [...reply.headers, 'Transfer-Encoding', 'chunked']);
-    response.flushHeaders();
-    // Bypasses Node, which writes every chunk correctly.
-    if (half > 0) writeChunk(socket, half.toString(16), bytes.subarray(0, half));
-    writeChunk(socket, BAD_SIZE, bytes.subarray(half));
-    endConnection(response, socket);
-  });
+  const bytes = Buffer.from(reply.body);
+  const half = bytes.length >> 1;
+  response.writeHead(reply.status, [...reply.headers, 'Transfer-Encoding', 'chunked']);
+  response.flushHeaders();
+  // Bypasses Node, which writes every chunk correctly.
+  const { socket } = response.req;
+  if (half > 0) socket.write(chunkOf(half.toString(16), bytes.subarray(0, half)));
+  socket.write(chunkOf(BAD_SIZE, bytes.subarray(half)));
+  endConnection(response);
 }
 
-function writeChunk(socket: Socket, size: string, content: Buffer): void {
-  socket.write(Buffer.concat([Buffer.from(`${size}\r\n`), content, Buffer.from('\r\n')]));
+function chunkOf(size: string, content: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${size}\r\n`), content, Buffer.from('\r\n')]);
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Fault, FaultName } from '../../scenario/fault-table.ts';
 import type { PendingResponses } from '../pending-responses.ts';
 import { badChunk } from './bad-chunk.ts';
-import { endConnection, inTurn, type WireReply } from './breaking.ts';
+import { endConnection, type WireReply } from './breaking.ts';
 import { hang } from './hang.ts';
 import { html } from './html.ts';
 import { malformedJson } from './malformed-json.ts';
@@ -21,7 +21,7 @@ interface Exchange {
 
 const CARRY_OUT: { readonly [K in FaultName]: (exchange: Exchange, fault: FaultOf[K]) => void } = {
   reset: ({ response }) => reset(response),
-  close: ({ response }) => inTurn(response, (socket) => endConnection(response, socket)),
+  close: ({ response }) => endConnection(response),
   hang: ({ response, pending }) => hang(response, pending),
   html: ({ response }) => html(response),
   truncate: ({ response, reply }) => truncate(response, reply()),
@@ -35,7 +35,7 @@ function dispatch<K extends FaultName>(kind: K, fault: FaultOf[K], exchange: Exc
 }
 
 /**
- * Breaks an exchange, after the replies that are due before it on its connection.
+ * Breaks an exchange.
  *
  * @param reply the reply to break; only a fault that replaces the reply needs none
  */
@@ -49,5 +49,6 @@ export function carryOut(
     if (reply === undefined) throw new Error(`${fault.kind} needs a reply to break`);
     return reply;
   };
+  if (response.req.socket.destroyed) return;
   dispatch(fault.kind, fault, { response, reply: needed, pending });
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pour } from '../long-text.ts';
 import type { PendingResponses } from '../pending-responses.ts';
-import { hasContent, inTurn, type WireReply, writeHead } from './breaking.ts';
+import { hasContent, type WireReply, writeHead } from './breaking.ts';
 
 /** How a body is spread over time. */
 export interface Pace {
@@ -18,16 +18,14 @@ export function slowBody(
   pace: Pace,
   pending: PendingResponses,
 ): void {
-  inTurn(response, () => {
-    const body = Buffer.from(reply.body);
-    writeHead(response, reply, body.length);
-    if (!hasContent(response, reply) || body.length === 0) {
-      response.end();
-      return;
-    }
-    response.flushHeaders();
-    sendSlowly(response, body, reply.rest, pace, pending);
-  });
+  const body = Buffer.from(reply.body);
+  writeHead(response, reply, body.length);
+  if (!hasContent(response, reply) || body.length === 0) {
+    response.end();
+    return;
+  }
+  response.flushHeaders();
+  sendSlowly(response, body, reply.rest, pace, pending);
 }
 
 function sendSlowly(

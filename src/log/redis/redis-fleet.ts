@@ -1,5 +1,4 @@
-import type { Fleet, Opening } from '../../sandbox/fleet.ts';
-import { type Keeper, KeeperError } from '../../sandbox/keeper.ts';
+import { type Fleet, type Keeper, KeeperError, type Opening } from '../../sandbox/keeper.ts';
 import { SandboxLimitError } from '../../sandbox/sandbox-limits.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';

@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Evidence } from '../../evidence/sandbox-evidence.ts';
-import type { Opening } from '../../sandbox/fleet.ts';
-import { type Entry, type Keeper, KeeperError, type Missed } from '../../sandbox/keeper.ts';
+import {
+  type Entry,
+  type Keeper,
+  KeeperError,
+  type Missed,
+  type Opening,
+} from '../../sandbox/keeper.ts';
 import type { State } from '../../sandbox/state.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { APPEND, FOLD } from './scripts.ts';

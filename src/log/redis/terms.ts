@@ -5,7 +5,7 @@ import { DEFAULTS } from '../../defaults.ts';
 import { packageVersion } from '../../package.ts';
 import { KeeperError } from '../../sandbox/keeper.ts';
 import type { Start } from '../../scenario/sandbox-start.ts';
-import { storeText } from '../../store/file/store-text.ts';
+import { storeText } from '../../store/store-text.ts';
 
 /** A server cannot join a fleet. The message says why. */
 export class FleetError extends KeeperError {

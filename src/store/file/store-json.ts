@@ -14,8 +14,8 @@ import type { Adapter } from 'lowdb';
 import { readText, STORE_LIMIT } from '../../read-text.ts';
 import { parseFixture } from '../fixture/parse-fixture.ts';
 import type { Store } from '../store.ts';
+import { storeText } from '../store-text.ts';
 import { replaceFile } from './replace-file.ts';
-import { storeText } from './store-text.ts';
 
 /** The text of a store is too long to be read again. */
 class TooLargeError extends Error {
