@@ -8,6 +8,8 @@ export const DEFAULTS = {
   journal: 1000,
   maxSandboxes: 10_000,
   /** Milliseconds. */
+  maxHold: 300_000,
+  /** Milliseconds. */
   upstreamTimeout: 30_000,
   /** Milliseconds until a deployment's reply to `check` or `record` must be complete. */
   deploymentTimeout: 10_000,

@@ -168,8 +168,7 @@ export async function startServer(
     const closed = stopListening();
     pending.endAll();
     mock.stopRemoving?.();
-    sandboxes.end();
-    await closed;
+    await Promise.all([closed, sandboxes.end()]);
     upstreams.close();
     await file?.keeper.close();
     fleet?.close();

@@ -4,6 +4,7 @@ import type { OnFinding } from '../evidence/findings.ts';
 import type { ObservedExchange, Observer } from '../evidence/observed-exchange.ts';
 import type { Finding } from '../evidence/report-shapes.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
+import { holdView } from '../scenario/hold.ts';
 import { decidersOf } from '../service/reply.ts';
 import { counted, cut } from '../words.ts';
 import type { Flags } from './flags.ts';
@@ -27,7 +28,7 @@ const PLAIN_REASON = 'as the document prescribes';
 
 /** An exchange as a line of JSON, in ASCII, without members that have no value. */
 export function renderJson(sandbox: string, exchange: ObservedExchange): string {
-  const { number, operation, traceId, status, fault, delay, basis, key } = exchange;
+  const { number, operation, traceId, status, fault, delay, hold, basis, key } = exchange;
   const by = decidersOf(basis);
   return jsonLine({
     time: instantOf(exchange.at),
@@ -41,6 +42,7 @@ export function renderJson(sandbox: string, exchange: ObservedExchange): string 
     fault,
     duration: rounded(exchange.duration),
     delay: delay > 0 ? delay : undefined,
+    hold: hold && holdView(hold),
     basis: basis.kind,
     by: by.length > 0 ? by : undefined,
     why: exchange.why.map(brief),
@@ -50,12 +52,13 @@ export function renderJson(sandbox: string, exchange: ObservedExchange): string 
 
 /** An exchange as a line for a person. */
 export function renderPretty(sandbox: string, exchange: ObservedExchange, style: Style): string {
-  const { basis, duration, fault, delay, traceId } = exchange;
+  const { basis, duration, fault, delay, hold, traceId } = exchange;
   const circumstances = [
     basis.kind,
     ...(fault === undefined ? [] : [`fault ${fault}`]),
     `${duration.toFixed(1)} ms`,
     ...(delay > 0 ? [`delayed by ${delay} ms`] : []),
+    ...(hold === undefined ? [] : [`${hold.ended ?? 'held'} as ${hold.name}`]),
     ...(traceId === undefined ? [] : [`trace ${traceId}`]),
     ...(sandbox === DEFAULT_SANDBOX ? [] : [`in sandbox ${sandbox}`]),
   ].join(', ');

@@ -1,7 +1,7 @@
 import { DEFAULT_URL } from '../contract/base-url.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { KEEPABLE } from '../sandbox/state.ts';
-import { IDLE_TIME, INSTANT, LONGEST_DELAY } from '../scenario/time-shapes.ts';
+import { IDLE_TIME, INSTANT, LONGEST_DELAY, LONGEST_HOLD } from '../scenario/time-shapes.ts';
 import { KEY } from '../shape/deployment-shapes.ts';
 import { choice } from '../shape/shapes.ts';
 import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
@@ -178,6 +178,7 @@ export const FLAG_GROUPS = {
       SERVERS,
       'Delay replies that no rule decides by this many milliseconds.',
     ),
+    maxHold: one(LONGEST_HOLD, 'DURATION', SERVERS, 'Longest hold of a reply; by default PT5M.'),
     clock: one(
       INSTANT,
       'INSTANT',

@@ -15,6 +15,7 @@ import {
 } from '../evidence/report-shapes.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import { ASSUMPTION_VERDICT } from '../scenario/checked-shape.ts';
+import { HOLD_ENDS } from '../scenario/hold.ts';
 import { mapOf, object, optional, required } from '../shape/objects.ts';
 import { recordShape } from '../shape/record-shapes.ts';
 import {
@@ -153,6 +154,7 @@ export const STATUS = named(
     assumptions: required(TEXTS, 'The assumptions that are not at their default, as `id=option`.'),
     clock: required(CLOCK, 'The clock.'),
     upstream: optional(ANY_TEXT, 'The base URL of the deployment that answers, if one does.'),
+    held: required(COUNT, 'How many replies rules hold back.'),
     latestExchange: required(COUNT, 'The number of the latest exchange; 0 before the first.'),
   }),
 );
@@ -187,6 +189,14 @@ export const EXCHANGE = named(
     status: optional(COUNT, 'Left out if the client received none.'),
     fault: optional(ANY_TEXT, 'The fault that replaced or spoilt the reply.'),
     delay: required(MILLISECONDS, 'How long the reply was delayed, in milliseconds.'),
+    hold: optional(
+      object({
+        name: required(ANY_TEXT, 'The name of the hold; `default` for `hold: true`.'),
+        ended: optional(choice(HOLD_ENDS), 'Why it ended; left out while the reply is held back.'),
+        lasted: optional(MILLISECONDS, 'How long the reply was held back, in milliseconds.'),
+      }),
+      'Set if a rule holds or held the reply back.',
+    ),
     duration: required(MILLISECONDS, 'Milliseconds from the request to its reply, delay included.'),
     basis: required(BASIS_KIND, 'What the reply rests on.'),
     by: required(TEXTS, 'The assumptions or the rule that the basis names.'),

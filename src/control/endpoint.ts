@@ -109,6 +109,8 @@ export interface ControlCall {
   /** The same as a whole URL. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
+  /** Calls back if the client disconnects. Returns what cancels that. */
+  readonly onLeave: (act: () => void) => () => void;
 }
 
 /** The URL of the service beside a control API. */

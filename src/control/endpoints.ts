@@ -12,6 +12,7 @@ import {
   type Tag,
 } from './endpoint.ts';
 import { COVERAGE_ENDPOINTS } from './journal/coverage-endpoints.ts';
+import { HOLD_ENDPOINTS } from './journal/hold-endpoints.ts';
 import { REQUEST_ENDPOINTS } from './journal/request-endpoints.ts';
 import { METRICS_TYPE, metricsText } from './metrics.ts';
 import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
@@ -108,7 +109,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...tagged('Scenarios', [...SCENARIO_ENDPOINTS, ...SCENARIO_TEXT_ENDPOINTS]),
   ...tagged('Assumptions', ASSUMPTION_ENDPOINTS),
   ...tagged('Clock', CLOCK_ENDPOINTS),
-  ...tagged('Journal', [...REQUEST_ENDPOINTS, ...COVERAGE_ENDPOINTS]),
+  ...tagged('Journal', [...REQUEST_ENDPOINTS, ...HOLD_ENDPOINTS, ...COVERAGE_ENDPOINTS]),
   ...tagged('Sandboxes', SANDBOX_ENDPOINTS),
   ...tagged('Upstream', UPSTREAM_ENDPOINTS),
 ];

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { writeJson } from '../contract/json.ts';
 import { locateByName } from '../http/locate.ts';
+import { whenLeft } from '../http/pass-on.ts';
 import { parseTarget, ROOT } from '../http/target.ts';
 import { writeReply } from '../http/write.ts';
 import { NotSavedError } from '../sandbox/keeper.ts';
@@ -141,7 +142,7 @@ function sandboxFor(
 /** Runs an endpoint on the current state of the sandbox. */
 async function callEndpoint(
   { handle, open }: Endpoint,
-  { request: { headers }, origin, base, search }: MockRequest,
+  { request: { headers, socket }, origin, base, search }: MockRequest,
   params: Readonly<Record<string, string>>,
   parts: ControlParts,
   sandbox: Sandbox,
@@ -160,6 +161,7 @@ async function callEndpoint(
       mount,
       url: origin + mount,
       headers,
+      onLeave: (act) => whenLeft(socket, act),
     });
   } catch (error) {
     if (error instanceof NotSavedError) return refuse(error.code, 503, error.message);

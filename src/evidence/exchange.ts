@@ -1,4 +1,5 @@
 import type { OperationId } from '../contract/operations.ts';
+import type { Hold } from '../scenario/hold.ts';
 import { bearerToken } from '../service/keyring.ts';
 import type { Basis } from '../service/reply.ts';
 import { cut } from '../words.ts';
@@ -32,6 +33,8 @@ export interface Exchange {
   readonly fault: string | undefined;
   /** The delay of the reply, in milliseconds. */
   readonly delay: number;
+  /** Set if a rule holds or held the reply back. */
+  readonly hold: Hold | undefined;
   /** What the client should not have done. */
   findings: readonly Noted[];
   /** The slots of cases that the reply shows, known ones included or not; undefined if coverage does not count it. */

@@ -9,6 +9,7 @@ export const FINDING_CODES = {
   'early-retry': 'The service asked for a longer pause; wait for as long as Retry-After says.',
   'unknown-preference': 'The request was answered as if it had none; correct or remove it.',
   drift: 'The deployment and the mock disagree; choose the options that `check` finds there.',
+  'unreleased-hold': 'The test forgot it; release the hold, or let it last longer with --max-hold.',
   'unexpected-body': 'DELETE takes no body, and the service may reject one; send none.',
 } as const satisfies Record<string, string>;
 

@@ -154,6 +154,8 @@ const TESTS: { readonly [Name in keyof ExchangeFilter]-?: Test } = {
   after: test('after', ({ number }, wanted) => number > wanted),
   before: test('before', ({ number }, wanted) => number < wanted),
   trace: test('trace', ({ traceId }, wanted) => traceId === wanted),
+  hold: test('hold', ({ hold }, wanted) => hold?.name === wanted),
+  held: test('held', ({ hold }, wanted) => (hold !== undefined && !hold.ended) === wanted),
   text: test('text', contains),
 };
 

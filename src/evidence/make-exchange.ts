@@ -37,7 +37,8 @@ export function exchangeOf(
   { world, now, frozen, evidence, isNext }: ExchangeContext,
 ): Exchange {
   const { call, method, target, authorization, headers, traceparent } = request;
-  const { reply, decision, delay } = outcome;
+  const { reply, decision, delay, hold } = outcome;
+  if (hold !== undefined) hold.since = now.wall;
   const shown = isShown(outcome) ? reply : undefined;
   const duration = delay + (frozen ? 0 : now.steady - request.receivedAt);
   const body = call?.body.kind === 'bytes' ? call.body.bytes : undefined;
@@ -45,7 +46,12 @@ export function exchangeOf(
   const isKept = text !== undefined && text.length <= KEPT_BODY;
   const basis = reply?.basis ?? (decision ? { kind: 'forced', by: decision.by } : DOCUMENTED);
   const { mayRetry, coverage, journal } = evidence;
-  const attempt = call && attemptOf(request, call, shown, { mayRetry, now, delay, at: world.now });
+  // Nobody knows when a held reply will leave.
+  const isTold = call !== undefined && hold === undefined;
+  const at = world.now;
+  const attempt = isTold
+    ? attemptOf(request, call, shown, { mayRetry, now, delay, at })
+    : undefined;
   // A client repeats itself: what is the same takes no memory of its own.
   const previous = journal.latest;
   return {
@@ -60,6 +66,7 @@ export function exchangeOf(
     basis,
     fault: outcome.kind === 'fault' ? outcome.fault.kind : undefined,
     delay,
+    hold,
     findings: call === undefined ? NO_FINDINGS : findingsOfCall({ call, reply: shown, world }),
     cases: call && shownCases(request, call, outcome, world, isNext ? coverage : undefined),
     attempt,

@@ -16,6 +16,7 @@ export interface ObservedExchange
       | 'basis'
       | 'fault'
       | 'delay'
+      | 'hold'
       | 'requestCut'
       | 'replyBody'
       | 'replyCut'
@@ -33,16 +34,19 @@ export interface ObservedExchange
   readonly requestBody: string | undefined;
 }
 
-/** Called after each exchange in any sandbox, with the name of the sandbox. */
+/**
+ * Called after each exchange in any sandbox, with the name of the sandbox; and again when a reply that
+ * was held back is let go.
+ */
 export type Observer = (sandbox: string, exchange: ObservedExchange) => void;
 
 /** An exchange for observers. Reads what few of them read only when they do. */
 export function observedExchange(exchange: Readonly<Exchange>): ObservedExchange {
   const { number, at, duration, method, target, operation, status, basis, fault, delay } = exchange;
-  const { traceId, requestCut, replyBody, replyCut, expected } = exchange;
+  const { traceId, hold, requestCut, replyBody, replyCut, expected } = exchange;
   return {
     ...{ number, at, duration, method, target, operation, status, basis, fault, delay },
-    ...{ traceId, requestCut, replyBody, replyCut, expected },
+    ...{ traceId, hold, requestCut, replyBody, replyCut, expected },
     get key() {
       return shownKey(exchange);
     },

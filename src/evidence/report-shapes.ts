@@ -140,6 +140,8 @@ export const FILTER_MEMBERS = {
   after: optional(COUNT, 'Exchanges with a higher number.'),
   before: optional(COUNT, 'Exchanges with a lower number.'),
   trace: optional(ANY_TEXT, 'Exchanges of this trace: the trace id of their `traceparent`.'),
+  hold: optional(ANY_TEXT, 'Exchanges whose reply is or was held back under this name.'),
+  held: optional(FLAG, 'Exchanges whose reply is held back now; `false` for the others.'),
   text: optional(ANY_TEXT, 'Exchanges whose target, reasons or bodies contain this, in any case.'),
 };
 

@@ -9,6 +9,7 @@ import {
   MOST_TOGETHER,
 } from './findings.ts';
 import { findingsOfRetry } from './findings-checks.ts';
+import { type HeldExchange, type HoldEvent, Holds, unreleased } from './holds.ts';
 import { Journal, type JournalState } from './journal.ts';
 import type { Finding, Shown } from './report-shapes.ts';
 import { NO_RETRIES, type Retries, remembered, withoutLatest } from './retries.ts';
@@ -78,7 +79,16 @@ export interface EvidenceState {
   readonly coverage: CoverageState;
   readonly findings: FindingsState;
   readonly retries: Retries;
+  /** Exchanges whose replies are held back. */
+  readonly held?: readonly Exchange[] | undefined;
   readonly past?: PastState | undefined;
+}
+
+export interface EvidenceLimits {
+  /** How many exchanges to keep. */
+  readonly journal: number;
+  /** How long a server holds a reply back, in milliseconds. */
+  readonly maxHold: number;
 }
 
 /**
@@ -90,17 +100,20 @@ export class Evidence implements EvidenceTotals {
   readonly coverage: Coverage;
   readonly findings: Findings;
   #usedAt = thisInstant().steady;
-  #retries: Retries;
+  readonly #limits: EvidenceLimits;
   // Created when needed: there can be many sandboxes.
+  #holds: Holds | undefined;
+  #retries: Retries;
   #past: PastEvidence | undefined;
 
-  /** @param journal how many exchanges to keep */
-  constructor(sandbox: string, journal: number, state?: EvidenceState) {
-    this.journal = new Journal(journal, state?.journal);
+  constructor(sandbox: string, limits: EvidenceLimits, state?: EvidenceState) {
+    this.#limits = limits;
+    this.journal = new Journal(limits.journal, state?.journal);
     this.coverage = new Coverage(sandbox, state?.coverage);
     this.findings = new Findings(sandbox, state?.findings);
     this.#retries = state?.retries ?? NO_RETRIES;
     this.#past = state?.past && new PastEvidence(state.past);
+    for (const held of state?.held ?? []) this.holds.add(this.journal.at(held.number) ?? held);
   }
 
   /** Milliseconds since its sandbox was created, answered a request, or was changed. */
@@ -124,6 +137,7 @@ export class Evidence implements EvidenceTotals {
     this.journal.add(exchange);
     if (exchange.operation === undefined) return NONE;
     this.coverage.add(exchange);
+    if (exchange.hold !== undefined) this.holds.add(exchange);
     const { attempt } = exchange;
     if (attempt !== undefined || this.mayRetry) {
       const found = attempt === undefined ? NONE : findingsOfRetry(attempt, this.#retries);
@@ -131,6 +145,30 @@ export class Evidence implements EvidenceTotals {
       this.#retries = remembered(this.#retries, attempt);
     }
     return this.findings.add(exchange);
+  }
+
+  /** The replies that are held back. */
+  get holds(): Holds {
+    this.#holds ??= new Holds(this.#limits.maxHold);
+    return this.#holds;
+  }
+
+  /**
+   * Takes what happened to replies that were held back.
+   *
+   * @returns their exchanges, and the findings that are new to a report
+   */
+  takeHolds(event: HoldEvent): {
+    readonly changed: readonly HeldExchange[];
+    readonly findings: readonly Finding[];
+  } {
+    const changed = this.holds.take(event);
+    const findings = changed.flatMap((exchange) => {
+      const noted = unreleased(exchange);
+      exchange.findings = exchange.findings.concat(noted);
+      return this.findings.add({ ...exchange, findings: noted });
+    });
+    return { changed, findings };
   }
 
   /** Notes that the sandbox was changed, after which the same call can get another reply. */
@@ -173,6 +211,7 @@ export class Evidence implements EvidenceTotals {
       coverage: this.coverage.state,
       findings: this.findings.state,
       retries: this.#retries,
+      held: this.#holds?.state,
       past: this.#past?.state,
     };
   }

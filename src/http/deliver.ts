@@ -5,8 +5,9 @@ import type { Upstream } from '../sandbox/upstream.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/rules.ts';
 import type { Body, Reply, StreamedBody } from '../service/reply.ts';
+import { finish } from './finish.ts';
 import { discard, hold, MOST_HELD, pause, whenLeft } from './pass-on.ts';
-import { type ServiceRequest, send, sendFailure } from './write.ts';
+import { type ServiceRequest, sendFailure } from './write.ts';
 
 /**
  * Sends and records a deployment's reply, broken where a rule says so.
@@ -38,8 +39,7 @@ export function deliver(
       sendFailure(response, error, sandbox.state, wire);
     }
   };
-  const sendAs = (content: Body): void =>
-    send(response, changed(outcome, { body: content }), sandbox.state, wire);
+  const sendAs = (content: Body): void => finish(request, changed(outcome, { body: content }));
   const breakOff = (reason: string): void =>
     record(
       () => ({ reason }),
@@ -54,6 +54,15 @@ export function deliver(
   response.once('close', () => discard(from));
   if (outcome.kind === 'reply') {
     const { reply } = outcome;
+    if (outcome.hold !== undefined) {
+      const onWaiting = (bytes: Buffer, whole: boolean): void =>
+        record(
+          () => (whole ? witnessed(request, reply, bytes, compare) : {}),
+          () => sendAs({ ...body, held: { bytes, whole } }),
+        );
+      hold(from, onWaiting, breakOff);
+      return;
+    }
     const onEnd = (bytes: Buffer | undefined, end: () => void): void =>
       record(() => witnessed(request, reply, bytes, compare), end);
     if (outcome.delay > 0) pause(from);

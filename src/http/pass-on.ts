@@ -10,7 +10,7 @@ export function passOn(
   response: ServerResponse,
   status: number,
   headers: string[],
-  { from, phrase, onEnd, onBreak }: StreamedBody,
+  { from, phrase, held: begun, onEnd, onBreak }: StreamedBody,
 ): void {
   const { req } = response;
   const length = contentLength(headers);
@@ -23,7 +23,7 @@ export function passOn(
   let size = 0;
   let held: Buffer[] | undefined = [];
   let last: Buffer | undefined;
-  from.on('data', (chunk: Buffer) => {
+  const take = (chunk: Buffer): void => {
     size += chunk.length;
     if (size > MOST_HELD) held = undefined;
     held?.push(chunk);
@@ -33,12 +33,18 @@ export function passOn(
       pause(from);
       response.once('drain', () => resume(from));
     }
-  });
+  };
   const end = (): void => {
     if (last !== undefined) response.write(last);
     if (from.rawTrailers.length > 0) response.addTrailers(pairsOf(from.rawTrailers));
     response.end();
   };
+  if (begun !== undefined) take(begun.bytes);
+  if (begun?.whole) {
+    end();
+    return;
+  }
+  from.on('data', take);
   from.once('end', () => {
     if (onEnd === undefined) end();
     else onEnd(held && Buffer.concat(held), end);

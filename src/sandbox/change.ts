@@ -1,3 +1,4 @@
+import type { Latch } from '../scenario/rules.ts';
 import type { SavedScenario } from '../scenario/saved-scenario.ts';
 import type { ClockState } from '../service/clock.ts';
 import type { RateWindow } from '../service/rate-limit.ts';
@@ -19,6 +20,7 @@ export interface Change {
   readonly rates?: MapChange<RateWindow> | undefined;
   readonly snapshots?: readonly SnapshotChange[] | undefined;
   readonly scenarios?: MapChange<SavedScenario> | undefined;
+  readonly latches?: MapChange<Latch> | undefined;
 }
 
 /** What turns a map into another. */
@@ -46,6 +48,7 @@ export function diff(before: State, after: State): Change | undefined {
     rates: mapChange(before.counters.rates, after.counters.rates),
     snapshots: snapshotChanges(before, after),
     scenarios: mapChange(before.scenarios, after.scenarios),
+    latches: mapChange(before.latches, after.latches),
   };
   return Object.values(change).some((part) => part !== undefined) ? change : undefined;
 }
@@ -88,6 +91,7 @@ export function apply(before: State, change: Change): State {
     },
     snapshots: changedSnapshots(before.snapshots, store, change.snapshots),
     scenarios: changedMap(before.scenarios, change.scenarios),
+    latches: changedMap(before.latches, change.latches),
   };
 }
 

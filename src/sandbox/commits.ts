@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogMeter } from '../evidence/meter.ts';
-import { type Evidence, type EvidenceState, PastEvidence } from '../evidence/sandbox-evidence.ts';
 import { apply } from './change.ts';
-import { type Effects, type Entry, type Keeper, type Missed, NotSavedError } from './keeper.ts';
+import { type Entry, type Keeper, type Missed, NotSavedError } from './keeper.ts';
+import type { Recorder } from './recorder.ts';
 import type { State } from './state.ts';
 
 /** What a job made of a state. */
@@ -35,30 +35,27 @@ interface Waiter {
 }
 
 /**
- * The acknowledged state and evidence of a sandbox. Does jobs on them in order, and has a keeper, if
+ * The acknowledged state of a sandbox. Does jobs on it in order, and has a keeper, if
  * there is one, keep what they made before anybody hears of it. Jobs that arrive while the keeper is
  * busy share the next append.
  */
 export class Commits {
   readonly keeper: Keeper | undefined;
   state: State;
-  evidence: Evidence;
-  readonly #evidenceOf: (state?: EvidenceState) => Evidence;
+  readonly #recorder: Recorder;
   readonly #meter: LogMeter | undefined;
   #jobs: Pending[] = [];
   #waiters: Waiter[] = [];
   #isWorking = false;
 
-  /** @param evidenceOf makes the evidence of a snapshot, or of a new sandbox */
   constructor(
     state: State,
-    evidenceOf: (state?: EvidenceState) => Evidence,
+    recorder: Recorder,
     keeper: Keeper | undefined,
     meter: LogMeter | undefined,
   ) {
     this.state = state;
-    this.evidence = evidenceOf();
-    this.#evidenceOf = evidenceOf;
+    this.#recorder = recorder;
     this.keeper = keeper;
     this.#meter = meter;
   }
@@ -99,11 +96,6 @@ export class Commits {
       this.#waiters.push({ resolve, reject });
       this.#start();
     });
-  }
-
-  takeEffects({ clears, past }: Effects): void {
-    if (past !== undefined) this.evidence.addPast(new PastEvidence(past));
-    if (clears !== undefined) this.evidence.clear(clears);
   }
 
   #start(): void {
@@ -158,7 +150,7 @@ export class Commits {
         jobs.length = 0;
         this.state = state;
         for (const { kept } of made) kept();
-        keeper.settled?.(state, this.evidence);
+        keeper.settled?.(state, this.#recorder.evidence);
         return;
       }
       this.#meter?.follow(answer.entries.length);
@@ -187,14 +179,16 @@ export class Commits {
   #follow(keeper: Keeper, { snapshot, entries }: Missed): void {
     if (snapshot !== undefined) {
       this.state = snapshot.state;
-      this.evidence = this.#evidenceOf(snapshot.evidence);
+      this.#recorder.restore(snapshot.evidence);
     }
     for (const { change, exchange, ...effects } of entries) {
       if (change !== undefined) this.state = apply(this.state, change);
-      if (exchange !== undefined) this.evidence.add(exchange);
-      else this.evidence.noteChange();
-      this.takeEffects(effects);
+      if (exchange !== undefined) this.#recorder.follow(exchange);
+      else {
+        this.#recorder.evidence.noteChange();
+        this.#recorder.take(effects, false);
+      }
     }
-    if (entries.length > 0) keeper.settled?.(this.state, this.evidence);
+    if (entries.length > 0) keeper.settled?.(this.state, this.#recorder.evidence);
   }
 }

@@ -1,4 +1,5 @@
 import type { Exchange } from '../evidence/exchange.ts';
+import type { HoldEvent } from '../evidence/holds.ts';
 import type { Evidence, EvidenceState, PastState } from '../evidence/sandbox-evidence.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import type { Change } from './change.ts';
@@ -10,6 +11,8 @@ export interface Effects {
   readonly clears?: 'journal' | 'all' | undefined;
   /** The totals of a sandbox that was deleted; the default one gathers them. */
   readonly past?: PastState | undefined;
+  /** What happened to replies that rules hold back. */
+  readonly holds?: HoldEvent | undefined;
 }
 
 /** What one request did to a sandbox: the unit that a log keeps. */

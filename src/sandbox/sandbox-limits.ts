@@ -1,5 +1,6 @@
 import type { OnFinding } from '../evidence/findings.ts';
-import { KeeperError } from './keeper.ts';
+import { type Fleet, type Keeper, KeeperError } from './keeper.ts';
+import type { Upstream } from './upstream.ts';
 
 /** What sandboxes may take, and what is noted of them. */
 export interface SandboxLimits {
@@ -13,8 +14,20 @@ export interface SandboxLimits {
   readonly sandboxRequired?: boolean | undefined;
   /** Milliseconds after which a sandbox that nobody uses is removed; by default never. */
   readonly sandboxIdle?: number | undefined;
+  /** Milliseconds after which a held reply goes out although nobody released it; 5 minutes by default. */
+  readonly maxHold?: number | undefined;
   /** Called for each new finding. */
   readonly onFinding?: OnFinding | undefined;
+}
+
+/** What keeps sandboxes, and what answers in them. */
+export interface SandboxParts {
+  /** Keeps the default sandbox. */
+  readonly keeper?: Keeper | undefined;
+  /** Keeps all sandboxes. */
+  readonly fleet?: Fleet | undefined;
+  /** The deployment that answers in place of the mock. */
+  readonly upstream?: Upstream | undefined;
 }
 
 /** The limit of sandboxes is reached. */

@@ -1,34 +1,22 @@
-import { warn } from '../error-code.ts';
 import type { Exchange } from '../evidence/exchange.ts';
-import type { OnFinding } from '../evidence/findings.ts';
-import type { ExchangeListener } from '../evidence/journal.ts';
+import type { HeldExchange, Release } from '../evidence/holds.ts';
 import { exchangeOf } from '../evidence/make-exchange.ts';
-import type { LogMeter, Meter } from '../evidence/meter.ts';
 import type { RequestRecord } from '../evidence/request-record.ts';
-import { Evidence, type EvidenceState } from '../evidence/sandbox-evidence.ts';
+import type { Evidence } from '../evidence/sandbox-evidence.ts';
+import type { Hold } from '../scenario/hold.ts';
 import type { Outcome } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { type Instant, thisInstant } from '../service/clock.ts';
 import { errorReply, Grounds } from '../service/reply.ts';
+import type { ArrivalListener } from './arrivals.ts';
 import { type Change, diff } from './change.ts';
 import { Commits } from './commits.ts';
+import type { EndedHolds, Holder, ReadyReply } from './held-replies.ts';
 import { type Effects, type Keeper, NotSavedError } from './keeper.ts';
+import { Recorder, type SandboxShare } from './recorder.ts';
 import { initialState, type State, worldOf } from './state.ts';
 import type { Step } from './step.ts';
 import type { Upstream } from './upstream.ts';
-
-/** What all sandboxes of a server share. */
-export interface SandboxShare {
-  /** How many exchanges each journal keeps. */
-  readonly journal: number;
-  readonly observers: ReadonlySet<ExchangeListener>;
-  readonly onFinding: OnFinding | undefined;
-  /** The deployment that answers in each sandbox at first; undefined if the mock does. */
-  readonly upstream: Upstream | undefined;
-  /** Counts exchanges; undefined until somebody wants to know. */
-  meter?: Meter | undefined;
-  readonly logMeter?: LogMeter;
-}
 
 /** What an edit makes of a state. */
 export interface EditResult<T> extends Effects {
@@ -40,11 +28,12 @@ export interface EditResult<T> extends Effects {
 export type Answer = (state: State, now: Instant) => Step;
 
 /** One isolated universe: a state, and the evidence of its exchanges. */
-export class Sandbox {
+export class Sandbox implements Holder {
   readonly name: string;
   /** What a reset returns to. */
   origin: Start;
   readonly #share: SandboxShare;
+  readonly #recorder: Recorder;
   readonly #commits: Commits;
   // Created on first use: there can be many sandboxes, and most have none.
   #endings: Set<() => void> | undefined;
@@ -55,8 +44,8 @@ export class Sandbox {
     this.origin = start;
     this.#share = share;
     const state = initialState(start, share.upstream, thisInstant().wall);
-    const evidenceOf = (it?: EvidenceState) => new Evidence(name, share.journal, it);
-    this.#commits = new Commits(state, evidenceOf, keeper, share.logMeter);
+    this.#recorder = new Recorder(name, share, this);
+    this.#commits = new Commits(state, this.#recorder, keeper, share.logMeter);
   }
 
   /** The acknowledged state. */
@@ -65,7 +54,7 @@ export class Sandbox {
   }
 
   get evidence(): Evidence {
-    return this.#commits.evidence;
+    return this.#recorder.evidence;
   }
 
   /** The deployment that answers a sandbox after a reset. */
@@ -128,27 +117,72 @@ export class Sandbox {
    * @throws NotSavedError if it cannot be kept; it is then not made
    */
   change<T>(edit: (state: State, now: Instant) => EditResult<T>): Promise<T> {
+    return this.#change(edit, ({ result }) => result);
+  }
+
+  #change<T, R>(
+    edit: (state: State, now: Instant) => EditResult<T>,
+    resultOf: (edited: EditResult<T>, changed: readonly HeldExchange[]) => R,
+  ): Promise<R> {
     const { keeper } = this.#commits;
     const done = this.#commits.add({
       run: (before) => {
-        const { state, result, ...effects } = edit(before, thisInstant());
+        const edited = edit(before, thisInstant());
+        const { state, result: _, ...effects } = edited;
         const isChange =
-          state !== before || effects.clears !== undefined || effects.past !== undefined;
+          state !== before || Object.values(effects).some((effect) => effect !== undefined);
         const change = changeToKeep(before, state, keeper);
         const hasEntry = keeper?.isShared ? isChange : change !== undefined;
         return {
           state,
           entry: hasEntry ? { ...effects, change } : undefined,
           kept: () => {
-            this.#commits.takeEffects(effects);
+            const changed = this.#recorder.take(effects, true);
             if (isChange) this.evidence.noteChange();
-            return result;
+            return resultOf(edited, changed);
           },
         };
       },
-      failed: (error): Promise<T> => Promise.reject(error),
+      failed: (error): Promise<R> => Promise.reject(error),
     });
     return Promise.resolve(done);
+  }
+
+  /**
+   * Lets replies go that are held back. Their servers send them as soon as they hear of it.
+   *
+   * @returns the exchanges, in the order in which their replies go
+   * @throws NotSavedError
+   */
+  release(due: Release): Promise<readonly HeldExchange[]> {
+    const edit = (state: State) => ({
+      state,
+      result: undefined,
+      holds: { due, why: 'released' } as const,
+    });
+    return this.#change(edit, (_, changed) => changed);
+  }
+
+  /** Sends a reply once it is released. */
+  hold(hold: Hold, reply: ReadyReply): void {
+    this.#share.held.hold(this, hold, reply);
+  }
+
+  async endHolds(over: EndedHolds): Promise<void> {
+    const holds = { over };
+    // The log of a sandbox that is deleted takes nothing.
+    if (over.every(({ ended }) => ended === 'deleted')) this.#recorder.take({ holds }, true);
+    else await this.change((state) => ({ state, result: undefined, holds })).catch(() => {});
+  }
+
+  /**
+   * Calls back after each exchange, and after anything else that happens in the sandbox.
+   *
+   * @returns cancels the callback
+   */
+  onArrival(listener: ArrivalListener): () => void {
+    const isShared = this.#commits.keeper?.isShared === true;
+    return this.#recorder.onArrival(listener, isShared ? async () => this.current() : undefined);
   }
 
   /**
@@ -173,6 +207,7 @@ export class Sandbox {
   }
 
   end(): void {
+    void this.#share.held.endAll(this, 'deleted');
     for (const ending of this.#endings ?? []) ending();
     this.#endings = undefined;
   }
@@ -194,35 +229,21 @@ export class Sandbox {
     return { state, outcome, exchange };
   }
 
-  /** Takes an exchange into the evidence, and tells those who observe exchanges. */
   #acknowledge(exchange: Exchange, { receivedAt }: RequestRecord): void {
-    const { observers, meter, onFinding } = this.#share;
     const isTimed = this.state.clock.frozenAt === undefined;
     // Reading the time costs a request up to 3 %, so only observers, such as a log, get it exactly.
-    if (isTimed && (observers.size > 0 || this.hasKeeper)) {
+    if (isTimed && (this.#recorder.isObserved || this.hasKeeper)) {
       exchange.duration = performance.now() - receivedAt + exchange.delay;
     }
     const { attempt, delay } = exchange;
     if (attempt) attempt.leftAt = performance.timeOrigin + thisInstant().steady + delay;
-    const findings = this.evidence.add(exchange);
-    meter?.add(exchange);
-    for (const observe of observers) guarded(() => observe(this.name, exchange));
-    if (onFinding !== undefined) for (const finding of findings) guarded(() => onFinding(finding));
+    this.#recorder.add(exchange);
   }
 
   #refusal(error: unknown): Outcome {
     const { code, message } = error instanceof NotSavedError ? error : new NotSavedError(error);
     const grounds = new Grounds(this.state.settings.choices);
     return { kind: 'reply', reply: errorReply(grounds, code, 503, message), delay: 0 };
-  }
-}
-
-/** Calls an observer. What it throws becomes a warning, and the client has its reply all the same. */
-function guarded(tell: () => void): void {
-  try {
-    tell();
-  } catch (error) {
-    warn(error);
   }
 }
 

@@ -8,29 +8,13 @@ import { type Evidence, totalsOf } from '../evidence/sandbox-evidence.ts';
 import { type Start, stagingOf } from '../scenario/sandbox-start.ts';
 import { thisInstant } from '../service/clock.ts';
 import { checkKey, type Keyring } from '../service/keyring.ts';
-import {
-  type Fleet,
-  type Keeper,
-  KeeperError,
-  NotSavedError,
-  type Opening,
-  saved,
-} from './keeper.ts';
-import { Sandbox, type SandboxShare } from './sandbox.ts';
-import type { SandboxLimits } from './sandbox-limits.ts';
+import { HeldReplies } from './held-replies.ts';
+import { type Fleet, KeeperError, NotSavedError, type Opening, saved } from './keeper.ts';
+import type { SandboxShare } from './recorder.ts';
+import { Sandbox } from './sandbox.ts';
+import type { SandboxLimits, SandboxParts } from './sandbox-limits.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
 import { initialState, restarted, worldOf } from './state.ts';
-import type { Upstream } from './upstream.ts';
-
-/** What keeps sandboxes, and what answers in them. */
-export interface SandboxParts {
-  /** Keeps the default sandbox. */
-  readonly keeper?: Keeper | undefined;
-  /** Keeps all sandboxes. */
-  readonly fleet?: Fleet | undefined;
-  /** The deployment that answers in place of the mock. */
-  readonly upstream?: Upstream | undefined;
-}
 
 /** Sandboxes of a fleet that a server holds in memory, besides the default one. */
 const MOST_HELD = 10_000;
@@ -55,6 +39,7 @@ export class Sandboxes {
       maxSandboxes = DEFAULTS.maxSandboxes,
       sandboxRequired = false,
       metrics = false,
+      maxHold = DEFAULTS.maxHold,
       onFinding,
     }: SandboxLimits = {},
     { keeper, fleet, upstream }: SandboxParts = {},
@@ -63,6 +48,8 @@ export class Sandboxes {
     this.most = maxSandboxes;
     this.#share = {
       journal,
+      maxHold,
+      held: new HeldReplies(maxHold),
       observers: this.observers,
       onFinding,
       upstream,
@@ -266,9 +253,10 @@ export class Sandboxes {
   }
 
   /** Ends everything that lasts as long as a sandbox, so that a server can close. */
-  end(): void {
-    this.default.end();
-    for (const sandbox of this.#named.values()) sandbox.end();
+  async end(): Promise<void> {
+    const ended = this.#share.held.stop();
+    for (const sandbox of [this.default, ...this.#named.values()]) sandbox.end();
+    await ended;
   }
 
   /** Restarts every sandbox after the files of the start changed. */

@@ -1,5 +1,5 @@
 import type { Choices } from '../contract/assumption-table.ts';
-import { NO_COUNTS, type RuleCounts } from '../scenario/rules.ts';
+import { type Latch, NO_COUNTS, type RuleCounts } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import type { SavedScenario } from '../scenario/saved-scenario.ts';
 import { type ClockState, REAL_CLOCK, setClock, timeOf } from '../service/clock.ts';
@@ -38,11 +38,14 @@ export interface State {
   readonly snapshots: ReadonlyMap<string, Store>;
   /** The sandbox's own scenarios, by name. An active one is in the settings too, as it was activated. */
   readonly scenarios: ReadonlyMap<string, SavedScenario>;
+  /** By the names of their holds. */
+  readonly latches: ReadonlyMap<string, Latch>;
 }
 
 const NO_COUNTERS: Counters = { rules: NO_COUNTS, rates: NO_RATES };
 const NO_SNAPSHOTS: State['snapshots'] = new Map();
 export const NO_SCENARIOS: State['scenarios'] = new Map();
+export const NO_LATCHES: State['latches'] = new Map();
 
 /** The state of a new sandbox. */
 export function initialState(start: Start, upstream: Upstream | undefined, wall: number): State {
@@ -54,6 +57,7 @@ export function initialState(start: Start, upstream: Upstream | undefined, wall:
     counters: NO_COUNTERS,
     snapshots: NO_SNAPSHOTS,
     scenarios: NO_SCENARIOS,
+    latches: NO_LATCHES,
   };
 }
 
@@ -97,6 +101,7 @@ export function restarted(
     clock,
     snapshots: state.snapshots,
     scenarios: state.scenarios,
+    latches: state.latches,
   };
 }
 

@@ -11,6 +11,7 @@ import { createPet, getPet, listPets } from '../service/pets.ts';
 import { NO_RATES } from '../service/rate-limit.ts';
 import { type Basis, errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { knownReply } from './known-reply.ts';
+import { decideLatches, underLatch } from './latches.ts';
 import type { Preferred } from './preference.ts';
 import { type State, worldOf } from './state.ts';
 
@@ -49,7 +50,7 @@ export function step(state: State, call: Call, now: Instant, preferred?: Preferr
 /** The state itself, if nothing changed. */
 function after(state: State, store: State['store'], rates: World['rates']): State {
   if (store === state.store && rates === state.counters.rates) return state;
-  const { settings, clock, counters, snapshots, scenarios } = state;
+  const { settings, clock, counters, snapshots, scenarios, latches } = state;
   // Spreading the state costs a PATCH 2 %.
   return {
     store,
@@ -58,6 +59,7 @@ function after(state: State, store: State['store'], rates: World['rates']): Stat
     counters: rates === counters.rates ? counters : { ...counters, rates },
     snapshots,
     scenarios,
+    latches,
   };
 }
 
@@ -83,11 +85,14 @@ export function plan(
   const { rules: book, seed } = state.settings.start;
   let { rules } = state.counters;
   let decision: Decision | undefined;
+  let latched: Decision | undefined;
+  if (state.latches.size > 0) ({ latched, counts: rules } = decideLatches(state, call));
   if (preferred !== undefined && 'book' in preferred) {
     const context = { seed, preferred: preferred.scenario };
     ({ decision, counts: rules } = decide(preferred.book, rules, call, context));
   }
   if (decision === undefined) ({ decision, counts: rules } = decide(book, rules, call, { seed }));
+  if (latched !== undefined) decision = underLatch(latched, decision);
   const isCounted = rules !== state.counters.rules;
   return {
     state: isCounted ? { ...state, counters: { ...state.counters, rules } } : state,
@@ -163,12 +168,15 @@ function ruledOutcome(
   own: Reply | undefined,
 ): Outcome {
   if (decision?.rule === undefined) return answered(own, 0, decision);
-  const { rule, by, delay } = decision;
+  const { rule, by, delay, hold } = decision;
   const { reply: forced, fault } = rule;
   const basis: Basis = { kind: 'forced', by };
   const reply = forced === undefined ? own : { ...forcedReply(world, call, forced), basis };
-  if (fault === undefined) return answered(reply, delay, decision);
-  return { kind: 'fault', fault, reply: reply && { ...reply, basis }, delay, decision };
+  const outcome: Outcome =
+    fault === undefined
+      ? answered(reply, delay, decision)
+      : { kind: 'fault', fault, reply: reply && { ...reply, basis }, delay, decision };
+  return hold === undefined ? outcome : { ...outcome, hold: { name: hold, exchange: 0, since: 0 } };
 }
 
 function answered(

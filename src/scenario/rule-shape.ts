@@ -16,6 +16,7 @@ import {
 } from '../shape/shapes.ts';
 import { describe, listed } from '../words.ts';
 import { FAULT_NAMES, FAULTS, type Fault } from './fault-table.ts';
+import { HOLD } from './hold.ts';
 import { BODILESS, REPLY, type RuleReply } from './reply-shape.ts';
 import { LONGEST_DELAY } from './time-shapes.ts';
 import { tellForeignInputs, WHERE } from './where-shape.ts';
@@ -154,6 +155,10 @@ const RULE = object(
     ),
     reply: optional(REPLY, 'The reply to send instead of the one from the service.'),
     fault: optional(FAULT, 'What goes wrong on the wire, instead of the reply or with it.'),
+    hold: optional(
+      HOLD,
+      'Holds the reply back until `POST holds/release` lets it go: true, or a name for it.',
+    ),
     apply: optional(FLAG, 'Runs the operation anyway and discards its reply.'),
   },
   {
@@ -163,8 +168,9 @@ const RULE = object(
         having(['fault']),
         // `apply` needs something to send instead of the reply that it discards.
         having(['delay'], { apply: { const: false } }),
+        having(['hold'], { apply: { const: false } }),
       ],
-      not: NO_BODY_TO_BREAK,
+      not: { anyOf: [NO_BODY_TO_BREAK, having(['delay', 'hold'])] },
     },
   },
 );
@@ -172,7 +178,7 @@ const RULE = object(
 /** One rule, without its scenario's name and its number. */
 export const RULE_SHAPE = convert(
   RULE,
-  ({ where = [], chance = 1, apply = false, calls, delay, reply, fault, on }, at, tell) => {
+  ({ where = [], chance = 1, apply = false, calls, delay, reply, fault, hold, on }, at, tell) => {
     let right = tellForeignInputs(where, on, [...at, 'where'], tell);
     const refuse = (expected: string, found: string, ...member: string[]): void => {
       tell({ at: [...at, ...member], ofName: member.length > 0, expected, found });
@@ -181,14 +187,15 @@ export const RULE_SHAPE = convert(
     if (apply && !reply && !fault) {
       const expected = 'a `reply` or a `fault` beside it, instead of the discarded reply';
       refuse(expected, 'neither', 'apply');
-    } else if (!reply && !fault && !delay) {
-      refuse('`reply`, `fault` or `delay`', 'a rule that does nothing');
+    } else if (!reply && !fault && !delay && !hold) {
+      refuse('`reply`, `fault`, `delay` or `hold`', 'a rule that does nothing');
     }
+    if (delay && hold) refuse('no `delay` beside `hold`', 'both', 'delay');
     const bodiless = reply && bodilessBy(reply);
     if (fault && bodiless !== undefined && NEED_BODY.includes(fault.kind)) {
       refuse(`a reply with a body beside \`${fault.kind}\``, bodiless, 'fault');
     }
-    return right ? { on, where, calls, chance, delay, reply, fault, apply } : undefined;
+    return right ? { on, where, calls, chance, delay, reply, fault, hold, apply } : undefined;
   },
 );
 

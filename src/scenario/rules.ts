@@ -5,6 +5,7 @@ import { bearerToken } from '../service/keyring.ts';
 import type { Reply } from '../service/reply.ts';
 import { draw } from '../store/draw.ts';
 import { FAULTS, type Fault } from './fault-table.ts';
+import type { Hold } from './hold.ts';
 import type { Delay, Rule } from './rule-shape.ts';
 import { LONGEST_DELAY } from './time-shapes.ts';
 import type { Condition } from './where-shape.ts';
@@ -19,6 +20,8 @@ export interface Decision {
   readonly call: number;
   /** In milliseconds. */
   readonly delay: number;
+  /** The name under which the reply is held back. */
+  readonly hold?: string | undefined;
 }
 
 /** A rule, prepared for one operation. */
@@ -36,6 +39,13 @@ type Check = (call: Call) => boolean;
 
 /** Rules by operation, in the order in which they are tried. Sandboxes share it. */
 export type RuleBook = ReadonlyMap<OperationId, readonly BoundRule[]>;
+
+/** A rule with `hold` that was set beside the scenarios. */
+export interface Latch {
+  /** The rule, as it was sent. */
+  readonly json: string;
+  readonly book: RuleBook;
+}
 
 /**
  * Groups rules by operation.
@@ -125,7 +135,7 @@ function decisionOf(rule: Rule, index: number, call: number, all: number): Decis
   const seed = draw(all, index, call);
   if (rule.chance < 1 && share(seed, FIELD.chance) >= rule.chance) return undefined;
   const delay = rule.delay === undefined ? 0 : Math.round(drawDelay(rule.delay, seed));
-  return { by: `${rule.scenario}#${rule.number}`, rule, call, delay };
+  return { by: `${rule.scenario}#${rule.number}`, rule, call, delay, hold: rule.hold };
 }
 
 /** A number from 0 up to, but not including, 1. */
@@ -177,6 +187,8 @@ export type Outcome = {
   readonly delay: number;
   /** What forced it; undefined if the service itself answered. */
   readonly decision?: Decision | undefined;
+  /** Set if a rule holds the reply back. */
+  readonly hold?: Hold | undefined;
 } & (
   | { readonly kind: 'reply'; readonly reply: Reply }
   /** `reply` is what the fault spoils or hides; undefined if no operation ran. */

@@ -98,6 +98,7 @@ function holdingBack(milliseconds: number): Rule {
     delay: { kind: 'fixed', milliseconds },
     reply: undefined,
     fault: undefined,
+    hold: undefined,
     apply: false,
   };
 }

@@ -70,6 +70,33 @@ export const IDLE_TIME = scalar(
   },
 );
 
+/** A wait of at most a minute, in milliseconds. */
+export const PATIENCE = scalar(
+  'an ISO 8601 duration up to "PT60S"',
+  { type: 'string', pattern: DURATION.source, examples: ['PT5S'] },
+  (value) => {
+    const milliseconds = typeof value === 'string' ? parseDuration(value) : undefined;
+    return milliseconds !== undefined && milliseconds <= 60_000 ? milliseconds : undefined;
+  },
+);
+
+/** The longest hold, in milliseconds. */
+export const LONGEST_HOLD = scalar(
+  'milliseconds or an ISO 8601 duration, up to a day, such as "PT5M"',
+  {
+    anyOf: [
+      { type: 'integer', minimum: 1, maximum: 86_400_000 },
+      { type: 'string', pattern: DURATION.source },
+    ],
+  },
+  (value) => {
+    const isCount = typeof value === 'number' || /^\d+$/.test(String(value));
+    const milliseconds = isCount ? Number(value) : parseDuration(String(value));
+    if (milliseconds === undefined || !Number.isInteger(milliseconds)) return undefined;
+    return milliseconds >= 1 && milliseconds <= 86_400_000 ? milliseconds : undefined;
+  },
+);
+
 /** When a key expires. */
 export const EXPIRY = scalar<Expiry>(
   'a duration after the start such as "PT10M", or an instant such as "2030-12-06T00:00:00Z"',

@@ -10,6 +10,7 @@ import {
 } from '../../src/cli/log.ts';
 import { type ObservedExchange, observedExchange } from '../../src/evidence/observed-exchange.ts';
 import type { Finding } from '../../src/evidence/report-shapes.ts';
+import type { Hold } from '../../src/scenario/hold.ts';
 import { startCommand } from '../helpers/command.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
@@ -80,6 +81,16 @@ describe('a line of JSON', () => {
       why: ['assumption cancel-again=409', 'order 2 is cancelled'],
       key: 'demo…',
     });
+  });
+
+  test('says that a reply is held back, and how that ended', () => {
+    const hold = { name: 'list', exchange: 7, since: 0 };
+    const over = { ...hold, due: 'released', ended: 'released', lasted: 5.000_49 } as const;
+    const jsonOf = (it: Hold) => JSON.parse(renderJson('default', logged({ hold: it }))).hold;
+    expect(jsonOf(hold)).toEqual({ name: 'list' });
+    expect(jsonOf(over)).toEqual({ name: 'list', ended: 'released', lasted: 5 });
+    expect(renderPretty('default', logged({ hold }), PLAIN)).toContain(', held as list');
+    expect(renderPretty('default', logged({ hold: over }), PLAIN)).toContain(', released as list');
   });
 
   test('names the trace of the request, as a pretty line does', () => {

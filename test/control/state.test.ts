@@ -41,6 +41,7 @@ describeServer('the state in the control API', (open) => {
       assumptions: ['unknown-pet=400'],
       clock: { now: '2031-01-01T00:00:00.000Z', real: false, frozen: true },
       upstream: 'http://127.0.0.1:9/v1',
+      held: 0,
       latestExchange: 1,
     });
   });

@@ -1,4 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FINDING_CODE_NAMES } from '../../src/evidence/finding-codes.ts';
 import type { FindingsReport } from '../../src/evidence/findings.ts';
@@ -28,7 +31,11 @@ function oneConnection(): Agent {
   return agent;
 }
 
+const HELD = join(mkdtempSync(join(tmpdir(), 'held-')), 'held.json');
+writeFileSync(HELD, '{"rules":[{"on":"listPets","hold":true}]}');
+
 afterAll(() => {
+  rmSync(dirname(HELD), { recursive: true });
   for (const agent of agents) agent.destroy();
 });
 
@@ -179,6 +186,14 @@ const FOUND: Readonly<Record<string, readonly Case[]>> = {
       does: 'cancels with a body',
       steps: [step('DELETE /store/orders/1 {}')],
       message: /DELETE was sent with a body/,
+    },
+  ],
+  'unreleased-hold': [
+    {
+      does: 'waits for a reply that nobody releases',
+      with: { maxHold: 20, scenarios: [HELD] },
+      steps: [step('GET /pets')],
+      message: /^Nobody released the reply that "default" held back; it was sent after 0\.\d+ s\.$/,
     },
   ],
   'unknown-preference': [

@@ -128,7 +128,7 @@ describe('an exchange', () => {
         world: worldWith(EMPTY_STORE),
         now: { wall: 0, steady: 0 },
         frozen: false,
-        evidence: new Evidence('default', 10),
+        evidence: new Evidence('default', { journal: 10, maxHold: 1000 }),
         isNext: true,
       },
     );

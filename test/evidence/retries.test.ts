@@ -99,8 +99,13 @@ test('the same call is a retry if it was received after its refusal had left, wi
 });
 
 test('evidence that was restored expects a retry only if there was a refusal', () => {
-  const evidence = new Evidence('default', 10);
-  const restored = () => new Evidence('default', 10, JSON.parse(JSON.stringify(evidence.state)));
+  const evidence = new Evidence('default', { journal: 10, maxHold: 1000 });
+  const restored = () =>
+    new Evidence(
+      'default',
+      { journal: 10, maxHold: 1000 },
+      JSON.parse(JSON.stringify(evidence.state)),
+    );
   expect(restored().mayRetry).toBe(false);
   const call = callOf('getPet');
   const world = worldOf(initialState(origin, undefined, 0));

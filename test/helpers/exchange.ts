@@ -14,6 +14,7 @@ export function exchangeWith(members: Partial<Exchange> = {}): Exchange {
     basis: { kind: 'documented' },
     fault: undefined,
     delay: 0,
+    hold: undefined,
     findings: [],
     cases: undefined,
     attempt: undefined,

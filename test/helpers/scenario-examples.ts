@@ -71,7 +71,7 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
   [
     'a rule that does nothing',
     'rules:\n  - { on: getPet }',
-    'FILE:2:5: $.rules[0]: expected `reply`, `fault` or `delay`, found a rule that does nothing',
+    'FILE:2:5: $.rules[0]: expected `reply`, `fault`, `delay` or `hold`, found a rule that does nothing',
   ],
   [
     '`apply` without anything to send',
@@ -81,7 +81,7 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
   [
     'calls with a comma, without quotes in braces',
     'rules:\n  - { on: getPet, delay: 1, calls: 2,4 }',
-    'FILE:2:38: $.rules[0]["4"]: expected on, where, calls, chance, delay, reply, fault or apply, found "4" (inside braces, quote a value that contains a comma)',
+    'FILE:2:38: $.rules[0]["4"]: expected on, where, calls, chance, delay, reply, fault, hold or apply, found "4" (inside braces, quote a value that contains a comma)',
   ],
   [
     'a delay of more than five minutes',

@@ -21,6 +21,7 @@ function rule(number: number, members: Partial<Rule> = {}): Rule {
     delay: undefined,
     reply: undefined,
     fault: { kind: 'reset' },
+    hold: undefined,
     apply: false,
     ...members,
   };

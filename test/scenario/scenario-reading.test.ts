@@ -260,7 +260,7 @@ describe('a scenario in a request', () => {
       problems: [
         {
           path: '$.rules[0].faults',
-          expected: 'on, where, calls, chance, delay, reply, fault or apply',
+          expected: 'on, where, calls, chance, delay, reply, fault, hold or apply',
           found: '"faults" (did you mean fault?)',
         },
       ],

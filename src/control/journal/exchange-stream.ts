@@ -35,6 +35,8 @@ interface Stream {
   readonly plain: boolean;
   /** The number of the latest exchange that was sent, skipped or did not match. */
   last: number;
+  /** The numbers of exchanges that were sent while their replies were held back. */
+  readonly held: Set<number>;
 }
 
 /**
@@ -73,7 +75,7 @@ export function openStream(
   const { number } = sandbox.evidence.journal;
   // A higher number comes from a journal before a restart.
   const last = after === undefined ? number : after < 0 || after > number ? 0 : after;
-  const stream: Stream = { response, sandbox, filter, plain, last };
+  const stream: Stream = { response, sandbox, filter, plain, last, held: new Set() };
   response.write(':\n\n');
   streams.add(stream);
   timer ??= setInterval(poll, INTERVAL).unref();
@@ -105,7 +107,7 @@ function poll(): void {
 }
 
 function send(stream: Stream, most: number): void {
-  const { response, sandbox, filter, plain, last } = stream;
+  const { response, sandbox, filter, plain, last, held } = stream;
   if (response.writableLength > MOST_WAITING) return;
   const { journal } = sandbox.evidence;
   const first = Math.max(last, journal.number - Math.min(journal.size, MOST_BEHIND));
@@ -117,6 +119,14 @@ function send(stream: Stream, most: number): void {
     if (exchange === undefined || !passes(exchange, filter)) continue;
     sent += 1;
     text += `id: ${exchange.number}\nevent: exchange\ndata: ${exchangeText(exchange, plain)}\n\n`;
+    if (exchange.hold !== undefined) held.add(exchange.number);
+  }
+  for (const number of held) {
+    const exchange = journal.at(number);
+    if (exchange?.hold !== undefined && exchange.hold.ended === undefined) continue;
+    held.delete(number);
+    // Without an id: a client that reconnects goes on after the latest exchange.
+    if (exchange !== undefined) text += `event: hold\ndata: ${exchangeText(exchange, plain)}\n\n`;
   }
   if (text !== '') response.write(text);
 }

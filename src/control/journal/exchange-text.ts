@@ -8,6 +8,7 @@ import {
 import { FINDING_CODES } from '../../evidence/finding-codes.ts';
 import { exposed } from '../../http/cors.ts';
 import { basisHeader } from '../../http/write.ts';
+import { holdView } from '../../scenario/hold.ts';
 import { decidersOf } from '../../service/reply.ts';
 import type { RecordedExchange } from '../control-shapes.ts';
 
@@ -19,7 +20,7 @@ import type { RecordedExchange } from '../control-shapes.ts';
  */
 export function exchangeText(exchange: Exchange, plain: boolean): string {
   const { number, at, method, target, operation, status, fault, delay, duration } = exchange;
-  const { basis, findings, expected, traceId } = exchange;
+  const { basis, findings, expected, traceId, hold } = exchange;
   const head: Omit<RecordedExchange, 'request' | 'reply'> = {
     number,
     at: new Date(at).toISOString(),
@@ -31,6 +32,7 @@ export function exchangeText(exchange: Exchange, plain: boolean): string {
     status,
     fault,
     delay,
+    hold: hold && holdView(hold),
     duration: Math.round(duration * 1000) / 1000,
     basis: basis.kind,
     by: decidersOf(basis),

@@ -2,6 +2,7 @@ import { isIntegerText } from '../../contract/int64.ts';
 import type { Exchange } from '../../evidence/exchange.ts';
 import { COUNT, EXCHANGE_FILTER, FILTER_MEMBERS } from '../../evidence/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { PATIENCE } from '../../scenario/time-shapes.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, named, type Shape, type ValueOf } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';
@@ -19,11 +20,22 @@ import type { ControlParts } from '../parts.ts';
 import { canStream, openStream, STREAM_LIMITS, TOO_MANY_STREAMS } from './exchange-stream.ts';
 import { exchangeText } from './exchange-text.ts';
 import { harText } from './har.ts';
+import { countWhen } from './waiting.ts';
 
 const HAR: Shape<unknown> = { ...ANY, schema: { type: 'object' } };
 
-/** A filter of exchanges: all members must match. */
-const FILTER = named('ExchangeFilter', EXCHANGE_FILTER);
+/** A filter of exchanges, all members of which must match, and how long to wait for how many. */
+const AWAITED_FILTER = named(
+  'ExchangeFilter',
+  object({
+    ...FILTER_MEMBERS,
+    atLeast: optional(COUNT, 'Wait until so many exchanges match; 1 by default.'),
+    within: optional(
+      PATIENCE,
+      'The longest wait, in real time, up to `PT60S`; `PT10S` by default with `atLeast`.',
+    ),
+  }),
+);
 
 /** A filter, how many exchanges to return, and their order. */
 const LIMITED_FILTER = object({
@@ -67,21 +79,24 @@ export const REQUEST_ENDPOINTS: readonly EndpointDefinition[] = [
     id: 'countRequests',
     route: ['post', '/requests/count'],
     summary: 'Count exchanges',
-    description: '`complete` is false if an exchange that is no longer kept could have matched.',
-    body: { shape: FILTER, optional: true },
+    description:
+      'With `atLeast` or `within`, waits until so many match, or the time is over. `complete` is false if an exchange that is no longer kept could have matched.',
+    body: { shape: AWAITED_FILTER, optional: true },
     example: { body: { operation: 'cancelOrder' } },
     replies: { 200: { description: 'The count.', shape: EXCHANGE_COUNT } },
-    handle: ({ sandbox, body }) => {
-      const { journal } = sandbox.evidence;
-      const { length: count } = [...journal.select(body)];
-      return json({ count, complete: journal.isComplete(body) });
+    handle: async (call) => {
+      const { atLeast, within, ...filter } = call.body;
+      const isAwaited = atLeast !== undefined || within !== undefined;
+      const wait = { atLeast: atLeast ?? 1, within: within ?? (isAwaited ? 10_000 : 0) };
+      const count = await countWhen(call, filter, wait);
+      return json({ count, complete: call.sandbox.evidence.journal.isComplete(filter) });
     },
   }),
   withQuery(EXCHANGE_FILTER, {
     id: 'streamRequests',
     route: ['get', '/requests/stream'],
     summary: 'Stream exchanges',
-    description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that were skipped. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. ${STREAM_LIMITS}`,
+    description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that were skipped; \`hold\` with the exchange again when a reply that was held back is let go. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. ${STREAM_LIMITS}`,
     replies: {
       200: { description: 'The stream.', shape: ANY_TEXT, mediaType: 'text/event-stream' },
       503: 'Too many streams are open.',

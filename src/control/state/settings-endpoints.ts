@@ -238,6 +238,7 @@ export const STATUS_ENDPOINTS: readonly EndpointDefinition[] = [
         assumptions: changed.map((id) => `${id}=${choices[id]}`),
         clock: clockView(state.clock),
         upstream: upstream?.url,
+        held: evidence.holds.waiting(Date.now()).length,
         latestExchange: evidence.journal.number,
       });
     },

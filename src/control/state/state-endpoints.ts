@@ -2,6 +2,7 @@ import { COLLECTIONS } from '../../contract/records.ts';
 import type { EditResult, Sandbox } from '../../sandbox/sandbox.ts';
 import {
   KEEPABLE,
+  NO_LATCHES,
   NO_SCENARIOS,
   type ResetPart,
   restarted,
@@ -116,7 +117,9 @@ function resetOf(
   const scenarios = keep.has('own-scenarios') ? state.scenarios : NO_SCENARIOS;
   const settings = { ...state.settings, upstream };
   const clears = keep.has('journal') ? undefined : 'all';
-  return { state: { ...state, settings, scenarios }, result: DONE, clears };
+  const holds = { due: {}, why: 'reset' } as const;
+  const next = { ...state, settings, scenarios, latches: NO_LATCHES };
+  return { state: next, result: DONE, clears, holds };
 }
 
 function stateReply(store: Store): ControlReply {

@@ -19,6 +19,7 @@ export type FleetTerms = Readonly<Record<string, string>>;
 interface ServerTerms {
   readonly journal?: number | undefined;
   readonly maxSandboxes?: number | undefined;
+  readonly maxHold?: number | undefined;
   readonly sandboxIdle?: number | undefined;
   readonly upstream: string | undefined;
   readonly upstreamKey?: string | undefined;
@@ -47,6 +48,7 @@ export function fleetTerms(
     seed: String(seed),
     journal: String(server.journal ?? DEFAULTS.journal),
     'max-sandboxes': String(server.maxSandboxes ?? DEFAULTS.maxSandboxes),
+    'max-hold': `${server.maxHold ?? DEFAULTS.maxHold} ms`,
     upstream: server.upstream ?? 'none',
     'upstream-key': server.upstreamKey === undefined ? 'none' : hashOf([server.upstreamKey]),
     'sandbox-required': String(server.sandboxRequired ?? false),

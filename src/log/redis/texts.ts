@@ -33,6 +33,11 @@ interface WrittenSettings extends Pick<Settings, 'startedAt' | 'choices'> {
 }
 
 interface WrittenChange extends Pick<Change, 'clock' | 'rules' | 'rates' | 'scenarios'> {
+  /** The rules of latches by name, as JSON. */
+  readonly latches?: {
+    readonly remove: readonly string[];
+    readonly set: readonly (readonly [name: string, json: ExactJson])[];
+  };
   readonly store?: ExactJson | undefined;
   readonly settings?: WrittenSettings | undefined;
   readonly snapshots?: readonly { readonly name: string; readonly store?: ExactJson }[] | undefined;
@@ -78,7 +83,7 @@ function parse<T>(text: string): T {
 }
 
 function changeFor(
-  { store, settings, snapshots, ...rest }: Change,
+  { store, settings, snapshots, latches, ...rest }: Change,
   loading: Loading,
 ): WrittenChange {
   return {
@@ -86,18 +91,28 @@ function changeFor(
     ...writtenStore(store),
     settings: settings && settingsFor(settings, loading),
     snapshots: snapshots?.map((it) => ({ name: it.name, ...writtenStore(it.store) })),
+    ...(latches && {
+      latches: { ...latches, set: latches.set.map(([name, { json }]) => [name, json]) },
+    }),
   };
 }
 
 async function changeFrom(change: WrittenChange, loading: Loading): Promise<Change> {
-  const { store, settings, clock, snapshots, ...rest } = change;
+  const { store, settings, clock, snapshots, latches, ...rest } = change;
   return {
     ...rest,
     store: storeFrom(store),
     settings: settings && (await settingsFrom(settings, loading)),
     clock: clock && { ahead: clock.ahead, frozenAt: clock.frozenAt },
     snapshots: snapshots?.map((it) => ({ name: it.name, store: storeFrom(it.store) })),
+    latches: latches && (await latchesFrom(latches)),
   };
+}
+
+async function latchesFrom({ remove, set }: NonNullable<WrittenChange['latches']>) {
+  // Imported here: it loads the reader of scenarios.
+  const { latchFrom } = await import('../../sandbox/read-latch.ts');
+  return { remove, set: set.map(([name, json]) => [name, latchFrom(json)] as const) };
 }
 
 function writtenStore(store: StoreChange | undefined): { readonly store?: ExactJson } {

@@ -5,6 +5,7 @@ import { joinFleet } from '../../../src/log/redis/redis-fleet.ts';
 import { FleetError } from '../../../src/log/redis/terms.ts';
 import { type Change, diff } from '../../../src/sandbox/change.ts';
 import type { Entry, Fleet, Keeper, Opening } from '../../../src/sandbox/keeper.ts';
+import { latchFrom } from '../../../src/sandbox/read-latch.ts';
 import { SandboxLimitError } from '../../../src/sandbox/sandbox-limits.ts';
 import { initialState, type State, withChoices } from '../../../src/sandbox/state.ts';
 import type { OpenUpstream } from '../../../src/sandbox/upstream.ts';
@@ -16,7 +17,7 @@ import { CutProxy } from '../../helpers/cut-proxy.ts';
 import { exchangeWith } from '../../helpers/exchange.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
 
-const JOURNAL = 3;
+const LIMITS = { journal: 3, maxHold: 60_000 };
 const DIRECTORY = 'petstore-mock:{directory}:sandboxes';
 
 /** More than a log grows by before it is folded. */
@@ -35,11 +36,11 @@ function shownChange(change: Change | undefined) {
 }
 
 /** All of a state, but functions. */
-function shownState({ store, snapshots, scenarios, ...rest }: State) {
+function shownState({ store, snapshots, scenarios, latches, ...rest }: State) {
   const shown = (it: Store) =>
     Object.values(it).map((records) => [records.highestId, ...records.ascending()]);
   const stores = [store, ...snapshots.values()].map(shown);
-  return { ...shownChange(rest), stores, snapshots: [...snapshots.keys()], scenarios };
+  return { ...shownChange(rest), stores, snapshots: [...snapshots.keys()], scenarios, latches };
 }
 
 /** A server that holds a sandbox. */
@@ -91,7 +92,7 @@ describeWithRedis('the keeper of a fleet', () => {
   function opening(name = 'mine'): Opening {
     const initial = () => ({
       state: initialState(start, undefined, 0),
-      evidence: new Evidence(name, JOURNAL).state,
+      evidence: new Evidence(name, LIMITS).state,
     });
     return { name, origin: start, startOf: (other) => other, initial };
   }
@@ -102,7 +103,7 @@ describeWithRedis('the keeper of a fleet', () => {
       server.gone += 1;
     });
     const { state } = opening().initial();
-    const server: Server = { keeper, state, evidence: new Evidence('mine', JOURNAL), gone: 0 };
+    const server: Server = { keeper, state, evidence: new Evidence('mine', LIMITS), gone: 0 };
     expect(await append(server)).not.toBe('kept');
     return server;
   }
@@ -140,7 +141,7 @@ describeWithRedis('the keeper of a fleet', () => {
 
   function take(server: Server, { snapshot, entries }: Awaited<ReturnType<Keeper['read']>>) {
     if (snapshot !== undefined) {
-      server.evidence = new Evidence('mine', JOURNAL, snapshot.evidence);
+      server.evidence = new Evidence('mine', LIMITS, snapshot.evidence);
     }
     return entries.flatMap(({ exchange: its }) => {
       if (its !== undefined) server.evidence.add(its);
@@ -217,9 +218,10 @@ describeWithRedis('the keeper of a fleet', () => {
       scenarios: new Map([
         ['b', { name: 'b', description: 'B.', format: 'json', text: '{"\u2028":1}' }],
       ]),
+      latches: new Map([['list', latchFrom('{"on":"listPets","hold":"list"}')]]),
     };
     const change = diff(one.state, state);
-    const past = new Evidence('other', JOURNAL).totals;
+    const past = new Evidence('other', LIMITS).totals;
     expect(await one.keeper.append([{ change, past, clears: 'all' }], state)).toBe('kept');
     const { entries } = await two.keeper.read();
     expect(entries).toEqual([{ change: expect.anything(), past, clears: 'all' }]);

@@ -1,0 +1,106 @@
+import type { HeldExchange } from '../../evidence/holds.ts';
+import { COUNT, INSTANT_TEXT, OPERATION } from '../../evidence/report-shapes.ts';
+import { withLatch } from '../../sandbox/latches.ts';
+import { readLatch } from '../../sandbox/read-latch.ts';
+import { NO_LATCHES } from '../../sandbox/state.ts';
+import { HOLD_NAME } from '../../scenario/hold.ts';
+import { RULE_SHAPE } from '../../scenario/rule-shape.ts';
+import { object, optional, required } from '../../shape/objects.ts';
+import { ANY_TEXT, FLAG, list, named, type ValueOf } from '../../shape/shapes.ts';
+import { DONE, type EndpointDefinition, json, refuseInput, withBody } from '../endpoint.ts';
+import { waitUntil } from './waiting.ts';
+
+const HELD_REPLY = named(
+  'HeldReply',
+  object({
+    exchange: required(COUNT, 'The number of the exchange.'),
+    name: required(ANY_TEXT, 'The name of the hold; `default` for `hold: true`.'),
+    operation: optional(OPERATION, 'The operation.'),
+    method: required(ANY_TEXT, 'The method of the request.'),
+    target: required(ANY_TEXT, 'The path and the query of the request.'),
+    since: required(INSTANT_TEXT, "Since when it waits, by the sandbox's clock."),
+  }),
+);
+/** A reply that a rule holds back. */
+export type HeldReply = ValueOf<typeof HELD_REPLY>;
+
+const RELEASED = named(
+  'Released',
+  object({
+    released: required(list(HELD_REPLY), 'The replies that were sent, in this order.'),
+    held: required(COUNT, 'How many still wait.'),
+  }),
+);
+/** What a release did. */
+export type Released = ValueOf<typeof RELEASED>;
+
+const RELEASE = object({
+  name: optional(HOLD_NAME, 'Only replies that are held under this name.'),
+  exchanges: optional(list(COUNT), 'Only the replies of these exchanges.'),
+  count: optional(COUNT, 'At most so many; all by default.'),
+  newestFirst: optional(FLAG, 'Send the latest reply first; by default the oldest one.'),
+  open: optional(FLAG, 'Also remove the latch of this name, or all: later calls are not held.'),
+});
+
+/** Milliseconds for other servers of a fleet to send the replies that they hold. */
+const CONFIRM_WITHIN = 1_000;
+
+export const HOLD_ENDPOINTS: readonly EndpointDefinition[] = [
+  {
+    id: 'listHolds',
+    route: ['get', '/holds'],
+    summary: 'List the replies that rules hold back, the oldest first',
+    replies: { 200: { description: 'The replies.', shape: list(HELD_REPLY) } },
+    handle: ({ sandbox }) => json(sandbox.evidence.holds.waiting(Date.now()).map(heldReply)),
+  },
+  {
+    id: 'setLatch',
+    route: ['post', '/holds'],
+    summary: 'Hold replies back by a rule beside the scenarios',
+    description:
+      'Takes a rule with `hold`. Without `reply` and `fault`, the scenarios decide the reply. Replaces the latch that has this name. A reset removes it.',
+    body: { shape: RULE_SHAPE },
+    example: { body: { on: 'listPets', hold: 'lists' } },
+    replies: { 204: 'Set.' },
+    handle: ({ sandbox, body }) => {
+      const reading = readLatch(body);
+      if (!reading.ok) return refuseInput(reading.problems);
+      const [name, latch] = reading.value;
+      return sandbox.change((state) => ({ state: withLatch(state, name, latch), result: DONE }));
+    },
+  },
+  withBody({
+    id: 'releaseHolds',
+    route: ['post', '/holds/release'],
+    summary: 'Release replies that rules hold back',
+    description:
+      'Names the replies that were sent. In a fleet, one whose server does not confirm within a second is not among them, and is sent once that server goes on.',
+    body: { shape: RELEASE, optional: true },
+    example: { body: { name: 'lists', newestFirst: true, open: true } },
+    replies: { 200: { description: 'What was released.', shape: RELEASED } },
+    handle: async (call) => {
+      const { open, ...due } = call.body;
+      const { sandbox } = call;
+      if (open) {
+        await sandbox.change((state) => ({
+          state:
+            due.name === undefined
+              ? { ...state, latches: NO_LATCHES }
+              : withLatch(state, due.name, undefined),
+          result: undefined,
+        }));
+      }
+      const changed = await sandbox.release(due);
+      await waitUntil(call, CONFIRM_WITHIN, () =>
+        changed.every(({ hold }) => hold.ended !== undefined),
+      );
+      const released = changed.filter(({ hold }) => hold.ended === 'released').map(heldReply);
+      return json<Released>({ released, held: sandbox.evidence.holds.open.length });
+    },
+  }),
+];
+
+function heldReply({ number, hold, operation, method, target, at }: HeldExchange): HeldReply {
+  const since = new Date(at).toISOString();
+  return { exchange: number, name: hold.name, operation, method, target, since };
+}

@@ -1,0 +1,345 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { countWhen } from '../../src/control/journal/waiting.ts';
+import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
+import type { Hold } from '../../src/scenario/hold.ts';
+import { startOf } from '../../src/scenario/sandbox-start.ts';
+import { type ServerOptions, startServer } from '../../src/server.ts';
+import { EMPTY_STORE } from '../../src/store/store.ts';
+import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
+import { type Client, clientAt, describeBothWays } from '../helpers/wire.ts';
+
+afterEach(closeRaw);
+
+const body = (json: unknown) => ({ body: Object(json) });
+
+/** What tests do to holds of a sandbox. */
+function holdsOf({ send }: Client, base = '') {
+  const call = async (method: string, path: string, json?: object) =>
+    Object((await send(method, `${base}/__mock${path}`, json && body(json))).json);
+  return {
+    use: (...rules: object[]) => call('PUT', '/scenario', { scenario: { rules } }),
+    set: (rule: object) => call('POST', '/holds', rule),
+    list: () => call('GET', '/holds'),
+    release: (which: object = {}) => call('POST', '/holds/release', which),
+    count: (filter: object) => call('POST', '/requests/count', filter),
+    /** Waits until so many replies are held. */
+    arrived: (atLeast: number) => call('POST', '/requests/count', { held: true, atLeast }),
+    exchange: (number: number) => call('GET', `/requests/${number}`),
+    reset: (keep: string[]) => call('POST', '/reset', { keep }),
+  };
+}
+
+describeBothWays('a rule with hold', (open) => {
+  test('runs the operation, and holds its reply back until it is released', async () => {
+    const client = await open();
+    const { use, arrived, release, list, exchange } = holdsOf(client);
+    await use({ on: 'cancelOrder', hold: true });
+    const cancelled = client.send('DELETE', '/v1/store/orders/1');
+    await arrived(1);
+    expect((await client.send('GET', '/__mock/orders/1')).json).toMatchObject({
+      status: 'cancelled',
+    });
+    const [held] = await list();
+    expect(held).toEqual({
+      exchange: 1,
+      name: 'default',
+      operation: 'cancelOrder',
+      method: 'DELETE',
+      target: '/v1/store/orders/1',
+      since: expect.stringMatching(/Z$/),
+    });
+    expect(await exchange(1)).toMatchObject({ status: 204, hold: { name: 'default' } });
+    expect((await client.send('GET', '/__mock/status')).json).toMatchObject({ held: 1 });
+    expect(await release()).toEqual({ released: [held], held: 0 });
+    const { status, headers } = await cancelled;
+    expect([status, headers['mock-basis']]).toEqual([204, 'documented']);
+    const after = await exchange(1);
+    expect(after.hold).toEqual({
+      name: 'default',
+      ended: 'released',
+      lasted: expect.any(Number),
+    });
+    expect(after.duration).toBeGreaterThanOrEqual(after.hold.lasted);
+    expect(await list()).toEqual([]);
+  });
+
+  test('lets the newest go first, by name, by exchange and by count', async () => {
+    const client = await open();
+    const { use, arrived, release } = holdsOf(client);
+    await use({ on: 'getPet', where: { petId: 1 }, hold: 'one' }, { on: 'getPet', hold: 'other' });
+    const order: string[] = [];
+    const get = async (id: number, call: string): Promise<void> => {
+      const { json } = await client.send('GET', `/v1/pets/${id}`, { headers: { call } });
+      expect(json).toMatchObject({ id });
+      order.push(call);
+    };
+    const calls: Promise<void>[] = [];
+    for (const [index, call] of ['a', 'b', 'c', 'd'].entries()) {
+      calls.push(get(call === 'b' ? 2 : 1, call));
+      await arrived(index + 1);
+    }
+    const numbers = async (which: object) => {
+      const { released, held } = await release(which);
+      return [released.map((it: { exchange: number }) => it.exchange), held];
+    };
+    expect(await numbers({ name: 'one', newestFirst: true, count: 1 })).toEqual([[4], 3]);
+    await calls[3];
+    expect(await numbers({ exchanges: [3, 4, 99] })).toEqual([[3], 2]);
+    await calls[2];
+    expect(await numbers({ name: 'other' })).toEqual([[2], 1]);
+    await calls[1];
+    expect(await numbers({ newestFirst: true })).toEqual([[1], 0]);
+    await Promise.all(calls);
+    expect(order).toEqual(['d', 'c', 'b', 'a']);
+    expect(await numbers({})).toEqual([[], 0]);
+  });
+
+  test('holds back what the rule replies in its stead, or the fault', async () => {
+    const client = await open();
+    const { use, arrived, release } = holdsOf(client);
+    await use(
+      { on: 'cancelOrder', reply: { status: 409 }, hold: 'no' },
+      { on: 'listPets', fault: 'html', hold: 'no' },
+    );
+    const calls = [client.send('DELETE', '/v1/store/orders/1'), client.send('GET', '/v1/pets')];
+    await arrived(2);
+    await release();
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    expect(statuses).toEqual([409, 502]);
+    expect((await client.send('GET', '/__mock/orders/1')).json).toMatchObject({
+      status: 'pending',
+    });
+  });
+
+  test('ends with a reset, which its journal says if it is kept', async () => {
+    const client = await open();
+    const { use, arrived, reset, exchange, count } = holdsOf(client);
+    await use({ on: 'listPets', hold: true });
+    const listed = client.send('GET', '/v1/pets');
+    await arrived(1);
+    await reset(['journal']);
+    expect((await listed).status).toBe(200);
+    expect((await exchange(1)).hold).toMatchObject({ ended: 'reset' });
+    expect((await client.send('GET', '/v1/pets')).status).toBe(200);
+    expect(await count({ held: true })).toEqual({ count: 0, complete: true });
+  });
+
+  test('ends when the client leaves', async () => {
+    const { send } = await open();
+    const { use, count } = holdsOf({ send });
+    await use({ on: 'listPets', hold: 'left' });
+    const { socket } = await openRaw(await portOf(send));
+    socket.write(rawRequest('GET', '/v1/pets'));
+    await count({ hold: 'left', atLeast: 1 });
+    socket.destroy();
+    const ended = { hold: 'left', held: false, atLeast: 1, within: 'PT5S' };
+    expect(await count(ended)).toEqual({ count: 1, complete: true });
+  });
+
+  test.each([
+    [{ on: 'listPets', hold: '' }, 'hold'],
+    [{ on: 'listPets', hold: 'a b' }, 'hold'],
+    [{ on: 'listPets', hold: false }, 'hold'],
+    [{ on: 'listPets', hold: true, delay: 5 }, 'no `delay` beside `hold`'],
+    [{ on: 'listPets', hold: true, apply: true }, 'apply'],
+  ])('is refused as %j', async (rule, problem) => {
+    const { send } = await open();
+    const refused = await send('PUT', '/__mock/scenario', {
+      body: { scenario: { rules: [rule] } },
+    });
+    expect(refused.status).toBe(400);
+    expect(Object(refused.json).message).toContain(problem);
+  });
+});
+
+/** The port of a server, from what a request says of it. */
+async function portOf(send: Client['send']): Promise<number> {
+  const { exchanges } = Object((await send('GET', '/__mock/requests?limit=1')).json);
+  if (exchanges.length === 0) await send('GET', '/v1/nothing');
+  const { json } = await send('GET', '/__mock/requests?limit=1');
+  return Number(/:(\d+)$/.exec(Object(json).exchanges[0].request.headers.host)?.[1]);
+}
+
+describe('a held reply', () => {
+  async function start(options: ServerOptions = {}) {
+    const holds: (Hold | undefined)[] = [];
+    const findings: string[] = [];
+    const server = await startServer({
+      ...options,
+      port: 0,
+      observe: (_, { hold }) => holds.push(hold && { ...hold }),
+      onFinding: ({ code, message }) => findings.push(`${code}: ${message}`),
+    });
+    onTestFinished(() => server.close());
+    return { server, client: clientAt(server.port), holds, findings };
+  }
+
+  test('goes out when nobody releases it in time, and a finding says so', async () => {
+    const { client, holds, findings } = await start({ maxHold: 30 });
+    const { use, exchange } = holdsOf(client);
+    await use({ on: 'listPets', hold: 'lists' });
+    expect((await client.send('GET', '/v1/pets')).status).toBe(200);
+    const { hold, findings: noted } = await exchange(1);
+    expect(hold).toMatchObject({ ended: 'expired' });
+    expect(noted).toMatchObject([{ code: 'unreleased-hold' }]);
+    expect(findings).toEqual([
+      expect.stringMatching(
+        /^unreleased-hold: Nobody released .* "lists" .* sent after 0\.\d+ s\.$/,
+      ),
+    ]);
+    expect(holds.map((it) => it?.ended)).toEqual([undefined, 'expired']);
+  });
+
+  test('goes out when its sandbox is deleted', async () => {
+    const { client, holds } = await start();
+    const { use, arrived } = holdsOf(client, '/~mine');
+    await use({ on: 'listPets', hold: true });
+    const listed = client.send('GET', '/~mine/v1/pets');
+    await arrived(1);
+    await client.send('DELETE', '/__mock/sandboxes/mine');
+    expect((await listed).status).toBe(200);
+    expect(holds.map((it) => it?.ended)).toEqual([undefined, 'deleted']);
+  });
+
+  test('goes out when the server stops', async () => {
+    const { server, client, holds } = await start();
+    const { use, arrived } = holdsOf(client);
+    await use({ on: 'listPets', hold: true });
+    const listed = client.send('GET', '/v1/pets');
+    await arrived(1);
+    await server.close();
+    expect((await listed).status).toBe(200);
+    expect(holds.map((it) => it?.ended)).toEqual([undefined, 'stopped']);
+  });
+
+  test('is released with --db, where its change was kept before', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hold-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const { client } = await start({ db: join(folder, 'store.json') });
+    const { use, arrived, release, exchange } = holdsOf(client);
+    await use({ on: 'createPet', hold: true });
+    const created = client.send('POST', '/v1/pets', body({ name: 'Rex', categoryId: 1 }));
+    await arrived(1);
+    expect((await client.send('GET', '/v1/pets/65')).json).toMatchObject({ name: 'Rex' });
+    expect(await release()).toMatchObject({ released: [{ exchange: 1 }] });
+    expect((await created).status).toBe(201);
+    expect((await exchange(1)).hold).toMatchObject({ ended: 'released' });
+  });
+
+  test('is no reason to call the next equal call a retry', async () => {
+    const { client } = await start();
+    const { use, arrived, release } = holdsOf(client);
+    await use({ on: 'cancelOrder', calls: 1, hold: true });
+    const first = client.send('DELETE', '/v1/store/orders/2');
+    await arrived(1);
+    await client.send('DELETE', '/v1/store/orders/2');
+    await release();
+    expect((await first).status).toBe(409);
+    expect((await client.send('GET', '/__mock/findings')).json).toMatchObject({ total: 0 });
+  });
+});
+
+describeBothWays('a latch', (open) => {
+  test('holds back what the scenarios reply, until it is opened', async () => {
+    const client = await open();
+    const { use, set, arrived, release } = holdsOf(client);
+    await use({ on: 'listPets', delay: 60_000, reply: { status: 503 } });
+    await set({ on: 'listPets', where: { limit: 1 }, hold: 'lists' });
+    const listed = client.send('GET', '/v1/pets?limit=1');
+    await arrived(1);
+    await release({ name: 'lists', open: true });
+    const { status, headers } = await listed;
+    expect([status, headers['mock-basis']]).toEqual([503, 'forced;by="request#1"']);
+    await use();
+    expect((await client.send('GET', '/v1/pets?limit=1')).status).toBe(200);
+  });
+
+  test('counts its own calls, outlasts a change of scenarios, and is removed by a reset', async () => {
+    const client = await open();
+    const { use, set, arrived, reset, count, release } = holdsOf(client);
+    const calls = async () => {
+      const all = [client.send('GET', '/v1/pets/1')];
+      await count({ operation: 'getPet', atLeast: 1 });
+      all.push(client.send('GET', '/v1/pets/1'));
+      return all;
+    };
+    await set({ on: 'getPet', calls: 1, hold: 'first', reply: { status: 418 } });
+    await use();
+    const [first, second] = await calls();
+    expect((await second)?.status).toBe(200);
+    await arrived(1);
+    await release();
+    expect((await first)?.status).toBe(418);
+    await set({ on: 'getPet', hold: 'first' });
+    await reset([]);
+    expect((await client.send('GET', '/v1/pets/1')).status).toBe(200);
+  });
+
+  test.each([
+    [{ on: 'getPet' }, '$: expected `reply`, `fault`, `delay` or `hold`'],
+    [{ on: 'getPet', delay: 5 }, '$.hold: expected true, or a name'],
+  ])('is refused as %j', async (rule, message) => {
+    const { send } = await open();
+    const refused = await send('POST', '/__mock/holds', { body: rule });
+    expect(refused.status).toBe(400);
+    expect(Object(refused.json).message).toContain(message);
+  });
+});
+
+describeBothWays('a count that waits', (open) => {
+  test('answers as soon as enough exchanges match, or when the time is over', async () => {
+    const client = await open();
+    const { count } = holdsOf(client);
+    const missing = { operation: 'getPet', atLeast: 3, within: 'PT0.05S' };
+    const counted = count({ operation: 'getPet', atLeast: 2, within: 'PT60S' });
+    for (const id of [1, 2]) await client.send('GET', `/v1/pets/${id}`);
+    await client.send('GET', '/v1/pets');
+    expect(await counted).toEqual({ count: 2, complete: true });
+    expect(await count(missing)).toEqual({ count: 2, complete: true });
+    expect(await count({ atLeast: 0 })).toEqual({ count: 3, complete: true });
+  });
+
+  test('counts exchanges that the journal dropped meanwhile', async () => {
+    const client = await open({ journal: 1 });
+    const counted = holdsOf(client).count({ atLeast: 3, within: 'PT60S' });
+    for (const id of [1, 2, 3]) await client.send('GET', `/v1/pets/${id}`);
+    expect(await counted).toMatchObject({ count: 3 });
+  });
+
+  test.each(['PT61S', 'P1D', '5', 5, '-PT1S'])('waits not for %j', async (within) => {
+    const { send } = await open();
+    const refused = await send('POST', '/__mock/requests/count', { body: { within } });
+    expect([refused.status, Object(refused.json).message]).toEqual([
+      400,
+      expect.stringContaining('$.within: expected an ISO 8601 duration up to "PT60S"'),
+    ]);
+  });
+});
+
+test('a count ends when the server stops', async () => {
+  const server = await startServer({ port: 0 });
+  const { send, reply } = await openRaw(server.port);
+  const asked = JSON.stringify({ atLeast: 1, within: 'PT60S' });
+  const head = `Content-Type: application/json\r\nContent-Length: ${asked.length}\r\n`;
+  const count = `POST /__mock/requests/count HTTP/1.1\r\nHost: 127.0.0.1\r\n${head}\r\n${asked}`;
+  send(`GET /__mock/clock HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n${count}`);
+  await reply();
+  const closed = server.close();
+  expect((await reply()).body).toBe('{"count":0,"complete":true}');
+  await closed;
+});
+
+test('a count ends when its client leaves', async () => {
+  const { default: sandbox } = new Sandboxes(startOf({}, EMPTY_STORE, []));
+  let leave = (): void => {};
+  const onLeave = (act: () => void) => {
+    leave = act;
+    return () => {};
+  };
+  const counted = countWhen({ sandbox, onLeave }, {}, { atLeast: 1, within: 60_000 });
+  leave();
+  expect(await counted).toBe(0);
+});
