@@ -42,7 +42,7 @@ export function exitCodeOf(ending: Ending): number {
 }
 
 /** Describes an ending, to follow the command's name in a sentence. */
-export function tellEnding(ending: Ending): string {
+export function endingText(ending: Ending): string {
   switch (ending.kind) {
     case 'exited':
       return `exited with status ${ending.code}`;

@@ -11,11 +11,11 @@ import {
   flagsOf,
   spellingOf,
 } from './flags.ts';
-import { givenAs, type Layer } from './settings.ts';
+import { flagInput, type Layer } from './settings.ts';
 import { escaped } from './terminal.ts';
 
 /** The flag with which the shell's script asks yargs; the words typed so far follow it. */
-export const ASKED_BY = '--get-yargs-completions';
+export const COMPLETION_FLAG = '--get-yargs-completions';
 
 /** How yargs reads words. Values stay text, as those of the environment and of config files are. */
 export const PARSER = {
@@ -73,7 +73,7 @@ const COMMAND_BY_SPELLING = new Map(
 );
 
 /** Words that ask for the help, or for words to complete. */
-const EXPLAINS = new RegExp(`^(?:-h|--help|help$|${ASKED_BY})`);
+const EXPLAINS = new RegExp(`^(?:-h|--help|help$|${COMPLETION_FLAG})`);
 
 /** Whether words ask for the help, or for words to complete. */
 export function asksForText(words: readonly string[]): boolean {
@@ -100,7 +100,7 @@ export function readCommandLine(words: readonly string[]): Invocation {
     Object.entries(given).map(([spelling, value]) => {
       const name = flagSpelled(spelling, command);
       if (name === undefined) throw unknownFlag(command, spelling);
-      return [name, givenAs(name, valuesOf(name, command, value), `--${spelling}`)];
+      return [name, flagInput(name, valuesOf(name, command, value), `--${spelling}`)];
     }),
   );
   return { command, positionals: runs ? textsOf(toRun) : taken, flags };

@@ -1,5 +1,5 @@
 import { readText, SETTINGS_LIMIT } from '../read-text.ts';
-import type { Checked } from '../scenario/checked-shape.ts';
+import type { SavedVerdicts } from '../scenario/checked-shape.ts';
 import { describe, listed, suggest } from '../words.ts';
 import type { FlagName, Flags } from './flags.ts';
 import type { Terminal } from './terminal.ts';
@@ -25,7 +25,7 @@ export interface Settings {
   /** Where a flag was given, for messages. */
   readonly originOf: (name: FlagName) => string;
   /** What a check of a deployment found out, if it saved the config file. */
-  readonly checked?: Checked | undefined;
+  readonly checked?: SavedVerdicts | undefined;
 }
 
 /** The input of a command. */

@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { isObject } from '../contract/records.ts';
 import { readText, SETTINGS_LIMIT } from '../read-text.ts';
-import { CHECKED, type Checked } from '../scenario/checked-shape.ts';
+import { SAVED_VERDICTS, type SavedVerdicts } from '../scenario/checked-shape.ts';
 import { readJson } from '../shape/json-text.ts';
 import { object, optional } from '../shape/objects.ts';
 import { located, problemLines, type TextProblem } from '../shape/places.ts';
@@ -17,13 +17,13 @@ const FLAGS = Object.fromEntries(NAMES.map((name) => [spellingOf(name), flagShap
 
 /** A config file: flags by name, and what `check --save` adds. */
 export const CONFIG = object(
-  { ...FLAGS, checked: optional(CHECKED, 'What a check of a deployment found out.') },
+  { ...FLAGS, checked: optional(SAVED_VERDICTS, 'What a check of a deployment found out.') },
   { expected: 'an object of flags by name' },
 );
 
 interface Configured {
   readonly layer: Layer;
-  readonly checked: Checked | undefined;
+  readonly checked: SavedVerdicts | undefined;
 }
 
 /**

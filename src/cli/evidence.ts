@@ -13,13 +13,13 @@ export const NEVER_CALLED = 'Does the command take its base URL from PETSTORE_MO
 const LABEL_COLUMN = 15;
 
 /** A kind of finding, how often it was made, and one exchange that caused it. */
-export interface Found {
+export interface FindingSummary {
   readonly code: string;
   readonly count: number;
   readonly example: string;
 }
 
-export function foundIn(report: FindingsReport): Found[] {
+export function summarizeFindings(report: FindingsReport): FindingSummary[] {
   return findingKinds(report).map(({ code, count, kept: [first] }) => ({
     code,
     count,
@@ -28,7 +28,7 @@ export function foundIn(report: FindingsReport): Found[] {
 }
 
 /** One example, escaped since a client influences it, and how many more there are. */
-export function tellFound({ count, example }: Found): string {
+export function findingText({ count, example }: FindingSummary): string {
   return count === 1 ? escaped(example) : `${escaped(example)} (and ${count - 1} more)`;
 }
 
@@ -43,7 +43,7 @@ export function renderEvidence(
   const missing = missingReplies(coverage);
   const ofUpstream = coverage.documented.filter((it) => it.upstream !== undefined).length;
   const assumed = assumedReplies(coverage);
-  const found = foundIn(findings);
+  const found = summarizeFindings(findings);
   const share = `${shown} of ${total} documented replies (${percent}%)`;
   const replies = counted(assumed.count, 'reply', 'replies');
   const row = (isShown: boolean, ...cells: string[]) => (isShown ? [cells] : []);
@@ -53,7 +53,7 @@ export function renderEvidence(
     ...row(missing.length > 0, 'not shown', byOperation(missing)),
     ...row(assumed.count > 0, 'assumed', `${replies}: ${assumed.by}`),
     ...row(found.length === 0, 'findings', 'none'),
-    ...found.map((it) => [it.code, tellFound(it)]),
+    ...found.map((it) => [it.code, findingText(it)]),
     ...row(
       questions > 0,
       'open questions',
@@ -80,12 +80,16 @@ export function judge(
   }
   const { count, by } = assumedReplies(coverage);
   const kinds = [
-    ...(count > 0 ? [{ code: 'assumed', count, told: by }] : []),
-    ...foundIn(findings).map(({ code, count, example }) => ({ code, count, told: example })),
+    ...(count > 0 ? [{ code: 'assumed', count, reason: by }] : []),
+    ...summarizeFindings(findings).map(({ code, count, example }) => ({
+      code,
+      count,
+      reason: example,
+    })),
   ];
-  for (const { code, count, told } of kinds) {
+  for (const { code, count, reason } of kinds) {
     if (failOn.some((it) => it === code)) {
-      reasons.push(`--fail-on ${code}: ${counted(count, 'time')}: ${told}`);
+      reasons.push(`--fail-on ${code}: ${counted(count, 'time')}: ${reason}`);
     }
   }
   return reasons;

@@ -3,7 +3,7 @@ import { ASSUMPTION_IDS, isAssumptionId, optionNames } from '../contract/assumpt
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { COLLECTIONS } from '../contract/records.ts';
 import { SCENARIO_NAMES } from '../scenario/scenario-names.ts';
-import { ASKED_BY, PARSER, spelledOut } from './command-line.ts';
+import { COMPLETION_FLAG, PARSER, spelledOut } from './command-line.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from './command-table.ts';
 import { ACTION_NAMES, actionShape } from './commands/ctl-actions.ts';
 import { type FlagName, flagOn, flagShape, flagsOf, groupOf, spellingOf } from './flags.ts';
@@ -19,7 +19,7 @@ const CONFIGURED_ELSEWHERE = `Each flag can also be an environment variable (--r
  * @param width of the help, in columns
  */
 export async function explanation(words: readonly string[], width: number): Promise<string> {
-  const completions = words.includes(ASKED_BY) ? completionsOf(words) : undefined;
+  const completions = words.includes(COMPLETION_FLAG) ? completionsOf(words) : undefined;
   if (completions !== undefined) return `${completions.join('\n')}\n`;
   const parser = yargs()
     .scriptName('petstore-mock')
@@ -103,7 +103,7 @@ const WORDS: Readonly<Record<string, () => readonly string[]>> = {
  * @param words the program's arguments, as the completion script gives them
  */
 export function completionsOf(words: readonly string[]): string[] | undefined {
-  const typed = words.slice(words.indexOf(ASKED_BY) + 1);
+  const typed = words.slice(words.indexOf(COMPLETION_FLAG) + 1);
   const [current = '', second = '', third = '', fourth = ''] = typed.toReversed();
   // Bash splits `cancel-again=4` into three words and completes the last.
   if (fourth === '--assume' && second === '=') return optionsOf(third);

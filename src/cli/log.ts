@@ -69,7 +69,7 @@ export function renderPretty(sandbox: string, exchange: ObservedExchange, style:
 
 function prettyLine(
   { at, method, target, status }: Pick<ObservedExchange, 'at' | 'method' | 'target' | 'status'>,
-  told: string,
+  circumstances: string,
   style: Style,
 ): string {
   return [
@@ -77,7 +77,7 @@ function prettyLine(
     escaped(method).padEnd('DELETE'.length),
     escaped(brief(target)),
     paint(String(status ?? '---'), colourOf(status), style),
-    `${told}\n`,
+    `${circumstances}\n`,
   ].join(' ');
 }
 

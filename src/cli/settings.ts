@@ -17,7 +17,7 @@ import {
 } from './flags.ts';
 
 /** A flag as one place gives it. */
-interface Given {
+interface FlagInput {
   /** The value as JSON. */
   readonly value: unknown;
   /** The place, for messages: `--port`, `environment variable PETSTORE_MOCK_PORT`. */
@@ -25,7 +25,7 @@ interface Given {
 }
 
 /** The flags that one place gives: the command line, the environment or a config file. */
-export type Layer = ReadonlyMap<FlagName, Given>;
+export type Layer = ReadonlyMap<FlagName, FlagInput>;
 
 /** Decimal digits only: 1e3 and 0x10 are most likely mistakes. */
 const INTEGER = /^[+-]?\d{1,15}$/;
@@ -37,7 +37,7 @@ const SWITCH: Readonly<Record<string, boolean>> = { true: true, 1: true, false: 
  *
  * @throws UsageError if the flag is repeated and must not be
  */
-export function givenAs(name: FlagName, texts: readonly string[], origin: string): Given {
+export function flagInput(name: FlagName, texts: readonly string[], origin: string): FlagInput {
   const { type } = flagShape(name);
   if (type === 'list') return { value: texts, origin };
   if (type === 'words') {
@@ -117,7 +117,7 @@ const OF_RUN: ReadonlySet<string> = new Set(Object.values(MOCK_VARIABLES));
  */
 export function fromEnvironment(variables: Variables): Layer {
   const flags = new Map(flagsFrom('environment').map((flag) => [variableOf(flag), flag]));
-  const layer = new Map<FlagName, ReturnType<typeof givenAs>>();
+  const layer = new Map<FlagName, ReturnType<typeof flagInput>>();
   const isBeside = variables[MOCK_VARIABLES.controlUrl] !== undefined;
   for (const [name, text] of Object.entries(variables)) {
     if (!name.toUpperCase().startsWith(PREFIX) || !text) continue;
@@ -126,7 +126,7 @@ export function fromEnvironment(variables: Variables): Layer {
     if (flag === undefined) {
       if (!OF_RUN.has(name)) refuseNearMiss(name, [...flags.keys()]);
     } else if (flag !== 'port' || !SERVICE_LINK.test(text)) {
-      layer.set(flag, givenAs(flag, textsOf(flag, text), `environment variable ${name}`));
+      layer.set(flag, flagInput(flag, textsOf(flag, text), `environment variable ${name}`));
     }
   }
   return layer;
@@ -143,11 +143,11 @@ const OF_CTL: readonly (readonly [FlagName, variable: string])[] = [
 
 /** The flags of `ctl` in the environment: those that `exec` sets for its command among them. */
 export function ctlFromEnvironment(variables: Variables): Layer {
-  const layer = new Map<FlagName, ReturnType<typeof givenAs>>();
+  const layer = new Map<FlagName, ReturnType<typeof flagInput>>();
   for (const [flag, name] of OF_CTL) {
     const text = variables[name];
     if (!text || layer.has(flag)) continue;
-    layer.set(flag, givenAs(flag, [text], `environment variable ${name}`));
+    layer.set(flag, flagInput(flag, [text], `environment variable ${name}`));
   }
   return layer;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import type { OpenUpstream } from '../sandbox/upstream.ts';
-import type { Checked } from '../scenario/checked-shape.ts';
+import type { SavedVerdicts } from '../scenario/checked-shape.ts';
 import type { Starter } from '../scenario/sandbox-start.ts';
 
 /** A finished call of the control API. */
@@ -32,7 +32,7 @@ export interface ControlOptions {
   /** Leaves out the control API, except for `health` and `certificate.pem`. */
   readonly noControl?: boolean | undefined;
   /** What a check of a deployment found out, to show beside the assumptions. */
-  readonly checked?: Checked | undefined;
+  readonly checked?: SavedVerdicts | undefined;
   /** Called after each call of the control API, except `health`. */
   readonly onControlCall?: ((call: FinishedCall) => void) | undefined;
 }

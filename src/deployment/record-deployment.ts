@@ -69,9 +69,11 @@ function lostAnimals(lost: ReadonlySet<bigint>): string[] {
   ];
 }
 
-type Shown = Readonly<Record<keyof typeof STORED_RECORDS, readonly { readonly members: object }[]>>;
+type RecordsWithMembers = Readonly<
+  Record<keyof typeof STORED_RECORDS, readonly { readonly members: object }[]>
+>;
 
-function droppedFields(shown: Shown): string[] {
+function droppedFields(shown: RecordsWithMembers): string[] {
   return COLLECTIONS.flatMap((name) => {
     const unknown = shown[name].flatMap(({ members }) =>
       unknownMembers(STORED_RECORDS[name], members),

@@ -50,7 +50,7 @@ const VERDICT = {
 };
 
 /** What `check --save` keeps of a check of a deployment. */
-export const CHECKED = object({
+export const SAVED_VERDICTS = object({
   ...OF_DEPLOYMENT,
   assumptions: required(
     list(object({ id: required(choice(ASSUMPTION_IDS), 'Its id.'), ...VERDICT })),
@@ -59,7 +59,7 @@ export const CHECKED = object({
 });
 
 /** What a check of a deployment found out about its assumptions. */
-export type Checked = ValueOf<typeof CHECKED>;
+export type SavedVerdicts = ValueOf<typeof SAVED_VERDICTS>;
 
 /** The verdict of a check about one assumption. */
 export const ASSUMPTION_VERDICT = object({ ...OF_DEPLOYMENT, ...VERDICT });
@@ -67,7 +67,7 @@ export const ASSUMPTION_VERDICT = object({ ...OF_DEPLOYMENT, ...VERDICT });
 /** What a check found out about an assumption; undefined if it says nothing. */
 export function verdictOn(
   id: string,
-  checked: Checked | undefined,
+  checked: SavedVerdicts | undefined,
 ): ValueOf<typeof ASSUMPTION_VERDICT> | undefined {
   const found = checked?.assumptions.find((it) => it.id === id);
   if (checked === undefined || found === undefined) return undefined;

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { sweepReport, Tail } from '../../src/cli/commands/sweep-report.ts';
-import { AssumptionTracker, foundIn, judge, renderEvidence } from '../../src/cli/evidence.ts';
+import {
+  AssumptionTracker,
+  judge,
+  renderEvidence,
+  summarizeFindings,
+} from '../../src/cli/evidence.ts';
 import { escaped, escapedLines, notice, renderReport } from '../../src/cli/terminal.ts';
 import { startServer } from '../../src/index.ts';
 import { asker } from '../helpers/ask.ts';
@@ -38,7 +43,7 @@ describe('input from a client', () => {
 
   test('cannot forge a line of the evidence, of a gate or of a sweep', async () => {
     const seen = await report();
-    const findings = foundIn(seen.findings);
+    const findings = summarizeFindings(seen.findings);
     expect(findings).toMatchObject([{ code: 'unknown-input', count: 1 }]);
     expect(findings[0]?.example).toContain(HOSTILE);
     const run = {

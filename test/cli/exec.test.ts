@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exitCodeOf, runCommand as runChild, tellEnding } from '../../src/cli/child.ts';
+import { endingText, exitCodeOf, runCommand as runChild } from '../../src/cli/child.ts';
 import { readCommandLine } from '../../src/cli/command-line.ts';
 import { exec as execCommand } from '../../src/cli/commands/exec.ts';
 import { readSettings } from '../../src/cli/settings.ts';
@@ -118,7 +118,7 @@ describe.concurrent('the command', () => {
     writeFileSync(file, '', { mode: 0o600 });
     const ending = await runChild([file], { environment: {}, ownGroup: true }).ending;
     expect(exitCodeOf(ending)).toBe(126);
-    expect(tellEnding(ending)).toBe('cannot be started: it is not executable');
+    expect(endingText(ending)).toBe('cannot be started: it is not executable');
   });
 
   test('logs to standard error', async () => {

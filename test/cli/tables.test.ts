@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { asksForText } from '../../src/cli/command-line.ts';
 import { COMMAND_NAMES } from '../../src/cli/command-table.ts';
 import { renderAssumption, renderAssumptions } from '../../src/cli/commands/assumptions.ts';
-import { renderBanner, type Started } from '../../src/cli/commands/serve.ts';
+import { type BannerContent, renderBanner } from '../../src/cli/commands/serve.ts';
 import { flagsOf, spellingOf } from '../../src/cli/flags.ts';
 import { completionsOf, explanation } from '../../src/cli/help.ts';
 import { renderTable, terminalOf } from '../../src/cli/terminal.ts';
@@ -85,7 +85,7 @@ test('a table wraps its cells and has no trailing spaces', () => {
 
 describe('the banner', () => {
   const URL = 'http://127.0.0.1:4010/v1';
-  const bannerOf = (started: Partial<Started>) =>
+  const bannerOf = (started: Partial<BannerContent>) =>
     renderBanner(
       { url: URL, keys: {}, scenarios: [], control: undefined, trust: undefined, ...started },
       PLAIN,

@@ -45,8 +45,8 @@ export const check: Command = async ({ positionals: [url], terminal, ...settings
   const requests = plan.reduce((sum, { times }) => sum + times, 0);
   const writing = plan.filter(({ method }) => !SAFE.test(method)).length;
   const changing = writing === 0 ? 'none of which write' : `${writing} of which write`;
-  const told = `up to ${counted(requests, 'request')}, ${changing}, and repeats of reads that fail or show no effect`;
-  await askConsent(client.url, told, flags.yes, terminal);
+  const planned = `up to ${counted(requests, 'request')}, ${changing}, and repeats of reads that fail or show no effect`;
+  await askConsent(client.url, planned, flags.yes, terminal);
   const transcript = await workWith(client, 'check', terminal, (progress) =>
     runCheck(client, options, (text, share) => progress(`${Math.floor(share * 100)}% ${text}`)),
   );
@@ -166,16 +166,16 @@ function toneOf(verdict: VerdictName) {
 function assumptionRow({ id, verdict, option, why = '' }: AssumptionVerdict): Row {
   const { question, options } = assumptionShape(id);
   const meaning = options.find(({ name }) => name === option)?.meaning;
-  const told = option ?? verdictText(verdict);
+  const result = option ?? verdictText(verdict);
   const skipped = { verdict: 'skipped', message: why } as const;
   return {
     title: id,
-    cells: [id, told, cut(why, LONGEST_CELL)],
+    cells: [id, result, cut(why, LONGEST_CELL)],
     ...toneOf(verdict),
     about: [question, ...(meaning === undefined ? [] : [meaning])],
     test: {
       group: id,
-      name: told,
+      name: result,
       output: [why],
       ...(verdict === 'open' ? skipped : { verdict: 'passed' }),
     },
@@ -183,10 +183,10 @@ function assumptionRow({ id, verdict, option, why = '' }: AssumptionVerdict): Ro
 }
 
 function replyRow({ operation, status, verdict, differences = [], why }: ReplyVerdict): Row {
-  const told = differences.map(differenceText);
-  const reasons = [...told, ...(why === undefined ? [] : [why])];
+  const texts = differences.map(differenceText);
+  const reasons = [...texts, ...(why === undefined ? [] : [why])];
   const title = `${operation} ${status}`;
-  const test = { group: operation, name: `${status}`, output: told };
+  const test = { group: operation, name: `${status}`, output: texts };
   const words = reasons.map((it) => cut(it, LONGEST_CELL)).join('; ');
   const row = { title, cells: [title, verdictText(verdict), words], ...toneOf(verdict) };
   const outcome = {

@@ -1,11 +1,11 @@
 import type { ObservedExchange } from '../../evidence/observed-exchange.ts';
-import { exitCodeOf, Runner, tellEnding } from '../child.ts';
+import { endingText, exitCodeOf, Runner } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { AssumptionTracker, judge, renderEvidence } from '../evidence.ts';
 import { openLog, renderNotice } from '../log.ts';
 import { notice, noticesTerminal } from '../terminal.ts';
 import { writeCoverageFiles } from '../write-files.ts';
-import { askToForward, tellReload } from './serve.ts';
+import { askToForward, reloadNotice } from './serve.ts';
 
 /** Runs a command beside a server of its own and reports what the command was shown. */
 export const exec: Command = async ({ flags, originOf, positionals: words, terminal }) => {
@@ -18,7 +18,7 @@ export const exec: Command = async ({ flags, originOf, positionals: words, termi
   const { notices, style } = noticesTerminal(terminal);
   const log = openLog({ ...terminal, output: notices, style }, flags.log ?? 'off');
   const tracker = new AssumptionTracker();
-  const tell = (text: string) => {
+  const notify = (text: string) => {
     notices.write(renderNotice(text, 'pretty'));
   };
   const observe = (sandbox: string, exchange: ObservedExchange) => {
@@ -26,14 +26,14 @@ export const exec: Command = async ({ flags, originOf, positionals: words, termi
     log?.observe(sandbox, exchange);
   };
   const run = await runner.run(
-    { ...log, observe, onNotice: tell, onReload: (problem) => tell(tellReload(problem)) },
+    { ...log, observe, onNotice: notify, onReload: (problem) => notify(reloadNotice(problem)) },
     { ownGroup: !onTerminal(), timeout: flags.timeout },
   );
   log?.flush();
   if (run === undefined) return { exitCode: runner.signals.exitCode ?? 1 };
   const { ending, server } = run;
   const report = { coverage: server.coverage(), findings: server.findings() };
-  if (ending.kind !== 'exited') notices.write(notice(`${words[0]} ${tellEnding(ending)}`));
+  if (ending.kind !== 'exited') notices.write(notice(`${words[0]} ${endingText(ending)}`));
   if (ending.kind !== 'not-started') notices.write(renderEvidence(report, tracker, style));
   const problems = writeCoverageFiles(flags, server);
   const exitCode = exitCodeOf(ending);

@@ -59,7 +59,7 @@ async function earlierIn(file: string): Promise<Store> {
 }
 
 /** What was written to a fixture. */
-export interface Recorded {
+export interface RecordingResult {
   readonly file: string;
   readonly store: Store;
   readonly gaps: readonly string[];
@@ -68,13 +68,13 @@ export interface Recorded {
 }
 
 /** What was recorded, what may be missing and what changed, for `--json`. */
-export function recordingJson({ file, store, gaps, changes }: Recorded): object {
+export function recordingJson({ file, store, gaps, changes }: RecordingResult): object {
   const counts = Object.fromEntries(COLLECTIONS.map((name) => [name, store[name].size]));
   return { file, ...counts, gaps, changes };
 }
 
 /** The same as text. */
-export function renderRecording({ file, store, gaps, changes }: Recorded): string {
+export function renderRecording({ file, store, gaps, changes }: RecordingResult): string {
   const { animals, inventory, orders } = store;
   const counts = [
     counted(animals.size, 'animal'),

@@ -9,7 +9,7 @@ import { Signals, serveSettings, start } from '../start-server.ts';
 import { bold, escaped, type Style, type Terminal } from '../terminal.ts';
 
 /** What the banner shows of a server. */
-export interface Started {
+export interface BannerContent {
   /** The service's base URL. */
   readonly url: string;
   readonly keys: KeyLists;
@@ -22,8 +22,8 @@ export interface Started {
 }
 
 /** Next steps for a person who has just started a server. */
-export function renderBanner(started: Started, style: Style): string {
-  const { url, keys, scenarios, control, trust } = started;
+export function renderBanner(content: BannerContent, style: Style): string {
+  const { url, keys, scenarios, control, trust } = content;
   const key = workingKey(keys);
   const lines: [string, string][] = [];
   if (key !== undefined) {
@@ -48,7 +48,7 @@ export function renderBanner(started: Started, style: Style): string {
 }
 
 /** The flags that make curl accept the certificate. */
-function trustFlags(trust: Started['trust']): string[] {
+function trustFlags(trust: BannerContent['trust']): string[] {
   if (trust === undefined) return [];
   return trust.file === undefined ? ['--insecure'] : ['--cacert', shellWord(trust.file)];
 }
@@ -63,11 +63,11 @@ export const serve: Command = async ({ terminal, ...given }) => {
   const signals = new Signals(['SIGTERM', 'SIGINT']);
   const format = logFormatFor(terminal, given.flags.log);
   const log = openLog(terminal, format);
-  const tell = (text: string) => {
+  const notify = (text: string) => {
     terminal.notices.write(renderNotice(text, format));
   };
-  const onReload = (problem: Error | undefined) => tell(tellReload(problem));
-  const starting = start({ ...settings, ...log, onReload, onNotice: tell }, given);
+  const onReload = (problem: Error | undefined) => notify(reloadNotice(problem));
+  const starting = start({ ...settings, ...log, onReload, onNotice: notify }, given);
   const server = await Promise.race([starting, signals.first]);
   // The start may still be waiting for a pipe or a lock.
   if (server === undefined) return { exitCode: 0 };
@@ -82,7 +82,7 @@ export const serve: Command = async ({ terminal, ...given }) => {
     const banner = renderBanner({ url, keys, scenarios, control, trust }, terminal.style);
     terminal.output.write(banner);
   } else if (token !== undefined && !noControl) {
-    tell(`the control API requires the token ${token} (--control-token sets one)`);
+    notify(`the control API requires the token ${token} (--control-token sets one)`);
   }
   await signals.first;
   log?.flush();
@@ -90,7 +90,7 @@ export const serve: Command = async ({ terminal, ...given }) => {
   const exitCode = await Promise.race([closed, signals.second.then(() => signals.exitCode ?? 0)]);
   log?.flush();
   const problems = await coverageProblems(given, server);
-  problems.forEach(tell);
+  problems.forEach(notify);
   return { exitCode: exitCode === 0 && problems.length > 0 ? 1 : exitCode };
 };
 
@@ -115,7 +115,7 @@ async function coverageProblems({ flags }: Settings, server: RunningServer): Pro
 }
 
 /** The notice after a watched file changed. */
-export function tellReload(problem: Error | undefined): string {
+export function reloadNotice(problem: Error | undefined): string {
   return problem === undefined
     ? 'a file changed; all sandboxes were restarted'
     : `a file changed but cannot be used; no sandbox was restarted\n${problem.message}`;

@@ -3,8 +3,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { type AssumptionId, assumptionShape } from '../../contract/assumption-table.ts';
 import type { Report, Row, Section } from '../../report/report.ts';
 import { counted } from '../../words.ts';
-import { type Ending, exitCodeOf, tellEnding } from '../child.ts';
-import { type Found, tellFound } from '../evidence.ts';
+import { type Ending, endingText, exitCodeOf } from '../child.ts';
+import { type FindingSummary, findingText } from '../evidence.ts';
 import { rounded } from '../log.ts';
 import { withoutControls } from '../terminal.ts';
 
@@ -23,7 +23,7 @@ export interface VariantRun extends Variant {
   /** The last lines that the command printed; none if it passed. */
   readonly lastLines: readonly string[];
   /** The kinds of findings that the baseline did not have. */
-  readonly findings: readonly Found[];
+  readonly findings: readonly FindingSummary[];
   /** Whether it failed in parallel and passed alone. */
   readonly passedAlone: boolean;
 }
@@ -61,7 +61,10 @@ function notRunIn({ untouched, decided, notRun }: SweepResult) {
 const BY_SPEED = 'pointless-retry';
 
 /** The kinds of findings of a run that the baseline did not have. */
-export function newlyFound(found: readonly Found[], first: readonly Found[]): readonly Found[] {
+export function newFindings(
+  found: readonly FindingSummary[],
+  first: readonly FindingSummary[],
+): readonly FindingSummary[] {
   const known = new Set([BY_SPEED, ...first.map(({ code }) => code)]);
   return found.filter(({ code }) => !known.has(code));
 }
@@ -69,7 +72,7 @@ export function newlyFound(found: readonly Found[], first: readonly Found[]): re
 /** Notes on a run, one per line. */
 function notesOf({ findings, passedAlone }: VariantRun): string[] {
   return [
-    ...findings.map((found) => `found ${found.code}: ${tellFound(found)}`),
+    ...findings.map((found) => `found ${found.code}: ${findingText(found)}`),
     ...(passedAlone ? ['failed in parallel, passed alone (--jobs 1 runs one at a time)'] : []),
   ];
 }
@@ -138,7 +141,7 @@ function runRow(run: VariantRun): Row {
   const { assumption, option, verdict, ending, seconds, lastLines } = run;
   const { question, options } = assumptionShape(assumption);
   const meaning = options.find(({ name }) => name === option)?.meaning ?? '';
-  const message = `the command ${tellEnding(ending)}`;
+  const message = `the command ${endingText(ending)}`;
   const printed = [...notesOf(run), ...lastLines];
   const output = printed.length > 0 ? { output: printed } : {};
   const test = { group: assumption, name: option, seconds, ...output };
@@ -149,8 +152,8 @@ function runRow(run: VariantRun): Row {
     about: [question, meaning],
   };
   if (verdict === 'passed') {
-    const told = ['passed', ...notesOf(run)].join('; ');
-    return { ...row, cells: [assumption, option, told], test: { ...test, verdict } };
+    const result = ['passed', ...notesOf(run)].join('; ');
+    return { ...row, cells: [assumption, option, result], test: { ...test, verdict } };
   }
   return {
     ...row,

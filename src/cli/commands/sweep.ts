@@ -8,15 +8,15 @@ import {
   optionNames,
 } from '../../contract/assumption-table.ts';
 import type { ServerOptions } from '../../server.ts';
-import { exitCodeOf, type FinishedRun, Runner, tellEnding } from '../child.ts';
+import { endingText, exitCodeOf, type FinishedRun, Runner } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
-import { AssumptionTracker, foundIn, NEVER_CALLED } from '../evidence.ts';
+import { AssumptionTracker, NEVER_CALLED, summarizeFindings } from '../evidence.ts';
 import { renderNotice } from '../log.ts';
 import { indented, notice, progressOn, renderReport } from '../terminal.ts';
 import { writeReports } from '../write-files.ts';
 import {
   nameOf,
-  newlyFound,
+  newFindings,
   sweepReport,
   Tail,
   type Variant,
@@ -31,7 +31,7 @@ const LAST_LINES = 20;
 const PATIENCE = { times: 10, atLeast: 60_000 };
 
 /** A run that no signal interrupted. */
-interface Swept extends Omit<FinishedRun, 'server'> {
+interface SweepRun extends Omit<FinishedRun, 'server'> {
   readonly output: Tail;
   readonly findings: VariantRun['findings'];
 }
@@ -51,7 +51,7 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
   progress('');
   if (baseline === undefined) return { exitCode: runner.signals.exitCode ?? 1 };
   if (exitCodeOf(baseline.ending) !== 0) {
-    notices.write(tellBroken(baseline));
+    notices.write(baselineFailure(baseline));
     return { exitCode: exitCodeOf(baseline.ending) };
   }
   const { assume } = runner.settings;
@@ -82,20 +82,20 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
 };
 
 /** Runs the command under other options. Returns undefined if a signal came. */
-function running(runner: Runner, limit: number | undefined, tell: (message: string) => void) {
-  const told = new Set<string>();
+function running(runner: Runner, limit: number | undefined, notify: (message: string) => void) {
+  const shown = new Set<string>();
   const onNotice = (message: string) => {
     // Every run has the same notices.
-    if (!told.has(message)) tell(message);
-    told.add(message);
+    if (!shown.has(message)) notify(message);
+    shown.add(message);
   };
-  return async (options: ServerOptions, timeout?: number): Promise<Swept | undefined> => {
+  return async (options: ServerOptions, timeout?: number): Promise<SweepRun | undefined> => {
     const output = new Tail();
     const onOutput = (bytes: Buffer) => output.add(bytes);
     const child = { onOutput, ownGroup: true, timeout: limit ?? timeout };
     const finished = await runner.run({ ...options, onNotice }, child);
     if (finished === undefined || runner.signals.exitCode !== undefined) return undefined;
-    return { ...finished, output, findings: foundIn(finished.server.findings()) };
+    return { ...finished, output, findings: summarizeFindings(finished.server.findings()) };
   };
 }
 
@@ -153,18 +153,18 @@ async function runAll(
 
 function judge(
   { assumption, option }: Variant,
-  { ending, seconds, output, findings }: Swept,
-  baseline: Swept,
+  { ending, seconds, output, findings }: SweepRun,
+  baseline: SweepRun,
   allowed: readonly string[] = [],
 ): VariantRun {
-  const told = { ending, seconds, findings: newlyFound(findings, baseline.findings) };
-  const run = { assumption, option, ...told, passedAlone: false };
+  const result = { ending, seconds, findings: newFindings(findings, baseline.findings) };
+  const run = { assumption, option, ...result, passedAlone: false };
   if (exitCodeOf(ending) === 0) return { ...run, verdict: 'passed', lastLines: [] };
   const verdict = allowed.includes(nameOf(run)) ? 'allowed' : 'failed';
   return { ...run, verdict, lastLines: output.lines(LAST_LINES) };
 }
 
-function tellBroken({ ending, output }: Swept): string {
+function baselineFailure({ ending, output }: SweepRun): string {
   const lines = indented(output.lines(Number.POSITIVE_INFINITY));
-  return `petstore-mock: sweep stopped because the command fails under the chosen options: it ${tellEnding(ending)}\n${lines}`;
+  return `petstore-mock: sweep stopped because the command fails under the chosen options: it ${endingText(ending)}\n${lines}`;
 }

@@ -7,9 +7,9 @@ import { DOCUMENTED_REPLIES } from '../../contract/cases.ts';
 import { type OperationId, operationShape } from '../../contract/operations.ts';
 import { isObject } from '../../contract/records.ts';
 import {
-  type Checked,
   isUnsettled,
   type ReplyVerdictName,
+  type SavedVerdicts,
   verdictText,
 } from '../../scenario/checked-shape.ts';
 import { listed } from '../../words.ts';
@@ -26,7 +26,7 @@ export interface CheckReport {
 }
 
 /** What a check found out about an assumption. */
-export type AssumptionVerdict = Checked['assumptions'][number];
+export type AssumptionVerdict = SavedVerdicts['assumptions'][number];
 
 /** Whether a deployment follows what the document says of a reply. */
 export interface ReplyVerdict {
@@ -201,7 +201,7 @@ export interface SavedConfig {
   /** The deployment's time, if it differs from real time. */
   readonly clock?: string;
   /** What the dashboard shows beside the assumptions. */
-  readonly checked: Checked;
+  readonly checked: SavedVerdicts;
 }
 
 /** Clocks that differ by less than this, in milliseconds, count as equal. */

@@ -154,8 +154,8 @@ function bodyDrift(world: World, call: Call, compared: ComparedReply): string[] 
 const [LIMIT] = OPERATIONS.listPets.parameters;
 
 function mostOnPage({ choices }: World, { query }: Call): number {
-  const asked = query.find(([name]) => name === LIMIT.name)?.[1];
-  const limit = asked === undefined ? LIMIT.default : Number(asked);
+  const requested = query.find(([name]) => name === LIMIT.name)?.[1];
+  const limit = requested === undefined ? LIMIT.default : Number(requested);
   if (limit >= LIMIT.minimum && limit <= LIMIT.maximum) return limit;
   return choices['limit-out-of-range'] === 'default' ? LIMIT.default : LIMIT.maximum;
 }
