@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createReadStream, readFileSync, type Stats, statSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import { codeOf } from './error-code.ts';
 import { firstProblems } from './words.ts';
 
@@ -10,15 +10,6 @@ export const STORE_LIMIT = 500 * MEBIBYTE;
 
 /** Bytes of a scenario or a config file. */
 export const SETTINGS_LIMIT = 16 * MEBIBYTE;
-
-/** Milliseconds between two reads of an empty pipe. */
-const PAUSE = 10;
-
-/** Reads of a pipe that nobody has opened for writing before giving up: 5 seconds. */
-const PATIENCE = 500;
-
-/** Bytes read at once if the size is unknown: the capacity of a pipe. */
-const CHUNK = 64 * 1024;
 
 /** The text of a file, or what was found instead, such as `a device`. */
 export type TextReading =
@@ -37,86 +28,47 @@ export class ContentError extends Error {
 }
 
 /**
- * Reads text from a regular file or a pipe. Every file that a flag names is read here. Signals and
- * requests are handled while it waits for a pipe.
+ * Reads text from a regular file or a pipe, such as bash's `<(…)`. Every file that a flag names is
+ * read here.
  *
  * @param limit in bytes; longer text is refused
  */
 export async function readText(path: string, limit: number): Promise<TextReading> {
-  const steps = reading(path, limit);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    await sleep(step.value);
-  }
-}
-
-/** `readText` for callers that cannot wait: refuses a pipe whose text has not arrived. */
-export function readTextSync(path: string, limit: number): TextReading {
-  const steps = reading(path, limit);
-  const step = steps.next();
-  if (step.done === true) return step.value;
-  const refusal = { ok: false, found: 'a pipe, which this call cannot wait for' } as const;
-  steps.return(refusal);
-  return refusal;
-}
-
-/** Reads text. Yields how many milliseconds to wait for more. */
-function* reading(path: string, limit: number): Generator<number, TextReading> {
-  let descriptor: number | undefined;
   try {
-    // Without the flag, opening a pipe blocks the process until another one writes to it.
-    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    const stats = fstatSync(descriptor);
-    if (!stats.isFile() && !stats.isFIFO()) return { ok: false, found: kindOf(stats) };
-    if (stats.size > limit) return { ok: false, found: tooLong(limit) };
-    return yield* readAll(descriptor, stats, limit);
+    const stats = await stat(path);
+    const refusal = refusalOf(stats, limit);
+    if (refusal !== undefined) return { ok: false, found: refusal };
+    if (stats.isFile()) return { ok: true, text: await readFile(path, 'utf8'), pipe: false };
+    const chunks: Buffer[] = [];
+    let length = 0;
+    for await (const chunk of createReadStream(path)) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > limit) return { ok: false, found: tooLong(limit) };
+    }
+    return { ok: true, text: Buffer.concat(chunks).toString(), pipe: true };
   } catch (error) {
     return { ok: false, found: whyUnreadable(error) };
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
-function* readAll(descriptor: number, stats: Stats, limit: number): Generator<number, TextReading> {
-  const pipe = stats.isFIFO();
-  const chunks: Buffer[] = [];
-  let length = 0;
-  let hadWriter = !pipe;
-  let looks = 0;
-  for (;;) {
-    const chunk = Buffer.allocUnsafe(Math.max(stats.size - length + 1, CHUNK));
-    const count = readSome(descriptor, chunk);
-    if (count === undefined || count > 0) hadWriter = true;
-    if (count === undefined || !hadWriter) {
-      looks += 1;
-      if (!hadWriter && looks > PATIENCE) return { ok: false, found: 'a pipe without a writer' };
-      // A writer that was just active probably has more.
-      yield looks === 1 ? 0 : PAUSE;
-      continue;
-    }
-    if (count === 0) {
-      const [first, ...others] = chunks;
-      // A whole file is one chunk, and can be large.
-      const bytes = first && others.length === 0 ? first : Buffer.concat(chunks, length);
-      return { ok: true, text: bytes.toString(), pipe };
-    }
-    looks = 0;
-    // Copied from pipes: a slow writer would leave most of each chunk empty.
-    chunks.push(pipe ? Buffer.from(chunk.subarray(0, count)) : chunk.subarray(0, count));
-    length += count;
-    if (length > limit) return { ok: false, found: tooLong(limit) };
-  }
-}
-
-/** @returns the number of bytes, 0 at the end, or undefined if a pipe is empty for now */
-function readSome(descriptor: number, chunk: Buffer): number | undefined {
+/** `readText` for callers that cannot wait: it refuses pipes. */
+export function readTextSync(path: string, limit: number): TextReading {
   try {
-    return readSync(descriptor, chunk);
+    const stats = statSync(path);
+    const refusal = stats.isFIFO()
+      ? 'a pipe, which this call cannot wait for'
+      : refusalOf(stats, limit);
+    if (refusal !== undefined) return { ok: false, found: refusal };
+    return { ok: true, text: readFileSync(path, 'utf8'), pipe: false };
   } catch (error) {
-    if (codeOf(error) === 'EAGAIN') return undefined;
-    throw error;
+    return { ok: false, found: whyUnreadable(error) };
   }
+}
+
+function refusalOf(stats: Stats, limit: number): string | undefined {
+  if (!stats.isFile() && !stats.isFIFO()) return kindOf(stats);
+  return stats.size > limit ? tooLong(limit) : undefined;
 }
 
 function kindOf(stats: Stats): string {
@@ -135,8 +87,6 @@ function whyUnreadable(error: unknown): string {
       return 'nothing';
     case 'EISDIR':
       return 'a directory';
-    case 'ENXIO':
-      return 'a socket or a device';
     default:
       return `something that cannot be read (${codeOf(error) ?? String(error)})`;
   }

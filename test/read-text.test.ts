@@ -23,7 +23,7 @@ import { readText, readTextSync } from '../src/read-text.ts';
 import { KeeperError } from '../src/sandbox/keeper.ts';
 import { loadScenarios } from '../src/scenario/load-scenario.ts';
 import { loadFixture } from '../src/store/fixture/load-fixture.ts';
-import { runCommand, spawnCommand } from './helpers/command.ts';
+import { runCommand } from './helpers/command.ts';
 
 let folder = '';
 
@@ -154,36 +154,6 @@ describe.skipIf(process.platform === 'win32')('a pipe', () => {
       const { code, stderr } = await runCommand([runner, ...flags, '--', 'sh', '-c', script]);
       for (const writer of writers) writer.kill();
       expect({ code, stderr }).toMatchObject({ code: 0 });
-    },
-  );
-
-  test.each(['exec', 'sweep'])('that never ends does not keep %s from stopping', async (runner) => {
-    const path = newPipe();
-    const { child, exited } = spawnCommand([runner, '--scenario', path, '--', 'true']);
-    const writer = spawn('sh', ['-c', 'exec > "$0"; echo open >&2; exec sleep 60', path]);
-    await once(writer.stderr, 'data');
-    child.kill('SIGTERM');
-    expect(await exited).toEqual({ code: 143, signal: null });
-    writer.kill();
-  });
-
-  test('without a writer is given up', async () => {
-    const { code, stderr } = await runCommand(['--port', '0', '--fixture', newPipe()]);
-    expect(stderr).toContain('found a pipe without a writer');
-    expect(code).toBe(2);
-  });
-
-  test.each(['--fixture', '--scenario'])(
-    'that never ends as %s does not keep a server from stopping',
-    async (flag) => {
-      const path = newPipe();
-      const { child, exited } = spawnCommand(['--port', '0', flag, path]);
-      // A pipe opens for writing as soon as the server reads it.
-      const writer = spawn('sh', ['-c', 'exec > "$0"; echo open >&2; exec sleep 60', path]);
-      await once(writer.stderr, 'data');
-      child.kill('SIGTERM');
-      expect(await exited).toEqual({ code: 0, signal: null });
-      writer.kill();
     },
   );
 });
