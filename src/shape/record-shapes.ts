@@ -1,6 +1,7 @@
 import { INT64_MAX, INT64_MIN, toInt64 } from '../contract/int64.ts';
 import type { Json } from '../contract/json.ts';
 import {
+  type CollectionName,
   DATE_TIME,
   FIELD_TYPES,
   type Field,
@@ -8,6 +9,7 @@ import {
   type Reading,
   type RecordOf,
   STORED_RECORDS,
+  type StoredRecord,
 } from '../contract/records.ts';
 import { listed } from '../words.ts';
 import { having, type Member, object, optional } from './objects.ts';
@@ -99,11 +101,11 @@ export function documentedSchema(fields: Fields): Json {
 }
 
 /** The records of a store. */
-export const RECORD_SHAPES = {
+export const RECORD_SHAPES: { readonly [Name in CollectionName]: Shape<StoredRecord[Name]> } = {
   animals: recordShape(STORED_RECORDS.animals),
   inventory: recordShape(STORED_RECORDS.inventory),
   orders: recordShape(STORED_RECORDS.orders),
-} as const;
+};
 
 /** Members of a record. Only those in `required` are required. */
 export function membersShape<const F extends Fields>(

@@ -19,7 +19,7 @@ import { readQueryAs } from '../endpoint.ts';
 export type AnyRecord = Readonly<Record<string, unknown>>;
 
 /** A source of records, such as `Records`. */
-interface Source<R> {
+export interface Source<R> {
   readonly size: number;
   /** The records in their default order. */
   ascending(): Iterable<R>;

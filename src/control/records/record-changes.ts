@@ -1,34 +1,26 @@
 import { INT64_MAX, INT64_MIN, parseInt64 } from '../../contract/int64.ts';
 import type { Json } from '../../contract/json.ts';
-import type { CollectionName, Fields } from '../../contract/records.ts';
+import { type CollectionName, STORED_RECORDS } from '../../contract/records.ts';
 import type { EditResult } from '../../sandbox/sandbox.ts';
 import type { State } from '../../sandbox/state.ts';
 import { readAs, tellInto } from '../../shape/read-as.ts';
-import { changedRecord } from '../../shape/record-shapes.ts';
-import type { Shape, ShapeProblem } from '../../shape/shapes.ts';
-import { tellMissingAnimal } from '../../store/merge.ts';
-import type { Records } from '../../store/sorted-records.ts';
-import { ID_NAME, type Store } from '../../store/store.ts';
+import { changedRecord, RECORD_SHAPES } from '../../shape/record-shapes.ts';
+import type { ShapeProblem } from '../../shape/shapes.ts';
+import { tellMissingAnimal, withoutAnimals } from '../../store/merge.ts';
+import { ID_NAME } from '../../store/store.ts';
 import { recordText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
 import { type ControlCall, type ControlReply, DONE, refuse, refuseInput } from '../endpoint.ts';
 import type { AnyRecord } from './query.ts';
 
 /** What differs between the three collections. */
-export interface Kind<R extends AnyRecord> {
-  readonly name: CollectionName;
-  readonly fields: Fields;
-  readonly shape: Shape<R>;
+export interface Kind<Name extends CollectionName> {
+  readonly name: Name;
   /** The name of the record's schema, also used in operation ids. */
   readonly record: string;
   /** For example "an order". */
   readonly noun: string;
   readonly notFound: 'pet_not_found' | 'inventory_entry_not_found' | 'order_not_found';
-  readonly of: (store: Store) => Records<R>;
-  /** The store with these records in place of those of its kind. */
-  readonly replaced: (store: Store, records: Records<R>) => Store;
-  /** The store without the record of an id. */
-  readonly without: (store: Store, id: bigint) => Store;
   /** A record of the default fixture, another record, and a change. */
   readonly example: { readonly id: number; readonly record: Json & object; readonly change: Json };
 }
@@ -37,13 +29,13 @@ export interface Kind<R extends AnyRecord> {
 type Change = EditResult<ControlReply>;
 
 /** Creates a record. Without an id, it gets the next one. */
-export function create<R extends AnyRecord>(
-  kind: Kind<R>,
+export function create<Name extends CollectionName>(
+  kind: Kind<Name>,
   state: State,
   mount: string,
   body: AnyRecord,
 ): Change {
-  const records = kind.of(state.store);
+  const records = state.store[kind.name];
   const member = ID_NAME[kind.name];
   const next = (records.highestId ?? 0n) + 1n;
   const { [member]: id = next } = body;
@@ -60,53 +52,63 @@ export function create<R extends AnyRecord>(
 }
 
 /** Replaces or creates the record with an id. */
-export function put<R extends AnyRecord>(
-  kind: Kind<R>,
+export function put<Name extends CollectionName>(
+  kind: Kind<Name>,
   state: State,
   id: bigint,
   body: AnyRecord,
 ): Change {
   const moved = otherId(kind, id, body);
   if (moved !== undefined) return { state, result: moved };
-  const status = kind.of(state.store).has(id) ? 200 : 201;
+  const status = state.store[kind.name].has(id) ? 200 : 201;
   return write(kind, state, { ...body, [ID_NAME[kind.name]]: id }, status);
 }
 
 /** Updates a record with a JSON merge patch (RFC 7396). */
-export function patch<R extends AnyRecord>(
-  kind: Kind<R>,
+export function patch<Name extends CollectionName>(
+  kind: Kind<Name>,
   state: State,
   id: bigint,
   body: AnyRecord,
 ): Change {
-  const before = kind.of(state.store).get(id);
+  const before = state.store[kind.name].get(id);
   if (before === undefined) return { state, result: notFound(kind, id) };
   const moved = otherId(kind, id, body);
   if (moved !== undefined) return { state, result: moved };
-  return write(kind, state, changedRecord(kind.fields, before, body));
+  return write(kind, state, changedRecord(STORED_RECORDS[kind.name], before, body));
 }
 
-export function remove<R extends AnyRecord>(kind: Kind<R>, state: State, id: bigint): Change {
+export function remove<Name extends CollectionName>(
+  kind: Kind<Name>,
+  state: State,
+  id: bigint,
+): Change {
   const { store } = state;
-  if (!kind.of(store).has(id)) return { state, result: notFound(kind, id) };
-  return { state: { ...state, store: kind.without(store, id) }, result: DONE };
+  const { name } = kind;
+  if (!store[name].has(id)) return { state, result: notFound(kind, id) };
+  const after =
+    name === 'animals'
+      ? withoutAnimals(store, [id])
+      : { ...store, [name]: store[name].without([id]) };
+  return { state: { ...state, store: after }, result: DONE };
 }
 
 /** Sets a complete record. The animal that it refers to must exist. */
-function write<R extends AnyRecord>(
-  { shape, of, replaced }: Kind<R>,
+function write<Name extends CollectionName>(
+  { name }: Kind<Name>,
   state: State,
   value: AnyRecord,
   status = 200,
   headers: Readonly<Record<string, string>> = {},
 ): Change {
   const { store } = state;
-  const reading = readAs(shape, value);
+  const reading = readAs(RECORD_SHAPES[name], value);
   if (!reading.ok) return { state, result: refuseInput(reading.problems) };
   const problems: ShapeProblem[] = [];
-  tellMissingAnimal(store.animals, reading.value.petId, ['petId'], tellInto(problems));
+  const { petId }: AnyRecord = reading.value;
+  tellMissingAnimal(store.animals, petId, ['petId'], tellInto(problems));
   if (problems.length > 0) return { state, result: refuseInput(problems) };
-  const after = replaced(store, of(store).with(reading.value));
+  const after = { ...store, [name]: store[name].with(reading.value) };
   return {
     state: { ...state, store: after },
     result: recordReply(reading.value, status, headers),
@@ -115,7 +117,7 @@ function write<R extends AnyRecord>(
 
 /** Refuses a body whose id differs from the id in the path. */
 function otherId(
-  { name }: Pick<Kind<AnyRecord>, 'name'>,
+  { name }: Pick<Kind<CollectionName>, 'name'>,
   id: bigint,
   body: AnyRecord,
 ): ControlReply | undefined {
@@ -127,7 +129,7 @@ function otherId(
 
 /** Refuses an id without a record. */
 export function notFound(
-  { noun, name, notFound: code }: Pick<Kind<AnyRecord>, 'name' | 'noun' | 'notFound'>,
+  { noun, name, notFound: code }: Pick<Kind<CollectionName>, 'name' | 'noun' | 'notFound'>,
   id: bigint,
 ): ControlReply {
   const message = `there is no ${noun.replace(/^an? /, '')} with the ${ID_NAME[name]} ${id}`;

@@ -1,7 +1,6 @@
-import { type Fields, STORED_RECORDS } from '../../contract/records.ts';
+import { type CollectionName, type Fields, STORED_RECORDS } from '../../contract/records.ts';
 import { changesShape, membersShape, RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import { list, named, type Shape } from '../../shape/shapes.ts';
-import { withoutAnimals } from '../../store/merge.ts';
 import { ID_NAME } from '../../store/store.ts';
 import { arrayText } from '../../store/store-text.ts';
 import { listed } from '../../words.ts';
@@ -14,7 +13,7 @@ import {
   refuseInput,
   withBody,
 } from '../endpoint.ts';
-import { type AnyRecord, queryRecords, SETTINGS } from './query.ts';
+import { type AnyRecord, queryRecords, SETTINGS, type Source } from './query.ts';
 import {
   create,
   type Kind,
@@ -29,14 +28,9 @@ import {
 export const RECORD_ENDPOINTS: readonly EndpointDefinition[] = [
   ...endpointsOf({
     name: 'animals',
-    fields: STORED_RECORDS.animals,
-    shape: RECORD_SHAPES.animals,
     record: 'Animal',
     noun: 'an animal',
     notFound: 'pet_not_found',
-    of: (store) => store.animals,
-    replaced: (store, animals) => ({ ...store, animals }),
-    without: (store, id) => withoutAnimals(store, [id]),
     example: {
       id: 3,
       record: { name: 'Polly', categoryId: 3, status: 'available' },
@@ -45,26 +39,16 @@ export const RECORD_ENDPOINTS: readonly EndpointDefinition[] = [
   }),
   ...endpointsOf({
     name: 'inventory',
-    fields: STORED_RECORDS.inventory,
-    shape: RECORD_SHAPES.inventory,
     record: 'InventoryEntry',
     noun: 'an inventory entry',
     notFound: 'inventory_entry_not_found',
-    of: (store) => store.inventory,
-    replaced: (store, inventory) => ({ ...store, inventory }),
-    without: (store, id) => ({ ...store, inventory: store.inventory.without([id]) }),
     example: { id: 2, record: { quantity: 12, status: 'available' }, change: { quantity: 0 } },
   }),
   ...endpointsOf({
     name: 'orders',
-    fields: STORED_RECORDS.orders,
-    shape: RECORD_SHAPES.orders,
     record: 'Order',
     noun: 'an order',
     notFound: 'order_not_found',
-    of: (store) => store.orders,
-    replaced: (store, orders) => ({ ...store, orders }),
-    without: (store, id) => ({ ...store, orders: store.orders.without([id]) }),
     example: {
       id: 4,
       record: { petId: 1, quantity: 2, shipDate: '2031-01-15T09:30:00Z', complete: false },
@@ -73,10 +57,12 @@ export const RECORD_ENDPOINTS: readonly EndpointDefinition[] = [
   }),
 ];
 
-function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly EndpointDefinition[] {
-  const { name, record, noun, fields, example } = kind;
+function endpointsOf(kind: Kind<CollectionName>): readonly EndpointDefinition[] {
+  const { name, record, noun, example } = kind;
+  const fields: Fields = STORED_RECORDS[name];
   const byId = { path: example.id };
-  const shape = named(record, kind.shape);
+  const stored: Shape<AnyRecord> = RECORD_SHAPES[name];
+  const shape = named(record, stored);
   const required = Object.keys(fields).filter((field) => fields[field]?.required);
   // The path has the id, or the store assigns one.
   const withoutId = required.filter((field) => field !== ID_NAME[name]);
@@ -123,7 +109,7 @@ function endpointsOf<R extends AnyRecord>(kind: Kind<R>): readonly EndpointDefin
       example: byId,
       replies: { 200: { description: 'The record.', shape }, 404: missing },
       handle: withId(({ sandbox }, id) => {
-        const found = kind.of(sandbox.state.store).get(id);
+        const found = sandbox.state.store[kind.name].get(id);
         return found === undefined ? notFound(kind, id) : recordReply(found);
       }),
     },
@@ -179,11 +165,9 @@ function filterParameter(name: string): Parameter {
   return { name, description, schema: { type: 'string' } };
 }
 
-function listRecords<R extends AnyRecord>(
-  kind: Kind<R>,
-  { sandbox, query }: ControlCall,
-): ControlReply {
-  const page = queryRecords(kind.fields, kind.of(sandbox.state.store), query);
+function listRecords(kind: Kind<CollectionName>, { sandbox, query }: ControlCall): ControlReply {
+  const records: Source<AnyRecord> = sandbox.state.store[kind.name];
+  const page = queryRecords(STORED_RECORDS[kind.name], records, query);
   if (!page.ok) return refuseInput(page.problems);
   return listReply(page.value.records, page.value.total);
 }

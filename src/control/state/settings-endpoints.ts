@@ -21,7 +21,7 @@ import {
 } from '../../service/clock.ts';
 import { BASE_URL, KEY } from '../../shape/deployment-shapes.ts';
 import { object, optional, required } from '../../shape/objects.ts';
-import { convert, FLAG, list, named } from '../../shape/shapes.ts';
+import { FLAG, list, named } from '../../shape/shapes.ts';
 import {
   ASSUMPTION,
   type AssumptionState,
@@ -81,28 +81,17 @@ function assumptionsReply(choices: Choices, { checked: all }: ControlParts): Con
 
 const CLOCK_SETTING = named(
   'ClockSetting',
-  convert(
-    object(
-      {
-        now: optional(INSTANT, 'The time to set.'),
-        frozen: optional(FLAG, 'Whether time stops.'),
-        real: optional(FLAG, 'True returns to the system time.'),
-      },
-      { some: true },
-    ),
-    (setting, at, tell) => {
-      if (setting.real !== true || setting.frozen !== true) return setting;
-      tell({ at, expected: 'a clock that is real or frozen', found: 'both' });
-      return undefined;
-    },
+  object(
     {
-      not: {
-        required: ['frozen', 'real'],
-        properties: { frozen: { const: true }, real: { const: true } },
-      },
+      now: optional(INSTANT, 'The time to set.'),
+      frozen: optional(FLAG, 'Whether time stops.'),
+      real: optional(FLAG, 'True returns to the system time, which cannot be frozen.'),
     },
+    { some: true },
   ),
 );
+
+const REAL_AND_FROZEN = { path: '$', expected: 'a clock that is real or frozen', found: 'both' };
 
 const MOVE = object({ by: required(SHIFT, 'A duration. A negative one moves the clock back.') });
 
@@ -127,6 +116,7 @@ export const CLOCK_ENDPOINTS: readonly EndpointDefinition[] = [
     replies: CLOCK_REPLIES,
     handle: ({ sandbox, body: { now, frozen, real } }) =>
       sandbox.change((state, { wall }) => {
+        if (real && frozen) return { state, result: refuseInput([REAL_AND_FROZEN]) };
         const clock = real === true ? REAL_CLOCK : setClock(state.clock, { now, frozen }, wall);
         return { state: { ...state, clock }, result: clockReply(clock) };
       }),
