@@ -2,7 +2,7 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../error-code.ts';
-import { mockVariables, type ServerToTell, workingKey } from '../library/mock-variables.ts';
+import { mockVariables, type ServerAccess, workingKey } from '../library/mock-variables.ts';
 import { over } from '../scenario/sandbox-start.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
 import type { LoadedFiles, RunningServer, ServerOptions } from '../server.ts';
@@ -252,7 +252,7 @@ export class Runner {
 
 /** The environment of a command: ours, plus how to reach the server. */
 export function commandEnvironment(
-  server: ServerToTell,
+  server: ServerAccess,
   { keys = {}, noControl }: Pick<ServerOptions, 'keys' | 'noControl'>,
   scenarios: readonly Pick<Scenario, 'keys'>[],
   inherited: Readonly<Record<string, string | undefined>>,

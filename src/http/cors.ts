@@ -25,12 +25,12 @@ export function preflightHeaders(
 ): string[] {
   const isPreflight = origin !== undefined && headers['access-control-request-method'];
   if (!isPreflight || cors !== 'allowed') return [];
-  const asked = headers['access-control-request-headers'];
+  const requested = headers['access-control-request-headers'];
   const isPrivate = headers['access-control-request-private-network'] === 'true';
   return [
     ...['Access-Control-Allow-Methods', allow],
     ...['Access-Control-Max-Age', PREFLIGHT_SECONDS],
-    ...(asked === undefined ? [] : ['Access-Control-Allow-Headers', asked]),
+    ...(requested === undefined ? [] : ['Access-Control-Allow-Headers', requested]),
     ...(isPrivate ? ['Access-Control-Allow-Private-Network', 'true'] : []),
   ];
 }

@@ -30,14 +30,14 @@ export async function inSandbox(
   // Created now, so that it also records requests with a wrong key.
   await sandbox.clock.get();
   await use(sandbox);
-  const told = failed() ? await tellExchanges(sandbox, test) : undefined;
+  const report = failed() ? await exchangeReport(sandbox, test) : undefined;
   // biome-ignore lint/suspicious/noConsole: the test runner shows this output with its test
-  if (told !== undefined) console.error(told);
+  if (report !== undefined) console.error(report);
   await mock.sandboxes.delete(sandbox.name).catch((error: unknown) => {
     // The test may have deleted it.
     if (!(error instanceof ControlError && error.status === 404)) throw error;
   });
-  return told;
+  return report;
 }
 
 /** A name that no other sandbox has. Reports name sandboxes, so it starts with that of the test. */
@@ -48,31 +48,31 @@ function sandboxNameOf(test: string): string {
 }
 
 /** Exchanges shown, and characters of each body. */
-const MOST_TOLD = 20;
+const MOST_SHOWN = 20;
 const MOST_OF_BODY = 400;
 
 /** The latest exchanges of a sandbox, to explain why a test failed. */
-export async function tellExchanges(sandbox: MockSandbox, test: string): Promise<string> {
+export async function exchangeReport(sandbox: MockSandbox, test: string): Promise<string> {
   const exchanges = await sandbox.requests.list();
-  const hidden = Math.max(0, exchanges.length - MOST_TOLD);
-  const lines = exchanges.slice(hidden).flatMap(tellExchange);
+  const hidden = Math.max(0, exchanges.length - MOST_SHOWN);
+  const lines = exchanges.slice(hidden).flatMap(exchangeLines);
   const where = `in sandbox ${sandbox.name} (test "${test}")`;
   if (lines.length === 0) return `petstore-mock got no calls ${where}`;
   const more = hidden > 0 ? [`  (${counted(hidden, 'earlier exchange')} not shown)`] : [];
   return [`petstore-mock ${where}:`, ...more, ...lines].join('\n');
 }
 
-function tellExchange(exchange: RecordedExchange): string[] {
+function exchangeLines(exchange: RecordedExchange): string[] {
   const { number, method, target, status, fault, basis, why, request, reply } = exchange;
   const outcome = [status ?? 'no reply', ...(fault === undefined ? [] : [`fault ${fault}`]), basis];
   return [
     `  ${number}. ${method} ${target} → ${outcome.join(', ')}: ${why.join('; ')}`,
-    ...tellBody('sent', request.body),
-    ...tellBody('got ', reply.body),
+    ...bodyLine('sent', request.body),
+    ...bodyLine('got ', reply.body),
   ];
 }
 
-function tellBody(label: string, body: unknown): string[] {
+function bodyLine(label: string, body: unknown): string[] {
   if (body === undefined) return [];
   const text = typeof body === 'object' && body !== null ? writeJson(body) : String(body);
   const shown = text.length > MOST_OF_BODY ? `${text.slice(0, MOST_OF_BODY)}…` : text;

@@ -11,8 +11,8 @@ export const MOCK_VARIABLES = {
   ca: 'PETSTORE_MOCK_CA',
 } as const;
 
-/** What programs must know of a server. */
-export type ServerToTell = Pick<RunningServer, 'url' | 'controlToken' | 'certificate'>;
+/** What a program needs to reach a server. */
+export type ServerAccess = Pick<RunningServer, 'url' | 'controlToken' | 'certificate'>;
 
 /**
  * The variables for a server. Those without a value must be unset.
@@ -20,7 +20,7 @@ export type ServerToTell = Pick<RunningServer, 'url' | 'controlToken' | 'certifi
  * @param inherited the variables that a program would get otherwise
  */
 export function mockVariables(
-  { url, controlToken, certificate }: ServerToTell,
+  { url, controlToken, certificate }: ServerAccess,
   key: string,
   inherited: Readonly<Record<string, string | undefined>>,
   noControl = false,

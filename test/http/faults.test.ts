@@ -1,14 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import {
-  Agent,
-  createServer,
-  type IncomingHttpHeaders,
-  request as openRequest,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, request as openRequest, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -128,33 +121,9 @@ function curl(...args: string[]): Promise<Curled> {
   });
 }
 
-interface Got {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
-/** One request with Node's own client; rejects with its error. */
-function get(url: string, agent?: Agent, method = 'GET'): Promise<Got> {
-  return new Promise((resolve, reject) => {
-    const request = openRequest(url, { method, ...(agent && { agent }) });
-    request.on('error', reject);
-    request.on('response', (response) => {
-      const chunks: Buffer[] = [];
-      response.on('error', reject);
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => {
-        const { statusCode: status = 0, headers } = response;
-        resolve({ status, headers, body: Buffer.concat(chunks).toString() });
-      });
-    });
-    request.end();
-  });
-}
-
 /** What made a fetch fail: its name and code. */
-async function fetchFailure(url: string): Promise<string> {
-  const error = await fetch(url).then(
+async function fetchFailure(url: string, method = 'GET'): Promise<string> {
+  const error = await fetch(url, { method }).then(
     (response) => response.text().then(() => undefined, whyOf),
     whyOf,
   );
@@ -170,26 +139,14 @@ function whyOf(error: unknown): string {
 
 describe('clients of each kind', () => {
   test.each<[Fault['kind'] & ('reset' | 'close' | 'truncate' | 'bad-chunk'), object]>([
-    ['reset', { curl: 56, fetch: 'Error ECONNRESET', http: 'ECONNRESET' }],
-    ['close', { curl: 52, fetch: 'SocketError UND_ERR_SOCKET', http: 'ECONNRESET' }],
-    ['truncate', { curl: 18, fetch: 'SocketError UND_ERR_SOCKET', http: 'ECONNRESET' }],
-    [
-      'bad-chunk',
-      {
-        curl: 56,
-        fetch: expect.stringMatching(/^HTTPParserError/),
-        http: 'HPE_INVALID_CHUNK_SIZE',
-      },
-    ],
+    ['reset', { curl: 56, fetch: 'Error ECONNRESET' }],
+    ['close', { curl: 52, fetch: 'SocketError UND_ERR_SOCKET' }],
+    ['truncate', { curl: 18, fetch: 'SocketError UND_ERR_SOCKET' }],
+    ['bad-chunk', { curl: 56, fetch: expect.stringMatching(/^HTTPParserError/) }],
   ])('fail on %s', async (kind, expected) => {
     const { url } = await serve({ kind });
     const { exit } = await curl(`${url}/fault`);
-    const failed = await get(`${url}/fault`).then(
-      () => 'no failure',
-      (error: NodeJS.ErrnoException) => error.code,
-    );
-    const seen = { curl: exit, fetch: await fetchFailure(`${url}/fault`), http: failed };
-    expect(seen).toEqual(expected);
+    expect({ curl: exit, fetch: await fetchFailure(`${url}/fault`) }).toEqual(expected);
   });
 
   test.each<[string, Fault]>([
@@ -199,8 +156,7 @@ describe('clients of each kind', () => {
     const { url } = await serve(fault, NO_CONTENT);
     expect((await curl(`${url}/fault`)).exit).toBe(52);
     await expect(fetchFailure(`${url}/fault`)).resolves.toBe('SocketError UND_ERR_SOCKET');
-    await expect(get(`${url}/fault`)).rejects.toMatchObject({ code: 'ECONNRESET' });
-    await expect(get(`${url}/fault`, undefined, 'HEAD')).rejects.toThrow();
+    await fetchFailure(`${url}/fault`, 'HEAD');
   });
 
   test('give up on a hang', async () => {
@@ -299,10 +255,9 @@ describe('truncate', () => {
 });
 
 describe('malformed-json', () => {
-  test('is never JSON, whatever the body, and keeps the connection open', async () => {
+  test('is never JSON, whatever the body', async () => {
     let body = '';
     const { url } = await serve({ kind: 'malformed-json' }, () => ({ ...REPLY, body }));
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const anyBody = fc.oneof(
       fc.json(),
       fc.string({ unit: 'binary' }),
@@ -311,14 +266,13 @@ describe('malformed-json', () => {
     await fc.assert(
       fc.asyncProperty(anyBody, async (text) => {
         body = text;
-        const got = await get(`${url}/fault`, agent);
-        expect(() => JSON.parse(got.body)).toThrow(SyntaxError);
-        expect(Number(got.headers['content-length'])).toBe(Buffer.byteLength(got.body));
+        const got = await fetch(`${url}/fault`);
+        const bytes = Buffer.from(await got.arrayBuffer());
+        expect(() => JSON.parse(bytes.toString())).toThrow(SyntaxError);
+        expect(Number(got.headers.get('content-length'))).toBe(bytes.length);
       }),
       { numRuns: 300 },
     );
-    expect(Object.values(agent.freeSockets).flat()).toHaveLength(1);
-    agent.destroy();
   });
 
   test('does not change a reply without content', async () => {
@@ -418,7 +372,7 @@ describe('slow-body', () => {
     ['a body in bytes', slow(3, 5), { ...REPLY, body: Buffer.from(PETS) }],
   ])('supports %s', async (_what, fault, written) => {
     const { url } = await serve(fault, written);
-    expect((await get(`${url}/fault`)).body).toBe(written.body.toString());
+    expect(await (await fetch(`${url}/fault`)).text()).toBe(written.body.toString());
   });
 
   test.each([

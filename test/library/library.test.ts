@@ -11,7 +11,7 @@ import {
   startPetstoreMock,
   startServer,
 } from '../../src/index.ts';
-import { inSandbox, tellExchanges } from '../../src/library/for-tests.ts';
+import { exchangeReport, inSandbox } from '../../src/library/for-tests.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
 import { serve } from './serve.ts';
 
@@ -493,11 +493,11 @@ test('the sandbox of a test has the name of the test, in findings and coverage t
 });
 
 describe('the report of a failed test', () => {
-  const tellOf = async (sandbox: ReturnType<PetstoreMock['sandbox']>) =>
-    (await tellExchanges(sandbox, 'adds Rex')).replaceAll(sandbox.name, 'NAME').split('\n');
+  const reportOf = async (sandbox: ReturnType<PetstoreMock['sandbox']>) =>
+    (await exchangeReport(sandbox, 'adds Rex')).replaceAll(sandbox.name, 'NAME').split('\n');
 
   test('says that there was no call', async () => {
-    expect(await tellOf(server.sandbox())).toEqual([
+    expect(await reportOf(server.sandbox())).toEqual([
       'petstore-mock got no calls in sandbox NAME (test "adds Rex")',
     ]);
   });
@@ -507,7 +507,7 @@ describe('the report of a failed test', () => {
     await call(sandbox, '/pets', { method: 'POST', body: `{"name":"Rex","categoryId":${BIG}}` });
     await sandbox.scenario.use('connection-reset');
     await expect(call(sandbox, '/pets')).rejects.toThrow();
-    expect(await tellOf(sandbox)).toEqual([
+    expect(await reportOf(sandbox)).toEqual([
       'petstore-mock in sandbox NAME (test "adds Rex"):',
       expect.stringMatching(/^ {2}1\. POST \/~NAME\/v1\/pets → 201, documented: /),
       '     sent {"name":"Rex","categoryId":9007199254740993}',
@@ -519,7 +519,7 @@ describe('the report of a failed test', () => {
   test('has only the latest calls, and the beginning of long bodies', async () => {
     const sandbox = server.sandbox();
     for (let count = 1; count <= 21; count += 1) await call(sandbox, '/pets');
-    const [, hidden, first, body = '', ...others] = await tellOf(sandbox);
+    const [, hidden, first, body = '', ...others] = await reportOf(sandbox);
     expect([hidden, first]).toEqual([
       '  (1 earlier exchange not shown)',
       expect.stringMatching(/^ {2}2\. GET/),
