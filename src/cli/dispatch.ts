@@ -16,7 +16,7 @@ import { asksForText, type Invocation, readCommandLine } from './command-line.ts
 import type { CommandName } from './command-table.ts';
 import { serve } from './commands/serve.ts';
 import { flagShape, flagsOf } from './flags.ts';
-import { ctlFromEnvironment, fromEnvironment, readSettings } from './settings.ts';
+import { fromEnvironment, readSettings } from './settings.ts';
 import { escapedLines, type Terminal } from './terminal.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -73,8 +73,7 @@ export async function settingsOf(
   { command, flags }: Invocation,
   variables: Variables,
 ): Promise<Settings> {
-  const read = command === 'ctl' ? ctlFromEnvironment : fromEnvironment;
-  const layers = [flags, read(variables)];
+  const layers = [flags, fromEnvironment(command, variables)];
   const config = flagsOf(command).includes('config')
     ? layers.map((layer) => layer.get('config')).find((it) => it !== undefined)
     : undefined;

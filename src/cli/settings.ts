@@ -106,48 +106,42 @@ export function variableOf(flag: FlagName): string {
   return PREFIX + spellingOf(flag).toUpperCase().replaceAll('-', '_');
 }
 
-/** The variables that a surrounding `exec` sets, and that `ctl` reads. */
+/** The variables that a surrounding `exec` or `sweep` sets for its command. */
 const OF_RUN: ReadonlySet<string> = new Set(Object.values(MOCK_VARIABLES));
 
+/** The variables that `ctl` reads, those of a surrounding `exec` among them. */
+const OF_CTL: readonly (readonly [variable: string, FlagName])[] = [
+  [MOCK_VARIABLES.url, 'url'],
+  [variableOf('sandbox'), 'sandbox'],
+  [variableOf('token'), 'token'],
+  [MOCK_VARIABLES.controlToken, 'token'],
+  [MOCK_VARIABLES.ca, 'ca'],
+];
+
 /**
- * The flags in the environment. Ignores empty variables, and those that a surrounding `exec` or
- * `sweep` sets: only these set the address of the control API.
+ * The flags in the environment. Ignores empty variables. Only `ctl` reads what a surrounding `exec` or
+ * `sweep` sets, which is all that sets the address of the control API.
  *
  * @throws UsageError for a variable that is probably a misspelt flag
  */
-export function fromEnvironment(variables: Variables): Layer {
-  const flags = new Map(flagsFrom('environment').map((flag) => [variableOf(flag), flag]));
-  const layer = new Map<FlagName, ReturnType<typeof flagInput>>();
-  const isBeside = variables[MOCK_VARIABLES.controlUrl] !== undefined;
-  for (const [name, text] of Object.entries(variables)) {
-    if (!name.toUpperCase().startsWith(PREFIX) || !text) continue;
-    if (isBeside && OF_RUN.has(name)) continue;
-    const flag = flags.get(name);
-    if (flag === undefined) {
-      if (!OF_RUN.has(name)) refuseNearMiss(name, [...flags.keys()]);
-    } else if (flag !== 'port' || !SERVICE_LINK.test(text)) {
-      layer.set(flag, flagInput(flag, textsOf(flag, text), `environment variable ${name}`));
-    }
-  }
-  return layer;
-}
-
-/** The variables that `ctl` reads. The first that is set decides a flag. */
-const OF_CTL: readonly (readonly [FlagName, variable: string])[] = [
-  ['url', MOCK_VARIABLES.url],
-  ['sandbox', variableOf('sandbox')],
-  ['token', variableOf('token')],
-  ['token', MOCK_VARIABLES.controlToken],
-  ['ca', MOCK_VARIABLES.ca],
-];
-
-/** The flags of `ctl` in the environment: those that `exec` sets for its command among them. */
-export function ctlFromEnvironment(variables: Variables): Layer {
-  const layer = new Map<FlagName, ReturnType<typeof flagInput>>();
-  for (const [flag, name] of OF_CTL) {
+export function fromEnvironment(command: CommandName, variables: Variables): Layer {
+  const isCtl = command === 'ctl';
+  const known = isCtl
+    ? OF_CTL
+    : flagsFrom('environment').map((flag) => [variableOf(flag), flag] as const);
+  const isBeside = !isCtl && variables[MOCK_VARIABLES.controlUrl] !== undefined;
+  const layer = new Map<FlagName, FlagInput>();
+  for (const [name, flag] of known) {
     const text = variables[name];
-    if (!text || layer.has(flag)) continue;
-    layer.set(flag, flagInput(flag, [text], `environment variable ${name}`));
+    if (!text || layer.has(flag) || (isBeside && OF_RUN.has(name))) continue;
+    if (flag === 'port' && SERVICE_LINK.test(text)) continue;
+    layer.set(flag, flagInput(flag, textsOf(flag, text), `environment variable ${name}`));
+  }
+  if (!isCtl) {
+    refuseNearMisses(
+      variables,
+      known.map(([name]) => name),
+    );
   }
   return layer;
 }
@@ -158,8 +152,12 @@ function textsOf(flag: FlagName, text: string): string[] {
   return texts.filter((part) => part !== '');
 }
 
-function refuseNearMiss(name: string, known: readonly string[]): void {
-  const nearest = closest(name.toUpperCase(), known);
-  if (distance(name.toUpperCase(), nearest) > NEAR) return;
-  throw new UsageError(`environment variable ${name} matches no flag (did you mean ${nearest}?)`);
+function refuseNearMisses(variables: Variables, known: readonly string[]): void {
+  for (const [name, text] of Object.entries(variables)) {
+    const upper = name.toUpperCase();
+    if (!text || !upper.startsWith(PREFIX) || known.includes(name) || OF_RUN.has(name)) continue;
+    const nearest = closest(upper, known);
+    if (distance(upper, nearest) > NEAR) continue;
+    throw new UsageError(`environment variable ${name} matches no flag (did you mean ${nearest}?)`);
+  }
 }

@@ -64,30 +64,26 @@ export interface Sending {
 }
 
 /** A reply to a request of a check. */
-export class ProbeReply {
-  readonly sending: Sending;
+export class ProbeReply implements Sending {
+  readonly name: RequestName;
+  readonly definition: SentRequest;
+  readonly request: DeploymentRequest;
+  readonly order: bigint | undefined;
+  readonly waited: number;
   readonly reply: DeploymentReply;
   /** Its body; undefined if it has none or that is not JSON. */
   readonly json: unknown;
   /** In milliseconds; only differences count. */
   readonly receivedAt = performance.now();
 
-  constructor(sending: Sending, reply: DeploymentReply) {
-    this.sending = sending;
+  constructor({ name, definition, request, order, waited }: Sending, reply: DeploymentReply) {
+    this.name = name;
+    this.definition = definition;
+    this.request = request;
+    this.order = order;
+    this.waited = waited;
     this.reply = reply;
     this.json = jsonOf(reply.body);
-  }
-
-  get definition(): SentRequest {
-    return this.sending.definition;
-  }
-
-  get request(): DeploymentRequest {
-    return this.sending.request;
-  }
-
-  get order(): bigint | undefined {
-    return this.sending.order;
   }
 
   get status(): number {
@@ -129,14 +125,13 @@ export class ProbeReply {
   toString(): string {
     const { method, path } = this.request;
     const { key, headers, body, why } = this.definition;
-    const { waited } = this.sending;
     const words = [
       `${method} ${path}`,
       ...(body === undefined ? [] : [`with ${why}`]),
       ...(key === undefined || body !== undefined ? [] : [KEYS[key]]),
       ...(headers?.Origin === undefined ? [] : ['from another origin']),
     ];
-    const again = waited === 0 ? '' : `, again after ${waited} s`;
+    const again = this.waited === 0 ? '' : `, again after ${this.waited} s`;
     return `${words.join(' ')}: ${this.status}${again}`;
   }
 }

@@ -117,7 +117,7 @@ function judgeReply(check: CheckTranscript, operation: OperationId, status: numb
     ...check.all(...names).flatMap((it) => wrongStatus(it, check)),
     ...replies.flatMap((it) => [...replyDifferences(it, operation), ...fractions(it)]),
     ...check.everything.flatMap((it) =>
-      ruledReply(it.sending.name) === `${operation} ${status}` ? brokenRules(it, check) : [],
+      ruledReply(it.name) === `${operation} ${status}` ? brokenRules(it, check) : [],
     ),
   ]);
   const verdict = { operation, status, ...(differences.length > 0 && { differences }) };
@@ -128,7 +128,7 @@ function judgeReply(check: CheckTranscript, operation: OperationId, status: numb
 }
 
 function brokenRules(reply: ProbeReply, check: CheckTranscript): Difference[] {
-  const { rules = [] } = REQUESTS[reply.sending.name];
+  const { rules = [] } = REQUESTS[reply.name];
   return rules.flatMap((rule) => rule(reply, check).map((it) => ({ ...it, exchange: `${reply}` })));
 }
 
@@ -153,8 +153,10 @@ function wrongStatus(reply: ProbeReply, check: CheckTranscript): Difference[] {
   return [{ where: 'status', expected, found: `${status}`, exchange: String(reply) }];
 }
 
-function isExcused({ sending, status, order }: ProbeReply, check: CheckTranscript): boolean {
-  const { name, definition } = sending;
+function isExcused(
+  { name, definition, status, order }: ProbeReply,
+  check: CheckTranscript,
+): boolean {
   switch (definition.operation) {
     case 'getPet':
       return (status === 410 || status === 404) && check.hasPassedSunset;
