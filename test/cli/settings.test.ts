@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Settings, UsageError } from '../../src/cli/command.ts';
 import { readCommandLine } from '../../src/cli/command-line.ts';
 import { settingsOf as givenBy } from '../../src/cli/dispatch.ts';
+import { flagsFrom, spellingOf } from '../../src/cli/flags.ts';
 import { serveSettings } from '../../src/cli/start-server.ts';
 
 let folder = '';
@@ -237,8 +238,7 @@ describe('each error names the place, the expected value and the nearest valid w
   const port = 'an integer from 0 to 65535';
   const assumption = 'an assumption that "petstore-mock assumptions" lists';
   const instant = 'an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z"';
-  const fileFlags =
-    'port, host, tls, tls-cert, tls-key, tls-write, fixture, animals, orders, seed, db, shared, watch, scenario, sandbox-required, max-sandboxes, sandbox-idle, journal, assume, rate-limit, delay, clock, freeze, plain, key, read-only-key, invalid-key, any-key, control-token, metrics, no-control, upstream, upstream-key, upstream-timeout, cacert, yes, log, coverage or checked';
+  const fileFlags = `${flagsFrom('config').map(spellingOf).join(', ')} or checked`;
   const refused: [Places, string][] = [
     [
       { args: ['--prot', '80'] },
