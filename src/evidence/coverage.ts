@@ -9,7 +9,8 @@ import { parseInt64 } from '../contract/int64.ts';
 import { parseJson } from '../contract/json.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
-import { isDelivered, type Outcome } from '../scenario/rules.ts';
+import { FAULTS } from '../scenario/fault-table.ts';
+import type { Outcome } from '../scenario/rules.ts';
 import type { Call } from '../service/input.ts';
 import { checkKey } from '../service/keyring.ts';
 import type { World } from '../service/operation.ts';
@@ -92,6 +93,11 @@ export function shownCases(
 }
 
 const NO_SLOTS: readonly number[] = [];
+
+/** Whether the client gets the reply complete and unchanged. */
+function isDelivered(outcome: Outcome): boolean {
+  return outcome.kind === 'reply' || FAULTS[outcome.fault.kind].effect === 'delivers';
+}
 
 function shownCall(call: Call, reply: Reply, world: World): ShownCall {
   return {

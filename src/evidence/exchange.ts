@@ -7,6 +7,9 @@ import type { Noted } from './finding-codes.ts';
 import type { ExpectedReply } from './report-shapes.ts';
 import type { Attempt } from './retries.ts';
 
+/** Kept characters of a request's target, of its key and of a reason. */
+export const KEPT_TEXT = 2048;
+
 /** Characters shown of a key. */
 const SHOWN_OF_KEY = 4;
 
@@ -80,7 +83,7 @@ export function shownKey({ authorization }: Exchange): string | undefined {
 
 /** Whether an exchange had an API key. */
 export function hasKey({ authorization }: Exchange, key: string): boolean {
-  return bearerToken(authorization) === bearerToken(keptText(`Bearer ${key}`));
+  return bearerToken(authorization) === bearerToken(cut(`Bearer ${key}`, KEPT_TEXT));
 }
 
 /** Whether the target, a reason or a body contains a text, in any case. */
@@ -111,12 +114,4 @@ export function shownHeaders(headers: readonly string[]): readonly string[] {
 /** The first characters of a secret. One that is not longer would be shown in full. */
 function masked(secret: string): string {
   return `${secret.slice(0, secret.length > SHOWN_OF_KEY ? SHOWN_OF_KEY : 1)}…`;
-}
-
-/** Kept characters of a request's target, of its key and of a reason. */
-const KEPT_TEXT = 2048;
-
-/** The part of a text that an exchange keeps. */
-export function keptText<T extends string | undefined>(text: T): T | string {
-  return text === undefined ? text : cut(text, KEPT_TEXT);
 }

@@ -1,75 +1,21 @@
-import {
-  OPERATION_IDS,
-  OPERATIONS,
-  type OperationId,
-  operationShape,
-} from '../contract/operations.ts';
+import { type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import type { Call } from '../service/input.ts';
 import type { World } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
 import { cut } from '../words.ts';
-import type { FindingCode, Noted } from './finding-codes.ts';
-import { type Attempt, isFinal, type Retries, retryOf } from './retries.ts';
+import type { Noted } from './finding-codes.ts';
+import { type Attempt, type Retries, retryOf } from './retries.ts';
+
+const NONE: readonly Noted[] = [];
 
 /** A call and its reply, as findings are made of them. */
-interface CheckedCall {
+export interface CheckedCall {
   readonly call: Call;
   /** Undefined if the client was sent none. */
   readonly reply: Reply | undefined;
   /** Before the call. */
   readonly world: World;
-}
-
-/** Findings that every call of an operation causes. */
-const NATURES: ReadonlyMap<OperationId, readonly Noted[]> = new Map(
-  OPERATION_IDS.map((id) => [id, naturesOf(id)] as const),
-);
-
-function naturesOf(id: OperationId): Noted[] {
-  const { sunset, stability } = operationShape(id);
-  const natures: Noted[] = [];
-  if (sunset !== undefined) {
-    const message = `${id} is deprecated and will be sunset on ${sunset}.`;
-    natures.push({ code: 'deprecated', message });
-  }
-  if (stability !== undefined) {
-    natures.push({ code: 'experimental', message: `${id} is ${stability}.` });
-  }
-  return natures;
-}
-
-/** The codes of findings that every call of an operation causes. */
-export const NATURE_CODES: ReadonlySet<FindingCode> = new Set(
-  [...NATURES.values()].flat().map(({ code }) => code),
-);
-
-const NONE: readonly Noted[] = [];
-
-/** What a client did with a call that it should not do against the real service. */
-export function findingsOfCall(checked: CheckedCall): readonly Noted[] {
-  const { call, reply } = checked;
-  const natures = NATURES.get(call.operation) ?? NONE;
-  const isSuccess = reply !== undefined && reply.status < 400;
-  const isPlain = isSuccess && reply.basis.kind === 'documented';
-  const key = placeholderKey(call.authorization);
-  const hasBody = OPERATIONS[call.operation].method === 'DELETE' && hasContent(call);
-  const preference = reply?.unknownPreference;
-  if (isPlain && key === undefined && !hasBody && preference === undefined) return natures;
-  const found = [...natures];
-  const add = (code: FindingCode, message: string | undefined): void => {
-    if (message !== undefined) found.push({ code, message });
-  };
-  add('placeholder-key', key && `The key is literally \`${key}\`.`);
-  if (hasBody) add('unexpected-body', 'A DELETE was sent with a body.');
-  add('unknown-preference', preference && `${preference}.`);
-  // A documented success does not depend on unknown inputs.
-  if (!(isSuccess && reply.basis.kind === 'documented')) {
-    for (const message of inputMessages(checked)) add('unknown-input', message);
-    add('drift', driftMessage(reply));
-  }
-  if (reply !== undefined && !isSuccess && isFinal(reply)) add('rounded-id', idMessage(checked));
-  return found;
 }
 
 /** What a client did with a call that it should not have repeated. */
@@ -91,7 +37,8 @@ export function findingsOfRetry(attempt: Attempt, before: Retries): readonly Not
 /** Unknown inputs named for one exchange; the rest are counted. */
 const MOST_INPUTS = 20;
 
-function* inputMessages({ call, world }: CheckedCall): Generator<string> {
+/** The unknown inputs of a call. */
+export function* inputMessages({ call, world }: CheckedCall): Generator<string> {
   if (call.query.length === 0 && call.body.kind !== 'bytes') return;
   const unknown = unknownInputs(call, world);
   for (const input of unknown.slice(0, MOST_INPUTS)) {
@@ -104,7 +51,8 @@ function* inputMessages({ call, world }: CheckedCall): Generator<string> {
 /** Differences named in one message. */
 const MOST_DIFFERENCES = 3;
 
-function driftMessage(reply: Reply | undefined): string | undefined {
+/** How a deployment's reply differs from the mock's. */
+export function driftMessage(reply: Reply | undefined): string | undefined {
   const drift = reply?.comparison?.drift ?? [];
   if (drift.length === 0) return undefined;
   const rest = drift.length - MOST_DIFFERENCES;
@@ -112,24 +60,12 @@ function driftMessage(reply: Reply | undefined): string | undefined {
   return `${drift.slice(0, MOST_DIFFERENCES).join('; ')}${more}.`;
 }
 
-function idMessage({ call, reply, world }: CheckedCall): string | undefined {
+/** That a double has rounded the call's id. */
+export function idMessage({ call, reply, world }: CheckedCall): string | undefined {
   if (reply?.status === 401 || reply?.status === 403) return undefined;
   const near = nearRoundedId(call, world);
   if (near === undefined) return undefined;
   return `${call.pathId} is unknown; ${near} exists and rounds to the same double.`;
-}
-
-/** Whether a request announces content, of a known length or not. */
-function hasContent({ headers }: Call): boolean {
-  const length = headers['content-length'] ?? '0';
-  return length !== '0' || headers['transfer-encoding'] !== undefined;
-}
-
-const PLACEHOLDER = /^Bearer +(undefined|null|\[object Object\])\s*$/i;
-
-/** The key if it is what a program writes for a variable without a value. */
-function placeholderKey(authorization: string | undefined): string | undefined {
-  return authorization === undefined ? undefined : PLACEHOLDER.exec(authorization)?.[1];
 }
 
 /** A query parameter or a body field. */

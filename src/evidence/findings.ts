@@ -1,7 +1,16 @@
+import {
+  OPERATION_IDS,
+  OPERATIONS,
+  type OperationId,
+  operationShape,
+} from '../contract/operations.ts';
+import type { Call } from '../service/input.ts';
 import type { Exchange } from './exchange.ts';
+import type { Noted } from './finding-codes.ts';
 import { FINDING_CODES, type FindingCode } from './finding-codes.ts';
-import { NATURE_CODES } from './findings-checks.ts';
+import { type CheckedCall, driftMessage, idMessage, inputMessages } from './findings-checks.ts';
 import type { Finding } from './report-shapes.ts';
+import { isFinal } from './retries.ts';
 
 /** What clients did that they should not do against the real service. */
 export interface FindingsReport {
@@ -118,4 +127,68 @@ export function findingsOf(all: Iterable<Pick<Findings, 'kept' | 'counts'>>): Fi
     findings.push(...each.kept.slice(0, MOST_TOGETHER - findings.length));
   }
   return { total, counts, findings };
+}
+
+/** Findings that every call of an operation causes. */
+const NATURES: ReadonlyMap<OperationId, readonly Noted[]> = new Map(
+  OPERATION_IDS.map((id) => [id, naturesOf(id)] as const),
+);
+
+function naturesOf(id: OperationId): Noted[] {
+  const { sunset, stability } = operationShape(id);
+  const natures: Noted[] = [];
+  if (sunset !== undefined) {
+    const message = `${id} is deprecated and will be sunset on ${sunset}.`;
+    natures.push({ code: 'deprecated', message });
+  }
+  if (stability !== undefined) {
+    natures.push({ code: 'experimental', message: `${id} is ${stability}.` });
+  }
+  return natures;
+}
+
+/** The codes of findings that every call of an operation causes. */
+const NATURE_CODES: ReadonlySet<FindingCode> = new Set(
+  [...NATURES.values()].flat().map(({ code }) => code),
+);
+
+const NONE: readonly Noted[] = [];
+
+/** What a client did with a call that it should not do against the real service. */
+export function findingsOfCall(checked: CheckedCall): readonly Noted[] {
+  const { call, reply } = checked;
+  const natures = NATURES.get(call.operation) ?? NONE;
+  const isSuccess = reply !== undefined && reply.status < 400;
+  const isPlain = isSuccess && reply.basis.kind === 'documented';
+  const key = placeholderKey(call.authorization);
+  const hasBody = OPERATIONS[call.operation].method === 'DELETE' && hasContent(call);
+  const preference = reply?.unknownPreference;
+  if (isPlain && key === undefined && !hasBody && preference === undefined) return natures;
+  const found = [...natures];
+  const add = (code: FindingCode, message: string | undefined): void => {
+    if (message !== undefined) found.push({ code, message });
+  };
+  add('placeholder-key', key && `The key is literally \`${key}\`.`);
+  if (hasBody) add('unexpected-body', 'A DELETE was sent with a body.');
+  add('unknown-preference', preference && `${preference}.`);
+  // A documented success does not depend on unknown inputs.
+  if (!(isSuccess && reply.basis.kind === 'documented')) {
+    for (const message of inputMessages(checked)) add('unknown-input', message);
+    add('drift', driftMessage(reply));
+  }
+  if (reply !== undefined && !isSuccess && isFinal(reply)) add('rounded-id', idMessage(checked));
+  return found;
+}
+
+/** Whether a request announces content, of a known length or not. */
+function hasContent({ headers }: Call): boolean {
+  const length = headers['content-length'] ?? '0';
+  return length !== '0' || headers['transfer-encoding'] !== undefined;
+}
+
+const PLACEHOLDER = /^Bearer +(undefined|null|\[object Object\])\s*$/i;
+
+/** The key if it is what a program writes for a variable without a value. */
+function placeholderKey(authorization: string | undefined): string | undefined {
+  return authorization === undefined ? undefined : PLACEHOLDER.exec(authorization)?.[1];
 }

@@ -1,11 +1,13 @@
-import { type Decision, isShown, type Outcome } from '../scenario/rules.ts';
+import { FAULTS } from '../scenario/fault-table.ts';
+import type { Decision, Outcome } from '../scenario/rules.ts';
 import type { Instant } from '../service/clock.ts';
 import type { World } from '../service/operation.ts';
 import { type Basis, decidersOf, type Reply } from '../service/reply.ts';
+import { cut } from '../words.ts';
 import { shownCases } from './coverage.ts';
-import { type Exchange, keptText } from './exchange.ts';
+import { type Exchange, KEPT_TEXT } from './exchange.ts';
 import type { Noted } from './finding-codes.ts';
-import { findingsOfCall } from './findings-checks.ts';
+import { findingsOfCall } from './findings.ts';
 import type { ExpectedReply } from './report-shapes.ts';
 import type { RequestRecord } from './request-record.ts';
 import { attemptOf } from './retries.ts';
@@ -39,18 +41,19 @@ export function exchangeOf(
   const { call, method, target, authorization, headers, traceparent } = request;
   const { reply, decision, delay, hold } = outcome;
   if (hold !== undefined) hold.since = now.wall;
-  const shown = isShown(outcome) ? reply : undefined;
+  const isShown = outcome.kind === 'reply' || FAULTS[outcome.fault.kind].effect !== 'replaces';
+  const shown = isShown ? reply : undefined;
   const duration = delay + (frozen ? 0 : now.steady - request.receivedAt);
   const body = call?.body.kind === 'bytes' ? call.body.bytes : undefined;
   const text = reply?.body.kind === 'json' ? reply.body.text : undefined;
   const isKept = text !== undefined && text.length <= KEPT_BODY;
   const basis = reply?.basis ?? (decision ? { kind: 'forced', by: decision.by } : DOCUMENTED);
   const { mayRetry, coverage, journal } = evidence;
+  const isRefusal = shown !== undefined && shown.status >= 400;
   // Nobody knows when a held reply will leave.
-  const isTold = call !== undefined && hold === undefined;
-  const at = world.now;
-  const attempt = isTold
-    ? attemptOf(request, call, shown, { mayRetry, now, delay, at })
+  const isAttempt = call !== undefined && hold === undefined && (isRefusal || mayRetry);
+  const attempt = isAttempt
+    ? attemptOf(request, call, shown, { now, delay, at: world.now })
     : undefined;
   // A client repeats itself: what is the same takes no memory of its own.
   const previous = journal.latest;
@@ -59,7 +62,7 @@ export function exchangeOf(
     at: world.now,
     duration: Math.round(duration * 1000) / 1000,
     method,
-    target: keptText(target),
+    target: cut(target, KEPT_TEXT),
     operation: call?.operation,
     traceId: traceparent === undefined ? undefined : traceIdOf(traceparent),
     status: shown?.status,
@@ -71,7 +74,9 @@ export function exchangeOf(
     cases: call && shownCases(request, call, outcome, world, isNext ? coverage : undefined),
     attempt,
     authorization:
-      authorization === previous?.authorization ? previous?.authorization : keptText(authorization),
+      authorization === previous?.authorization
+        ? previous?.authorization
+        : authorization && cut(authorization, KEPT_TEXT),
     requestHeaders: shared(firstHeaders(headers), previous?.requestHeaders),
     requestBody: body?.toString('latin1', 0, KEPT_BODY),
     requestCut: body !== undefined && body.length > KEPT_BODY,
@@ -80,7 +85,7 @@ export function exchangeOf(
     replyCut: reply !== undefined && reply.body.kind !== 'none' && !isKept,
     expected: basis.kind === 'upstream' ? expectedOf(reply) : undefined,
     decision: decision && decisionText(decision),
-    reason: keptText(reply?.reason),
+    reason: reply?.reason && cut(reply.reason, KEPT_TEXT),
   };
 }
 
@@ -138,7 +143,7 @@ function expectedOf(reply: Reply | undefined): ExpectedReply | undefined {
   return {
     status: expected.status,
     by: decidersOf(expected.basis),
-    why: keptText(expected.reason),
+    why: expected.reason && cut(expected.reason, KEPT_TEXT),
   };
 }
 

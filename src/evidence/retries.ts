@@ -71,8 +71,6 @@ export function withoutLatest(retries: Retries): Retries {
 }
 
 interface AttemptContext {
-  /** Whether a call may be a retry of one before it. */
-  readonly mayRetry: boolean;
   readonly now: Instant;
   /** The delay of the reply, in milliseconds. */
   readonly delay: number;
@@ -80,15 +78,13 @@ interface AttemptContext {
   readonly at: number;
 }
 
-/** A call as an attempt; undefined if it neither can be a retry nor can be retried. */
+/** A call that may be a retry, or may be retried, as an attempt. */
 export function attemptOf(
   request: RequestRecord,
   call: Call,
   reply: Reply | undefined,
-  { mayRetry, now, delay, at }: AttemptContext,
-): Attempt | undefined {
-  const isRefusal = reply !== undefined && reply.status >= 400;
-  if (!isRefusal && !mayRetry) return undefined;
+  { now, delay, at }: AttemptContext,
+): Attempt {
   return {
     callHash: hashOf(request, call),
     connection: { server: performance.timeOrigin, port: request.connection.remotePort },

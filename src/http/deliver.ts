@@ -1,6 +1,6 @@
 import { parseJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
-import { worldOf } from '../sandbox/state.ts';
+import { worldOf } from '../sandbox/step.ts';
 import type { Upstream } from '../sandbox/upstream.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/rules.ts';

@@ -1,6 +1,6 @@
 import type { Preferred } from '../sandbox/preference.ts';
-import { type Settings, worldOf } from '../sandbox/state.ts';
-import { outcomeOf, plan } from '../sandbox/step.ts';
+import type { Settings } from '../sandbox/state.ts';
+import { outcomeOf, plan, worldOf } from '../sandbox/step.ts';
 import { type Upstream, UpstreamError } from '../sandbox/upstream.ts';
 import type { Outcome } from '../scenario/rules.ts';
 import type { ReceivedBody } from '../service/input.ts';

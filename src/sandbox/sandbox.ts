@@ -14,8 +14,8 @@ import { Commits } from './commits.ts';
 import type { EndedHolds, Holder, ReadyReply } from './held-replies.ts';
 import { type Effects, type Keeper, NotSavedError } from './keeper.ts';
 import { Recorder, type SandboxShare } from './recorder.ts';
-import { initialState, type State, worldOf } from './state.ts';
-import type { Step } from './step.ts';
+import { initialState, type State } from './state.ts';
+import { type Step, worldOf } from './step.ts';
 import type { Upstream } from './upstream.ts';
 
 /** What an edit makes of a state. */

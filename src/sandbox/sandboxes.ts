@@ -14,7 +14,8 @@ import type { SandboxShare } from './recorder.ts';
 import { Sandbox } from './sandbox.ts';
 import type { SandboxLimits, SandboxParts } from './sandbox-limits.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
-import { initialState, restarted, worldOf } from './state.ts';
+import { initialState, restarted } from './state.ts';
+import { worldOf } from './step.ts';
 
 /** Sandboxes of a fleet that a server holds in memory, besides the default one. */
 const MOST_HELD = 10_000;

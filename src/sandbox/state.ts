@@ -3,7 +3,6 @@ import { type Latch, NO_COUNTS, type RuleCounts } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import type { SavedScenario } from '../scenario/saved-scenario.ts';
 import { type ClockState, REAL_CLOCK, setClock, timeOf } from '../service/clock.ts';
-import type { World } from '../service/operation.ts';
 import { NO_RATES, type RateWindows } from '../service/rate-limit.ts';
 import { type Representation, representationFor } from '../service/representation.ts';
 import type { Store } from '../store/store.ts';
@@ -106,18 +105,3 @@ export function restarted(
 }
 
 const NOTHING: ReadonlySet<ResetPart> = new Set();
-
-/** What operations see of a state at an instant. */
-export function worldOf({ store, settings, clock, counters }: State, wall?: number): World {
-  const { start, startedAt, choices, represent } = settings;
-  return {
-    store,
-    choices,
-    represent,
-    keys: start.keys,
-    rates: counters.rates,
-    seed: start.seed,
-    now: timeOf(clock, wall),
-    startedAt,
-  };
-}

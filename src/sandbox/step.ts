@@ -2,7 +2,7 @@ import type { OperationId } from '../contract/operations.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { RuleReply } from '../scenario/reply-shape.ts';
 import { type Decision, decide, type Outcome } from '../scenario/rules.ts';
-import type { Instant } from '../service/clock.ts';
+import { type Instant, timeOf } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { listInventory, updateInventory } from '../service/inventory.ts';
 import type { Operation, World } from '../service/operation.ts';
@@ -13,7 +13,7 @@ import { type Basis, errorReply, Grounds, type Reply } from '../service/reply.ts
 import { knownReply } from './known-reply.ts';
 import { decideLatches, underLatch } from './latches.ts';
 import type { Preferred } from './preference.ts';
-import { type State, worldOf } from './state.ts';
+import type { State } from './state.ts';
 
 /** The function of each operation. A missing one does not compile. */
 export const SERVICE = {
@@ -91,7 +91,9 @@ export function plan(
     const context = { seed, preferred: preferred.scenario };
     ({ decision, counts: rules } = decide(preferred.book, rules, call, context));
   }
-  if (decision === undefined) ({ decision, counts: rules } = decide(book, rules, call, { seed }));
+  if (decision === undefined && book.get(call.operation)?.length !== 0) {
+    ({ decision, counts: rules } = decide(book, rules, call, { seed }));
+  }
   if (latched !== undefined) decision = underLatch(latched, decision);
   const isCounted = rules !== state.counters.rules;
   return {
@@ -207,4 +209,19 @@ function over(earlier: readonly string[], later: readonly string[]): readonly st
   const isKept = (_: string, index: number): boolean =>
     !replaced.includes((earlier[index - (index % 2)] ?? '').toLowerCase());
   return [...earlier.filter(isKept), ...later];
+}
+
+/** What operations see of a state at an instant. */
+export function worldOf({ store, settings, clock, counters }: State, wall?: number): World {
+  const { start, startedAt, choices, represent } = settings;
+  return {
+    store,
+    choices,
+    represent,
+    keys: start.keys,
+    rates: counters.rates,
+    seed: start.seed,
+    now: timeOf(clock, wall),
+    startedAt,
+  };
 }

@@ -4,7 +4,7 @@ import type { Call } from '../service/input.ts';
 import { bearerToken } from '../service/keyring.ts';
 import type { Reply } from '../service/reply.ts';
 import { draw } from '../store/draw.ts';
-import { FAULTS, type Fault } from './fault-table.ts';
+import type { Fault } from './fault-table.ts';
 import type { Hold } from './hold.ts';
 import type { Delay, Rule } from './rule-shape.ts';
 import { LONGEST_DELAY } from './time-shapes.ts';
@@ -194,13 +194,3 @@ export type Outcome = {
   /** `reply` is what the fault spoils or hides; undefined if no operation ran. */
   | { readonly kind: 'fault'; readonly fault: Fault; readonly reply: Reply | undefined }
 );
-
-/** Whether the client sees the reply's status. */
-export function isShown(outcome: Outcome): boolean {
-  return outcome.kind === 'reply' || FAULTS[outcome.fault.kind].effect !== 'replaces';
-}
-
-/** Whether the client gets the reply complete and unchanged. */
-export function isDelivered(outcome: Outcome): boolean {
-  return outcome.kind === 'reply' || FAULTS[outcome.fault.kind].effect === 'delivers';
-}

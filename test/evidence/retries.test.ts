@@ -8,7 +8,8 @@ import {
   retryOf,
 } from '../../src/evidence/retries.ts';
 import { Evidence } from '../../src/evidence/sandbox-evidence.ts';
-import { initialState, worldOf } from '../../src/sandbox/state.ts';
+import { initialState } from '../../src/sandbox/state.ts';
+import { worldOf } from '../../src/sandbox/step.ts';
 import { ReceivedBytes } from '../../src/service/input.ts';
 import type { Reply } from '../../src/service/reply.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
@@ -46,14 +47,11 @@ function attempt(
     receivedAt: at,
     connection: { remotePort: port },
   });
-  const made = attemptOf(request, call, reply, {
-    mayRetry: false,
+  return attemptOf(request, call, reply, {
     now: { wall: at + 1, steady: at + 1 },
     delay: 0,
     at: at + 1,
   });
-  if (made === undefined) throw new Error('The call is no attempt.');
-  return made;
 }
 
 const LONG = Buffer.alloc(1_000_000, 'y');
