@@ -5,9 +5,8 @@ import type { Upstream } from '../sandbox/upstream.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/rules.ts';
 import type { Body, Reply, StreamedBody } from '../service/reply.ts';
-import { finish } from './finish.ts';
 import { discard, hold, MOST_HELD, pause, whenLeft } from './pass-on.ts';
-import { type ServiceRequest, sendFailure } from './write.ts';
+import { finish, type ServiceRequest, sendFailure } from './write.ts';
 
 /**
  * Sends and records a deployment's reply, broken where a rule says so.

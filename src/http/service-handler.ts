@@ -12,14 +12,13 @@ import { BODY_LIMITS, type Call, type ReceivedBody } from '../service/input.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { listed } from '../words.ts';
 import { preflightHeaders } from './cors.ts';
-import { finish } from './finish.ts';
 import { forward } from './forward.ts';
 import { locate } from './locate.ts';
 import { MOST_HELD } from './pass-on.ts';
 import { receiveBody } from './receive-body.ts';
 import { suggestPath } from './suggest-path.ts';
 import { belowBase, parseTarget, queryOf, type Route, type Target } from './target.ts';
-import { failed, type ServiceRequest, sendFailure, type Wire } from './write.ts';
+import { failed, finish, type ServiceRequest, sendFailure, type Wire } from './write.ts';
 
 export interface ServiceOptions extends Wire {
   readonly sandboxes: Sandboxes;

@@ -13,7 +13,7 @@ import { corsHeaders } from './cors.ts';
 import { mayHaveContent, type WireReply } from './faults/breaking.ts';
 import { carryOut } from './faults/faults.ts';
 import { opened, pour, streamOf } from './long-text.ts';
-import { passOn, without } from './pass-on.ts';
+import { passOn, whenLeft, without } from './pass-on.ts';
 import type { PendingResponses } from './pending-responses.ts';
 
 /** Settings of the writer beyond the assumptions. */
@@ -34,6 +34,15 @@ export interface ServiceRequest extends RequestRecord {
 
 /** A longer text is written chunk by chunk, as the client reads it. */
 const MOST_AT_ONCE = 1024 ** 2;
+
+/** Sends an outcome that is recorded, once it is released if a rule holds it back. */
+export function finish(request: ServiceRequest, outcome: Outcome): void {
+  const { incoming, response, sandbox, wire } = request;
+  const sendIt = (): void => send(response, outcome, sandbox.state, wire);
+  if (outcome.hold === undefined) sendIt();
+  else
+    sandbox.hold(outcome.hold, { send: sendIt, whenLeft: (act) => whenLeft(incoming.socket, act) });
+}
 
 /** Sends an outcome after its delay. Never throws: what cannot be sent becomes an Error. */
 export function send(response: ServerResponse, outcome: Outcome, state: State, wire: Wire): void {
