@@ -1,6 +1,7 @@
 // The only module that imports the client of Redis. The build bundles it into a file of its own, which
 // is loaded only for `--shared`.
 
+import type { EventEmitter } from 'node:events';
 import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient, createCluster, ErrorReply } from '@redis/client';
@@ -15,7 +16,6 @@ export interface RedisClient {
   readonly lost: Promise<Error>;
 }
 
-/** Whether Redis refused a command. */
 export function isRefusal(error: unknown): error is Error {
   return error instanceof ErrorReply;
 }
@@ -23,18 +23,16 @@ export function isRefusal(error: unknown): error is Error {
 /** Why a connection failed, and whether trying again cannot help. */
 export function failureOf(error: unknown): { readonly reason: string; readonly isFinal: boolean } {
   const reason = error instanceof Error && error.message !== '' ? error.message : String(error);
-  const isStranger = reason.startsWith('Unknown RESP type');
-  if (isStranger) return { reason: `what answers there is no Redis: ${reason}`, isFinal: true };
+  if (reason.startsWith('Unknown RESP type')) {
+    return { reason: `what answers there is no Redis: ${reason}`, isFinal: true };
+  }
   const isClosed = reason === 'Socket closed unexpectedly';
   const hint = isClosed ? ': it is no Redis, or expects TLS (rediss://)' : '';
-  return { reason: `${reason}${hint}`, isFinal: isRefusal(error) };
+  return { reason: reason + hint, isFinal: isRefusal(error) };
 }
 
 /** The first version with exclusive ranges in `XRANGE`. */
 const OLDEST = 6.2;
-
-/** Where the first key is in a command, unless it is the second word. */
-const KEY_AT: Readonly<Record<string, number>> = { EVAL: 3, EVALSHA: 3 };
 
 /**
  * Connects and logs in: to one Redis, or to all nodes of its cluster. Never reconnects.
@@ -42,8 +40,18 @@ const KEY_AT: Readonly<Record<string, number>> = { EVAL: 3, EVALSHA: 3 };
  * @param silence milliseconds without a reply after which Redis counts as unreachable
  */
 export async function openClient(address: RedisAddress, silence: number): Promise<RedisClient> {
-  const { database, ...options } = optionsFor(address, silence);
-  const client = createClient({ ...options, database });
+  const { tls, host, port, username, password, database } = address;
+  const shared = { connectTimeout: silence, reconnectStrategy: false } as const;
+  const secure = { tls: true, ...(isIP(host) === 0 && { servername: host }) } as const;
+  const socket = tls ? { ...shared, ...secure } : shared;
+  const options = {
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+    ...(username !== '' && { username }),
+    ...(password !== '' && { password }),
+  } as const;
+  const client = createClient({ ...options, socket: { ...socket, host, port }, database });
   const single = await opened(client, silence, (args) => client.sendCommand(args));
   // Every user may ask a Redis what it is.
   const { version, mode, role } = Object(await single.sendCommand(['HELLO', '3']));
@@ -52,39 +60,18 @@ export async function openClient(address: RedisAddress, silence: number): Promis
   single.destroy();
   if (isOld) throw new ErrorReply(`expected Redis ${OLDEST} or later, found ${version}`);
   if (mode !== 'cluster') throw new Error('it is a replica, which takes no changes');
-  const { host, port, ...defaults } = options.socket;
-  const cluster = createCluster({
-    rootNodes: [{ socket: { ...defaults, host, port } }],
-    defaults: { ...options, socket: defaults },
+  const rootNodes = [{ socket: { ...socket, host, port } }];
+  const cluster = createCluster({ rootNodes, defaults: { ...options, socket } });
+  return opened(cluster, silence, (args) => {
+    const key = args[0]?.startsWith('EVAL') ? args[3] : args[1];
+    return cluster.sendCommand(key, false, [...args]);
   });
-  return opened(cluster, silence, (args) =>
-    cluster.sendCommand(args[KEY_AT[args[0] ?? ''] ?? 1], false, [...args]),
-  );
 }
 
-function optionsFor(
-  { tls, host, port, database, username, password }: RedisAddress,
-  silence: number,
-) {
-  const socket = { host, port, connectTimeout: silence, reconnectStrategy: false } as const;
-  const name = isIP(host) === 0 ? { servername: host } : {};
-  return {
-    socket: tls ? { ...socket, ...name, tls } : socket,
-    database,
-    disableOfflineQueue: true,
-    disableClientInfo: true,
-    maintNotifications: 'disabled',
-    ...(username !== '' && { username }),
-    ...(password !== '' && { password }),
-  } as const;
-}
-
-/** The common part of the clients of a single Redis and of a cluster. */
-interface Connecting {
+/** A client of a single Redis or of a cluster. */
+interface Connecting extends EventEmitter {
   readonly connect: () => Promise<unknown>;
   readonly destroy: () => void;
-  readonly on: (event: 'error' | 'node-error', listener: (error: Error) => void) => unknown;
-  readonly emit: (event: 'error', error: Error) => unknown;
 }
 
 async function opened(

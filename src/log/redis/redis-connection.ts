@@ -46,44 +46,42 @@ export class RedisConnection {
    * Runs a command. Repeats it on a new connection if the old one is lost, so it must be safe to
    * repeat.
    *
-   * @param isMaybeDone whether it may have run before
+   * @param script what an EVALSHA runs, in case Redis does not know it yet
    * @throws KeeperError if Redis refuses it, or cannot be reached for some seconds
    */
-  async run(args: readonly string[], isMaybeDone = false): Promise<unknown> {
+  async run(args: readonly string[], script?: string): Promise<unknown> {
     // Commands that come long after Redis was lost do not wait for it again.
     const until = (this.#client === undefined ? this.#downSince : performance.now()) + PATIENCE;
-    for (let maybe = isMaybeDone; ; ) {
+    let command = args;
+    for (let isMaybeDone = false; ; ) {
       const client = this.#client ?? (await this.#connected(until));
-      if (client === undefined) throw this.#unreachable(maybe);
+      if (client === undefined) throw this.#unreachable(isMaybeDone);
       try {
-        return await client.sendCommand(args);
+        return await client.sendCommand(command);
       } catch (error) {
         const isLate = performance.now() > until;
         if (!isRefusal(error)) {
-          maybe = true;
-          if (isLate) throw this.#unreachable(maybe);
-          continue;
+          isMaybeDone = true;
+          if (isLate) throw this.#unreachable(isMaybeDone);
+        } else if (script !== undefined && error.message.startsWith('NOSCRIPT')) {
+          command = ['EVAL', script, ...args.slice(2)];
+        } else {
+          const { message } = error;
+          if (isLate || !PASSING.test(message))
+            throw this.#error(`answers ${message}`, isMaybeDone);
+          // After a failover, the address leads to another one.
+          if (message.startsWith('READONLY')) client.destroy();
+          await delay(PAUSES.at(-1));
         }
-        const { message } = error;
-        if (isLate || !PASSING.test(message)) throw this.#error(`answers ${message}`, maybe);
-        // After a failover, the address leads to another one.
-        if (message.startsWith('READONLY')) client.destroy();
-        await delay(PAUSES.at(-1));
       }
     }
   }
 
   /** Runs a script, as `run` does. Redis knows it by its hash. */
-  async eval(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+  eval(script: string, keys: readonly string[], args: readonly string[] = []): Promise<unknown> {
     const hash = HASHES.get(script) ?? createHash('sha1').update(script).digest('hex');
     HASHES.set(script, hash);
-    const rest = [String(keys.length), ...keys, ...args];
-    try {
-      return await this.run(['EVALSHA', hash, ...rest]);
-    } catch (error) {
-      if (!(error instanceof KeeperError && error.message.includes('NOSCRIPT'))) throw error;
-      return await this.run(['EVAL', script, ...rest], error.isMaybeDone);
-    }
+    return this.run(['EVALSHA', hash, String(keys.length), ...keys, ...args], script);
   }
 
   close(): void {

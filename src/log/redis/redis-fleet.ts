@@ -1,32 +1,58 @@
-import { type Fleet, type Keeper, KeeperError, type Opening } from '../../sandbox/keeper.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Entry, Fleet, Keeper, Missed, Opening } from '../../sandbox/keeper.ts';
+import { KeeperError } from '../../sandbox/keeper.ts';
 import { SandboxLimitError } from '../../sandbox/sandbox-limits.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
-import type { OpenUpstream } from '../../sandbox/upstream.ts';
-import type { Starter } from '../../scenario/sandbox-start.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
 import { RedisConnection } from './redis-connection.ts';
-import { type Directory, drawId, keysOf, RedisKeeper } from './redis-keeper.ts';
-import { CLOSE, CREATE, ENTER, FIND, LEAVE, UNUSED } from './scripts.ts';
+import { APPEND, CLOSE, CREATE, ENTER, FIND, FOLD, LEAVE, LIST, UNUSED } from './scripts.ts';
 import { differences, FleetError, type FleetTerms } from './terms.ts';
-import { type Loading, writeSnapshot } from './texts.ts';
+import { type Loading, readEntries, readSnapshot, writeEntries, writeSnapshot } from './texts.ts';
 
-/** How to join a fleet. */
-export interface FleetOptions {
-  /** Where its Redis is. */
+export interface FleetOptions extends Pick<Loading, 'starter' | 'openUpstream'> {
+  /** The address of its Redis. */
   readonly url: string;
   readonly terms: FleetTerms;
-  /** How many sandboxes there may be besides the default one and staging. */
   readonly maxSandboxes: number;
-  readonly starter: Starter;
-  readonly openUpstream: OpenUpstream;
 }
 
 /** What the fleet started from, and the incarnation of each sandbox by its name. */
 const START = 'petstore-mock:{directory}:start';
 const SANDBOXES = 'petstore-mock:{directory}:sandboxes';
 
-/** Seconds that a new log lives unless it is read, and that a closed one lives if its server crashes. */
+/** Seconds that a new log lives unless it is read, and a closed one if its server crashes. */
 const UNREAD = '60';
+
+/** The longest wait for another server's turn, in milliseconds. Doubles from 1 with each in a row. */
+const LONGEST_WAIT = 8;
+
+/** Distinguishes this server from all others. */
+const SERVER = crypto.randomUUID();
+/** How many appends this server has tried. */
+let tried = 0;
+
+/** The keys of a sandbox's log. */
+function keysOf(name: string, incarnation: string): readonly string[] {
+  // The part in braces decides on the node of a cluster.
+  const stem = `petstore-mock:{${name}~${incarnation}}`;
+  return ['head', 'entries', 'snapshot'].map((part) => `${stem}:${part}`);
+}
+
+/** Where a server is in a log, and the append that led there. */
+interface Position {
+  readonly incarnation: string;
+  readonly at: number;
+  readonly token: string;
+}
+
+/** What APPEND returns. */
+interface Reply {
+  readonly kind: 'gone' | 'busy' | 'kept' | 'missed';
+  readonly position: Position;
+  readonly isFull: boolean;
+  readonly texts: readonly string[];
+  readonly snapshot: string | undefined;
+}
 
 /**
  * Joins the servers that share their sandboxes through a Redis.
@@ -47,14 +73,14 @@ export async function joinFleet(options: FleetOptions): Promise<Fleet> {
   }
 }
 
-class RedisFleet implements Fleet, Directory {
+class RedisFleet implements Fleet {
   readonly redis: RedisConnection;
-  readonly #options: FleetOptions;
+  readonly options: FleetOptions;
   #disagreement: string | undefined;
 
   constructor(redis: RedisConnection, options: FleetOptions) {
     this.redis = redis;
-    this.#options = options;
+    this.options = options;
   }
 
   /** Why no sandbox can be used: Redis cannot be reached, or has another fleet. */
@@ -62,13 +88,9 @@ class RedisFleet implements Fleet, Directory {
     return this.redis.problem ?? this.#disagreement;
   }
 
-  keep(opening: Opening, mayCreate: boolean, onGone: () => void): Keeper {
-    return new RedisKeeper(this, opening, mayCreate, onGone);
-  }
-
   async create(opening: Opening): Promise<boolean> {
     if ((await this.find(opening.name)) !== undefined) return false;
-    const fresh = drawId();
+    const fresh = crypto.randomUUID();
     return (await this.enter(opening, '', fresh)) === fresh;
   }
 
@@ -90,24 +112,14 @@ class RedisFleet implements Fleet, Directory {
   }
 
   async unused(): Promise<ReadonlyMap<string, number>> {
-    const unused = new Map<string, number>();
-    for (let cursor = '0'; ; ) {
-      const page = await this.redis.run(['HSCAN', SANDBOXES, cursor, 'COUNT', '1000']);
-      const [next, fields] = Array.isArray(page) ? page : [];
-      const incarnations: (readonly [name: string, incarnation: string])[] = [];
-      // Names and incarnations in turn.
-      for (let at = 0; at < fields.length; at += 2) {
-        incarnations.push([String(fields[at]), String(fields[at + 1])]);
-      }
-      await Promise.all(
-        incarnations.map(async ([name, incarnation]) => {
-          const [head = ''] = keysOf(name, incarnation);
-          unused.set(name, Number(await this.redis.eval(UNUSED, [head], [])));
-        }),
-      );
-      cursor = String(next);
-      if (cursor === '0') return new Map([...unused].sort(([one], [two]) => (one < two ? -1 : 1)));
-    }
+    const listed = await this.redis.eval(LIST, [SANDBOXES]);
+    const fields = Array.isArray(listed) ? listed.map(String) : [];
+    const names = fields.filter((_, at) => at % 2 === 0);
+    const unused = names.map(async (name, at) => {
+      const keys = keysOf(name, fields[2 * at + 1] ?? '');
+      return [name, Number(await this.redis.eval(UNUSED, keys))] as const;
+    });
+    return new Map((await Promise.all(unused)).sort(([one], [two]) => (one < two ? -1 : 1)));
   }
 
   close(): void {
@@ -116,7 +128,7 @@ class RedisFleet implements Fleet, Directory {
 
   /** @throws FleetError if Redis has lost everything, and a server that differs came first */
   async find(name: string): Promise<string | undefined> {
-    const { terms } = this.#options;
+    const { terms } = this.options;
     const found = await this.redis.eval(FIND, [START, SANDBOXES], [JSON.stringify(terms), name]);
     const [noted, incarnation] = Array.isArray(found) ? found : [];
     const different = differences(JSON.parse(noted), terms);
@@ -132,22 +144,21 @@ class RedisFleet implements Fleet, Directory {
     return typeof incarnation === 'string' ? incarnation : undefined;
   }
 
-  async enter(opening: Opening, lost: string, fresh = drawId()): Promise<string> {
+  async enter(
+    opening: Opening,
+    lost: string,
+    fresh: string = crypto.randomUUID(),
+  ): Promise<string> {
     const { name, initial } = opening;
-    const { maxSandboxes } = this.#options;
+    const { maxSandboxes } = this.options;
     // The log comes first: whoever finds the name finds its log.
-    const snapshot = writeSnapshot(initial(), this.loading(opening));
-    await this.redis.eval(CREATE, keysOf(name, fresh), [drawId(), snapshot, UNREAD]);
+    const snapshot = writeSnapshot(initial(), { ...opening, ...this.options });
+    await this.redis.eval(CREATE, keysOf(name, fresh), [crypto.randomUUID(), snapshot, UNREAD]);
     const args = [name, fresh, lost, String(maxSandboxes)];
     const entered = await this.redis.eval(ENTER, [SANDBOXES], args);
     if (entered !== fresh) await this.#remove(name, fresh);
     if (typeof entered !== 'string') throw new SandboxLimitError(maxSandboxes, name);
     return entered;
-  }
-
-  loading({ origin, startOf }: Opening): Loading {
-    const { starter, openUpstream } = this.#options;
-    return { origin, openUpstream, starter: async (them) => startOf(await starter(them)) };
   }
 
   /** Removes a log, for every server. False if it is gone already. */
@@ -158,5 +169,111 @@ class RedisFleet implements Fleet, Directory {
     // An attempt whose reply was lost may have removed it.
     const why = 'the sandbox is gone; it is not known whether this request deleted it';
     throw new KeeperError(why, { isMaybeDone: true });
+  }
+
+  /**
+   * Keeps whatever sandbox has a name, found or created when first needed. Its first append always
+   * misses something: the state.
+   */
+  keep(opening: Opening, mayCreate: boolean, onGone: () => void): Keeper {
+    const { redis } = this;
+    const loading = { ...opening, ...this.options };
+    /** Undefined while this server knows no log of the sandbox. */
+    let position: Position | undefined;
+    /** The incarnation whose log is gone. */
+    let lost = '';
+    let isFull = false;
+
+    const ask = async (from: Position, own: string, text: string): Promise<Reply> => {
+      const { incarnation, at, token } = from;
+      const args = [String(at), token, own, SERVER, text];
+      const reply = await redis.eval(APPEND, keysOf(opening.name, incarnation), args);
+      if (!Array.isArray(reply)) throw new TypeError(`Redis returned ${typeof reply}, not a list`);
+      const [kind, latest, by, full, texts, snapshot] = reply;
+      const reached = { incarnation, at: Number(latest), token: String(by) };
+      return {
+        kind,
+        position: reached,
+        isFull: full === 1,
+        texts,
+        snapshot: snapshot ?? undefined,
+      };
+    };
+
+    const follow = async ({ position: reached, texts, snapshot }: Reply): Promise<Missed> => {
+      const restored = snapshot === undefined ? undefined : await readSnapshot(snapshot, loading);
+      const entries: Entry[] = [];
+      for (const text of texts) entries.push(...(await readEntries(text, loading)));
+      position = reached;
+      return { snapshot: restored, entries };
+    };
+
+    /** Appends entries, or only reads without them; undefined if the log is gone. */
+    const append = async (entries: readonly Entry[]): Promise<'kept' | Missed | undefined> => {
+      if (position === undefined) return undefined;
+      const [from, { losses }] = [position, redis];
+      tried += 1;
+      const token = `${SERVER}.${tried}`;
+      const text = entries.length === 0 ? '' : writeEntries(entries, loading);
+      for (let wait = 1; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
+        const reply = await ask(from, token, text);
+        switch (reply.kind) {
+          case 'busy':
+            await sleep(Math.random() * wait);
+            break;
+          case 'gone':
+            lost = from.incarnation;
+            position = undefined;
+            onGone();
+            return undefined;
+          case 'missed': {
+            if (reply.snapshot === undefined || redis.losses === losses) return follow(reply);
+            const why = 'it is not known whether Redis took the change before it was cut off';
+            throw new KeeperError(why, { isMaybeDone: true });
+          }
+          case 'kept':
+            position = reply.position;
+            isFull ||= reply.isFull;
+            return 'kept';
+        }
+      }
+    };
+
+    /** Finds or creates the sandbox, and reads its state; undefined if there is none. */
+    const enter = async (creates: boolean): Promise<Missed | undefined> => {
+      for (;;) {
+        const found = await this.find(opening.name);
+        let incarnation = found === lost ? undefined : found;
+        if (creates) incarnation ??= await this.enter(opening, lost);
+        if (incarnation === undefined) return undefined;
+        const reply = await ask({ incarnation, at: -1, token: '' }, '', '');
+        if (reply.kind === 'missed') return follow(reply);
+        // It was deleted since.
+        lost = incarnation;
+      }
+    };
+
+    return {
+      isShared: true,
+      append: async (entries) => (await append(entries)) ?? (await enter(mayCreate)) ?? 'kept',
+      // Creates no sandbox: whoever listens to one while it is deleted must not bring it back.
+      async read() {
+        const read = await append([]);
+        if (read === 'kept') return { entries: [] };
+        // A sandbox that does not exist looks like a new one.
+        return read ?? (await enter(false)) ?? { snapshot: opening.initial(), entries: [] };
+      },
+      // Folds the log if it has grown. After a failure, it still has its entries, and asks again later.
+      settled(state, evidence) {
+        if (!isFull || position === undefined) return;
+        isFull = false;
+        const { incarnation, at, token } = position;
+        const text = writeSnapshot({ state, evidence: evidence.state }, loading);
+        const args = [String(at), token, text];
+        redis.eval(FOLD, keysOf(opening.name, incarnation), args).catch(() => {});
+      },
+      // Leaves the connection open: other keepers share it.
+      close: async () => {},
+    };
   }
 }

@@ -1,4 +1,11 @@
 // What Redis runs as one step, in Lua.
+//
+// A log has three keys. `head` is a hash: `at`, the position, which counts the appends; `by`, the token
+// of the latest append; `folded` and `origin`, the same of the snapshot; `size`, the bytes appended since
+// it, and `room`, those after which a new one is due; `turn`, a server that was behind and may append
+// alone until `until`; `used`, when a server last appended; `open`, unless the log takes no more entries.
+// `entries` is a stream with a message for each append: its id is its position, and it has the token and
+// the entries. `snapshot` is a string.
 
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
 
@@ -8,52 +15,30 @@ const ROOM = 4 * 1024 * 1024;
 /** How long a server has for its turn, in milliseconds. */
 const TURN = 50;
 
-/** The time in Lua, in milliseconds since 1970. */
-const NOW = `(function()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
-end)()`;
+/** The time of Redis, in milliseconds since 1970. */
+const NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;
 
-/*
- * The keys of a log: `head`, a hash; `entries`, a stream; `snapshot`, a string. The fields of `head`:
- *
- *   at      the position: how many appends there were
- *   by      the token of the latest append, or of the creation
- *   folded  the position of the snapshot; the stream has the messages after it
- *   origin  the token of the append, or of the creation, that led to the snapshot
- *   size    bytes appended since the snapshot
- *   room    bytes after which the log wants a new snapshot
- *   turn    the server that was behind and appends next, if it is quick
- *   until   when its turn ends, in milliseconds since 1970
- *   used    when a server last appended, by the clock of Redis, in milliseconds since 1970
- *   open    present until the log is about to be removed and takes no more entries
- *
- * A message of the stream is one append: its id is its position, and it has its token and its entries.
- */
-
-/**
- * Creates a log that expires unless something reads it: its creator may crash before it registers the name.
- *
- * KEYS: head, entries, snapshot. ARGV: token, snapshot, seconds to live.
- */
-export const CREATE = `
-redis.call('HSET', KEYS[1], 'at', 0, 'by', ARGV[1], 'folded', 0, 'origin', ARGV[1], 'size', 0, 'room', ${ROOM}, 'open', 1, 'used', ${NOW})
+/** Creates a log, which expires unless something reads it. ARGV: token, snapshot, seconds to live. */
+export const CREATE = `${NOW}
+redis.call('HSET', KEYS[1], 'at', 0, 'by', ARGV[1], 'folded', 0, 'origin', ARGV[1], 'size', 0, 'room', ${ROOM}, 'used', now, 'open', 1)
 redis.call('SET', KEYS[3], ARGV[2], 'EX', ARGV[3])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
-return 'created'
 `;
 
 /**
- * Appends entries after a position, or returns what came after it. Without entries, it only reads. An
- * append that is repeated changes nothing. A server that was behind has the next turn, so that a server
+ * Appends entries after a position, or returns what came after it; without entries it only reads. An
+ * append that is repeated changes nothing. A server that was behind has the next turn, so that one
  * closer to Redis, or with less to do, does not always win.
  *
- * KEYS: head, entries, snapshot. ARGV: position (-1 for a server that has none), the token of the append
- * that led to it, token of this append, server, entries (or nothing).
+ * ARGV: position (-1 for a server that has none), the token of the append that led there, a token for
+ * this append, server, entries (or nothing).
  *
- * Returns one of: gone, also if the log is closed, or if Redis has evicted a part; busy, since another server has its turn;
- * kept; missed. After the latter two: position, its token, whether to fold, the entries of each append
- * that was missed, the snapshot before them (if the log has no longer all of them).
+ * Returns gone, also if the log is closed or Redis has evicted a part of it; busy, since another server
+ * has its turn; or kept or missed, followed by position, its token, whether to fold, the entries of each
+ * append that was missed, and the snapshot before them if the log no longer has all of them.
  */
 export const APPEND = `
 local head = redis.call('HMGET', KEYS[1], 'at', 'by', 'folded', 'origin', 'size', 'room', 'turn', 'until', 'open')
@@ -71,7 +56,7 @@ if by == token then return {'kept', at, token, 0} end
 if at > after and message(after + 1) == token then return {'kept', after + 1, token, 0} end
 local appends = ARGV[5] ~= ''
 if appends and not head[9] then return {'gone'} end
-local now = ${NOW}
+${NOW}
 local others = appends and head[7] and head[7] ~= ARGV[4] and now < tonumber(head[8])
 if at == after and by == ARGV[2] then
   if others then return {'busy'} end
@@ -101,48 +86,35 @@ redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3])
 return {'gone'}
 `;
 
-/**
- * Replaces the snapshot by that of a later position, and removes the messages up to there.
- *
- * KEYS: head, entries, snapshot. ARGV: position, its token, snapshot.
- */
+/** Replaces the snapshot and the messages before it. ARGV: its position, the token of that, snapshot. */
 export const FOLD = `
 local at = tonumber(ARGV[1])
 local message = redis.call('XRANGE', KEYS[2], at .. '-0', at .. '-0')[1]
-if not message or message[2][2] ~= ARGV[2] then return 'late' end
+if not message or message[2][2] ~= ARGV[2] then return end
 redis.call('SET', KEYS[3], ARGV[3])
 redis.call('XTRIM', KEYS[2], 'MINID', (at + 1) .. '-0')
 local room = math.max(${ROOM}, 2 * #ARGV[3])
 redis.call('HSET', KEYS[1], 'folded', at, 'origin', ARGV[2], 'size', 0, 'room', room)
-return 'folded'
 `;
 
-/** Milliseconds since a log was last appended to; nothing if there is no log. KEYS: head. */
-export const UNUSED = `
+/** The milliseconds since a log was appended to; nothing if there is no log. */
+export const UNUSED = `${NOW}
 local used = redis.call('HGET', KEYS[1], 'used')
-return used and ${NOW} - used
+return used and now - used
 `;
 
 /**
- * Closes a log, which expires unless it is removed. Takes no memory, for a Redis that is full.
- *
- * KEYS: head, entries, snapshot. ARGV: seconds to live, milliseconds that it must not have been used.
+ * Closes a log, which then expires, unless it was used too lately. Takes no memory: Redis may be full.
+ * ARGV: seconds to live, milliseconds that it must not have been used.
  */
-export const CLOSE = `
+export const CLOSE = `${NOW}
 local used = redis.call('HGET', KEYS[1], 'used')
-if used and ${NOW} - used < tonumber(ARGV[2]) then return 'used' end
+if used and now - used < tonumber(ARGV[2]) then return 'used' end
 redis.call('HDEL', KEYS[1], 'open')
 for _, key in ipairs(KEYS) do redis.call('EXPIRE', key, ARGV[1]) end
-return 'closed'
 `;
 
-/**
- * Finds a name in the directory, and what the fleet started from. Notes that if nothing is noted.
- *
- * KEYS: start, sandboxes. ARGV: what this server started from, name.
- *
- * Returns what is noted then, and the incarnation of the name, if it has one.
- */
+/** What the fleet started from, noted if nothing is yet, and a name's incarnation. ARGV: start, name. */
 export const FIND = `
 local start = redis.call('GET', KEYS[1])
 if not start then
@@ -153,27 +125,24 @@ return {start, redis.call('HGET', KEYS[2], ARGV[2])}
 `;
 
 /**
- * Enters a name in the directory, unless it has an incarnation other than the one to replace.
- *
- * KEYS: sandboxes. ARGV: name, new incarnation, the one to replace (or empty), most names.
- *
- * Returns the incarnation that the name has then, or nothing if there are too many.
+ * Enters a name in the directory, unless it has an incarnation other than the one to replace. Returns
+ * the incarnation that it has then, or nothing if there are too many names.
+ * ARGV: name, new incarnation, the one to replace (or empty), most names.
  */
 export const ENTER = `
 local known = redis.call('HGET', KEYS[1], ARGV[1])
 if known and known ~= ARGV[3] then return known end
-local count, isCounted = redis.call('HLEN', KEYS[1]), not known
-for _, name in ipairs({'${DEFAULT_SANDBOX}', '${STAGING_SANDBOX}'}) do
-  count = count - redis.call('HEXISTS', KEYS[1], name)
-  isCounted = isCounted and name ~= ARGV[1]
-end
-if isCounted and count >= tonumber(ARGV[4]) then return false end
+local isCounted = not known and ARGV[1] ~= '${DEFAULT_SANDBOX}' and ARGV[1] ~= '${STAGING_SANDBOX}'
+local others = redis.call('HEXISTS', KEYS[1], '${DEFAULT_SANDBOX}') + redis.call('HEXISTS', KEYS[1], '${STAGING_SANDBOX}')
+if isCounted and redis.call('HLEN', KEYS[1]) - others >= tonumber(ARGV[4]) then return false end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return ARGV[2]
 `;
 
-/** Removes a name from the directory if it has this incarnation. KEYS: sandboxes. ARGV: name, incarnation. */
+/** Removes a name from the directory if it has this incarnation. ARGV: name, incarnation. */
 export const LEAVE = `
 if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('HDEL', KEYS[1], ARGV[1]) end
-return 'left'
 `;
+
+/** Lists names and their incarnations in turn. */
+export const LIST = "return redis.call('HGETALL', KEYS[1])";

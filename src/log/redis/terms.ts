@@ -4,6 +4,7 @@ import { chooseOptions } from '../../contract/assumption-table.ts';
 import { DEFAULTS } from '../../defaults.ts';
 import { packageVersion } from '../../package.ts';
 import { KeeperError } from '../../sandbox/keeper.ts';
+import type { SandboxLimits } from '../../sandbox/sandbox-limits.ts';
 import type { Start } from '../../scenario/sandbox-start.ts';
 import { storeText } from '../../store/store-text.ts';
 
@@ -16,44 +17,39 @@ export class FleetError extends KeeperError {
 export type FleetTerms = Readonly<Record<string, string>>;
 
 /** The settings of a server that decide its replies, beside what sandboxes start from. */
-interface ServerTerms {
-  readonly journal?: number | undefined;
-  readonly maxSandboxes?: number | undefined;
-  readonly maxHold?: number | undefined;
-  readonly sandboxIdle?: number | undefined;
+interface ServerTerms extends SandboxLimits {
   readonly upstream: string | undefined;
   readonly upstreamKey?: string | undefined;
-  readonly sandboxRequired?: boolean | undefined;
   readonly plain?: boolean | undefined;
 }
 
 /** The terms of a server. Long ones and secrets are hashed. */
 export function fleetTerms(
   { store, choices, keyLists, clock, seed, scenarios, rules }: Start,
-  server: ServerTerms,
+  { journal, maxSandboxes, maxHold, sandboxIdle, sandboxRequired, ...server }: ServerTerms,
 ): FleetTerms {
+  const { upstream = 'none', upstreamKey, plain = false } = server;
   const defaults = chooseOptions();
   const chosen = Object.entries(choices)
     .filter(([id, option]) => Reflect.get(defaults, id) !== option)
     .map(([id, option]) => `${id}=${option}`);
-  const inDetail = { depth: null, maxArrayLength: null, maxStringLength: null };
   return {
     version: packageVersion(),
-    scenarios: listedOrNone(scenarios.map(({ name }) => name)),
+    scenarios: scenarios.map(({ name }) => name).join(', ') || 'none',
     records: hashOf(storeText(store)),
-    rules: hashOf([inspect(rules, inDetail)]),
-    assumptions: listedOrNone(chosen),
-    keys: hashOf([inspect(keyLists, inDetail)]),
+    rules: hashOf([inspect(rules, IN_DETAIL)]),
+    assumptions: chosen.join(', ') || 'none',
+    keys: hashOf([inspect(keyLists, IN_DETAIL)]),
     clock: JSON.stringify(clock),
     seed: String(seed),
-    journal: String(server.journal ?? DEFAULTS.journal),
-    'max-sandboxes': String(server.maxSandboxes ?? DEFAULTS.maxSandboxes),
-    'max-hold': `${server.maxHold ?? DEFAULTS.maxHold} ms`,
-    upstream: server.upstream ?? 'none',
-    'upstream-key': server.upstreamKey === undefined ? 'none' : hashOf([server.upstreamKey]),
-    'sandbox-required': String(server.sandboxRequired ?? false),
-    plain: String(server.plain ?? false),
-    'sandbox-idle': server.sandboxIdle === undefined ? 'never' : `${server.sandboxIdle} ms`,
+    journal: String(journal ?? DEFAULTS.journal),
+    'max-sandboxes': String(maxSandboxes ?? DEFAULTS.maxSandboxes),
+    'max-hold': `${maxHold ?? DEFAULTS.maxHold} ms`,
+    'sandbox-idle': sandboxIdle === undefined ? 'never' : `${sandboxIdle} ms`,
+    upstream,
+    'upstream-key': upstreamKey === undefined ? 'none' : hashOf([upstreamKey]),
+    'sandbox-required': String(sandboxRequired ?? false),
+    plain: String(plain),
   };
 }
 
@@ -64,9 +60,7 @@ export function differences(fleet: FleetTerms, own: FleetTerms): readonly string
     .map((name) => `${name}: the fleet has ${fleet[name]}, this server ${own[name]}`);
 }
 
-function listedOrNone(names: readonly string[]): string {
-  return names.length === 0 ? 'none' : names.join(', ');
-}
+const IN_DETAIL = { depth: null, maxArrayLength: null, maxStringLength: null };
 
 function hashOf(pieces: Iterable<Buffer | string>): string {
   const hash = createHash('sha256');
