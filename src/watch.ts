@@ -1,4 +1,4 @@
-import { stateOf } from './store/file/file-state.ts';
+import { stateOf } from './store/file/files.ts';
 
 /** A watch on files. */
 export interface FileWatch {

@@ -11,7 +11,7 @@ import {
   STORED_RECORDS,
   unknownMembers,
 } from '../contract/records.ts';
-import { readStore } from '../store/fixture/read-store.ts';
+import { readStore } from '../store/fixture/parse-fixture.ts';
 import { ID_NAME, type Store } from '../store/store.ts';
 import { counted, describe, firstProblems, listed, problemText } from '../words.ts';
 import { DeploymentError } from './deployment-client.ts';

@@ -9,7 +9,7 @@ import { ENDPOINTS } from '../../src/control/endpoints.ts';
 import { SCENARIO } from '../../src/scenario/scenario-shape.ts';
 import { readAs } from '../../src/shape/read-as.ts';
 import type { Shape } from '../../src/shape/shapes.ts';
-import { STORE } from '../../src/store/fixture/read-store.ts';
+import { STORE } from '../../src/store/fixture/parse-fixture.ts';
 
 const SHAPES: readonly (readonly [string, Shape<unknown>])[] = [
   ['a scenario', SCENARIO],

@@ -11,7 +11,7 @@ import {
 import { CHANGES } from '../../scenario/state-shape.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { choice, list, named } from '../../shape/shapes.ts';
-import { readStore, STORE } from '../../store/fixture/read-store.ts';
+import { readStore, STORE } from '../../store/fixture/parse-fixture.ts';
 import { merge } from '../../store/merge.ts';
 import { bareStore, type Store } from '../../store/store.ts';
 import { arrayText } from '../../store/store-text.ts';

@@ -5,7 +5,7 @@ import { codeOf } from '../../error-code.ts';
 import { internal, object } from '../../shape/objects.ts';
 import { readAs } from '../../shape/read-as.ts';
 import { ANY_NUMBER, ANY_TEXT, type ValueOf } from '../../shape/shapes.ts';
-import { stateOf, tried } from '../../store/file/file-state.ts';
+import { stateOf, tried } from '../../store/file/files.ts';
 
 /** Milliseconds without a heartbeat after which a lock is stale. */
 const PATIENCE = 5_000;

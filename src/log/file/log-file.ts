@@ -8,8 +8,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
-import { tried } from '../../store/file/file-state.ts';
-import { replaceFile } from '../../store/file/replace-file.ts';
+import { replaceFile, tried } from '../../store/file/files.ts';
 
 const syncData = promisify(fdatasync);
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { KeeperError } from '../../sandbox/keeper.ts';
-import { DRAFT } from '../../store/file/replace-file.ts';
+import { DRAFT } from '../../store/file/files.ts';
 import { realPathOf } from '../../store/file/store-json.ts';
 import type { Store } from '../../store/store.ts';
 import { FileKeeper, lost } from './file-keeper.ts';

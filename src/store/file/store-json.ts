@@ -15,7 +15,7 @@ import { readText, STORE_LIMIT } from '../../read-text.ts';
 import { parseFixture } from '../fixture/parse-fixture.ts';
 import type { Store } from '../store.ts';
 import { storeText } from '../store-text.ts';
-import { replaceFile } from './replace-file.ts';
+import { replaceFile } from './files.ts';
 
 /** The text of a store is too long to be read again. */
 class TooLargeError extends Error {

@@ -1,7 +1,22 @@
-import { closeSync, fsync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, fsync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+
+/** Changes whenever a file is written, touched or replaced; empty if there is none. */
+export function stateOf(path: string): string {
+  const stats = tried(() => statSync(path, { bigint: true }));
+  return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs}`;
+}
+
+/** What an action returns; undefined if it throws. */
+export function tried<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
+}
 
 const sync = promisify(fsync);
 
