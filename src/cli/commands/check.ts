@@ -90,9 +90,6 @@ const ID_COLUMN = Math.max(...ASSUMPTION_IDS.map((id) => id.length));
 const VERDICT_COLUMN = 19;
 const REPLY_COLUMN = Math.max(...OPERATION_IDS.map((id) => id.length)) + ' 200'.length;
 
-/** Characters of a reason or a body in a table. */
-const LONGEST_CELL = 240;
-
 /**
  * A check as a report. What is open or was not tried is skipped; what is broken or changed fails.
  *
@@ -154,7 +151,7 @@ function changesSection(changes: readonly CheckChange[]): Section {
 
 /** A change in words. */
 export function changeText({ subject, before, after, why }: CheckChange): string {
-  const reason = why === undefined ? '' : `: ${cut(why, LONGEST_CELL)}`;
+  const reason = why === undefined ? '' : `: ${why}`;
   return `${subject}: ${before} before, ${after} now${reason}`;
 }
 
@@ -170,7 +167,7 @@ function assumptionRow({ id, verdict, option, why = '' }: AssumptionVerdict): Ro
   const skipped = { verdict: 'skipped', message: why } as const;
   return {
     title: id,
-    cells: [id, result, cut(why, LONGEST_CELL)],
+    cells: [id, result, why],
     ...toneOf(verdict),
     about: [question, ...(meaning === undefined ? [] : [meaning])],
     test: {
@@ -187,7 +184,7 @@ function replyRow({ operation, status, verdict, differences = [], why }: ReplyVe
   const reasons = [...texts, ...(why === undefined ? [] : [why])];
   const title = `${operation} ${status}`;
   const test = { group: operation, name: `${status}`, output: texts };
-  const words = reasons.map((it) => cut(it, LONGEST_CELL)).join('; ');
+  const words = reasons.join('; ');
   const row = { title, cells: [title, verdictText(verdict), words], ...toneOf(verdict) };
   const outcome = {
     'as-documented': { verdict: 'passed' },
@@ -221,7 +218,7 @@ export function renderPlan(plan: readonly PlannedRequest[], { width }: Style): s
   const rows = plan.map(({ method, path, body, key, times, why, purposes }, at) => {
     const sent = [
       `${method} ${path}`,
-      ...(body === undefined ? [] : [cut(body, LONGEST_CELL)]),
+      ...(body === undefined ? [] : [cut(body, width)]),
       ...(key === undefined ? [] : [key === 'none' ? 'without a key' : `with the ${key} key`]),
       ...(times > 1 ? [`${times} times at once`] : []),
     ];

@@ -14,6 +14,8 @@ export interface CheckRequest extends SentRequest {
   /** What its reply must show of earlier writes. A read that does not is repeated after a wait. */
   readonly effect?: Effect;
   readonly rules?: readonly DocumentRule[];
+  /** Whether an assumption explains that the status is not the prescribed one. */
+  readonly excuse?: (reply: ProbeReply, check: CheckTranscript) => boolean;
 }
 
 /** Something that only the deployment can provide, such as an id. */

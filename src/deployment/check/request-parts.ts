@@ -29,7 +29,11 @@ export function call(
 export const listPets = (query: string, why: string, more?: More) =>
   call('listPets', `/pets${query}`, why, more);
 export const readPet = (needs: Need, why: string, more?: More) =>
-  call('getPet', '/pets/{}', why, { needs, ...more });
+  call('getPet', '/pets/{}', why, {
+    needs,
+    excuse: ({ status }, check) => (status === 410 || status === 404) && check.hasPassedSunset,
+    ...more,
+  });
 export const listInventory = (why: string, more?: More) =>
   call('listInventory', '/inventory', why, more);
 export const listOrders = (query: string, why: string, more?: More) =>

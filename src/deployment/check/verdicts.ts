@@ -147,28 +147,10 @@ function fractions(reply: ProbeReply): Difference[] {
 
 /** A status that neither the document prescribes nor an assumption explains. */
 function wrongStatus(reply: ProbeReply, check: CheckTranscript): Difference[] {
-  const { status, definition } = reply;
-  if (status === definition.status || isExcused(reply, check)) return [];
+  const { status, definition, name } = reply;
+  if (status === definition.status || REQUESTS[name].excuse?.(reply, check)) return [];
   const expected = String(definition.status);
   return [{ where: 'status', expected, found: `${status}`, exchange: String(reply) }];
-}
-
-function isExcused(
-  { name, definition, status, order }: ProbeReply,
-  check: CheckTranscript,
-): boolean {
-  switch (definition.operation) {
-    case 'getPet':
-      return (status === 410 || status === 404) && check.hasPassedSunset;
-    case 'updateInventory':
-      return status === 404 && check.createdEntry('createPending') === undefined;
-    case 'cancelOrder': {
-      const canBeDue = check.list('orders') === undefined || check.isDue(order);
-      return name === 'cancel' && (status === 404 || (status === 409 && canBeDue));
-    }
-    default:
-      return false;
-  }
 }
 
 /** Errors with a status that the document does not show. They must still have its Error object. */
