@@ -11,9 +11,8 @@ import {
   serviceUrl,
   type Tag,
 } from './endpoint.ts';
-import { COVERAGE_ENDPOINTS } from './journal/coverage-endpoints.ts';
 import { HOLD_ENDPOINTS } from './journal/hold-endpoints.ts';
-import { REQUEST_ENDPOINTS } from './journal/request-endpoints.ts';
+import { COVERAGE_ENDPOINTS, REQUEST_ENDPOINTS } from './journal/journal-endpoints.ts';
 import { METRICS_TYPE, metricsText } from './metrics.ts';
 import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
 import { SANDBOX_ENDPOINTS } from './state/sandbox-endpoints.ts';

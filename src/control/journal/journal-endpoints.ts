@@ -1,18 +1,43 @@
 import { isIntegerText } from '../../contract/int64.ts';
+import { coverageOf } from '../../evidence/coverage.ts';
 import type { Exchange } from '../../evidence/exchange.ts';
-import { COUNT, EXCHANGE_FILTER, FILTER_MEMBERS } from '../../evidence/report-shapes.ts';
+import { findingsOf } from '../../evidence/findings.ts';
+import { howToGet } from '../../evidence/how-to-get.ts';
+import {
+  COUNT,
+  EXCHANGE_FILTER,
+  FILTER_MEMBERS,
+  type ReplyCoverage,
+} from '../../evidence/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { PATIENCE } from '../../scenario/time-shapes.ts';
 import { object, optional } from '../../shape/objects.ts';
-import { ANY, ANY_TEXT, choice, named, type Shape, type ValueOf } from '../../shape/shapes.ts';
+import {
+  ANY,
+  ANY_TEXT,
+  choice,
+  FLAG,
+  named,
+  type Shape,
+  type ValueOf,
+} from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';
-import { EXCHANGE, EXCHANGE_COUNT, JOURNAL } from '../control-shapes.ts';
+import {
+  COVERAGE,
+  type Coverage,
+  EXCHANGE,
+  EXCHANGE_COUNT,
+  FINDINGS,
+  type Findings,
+  JOURNAL,
+} from '../control-shapes.ts';
 import {
   type ControlReply,
   DONE,
   type EndpointDefinition,
   json,
   refuse,
+  serviceUrl,
   withBody,
   withQuery,
 } from '../endpoint.ts';
@@ -192,3 +217,51 @@ function getRequest(
         : `exchanges ${oldest} to ${journal.number} are left`;
   return refuse('not_found', 404, `exchange ${number} was cleared; ${left}`);
 }
+
+const SCOPE = object({
+  all: optional(FLAG, 'Report on all sandboxes, including deleted ones and what a reset cleared.'),
+});
+
+export const COVERAGE_ENDPOINTS: readonly EndpointDefinition[] = [
+  withQuery(SCOPE, {
+    id: 'getCoverage',
+    route: ['get', '/coverage'],
+    summary: 'Report which replies and cases the client has seen',
+    replies: {
+      200: {
+        description: 'The coverage of documented replies, cases and assumed replies.',
+        shape: COVERAGE,
+      },
+    },
+    handle: async ({ parts, sandbox, query: { all }, url }) => {
+      const { sandboxes } = parts;
+      const report = all
+        ? sandboxes.coverage(await sandboxes.all())
+        : coverageOf([sandbox.evidence.coverage]);
+      const [key] = sandbox.state.settings.start.keys.valid;
+      // Under --plain the server ignores `Prefer`.
+      const withCurl = (it: ReplyCoverage) =>
+        parts.plain && it.status !== 401 ? it : { ...it, curl: howToGet(it, serviceUrl(url), key) };
+      return json<Coverage>({
+        ...report,
+        documented: report.documented.map(withCurl),
+        assumed: report.assumed.map(withCurl),
+      });
+    },
+  }),
+  withQuery(SCOPE, {
+    id: 'getFindings',
+    route: ['get', '/findings'],
+    summary: 'List what the client should not do against the real service',
+    replies: {
+      200: {
+        description: 'The findings. `total` and `counts` include findings that are no longer kept.',
+        shape: FINDINGS,
+      },
+    },
+    handle: async ({ parts: { sandboxes }, sandbox, query: { all } }) =>
+      json<Findings>(
+        all ? sandboxes.findings(await sandboxes.all()) : findingsOf([sandbox.evidence.findings]),
+      ),
+  }),
+];
