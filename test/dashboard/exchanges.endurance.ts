@@ -101,7 +101,6 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByText('No exchanges match these filters.').waitFor();
     await service('GET', '/nowhere');
     await exchange(page, 4).click();
-    await button('4xx').click();
     await service('GET', '/nowhere');
     await button('Show 1 new').waitFor();
     expect(await shown()).toBe(1);
@@ -156,6 +155,21 @@ describeDashboard('a tester', (open, browser) => {
     await opened(page, 19).waitFor();
     await page.goto(`${page.url().split('#')[0]}#/exchanges/3?status=404`);
     await opened(page, 3).waitFor();
+  });
+
+  test('sees that a reply waits, and releases it', async () => {
+    const { page, press, service, control } = await open();
+    await page.getByText('No exchanges yet').waitFor();
+    const rules = [{ on: 'listPets', hold: true, reply: { status: 503 } }];
+    await control('PUT', '/scenario', { body: { scenario: { rules } } });
+    const waiting = service('GET', '/pets');
+    await page.getByRole('link', { name: '1 reply waits' }).click();
+    await press('Release exchange 1');
+    expect((await waiting).status).toBe(503);
+    await page.getByRole('link', { name: '1 reply waits' }).waitFor({ state: 'detached' });
+    await page.goto(`${page.url().split('#')[0]}#/exchanges/1`);
+    await opened(page, 1).waitFor();
+    await page.getByRole('button', { name: 'Release exchange 1' }).waitFor({ state: 'detached' });
   });
 
   test('exports what the filter shows as HAR', async () => {

@@ -30,6 +30,7 @@ describeDashboard('a tester', (open, browser) => {
     await service('GET', '/pets/999', { headers: { 'X-Trace': '1' } });
     await service('PATCH', '/inventory/1', { body: { quantity: 12 } });
     await service('DELETE', '/store/orders/2');
+    await page.getByRole('link', { name: 'Exchange 3', exact: true }).waitFor();
     const makeRule = async (number: number) => {
       await page.getByRole('link', { name: `Exchange ${number}`, exact: true }).click();
       await page.getByRole('heading', { name: `Exchange ${number}`, exact: true }).waitFor();

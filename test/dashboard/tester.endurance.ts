@@ -91,7 +91,7 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByText('Clock set past the sunset.').waitFor();
     await page.getByRole('link', { name: 'after-sunset' }).click();
     await page.getByRole('radio', { name: /^410/ }).click();
-    await page.getByText('after-sunset is 410.').waitFor();
+    await page.getByText('GET /pets/{petId} now gets 410 after its sunset.').waitFor();
     expect((await service('GET', '/pets/1')).status).toBe(410);
   });
 

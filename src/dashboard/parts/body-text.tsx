@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { RecordedMessage } from '../../control/control-shapes.ts';
 import { textOfBody } from '../state/requests.ts';
+import { Button } from './button.tsx';
 import { save } from './save.ts';
 import { visibleLines } from './visible-text.ts';
 
@@ -33,17 +34,14 @@ export function BodyText({ of: { body, cut }, name, other }: BodyProps) {
       {cut && <p class="quiet">The journal keeps only the start of a long body.</p>}
       {isCut && (
         <p class="bar">
-          <button
-            type="button"
+          <Button
             onClick={() => {
               all.value = true;
             }}
           >
             Show all {text.length.toLocaleString('en')} characters
-          </button>
-          <button type="button" onClick={() => save(`${name}.txt`, text)}>
-            Download
-          </button>
+          </Button>
+          <Button onClick={() => save(`${name}.txt`, text)}>Download</Button>
         </p>
       )}
     </>

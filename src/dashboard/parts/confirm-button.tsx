@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { Button } from './button.tsx';
 
 interface Confirmed {
   readonly label: string;
@@ -41,9 +42,7 @@ export function ConfirmButton({ label, name = label, onConfirm }: Confirmed) {
       >
         {label}?
       </button>{' '}
-      <button type="button" onClick={ask(false)}>
-        No
-      </button>
+      <Button onClick={ask(false)}>No</Button>
     </span>
   );
 }

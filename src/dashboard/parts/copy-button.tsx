@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { notice } from '../state/session.ts';
+import { Button } from './button.tsx';
 
 interface Copy {
   readonly label: string;
@@ -27,9 +28,9 @@ export function CopyButton({ label, name = label, text, isOff = false }: Copy) {
   };
   return (
     <>
-      <button type="button" aria-label={name} disabled={isOff} onClick={copy}>
+      <Button aria-label={name} disabled={isOff} onClick={copy}>
         {label}
-      </button>
+      </Button>
       {shown.value !== undefined && (
         <textarea ref={area} readOnly rows={4} aria-label={name} value={shown.value} />
       )}

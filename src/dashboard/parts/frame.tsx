@@ -4,6 +4,7 @@ import type { SandboxStatus } from '../../control/control-shapes.ts';
 import { hrefOf, titleOf, VIEWS, type ViewName } from '../state/place.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
 import { changes, connection, needsToken, sandbox } from '../state/session.ts';
+import { Button } from './button.tsx';
 import { Notices } from './notices.tsx';
 import { SandboxSwitcher } from './sandbox-switcher.tsx';
 import { StateStrip } from './state-strip.tsx';
@@ -39,9 +40,9 @@ export function Frame({ current, title, children }: FrameProps) {
       </a>
       <header class="top">
         <span class="brand">petstore-mock</span>
-        <button type="button" class="menu" popovertarget="views">
+        <Button class="menu" popovertarget="views">
           {title} <span aria-hidden="true">▾</span>
-        </button>
+        </Button>
         <nav id="views" popover="auto" aria-label="Views" ref={menu}>
           {VIEWS.map((name) => (
             <a

@@ -1,11 +1,25 @@
+import type { ComponentChildren } from 'preact';
 import type { Resource } from '../state/resource.ts';
 import { visible } from './visible-text.ts';
 
+type Loadable<T> = Pick<Resource<T>, 'value' | 'error'>;
+
 /** What a view shows until its value is loaded. */
-export function Loading({ resource: { error } }: { readonly resource: Resource<unknown> }) {
+export function Loading({ resource: { error } }: { readonly resource: Loadable<unknown> }) {
   return (
     <p class={error === undefined ? 'quiet' : 'problem'} role="status">
       {error === undefined ? 'Loading…' : visible(error)}
     </p>
   );
+}
+
+interface LoadedProps<T> {
+  readonly of: Loadable<T>;
+  readonly children: (value: NonNullable<T>) => ComponentChildren;
+}
+
+/** Shows a value once it is loaded. */
+export function Loaded<T>({ of, children }: LoadedProps<T>) {
+  const { value } = of;
+  return value === undefined || value === null ? <Loading resource={of} /> : children(value);
 }

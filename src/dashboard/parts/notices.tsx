@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { place } from '../state/place.ts';
 import { notice } from '../state/session.ts';
+import { Button } from './button.tsx';
 import { visible } from './visible-text.ts';
 
 /** Milliseconds for which a success is shown. */
@@ -35,9 +36,9 @@ function Shown({ kind, text = '' }: { readonly kind: string; readonly text?: str
   return (
     <p class={`notice ${kind}`}>
       {visible(text)}{' '}
-      <button type="button" class="link" onClick={dismiss}>
+      <Button class="link" onClick={dismiss}>
         Dismiss
-      </button>
+      </Button>
     </p>
   );
 }

@@ -1,6 +1,7 @@
 import { callPage } from '../client/control-calls.ts';
 import { place, refine } from '../state/place.ts';
 import { OFTEN, useLoaded } from '../state/resource.ts';
+import { Button } from './button.tsx';
 import type { Column } from './table.tsx';
 import { plural } from './visible-text.ts';
 
@@ -45,10 +46,10 @@ export function sortedHead(
   const prefix = NEXT[order];
   const next = prefix === undefined ? '' : prefix + name;
   const head = (
-    <button type="button" class="link" onClick={() => refine({ sort: next, page: '' })}>
+    <Button class="link" onClick={() => refine({ sort: next, page: '' })}>
       {label}
       {ARROWS[order]}
-    </button>
+    </Button>
   );
   return { head, sort: order };
 }
@@ -66,15 +67,15 @@ export function Pager({ page, size, total, noun }: PagerProps) {
   const to = (target: number) => () => refine({ page: target === 1 ? '' : String(target) });
   return (
     <nav class="bar" aria-label="Pages">
-      <button type="button" disabled={page <= 1} onClick={to(page - 1)}>
+      <Button disabled={page <= 1} onClick={to(page - 1)}>
         Previous
-      </button>
+      </Button>
       <span>
         Page {page.toLocaleString('en')} of {last.toLocaleString('en')}, {plural(total, ...noun)}
       </span>
-      <button type="button" disabled={page >= last} onClick={to(page + 1)}>
+      <Button disabled={page >= last} onClick={to(page + 1)}>
         Next
-      </button>
+      </Button>
     </nav>
   );
 }

@@ -1,4 +1,5 @@
 import { place, refine } from '../state/place.ts';
+import { Button } from './button.tsx';
 
 interface InputProps {
   /** The member of the query in the page's address. */
@@ -64,12 +65,11 @@ export function QueryChip({
 }: InputProps & { readonly value?: string }) {
   const isOn = place.value.query.get(name) === value;
   return (
-    <button
-      type="button"
+    <Button
       aria-pressed={isOn}
       onClick={() => refine({ [name]: isOn ? '' : value, ...FIRST_PAGE })}
     >
       {label}
-    </button>
+    </Button>
   );
 }

@@ -4,6 +4,7 @@ import type { SandboxSummary } from '../../control/control-shapes.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { useResource } from '../state/resource.ts';
 import { controlPath, sandbox } from '../state/session.ts';
+import { Button } from './button.tsx';
 import { Loading } from './loading.tsx';
 
 /** Links that the switcher shows at once; searching finds the others. */
@@ -14,14 +15,9 @@ export function SandboxSwitcher() {
   const opened = useSignal(false);
   return (
     <>
-      <button
-        type="button"
-        class="switcher"
-        popovertarget="sandboxes"
-        aria-label={`Sandbox ${sandbox}`}
-      >
+      <Button class="switcher" popovertarget="sandboxes" aria-label={`Sandbox ${sandbox}`}>
         <span class="quiet">Sandbox</span> <b>{sandbox}</b> <span aria-hidden="true">▾</span>
-      </button>
+      </Button>
       <div
         id="sandboxes"
         popover="auto"

@@ -10,7 +10,7 @@ import { plural, timeText, visible } from './visible-text.ts';
 
 /** What a client meets in this sandbox: each part leads to where it is set. */
 export function StateStrip({ status }: { readonly status: SandboxStatus }) {
-  const { scenarios, assumptions, clock, upstream } = status;
+  const { scenarios, assumptions, clock, held, upstream } = status;
   const isFresh =
     scenarios.length === 0 && assumptions.length === 0 && clock.real && upstream === undefined;
   return (
@@ -33,6 +33,11 @@ export function StateStrip({ status }: { readonly status: SandboxStatus }) {
       {!clock.real && (
         <Part to="clock" kind="assumed">
           Clock {clock.frozen ? 'frozen at' : 'moved to'} {timeText(clock.now).slice(0, 16)}
+        </Part>
+      )}
+      {held > 0 && (
+        <Part to="exchanges" query="held=true" kind="failed">
+          {plural(held, 'reply waits', 'replies wait')}
         </Part>
       )}
       {upstream !== undefined && (

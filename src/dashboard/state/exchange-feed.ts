@@ -6,6 +6,9 @@ import { call, lost, open, valueIn } from '../client/control-calls.ts';
 /** Exchanges on a page of the list. */
 export const PAGE_SIZE = 50;
 
+/** The first page of a list. */
+export const NEWEST_FIRST = `order=desc&limit=${PAGE_SIZE}`;
+
 /** Milliseconds between two drawings. */
 const PACE = 250;
 
@@ -24,6 +27,7 @@ export class ExchangeFeed {
   /** How many arrived since the list was drawn. */
   readonly waiting = signal(0);
   readonly loaded = signal(false);
+  readonly paused = signal(false);
   readonly #filter: string;
   readonly #timer = setInterval(() => this.#look(), PACE);
   #held = false;
@@ -53,10 +57,14 @@ export class ExchangeFeed {
     this.#look();
   }
 
+  pause(paused: boolean): void {
+    this.paused.value = paused;
+  }
+
   /** Shows the latest exchanges, whether the list is held or not. */
   async load(): Promise<void> {
     const { signal: ended } = this.#connection;
-    const page = await journalPage(`order=desc&limit=${PAGE_SIZE}`, this.#filter, ended);
+    const page = await journalPage(NEWEST_FIRST, this.#filter, ended);
     this.#new = [];
     this.#skippedAt = 0;
     this.shown.value = page.exchanges;
@@ -81,6 +89,7 @@ export class ExchangeFeed {
       if (stream.body === null) return;
       for await (const { type, data } of eventsOf(stream.body)) {
         if (type === 'exchange') this.#take(valueIn<RecordedExchange>(data));
+        if (type === 'hold') this.#replace(valueIn<RecordedExchange>(data));
         if (type === 'dropped') {
           this.waiting.value += valueIn<{ count: number }>(data).count;
           this.#skippedAt = performance.now();
@@ -107,6 +116,13 @@ export class ExchangeFeed {
     if (latest !== undefined && exchange.number <= latest.number) return;
     this.#new = [exchange, ...this.#new].slice(0, PAGE_SIZE);
     this.waiting.value += 1;
+  }
+
+  /** A reply that a rule held back has left. */
+  #replace(exchange: RecordedExchange): void {
+    const newest = (it: RecordedExchange) => (it.number === exchange.number ? exchange : it);
+    this.#new = this.#new.map(newest);
+    this.shown.value = this.shown.value.map(newest);
   }
 
   #look(): void {
@@ -139,9 +155,8 @@ export async function neighbours(
   towards: 'older' | 'newer',
   filter: string,
 ): Promise<readonly RecordedExchange[]> {
-  const newest = `order=desc&limit=${PAGE_SIZE}`;
   if (towards === 'older') {
-    return (await journalPage(`${newest}&before=${number}`, filter)).exchanges;
+    return (await journalPage(`${NEWEST_FIRST}&before=${number}`, filter)).exchanges;
   }
   const [latest] = (await journalPage(`order=desc&limit=1&after=${number}`, filter)).exchanges;
   // A limit counts from the newest one, so what lies between is read in growing parts.

@@ -43,17 +43,21 @@ export const place = signal(placeIn(location.hash));
 /** What would be lost if the user left this place now. */
 export const unsaved = signal<string | undefined>(undefined);
 
-addEventListener('hashchange', () => {
+/** Shows the place in the address, unless the user would rather save first. */
+function arrive(): void {
   const { view, item, query } = place.value;
-  const isPlace = location.hash.startsWith('#/');
+  const here = hrefOf(view, item, query);
+  if (location.hash === here) return;
   const question = `You have not saved ${unsaved.value}. Leave without saving?`;
-  if (isPlace && (unsaved.value === undefined || confirm(question))) {
+  if (location.hash.startsWith('#/') && (unsaved.value === undefined || confirm(question))) {
     unsaved.value = undefined;
     place.value = placeIn(location.hash);
   }
   // Back, also from the link that skips to the content: the browser has moved the focus.
-  else history.replaceState(null, '', hrefOf(view, item, query));
-});
+  else history.replaceState(null, '', here);
+}
+
+addEventListener('hashchange', arrive);
 
 addEventListener('beforeunload', (event) => {
   if (unsaved.value !== undefined) event.preventDefault();
@@ -68,6 +72,7 @@ export function hrefOf(view: ViewName, item?: string, query?: URLSearchParams): 
 /** Goes to a place, with an entry in the history. */
 export function go(view: ViewName, item?: string, query?: URLSearchParams): void {
   location.hash = hrefOf(view, item, query);
+  arrive();
 }
 
 /**

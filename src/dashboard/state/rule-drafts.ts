@@ -2,6 +2,7 @@ import { stringify } from 'lossless-json';
 import { parseJson } from '../../contract/json.ts';
 import { type OperationId, operationShape } from '../../contract/operations.ts';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
+import { headersIn } from '../parts/form.tsx';
 import { requestOf, textOfBody } from './requests.ts';
 
 /** A rule as a person edits it: every value is the text of a field. */
@@ -65,12 +66,7 @@ function matchesOf(exchange: RecordedExchange, operation: OperationId): Map<stri
 export function ruleIn({ operation }: RuleDraft, texts: ReadonlyMap<string, string>): object {
   const text = (name: string): string => texts.get(name)?.trim() ?? '';
   const where = matchedIn(texts).map(([name, value]) => [name, jsonOr(value)]);
-  const headers = text('headers')
-    .split('\n')
-    .flatMap((line) => {
-      const [, name, value] = /^\s*([^:\s]+)\s*:\s*(.*)$/.exec(line) ?? [];
-      return name === undefined ? [] : [[name, value]];
-    });
+  const headers = headersIn(text('headers'));
   const reply = {
     status: Number(text('status')),
     ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),

@@ -21,7 +21,7 @@ export function AssumptionsView() {
   }, [item, there]);
   if (list.value === undefined) return <Loading resource={list} />;
   const choose = (id: string, option: string) =>
-    list.act(`${id} is ${option}.`, 'PATCH', '/assumptions', { body: { [id]: option } });
+    list.act(doneWith(id, option), 'PATCH', '/assumptions', { body: { [id]: option } });
   const asked = list.value.map((of) => ({ of, drift: drift.filter((it) => names(it, of.id)) }));
   const shown = asked.filter(passes);
   const others = drift.filter((it) => !list.value?.some(({ id }) => names(it, id)));
@@ -31,8 +31,8 @@ export function AssumptionsView() {
         The interface document leaves these questions open. The mock picks the first option of each;
         a client that works under every option is safe from all of them.
       </p>
-      <search class="filters">
-        <QuerySearch name="text" label="Text" />
+      <search class="bar">
+        <QuerySearch name="text" label="Search" placeholder="Search questions and options" />
         <QueryChip name="changed" label="Only changed" />
         {asked.some((it) => it.drift.length > 0 || it.of.checked !== undefined) && (
           <QueryChip name="drift" label="Only drift" />
@@ -50,6 +50,12 @@ export function AssumptionsView() {
       ))}
     </>
   );
+}
+
+function doneWith(id: string, option: string): string {
+  return id === 'after-sunset' && /^\d+$/.test(option)
+    ? `GET /pets/{petId} now gets ${option} after its sunset.`
+    : `${id} is ${option}.`;
 }
 
 /** Whether a finding names the option of an assumption. */

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ClockState } from '../../control/control-shapes.ts';
+import { Button } from '../parts/button.tsx';
 import { Form } from '../parts/form.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { timeText } from '../parts/visible-text.ts';
@@ -36,33 +37,28 @@ export function ClockView() {
             {label}
           </button>
         ))}
-        <button type="button" onClick={() => set('Clock moved.', { now: monthAfter(state.now) })}>
+        <Button onClick={() => set('Clock moved.', { now: monthAfter(state.now) })}>
           One month forward
-        </button>
+        </Button>
       </div>
       <div class="bar">
-        <button
-          type="button"
-          onClick={() => set('Clock set past the sunset.', { now: AFTER_SUNSET })}
-        >
+        <Button onClick={() => set('Clock set past the sunset.', { now: AFTER_SUNSET })}>
           Jump past the sunset of getPet
-        </button>
-        <button
-          type="button"
+        </Button>
+        <Button
           aria-pressed={state.frozen}
           onClick={() =>
             set(state.frozen ? 'Clock running.' : 'Clock frozen.', { frozen: !state.frozen })
           }
         >
           {state.frozen ? 'Resume' : 'Freeze'}
-        </button>
-        <button
-          type="button"
+        </Button>
+        <Button
           disabled={state.real}
           onClick={() => set('Clock back to real time.', { real: true })}
         >
           Back to real time
-        </button>
+        </Button>
       </div>
       <SetForm onSet={(now) => set('Clock set.', { now })} />
       <p class="quiet">

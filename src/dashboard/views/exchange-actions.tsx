@@ -1,4 +1,5 @@
 import type { RecordedExchange } from '../../control/control-shapes.ts';
+import { Button } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { go, hrefOf, place, refine } from '../state/place.ts';
 import {
@@ -28,25 +29,20 @@ export function ExchangeActions({ exchange }: { readonly exchange: RecordedExcha
   return (
     <>
       <div class="bar">
-        <button
-          type="button"
+        <Button
           class="main"
           disabled={whyNot !== undefined}
           onClick={() => (isKeyLost ? edit() : sendAndOpen(request, number))}
         >
           Send again
-        </button>
-        <button type="button" onClick={edit}>
-          Edit and send
-        </button>
+        </Button>
+        <Button onClick={edit}>Edit and send</Button>
         {operation !== undefined && (
-          <button type="button" onClick={() => go('exchanges', 'rule', withMember('from', number))}>
+          <Button onClick={() => go('exchanges', 'rule', withMember('from', number))}>
             Make a rule
-          </button>
+          </Button>
         )}
-        <button type="button" onClick={() => refine({ with: String(number) })}>
-          Pin to compare
-        </button>
+        <Button onClick={() => refine({ with: String(number) })}>Pin to compare</Button>
       </div>
       <div class="bar">
         {COPIES.map(([name, textOf]) => (

@@ -1,15 +1,17 @@
-import { useEffect, useRef } from 'preact/hooks';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
 import { BasisBadge, StatusBadge } from '../parts/badge.tsx';
 import { BodyText } from '../parts/body-text.tsx';
-import { Loading } from '../parts/loading.tsx';
+import { Button } from '../parts/button.tsx';
+import { Loaded } from '../parts/loading.tsx';
+import { Panel } from '../parts/panel.tsx';
 import { Prose } from '../parts/prose.tsx';
 import { milliseconds, timeText, visible } from '../parts/visible-text.ts';
 import { go, hrefOf, place, refine } from '../state/place.ts';
 import { textOfBody } from '../state/requests.ts';
 import { useLoaded } from '../state/resource.ts';
 import { ExchangeActions } from './exchange-actions.tsx';
+import { ReleaseButton } from './release-button.tsx';
 
 interface Opened {
   readonly number: number;
@@ -24,51 +26,30 @@ interface Opened {
 export function ExchangeDetail({ number, known, pinned, onStep }: Opened) {
   const exchange = useExchange(number, known);
   const other = useExchange(pinned);
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  const steps = (
+    <span class="actions">
+      <Button onClick={() => onStep('newer')}>Newer</Button>
+      <Button onClick={() => onStep('older')}>Older</Button>
+    </span>
+  );
   return (
     <>
-      <article
-        class="panel"
-        aria-labelledby="detail-title"
-        onKeyDown={({ key }) => key === 'Escape' && close()}
-      >
-        <div class="bar">
-          <h2 id="detail-title" ref={heading} tabIndex={-1}>
-            Exchange {number}
-          </h2>
-          <span class="actions">
-            <button type="button" title="Up" onClick={() => onStep('newer')}>
-              Newer
-            </button>
-            <button type="button" title="Down" onClick={() => onStep('older')}>
-              Older
-            </button>
-          </span>
-          <button type="button" class="far" onClick={close}>
-            Close
-          </button>
-        </div>
-        {exchange.value === undefined ? (
-          <Loading resource={exchange} />
-        ) : (
-          <Content key={number} exchange={exchange.value} other={other.value} />
-        )}
-      </article>
+      <Panel title={`Exchange ${number}`} beside={steps} close="Close" onClose={close}>
+        <Loaded of={exchange}>
+          {(it) => <Content key={number} exchange={it} other={other.value} />}
+        </Loaded>
+      </Panel>
       {pinned > 0 && (
-        <article class="panel" aria-label={`Pinned: exchange ${pinned}`}>
-          <div class="bar">
-            <h2>Exchange {pinned}</h2>
-            <button type="button" class="far" onClick={() => refine({ with: '' })}>
-              Unpin
-            </button>
-          </div>
-          {other.value === undefined ? (
-            <Loading resource={other} />
-          ) : (
-            <Content key={pinned} exchange={other.value} other={exchange.value} isPinned />
-          )}
-        </article>
+        <Panel
+          quiet
+          title={`Pinned: exchange ${pinned}`}
+          close="Unpin"
+          onClose={() => refine({ with: '' })}
+        >
+          <Loaded of={other}>
+            {(it) => <Content key={pinned} exchange={it} other={exchange.value} isPinned />}
+          </Loaded>
+        </Panel>
       )}
     </>
   );
@@ -86,7 +67,8 @@ function useExchange(number: number, known?: RecordedExchange) {
 
 /** Closes the exchange and returns to its row. */
 function close(): void {
-  const { item = '', query } = place.value;
+  const { item = '' } = place.value;
+  const query = new URLSearchParams(place.value.query);
   query.delete('with');
   go('exchanges', undefined, query);
   requestAnimationFrame(() => {
@@ -112,8 +94,9 @@ function Content({ exchange, other, isPinned = false }: ContentProps) {
       <p class="bar">
         <StatusBadge status={status} fault={fault} /> <BasisBadge basis={basis} />
         <span class="quiet">{milliseconds(duration)}</span>
+        <ReleaseButton of={exchange} />
       </p>
-      {other !== undefined && !isPinned && <Differences of={exchange} from={other} />}
+      {other !== undefined && !isPinned && <b>{differences(exchange, other)}</b>}
       <Why exchange={exchange} />
       {!isPinned && <ExchangeActions exchange={exchange} />}
       <h3>Reply body</h3>
@@ -133,28 +116,18 @@ function Content({ exchange, other, isPinned = false }: ContentProps) {
 }
 
 /** What two exchanges do not have in common, in a sentence. */
-function Differences({
-  of,
-  from,
-}: {
-  readonly of: RecordedExchange;
-  readonly from: RecordedExchange;
-}) {
-  const bodies = ({ body }: RecordedExchange['reply']) => textOfBody(body);
-  const facets = [
-    of.method !== from.method || of.target !== from.target ? 'request line' : '',
-    bodies(of.request) === bodies(from.request) ? '' : 'request body',
-    of.key === from.key ? '' : 'key',
-    of.status === from.status && of.fault === from.fault ? '' : 'status',
-    bodies(of.reply) === bodies(from.reply) ? '' : 'reply body',
-  ].filter((it) => it !== '');
-  return (
-    <p class="differences">
-      {facets.length === 0
-        ? `Same request and same reply as exchange ${from.number}.`
-        : `Differs from exchange ${from.number} in: ${facets.join(', ')}.`}
-    </p>
-  );
+function differences(of: RecordedExchange, from: RecordedExchange): string {
+  const facets = Object.entries<(it: RecordedExchange) => unknown>({
+    'request line': ({ method, target }) => `${method} ${target}`,
+    'request body': ({ request }) => textOfBody(request.body),
+    key: ({ key }) => key,
+    status: ({ status, fault }) => status ?? fault,
+    'reply body': ({ reply }) => textOfBody(reply.body),
+  });
+  const names = facets.flatMap(([name, facet]) => (facet(of) === facet(from) ? [] : [name]));
+  return names.length === 0
+    ? `Same request and same reply as exchange ${from.number}.`
+    : `Differs from exchange ${from.number} in: ${names.join(', ')}.`;
 }
 
 function Why({ exchange: { why, by, basis, findings } }: { readonly exchange: RecordedExchange }) {

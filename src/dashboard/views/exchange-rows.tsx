@@ -3,6 +3,7 @@ import { BasisBadge, StatusBadge } from '../parts/badge.tsx';
 import { type Column, Table, TableRow } from '../parts/table.tsx';
 import { milliseconds, plural, shortened, timeText, visible } from '../parts/visible-text.ts';
 import { go, hrefOf, place } from '../state/place.ts';
+import { ReleaseButton } from './release-button.tsx';
 
 interface Rows {
   readonly exchanges: readonly RecordedExchange[];
@@ -48,6 +49,7 @@ const COLUMNS: readonly Column<RecordedExchange>[] = [
     cell: (exchange) => (
       <>
         <b>{visible(exchange.method)}</b> <bdi>{shortened(visible(exchange.target))}</bdi>
+        <ReleaseButton of={exchange} />
         <span class="brief quiet">
           <Reason of={exchange} />
         </span>

@@ -3,7 +3,17 @@ import { QueryChip, QueryChoice, QuerySearch } from '../parts/query-inputs.tsx';
 import { place } from '../state/place.ts';
 
 const FILTERS = [
-  ...['text', 'statusClass', 'basis', 'findings', 'unmatched', 'operation', 'status', 'key'],
+  ...[
+    'text',
+    'statusClass',
+    'basis',
+    'findings',
+    'unmatched',
+    'held',
+    'operation',
+    'status',
+    'key',
+  ],
 ] as const;
 
 /** The part of the page's address that filters exchanges, as a query of the control API. */
@@ -31,6 +41,7 @@ export function ExchangeFilters() {
       ))}
       <QueryChip name="findings" value="true" label="with findings" />
       <QueryChip name="unmatched" value="true" label="unmatched" />
+      {query.has('held') && <QueryChip name="held" value="true" label="held" />}
       <details class="more" open={isMore}>
         <summary>More filters</summary>
         <div class="bar fields">

@@ -1,11 +1,17 @@
-import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { call, open } from '../client/control-calls.ts';
+import { Button } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { save } from '../parts/save.ts';
 import { plural } from '../parts/visible-text.ts';
-import { ExchangeFeed, journalPage, neighbours, PAGE_SIZE } from '../state/exchange-feed.ts';
+import {
+  ExchangeFeed,
+  journalPage,
+  NEWEST_FIRST,
+  neighbours,
+  PAGE_SIZE,
+} from '../state/exchange-feed.ts';
 import { go, hrefOf, place } from '../state/place.ts';
 import { curlOf, FIRST_REQUEST, sendAndOpen } from '../state/requests.ts';
 import { perform, useLoaded } from '../state/resource.ts';
@@ -23,13 +29,11 @@ export function ExchangesView() {
   const before = query.get('before') ?? '';
   const feed = useMemo(() => new ExchangeFeed(filter), [filter, epoch.value]);
   useEffect(() => () => feed.close(), [feed]);
-  const paused = useSignal(false);
-  const isHeld = paused.value || item !== undefined;
+  const isPaused = feed.paused.value;
+  const isHeld = isPaused || item !== undefined;
   useEffect(() => feed.hold(isHeld), [feed, isHeld]);
   const older = useLoaded(`${before} ${filter}`, async (signal) =>
-    before === ''
-      ? undefined
-      : journalPage(`order=desc&limit=${PAGE_SIZE}&before=${before}`, filter, signal),
+    before ? journalPage(`${NEWEST_FIRST}&before=${before}`, filter, signal) : undefined,
   );
   const isLive = before === '';
   const exchanges = isLive ? feed.shown.value : (older.value?.exchanges ?? []);
@@ -37,7 +41,7 @@ export function ExchangesView() {
   useArrowKeys(rows);
   const other = Number(query.get('with'));
   return (
-    <div class={item === undefined ? '' : other > 0 ? 'split exclusive paired' : 'split exclusive'}>
+    <div class={item === undefined ? '' : other > 0 ? 'split paired' : 'split'}>
       <section aria-label="Exchanges">
         <ExchangeFilters />
         <div class="bar">
@@ -46,26 +50,15 @@ export function ExchangesView() {
             {filter !== '' && ' match'}
           </span>
           {isHeld && feed.waiting.value > 0 && (
-            <button type="button" class="main" onClick={() => feed.load()}>
+            <Button class="main" onClick={() => feed.load()}>
               Show {feed.waiting.value.toLocaleString('en')} new
-            </button>
+            </Button>
           )}
           <span class="bar far">
             <a href={hrefOf('exchanges', 'new')}>New request</a>
-            <button
-              type="button"
-              onClick={() => {
-                paused.value = !paused.value;
-              }}
-            >
-              {paused.value ? 'Resume' : 'Pause'}
-            </button>
-            <button type="button" onClick={() => exportHar(filter)}>
-              Export HAR
-            </button>
-            <button type="button" onClick={() => clear(feed)}>
-              Clear
-            </button>
+            <Button onClick={() => feed.pause(!isPaused)}>{isPaused ? 'Resume' : 'Pause'}</Button>
+            <Button onClick={() => exportHar(filter)}>Export HAR</Button>
+            <Button onClick={() => clear(feed)}>Clear</Button>
           </span>
         </div>
         {exchanges.length > 0 && <ExchangeRows exchanges={exchanges} opened={Number(item)} />}
@@ -119,16 +112,12 @@ function Pages(rows: Rows) {
   if (isLive && exchanges.length < PAGE_SIZE) return null;
   return (
     <nav class="bar" aria-label="Pages of exchanges">
-      <button type="button" disabled={isLive} onClick={() => turn(rows, 'newer')}>
+      <Button disabled={isLive} onClick={() => turn(rows, 'newer')}>
         Newer
-      </button>
-      <button
-        type="button"
-        disabled={exchanges.length < PAGE_SIZE}
-        onClick={() => turn(rows, 'older')}
-      >
+      </Button>
+      <Button disabled={exchanges.length < PAGE_SIZE} onClick={() => turn(rows, 'older')}>
         Older
-      </button>
+      </Button>
       {!isLive && <a href={hrefOf('exchanges')}>Latest</a>}
     </nav>
   );
@@ -200,9 +189,9 @@ function Nothing({ filtered }: { readonly filtered: boolean }) {
         <pre>{curl}</pre>
       </section>
       <div class="bar">
-        <button type="button" class="main" onClick={() => sendAndOpen(FIRST_REQUEST)}>
+        <Button class="main" onClick={() => sendAndOpen(FIRST_REQUEST)}>
           Send this request
-        </button>
+        </Button>
         <CopyButton label="Copy" name="Copy the command" text={() => curl} />
       </div>
     </div>

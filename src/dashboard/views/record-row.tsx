@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { CollectionName } from '../../contract/records.ts';
+import { Button } from '../parts/button.tsx';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { FieldInput, fieldProblems, type Problems } from '../parts/field-input.tsx';
 import { sortedHead } from '../parts/paged-list.tsx';
@@ -183,9 +184,9 @@ function Actions({ of: { what, change, edit, remove }, shortcuts }: ActionsProps
           {label}
         </button>
       ))}
-      <button type="button" class="edit" aria-label={`Edit ${what}`} onClick={() => edit(true)}>
+      <Button class="edit" aria-label={`Edit ${what}`} onClick={() => edit(true)}>
         Edit
-      </button>
+      </Button>
       <ConfirmButton label="Delete" name={`Delete ${what}`} onConfirm={remove} />
     </div>
   );
@@ -194,12 +195,10 @@ function Actions({ of: { what, change, edit, remove }, shortcuts }: ActionsProps
 function EditActions({ of: { what, save, edit } }: { readonly of: RecordState }) {
   return (
     <div class="actions">
-      <button type="button" class="main" aria-label={`Save ${what}`} onClick={save}>
+      <Button class="main" aria-label={`Save ${what}`} onClick={save}>
         Save
-      </button>
-      <button type="button" onClick={() => edit(false)}>
-        Cancel
-      </button>
+      </Button>
+      <Button onClick={() => edit(false)}>Cancel</Button>
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { CollectionName } from '../../contract/records.ts';
+import { Button, Disclosure } from '../parts/button.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { Pager, usePagedList } from '../parts/paged-list.tsx';
 import { QuerySearch } from '../parts/query-inputs.tsx';
@@ -27,18 +28,8 @@ export function RecordTable({ name }: { readonly name: CollectionName }) {
     <section aria-label={table.title}>
       <search class="bar">
         <QuerySearch name="q" label="Search" placeholder={`Search ${name}`} />
-        <button
-          type="button"
-          aria-expanded={adding.value}
-          onClick={() => {
-            adding.value = !adding.value;
-          }}
-        >
-          Add an {table.noun}
-        </button>
-        <button type="button" onClick={list.reload}>
-          Reload
-        </button>
+        <Disclosure of={adding} label={`Add an ${table.noun}`} />
+        <Button onClick={list.reload}>Reload</Button>
       </search>
       {adding.value && <RecordForm table={table} onSave={add} />}
       {list.value === undefined || list.error !== undefined ? (

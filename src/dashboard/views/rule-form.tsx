@@ -4,9 +4,11 @@ import { isOperationId } from '../../contract/operations.ts';
 import type { RecordedExchange, ScenarioSummary } from '../../control/control-shapes.ts';
 import { FAULT_NAMES } from '../../scenario/fault-table.ts';
 import { call } from '../client/control-calls.ts';
+import { Choice, Field } from '../parts/field.tsx';
 import { Form, textsOf } from '../parts/form.tsx';
-import { Loading } from '../parts/loading.tsx';
+import { Loaded } from '../parts/loading.tsx';
 import { NAME_INPUT } from '../parts/name-form.tsx';
+import { Panel } from '../parts/panel.tsx';
 import { saveScenario, scenarioText } from '../state/own-scenarios.ts';
 import { go, place } from '../state/place.ts';
 import { perform, useLoaded } from '../state/resource.ts';
@@ -33,25 +35,12 @@ export function RuleForm() {
     if (exchange.operation === undefined) throw new Error('No rule matches this exchange.');
     return { own, draft: draftOf(exchange, exchange.operation) };
   });
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  const title = from ? `Make a rule of exchange ${from}` : 'Draft a rule';
   const leave = () => (from ? go('exchanges', from) : go('coverage', `${operation}-${status}`));
   return (
-    <section class="panel" aria-labelledby="rule-title">
-      <div class="bar">
-        <h2 id="rule-title" ref={heading} tabIndex={-1}>
-          {from ? `Make a rule of exchange ${from}` : 'Draft a rule'}
-        </h2>
-        <button type="button" class="far" onClick={leave}>
-          Cancel
-        </button>
-      </div>
-      {loaded.value === undefined ? (
-        <Loading resource={loaded} />
-      ) : (
-        <Fields {...loaded.value} isForOne={!from} onDone={leave} />
-      )}
-    </section>
+    <Panel title={title} close="Cancel" onClose={leave}>
+      <Loaded of={loaded}>{(it) => <Fields {...it} isForOne={!from} onDone={leave} />}</Loaded>
+    </Panel>
   );
 }
 
@@ -96,81 +85,52 @@ function Fields({ own, draft, isForOne, onDone }: FieldsProps) {
       <p class="card" role="status">
         {sentence.value}
       </p>
-      <label class="field">
-        Add it to
-        <select
-          value={scenario.value}
-          onChange={({ currentTarget }) => {
-            scenario.value = currentTarget.value;
-          }}
-        >
-          {own.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-          <option value="">a new scenario</option>
-        </select>
-      </label>
+      <Choice
+        name="scenario"
+        label="Add it to"
+        value={scenario.value}
+        options={[...own, '']}
+        empty="a new scenario"
+        onChange={(value) => {
+          scenario.value = value;
+        }}
+      />
       {scenario.value === '' && (
-        <label class="field">
-          Name of the new scenario
-          <input
-            name="name"
-            {...NAME_INPUT}
-            defaultValue={own.includes('my-rules') ? '' : 'my-rules'}
-          />
-        </label>
+        <Field
+          name="name"
+          label="Name of the new scenario"
+          value={own.includes('my-rules') ? '' : 'my-rules'}
+          {...NAME_INPUT}
+        />
       )}
       {draft.matches.size > 0 && <Matches of={draft.matches} />}
       <div class="bar fields">
-        <label class="field">
-          Status
-          <input
-            name="status"
-            inputMode="numeric"
-            pattern="[2-5][0-9][0-9]"
-            title="200 to 599"
-            size={4}
-            defaultValue={draft.status}
-          />
-        </label>
-        <label class="field">
-          Fault instead
-          <select name="fault" defaultValue={draft.fault}>
-            {['', ...FAULT_NAMES].map((name) => (
-              <option key={name} value={name} selected={name === draft.fault}>
-                {name || 'none'}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label class="field">
-          Delay in ms
-          <input name="delay" inputMode="numeric" pattern="[0-9]*" size={6} />
-        </label>
-        <label class="field">
-          Calls
-          <input
-            name="calls"
-            size={6}
-            placeholder="all"
-            title="1, 1-2, 3- or 2,4"
-            defaultValue={isForOne ? '1' : ''}
-          />
-        </label>
-      </div>
-      <label class="field">
-        Headers, one a line
-        <textarea name="headers" rows={2} defaultValue={draft.headers} />
-      </label>
-      <label class="field">
-        Body
-        <textarea
-          name="body"
-          rows={8}
-          defaultValue={draft.body}
-          placeholder="That of the document"
+        <Field name="status" label="Status" value={draft.status} pattern="[2-5]\d\d" size={4} />
+        <Choice
+          name="fault"
+          label="Fault instead"
+          value={draft.fault}
+          options={['', ...FAULT_NAMES]}
+          empty="none"
         />
-      </label>
+        <Field name="delay" label="Delay in ms" value="" pattern="\d*" size={6} />
+        <Field
+          name="calls"
+          label="Calls"
+          value={isForOne ? '1' : ''}
+          placeholder="all"
+          title="1, 1-2, 3- or 2,4"
+          size={6}
+        />
+      </div>
+      <Field name="headers" label="Headers, one a line" rows={2} value={draft.headers} />
+      <Field
+        name="body"
+        label="Body"
+        rows={8}
+        value={draft.body}
+        placeholder="That of the document"
+      />
       <div class="bar">
         <button type="submit">Add the rule</button>
         <label>

@@ -3,8 +3,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { ScenarioProblem, ScenarioSummary } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
 import type { Editor } from '../editor/scenario-editor.ts';
+import { Button, Disclosure } from '../parts/button.tsx';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { NameForm } from '../parts/name-form.tsx';
+import { Panel } from '../parts/panel.tsx';
 import { save } from '../parts/save.ts';
 import { renameScenario, saveScenario, scenarioText } from '../state/own-scenarios.ts';
 import { go, unsaved } from '../state/place.ts';
@@ -97,14 +99,12 @@ export function ScenarioPanel({ of: { name, active }, taken, onChange, onDuplica
     go('scenarios');
   };
   return (
-    <section class="panel" aria-labelledby="scenario-title">
-      <div class="bar">
-        <h2 id="scenario-title">{name}</h2>
-        <span class="quiet">{unsaved.value === undefined ? '' : 'Not saved'}</span>
-        <button type="button" class="far" onClick={() => go('scenarios')}>
-          Close
-        </button>
-      </div>
+    <Panel
+      title={name}
+      beside={unsaved.value !== undefined && <span class="quiet">Not saved</span>}
+      close="Close"
+      onClose={() => go('scenarios')}
+    >
       {failed.value && (
         <p class="problem" role="alert">
           The editor could not be loaded.
@@ -114,39 +114,21 @@ export function ScenarioPanel({ of: { name, active }, taken, onChange, onDuplica
       <ul class="rows" aria-label="Problems">
         {problems.value.map(({ line, column, message }) => (
           <li key={`${line}:${column}:${message}`}>
-            <button type="button" onClick={() => editor.current?.show(line, column)}>
-              Line {line}
-            </button>
+            <Button onClick={() => editor.current?.show(line, column)}>Line {line}</Button>
             <span class="problem">{message}</span>
           </li>
         ))}
       </ul>
       <div class="bar">
-        <button type="button" class="main" onClick={() => store(false)}>
+        <Button class="main" onClick={() => store(false)}>
           Save
-        </button>
-        {!isActive && (
-          <button type="button" onClick={() => store(true)}>
-            Save and turn on
-          </button>
-        )}
+        </Button>
+        {!isActive && <Button onClick={() => store(true)}>Save and turn on</Button>}
       </div>
       <div class="bar">
-        <button
-          type="button"
-          aria-expanded={isRenaming.value}
-          onClick={() => {
-            isRenaming.value = !isRenaming.value;
-          }}
-        >
-          Rename
-        </button>
-        <button type="button" onClick={() => onDuplicate(text.value)}>
-          Duplicate
-        </button>
-        <button type="button" onClick={() => save(`${name}.yaml`, text.value)}>
-          Download YAML
-        </button>
+        <Disclosure of={isRenaming} label="Rename" />
+        <Button onClick={() => onDuplicate(text.value)}>Duplicate</Button>
+        <Button onClick={() => save(`${name}.yaml`, text.value)}>Download YAML</Button>
         <ConfirmButton label="Delete" name={`Delete ${name}`} onConfirm={remove} />
       </div>
       {isRenaming.value && (
@@ -156,6 +138,6 @@ export function ScenarioPanel({ of: { name, active }, taken, onChange, onDuplica
         Ctrl+Space completes, Ctrl+Enter saves and turns on. The file works with{' '}
         <code>--scenario</code>.
       </p>
-    </section>
+    </Panel>
   );
 }

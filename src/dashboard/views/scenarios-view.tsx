@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ScenarioSummary } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
+import { Button, Disclosure } from '../parts/button.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { NameForm } from '../parts/name-form.tsx';
 import { visible } from '../parts/visible-text.ts';
@@ -59,13 +60,12 @@ export function ScenariosView() {
         {rows.map((it) => (
           <ScenarioRow key={it.name} of={it} onSwitch={turn}>
             {names.indexOf(it.name) > 0 && (
-              <button
-                type="button"
+              <Button
                 aria-label={`Move ${it.name} up`}
                 onClick={() => use(`Moved ${it.name}.`, movedUp(names, it.name))}
               >
                 ↑
-              </button>
+              </Button>
             )}
             {it.own ? (
               <a href={hrefOf('scenarios', it.name)} aria-label={`Edit ${it.name}`}>
@@ -73,13 +73,12 @@ export function ScenariosView() {
               </a>
             ) : (
               it.shipped && (
-                <button
-                  type="button"
+                <Button
                   aria-label={`Edit a copy of ${it.name}`}
                   onClick={() => create(copyOf(it.name, all), scenarioText(it.name))}
                 >
                   Edit a copy
-                </button>
+                </Button>
               )
             )}
           </ScenarioRow>
@@ -89,18 +88,10 @@ export function ScenariosView() {
   );
   const opened = all.find((it) => it.name === item && it.own);
   return (
-    <div class={opened === undefined ? '' : 'split exclusive'}>
+    <div class={opened === undefined ? '' : 'split'}>
       <div>
         <div class="bar">
-          <button
-            type="button"
-            aria-expanded={isNaming.value}
-            onClick={() => {
-              isNaming.value = !isNaming.value;
-            }}
-          >
-            New scenario
-          </button>
+          <Disclosure of={isNaming} label="New scenario" />
         </div>
         {isNaming.value && (
           <NameForm

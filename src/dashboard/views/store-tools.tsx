@@ -1,4 +1,5 @@
 import type { Snapshot } from '../../control/control-shapes.ts';
+import { Button } from '../parts/button.tsx';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { NameForm } from '../parts/name-form.tsx';
 import { plural } from '../parts/visible-text.ts';
@@ -34,13 +35,12 @@ export function StoreTools({ onChange }: { readonly onChange: () => void }) {
               <span class="quiet">
                 {plural(animals, 'animal')}, {plural(orders, 'order')}
               </span>
-              <button
-                type="button"
+              <Button
                 aria-label={`Restore ${name}`}
                 onClick={() => act(`Restored ${name}.`, 'POST', `/snapshots/${name}/restore`)}
               >
                 Restore
-              </button>
+              </Button>
               <ConfirmButton
                 label="Delete"
                 name={`Delete ${name}`}
