@@ -17,7 +17,8 @@ export { CertificateError } from './http/tls/certificate.ts';
 export { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './library/connect.ts';
 export { ControlError } from './library/control-client.ts';
 export { globalSetup } from './library/global-setup.ts';
-export type { MockSandbox, RequestFilter } from './library/mock-sandbox.ts';
+export type { Latch, LatchOptions } from './library/latch.ts';
+export type { MockSandbox } from './library/mock-sandbox.ts';
 export type { RecordControl } from './library/record-control.ts';
 export type {
   Animal,
@@ -27,6 +28,7 @@ export type {
   StateChanges,
   StoreState,
 } from './library/record-types.ts';
+export type { RequestFilter } from './library/request-control.ts';
 export type { RuleDefinition, ScenarioDefinition } from './library/scenario-definition.ts';
 export { startPetstoreMock } from './library/start-mock.ts';
 export { ScenarioError } from './scenario/sandbox-start.ts';

@@ -56,6 +56,27 @@ final class MockSandbox {
     return Integer.parseInt(reply.group(1));
   }
 
+  /** Holds these calls of an operation back, such as "1", "2-3" or "1-", until they are released. */
+  void hold(String name, String operation, String calls) throws IOException, InterruptedException {
+    var rule = "{\"hold\":\"%s\",\"on\":\"%s\",\"calls\":\"%s\"}";
+    control("POST", "holds", rule.formatted(name, operation, calls));
+  }
+
+  /** Waits until so many held calls have arrived, for 5 seconds at most. */
+  void arrived(String name, int count) throws IOException, InterruptedException {
+    var wait = "{\"hold\":\"%s\",\"atLeast\":%d,\"within\":\"PT5S\"}".formatted(name, count);
+    var reply = COUNT.matcher(control("POST", "requests/count", wait));
+    if (!reply.find() || Integer.parseInt(reply.group(1)) < count) {
+      throw new IllegalStateException("The calls did not arrive within 5 seconds.");
+    }
+  }
+
+  /** Sends the held replies, and holds no later ones. */
+  void release(String name, boolean newestFirst) throws IOException, InterruptedException {
+    var which = "{\"name\":\"%s\",\"newestFirst\":%b,\"open\":true}";
+    control("POST", "holds/release", which.formatted(name, newestFirst));
+  }
+
   private String control(String method, String path, String body)
       throws IOException, InterruptedException {
     var request =

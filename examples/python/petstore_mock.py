@@ -41,6 +41,17 @@ class Sandbox:
             raise AssertionError("The journal has dropped exchanges; start with a larger --journal.")
         return reply["count"]
 
+    def wait(self, at_least=1, **filters):
+        """Waits until so many exchanges match, for 5 seconds at most, and returns how many do."""
+        asked = {**filters, "atLeast": at_least, "within": "PT5S"}
+        return self._control("POST", "requests/count", asked)["count"]
+
+    def hold(self, operation, **rule):
+        """Holds replies back until they are released. `where` and `calls` select calls."""
+        latch = Latch(self, f"hold-{uuid.uuid4().hex[:8]}")
+        self._control("POST", "holds", {"on": operation, "hold": latch.name, **rule})
+        return latch
+
     def _control(self, method, path, body=None):
         headers = {"Content-Type": "application/json"}
         token = os.environ.get("PETSTORE_MOCK_CONTROL_TOKEN")
@@ -52,3 +63,22 @@ class Sandbox:
         )
         with urllib.request.urlopen(request, timeout=10, context=self.tls) as reply:
             return json.loads(reply.read() or b"null")
+
+
+class Latch:
+    """Holds replies back until a test releases them."""
+
+    def __init__(self, mock, name):
+        self._mock = mock
+        self.name = name
+
+    def arrived(self, count=1):
+        """Waits until so many calls have arrived."""
+        found = self._mock.wait(count, hold=self.name)
+        if found < count:
+            raise AssertionError(f"{found} of {count} calls arrived within 5 seconds.")
+
+    def release(self, newest_first=False):
+        """Sends the replies, and holds no later ones."""
+        which = {"name": self.name, "newestFirst": newest_first, "open": True}
+        self._mock._control("POST", "holds/release", which)

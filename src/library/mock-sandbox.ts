@@ -4,21 +4,29 @@ import type {
   ActiveScenarios,
   AssumptionState,
   ClockState,
-  JournalPage,
-  RecordedExchange,
-  RequestCount,
   ScenarioSummary,
   Snapshot,
   UpstreamState,
 } from '../control/control-shapes.ts';
+import type { HeldReply } from '../control/journal/hold-endpoints.ts';
 import type { FindingsReport } from '../evidence/findings.ts';
-import type { CoverageReport, ExchangeFilter } from '../evidence/report-shapes.ts';
+import type { CoverageReport } from '../evidence/report-shapes.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import type { ResetPart } from '../sandbox/state.ts';
 import { type ControlClient, queryOf } from './control-client.ts';
+import { type Latch, type LatchOptions, setLatch } from './latch.ts';
 import { recordControl } from './record-control.ts';
 import type { Animal, InventoryEntry, Order, StateChanges, StoreState } from './record-types.ts';
-import type { AnyScenarioName, ScenarioDefinition } from './scenario-definition.ts';
+import {
+  countRequests,
+  followRequests,
+  type ListOptions,
+  listRequests,
+  type RequestFilter,
+  type WaitOptions,
+  waitForRequests,
+} from './request-control.ts';
+import type { AnyScenarioName, RuleDefinition, ScenarioDefinition } from './scenario-definition.ts';
 
 /** One sandbox of a server: where a client finds it, and its control API. */
 export type MockSandbox = Readonly<ReturnType<typeof sandboxAt>>;
@@ -32,18 +40,6 @@ interface ReportScope {
 interface ResetOptions {
   /** What to keep; by default `own-scenarios`. `journal` includes coverage and findings. */
   readonly keep?: readonly ResetPart[] | undefined;
-}
-
-/** Selects exchanges. Every member given must match. */
-export interface RequestFilter extends Omit<ExchangeFilter, 'from' | 'to'> {
-  /** RFC 3339 instants of the sandbox's clock. */
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
-
-interface ListOptions {
-  readonly limit?: number | undefined;
-  readonly order?: 'asc' | 'desc' | undefined;
 }
 
 /** How to set a clock. Members left out do not change. */
@@ -153,16 +149,23 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
     },
     requests: {
       /** The latest exchanges in the journal that match, by default the newest last. */
-      list: async (filter: RequestFilter & ListOptions = {}) => {
-        const path = `/requests${queryOf(filter)}`;
-        return (await control.call<JournalPage>('GET', path)).exchanges;
-      },
+      list: (filter: RequestFilter & ListOptions = {}) => listRequests(control, filter),
       /**
        * How many exchanges match.
        *
        * @throws Error if the journal has dropped exchanges that may match
        */
       count: (filter: RequestFilter = {}) => countRequests(control, filter),
+      /**
+       * Waits until so many exchanges match, held ones included, and returns them.
+       *
+       * @throws Error if they do not arrive in time
+       * @example await mock.requests.wait({ operation: 'cancelOrder' }, { atLeast: 1, within: 5_000 });
+       */
+      wait: (
+        filter: RequestFilter = {},
+        options: WaitOptions & { readonly atLeast?: number | undefined } = {},
+      ) => waitForRequests(control, filter, options),
       /**
        * The exchanges that match, from the next one on, until the sandbox is deleted or the signal
        * aborts. A caller that is too slow misses some.
@@ -173,6 +176,18 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
         followRequests(control, filter, signal),
       clear: () => control.call<void>('DELETE', '/requests'),
     },
+    /**
+     * Holds the replies of an operation back until the test releases them, or the sandbox ends.
+     *
+     * @example
+     * const latch = await mock.hold('listPets', { where: { status: 'sold' } });
+     * await latch.arrived();
+     * await latch.release();
+     */
+    hold: (on: RuleDefinition['on'], options: LatchOptions = {}): Promise<Latch> =>
+      setLatch(control, on, options),
+    /** The replies that are held back, the oldest first. */
+    holds: () => control.call<readonly HeldReply[]>('GET', '/holds'),
     /** Which replies clients were shown in this sandbox, or in all of them. */
     coverage: (scope: ReportScope = {}) =>
       control.call<CoverageReport>('GET', `/coverage${queryOf(scope)}`),
@@ -189,29 +204,10 @@ export function baseOf(root: string, name: string): string {
   return name === DEFAULT_SANDBOX ? root : `${root}/~${name}`;
 }
 
-async function countRequests(control: ControlClient, filter: RequestFilter): Promise<number> {
-  const { count, complete } = await control.call<RequestCount>('POST', '/requests/count', filter);
-  if (complete) return count;
-  throw new Error(
-    `at least ${count} requests match, but the journal dropped others that may match: start the server with a larger journal, or filter by a later \`from\``,
-  );
-}
-
-async function* followRequests(
-  control: ControlClient,
-  filter: RequestFilter,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<RecordedExchange> {
-  const path = `/requests/stream${queryOf(filter)}`;
-  for await (const { name, data } of control.events<RecordedExchange>(path, signal)) {
-    if (name === 'exchange') yield data;
-  }
+function instantOf(now: string | Date | undefined): string | undefined {
+  return now instanceof Date ? now.toISOString() : now;
 }
 
 function scenarioPath(name: string): string {
   return `/scenarios/${encodeURIComponent(name)}`;
-}
-
-function instantOf(now: string | Date | undefined): string | undefined {
-  return now instanceof Date ? now.toISOString() : now;
 }

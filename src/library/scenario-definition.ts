@@ -66,6 +66,8 @@ export interface RuleDefinition {
   readonly fault?:
     | Fault['kind']
     | { readonly kind: 'slow-body'; readonly chunks?: number; readonly over?: number };
+  /** Holds the reply back until it is released: true, or a name. */
+  readonly hold?: true | string;
   /** Runs the operation anyway and discards its reply. */
   readonly apply?: boolean;
 }

@@ -50,6 +50,22 @@ describe('ctl', () => {
     expect(await mock.animals.get(1)).toEqual(animal);
   });
 
+  test('lists the replies that are held back, and releases them', async () => {
+    const { mock, ctl } = sandbox();
+    const latch = await mock.hold('getPet', { name: 'pets' });
+    const calls = [1, 2, 3].map((id) => send(mock, 'GET', `/pets/${id}`));
+    await latch.arrived(3);
+    expect((await ctl('holds')).stdout).toMatch(
+      /^exchange +name +method +target +since\n\d +pets +GET/,
+    );
+    const { stdout } = await ctl('release', 'pets', 'newestFirst=true', 'count=1', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ released: [{ exchange: 3 }], held: 2 });
+    expect((await ctl('release', 'exchanges=1,2', 'open=true')).code).toBe(0);
+    expect(await Promise.all(calls)).toEqual([200, 200, 200]);
+    expect((await ctl('holds')).stdout).toBe('none\n');
+    expect((await ctl('release', 'a', 'b')).code).toBe(2);
+  });
+
   test('saves scenarios from files, exactly, and uses them; a reset keeps them', async () => {
     const { mock, ctl } = sandbox();
     const folder = mkdtempSync(join(tmpdir(), 'ctl-'));

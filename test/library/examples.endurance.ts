@@ -110,8 +110,8 @@ const PAGES =
 // Side by side: each of them waits for the start of another program.
 describe.concurrent('the example for', () => {
   test('vitest passes, on one server with a sandbox for each test', async () => {
-    const { code, output } = await run('vitest', ['orders', 'where']);
-    expect(output).toMatch(/7 passed/);
+    const { code, output } = await run('vitest', ['orders', 'patience', 'where']);
+    expect(output).toMatch(/11 passed/);
     expect(code).toBe(0);
     const { servers, sandboxes } = places(output);
     expect([servers.size, sandboxes.size]).toEqual([1, 4]);
@@ -171,7 +171,7 @@ describe.concurrent('the example without a library for', () => {
     const folder = join(project.folder, 'python');
     const words = [python, '-m', 'unittest', 'discover', '--start-directory', folder];
     const { code, output } = await exec(words);
-    expect(output).toMatch(/Ran 4 tests .*\n\nOK\n/);
+    expect(output).toMatch(/Ran 8 tests .*\n\nOK\n/);
     expect(code).toBe(0);
   });
 
@@ -180,12 +180,13 @@ describe.concurrent('the example without a library for', () => {
     if (java === undefined || javac === undefined) return skip('This machine has no JDK.');
     const folder = join(project.folder, 'java');
     const classes = join(folder, 'classes');
-    const sources = ['MockSandbox', 'OrdersTest', 'PetstoreClient'];
+    const sources = ['MockSandbox', 'OrdersTest', 'PatienceTest', 'PetstoreClient'];
     const files = sources.map((name) => join(folder, `${name}.java`));
     expect(await runProgram(javac, ['-d', classes, ...files])).toEqual({ code: 0, output: '' });
     const { code, output } = await exec([java, '-cp', classes, 'OrdersTest']);
     expect(output).toContain('3 tests passed');
     expect(code).toBe(0);
+    expect((await exec([java, '-cp', classes, 'PatienceTest'])).output).toContain('4 tests passed');
   });
 });
 

@@ -42,6 +42,35 @@ describe('a sandbox', () => {
     expect((await call(server.sandbox('staging'), '/pets')).status).toBe(200);
   });
 
+  test('holds replies back behind a latch, and waits for requests', async () => {
+    const mock = server.sandbox();
+    const latch = await mock.hold('getPet', { where: { petId: 1 } });
+    const calls = [1, 1, 1].map(() => call(mock, '/pets/1'));
+    expect(await latch.arrived(3)).toMatchObject([{ hold: { name: latch.name } }, {}, {}]);
+    expect(await latch.releaseNewestFirst({ count: 1 })).toMatchObject([{ exchange: 3 }]);
+    expect((await mock.holds()).map(({ exchange }) => exchange)).toEqual([1, 2]);
+    await latch.release();
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect((await call(mock, '/pets/1')).status).toBe(200);
+    const exchanges = await mock.requests.wait({ operation: 'getPet' }, { atLeast: 4 });
+    expect(exchanges.map(({ hold }) => hold?.ended)).toEqual([
+      ...Array(3).fill('released'),
+      undefined,
+    ]);
+    await expect(latch.arrived(4, { within: 1 })).rejects.toThrow(
+      `3 of 4 requests arrived within 1 ms: {"hold":"${latch.name}"}`,
+    );
+  });
+
+  test('is left with no reply held back when it is deleted', async () => {
+    const mock = server.sandbox();
+    const latch = await mock.hold('listPets');
+    const listed = call(mock, '/pets');
+    await latch.arrived();
+    await server.sandboxes.delete(mock.name);
+    expect((await listed).status).toBe(200);
+  });
+
   test('is isolated from every other', async () => {
     const [one, other] = [server.sandbox(), server.sandbox()];
     await one.orders.delete(1);

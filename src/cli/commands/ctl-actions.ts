@@ -8,6 +8,7 @@ import type {
   ScenarioSummary,
   Snapshot,
 } from '../../control/control-shapes.ts';
+import type { HeldReply, Released } from '../../control/journal/hold-endpoints.ts';
 import { type ControlClient, queryOf } from '../../library/control-client.ts';
 import { counted, describe } from '../../words.ts';
 import { oneOf, refusal, UsageError } from '../command.ts';
@@ -157,6 +158,27 @@ const ACTIONS = {
       return exchangeTable((await client.call<JournalPage>('GET', path)).exchanges);
     },
   },
+  holds: {
+    takes: '',
+    count: NONE,
+    summary: 'List the replies that rules hold back.',
+    run: async (client) => heldTable(await client.call<readonly HeldReply[]>('GET', '/holds')),
+  },
+  release: {
+    takes: '[NAME] [WHICH=VALUE…]',
+    count: ANY,
+    summary: 'Release replies: all, those of a hold, count=N, newestFirst=true, exchanges=N,N.',
+    async run(client, words) {
+      const [name] = words.filter((word) => !word.includes('='));
+      const asked = assignmentsOf(words.filter((word) => word !== name)).map(([member, text]) => {
+        if (member === 'exchanges') return [member, text.split(',').map(Number)];
+        return [member, /^(?:\d+|true|false)$/.test(text) ? JSON.parse(text) : text];
+      });
+      const body = { name, ...Object.fromEntries(asked) };
+      const released = await client.call<Released>('POST', '/holds/release', body);
+      return heldTable(released.released, released);
+    },
+  },
   coverage: {
     takes: '',
     count: NONE,
@@ -228,6 +250,11 @@ const ACTIONS = {
     },
   },
 } as const satisfies Record<string, Action>;
+
+function heldTable(replies: readonly HeldReply[], value: object = replies): Result {
+  const columns = { exchange: 'exchange', name: 'name', method: 'method' } as const;
+  return tableOf(replies, { ...columns, target: 'target', since: 'since' }, value);
+}
 
 export type ActionName = keyof typeof ACTIONS;
 
