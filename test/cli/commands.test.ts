@@ -15,7 +15,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
-import { serviceOpenApi } from '../../src/openapi/service-openapi.ts';
 import { packageRoot, packageVersion } from '../../src/package.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { startServer } from '../../src/server.ts';
@@ -165,12 +164,6 @@ describe('a file to write', () => {
       expect(stderr).toContain(why);
     }
   });
-
-  test('is written with its folders', async () => {
-    const file = join(folder, 'new', 'folder', 'replies.http');
-    expect((await runInProcess(['responses', 'listPets', '--http', file])).code).toBe(0);
-    expect(readFileSync(file, 'utf8')).toContain('### listPets 200');
-  });
 });
 
 describe('assumptions', () => {
@@ -261,15 +254,6 @@ describe('validate', () => {
       { file: misspelt, problems: [expect.stringContaining(`${misspelt}:2:1: `)] },
     ]);
   });
-});
-
-test('openapi prints the document for the given server URL', async () => {
-  const serverUrl = 'https://mock.example/v1';
-  const { code, stdout } = await runInProcess(['openapi', '--server-url', serverUrl]);
-  expect(code).toBe(0);
-  const document: unknown = JSON.parse(stdout);
-  const expected = serviceOpenApi({ serverUrl, version: packageVersion() });
-  expect(document).toEqual(JSON.parse(JSON.stringify(expected)));
 });
 
 describe('completion', () => {

@@ -98,28 +98,6 @@ describe('a line of JSON', () => {
     expect(JSON.parse(renderJson('default', logged({ traceId })))).toMatchObject({ traceId });
     expect(renderPretty('default', logged({ traceId }), PLAIN)).toContain(`, trace ${traceId}`);
   });
-
-  test('leaves out members without a value', () => {
-    const line = renderJson('default', {
-      ...LOST,
-      operation: undefined,
-      key: undefined,
-      delay: 0,
-      duration: 2,
-    });
-    expect(JSON.parse(line)).toEqual({
-      time: '2030-12-06T01:02:03.004Z',
-      sandbox: 'default',
-      number: 7,
-      method: 'GET',
-      target: '/v1/pets?limit=3',
-      fault: 'reset',
-      duration: 2,
-      basis: 'forced',
-      by: ['flaky#1'],
-      why: ['scenario flaky, rule 1, call 2 of 2'],
-    });
-  });
 });
 
 describe('input from a client cannot forge or flood a line', () => {

@@ -166,11 +166,6 @@ describe('a flag wins over a variable, a variable over the file, the file over t
     expect(await settingsOf(places)).toMatchObject({ plain: false });
   });
 
-  test('a list replaces the list of a place with lower precedence', async () => {
-    const places = { args: ['--key', 'a'], env: { PETSTORE_MOCK_KEY: 'b,c' } };
-    expect((await settingsOf(places)).keys?.valid).toEqual(['a']);
-  });
-
   test('assumptions are merged, and the place with higher precedence wins', async () => {
     const { assume } = await settingsOf({
       args: ['--assume', 'cancel-again=404', '--rate-limit', '5/s'],

@@ -305,12 +305,3 @@ test('what is not found in an envelope settles nothing', async () => {
   );
   expect(told(errors, 'error-codes')?.why).toMatch(/: GET .*: 400 with code nothing; GET /);
 });
-
-test('a media type is the same in capitals', async () => {
-  const report = await checkedBehind((reply) => ({
-    ...reply,
-    headers: reply.headers.map((it) => it.replace(/^application\//, 'Application/')),
-  }));
-  expect(isBroken(report)).toBe(false);
-  expect(told(report, 'conflict-body')?.option).toBe('error');
-});
