@@ -158,7 +158,7 @@ export const anEvent = fc.oneof({ weight: 2, arbitrary: aCall }, { weight: 1, ar
 
 /** Everything in a state, in a form that can be compared. */
 export function shownState(state: State): object {
-  const { store, settings, clock, counters, snapshots, scenarios } = state;
+  const { store, settings, clock, counters, snapshots, scenarios, latches } = state;
   const { start, startedAt, choices, upstream } = settings;
   const byName = <T>(map: ReadonlyMap<string, T>) => Object.fromEntries(map);
   return {
@@ -166,6 +166,7 @@ export function shownState(state: State): object {
     snapshots: [...snapshots].map(([name, its]: [string, Store]) => [name, stateText(its)]),
     scenarios: start.scenarios.map(({ name }) => name),
     ownScenarios: byName(scenarios),
+    latches: [...latches].map(([name, { json }]) => [name, json]),
     startStore: stateText(start.store),
     keyLists: start.keyLists,
     ...{ startedAt, choices, upstream },

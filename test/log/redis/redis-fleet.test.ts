@@ -66,14 +66,6 @@ describeWithRedis('a fleet', () => {
     await onlyThisTest();
   });
 
-  test('counts the calls of a rule together', async () => {
-    const ask = await clients(2);
-    const rules = [{ on: 'getPet', calls: '1-2', reply: { status: 503 } }];
-    await ask('PUT', '/__mock/scenario', { body: { scenario: { rules } } });
-    const replies = await times(12, () => ask('GET', '/v1/pets/1'));
-    expect(replies.filter(({ status }) => status === 503)).toHaveLength(2);
-  });
-
   test('shares settings, snapshots, journal, coverage and findings', async () => {
     const ask = await clients(2);
     const both = async (path: string): Promise<unknown> => {
