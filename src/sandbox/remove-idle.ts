@@ -18,21 +18,17 @@ export function removeIdle(
 ): () => void {
   let isLooking = false;
   const look = async (): Promise<void> => {
-    for (const [name, unused] of await sandboxes.unused()) {
-      if (name === DEFAULT_SANDBOX || name === STAGING_SANDBOX || unused < idle) continue;
-      if (await sandboxes.remove(name, idle)) onRemoved(name);
-    }
-  };
-  const start = (): void => {
     if (isLooking) return;
     isLooking = true;
-    look()
-      // Redis is away: the next look tries again.
-      .catch(() => {})
-      .finally(() => {
-        isLooking = false;
-      });
+    // What fails while Redis is away, the next look tries again.
+    const all = await sandboxes.unused().catch(() => new Map<string, number>());
+    for (const [name, unused] of all) {
+      if (name === DEFAULT_SANDBOX || name === STAGING_SANDBOX || unused < idle) continue;
+      const isRemoved = await sandboxes.remove(name, idle).catch(() => false);
+      if (isRemoved) onRemoved(name);
+    }
+    isLooking = false;
   };
-  const timer = setInterval(start, Math.min(idle / 4, LONGEST_PAUSE)).unref();
+  const timer = setInterval(() => void look(), Math.min(idle / 4, LONGEST_PAUSE)).unref();
   return () => clearInterval(timer);
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { DEFAULTS } from '../defaults.ts';
 import { coverageOf } from '../evidence/coverage.ts';
 import { type FindingsReport, findingsOf } from '../evidence/findings.ts';
@@ -172,8 +173,11 @@ export class Sandboxes {
     if (this.#fleet === undefined) {
       const { unused = 0 } = this.#named.get(name)?.evidence ?? {};
       const sandbox = unused < unusedFor ? undefined : this.#forget(name);
-      if (sandbox !== undefined) await this.#keepTotals(sandbox.evidence);
-      return sandbox !== undefined;
+      if (sandbox === undefined) return false;
+      await this.#keepTotals(sandbox.evidence);
+      // It may be one of many: requests go on between them.
+      await setImmediate();
+      return true;
     }
     // Not the one in memory, which would be created again.
     const sandbox = this.#open(name, false);
