@@ -12,10 +12,10 @@ export function listed(names: readonly string[], conjunction: 'and' | 'or'): str
     : `${names.slice(0, -1).join(', ')} ${conjunction} ${names.at(-1)}`;
 }
 
-/** Wrong names for which a message seeks the right one: each search takes time. */
+/** How many wrong names get a suggestion: each search takes time. */
 export const MOST_HINTS = 10;
 
-/** Longer than any name that a right one could be near to. */
+/** Longer names get no suggestion: the search would take too long. */
 const LONGEST_NAME = 200;
 
 /** A hint at the nearest right name, to append to a wrong one; empty if none is near enough. */
@@ -34,7 +34,7 @@ function lettersOf(word: string): string {
   return [...word].sort().join('');
 }
 
-/** Characters of a value in a message. */
+/** The most characters of a value in a message. */
 const LONGEST_VALUE = 60;
 
 /** Describes what was found, for messages. Long values are cut. */
@@ -71,7 +71,7 @@ export function firstProblems<P>(
   return more > 0 ? [...first, `and ${more} more`] : first;
 }
 
-interface Told {
+interface ProblemParts {
   /** The file, and the line and column in it. */
   readonly place?: string | undefined;
   readonly path: string;
@@ -80,7 +80,7 @@ interface Told {
 }
 
 /** A problem as messages show it: `PLACE: PATH: expected …, found …`. */
-export function problemText({ place, path, expected, found }: Told): string {
+export function problemText({ place, path, expected, found }: ProblemParts): string {
   return `${place === undefined ? '' : `${place}: `}${path}: expected ${expected}, found ${found}`;
 }
 

@@ -1,5 +1,5 @@
 import { readText, SETTINGS_LIMIT } from '../read-text.ts';
-import type { SavedVerdicts } from '../scenario/checked-shape.ts';
+import type { SavedVerdicts } from '../scenario/verdict-shapes.ts';
 import { describe, listed, suggest } from '../words.ts';
 import type { FlagName, Flags } from './flags.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,10 +1,10 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { isObject } from '../contract/records.ts';
 import { readText, SETTINGS_LIMIT } from '../read-text.ts';
-import { SAVED_VERDICTS, type SavedVerdicts } from '../scenario/checked-shape.ts';
+import { SAVED_VERDICTS, type SavedVerdicts } from '../scenario/verdict-shapes.ts';
 import { readJson } from '../shape/json-text.ts';
 import { object, optional } from '../shape/objects.ts';
-import { located, problemLines, type TextProblem } from '../shape/places.ts';
+import { locateProblems, problemLines, type TextProblem } from '../shape/places.ts';
 import { readAs } from '../shape/read-as.ts';
 import { firstProblems } from '../words.ts';
 import { refusal, UsageError } from './command.ts';
@@ -39,7 +39,7 @@ export async function fromConfigFile(file: string, origin: string): Promise<Conf
   if (!parsed.ok) throw refused(file, parsed.problems);
   const { source } = parsed;
   const reading = readAs(CONFIG, source.value);
-  if (!reading.ok) throw refused(file, located(source, reading.problems));
+  if (!reading.ok) throw refused(file, locateProblems(source, reading.problems));
   const values = isObject(source.value) ? source.value : {};
   const layer: Layer = new Map(
     NAMES.filter((name) => spellingOf(name) in reading.value).map((name) => {

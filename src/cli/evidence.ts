@@ -2,7 +2,7 @@ import { ASSUMPTION_IDS, type AssumptionId } from '../contract/assumption-table.
 import type { OperationId } from '../contract/operations.ts';
 import type { FindingsReport } from '../evidence/findings.ts';
 import type { Observer } from '../evidence/observed-exchange.ts';
-import { type Evidence, findingKinds } from '../report/coverage-report.ts';
+import { type CoverageEvidence, findingKinds } from '../report/coverage-report.ts';
 import { counted } from '../words.ts';
 import type { Flags } from './flags.ts';
 import { bold, escaped, renderTable, type Style } from './terminal.ts';
@@ -34,7 +34,7 @@ export function findingText({ count, example }: FindingSummary): string {
 
 /** What a command was shown of the service, and what it did wrong. */
 export function renderEvidence(
-  { coverage, findings }: Evidence,
+  { coverage, findings }: CoverageEvidence,
   { calls, assumptions }: AssumptionTracker,
   style: Style,
 ): string {
@@ -68,7 +68,7 @@ export function renderEvidence(
 /** Why a run does not pass; empty if it does. */
 export function judge(
   { requireCoverage: required = 0, failOn = [] }: Flags,
-  { coverage, findings }: Evidence,
+  { coverage, findings }: CoverageEvidence,
 ): string[] {
   const reasons: string[] = [];
   const { shown, total, percent } = coverage.totals.documented;
@@ -95,11 +95,11 @@ export function judge(
   return reasons;
 }
 
-function missingReplies({ documented }: Evidence['coverage']) {
+function missingReplies({ documented }: CoverageEvidence['coverage']) {
   return documented.filter(({ count }) => count === 0);
 }
 
-function assumedReplies({ assumed }: Evidence['coverage']): { count: number; by: string } {
+function assumedReplies({ assumed }: CoverageEvidence['coverage']): { count: number; by: string } {
   const by = new Set(assumed.flatMap((reply) => reply.by ?? []));
   // What a deployment answers is no assumption.
   const count = assumed.reduce((sum, it) => sum + it.count - (it.upstream ?? 0), 0);

@@ -12,7 +12,6 @@ import { VISIBLE } from '../shape/deployment-shapes.ts';
 import type { Member } from '../shape/objects.ts';
 import {
   ANY_TEXT,
-  type At,
   choice,
   convert,
   either,
@@ -20,10 +19,11 @@ import {
   integer as integerShape,
   list as listShape,
   oneOrMore,
+  type ReportMisfit,
   type Shape,
   scalar,
-  type Tell,
   text as textShape,
+  type ValuePath,
 } from '../shape/shapes.ts';
 import { describe } from '../words.ts';
 import type { CommandName } from './command-table.ts';
@@ -103,17 +103,21 @@ export const FAILING_KINDS = ['assumed', ...FINDING_CODE_NAMES] as const;
 export const FAIL_ON = listShape(choice(FAILING_KINDS));
 
 /** The id of an order: an int64 as text. */
-export const ORDER_ID = convert(textShape(), (value, at, tell) => {
+export const ORDER_ID = convert(textShape(), (value, at, report) => {
   const { expected } = FIELD_TYPES.int64;
-  return parseInt64(value) ?? tell({ at, expected, found: describe(value) });
+  return parseInt64(value) ?? report({ at, expected, found: describe(value) });
 });
 
 export const TOKEN = convert(
   ANY_TEXT,
-  (value, at, tell) => {
+  (value, at, report) => {
     if (VISIBLE.test(value)) return value;
     // The value is not shown: a mistyped token is still a secret.
-    tell({ at, expected: 'a token of visible ASCII characters', found: 'another character in it' });
+    report({
+      at,
+      expected: 'a token of visible ASCII characters',
+      found: 'another character in it',
+    });
     return undefined;
   },
   { pattern: VISIBLE.source },
@@ -121,19 +125,19 @@ export const TOKEN = convert(
 
 export const REDIS = convert(
   ANY_TEXT,
-  (value, at, tell) => {
+  (value, at, report) => {
     if (readRedisAddress(value) !== undefined) return value;
     // The value is not shown: it can hold a password.
-    return tell({ at, expected: REDIS_ADDRESS_FORM, found: 'something else' });
+    return report({ at, expected: REDIS_ADDRESS_FORM, found: 'something else' });
   },
   { pattern: '^rediss?://' },
 );
 
-export const SCENARIO_NAME = convert(textShape(), (value, at, tell) => {
+export const SCENARIO_NAME = convert(textShape(), (value, at, report) => {
   if (!value.includes(',') || existsSync(value)) return value;
   const repeated = value.split(',').map((name) => `--scenario ${name.trim()}`);
   const found = `${describe(value)} (repeat the flag for several: ${repeated.join(' ')})`;
-  return tell({ at, expected: 'one scenario', found });
+  return report({ at, expected: 'one scenario', found });
 });
 
 /** The name of a report; its extension tells the format. */
@@ -185,19 +189,19 @@ export const ASSUMED = either(
 );
 
 /** Options as ID=OPTION, of which an ID can have several. */
-export const ALLOWED = convert(ASSIGNMENTS, (texts, at, tell) =>
-  texts.every((text) => readOptions([text], at, tell)) ? texts : undefined,
+export const ALLOWED = convert(ASSIGNMENTS, (texts, at, report) =>
+  texts.every((text) => readOptions([text], at, report)) ? texts : undefined,
 );
 
 /** An option of `rate-limit`, the assumption for which the flag is named. */
 export const RATE = convert(
   textShape(),
-  (option, at, tell) =>
-    ASSUME.read({ 'rate-limit': option }, [...at], (misfit) => tell({ ...misfit, at })),
+  (option, at, report) =>
+    ASSUME.read({ 'rate-limit': option }, [...at], (misfit) => report({ ...misfit, at })),
   { pattern: `^${optionPattern('rate-limit')}$` },
 );
 
-function readOptions(texts: readonly string[], at: At, tell: Tell) {
+function readOptions(texts: readonly string[], at: ValuePath, report: ReportMisfit) {
   const options = texts.map((text) => /^([^=]*)=(.*)$/s.exec(text)?.slice(1) ?? []);
-  return ASSUME.read(Object.fromEntries(options), [...at], tell);
+  return ASSUME.read(Object.fromEntries(options), [...at], report);
 }

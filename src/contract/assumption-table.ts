@@ -20,11 +20,11 @@ export const ASSUMPTIONS = { ...INPUT, ...ANIMALS, ...INVENTORY, ...ORDERS, ...W
 
 export type AssumptionId = keyof typeof ASSUMPTIONS;
 
-type ListedOption<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number]['name'];
+type TableOption<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number]['name'];
 
 /** An option of an assumption. `rate-limit` also accepts any rate. */
 export type Option<Id extends AssumptionId> =
-  | ListedOption<Id>
+  | TableOption<Id>
   | (Id extends 'rate-limit' ? `${number}/${'s' | 'm'}` : never);
 
 /** The chosen option of every assumption. */
@@ -52,7 +52,7 @@ export function optionNames(id: AssumptionId): string[] {
 }
 
 /** A reply that an option adds to an operation. */
-export interface AddedReply {
+export interface OptionReply {
   readonly operation: OperationId;
   readonly status: number;
   readonly description: string;
@@ -63,7 +63,7 @@ export interface AddedReply {
 }
 
 /** The replies that fill gaps of the document, under all options. */
-export const ADDED_REPLIES: readonly AddedReply[] = ASSUMPTION_IDS.flatMap((assumption) => {
+export const OPTION_REPLIES: readonly OptionReply[] = ASSUMPTION_IDS.flatMap((assumption) => {
   const { options, touches } = assumptionShape(assumption);
   return options.flatMap(({ name: option, reply }) => {
     if (reply === undefined) return [];

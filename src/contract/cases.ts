@@ -1,10 +1,10 @@
-import { ADDED_REPLIES } from './assumption-table.ts';
+import { OPTION_REPLIES } from './assumption-table.ts';
 import { isIntegerText, parseInt64 } from './int64.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from './operations.ts';
-import { type Fields, isObject, RECORDS, SEEN_ANIMAL_STATUSES } from './records.ts';
+import { type AnyRecord, type Fields, isObject, RECORDS, SEEN_ANIMAL_STATUSES } from './records.ts';
 
 /** A status that an operation can answer with. */
-export interface KnownReply {
+export interface PossibleReply {
   readonly operation: OperationId;
   readonly status: number;
   readonly description: string;
@@ -13,7 +13,7 @@ export interface KnownReply {
 }
 
 /** The replies that the document prescribes. */
-export const DOCUMENTED_REPLIES: readonly KnownReply[] = OPERATION_IDS.flatMap((operation) =>
+export const DOCUMENTED_REPLIES: readonly PossibleReply[] = OPERATION_IDS.flatMap((operation) =>
   Object.entries(operationShape(operation).replies).map(([status, { description }]) => ({
     operation,
     status: Number(status),
@@ -23,8 +23,8 @@ export const DOCUMENTED_REPLIES: readonly KnownReply[] = OPERATION_IDS.flatMap((
 );
 
 /** The replies that fill gaps of the document, under all options. */
-export const ASSUMED_REPLIES: readonly KnownReply[] = OPERATION_IDS.flatMap((operation) => {
-  const added = ADDED_REPLIES.filter((it) => it.operation === operation);
+export const ASSUMED_REPLIES: readonly PossibleReply[] = OPERATION_IDS.flatMap((operation) => {
+  const added = OPTION_REPLIES.filter((it) => it.operation === operation);
   const statuses = new Set(added.map(({ status }) => status));
   return [...statuses]
     .sort((a, b) => a - b)
@@ -36,7 +36,7 @@ export const ASSUMED_REPLIES: readonly KnownReply[] = OPERATION_IDS.flatMap((ope
 });
 
 /** A call and its reply, as far as cases are about them. */
-export interface ShownCall {
+export interface CaseCall {
   readonly query: readonly (readonly [name: string, value: string])[];
   /** The path parameter. */
   readonly pathId: string | undefined;
@@ -49,12 +49,10 @@ export interface ShownCall {
   readonly wasCancelled: boolean;
 }
 
-type ShownRecord = Readonly<Record<string, unknown>>;
-
 /** Whether a reply shows a case: by its call, by one of its records, or by having none. */
-export type Shows =
-  | { readonly by: 'call'; readonly test: (call: ShownCall) => boolean }
-  | { readonly by: 'record'; readonly test: (record: ShownRecord) => boolean }
+export type CaseTest =
+  | { readonly by: 'call'; readonly test: (call: CaseCall) => boolean }
+  | { readonly by: 'record'; readonly test: (record: AnyRecord) => boolean }
   | { readonly by: 'no record' };
 
 /** A case that the document distinguishes within a reply. */
@@ -66,13 +64,13 @@ export interface DocumentedCase {
   readonly sentence: string;
 }
 
-type CaseRow = readonly [sentence: string, shows: Shows];
+type CaseRow = readonly [sentence: string, shows: CaseTest];
 
-const byCall = (test: (call: ShownCall) => boolean): Shows => ({ by: 'call', test });
-const byRecord = (test: (record: ShownRecord) => boolean): Shows => ({ by: 'record', test });
-const BY_NO_RECORD: Shows = { by: 'no record' };
+const byCall = (test: (call: CaseCall) => boolean): CaseTest => ({ by: 'call', test });
+const byRecord = (test: (record: AnyRecord) => boolean): CaseTest => ({ by: 'record', test });
+const BY_NO_RECORD: CaseTest = { by: 'no record' };
 
-const byLimit = (test: (limit: number) => boolean): Shows =>
+const byLimit = (test: (limit: number) => boolean): CaseTest =>
   byCall(({ query }) => {
     const limits = query.filter(([name]) => name === 'limit');
     return (
@@ -80,14 +78,14 @@ const byLimit = (test: (limit: number) => boolean): Shows =>
     );
   });
 
-const hasFilter = ({ query }: ShownCall): boolean => query.some(([name]) => name === 'status');
+const hasFilter = ({ query }: CaseCall): boolean => query.some(([name]) => name === 'status');
 
-const byStatus = (status: string): Shows => byRecord((record) => record.status === status);
+const byStatus = (status: string): CaseTest => byRecord((record) => record.status === status);
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 
 /** A status that the document has not seen in records of a kind. */
-const byUnseenStatus = (fields: Fields): Shows =>
+const byUnseenStatus = (fields: Fields): CaseTest =>
   byRecord(
     ({ status }) => typeof status === 'string' && fields.status?.seen?.includes(status) !== true,
   );
@@ -103,10 +101,10 @@ const LARGEST_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 
 const orderFields = Object.keys(RECORDS.Order);
 
-const byCreation = (hasStatus: boolean): Shows =>
+const byCreation = (hasStatus: boolean): CaseTest =>
   byCall(({ input }) => isObject(input) && Object.hasOwn(input, 'status') === hasStatus);
 
-const byQuantity = (test: (quantity: number) => boolean): Shows =>
+const byQuantity = (test: (quantity: number) => boolean): CaseTest =>
   byCall(({ input }) => {
     const quantity = isObject(input) ? input.quantity : undefined;
     return typeof quantity === 'number' && test(quantity);
@@ -246,7 +244,7 @@ const CASES: Readonly<Record<OperationId, Readonly<Record<number, CaseRows>>>> =
 };
 
 /** The cases within replies that the document distinguishes. */
-export const DOCUMENTED_CASES: readonly (DocumentedCase & { readonly shows: Shows })[] =
+export const DOCUMENTED_CASES: readonly (DocumentedCase & { readonly shows: CaseTest })[] =
   DOCUMENTED_REPLIES.flatMap(({ operation, status }) => {
     const rows = status === 401 ? UNAUTHORIZED : (CASES[operation][status] ?? {});
     return Object.entries(rows).map(([id, [sentence, shows]]) => ({

@@ -1,7 +1,7 @@
 import { type Fields, RECORDS, type RecordName } from './records.ts';
 
 /** A parameter of a path or a query. */
-interface Parameter {
+interface OperationParameter {
   readonly name: string;
   readonly in: 'path' | 'query';
   readonly type: 'int64' | 'integer' | 'string';
@@ -26,7 +26,7 @@ export interface OperationShape {
   readonly tag: 'Animals' | 'Inventory' | 'Orders';
   readonly summary: string;
   readonly description: string;
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly OperationParameter[];
   readonly body?: { readonly name: string; readonly fields: Fields };
   readonly replies: Readonly<Record<number, DocumentedReply>>;
   /** The last day of the operation, an ISO 8601 date. */
@@ -47,7 +47,7 @@ const PET_ID = {
   in: 'path',
   type: 'int64',
   description: 'The id of an animal.',
-} as const satisfies Parameter;
+} as const satisfies OperationParameter;
 
 const { id: _assigned, ...createdFields } = RECORDS.Animal;
 

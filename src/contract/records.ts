@@ -92,46 +92,52 @@ export type RecordOf<F extends Fields> = {
   >;
 };
 
-type Seen = Pick<Field, 'seen'>;
+type SeenValues = Pick<Field, 'seen'>;
 
 /** A required field. */
-const always = <const Type extends FieldType>(type: Type, description: string, more: Seen = {}) =>
-  ({ type, required: true, description, ...more }) as const;
+const required = <const Type extends FieldType>(
+  type: Type,
+  description: string,
+  more: SeenValues = {},
+) => ({ type, required: true, description, ...more }) as const;
 
 /** An optional field. */
-const maybe = <const Type extends FieldType>(type: Type, description: string, more: Seen = {}) =>
-  ({ type, required: false, description, ...more }) as const;
+const optional = <const Type extends FieldType>(
+  type: Type,
+  description: string,
+  more: SeenValues = {},
+) => ({ type, required: false, description, ...more }) as const;
 
 /** The fields of the four records, in the order of replies. */
 export const RECORDS = {
   Animal: {
-    id: always('int64', 'Assigned by the service on creation.'),
-    name: always('string', "The animal's name."),
-    categoryId: always('int64', 'The category the animal belongs to; a bare identifier.'),
-    status: maybe('string', 'Availability. The complete list of values is not documented.', {
+    id: required('int64', 'Assigned by the service on creation.'),
+    name: required('string', "The animal's name."),
+    categoryId: required('int64', 'The category the animal belongs to; a bare identifier.'),
+    status: optional('string', 'Availability. The complete list of values is not documented.', {
       seen: SEEN_ANIMAL_STATUSES,
     }),
   },
   InventoryEntry: {
-    petId: always('int64', 'The animal the entry tracks.'),
-    quantity: always('integer', 'Current stock count.'),
-    status: always(
+    petId: required('int64', 'The animal the entry tracks.'),
+    quantity: required('integer', 'Current stock count.'),
+    status: required(
       'string',
       'Status of the entry. The complete list of values is not documented.',
       { seen: SEEN_INVENTORY_STATUSES },
     ),
   },
   Order: {
-    id: maybe('int64', 'Unique order identifier.'),
-    petId: maybe('int64', 'The animal in this order.'),
-    quantity: maybe('integer', 'Number of units ordered.'),
-    shipDate: maybe('dateTime', 'Expected or actual ship date, ISO 8601.'),
-    complete: maybe('boolean', 'Whether the order has been fulfilled.'),
+    id: optional('int64', 'Unique order identifier.'),
+    petId: optional('int64', 'The animal in this order.'),
+    quantity: optional('integer', 'Number of units ordered.'),
+    shipDate: optional('dateTime', 'Expected or actual ship date, ISO 8601.'),
+    complete: optional('boolean', 'Whether the order has been fulfilled.'),
   },
   Error: {
-    code: always('string', 'Machine-readable error code.'),
-    message: always('string', 'Human-readable description.'),
-    status: always('integer', 'The HTTP status code.'),
+    code: required('string', 'Machine-readable error code.'),
+    message: required('string', 'Human-readable description.'),
+    status: required('integer', 'The HTTP status code.'),
   },
 } as const satisfies Record<string, Fields>;
 
@@ -144,7 +150,7 @@ export const STORED_RECORDS = {
   orders: {
     ...RECORDS.Order,
     id: { ...RECORDS.Order.id, required: true },
-    status: maybe('orderStatus', 'The state for the cancel rule; pending if absent.'),
+    status: optional('orderStatus', 'The state for the cancel rule; pending if absent.'),
   },
 } as const satisfies Record<string, Fields>;
 
@@ -161,6 +167,9 @@ export type StoredRecord = {
   readonly [Name in CollectionName]: RecordOf<(typeof STORED_RECORDS)[Name]>;
 };
 export type ErrorBody = RecordOf<typeof RECORDS.Error>;
+
+/** A record of any collection, as members by name. */
+export type AnyRecord = Readonly<Record<string, unknown>>;
 
 /** A problem with a value: its place, what was expected and what was found. */
 export interface Problem {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { parseJson } from '../contract/json.ts';
 import { receiveBody } from '../http/receive-body.ts';
-import type { ReceivedBody } from '../service/input.ts';
+import type { RequestBody } from '../service/input.ts';
 import { type ControlReply, type Endpoint, refuse, YAML_TYPE } from './endpoint.ts';
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
@@ -38,7 +38,7 @@ export async function readBody(
     return refused('unsupported_media_type', 415, 'expected a body without Content-Encoding');
   }
   if (shape === undefined) return NOTHING;
-  const body = await new Promise<ReceivedBody>((received) => {
+  const body = await new Promise<RequestBody>((received) => {
     receiveBody(request, MOST_BYTES, received);
   });
   switch (body.kind) {

@@ -14,8 +14,8 @@ import {
   TEXTS,
 } from '../evidence/report-shapes.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
-import { ASSUMPTION_VERDICT } from '../scenario/checked-shape.ts';
 import { HOLD_ENDS } from '../scenario/hold.ts';
+import { ASSUMPTION_VERDICT } from '../scenario/verdict-shapes.ts';
 import { mapOf, object, optional, required } from '../shape/objects.ts';
 import { recordShape } from '../shape/record-shapes.ts';
 import {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import type { OpenUpstream } from '../sandbox/upstream.ts';
-import type { SavedVerdicts } from '../scenario/checked-shape.ts';
 import type { Starter } from '../scenario/sandbox-start.ts';
+import type { SavedVerdicts } from '../scenario/verdict-shapes.ts';
 
 /** A finished call of the control API. */
 export interface FinishedCall {

@@ -1,9 +1,9 @@
 import {
   ASSUMED_REPLIES,
+  type CaseCall,
+  type CaseTest,
   DOCUMENTED_CASES,
   DOCUMENTED_REPLIES,
-  type ShownCall,
-  type Shows,
 } from '../contract/cases.ts';
 import { parseInt64 } from '../contract/int64.ts';
 import { parseJson } from '../contract/json.ts';
@@ -74,7 +74,7 @@ export function shownCases(
   const cases = PLACES.get(call.operation)?.get(reply.status)?.cases;
   if (cases === undefined || reply.basis.kind === 'assumed') return NO_SLOTS;
   let slots = NO_SLOTS;
-  let shown: ShownCall | undefined;
+  let shown: CaseCall | undefined;
   let records: ShownRecords | undefined;
   for (const { slot, shows } of cases) {
     // Most replies show nothing new, which costs them no more than this.
@@ -99,7 +99,7 @@ function isDelivered(outcome: Outcome): boolean {
   return outcome.kind === 'reply' || FAULTS[outcome.fault.kind].effect === 'delivers';
 }
 
-function shownCall(call: Call, reply: Reply, world: World): ShownCall {
+function shownCall(call: Call, reply: Reply, world: World): CaseCall {
   return {
     query: call.query,
     pathId: call.pathId,
@@ -150,9 +150,9 @@ function recordsIn({ records, body, basis, status }: Reply): ShownRecords | unde
 const MOST_READ = 2000;
 
 /** Which cases lists show. A list is the same object until a record changes. */
-const ofLists = new WeakMap<ShownRecords, Map<Shows, boolean>>();
+const ofLists = new WeakMap<ShownRecords, Map<CaseTest, boolean>>();
 
-function recordsShow(records: ShownRecords, shows: Exclude<Shows, { by: 'call' }>): boolean {
+function recordsShow(records: ShownRecords, shows: Exclude<CaseTest, { by: 'call' }>): boolean {
   if (shows.by === 'no record') return records.length === 0;
   const [first] = records;
   if (first === undefined || records.length === 1) return first !== undefined && shows.test(first);

@@ -1,5 +1,5 @@
 import { DEFAULT_URL } from '../contract/base-url.ts';
-import type { KnownReply } from '../contract/cases.ts';
+import type { PossibleReply } from '../contract/cases.ts';
 import { operationShape } from '../contract/operations.ts';
 import { curlCommand } from '../curl.ts';
 
@@ -9,7 +9,7 @@ import { curlCommand } from '../curl.ts';
  * @param url of the service; by default that of a mock on its default port
  */
 export function howToGet(
-  { operation, status }: Pick<KnownReply, 'operation' | 'status'>,
+  { operation, status }: Pick<PossibleReply, 'operation' | 'status'>,
   url = DEFAULT_URL,
   key = 'demo-key',
 ): string {

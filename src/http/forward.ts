@@ -3,7 +3,7 @@ import type { Settings } from '../sandbox/state.ts';
 import { outcomeOf, plan, worldOf } from '../sandbox/step.ts';
 import { type Upstream, UpstreamError } from '../sandbox/upstream.ts';
 import type { Outcome } from '../scenario/rules.ts';
-import type { ReceivedBody } from '../service/input.ts';
+import type { RequestBody } from '../service/input.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { deliver } from './deliver.ts';
 import { discard, passedOn, whenLeft } from './pass-on.ts';
@@ -15,7 +15,7 @@ interface Forwarded {
   readonly upstream: Upstream;
   /** What the target asks of the service, as `belowBase` returns it. */
   readonly below: string;
-  readonly body: ReceivedBody;
+  readonly body: RequestBody;
   readonly preferred: Promise<Preferred | undefined> | undefined;
 }
 
@@ -112,7 +112,7 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
 function requestHeaders(
   { headers, authorization, incoming }: ServiceRequest,
   { key }: Upstream,
-  body: ReceivedBody,
+  body: RequestBody,
 ): string[] {
   const kept = passedOn(headers, NOT_FORWARDED);
   for (let at = 0; at < kept.length; at += 2) {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type ReceivedBody, ReceivedBytes } from '../service/input.ts';
+import { BodyBytes, type RequestBody } from '../service/input.ts';
 
 /**
  * Receives a request's body, up to `limit` bytes.
@@ -12,7 +12,7 @@ import { type ReceivedBody, ReceivedBytes } from '../service/input.ts';
 export function receiveBody(
   request: IncomingMessage,
   limit: number,
-  received: (body: ReceivedBody) => void,
+  received: (body: RequestBody) => void,
   streamed = false,
 ): void {
   const length = Number(request.headers['content-length'] ?? 0);
@@ -42,20 +42,20 @@ export function receiveBody(
   const onEnd = (): void => {
     const [only] = chunks;
     if (only === undefined) received({ kind: 'none' });
-    else received(new ReceivedBytes(chunks.length === 1 ? only : Buffer.concat(chunks, size)));
+    else received(new BodyBytes(chunks.length === 1 ? only : Buffer.concat(chunks, size)));
   };
   request.on('data', onData).on('end', onEnd);
 }
 
 /** The body of a request that a parser of the embedding app has already read. */
-function readBefore(request: IncomingMessage, limit: number): ReceivedBody {
+function readBefore(request: IncomingMessage, limit: number): RequestBody {
   const body: unknown = 'body' in request ? request.body : undefined;
   if (body === undefined) return { kind: 'none' };
   const bytes = Buffer.isBuffer(body)
     ? body
     : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body, refuseRounded));
   // A chunked body announces no length.
-  return bytes.length > limit ? { kind: 'too-large', limit } : new ReceivedBytes(bytes);
+  return bytes.length > limit ? { kind: 'too-large', limit } : new BodyBytes(bytes);
 }
 
 function refuseRounded(_name: string, value: unknown): unknown {

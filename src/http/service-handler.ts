@@ -8,7 +8,7 @@ import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { step } from '../sandbox/step.ts';
 import type { Outcome } from '../scenario/rules.ts';
 import { thisInstant } from '../service/clock.ts';
-import { BODY_LIMITS, type Call, type ReceivedBody } from '../service/input.ts';
+import { BODY_LIMITS, type Call, type RequestBody } from '../service/input.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { listed } from '../words.ts';
 import { preflightHeaders } from './cors.ts';
@@ -60,7 +60,7 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
     const { upstream } = sandbox.state.settings;
     const below = upstream && belowBase(target);
     if (upstream !== undefined && below !== undefined && refusal === undefined) {
-      const toUpstream = (body: ReceivedBody): void => {
+      const toUpstream = (body: RequestBody): void => {
         if (id !== undefined) request.call = callOf(request, id, target, mount, body);
         const forwarded = { upstream, below, body, preferred: preferenceOf(request) };
         forward(request, forwarded, settle).catch((error) => answerFailure(request, error));
@@ -72,7 +72,7 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
       settle(request, outcomeOf(refusal ?? withoutOperation(request, target)));
       return;
     }
-    const received = (body: ReceivedBody): void => {
+    const received = (body: RequestBody): void => {
       const call = callOf(request, id, target, mount, body);
       request.call = call;
       const preference = preferenceOf(request);
@@ -96,7 +96,7 @@ function callOf(
   operation: OperationId,
   target: Target,
   mount: string,
-  body: ReceivedBody,
+  body: RequestBody,
 ): Call {
   return {
     operation,
@@ -111,7 +111,7 @@ function callOf(
   };
 }
 
-const NO_BODY: ReceivedBody = { kind: 'none' };
+const NO_BODY: RequestBody = { kind: 'none' };
 
 /** What the request asks of the mock; undefined if nothing. */
 function preferenceOf({ incoming, sandbox, wire }: ServiceRequest) {

@@ -1,4 +1,4 @@
-import { ADDED_REPLIES, ASSUMPTION_IDS, assumptionShape } from '../contract/assumption-table.ts';
+import { ASSUMPTION_IDS, assumptionShape, OPTION_REPLIES } from '../contract/assumption-table.ts';
 import { codesOf, errorShape } from '../contract/error-codes.ts';
 import type { Json } from '../contract/json.ts';
 import {
@@ -91,7 +91,7 @@ function servers(serverUrl: string): Json[] {
 function operationObject(id: OperationId, shared: Record<string, Json>): Json {
   const { tag, summary, description, parameters, body, replies, sunset, stability } =
     operationShape(id);
-  const assumed = ADDED_REPLIES.filter(({ operation }) => operation === id);
+  const assumed = OPTION_REPLIES.filter(({ operation }) => operation === id);
   const statuses = new Set([
     ...Object.keys(replies).map(Number),
     ...assumed.map(({ status }) => status),
@@ -137,7 +137,7 @@ function sharedName(id: OperationId, status: number): string | undefined {
 
 function replyObject(id: OperationId, status: number): Json {
   const documented = operationShape(id).replies[status];
-  const assumed = ADDED_REPLIES.filter((it) => it.operation === id && it.status === status);
+  const assumed = OPTION_REPLIES.filter((it) => it.operation === id && it.status === status);
   const descriptions = new Set(assumed.map(({ description }) => description));
   const content = documented ? documentedContent(id, status, documented) : errorContent(id, status);
   return {

@@ -1,4 +1,4 @@
-import { DOCUMENTED_REPLIES, type KnownReply } from '../contract/cases.ts';
+import { DOCUMENTED_REPLIES, type PossibleReply } from '../contract/cases.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import type { FindingsReport } from '../evidence/findings.ts';
 import { howToGet } from '../evidence/how-to-get.ts';
@@ -7,7 +7,7 @@ import { packageVersion } from '../package.ts';
 import type { Grid, Report, Row } from './report.ts';
 
 /** What clients were shown, and what they did wrong. */
-export interface Evidence {
+export interface CoverageEvidence {
   readonly coverage: CoverageReport;
   readonly findings: FindingsReport;
 }
@@ -18,7 +18,7 @@ export interface Evidence {
  *
  * @param missed whether the run missed `--require-coverage`: missing documented replies fail then
  */
-export function coverageReport({ coverage, findings }: Evidence, missed = false): Report {
+export function coverageReport({ coverage, findings }: CoverageEvidence, missed = false): Report {
   const { documented, cases, assumed, totals } = coverage;
   const { shown, total, percent } = totals.documented;
   const missing = missed ? 'failure' : 'skipped';
@@ -143,7 +143,7 @@ function countCells(name: string, { count, first }: Shown, text: string) {
   };
 }
 
-function nameOf({ operation, status }: Pick<KnownReply, 'operation' | 'status'>): string {
+function nameOf({ operation, status }: Pick<PossibleReply, 'operation' | 'status'>): string {
   return `${operation} ${status}`;
 }
 

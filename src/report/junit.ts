@@ -1,11 +1,9 @@
 import { type Markup, markup } from './markup.ts';
-import type { Report, Row } from './report.ts';
-
-type Test = NonNullable<Row['test']>;
+import type { Report, TestResult } from './report.ts';
 
 /** A report as JUnit XML. */
 export function renderJunit({ sections }: Report): string {
-  const suites = new Map<string, Test[]>();
+  const suites = new Map<string, TestResult[]>();
   for (const { suite, rows } of sections) {
     if (suite === undefined) continue;
     const tests = rows.flatMap(({ test }) => test ?? []);
@@ -18,19 +16,27 @@ ${[...suites].map(suiteOf)}
 `.text;
 }
 
-function suiteOf([name, tests]: readonly [string, readonly Test[]]): Markup {
+function suiteOf([name, tests]: readonly [string, readonly TestResult[]]): Markup {
   return markup`<testsuite name="${name}"${countsOf(tests)}>
 ${tests.map(caseOf)}
 </testsuite>`;
 }
 
-function countsOf(tests: readonly Test[]): Markup {
-  const count = (wanted: Test['verdict']) => tests.filter((it) => it.verdict === wanted).length;
+function countsOf(tests: readonly TestResult[]): Markup {
+  const count = (wanted: TestResult['verdict']) =>
+    tests.filter((it) => it.verdict === wanted).length;
   const seconds = tests.reduce((sum, it) => sum + (it.seconds ?? 0), 0);
   return markup` tests="${tests.length}" failures="${count('failure')}" errors="0" skipped="${count('skipped')}"${timeOf(seconds)}`;
 }
 
-function caseOf({ group, name, verdict, message = '', output = [], seconds = 0 }: Test): Markup {
+function caseOf({
+  group,
+  name,
+  verdict,
+  message = '',
+  output = [],
+  seconds = 0,
+}: TestResult): Markup {
   const passed = verdict === 'passed';
   const tag = passed ? 'system-out' : verdict;
   const reason = passed ? '' : markup` message="${message}"`;

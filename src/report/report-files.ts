@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
-import { coverageReport, type Evidence } from './coverage-report.ts';
+import { type CoverageEvidence, coverageReport } from './coverage-report.ts';
 import { renderJunit } from './junit.ts';
 import { renderPage } from './page.ts';
 import type { Report } from './report.ts';
@@ -18,7 +18,7 @@ export const REPORT_FORMATS: Readonly<Record<string, (report: Report) => string>
  * @param missed whether the run missed `--require-coverage`
  * @throws TypeError for an unknown extension, and Node's own errors if the file cannot be written
  */
-export function writeCoverage(file: string, evidence: Evidence, missed = false): void {
+export function writeCoverage(file: string, evidence: CoverageEvidence, missed = false): void {
   const render = REPORT_FORMATS[extname(file)];
   if (render === undefined) throw new TypeError(`No format is known for ${file}.`);
   writeWithFolders(file, render(coverageReport(evidence, missed)));

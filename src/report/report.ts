@@ -76,12 +76,13 @@ export interface Row {
   /** What a card shows as it is, such as a command or what was printed. */
   readonly output?: readonly string[];
   /** The row as a test. */
-  readonly test?: Test;
+  readonly test?: TestResult;
 }
 
 export type Tone = 'green' | 'red' | 'yellow' | 'grey';
 
-interface Test {
+/** A row as a test of JUnit. */
+export interface TestResult {
   readonly group: string;
   readonly name: string;
   readonly verdict: 'passed' | 'failure' | 'skipped';

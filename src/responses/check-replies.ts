@@ -1,16 +1,22 @@
 import { isBreak, type JudgedReply, replyDifferences } from '../deployment/reply-differences.ts';
 import { jsonOf } from '../deployment/reply-parts.ts';
 import { type RunningServer, startServer } from '../server.ts';
-import { type ReplyRecipe, type Step, stepsOf, WAY_NAMES, type WayName } from './reply-recipes.ts';
+import {
+  type RecipeStep,
+  type ReplyRecipe,
+  stepsOf,
+  WAY_NAMES,
+  type WayName,
+} from './reply-recipes.ts';
 
-export interface CheckedRecipe {
+export interface RecipeCheck {
   readonly recipe: ReplyRecipe;
   readonly way: WayName;
   /** What is wrong with the reply. */
   readonly problem: string | undefined;
 }
 
-interface ReceivedReply extends JudgedReply {
+interface ReplyWithBasis extends JudgedReply {
   readonly basis: string;
 }
 
@@ -22,11 +28,11 @@ interface ReceivedReply extends JudgedReply {
 export async function checkReplies(
   replies: readonly ReplyRecipe[],
   start: () => Promise<Pick<RunningServer, 'url' | 'close'>> = () => startServer({ port: 0 }),
-): Promise<CheckedRecipe[]> {
+): Promise<RecipeCheck[]> {
   const server = await start();
   try {
     const { origin } = new URL(server.url);
-    const checked: CheckedRecipe[] = [];
+    const checked: RecipeCheck[] = [];
     for (const recipe of replies) {
       for (const way of WAY_NAMES) {
         const steps = stepsOf(recipe, way, `check-${checked.length + 1}`);
@@ -45,8 +51,8 @@ export async function checkReplies(
 /** Takes the steps, and judges the last reply; the others must succeed. */
 async function walk(
   origin: string,
-  steps: readonly Step[],
-  judge: (got: ReceivedReply) => string | undefined,
+  steps: readonly RecipeStep[],
+  judge: (got: ReplyWithBasis) => string | undefined,
 ): Promise<string | undefined> {
   for (const [index, step] of steps.entries()) {
     let got = await send(origin, step);
@@ -57,7 +63,10 @@ async function walk(
   return undefined;
 }
 
-async function send(origin: string, { method, path, headers, body }: Step): Promise<ReceivedReply> {
+async function send(
+  origin: string,
+  { method, path, headers, body }: RecipeStep,
+): Promise<ReplyWithBasis> {
   const content = typeof body === 'number' ? Buffer.alloc(body, ' ') : (body ?? null);
   const received = await fetch(`${origin}${path}`, { method, headers, body: content });
   const { status } = received;
@@ -66,7 +75,7 @@ async function send(origin: string, { method, path, headers, body }: Step): Prom
   return { status, reply, header, json: jsonOf(reply.body), basis: header('mock-basis') ?? '' };
 }
 
-function problemOf(got: ReceivedReply, recipe: ReplyRecipe, way: WayName): string | undefined {
+function problemOf(got: ReplyWithBasis, recipe: ReplyRecipe, way: WayName): string | undefined {
   const { status, basis, reply } = got;
   if (status !== recipe.status) return `got ${status} (${basis}): ${textOf(got)}`;
   const wanted = basisOf(recipe, way);
@@ -78,7 +87,7 @@ function problemOf(got: ReceivedReply, recipe: ReplyRecipe, way: WayName): strin
   );
 }
 
-function textOf({ reply }: ReceivedReply): string {
+function textOf({ reply }: ReplyWithBasis): string {
   return reply.body.toString().slice(0, 200);
 }
 

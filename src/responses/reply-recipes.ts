@@ -1,4 +1,4 @@
-import { ADDED_REPLIES, optionNames } from '../contract/assumption-table.ts';
+import { OPTION_REPLIES, optionNames } from '../contract/assumption-table.ts';
 import { DOCUMENTED_REPLIES } from '../contract/cases.ts';
 import {
   BASE_PATH,
@@ -7,7 +7,7 @@ import {
   operationShape,
 } from '../contract/operations.ts';
 import {
-  type ControlCall,
+  type ControlRequest,
   EXAMPLES,
   type RequestChange,
   WAYS,
@@ -30,7 +30,7 @@ export interface ReplyRecipe {
 }
 
 /** One request of a way. */
-export interface Step {
+export interface RecipeStep {
   readonly method: string;
   /** Below the origin, with the sandbox. */
   readonly path: string;
@@ -56,7 +56,7 @@ export function listReplies(ways: WayTable = WAYS): ReplyRecipe[] {
     ...DOCUMENTED_REPLIES.filter(({ operation }) => operation === id).map((it) =>
       recipe(it, 'documented', {}, ways.documented[id][it.status]),
     ),
-    ...ADDED_REPLIES.filter(({ operation }) => operation === id).map((it) => {
+    ...OPTION_REPLIES.filter(({ operation }) => operation === id).map((it) => {
       const { assumption, option, ground } = it;
       const own = optionNames(assumption)[0] === option ? {} : { [assumption]: option };
       return recipe(it, ground, own, ways.assumed[ground]?.(id));
@@ -69,9 +69,9 @@ export function stepsOf(
   { operation, status, assume, way }: ReplyRecipe,
   name: WayName,
   sandbox?: string,
-): Step[] {
+): RecipeStep[] {
   const prefix = sandbox === undefined ? '' : `/~${sandbox}`;
-  const control = ({ method, path, body }: ControlCall): Step => ({
+  const control = ({ method, path, body }: ControlRequest): RecipeStep => ({
     method,
     path: `${prefix}/__mock${path}`,
     headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
@@ -104,7 +104,7 @@ function callOf(
   prefix: string,
   sent: RequestChange = {},
   more: Readonly<Record<string, string>> = {},
-): Step {
+): RecipeStep {
   const { method, path } = operationShape(operation);
   const request = { ...EXAMPLES[operation], ...sent };
   const { id = '', query, key = 'demo-key', body, mediaType = 'application/json' } = request;
@@ -129,7 +129,7 @@ export function titleOf({ operation, status, ground }: ReplyRecipe, way: WayName
 }
 
 /** The requests of a way, which can be repeated: one that changes something resets its own sandbox. */
-export function repeatable(recipe: ReplyRecipe, way: WayName): Step[] {
+export function repeatable(recipe: ReplyRecipe, way: WayName): RecipeStep[] {
   const steps = stepsOf(recipe, way);
   const changes =
     steps.length > 1 || steps.some(({ method, times }) => method !== 'GET' || times > 1);

@@ -16,7 +16,7 @@ export interface RequestChange {
 }
 
 /** A call of the control API, with its path below `/__mock`. */
-export interface ControlCall {
+export interface ControlRequest {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: string;
@@ -25,12 +25,12 @@ export interface ControlCall {
 /** How to get a reply without forcing it, and the shipped scenario that leads to it. */
 export interface Way {
   readonly send?: RequestChange;
-  readonly arrange?: readonly ControlCall[];
+  readonly arrange?: readonly ControlRequest[];
   /** Options to choose besides the reply's own ground. */
   readonly assume?: Partial<Choices>;
   readonly preset?: {
     readonly name: string;
-    readonly arrange?: readonly ControlCall[];
+    readonly arrange?: readonly ControlRequest[];
     readonly send?: RequestChange;
   };
 }
@@ -41,11 +41,11 @@ type DocumentedWays = {
   };
 };
 
-type OptionOf<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number];
+type OptionEntry<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number];
 
 /** The options that add a reply, as `id=option`. */
-type Ground = {
-  [Id in AssumptionId]: `${Id}=${Extract<OptionOf<Id>, { readonly reply: object }>['name']}`;
+type OptionGround = {
+  [Id in AssumptionId]: `${Id}=${Extract<OptionEntry<Id>, { readonly reply: object }>['name']}`;
 }[AssumptionId];
 
 export interface WayTable {
@@ -53,7 +53,7 @@ export interface WayTable {
   readonly assumed: Readonly<Record<string, (operation: OperationId) => Way>>;
 }
 
-const AS_IT_IS: Way = {};
+const UNCHANGED: Way = {};
 const WITHOUT_KEY: Way = { send: { key: null }, preset: { name: 'invalid-keys' } };
 const UNKNOWN = '999999';
 
@@ -68,31 +68,31 @@ const INVALID = {
 } as const satisfies Record<OperationId, Way>;
 
 const UNKNOWN_PET: Way = { send: { id: UNKNOWN } };
-const SUNSET: ControlCall = {
+const SUNSET: ControlRequest = {
   method: 'PUT',
   path: '/clock',
   body: '{"now":"2030-12-06T00:00:00Z"}',
 };
-const LAST_ID: ControlCall = {
+const LAST_ID: ControlRequest = {
   method: 'POST',
   path: '/animals',
   body: '{"id":9223372036854775807,"name":"Last","categoryId":1}',
 };
 /** Puts all requests into the same second, however slow they are. */
-const FROZEN: ControlCall = { method: 'PUT', path: '/clock', body: '{"frozen":true}' };
+const FROZEN: ControlRequest = { method: 'PUT', path: '/clock', body: '{"frozen":true}' };
 const tooLong = (limit: number): Way => ({ send: { body: limit + 1 } });
 
 /** How to get each reply from a server with the default fixture. */
 export const WAYS = {
   documented: {
-    listPets: { 200: AS_IT_IS, 401: WITHOUT_KEY },
-    createPet: { 201: AS_IT_IS, 401: WITHOUT_KEY },
-    getPet: { 200: AS_IT_IS, 401: WITHOUT_KEY },
-    listInventory: { 200: AS_IT_IS, 401: WITHOUT_KEY },
-    updateInventory: { 200: AS_IT_IS, 401: WITHOUT_KEY },
-    listOrders: { 200: AS_IT_IS, 401: WITHOUT_KEY },
+    listPets: { 200: UNCHANGED, 401: WITHOUT_KEY },
+    createPet: { 201: UNCHANGED, 401: WITHOUT_KEY },
+    getPet: { 200: UNCHANGED, 401: WITHOUT_KEY },
+    listInventory: { 200: UNCHANGED, 401: WITHOUT_KEY },
+    updateInventory: { 200: UNCHANGED, 401: WITHOUT_KEY },
+    listOrders: { 200: UNCHANGED, 401: WITHOUT_KEY },
     cancelOrder: {
-      204: AS_IT_IS,
+      204: UNCHANGED,
       401: WITHOUT_KEY,
       404: { send: { id: UNKNOWN }, preset: { name: 'no-orders' } },
       409: {
@@ -126,7 +126,7 @@ export const WAYS = {
       send: { times: 11 },
       preset: { name: 'rate-limited', arrange: [FROZEN], send: { times: 3 } },
     }),
-  } satisfies Record<Ground, (operation: OperationId) => Way>,
+  } satisfies Record<OptionGround, (operation: OperationId) => Way>,
 } as const;
 
 /** The request of each operation, unless a way says otherwise. */

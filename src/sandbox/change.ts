@@ -1,6 +1,6 @@
 import type { Latch } from '../scenario/rules.ts';
 import type { SavedScenario } from '../scenario/saved-scenario.ts';
-import type { ClockState } from '../service/clock.ts';
+import type { Clock } from '../service/clock.ts';
 import type { RateWindow } from '../service/rate-limit.ts';
 import {
   bareStore,
@@ -15,7 +15,7 @@ import type { Settings, State } from './state.ts';
 export interface Change {
   readonly store?: StoreChange | undefined;
   readonly settings?: Settings | undefined;
-  readonly clock?: ClockState | undefined;
+  readonly clock?: Clock | undefined;
   readonly rules?: MapChange<number> | undefined;
   readonly rates?: MapChange<RateWindow> | undefined;
   readonly snapshots?: readonly SnapshotChange[] | undefined;

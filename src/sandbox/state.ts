@@ -2,7 +2,7 @@ import type { Choices } from '../contract/assumption-table.ts';
 import { type Latch, NO_COUNTS, type RuleCounts } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import type { SavedScenario } from '../scenario/saved-scenario.ts';
-import { type ClockState, REAL_CLOCK, setClock, timeOf } from '../service/clock.ts';
+import { type Clock, REAL_CLOCK, setClock, timeOf } from '../service/clock.ts';
 import { NO_RATES, type RateWindows } from '../service/rate-limit.ts';
 import { type Representation, representationFor } from '../service/representation.ts';
 import type { Store } from '../store/store.ts';
@@ -31,7 +31,7 @@ interface Counters {
 export interface State {
   readonly store: Store;
   readonly settings: Settings;
-  readonly clock: ClockState;
+  readonly clock: Clock;
   readonly counters: Counters;
   /** Saved stores, by name. */
   readonly snapshots: ReadonlyMap<string, Store>;

@@ -43,7 +43,7 @@ export function scenarioText(name: string): string {
 }
 
 /** A scenario to load. */
-interface Wanted {
+interface ScenarioRequest {
   /** Its file, or its name in a request. */
   readonly key: string;
   /** What messages call it. */
@@ -56,10 +56,10 @@ interface Wanted {
 type Refuse = (expected: string, found: string) => undefined;
 
 /** Where scenarios come from. */
-interface Library {
+interface ScenarioFinder {
   /** Undefined once it has been refused, or its own problems were reported. */
-  readonly find: (wanted: Wanted, refuse: Refuse) => Promise<Scenario | undefined>;
-  readonly besides: (wanted: Wanted, scenario: Scenario, name: string) => Wanted;
+  readonly find: (wanted: ScenarioRequest, refuse: Refuse) => Promise<Scenario | undefined>;
+  readonly besides: (wanted: ScenarioRequest, scenario: Scenario, name: string) => ScenarioRequest;
   /** What else is wrong with a scenario. */
   readonly check?: (scenario: Scenario) => readonly Problem[];
 }
@@ -72,15 +72,19 @@ interface Library {
  *   its first place
  * @throws ScenarioError with the problems of all of them
  */
-async function inPrecedence(
-  named: readonly Wanted[],
-  { find, besides, check }: Library,
+async function loadInOrder(
+  named: readonly ScenarioRequest[],
+  { find, besides, check }: ScenarioFinder,
   problems: string[],
 ): Promise<readonly Scenario[]> {
   const loaded = new Map<string, Scenario>();
 
   /** @param chain those that led to this one by `extends` */
-  const load = async (wanted: Wanted, chain: readonly Wanted[], refuse: Refuse): Promise<void> => {
+  const load = async (
+    wanted: ScenarioRequest,
+    chain: readonly ScenarioRequest[],
+    refuse: Refuse,
+  ): Promise<void> => {
     const cycle = chain.findIndex((it) => it.key === wanted.key);
     if (cycle !== -1) {
       const round = [...chain.slice(cycle), wanted].map((it) => it.told);
@@ -142,7 +146,7 @@ export async function loadScenarios(
   const hint = hints(SCENARIO_NAMES);
   /** By file; undefined if the file has problems. */
   const read = new Map<string, Scenario | undefined>();
-  const find: Library['find'] = async ({ key: file, told, extended }, refuse) => {
+  const find: ScenarioFinder['find'] = async ({ key: file, told, extended }, refuse) => {
     if (!read.has(file)) {
       const text = withExtension(file, texts.get(told) ?? (await readText(file, SETTINGS_LIMIT)));
       if (!text.ok) {
@@ -157,7 +161,7 @@ export async function loadScenarios(
     key: isShipped(told) ? shippedFile(told) : resolve(told),
     told,
   }));
-  return inPrecedence(named, { find, besides: fileBesides }, problems);
+  return loadInOrder(named, { find, besides: fileBesides }, problems);
 }
 
 /** The scenarios that a sandbox knows besides those that ship, by name. Each is read when it is wanted. */
@@ -179,19 +183,19 @@ export async function loadForRequest(
   const shipped = `a shipped scenario: ${listed(SCENARIO_NAMES, 'or')}`;
   const expected = known.size === 0 ? shipped : `${shipped}; or ${listed([...known.keys()], 'or')}`;
   const hint = hints([...SCENARIO_NAMES, ...known.keys()]);
-  const find: Library['find'] = async ({ key: name }, refuse) => {
+  const find: ScenarioFinder['find'] = async ({ key: name }, refuse) => {
     if (name === written?.name) return written;
     const scenario = await known.get(name)?.();
     if (scenario !== undefined) return scenario;
     if (isShipped(name)) return (await loadScenarios([name])).at(-1);
     return refuse(expected, `${describe(name)}${hint(name)}`);
   };
-  const besides: Library['besides'] = (_, { file }, extended) => {
+  const besides: ScenarioFinder['besides'] = (_, { file }, extended) => {
     // The server's own files extend paths.
     const name = file === undefined ? extended : basename(extended, extname(extended));
     return { key: name, told: name, extended };
   };
-  const check: Library['check'] = ({ file, fixture }) => {
+  const check: ScenarioFinder['check'] = ({ file, fixture }) => {
     const isKnown =
       file !== undefined || fixture === undefined || shippedFixtures().includes(fixture);
     if (isKnown) return [];
@@ -199,7 +203,7 @@ export async function loadForRequest(
     return [{ path: pathText(['fixture']), expected, found: describe(fixture) }];
   };
   const named = [...names, ...(written === undefined ? [] : [written.name])];
-  return inPrecedence(
+  return loadInOrder(
     named.map((name) => ({ key: name, told: name })),
     { find, besides, check },
     [],
@@ -225,7 +229,11 @@ async function readFile(
 }
 
 /** A scenario that a file extends, by name or by a path relative to that file. */
-function fileBesides({ key: file, told }: Wanted, _: Scenario, extended: string): Wanted {
+function fileBesides(
+  { key: file, told }: ScenarioRequest,
+  _: Scenario,
+  extended: string,
+): ScenarioRequest {
   if (isShipped(extended)) return { key: shippedFile(extended), told: extended, extended };
   const isAlone = isShipped(told) || isAbsolute(extended);
   const path = isAlone ? extended : join(dirname(told), extended);

@@ -42,11 +42,11 @@ export function headersOf<T>(values: Shape<T>): Shape<ReadonlyMap<string, T>> {
   return mapOf(values, { expected, name: HEADER_NAME, expectedName: 'a header name' });
 }
 
-const HEADERS = convert(headersOf(oneOrMore(VALUE)), (headers, at, tell) => {
+const HEADERS = convert(headersOf(oneOrMore(VALUE)), (headers, at, report) => {
   const framing = [...headers.keys()].filter((name) => FRAMING.includes(name.toLowerCase()));
   for (const name of framing) {
     const expected = 'a header that does not frame the message; use a `fault` to break that';
-    tell({ at: [...at, name], ofName: true, expected, found: describe(name) });
+    report({ at: [...at, name], ofName: true, expected, found: describe(name) });
   }
   return framing.length === 0 ? headers : undefined;
 });
@@ -55,9 +55,9 @@ const HEADERS = convert(headersOf(oneOrMore(VALUE)), (headers, at, tell) => {
 const MAX_DEPTH = 100;
 
 /** A JSON value with its text: the value can be `null`, the text cannot be undefined. */
-const ANY_JSON = convert(ANY, (value, at, tell) => {
+const ANY_JSON = convert(ANY, (value, at, report) => {
   if (isWithin(MAX_DEPTH, value)) return { value, text: writeJson(value) };
-  return tell({ at, expected: `at most ${MAX_DEPTH} levels`, found: 'more' });
+  return report({ at, expected: `at most ${MAX_DEPTH} levels`, found: 'more' });
 });
 
 function isWithin(levels: number, value: unknown): boolean {
@@ -104,9 +104,9 @@ const REPLY_MEMBERS = object(
  */
 export const REPLY = convert(
   REPLY_MEMBERS,
-  ({ status, headers = NO_HEADERS, body, empty }, at, tell) => {
+  ({ status, headers = NO_HEADERS, body, empty }, at, report) => {
     const refuse = (member: string, expected: string, found: string) =>
-      tell({ at: [...at, member], ofName: true, expected, found });
+      report({ at: [...at, member], ofName: true, expected, found });
     const types = [...headers].flatMap(([name, values]) => (isContentType(name) ? values : []));
     if (body !== undefined && BODILESS.includes(status)) {
       return refuse('body', `no body beside the status ${status}`, 'one');

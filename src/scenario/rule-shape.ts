@@ -19,7 +19,7 @@ import { FAULT_NAMES, FAULTS, type Fault } from './fault-table.ts';
 import { HOLD } from './hold.ts';
 import { BODILESS, REPLY, type RuleReply } from './reply-shape.ts';
 import { LONGEST_DELAY } from './time-shapes.ts';
-import { tellForeignInputs, WHERE } from './where-shape.ts';
+import { reportForeignInputs, WHERE } from './where-shape.ts';
 
 const EVERY = '*' as const;
 
@@ -37,11 +37,11 @@ const CALL_NUMBER = integer(1, 999_999_999, 'the number of a call, from 1');
 const CALLS: Shape<readonly ReturnType<typeof readRange>[]> = either(
   convert(
     text('calls such as 1, "1-2", "3-" or "2,4"', RANGES, { pattern: RANGES.source }),
-    (ranges, at, tell) => {
+    (ranges, at, report) => {
       const calls = ranges.split(',').map(readRange);
       const backward = calls.find(({ from, to }) => to < from);
       if (backward === undefined) return calls;
-      return tell({ at, expected: 'the lower number first', found: describe(ranges) });
+      return report({ at, expected: 'the lower number first', found: describe(ranges) });
     },
   ),
   convert(oneOrMore(CALL_NUMBER), (calls) => calls.map((call) => ({ from: call, to: call }))),
@@ -76,10 +76,10 @@ const DELAY: Shape<Delay> = either(
         min: required(MILLISECONDS, 'The shortest delay, in milliseconds.'),
         max: required(MILLISECONDS, 'The longest delay, in milliseconds.'),
       }),
-      ({ min, max }, at, tell) => {
+      ({ min, max }, at, report) => {
         if (min <= max) return { kind: 'uniform', min, max };
         const expected = `at least \`min\`, which is ${min}`;
-        return tell({ at: [...at, 'max'], expected, found: String(max) });
+        return report({ at: [...at, 'max'], expected, found: String(max) });
       },
     ),
     convert(
@@ -178,10 +178,10 @@ const RULE = object(
 /** One rule, without its scenario's name and its number. */
 export const RULE_SHAPE = convert(
   RULE,
-  ({ where = [], chance = 1, apply = false, calls, delay, reply, fault, hold, on }, at, tell) => {
-    let right = tellForeignInputs(where, on, [...at, 'where'], tell);
+  ({ where = [], chance = 1, apply = false, calls, delay, reply, fault, hold, on }, at, report) => {
+    let right = reportForeignInputs(where, on, [...at, 'where'], report);
     const refuse = (expected: string, found: string, ...member: string[]): void => {
-      tell({ at: [...at, ...member], ofName: member.length > 0, expected, found });
+      report({ at: [...at, ...member], ofName: member.length > 0, expected, found });
       right = false;
     };
     if (apply && !reply && !fault) {

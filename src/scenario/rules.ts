@@ -25,20 +25,20 @@ export interface Decision {
 }
 
 /** A rule, prepared for one operation. */
-interface BoundRule {
+interface OperationRule {
   readonly rule: Rule;
   /** The position of its counter. */
   readonly index: number;
   /** Whether the rule depends on the number of calls. */
   readonly counted: boolean;
   /** The conditions of the rule's `where`. */
-  readonly checks: readonly Check[];
+  readonly checks: readonly CallTest[];
 }
 
-type Check = (call: Call) => boolean;
+type CallTest = (call: Call) => boolean;
 
 /** Rules by operation, in the order in which they are tried. Sandboxes share it. */
-export type RuleBook = ReadonlyMap<OperationId, readonly BoundRule[]>;
+export type RuleBook = ReadonlyMap<OperationId, readonly OperationRule[]>;
 
 /** A rule with `hold` that was set beside the scenarios. */
 export interface Latch {
@@ -53,12 +53,12 @@ export interface Latch {
  * @param rules in the order in which they are tried: those of the newest scenario first
  */
 export function ruleBook(rules: readonly Rule[]): RuleBook {
-  const rulesOf = (id: OperationId): BoundRule[] =>
-    rules.flatMap((rule, index) => (rule.on.includes(id) ? [boundRule(rule, index, id)] : []));
+  const rulesOf = (id: OperationId): OperationRule[] =>
+    rules.flatMap((rule, index) => (rule.on.includes(id) ? [operationRule(rule, index, id)] : []));
   return new Map(OPERATION_IDS.map((id) => [id, rulesOf(id)]));
 }
 
-function boundRule(rule: Rule, index: number, id: OperationId): BoundRule {
+function operationRule(rule: Rule, index: number, id: OperationId): OperationRule {
   const { calls, chance, delay, where } = rule;
   const counted = calls !== undefined || chance < 1 || (delay && delay.kind !== 'fixed') === true;
   return { rule, index, counted, checks: where.map((condition) => checkOf(id, condition)) };
@@ -159,7 +159,7 @@ function drawDelay(delay: Delay, seed: number): number {
 }
 
 /** Prepared once, since every call is compared with every rule of its operation. */
-function checkOf(id: OperationId, { of, name, values }: Condition): Check {
+function checkOf(id: OperationId, { of, name, values }: Condition): CallTest {
   // Values as a path, query or header writes them. Null stands for an absent one.
   const texts = values.map((value) => (value === null ? undefined : String(value)));
   if (of === 'key') return ({ authorization }) => texts.includes(bearerToken(authorization));

@@ -58,13 +58,13 @@ export function startOf(
   store: Store,
   scenarios: readonly Scenario[],
 ): Start {
-  const keyLists = scenarios.reduce<KeyLists>((lists, it) => over(lists, it.keys), keys);
+  const keyLists = scenarios.reduce<KeyLists>((lists, it) => withOverrides(lists, it.keys), keys);
   return {
     store: scenarios.reduce(withRecords, store),
     choices: chooseOptions(Object.assign({}, assume, ...scenarios.map((it) => it.assume))),
     keyLists,
     keys: keyring(keyLists),
-    clock: scenarios.reduce<ClockSetting>((setting, it) => over(setting, it.clock), {
+    clock: scenarios.reduce<ClockSetting>((setting, it) => withOverrides(setting, it.clock), {
       now: clock,
       frozen,
     }),
@@ -72,7 +72,7 @@ export function startOf(
     scenarios,
     rules: ruleBook([
       ...scenarios.toReversed().flatMap(({ rules }) => rules),
-      ...(delay > 0 ? [holdingBack(delay)] : []),
+      ...(delay > 0 ? [delayRule(delay)] : []),
     ]),
   };
 }
@@ -87,7 +87,7 @@ function withRecords(store: Store, { name, state, linesOf }: Scenario): Store {
 }
 
 /** The rule of `--delay`. `Mock-Basis` names it like a scenario's rule. */
-function holdingBack(milliseconds: number): Rule {
+function delayRule(milliseconds: number): Rule {
   return {
     scenario: 'delay',
     number: 1,
@@ -110,7 +110,7 @@ export function stagingOf(start: Start): Start {
 }
 
 /** Overrides members of `earlier` by the defined members of `later`. */
-export function over<T extends object>(earlier: T, later: Partial<T>): T {
+export function withOverrides<T extends object>(earlier: T, later: Partial<T>): T {
   const given = Object.entries(later).filter(([, value]) => value !== undefined);
   return { ...earlier, ...Object.fromEntries(given) };
 }
@@ -156,7 +156,7 @@ export async function loadStore(
 }
 
 /** Whether a scenario affects records, so that its store must be built for it. */
-export function touchesStore({ fixture, generate, state }: Scenario): boolean {
+export function changesStore({ fixture, generate, state }: Scenario): boolean {
   if (fixture !== undefined || generate !== undefined) return true;
   return Object.values(state).some((it) => it.set.length + it.each.length + it.remove.length > 0);
 }

@@ -107,10 +107,10 @@ export const SCENARIO = convert(
       schema: { not: having(BASE_NAMES) },
     },
   ),
-  (parts, at, tell) => {
+  (parts, at, report) => {
     if (parts.fixture === undefined || parts.generate === undefined) return parts;
     const expected = `${listed(BASE_NAMES, 'or')}, to start from one store`;
-    return tell({ at: [...at, 'generate'], ofName: true, expected, found: 'both' });
+    return report({ at: [...at, 'generate'], ofName: true, expected, found: 'both' });
   },
 );
 
@@ -132,8 +132,8 @@ export interface Scenario extends ReturnType<typeof scenarioOf> {
 export function scenarioShape(name: string): Shape<Scenario> {
   return {
     ...SCENARIO,
-    read(value, at, tell) {
-      const parts = SCENARIO.read(value, at, tell);
+    read(value, at, report) {
+      const parts = SCENARIO.read(value, at, report);
       return parts && { ...scenarioOf(parts, name), definition: value };
     },
   };

@@ -6,10 +6,10 @@ import { readScenario, type Scenario } from './scenario-shape.ts';
 /** Where a scenario comes from, so that another server with the same files can load it. */
 export const SCENARIO_SOURCE = object({
   /** The files of the start, the package, or a request. */
-  from: internal.given(choice(['start', 'package', 'request'])),
-  name: internal.given(ANY_TEXT),
+  from: internal.required(choice(['start', 'package', 'request'])),
+  name: internal.required(ANY_TEXT),
   /** The scenario itself, if it came in a request. */
-  definition: internal.maybe(ANY),
+  definition: internal.optional(ANY),
 });
 
 export type ScenarioSource = ValueOf<typeof SCENARIO_SOURCE>;

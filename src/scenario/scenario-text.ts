@@ -1,5 +1,5 @@
 import { readJson } from '../shape/json-text.ts';
-import { located, problemLines, repeatedNames, type TextProblem } from '../shape/places.ts';
+import { locateProblems, problemLines, repeatedNames, type TextProblem } from '../shape/places.ts';
 import { readScenario, type Scenario } from './scenario-shape.ts';
 
 /** The languages of scenario files. */
@@ -29,10 +29,10 @@ export async function readScenarioText(
   const reading = readScenario(source.value, name);
   const problems = [
     ...repeatedNames(source),
-    ...(reading.ok ? [] : located(source, reading.problems)),
+    ...(reading.ok ? [] : locateProblems(source, reading.problems)),
   ];
   if (!reading.ok || problems.length > 0) return { ok: false, problems };
-  const linesOf: Scenario['linesOf'] = (later) => problemLines(file, located(source, later));
+  const linesOf: Scenario['linesOf'] = (later) => problemLines(file, locateProblems(source, later));
   return { ok: true, scenario: { ...reading.value, linesOf } };
 }
 

@@ -1,13 +1,13 @@
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { type Member, object, optional } from '../shape/objects.ts';
 import {
-  type At,
   convert,
   oneOrMore,
+  type ReportMisfit,
   type Shape,
   scalar,
-  type Tell,
   text,
+  type ValuePath,
 } from '../shape/shapes.ts';
 import { listed, suggest } from '../words.ts';
 import { headersOf } from './reply-shape.ts';
@@ -87,11 +87,11 @@ export const WHERE: Shape<readonly Condition[]> = convert(
 );
 
 /** Reports inputs that no operation of the rule has: such a rule could never match. */
-export function tellForeignInputs(
+export function reportForeignInputs(
   where: readonly Condition[],
   on: readonly OperationId[],
-  at: At,
-  tell: Tell,
+  at: ValuePath,
+  report: ReportMisfit,
 ): boolean {
   const known = [...new Set(on.flatMap(inputsOf))];
   const foreign = where.filter(({ of, name }) => of === 'input' && !known.includes(name));
@@ -101,7 +101,7 @@ export function tellForeignInputs(
         ? `headers or key, since ${listed(on, 'and')} has no input`
         : `an input of ${listed(on, 'or')}: ${listed(known, 'or')}`;
     const hint = (): string => suggest(name, known);
-    tell({ at: [...at, name], ofName: true, expected, found: `"${name}"`, hint });
+    report({ at: [...at, name], ofName: true, expected, found: `"${name}"`, hint });
   }
   return foreign.length === 0;
 }

@@ -11,7 +11,7 @@ import {
   type ScalarTag,
 } from 'yaml';
 import { numberOf } from '../contract/json.ts';
-import { type ParsedText, placed, type Visit } from '../shape/places.ts';
+import { type ParsedText, textProblems, type Visit } from '../shape/places.ts';
 import { memberPath } from '../shape/shapes.ts';
 import { describe } from '../words.ts';
 
@@ -26,7 +26,7 @@ export function readYaml(content: string): ParsedText {
   const text = content.replace(/^\uFEFF/, '');
   const refused = (offset: number, message: string): ParsedText => ({
     ok: false,
-    problems: placed(text, [[offset, message]]),
+    problems: textProblems(text, [[offset, message]]),
   });
   const document = documentOf(text);
   if (document === undefined) {

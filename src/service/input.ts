@@ -15,9 +15,9 @@ import { describe, firstProblems } from '../words.ts';
 import { errorReply, type Grounds, type Reply } from './reply.ts';
 
 /** The received body of a request. */
-export type ReceivedBody =
+export type RequestBody =
   | { readonly kind: 'none' }
-  | ReceivedBytes
+  | BodyBytes
   /** The body exceeded `body-limit` and was dropped. */
   | { readonly kind: 'too-large'; readonly limit: number };
 
@@ -27,7 +27,7 @@ type BodyJson =
   | { readonly ok: false; readonly problem: string };
 
 /** A complete body. Parsed once, for everything that reads it. */
-export class ReceivedBytes {
+export class BodyBytes {
   readonly kind = 'bytes';
   readonly bytes: Buffer;
   #json: BodyJson | undefined;
@@ -73,7 +73,7 @@ export interface Call {
   readonly authorization: string | undefined;
   readonly contentType: string | undefined;
   readonly contentEncoding: string | undefined;
-  readonly body: ReceivedBody;
+  readonly body: RequestBody;
 }
 
 type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -2,7 +2,7 @@ import { OPERATIONS } from '../contract/operations.ts';
 import type { InventoryEntry } from '../contract/records.ts';
 import type { Store } from '../store/store.ts';
 import type { InputReader } from './input.ts';
-import { type Answer, operation, type World } from './operation.ts';
+import { operation, type ReplyWithStore, type World } from './operation.ts';
 import { unknownPet } from './pets.ts';
 import { errorReply, type Grounds, listReply, type Reply, recordReply } from './reply.ts';
 
@@ -39,7 +39,7 @@ function updateStock(
   world: World,
   { petId, quantity }: StockUpdate,
   grounds: Grounds,
-): Reply | Answer {
+): Reply | ReplyWithStore {
   const { choices, store } = world;
   const before = store.inventory.get(petId);
   if (before === undefined) {

@@ -16,7 +16,7 @@ export interface Keyring {
   readonly any: boolean;
   /** When keys expire. `all` applies to keys without their own entry. */
   readonly expires: ReadonlyMap<string, Expiry>;
-  /** The checks that always succeed, by the usual spelling of the whole header. */
+  /** Results for the exact headers of keys that never expire, so that most requests parse nothing. */
   readonly expected: ReadonlyMap<string, KeyCheck>;
 }
 
@@ -79,21 +79,21 @@ export function checkKey(
   authorization: string | undefined,
   time: KeyTime,
 ): KeyCheck {
-  if (authorization === undefined) return refused('the Authorization header is missing');
+  if (authorization === undefined) return refusal('the Authorization header is missing');
   return keys.expected.get(authorization) ?? readKey(keys, authorization, time);
 }
 
 function readKey(keys: Omit<Keyring, 'expected'>, authorization: string, time: KeyTime): KeyCheck {
   const key = bearerToken(authorization);
-  if (key === undefined) return refused('the Authorization scheme is not Bearer');
-  if (key === '') return refused('the token after Bearer is empty');
-  if (keys.invalid === 'all') return refused('all keys are listed as invalid', true);
-  if (keys.invalid.has(key)) return refused('this key is listed as invalid', true);
+  if (key === undefined) return refusal('the Authorization scheme is not Bearer');
+  if (key === '') return refusal('the token after Bearer is empty');
+  if (keys.invalid === 'all') return refusal('all keys are listed as invalid', true);
+  if (keys.invalid.has(key)) return refusal('this key is listed as invalid', true);
   const expiry = expiryOf(keys, key);
-  if (expiry !== undefined && hasExpired(expiry, time)) return refused('the key has expired', true);
+  if (expiry !== undefined && hasExpired(expiry, time)) return refusal('the key has expired', true);
   if (keys.readOnly.has(key)) return { ok: true, key, readOnly: true };
   if (keys.any || keys.valid.has(key)) return { ok: true, key, readOnly: keys.allReadOnly };
-  return refused(unknownKey(keys, key), true);
+  return refusal(unknownKey(keys, key), true);
 }
 
 /** Clients confuse the two deployments, so the message names the other one. */
@@ -111,7 +111,7 @@ function hasExpired(expiry: Expiry, { now, startedAt }: KeyTime): boolean {
   return now >= (expiry.kind === 'at' ? expiry.instant : startedAt + expiry.milliseconds);
 }
 
-function refused(reason: string, tokenGiven = false): KeyCheck {
+function refusal(reason: string, tokenGiven = false): KeyCheck {
   return { ok: false, reason, tokenGiven };
 }
 

@@ -25,17 +25,17 @@ export interface World {
 }
 
 /** What an operation answers, and what it leaves. */
-interface Result {
+interface OperationResult {
   readonly reply: Reply;
   readonly store: Store;
   readonly rates: RateWindows;
 }
 
 /** Answers a call in a world. Pure; knows nothing of HTTP servers, timers or scenarios. */
-export type Operation = (world: World, call: Call) => Result;
+export type Operation = (world: World, call: Call) => OperationResult;
 
 /** A reply, and the store after it if that changed. */
-export interface Answer {
+export interface ReplyWithStore {
   readonly reply: Reply;
   readonly store: Store;
 }
@@ -47,12 +47,17 @@ export interface Answer {
 export function operation<Input>(
   id: OperationId,
   read: (reader: InputReader, world: World) => Input | undefined,
-  run: (world: World, input: Input, grounds: Grounds, call: Call) => Reply | Answer,
+  run: (world: World, input: Input, grounds: Grounds, call: Call) => Reply | ReplyWithStore,
 ): Operation {
   const { method } = OPERATIONS[id];
   const writes = method !== 'GET';
 
-  const answer = (world: World, call: Call, check: KeyCheck, count?: RateCount): Reply | Answer => {
+  const answer = (
+    world: World,
+    call: Call,
+    check: KeyCheck,
+    count?: RateCount,
+  ): Reply | ReplyWithStore => {
     const barred = accessRefusal(world, check, writes, count?.wait);
     const inputFirst = world.choices['check-order'] === 'input-first';
     // The document prescribes this for any input.
@@ -136,7 +141,7 @@ function dueToOrder({ choices }: World, winner: Reply): Reply {
 }
 
 /** A reply to input that another option would have refused with another status. */
-function markAssumed(answer: Reply | Answer, reader: InputReader): Reply | Answer {
+function markAssumed(answer: Reply | ReplyWithStore, reader: InputReader): Reply | ReplyWithStore {
   if (!reader.letThrough) return answer;
   if ('reply' in answer) return { ...answer, reply: assumedReply(answer.reply, reader) };
   return assumedReply(answer, reader);

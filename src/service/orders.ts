@@ -1,5 +1,5 @@
 import type { Order, OrderStatus } from '../contract/records.ts';
-import { writtenList } from '../store/sorted-records.ts';
+import { writeList } from '../store/sorted-records.ts';
 import type { Store } from '../store/store.ts';
 import { withQuantity } from './inventory.ts';
 import { operation, type World } from './operation.ts';
@@ -26,7 +26,7 @@ export const listOrders = operation(
     if (!isDueShown) return listReply(grounds, store.orders.list(write));
     // The list changes with the time.
     const writeNow = (order: Order) => write({ ...order, status: statusOf(world, order) });
-    return listReply(grounds, writtenList(store.orders.ascending(), writeNow));
+    return listReply(grounds, writeList(store.orders.ascending(), writeNow));
   },
 );
 
@@ -60,7 +60,7 @@ export const cancelOrder = operation(
     if (isDue(world, order)) grounds.decidedBy('order-shipping');
     switch (statusOf(world, order)) {
       case 'pending':
-        return { reply: reply(grounds, 204), store: cancelled(world, order) };
+        return { reply: reply(grounds, 204), store: cancel(world, order) };
       case 'shipped':
         return conflict(grounds, 'order_already_shipped', `order ${orderId} has shipped`);
       case 'cancelled':
@@ -70,7 +70,7 @@ export const cancelOrder = operation(
 );
 
 /** The store after an order is cancelled. */
-function cancelled({ choices, store: before }: World, order: Order): Store {
+function cancel({ choices, store: before }: World, order: Order): Store {
   const store = { ...before, orders: before.orders.with({ ...order, status: 'cancelled' }) };
   if (choices['cancel-restocks'] === 'no') return store;
   if (order.petId === undefined || order.quantity === undefined) return store;

@@ -1,14 +1,14 @@
 import { parseInt64 } from '../contract/int64.ts';
 import type { Animal } from '../contract/records.ts';
 import { drawForId } from '../store/draw.ts';
-import { type Records, type WrittenPage, writtenList } from '../store/sorted-records.ts';
+import { type RecordPage, type Records, writeList } from '../store/sorted-records.ts';
 import type { Call, InputReader } from './input.ts';
 import type { World } from './operation.ts';
 import { type Grounds, type Reply, reply } from './reply.ts';
 import { animalsBody, areLong } from './representation.ts';
 
 /** The animals that a call of `GET /pets` asks for. */
-export interface PetsPage {
+export interface PetsQuery {
   readonly limit: number;
   readonly status: string | undefined;
   /** Whether the filter matches nothing. */
@@ -20,9 +20,9 @@ export interface PetsPage {
 }
 
 /** A reply with a page of animals, and the headers for the next page. */
-export function petsPageReply(grounds: Grounds, world: World, page: PetsPage, call: Call): Reply {
+export function petsPageReply(grounds: Grounds, world: World, page: PetsQuery, call: Call): Reply {
   const { represent, store } = world;
-  const write = (): WrittenPage<Animal> => writePage(world, page);
+  const write = (): RecordPage<Animal> => writePage(world, page);
   const { text, records, next, total } = store.animals.page(represent, keyOf(world, page), write);
   const headers = total === undefined ? linkTo(next, page, call) : ['X-Total-Count', String(total)];
   const body =
@@ -30,8 +30,8 @@ export function petsPageReply(grounds: Grounds, world: World, page: PetsPage, ca
   return reply(grounds, 200, body, headers, records);
 }
 
-/** Names a page among those of the same animals: a number for most requests, which have only a limit. */
-function keyOf({ choices, seed }: World, page: PetsPage): number | string {
+/** The cache key of a page: the limit alone for most requests. */
+function keyOf({ choices, seed }: World, page: PetsQuery): number | string {
   const { limit, offset, after, empty, status } = page;
   const order = choices['pets-order'];
   const paging = choices['pets-paging'];
@@ -40,7 +40,7 @@ function keyOf({ choices, seed }: World, page: PetsPage): number | string {
   return `${limit} ${offset} ${after} ${empty} ${order}${shuffle} ${paging} ${status}`;
 }
 
-function linkTo(next: bigint | undefined, page: PetsPage, { path }: Call): readonly string[] {
+function linkTo(next: bigint | undefined, page: PetsQuery, { path }: Call): readonly string[] {
   if (next === undefined) return NO_HEADERS;
   const query = new URLSearchParams({ limit: String(page.limit) });
   if (page.status !== undefined) query.set('status', page.status);
@@ -50,14 +50,14 @@ function linkTo(next: bigint | undefined, page: PetsPage, { path }: Call): reado
 
 const NO_HEADERS: readonly string[] = [];
 
-function writePage(world: World, page: PetsPage): WrittenPage<Animal> {
+function writePage(world: World, page: PetsQuery): RecordPage<Animal> {
   const paging = world.choices['pets-paging'];
   const found = take(matching(world, page), page.offset, page.limit + 1);
   const animals = found.slice(0, page.limit);
   const more = found.length > page.limit;
   const isLong = areLong(animals);
   return {
-    text: isLong ? undefined : writtenList(animals, world.represent.animal).text,
+    text: isLong ? undefined : writeList(animals, world.represent.animal).text,
     records: animals,
     next: paging === 'cursor' && more ? animals.at(-1)?.id : undefined,
     total: paging === 'offset' ? countMatches(world, page) : undefined,
@@ -86,7 +86,7 @@ function take(animals: Iterable<Animal>, skip: number, count: number): Animal[] 
   return taken;
 }
 
-function* matching(world: World, { status, empty, after }: PetsPage): Generator<Animal> {
+function* matching(world: World, { status, empty, after }: PetsQuery): Generator<Animal> {
   if (empty) return;
   for (const animal of inOrder(world, after)) {
     if (status === undefined || animal.status === status) yield animal;
@@ -104,7 +104,7 @@ function inOrder({ store: { animals }, choices, seed }: World, after?: bigint): 
   }
 }
 
-function countMatches({ store: { animals } }: World, { status, empty }: PetsPage): number {
+function countMatches({ store: { animals } }: World, { status, empty }: PetsQuery): number {
   if (empty) return 0;
   if (status === undefined) return animals.size;
   let count = 0;
@@ -112,7 +112,7 @@ function countMatches({ store: { animals } }: World, { status, empty }: PetsPage
   return count;
 }
 
-/** The animals of a state in the order of one seed: each state is mostly asked for by one sandbox. */
+/** The latest shuffle of each set of animals. Sandboxes with other seeds rarely share a set. */
 const shuffles = new WeakMap<
   Records<Animal>,
   { readonly seed: number; readonly animals: readonly Animal[] }

@@ -5,7 +5,7 @@ import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
 import { drawForId } from '../store/draw.ts';
 import type { InputReader } from './input.ts';
 import { operation, type World } from './operation.ts';
-import { type PetsPage, petsPageReply, readCursor } from './pets-page.ts';
+import { type PetsQuery, petsPageReply, readCursor } from './pets-page.ts';
 import { errorReply, type Grounds, type Reply, recordReply } from './reply.ts';
 import { longAnimalBody } from './representation.ts';
 
@@ -17,7 +17,7 @@ export const listPets = operation('listPets', readListPets, (world, page, ground
   petsPageReply(grounds, world, page, call),
 );
 
-function readListPets(reader: InputReader, world: World): PetsPage {
+function readListPets(reader: InputReader, world: World): PetsQuery {
   const paging = world.choices['pets-paging'];
   const query = reader.query(PARAMETERS[paging]);
   const { cursor, offset } = query;
@@ -72,7 +72,7 @@ function isSeenStatus(status: string): boolean {
 function readStatusFilter(
   reader: InputReader,
   status: string | undefined,
-): Pick<PetsPage, 'status' | 'empty'> {
+): Pick<PetsQuery, 'status' | 'empty'> {
   const filter = { status, empty: false };
   if (status === undefined || isSeenStatus(status)) return filter;
   const { grounds } = reader;

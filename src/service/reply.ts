@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { AssumptionId, Choices } from '../contract/assumption-table.ts';
 import { type ErrorCode, type StatusOf, spellCode } from '../contract/error-codes.ts';
-import type { ErrorBody } from '../contract/records.ts';
-import type { WrittenList } from '../store/sorted-records.ts';
+import type { AnyRecord, ErrorBody } from '../contract/records.ts';
+import type { RecordList } from '../store/sorted-records.ts';
 
 /**
  * What a reply rests on.
@@ -63,9 +63,6 @@ export interface DeploymentBody extends Readable {
   readonly socket: Readable | null;
 }
 
-/** A record of the store in a reply. */
-export type ShownRecord = Readonly<Record<string, unknown>>;
-
 /** A reply of the service, before HTTP adds its own headers. */
 export interface Reply {
   readonly status: number;
@@ -77,7 +74,7 @@ export interface Reply {
    * The records in the body; undefined if there are none. The same array as long as a list shows the
    * same records.
    */
-  readonly records?: readonly ShownRecord[] | undefined;
+  readonly records?: readonly AnyRecord[] | undefined;
   /** Why the call failed. The body need not say it. */
   readonly reason?: string | undefined;
   /** Why the request's `Prefer` could not be followed. */
@@ -149,7 +146,7 @@ export function recordReply(
   grounds: Grounds,
   status: number,
   body: string | Body,
-  record: ShownRecord,
+  record: AnyRecord,
   headers: readonly string[] = NO_HEADERS,
 ): Reply {
   const content: Body = typeof body === 'string' ? { kind: 'json', text: body } : body;
@@ -159,7 +156,7 @@ export function recordReply(
 /** A reply that shows a list of records. */
 export function listReply(
   grounds: Grounds,
-  { text, records }: WrittenList<ShownRecord>,
+  { text, records }: RecordList<AnyRecord>,
   headers: readonly string[] = NO_HEADERS,
 ): Reply {
   return reply(grounds, 200, { kind: 'json', text }, headers, records);

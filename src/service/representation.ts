@@ -1,6 +1,7 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import {
   type Animal,
+  type AnyRecord,
   type Fields,
   type InventoryEntry,
   type Order,
@@ -10,7 +11,7 @@ import {
 import { arrayText, recordPieces } from '../store/store-text.ts';
 import type { Body } from './reply.ts';
 
-/** Writes records as JSON for clients. There is one for each form, so that what it wrote can be kept by it. */
+/** Writes records as JSON for clients. One instance for each combination of options: caches use it as a key. */
 export interface Representation {
   readonly animal: (animal: Animal) => string;
   readonly inventoryEntry: (entry: InventoryEntry) => string;
@@ -46,8 +47,6 @@ export function representationFor(choices: Pick<Choices, FormChoice>): Represent
 /** The offset that `date-format: offset` writes, in minutes east of UTC. */
 const WRITTEN_OFFSET_MINUTES = 120;
 
-type AnyRecord = Readonly<Record<string, unknown>>;
-
 function writer(fields: Fields, choices: Pick<Choices, FormChoice>): (record: AnyRecord) => string {
   const nullForAbsent = choices['absent-optionals'] === 'null';
   // The first field is the id, which every record has.
@@ -64,14 +63,14 @@ function writer(fields: Fields, choices: Pick<Choices, FormChoice>): (record: An
       if (value === undefined) {
         if (nullForAbsent) json += `${prefix}null`;
       } else if (typeof value !== 'string') json += prefix + String(value);
-      else json += prefix + quoted(type === 'dateTime' ? formatDate(value, choices) : value);
+      else json += prefix + quote(type === 'dateTime' ? formatDate(value, choices) : value);
     }
     return `${json}}`;
   };
 }
 
 /** `JSON.stringify` of a text, whose call costs more than a look at the characters of a short one. */
-function quoted(text: string): string {
+function quote(text: string): string {
   return /^[ !#-[\]-~]*$/.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 

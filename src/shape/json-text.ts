@@ -1,6 +1,6 @@
 import { parse } from 'lossless-json';
 import { parseJson } from '../contract/json.ts';
-import { type ParsedText, placed, type Visit } from './places.ts';
+import { type ParsedText, textProblems, type Visit } from './places.ts';
 import { memberPath } from './shapes.ts';
 
 /** Parses the text of a JSON file. */
@@ -11,7 +11,7 @@ export function readJson(content: string): ParsedText {
     const value = parseJson(text);
     return { ok: true, source: { text, value, visits: () => valuesIn(text) } };
   } catch (error) {
-    return { ok: false, problems: placed(text, [whyNotJson(text, error)]) };
+    return { ok: false, problems: textProblems(text, [whyNotJson(text, error)]) };
   }
 }
 
@@ -53,7 +53,7 @@ function* tokensOf(text: string): Generator<readonly [token: string, offset: num
 }
 
 /** An array or an object that has not ended yet. */
-interface Open {
+interface Container {
   readonly path: string;
   /** Of the current element; undefined in an object. */
   index: number | undefined;
@@ -63,7 +63,7 @@ interface Open {
 
 /** The values of a text of JSON in the order in which they begin. */
 function* valuesIn(text: string): Generator<Visit> {
-  const open: Open[] = [];
+  const open: Container[] = [];
   for (const [token, start] of tokensOf(text)) {
     const around = open.at(-1);
     if (token === '}' || token === ']') open.pop();
@@ -79,12 +79,12 @@ function* valuesIn(text: string): Generator<Visit> {
   }
 }
 
-function startNext(around: Open | undefined): void {
+function startNext(around: Container | undefined): void {
   if (around === undefined) return;
   if (around.index === undefined) around.member = undefined;
   else around.index += 1;
 }
 
-function stepOf({ index, member }: Open): string {
+function stepOf({ index, member }: Container): string {
   return index === undefined ? (member?.step ?? '') : `[${index}]`;
 }

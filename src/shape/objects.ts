@@ -1,7 +1,7 @@
 import type { Json } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { describe, listed } from '../words.ts';
-import { type At, nearWord, type Shape, type Tell, type ValueOf } from './shapes.ts';
+import { nearWord, type ReportMisfit, type Shape, type ValueOf, type ValuePath } from './shapes.ts';
 
 /** One member of an object. */
 export interface Member<T, Required extends boolean = boolean> {
@@ -18,16 +18,16 @@ export function required<T>(shape: Shape<T>, description: string): Member<T, tru
   return { shape, required: true, description };
 }
 
-/** Members of values that only servers read: no document describes them. */
+/** Members of values that only servers exchange, so they need no description. */
 export const internal = {
-  given: <T>(shape: Shape<T>): Member<T, true> => required(shape, ''),
-  maybe: <T>(shape: Shape<T>): Member<T, false> => optional(shape, ''),
+  required: <T>(shape: Shape<T>): Member<T, true> => required(shape, ''),
+  optional: <T>(shape: Shape<T>): Member<T, false> => optional(shape, ''),
 };
 
 type Members = Readonly<Record<string, Member<unknown>>>;
 
 /** The values that members read. */
-type ValuesOf<M extends Members> = Simplified<
+type ValuesOf<M extends Members> = Simplify<
   {
     readonly [Name in keyof M as M[Name]['required'] extends true ? Name : never]: ValueOf<
       M[Name]['shape']
@@ -39,7 +39,7 @@ type ValuesOf<M extends Members> = Simplified<
   }
 >;
 
-type Simplified<T> = { readonly [Name in keyof T]: T[Name] };
+type Simplify<T> = { readonly [Name in keyof T]: T[Name] };
 
 interface ObjectOptions {
   readonly expected?: string;
@@ -64,24 +64,24 @@ export function object<const M extends Members>(
     expected,
     likeness: (value) =>
       isObject(value) ? 1 + names.filter((name) => Object.hasOwn(value, name)).length : 0,
-    read(value, at, tell) {
-      if (!isObject(value)) return tell({ at, expected, found: describe(value) });
-      let whole = open === true || tellUnknown(value, members, expectedName, at, tell);
+    read(value, at, report) {
+      if (!isObject(value)) return report({ at, expected, found: describe(value) });
+      let whole = open === true || reportUnknown(value, members, expectedName, at, report);
       const values: Record<string, unknown> = {};
       for (const [name, { shape, required }] of entries) {
         if (Object.hasOwn(value, name)) {
           at.push(name);
-          const member = shape.read(value[name], at, tell);
+          const member = shape.read(value[name], at, report);
           at.pop();
           if (member === undefined) whole = false;
           else values[name] = member;
         } else if (required) {
-          tell({ at: [...at, name], expected: shape.expected, found: 'nothing' });
+          report({ at: [...at, name], expected: shape.expected, found: 'nothing' });
           whole = false;
         }
       }
       if (whole && some && Object.keys(values).length === 0) {
-        return tell({ at, expected: listed(names, 'or'), found: 'an empty object' });
+        return report({ at, expected: listed(names, 'or'), found: 'an empty object' });
       }
       return isWhole<M>(values, whole) ? values : undefined;
     },
@@ -119,19 +119,19 @@ function objectSchema(members: Members): Json {
 }
 
 /** Reports unknown names. Returns whether there were none. */
-function tellUnknown(
+function reportUnknown(
   value: Readonly<Record<string, unknown>>,
   members: Members,
   expected: string | undefined,
-  at: At,
-  tell: Tell,
+  at: ValuePath,
+  report: ReportMisfit,
 ): boolean {
   let known = true;
   const names = Object.keys(members);
   for (const name in value) {
     if (Object.hasOwn(members, name)) continue;
     known = false;
-    tell({
+    report({
       at: [...at, name],
       ofName: true,
       expected: expected ?? listed(names, 'or'),
@@ -173,15 +173,15 @@ export function mapOf<T>(
     },
     expected,
     likeness: (value) => (isObject(value) ? 1 : 0),
-    read(value, at, tell) {
-      if (!isObject(value)) return tell({ at, expected, found: describe(value) });
+    read(value, at, report) {
+      if (!isObject(value)) return report({ at, expected, found: describe(value) });
       const entries = Object.entries(value);
       const map = new Map<string, T>();
       for (const [name, member] of entries) {
         at.push(name);
-        const read = values.read(member, at, tell);
+        const read = values.read(member, at, report);
         if (!pattern.test(name)) {
-          tell({ at, ofName: true, expected: expectedName, found: describe(name) });
+          report({ at, ofName: true, expected: expectedName, found: describe(name) });
         } else if (read !== undefined) map.set(name, read);
         at.pop();
       }

@@ -35,14 +35,14 @@ export function problemLines(file: string, problems: readonly TextProblem[]): re
 }
 
 /** A problem with the value at a path, or with its name. */
-interface Misplaced extends Problem {
+interface PathProblem extends Problem {
   readonly ofName?: boolean;
 }
 
 /** Finds the places of problems, in one pass. A value that is missing has the place of its parent. */
-export function located(
+export function locateProblems(
   { text, visits }: SourceText,
-  problems: readonly Misplaced[],
+  problems: readonly PathProblem[],
 ): readonly TextProblem[] {
   const wanted = new Set(problems.flatMap(({ path }) => withParents(path)));
   const found = new Map<string, Visit>();
@@ -52,7 +52,7 @@ export function located(
     if (start === undefined) return path === '$' ? 0 : startOf(parentOf(path));
     return ofName ? (name ?? start) : start;
   };
-  return placed(
+  return textProblems(
     text,
     problems.map((it) => [startOf(it.path, it.ofName), problemText(it)]),
   );
@@ -73,11 +73,11 @@ export function repeatedNames({ text, visits }: SourceText): readonly TextProble
     }
     seen.add(path);
   }
-  return placed(text, [...repeated]);
+  return textProblems(text, [...repeated]);
 }
 
 /** Turns offsets in a text into lines and columns. */
-export function placed(
+export function textProblems(
   text: string,
   messages: readonly (readonly [offset: number, message: string])[],
 ): readonly TextProblem[] {

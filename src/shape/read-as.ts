@@ -1,6 +1,6 @@
 import type { Reading } from '../contract/records.ts';
 import { MOST_HINTS } from '../words.ts';
-import { pathText, type Shape, type ShapeProblem, type Tell } from './shapes.ts';
+import { pathText, type ReportMisfit, type Shape, type ShapeProblem } from './shapes.ts';
 
 /**
  * Reads a parsed JSON or YAML value, and reports every misfit.
@@ -9,14 +9,14 @@ import { pathText, type Shape, type ShapeProblem, type Tell } from './shapes.ts'
  */
 export function readAs<T>(shape: Shape<T>, value: unknown, root = '$'): Reading<T, ShapeProblem> {
   const problems: ShapeProblem[] = [];
-  const read = shape.read(value, [], tellInto(problems, root));
+  const read = shape.read(value, [], reportInto(problems, root));
   return read === undefined || problems.length > 0
     ? { ok: false, problems }
     : { ok: true, value: read };
 }
 
 /** Adds each misfit that is reported to a list. */
-export function tellInto(problems: ShapeProblem[], root?: string): Tell {
+export function reportInto(problems: ShapeProblem[], root?: string): ReportMisfit {
   return ({ at: place, ofName = false, expected, found, hint }) => {
     const at = place.slice();
     const hinted = problems.length < MOST_HINTS && hint ? found + hint() : found;

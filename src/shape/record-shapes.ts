@@ -26,7 +26,7 @@ const STRICTER: Partial<Record<Field['type'], object>> = {
 };
 
 /** A change of every record of a collection that matches. */
-export interface Each {
+export interface BulkChange {
   /**
    * The values to match, by member. A record must have one of them; null matches an absent member.
    */
@@ -127,7 +127,7 @@ export function changesShape(fields: Fields): Shape<Readonly<Record<string, unkn
  *
  * @param id the member that is the id, which stays
  */
-export function eachShape(fields: Fields, id: string): Shape<Each> {
+export function eachShape(fields: Fields, id: string): Shape<BulkChange> {
   const { [id]: _, ...changeable } = membersOf(fields, nullableShape);
   const names = Object.keys(changeable);
   const where = object(membersOf(fields, (field) => oneOrMore(nullableShape(field))));
@@ -139,9 +139,9 @@ export function eachShape(fields: Fields, id: string): Shape<Each> {
         schema: { anyOf: names.map((name) => having([name])) },
       },
     ),
-    ({ where = {}, ...change }, at, tell) => {
+    ({ where = {}, ...change }, at, report) => {
       if (Object.keys(change).length === 0) {
-        return tell({ at, expected: listed(names, 'or'), found: 'nothing to change' });
+        return report({ at, expected: listed(names, 'or'), found: 'nothing to change' });
       }
       const sets = Object.entries(where).map(([name, values]) => [name, new Set(values)] as const);
       return { where: new Map(sets), change };

@@ -4,7 +4,7 @@ import { isObject, type Problem } from '../contract/records.ts';
 import { describe, listed, suggest } from '../words.ts';
 
 /** Where a value is: names of members and positions in arrays, from the top. */
-export type At = readonly (string | number)[];
+export type ValuePath = readonly (string | number)[];
 
 /** How a path such as `$.animals[0]` goes on to a member. */
 export function memberPath(name: string): string {
@@ -12,13 +12,13 @@ export function memberPath(name: string): string {
 }
 
 /** A place as messages have it: `$.rules[0].on`. */
-export function pathText(at: At, root = '$'): string {
+export function pathText(at: ValuePath, root = '$'): string {
   return `${root}${at.map((step) => (typeof step === 'number' ? `[${step}]` : memberPath(step))).join('')}`;
 }
 
 /** A value that does not have its shape. */
 interface Misfit {
-  readonly at: At;
+  readonly at: ValuePath;
   /** Whether the last name in `at` is wrong, rather than the value under it. */
   readonly ofName?: boolean;
   readonly expected: string;
@@ -28,7 +28,7 @@ interface Misfit {
 }
 
 /** Reports a misfit. Returns undefined, which is what a reader then returns. */
-export type Tell = (misfit: Misfit) => undefined;
+export type ReportMisfit = (misfit: Misfit) => undefined;
 
 /** A misfit with its place as text. */
 export interface ShapeProblem extends Problem, Omit<Misfit, 'hint'> {}
@@ -48,7 +48,7 @@ export interface Shape<T> {
    *
    * @param at the place of the value. Readers share this array and change it: `readAs` copies it.
    */
-  readonly read: (value: unknown, at: (string | number)[], tell: Tell) => T | undefined;
+  readonly read: (value: unknown, at: (string | number)[], report: ReportMisfit) => T | undefined;
 }
 
 /** The type of the values that a shape reads. */
@@ -83,10 +83,10 @@ export function scalar<T>(
     schema,
     expected,
     likeness: (value) => (types.includes(typeOf(value)) ? 1 : 0),
-    read(value, at, tell) {
+    read(value, at, report) {
       const result = read(value);
       if (result !== undefined) return result;
-      return tell({ at, expected, found: describe(value), hint: () => nearWord(value, words) });
+      return report({ at, expected, found: describe(value), hint: () => nearWord(value, words) });
     },
   };
 }
@@ -173,15 +173,15 @@ export function list<T>(of: Shape<T>, options: ListOptions = {}): Shape<readonly
     schema: { type: 'array', items: of.schema, ...(min > 0 && { minItems: min }) },
     expected,
     likeness: (value) => (Array.isArray(value) ? 1 : 0),
-    read(value, at, tell) {
+    read(value, at, report) {
       if (!Array.isArray(value) || value.length < min) {
         const found = Array.isArray(value) ? 'an empty array' : describe(value);
-        return tell({ at, expected, found });
+        return report({ at, expected, found });
       }
       const items: T[] = [];
       for (const [index, element] of value.entries()) {
         at.push(index);
-        const item = of.read(element, at, tell);
+        const item = of.read(element, at, report);
         at.pop();
         if (item !== undefined) items.push(item);
       }
@@ -206,14 +206,14 @@ export function either<A, B>(
     schema: { anyOf: [first.schema, second.schema] },
     expected,
     likeness: (value) => Math.max(first.likeness(value), second.likeness(value)),
-    read(value, at, tell) {
+    read(value, at, report) {
       const [a, b] = [first.likeness(value), second.likeness(value)];
-      if (a + b === 0) return tell({ at, expected, found: describe(value) });
+      if (a + b === 0) return report({ at, expected, found: describe(value) });
       const meant: Shape<A | B> = a >= b ? first : second;
-      if (isObject(value) || Array.isArray(value)) return meant.read(value, at, tell);
-      // A word may have been meant as either. Members, and what one shape checks further, may not.
+      if (isObject(value) || Array.isArray(value)) return meant.read(value, at, report);
+      // A scalar can be a misspelling for either shape, so its misfit names both.
       return meant.read(value, at, (misfit) =>
-        tell(misfit.expected === meant.expected ? { ...misfit, expected } : misfit),
+        report(misfit.expected === meant.expected ? { ...misfit, expected } : misfit),
       );
     },
   };
@@ -222,15 +222,15 @@ export function either<A, B>(
 /** A value that is converted or checked further after it was read. `change` reports misfits. */
 export function convert<T, U>(
   of: Shape<T>,
-  change: (value: T, at: At, tell: Tell) => U | undefined,
+  change: (value: T, at: ValuePath, report: ReportMisfit) => U | undefined,
   schema: Json = {},
 ): Shape<U> {
   return {
     ...of,
     schema: { ...of.schema, ...schema },
-    read(value, at, tell) {
-      const read = of.read(value, at, tell);
-      return read === undefined ? undefined : change(read, at, tell);
+    read(value, at, report) {
+      const read = of.read(value, at, report);
+      return read === undefined ? undefined : change(read, at, report);
     },
   };
 }

@@ -1,12 +1,14 @@
 import {
+  type AnyRecord,
   type CollectionName,
   type Fields,
+  type Reading,
   STORED_RECORDS,
   type StoredRecord,
 } from '../contract/records.ts';
-import { tellInto } from '../shape/read-as.ts';
-import { changedRecord, type Each, RECORD_SHAPES } from '../shape/record-shapes.ts';
-import type { At, Shape, ShapeProblem, Tell } from '../shape/shapes.ts';
+import { reportInto } from '../shape/read-as.ts';
+import { type BulkChange, changedRecord, RECORD_SHAPES } from '../shape/record-shapes.ts';
+import type { ReportMisfit, Shape, ShapeProblem, ValuePath } from '../shape/shapes.ts';
 import type { Records } from './sorted-records.ts';
 import { ID_NAME, type Store } from './store.ts';
 
@@ -14,7 +16,7 @@ import { ID_NAME, type Store } from './store.ts';
 export interface CollectionChanges<R> {
   readonly remove: readonly bigint[] | 'all';
   /** Changes to every existing record. */
-  readonly each: readonly Each[];
+  readonly each: readonly BulkChange[];
   /** A record with a new id must be complete. */
   readonly set: readonly Partial<R>[];
 }
@@ -23,35 +25,33 @@ export type StoreChanges = {
   readonly [Name in CollectionName]: CollectionChanges<StoredRecord[Name]>;
 };
 
-type AnyRecord = Readonly<Record<string, unknown>>;
-
-export type Merged =
-  | { readonly ok: true; readonly value: Store }
-  | { readonly ok: false; readonly problems: readonly ShapeProblem[] };
-
 /**
  * Merges changes into a store, unless one leads to an incomplete record or to a petId that no animal
  * has. Removes the inventory entry and the orders of a removed animal.
  *
  * @param at the place of the changes in problems
  */
-export function merge(before: Store, changes: StoreChanges, at: At = []): Merged {
+export function merge(
+  before: Store,
+  changes: StoreChanges,
+  at: ValuePath = [],
+): Reading<Store, ShapeProblem> {
   const problems: ShapeProblem[] = [];
-  const tell = tellInto(problems);
+  const report = reportInto(problems);
   const { animals, inventory, orders } = changes;
   let store =
     animals.remove === 'all' ? withoutRecords(before) : withoutAnimals(before, animals.remove);
   store = {
     ...store,
-    inventory: removed(store.inventory, inventory.remove),
-    orders: removed(store.orders, orders.remove),
+    inventory: removeRecords(store.inventory, inventory.remove),
+    orders: removeRecords(store.orders, orders.remove),
   };
   const merged = <R extends AnyRecord>(
     name: CollectionName,
     records: Records<R>,
     shape: Shape<R>,
     each: CollectionChanges<R>,
-  ): Records<R> => mergedRecords(name, records, shape, each, store.animals, [...at, name], tell);
+  ): Records<R> => mergeRecords(name, records, shape, each, store.animals, [...at, name], report);
   store = { ...store, animals: merged('animals', store.animals, RECORD_SHAPES.animals, animals) };
   store = {
     ...store,
@@ -80,7 +80,7 @@ export function withoutAnimals(store: Store, ids: readonly bigint[]): Store {
   };
 }
 
-function removed<R extends object>(
+function removeRecords<R extends object>(
   records: Records<R>,
   ids: readonly bigint[] | 'all',
 ): Records<R> {
@@ -88,17 +88,17 @@ function removed<R extends object>(
   return ids.length === 0 ? records : records.without(ids);
 }
 
-function mergedRecords<R extends AnyRecord>(
+function mergeRecords<R extends AnyRecord>(
   name: CollectionName,
   before: Records<R>,
   shape: Shape<R>,
   { each, set }: CollectionChanges<R>,
   animals: Store['animals'],
-  at: At,
-  tell: Tell,
+  at: ValuePath,
+  report: ReportMisfit,
 ): Records<R> {
   for (const { change } of each) {
-    tellMissingAnimal(animals, change.petId, [...at, 'each'], tell);
+    reportMissingAnimal(animals, change.petId, [...at, 'each'], report);
   }
   const records = each.length === 0 ? before : changeEach(before, STORED_RECORDS[name], each);
   const merged = new Map<bigint, R>();
@@ -107,9 +107,9 @@ function mergedRecords<R extends AnyRecord>(
     const given: AnyRecord = members;
     const { [ID_NAME[name]]: id } = given;
     const known = typeof id === 'bigint' ? (merged.get(id) ?? records.get(id)) : undefined;
-    const record = shape.read({ ...known, ...given }, place, tell);
+    const record = shape.read({ ...known, ...given }, place, report);
     if (record !== undefined) merged.set(records.idOf(record), record);
-    tellMissingAnimal(animals, given.petId, [...place, 'petId'], tell);
+    reportMissingAnimal(animals, given.petId, [...place, 'petId'], report);
   }
   return merged.size === 0 ? records : records.apply({ set: [...merged.values()] });
 }
@@ -118,7 +118,7 @@ function mergedRecords<R extends AnyRecord>(
 function changeEach<R extends AnyRecord>(
   records: Records<R>,
   fields: Fields,
-  each: readonly Each[],
+  each: readonly BulkChange[],
 ): Records<R> {
   return records.map((before) => {
     let record = before;
@@ -129,18 +129,23 @@ function changeEach<R extends AnyRecord>(
   });
 }
 
-function matches(record: AnyRecord, where: Each['where']): boolean {
+function matches(record: AnyRecord, where: BulkChange['where']): boolean {
   for (const [name, values] of where) if (!values.has(record[name] ?? null)) return false;
   return true;
 }
 
 /** Some ids, such as those of `Records`. */
-export interface Ids {
+export interface IdSet {
   has(id: bigint): boolean;
 }
 
 /** Reports a petId that no animal has. */
-export function tellMissingAnimal(animals: Ids, petId: unknown, at: At, tell: Tell): void {
+export function reportMissingAnimal(
+  animals: IdSet,
+  petId: unknown,
+  at: ValuePath,
+  report: ReportMisfit,
+): void {
   if (typeof petId !== 'bigint' || animals.has(petId)) return;
-  tell({ at, expected: 'the id of an animal', found: `${petId}, which no animal has` });
+  report({ at, expected: 'the id of an animal', found: `${petId}, which no animal has` });
 }

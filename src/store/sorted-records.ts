@@ -4,17 +4,17 @@ import difference from 'sorted-btree/extended/diffAgainst.js';
 const BTree = btree.default;
 const diffAgainst = difference.default;
 
-/** Writes a record as JSON; undefined for one that a list leaves out. */
+/** Writes a record as JSON; undefined leaves it out of a list. */
 export type Writer<R> = (record: R) => string | undefined;
 
 /** A JSON array, and the records in it. */
-export interface WrittenList<R> {
+export interface RecordList<R> {
   readonly text: string | Buffer;
   readonly records: readonly R[];
 }
 
-/** Some of the records, and what the next page is found by. */
-export interface WrittenPage<R> {
+/** A page of records, and what leads to the next one. */
+export interface RecordPage<R> {
   /** A JSON array; undefined if it is too long to be held. */
   readonly text: string | Buffer | undefined;
   readonly records: readonly R[];
@@ -24,7 +24,7 @@ export interface WrittenPage<R> {
   readonly total: number | undefined;
 }
 
-/** What turns one set of records into another. */
+/** The difference between two sets of records. */
 export interface RecordsChange<R> {
   readonly remove?: readonly bigint[] | undefined;
   readonly set?: readonly R[] | undefined;
@@ -53,11 +53,11 @@ export class Records<R extends object> {
   /** The highest id ever used, removed records included; undefined if there never was a record. */
   readonly highestId: bigint | undefined;
   readonly #tree: Tree<R>;
-  /** The newest records, of which the first `#added` count; later values may share the rest. */
+  /** Records not yet in the tree. Later values share this list; the first `#added` are of this one. */
   readonly #newest: R[];
   readonly #added: number;
-  #lists: Map<Writer<R>, WrittenList<R>> | undefined;
-  #pages: Map<number | string, WrittenPage<R>> | undefined;
+  #lists: Map<Writer<R>, RecordList<R>> | undefined;
+  #pages: Map<number | string, RecordPage<R>> | undefined;
   /** The form of the pages that are kept: a server has one at a time, or few. */
   #pagesForm: object | undefined;
 
@@ -154,7 +154,7 @@ export class Records<R extends object> {
     return new Records(tree, this.idOf, highest);
   }
 
-  /** What turns these records into others; undefined for the same. Visits only what differs. */
+  /** The difference to other records; undefined if there is none. Visits only what differs. */
   changeTo(other: Records<R>): RecordsChange<R> | undefined {
     if (other === this) return undefined;
     const remove: bigint[] = [];
@@ -181,7 +181,7 @@ export class Records<R extends object> {
     };
   }
 
-  /** The same records without the texts that these keep. */
+  /** The same records without cached texts. */
   bare(): Records<R> {
     return new Records(this.#tree, this.idOf, this.highestId, this.#newest, this.#added);
   }
@@ -209,11 +209,11 @@ export class Records<R extends object> {
    *
    * @param write a function that is the same for the same text, such as a module's own
    */
-  list(write: Writer<R>): WrittenList<R> {
+  list(write: Writer<R>): RecordList<R> {
     this.#lists ??= new Map();
     let list = this.#lists.get(write);
     if (list === undefined) {
-      list = writtenList(this.ascending(), write);
+      list = writeList(this.ascending(), write);
       this.#lists.set(write, list);
     }
     return list;
@@ -225,7 +225,7 @@ export class Records<R extends object> {
    * @param form the form that it is written in
    * @param key which page it is
    */
-  page(form: object, key: number | string, make: () => WrittenPage<R>): WrittenPage<R> {
+  page(form: object, key: number | string, make: () => RecordPage<R>): RecordPage<R> {
     const known = form === this.#pagesForm ? this.#pages?.get(key) : undefined;
     if (known !== undefined) return known;
     const page = make();
@@ -247,7 +247,7 @@ const LONGEST_STRING = 8192;
 const PIECE = 1024 * 1024;
 
 /** Writes records as a JSON array. */
-export function writtenList<R>(source: Iterable<R>, write: Writer<R>): WrittenList<R> {
+export function writeList<R>(source: Iterable<R>, write: Writer<R>): RecordList<R> {
   const records: R[] = [];
   const pieces: Buffer[] = [];
   let text = '[';

@@ -13,7 +13,7 @@ export type Store = { readonly [Name in CollectionName]: Records<StoredRecord[Na
 /** The records of a store in any order, such as those of a fixture. */
 export type StoreRecords = { readonly [Name in CollectionName]: Iterable<StoredRecord[Name]> };
 
-/** What turns one store into another. A collection that stays the same is left out. */
+/** The difference between two stores, without unchanged collections. */
 export type StoreChange = {
   readonly [Name in CollectionName]?: RecordsChange<StoredRecord[Name]> | undefined;
 };
@@ -35,12 +35,12 @@ export function storeOf({ animals, inventory, orders }: StoreRecords): Store {
 
 export const EMPTY_STORE: Store = storeOf({ animals: [], inventory: [], orders: [] });
 
-/** The same store without the texts that its records keep: what is stored away takes no memory for them. */
+/** The same store without cached texts, so that a snapshot takes no memory for them. */
 export function bareStore({ animals, inventory, orders }: Store): Store {
   return { animals: animals.bare(), inventory: inventory.bare(), orders: orders.bare() };
 }
 
-/** What turns a store into another; undefined for the same. Visits only what differs. */
+/** The difference between two stores; undefined if there is none. Visits only what differs. */
 export function storeChange(before: Store, after: Store): StoreChange | undefined {
   if (before === after) return undefined;
   const animals = before.animals.changeTo(after.animals);

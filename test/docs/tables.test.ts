@@ -12,7 +12,11 @@ import {
 import { renderJson } from '../../src/cli/log.ts';
 import { variableOf } from '../../src/cli/settings.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS, topicOf } from '../../src/contract/assumption-table.ts';
-import { ASSUMED_REPLIES, DOCUMENTED_REPLIES, type KnownReply } from '../../src/contract/cases.ts';
+import {
+  ASSUMED_REPLIES,
+  DOCUMENTED_REPLIES,
+  type PossibleReply,
+} from '../../src/contract/cases.ts';
 import { ERROR_CODES } from '../../src/contract/error-codes.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
@@ -199,7 +203,7 @@ function meaningCell(name: FlagName): string {
   return [description, ...(limits ? [limits] : []), ...others].join(' ');
 }
 
-function statusesOf(replies: readonly KnownReply[], id: string): string {
+function statusesOf(replies: readonly PossibleReply[], id: string): string {
   return replies.flatMap(({ operation, status }) => (operation === id ? [status] : [])).join(', ');
 }
 

@@ -6,7 +6,7 @@ import type { OperationId } from '../../src/contract/operations.ts';
 import type { Order } from '../../src/contract/records.ts';
 import { coverageOf } from '../../src/evidence/coverage.ts';
 import type { CoverageReport } from '../../src/evidence/report-shapes.ts';
-import { listReplies, type Step, stepsOf } from '../../src/responses/reply-recipes.ts';
+import { listReplies, type RecipeStep, stepsOf } from '../../src/responses/reply-recipes.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { type State, withChoices } from '../../src/sandbox/state.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
@@ -562,7 +562,7 @@ describe('replies', () => {
   ];
   const LISTED = listReplies();
 
-  async function send({ method, path, headers, body }: Step): Promise<number> {
+  async function send({ method, path, headers, body }: RecipeStep): Promise<number> {
     const content = typeof body === 'string' ? { body } : {};
     const reply = await fetch(`http://127.0.0.1:${server.port}${path}`, {
       method,

@@ -10,7 +10,7 @@ import {
 import { Evidence } from '../../src/evidence/sandbox-evidence.ts';
 import { initialState } from '../../src/sandbox/state.ts';
 import { worldOf } from '../../src/sandbox/step.ts';
-import { ReceivedBytes } from '../../src/service/input.ts';
+import { BodyBytes } from '../../src/service/input.ts';
 import type { Reply } from '../../src/service/reply.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
 import { origin } from '../helpers/histories.ts';
@@ -39,7 +39,7 @@ function attempt(
   reply = REFUSAL,
 ): Attempt {
   const authorization = `Bearer ${key}`;
-  const received = body === undefined ? {} : { body: new ReceivedBytes(body) };
+  const received = body === undefined ? {} : { body: new BodyBytes(body) };
   const call = { ...callOf('createPet'), authorization, ...received };
   const request = requestOf(call, {
     method,

@@ -4,7 +4,7 @@ import type { Preferred } from '../../src/sandbox/preference.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { step } from '../../src/sandbox/step.ts';
 import type { Outcome } from '../../src/scenario/rules.ts';
-import { type Call, ReceivedBytes } from '../../src/service/input.ts';
+import { BodyBytes, type Call } from '../../src/service/input.ts';
 
 /** A call of an operation that says nothing more, but for a body. */
 export function callOf(operation: OperationId, body?: Buffer): Call {
@@ -17,7 +17,7 @@ export function callOf(operation: OperationId, body?: Buffer): Call {
     authorization: undefined,
     contentType: undefined,
     contentEncoding: undefined,
-    body: body === undefined ? { kind: 'none' } : new ReceivedBytes(body),
+    body: body === undefined ? { kind: 'none' } : new BodyBytes(body),
   };
 }
 

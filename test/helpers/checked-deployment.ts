@@ -13,7 +13,7 @@ import {
 import type { DeploymentReply } from '../../src/deployment/reply-parts.ts';
 import { assembleMock } from '../../src/mock.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
-import { advancedClock } from '../../src/service/clock.ts';
+import { advanceClock } from '../../src/service/clock.ts';
 import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -64,7 +64,7 @@ export async function deploy(
   const wait = async (milliseconds: number): Promise<void> => {
     passed += milliseconds;
     await sandboxes.default.change((state, { wall }) => ({
-      state: { ...state, clock: advancedClock(state.clock, milliseconds, wall) ?? state.clock },
+      state: { ...state, clock: advanceClock(state.clock, milliseconds, wall) ?? state.clock },
       result: undefined,
     }));
   };

@@ -6,7 +6,7 @@ import { KEEPABLE, restarted, type State, withChoices } from '../../src/sandbox/
 import { loadForRequest } from '../../src/scenario/load-scenario.ts';
 import { type Start, starterFrom } from '../../src/scenario/sandbox-start.ts';
 import { readScenario } from '../../src/scenario/scenario-shape.ts';
-import { advancedClock, type Instant } from '../../src/service/clock.ts';
+import { advanceClock, type Instant } from '../../src/service/clock.ts';
 import type { Call } from '../../src/service/input.ts';
 import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import { type Store, storeOf } from '../../src/store/store.ts';
@@ -109,7 +109,7 @@ const anEdit: fc.Arbitrary<Event> = fc.oneof(
   fc.integer({ min: -5000, max: 1e9 }).map((by) =>
     edit(`advance ${by}`, (state, { wall }) => ({
       ...state,
-      clock: advancedClock(state.clock, by, wall) ?? state.clock,
+      clock: advanceClock(state.clock, by, wall) ?? state.clock,
     })),
   ),
   fc.subarray([...KEEPABLE]).map((parts) => {

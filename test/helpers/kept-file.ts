@@ -1,5 +1,5 @@
+import { readFileWithLog } from '../../src/log/file/file-with-log.ts';
 import { type FileOptions, openFile } from '../../src/log/file/open-file.ts';
-import { readPair } from '../../src/log/file/stored-pair.ts';
 import { type Store, storeChange } from '../../src/store/store.ts';
 
 /** A store in a file, changed as a sandbox does it. */
@@ -46,7 +46,7 @@ export function animal(id: number | bigint, name = `Animal ${id}`): (store: Stor
 
 /** The store that a file and its log hold. */
 export async function storeIn(path: string): Promise<Store> {
-  const pair = await readPair(path);
+  const pair = await readFileWithLog(path);
   if (pair === undefined) throw new Error(`There is no ${path}.`);
   return pair.store;
 }

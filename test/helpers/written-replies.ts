@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
 import { listReplies } from '../../src/responses/reply-recipes.ts';
-import { curlLines } from '../../src/responses/written.ts';
+import { curlLines } from '../../src/responses/request-files.ts';
 
 const run = promisify(execFile);
 

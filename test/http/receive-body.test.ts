@@ -3,12 +3,12 @@ import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { receiveBody } from '../../src/http/receive-body.ts';
-import { type ReceivedBody, ReceivedBytes } from '../../src/service/input.ts';
+import { BodyBytes, type RequestBody } from '../../src/service/input.ts';
 
 function receive(limit: number) {
   const request = new IncomingMessage(new Socket());
   request.headers = { 'transfer-encoding': 'chunked' };
-  const received: ReceivedBody[] = [];
+  const received: RequestBody[] = [];
   receiveBody(request, limit, (body) => received.push(body));
   return { request, received };
 }
@@ -19,7 +19,7 @@ test('chunks are concatenated', async () => {
   request.push('cd');
   request.push(null);
   await setImmediate();
-  expect(received).toEqual([new ReceivedBytes(Buffer.from('abcd'))]);
+  expect(received).toEqual([new BodyBytes(Buffer.from('abcd'))]);
 });
 
 test('bytes after the limit are discarded', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Finding } from '../../src/evidence/report-shapes.ts';
-import { coverageReport, type Evidence } from '../../src/report/coverage-report.ts';
+import { type CoverageEvidence, coverageReport } from '../../src/report/coverage-report.ts';
 import { escapeMarkup } from '../../src/report/markup.ts';
 import { REPORT_FORMATS, writeCoverage } from '../../src/report/report-files.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
@@ -13,8 +13,8 @@ let server: RunningServer;
 let folder: string;
 const ask = (path: string, init: RequestInit = {}, key = 'demo-key') =>
   fetch(`${server.url}${path}`, { ...init, headers: { authorization: `Bearer ${key}` } });
-const data = (): Evidence => ({ coverage: server.coverage(), findings: server.findings() });
-const render = (ending: string, of: Evidence = data(), missed = false): string =>
+const data = (): CoverageEvidence => ({ coverage: server.coverage(), findings: server.findings() });
+const render = (ending: string, of: CoverageEvidence = data(), missed = false): string =>
   REPORT_FORMATS[ending]?.(coverageReport(of, missed)) ?? '';
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ afterAll(async () => {
 const HOSTILE = `/v1/pets?x=]]><script>alert("1")</script>&amp;'\u0000\u0007\u001b[31m\ud83d \ude00 🐕 \uffff\u202e-->`;
 
 /** The same run, with a finding that is as hostile as can be. */
-function hostile(): Evidence {
+function hostile(): CoverageEvidence {
   const { coverage, findings } = data();
   const [first] = findings.findings;
   if (first === undefined) throw new Error('Nothing was found.');

@@ -4,7 +4,7 @@ import type { OperationId } from '../../src/contract/operations.ts';
 import type { Rule } from '../../src/scenario/rule-shape.ts';
 import { type Decision, decide, NO_COUNTS, ruleBook } from '../../src/scenario/rules.ts';
 import type { Condition, WhereValue } from '../../src/scenario/where-shape.ts';
-import { type Call, ReceivedBytes } from '../../src/service/input.ts';
+import { BodyBytes, type Call } from '../../src/service/input.ts';
 
 const input = (name: string, ...values: WhereValue[]): Condition => ({ of: 'input', name, values });
 const header = (name: string, ...values: string[]): Condition => ({ of: 'header', name, values });
@@ -43,7 +43,7 @@ function call(operation: OperationId = 'getPet', members: Partial<Call> = {}): C
 }
 
 function body(text: string): Partial<Call> {
-  return { body: new ReceivedBytes(Buffer.from(text)) };
+  return { body: new BodyBytes(Buffer.from(text)) };
 }
 
 /** What rules decide about some calls, one after the other. */

@@ -8,7 +8,7 @@ import {
   chooseOptions,
 } from '../../src/contract/assumption-table.ts';
 import { SERVICE } from '../../src/sandbox/step.ts';
-import { BODY_LIMITS, type Call, ReceivedBytes } from '../../src/service/input.ts';
+import { BODY_LIMITS, BodyBytes, type Call } from '../../src/service/input.ts';
 import { keyring } from '../../src/service/keyring.ts';
 import type { Reply } from '../../src/service/reply.ts';
 import { storeOf } from '../../src/store/store.ts';
@@ -147,7 +147,7 @@ function answer(asked: Request, now: number, choices: Choices): Reply {
         ? { kind: 'none' }
         : bytes.length > limit
           ? { kind: 'too-large', limit }
-          : new ReceivedBytes(bytes),
+          : new BodyBytes(bytes),
   };
   return SERVICE[call.operation](worldWith(STORE, now, choices), call).reply;
 }
@@ -217,7 +217,7 @@ describe('if both the key and the input are bad', () => {
       path: '/v1',
       headers: {},
       contentEncoding: undefined,
-      body: new ReceivedBytes(Buffer.from(text)),
+      body: new BodyBytes(Buffer.from(text)),
     };
     const { rates } = SERVICE.createPet(world, call);
     return SERVICE.createPet({ ...world, rates }, call).reply;
@@ -267,7 +267,7 @@ test.each([
     authorization: 'Bearer demo-key',
     contentType: 'application/json',
     contentEncoding: undefined,
-    body: new ReceivedBytes(Buffer.from('{"name":"Bo","categoryId":7}')),
+    body: new BodyBytes(Buffer.from('{"name":"Bo","categoryId":7}')),
   });
   expect(reply).toMatchObject({ status, basis: { by: [`assigned-ids=${option}`] } });
 });

@@ -5,7 +5,7 @@ import { isObject } from '../../src/contract/records.ts';
 import { readYaml } from '../../src/scenario/yaml-text.ts';
 import { readJson } from '../../src/shape/json-text.ts';
 import {
-  located,
+  locateProblems,
   type ParsedText,
   repeatedNames,
   type SourceText,
@@ -32,7 +32,7 @@ function* pathsOf(value: unknown, path = '$'): Generator<[path: string, value: u
 function textsAt(source: SourceText, paths: readonly string[], ofName = false): string[] {
   const problems = paths.map((path) => ({ path, ofName, expected: '', found: '' }));
   const lines = source.text.split('\n');
-  return located(source, problems).map(
+  return locateProblems(source, problems).map(
     ({ line, column }) => lines[line - 1]?.slice(column - 1) ?? '',
   );
 }

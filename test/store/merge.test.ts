@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Order } from '../../src/contract/records.ts';
-import type { Each } from '../../src/shape/record-shapes.ts';
+import type { BulkChange } from '../../src/shape/record-shapes.ts';
 import { merge, type StoreChanges, withoutAnimals } from '../../src/store/merge.ts';
 import { type Store, storeOf } from '../../src/store/store.ts';
 
@@ -56,9 +56,9 @@ describe('each', () => {
     })),
   });
   const change = (
-    change: Each['change'],
+    change: BulkChange['change'],
     where: Readonly<Record<string, unknown[]>> = {},
-  ): Each => ({
+  ): BulkChange => ({
     change,
     where: new Map(Object.entries(where).map(([name, values]) => [name, new Set(values)])),
   });

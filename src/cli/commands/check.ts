@@ -23,7 +23,7 @@ import { SAFE } from '../../deployment/deployment-client.ts';
 import type { Difference } from '../../deployment/reply-differences.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import type { Report, Row, Section, Tone } from '../../report/report.ts';
-import { VERDICT_TONES, type VerdictName, verdictText } from '../../scenario/checked-shape.ts';
+import { VERDICT_TONES, type VerdictName, verdictText } from '../../scenario/verdict-shapes.ts';
 import { readJson } from '../../shape/json-text.ts';
 import { problemLines } from '../../shape/places.ts';
 import { counted, cut } from '../../words.ts';

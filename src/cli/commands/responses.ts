@@ -1,17 +1,17 @@
 import { DEFAULT_URL } from '../../contract/base-url.ts';
 import { BASE_PATH, OPERATION_IDS, operationShape } from '../../contract/operations.ts';
-import { type CheckedRecipe, checkReplies } from '../../responses/check-replies.ts';
+import { checkReplies, type RecipeCheck } from '../../responses/check-replies.ts';
 import {
   listReplies,
+  type RecipeStep,
   type ReplyRecipe,
   repeatable,
-  type Step,
   stepsOf,
   titleOf,
   WAY_NAMES,
   type WayName,
 } from '../../responses/reply-recipes.ts';
-import { curlLines, httpFile, postmanCollection } from '../../responses/written.ts';
+import { curlLines, httpFile, postmanCollection } from '../../responses/request-files.ts';
 import { describe } from '../../words.ts';
 import { type Command, oneOf, refusal } from '../command.ts';
 import { bold, renderTable, type Style } from '../terminal.ts';
@@ -62,16 +62,16 @@ function entry(recipe: ReplyRecipe): object {
 }
 
 /** A body that only has to be long is shown as its length. */
-function request({ body, ...step }: Step): object {
+function request({ body, ...step }: RecipeStep): object {
   return { ...step, ...(typeof body === 'number' ? { bodyBytes: body } : { body }) };
 }
 
-function verdictOf({ recipe, way, problem }: CheckedRecipe): object {
+function verdictOf({ recipe, way, problem }: RecipeCheck): object {
   const { operation, status, ground } = recipe;
   return { operation, status, ground, way, ok: problem === undefined, problem };
 }
 
-function renderChecked(checked: readonly CheckedRecipe[]): string {
+function renderChecked(checked: readonly RecipeCheck[]): string {
   const lines = checked.map(({ recipe, way, problem }) => {
     const title = titleOf(recipe, way);
     return problem === undefined ? `ok      ${title}` : `failed  ${title}: ${problem}`;
@@ -119,7 +119,7 @@ export function waysInWords(recipe: ReplyRecipe): Readonly<Record<WayName, strin
   };
 }
 
-function inWords({ method, path, headers, body, times }: Step): string {
+function inWords({ method, path, headers, body, times }: RecipeStep): string {
   const key = headers.Authorization?.replace('Bearer ', '') ?? '';
   const type = headers['Content-Type'] ?? 'application/json';
   const isService = !path.startsWith('/__mock');

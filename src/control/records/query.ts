@@ -1,5 +1,6 @@
 import { isIntegerText, parseInt64 } from '../../contract/int64.ts';
 import {
+  type AnyRecord,
   FIELD_TYPES,
   type Field,
   type Fields,
@@ -15,8 +16,6 @@ import { readQueryAs } from '../endpoint.ts';
  * The query dialect of json-server 0.17.4, but that `_like` finds text instead of a pattern. What
  * json-server would ignore is refused: a result that leaves out a part of the query would mislead.
  */
-
-export type AnyRecord = Readonly<Record<string, unknown>>;
 
 /** A source of records, such as `Records`. */
 export interface Source<R> {

@@ -1,17 +1,16 @@
 import { INT64_MAX, INT64_MIN, parseInt64 } from '../../contract/int64.ts';
 import type { Json } from '../../contract/json.ts';
-import { type CollectionName, STORED_RECORDS } from '../../contract/records.ts';
+import { type AnyRecord, type CollectionName, STORED_RECORDS } from '../../contract/records.ts';
 import type { EditResult } from '../../sandbox/sandbox.ts';
 import type { State } from '../../sandbox/state.ts';
-import { readAs, tellInto } from '../../shape/read-as.ts';
+import { readAs, reportInto } from '../../shape/read-as.ts';
 import { changedRecord, RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import type { ShapeProblem } from '../../shape/shapes.ts';
-import { tellMissingAnimal, withoutAnimals } from '../../store/merge.ts';
+import { reportMissingAnimal, withoutAnimals } from '../../store/merge.ts';
 import { ID_NAME } from '../../store/store.ts';
 import { recordText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
 import { type ControlCall, type ControlReply, DONE, refuse, refuseInput } from '../endpoint.ts';
-import type { AnyRecord } from './query.ts';
 
 /** What differs between the three collections. */
 export interface Kind<Name extends CollectionName> {
@@ -106,7 +105,7 @@ function write<Name extends CollectionName>(
   if (!reading.ok) return { state, result: refuseInput(reading.problems) };
   const problems: ShapeProblem[] = [];
   const { petId }: AnyRecord = reading.value;
-  tellMissingAnimal(store.animals, petId, ['petId'], tellInto(problems));
+  reportMissingAnimal(store.animals, petId, ['petId'], reportInto(problems));
   if (problems.length > 0) return { state, result: refuseInput(problems) };
   const after = { ...store, [name]: store[name].with(reading.value) };
   return {

@@ -1,4 +1,9 @@
-import { type CollectionName, type Fields, STORED_RECORDS } from '../../contract/records.ts';
+import {
+  type AnyRecord,
+  type CollectionName,
+  type Fields,
+  STORED_RECORDS,
+} from '../../contract/records.ts';
 import { changesShape, membersShape, RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import { list, named, type Shape } from '../../shape/shapes.ts';
 import { ID_NAME } from '../../store/store.ts';
@@ -13,7 +18,7 @@ import {
   refuseInput,
   withBody,
 } from '../endpoint.ts';
-import { type AnyRecord, queryRecords, SETTINGS, type Source } from './query.ts';
+import { queryRecords, SETTINGS, type Source } from './query.ts';
 import {
   create,
   type Kind,

@@ -3,7 +3,7 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { restarted, type State } from '../../sandbox/state.ts';
 import { loadForRequest, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { callsOf } from '../../scenario/rules.ts';
-import { type Start, touchesStore } from '../../scenario/sandbox-start.ts';
+import { changesStore, type Start } from '../../scenario/sandbox-start.ts';
 import { isShipped } from '../../scenario/scenario-names.ts';
 import { scenarioFromText } from '../../scenario/scenario-text.ts';
 import { object, optional } from '../../shape/objects.ts';
@@ -83,7 +83,7 @@ async function setScenario(
   }
   return sandbox.change((before, { wall }) => {
     const former = before.settings.start;
-    const isStoreChanged = [...former.scenarios, ...start.scenarios].some(touchesStore);
+    const isStoreChanged = [...former.scenarios, ...start.scenarios].some(changesStore);
     // A later reset of the records returns to the store that the sandbox started with.
     const next = isStoreChanged ? start : { ...start, store: former.store };
     const keep = new Set(isStoreChanged ? [] : (['store'] as const));

@@ -9,11 +9,11 @@ import type { EditResult } from '../../sandbox/sandbox.ts';
 import { type State, withChoices } from '../../sandbox/state.ts';
 import type { Upstream } from '../../sandbox/upstream.ts';
 import { ASSUME } from '../../scenario/assume-shape.ts';
-import { verdictOn } from '../../scenario/checked-shape.ts';
 import { INSTANT, SHIFT } from '../../scenario/time-shapes.ts';
+import { verdictOn } from '../../scenario/verdict-shapes.ts';
 import {
-  advancedClock,
-  type ClockState,
+  advanceClock,
+  type Clock,
   isReal,
   REAL_CLOCK,
   setClock,
@@ -135,18 +135,18 @@ export const CLOCK_ENDPOINTS: readonly EndpointDefinition[] = [
 ];
 
 function advanced(state: State, by: number, wall: number): EditResult<ControlReply> {
-  const clock = advancedClock(state.clock, by, wall);
+  const clock = advanceClock(state.clock, by, wall);
   if (clock !== undefined) return { state: { ...state, clock }, result: clockReply(clock) };
   const expected = 'a duration that leads to a time from 1970 to 9999';
   const found = 'one that leads out of that range';
   return { state, result: refuseInput([{ path: '$.by', expected, found }]) };
 }
 
-function clockReply(clock: ClockState): ControlReply {
+function clockReply(clock: Clock): ControlReply {
   return json(clockView(clock));
 }
 
-function clockView(clock: ClockState): ClockView {
+function clockView(clock: Clock): ClockView {
   const now = new Date(timeOf(clock)).toISOString();
   return { now, frozen: clock.frozenAt !== undefined, real: isReal(clock) };
 }

@@ -11,7 +11,7 @@ import {
   type ReplyVerdictName,
   type SavedVerdicts,
   verdictText,
-} from '../../scenario/checked-shape.ts';
+} from '../../scenario/verdict-shapes.ts';
 import { listed } from '../../words.ts';
 import { type Difference, distinct, isBreak, replyDifferences } from '../reply-differences.ts';
 import { QUESTIONS, REQUESTS, ruledReply } from './check-plan.ts';

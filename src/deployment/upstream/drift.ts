@@ -1,9 +1,9 @@
-import { ADDED_REPLIES, type Choices, topicOf } from '../../contract/assumption-table.ts';
+import { type Choices, OPTION_REPLIES, topicOf } from '../../contract/assumption-table.ts';
 import { OPERATIONS, type OperationId, operationShape } from '../../contract/operations.ts';
 import { isObject } from '../../contract/records.ts';
 import { SERVICE } from '../../sandbox/step.ts';
 import type { ComparedReply } from '../../sandbox/upstream.ts';
-import { BODY_LIMITS, type Call, type ReceivedBody } from '../../service/input.ts';
+import { BODY_LIMITS, type Call, type RequestBody } from '../../service/input.ts';
 import { keyring } from '../../service/keyring.ts';
 import { challenge, type World } from '../../service/operation.ts';
 import { deprecationHeaders } from '../../service/pets.ts';
@@ -60,7 +60,7 @@ function expectedReply(world: World, call: Call): Reply | undefined {
 }
 
 /** The body as the mock would have received it; undefined if the mock holds too little of it. */
-function receivedBody({ choices }: World, { body }: Call): ReceivedBody | undefined {
+function receivedBody({ choices }: World, { body }: Call): RequestBody | undefined {
   const limit = BODY_LIMITS[choices['body-limit']];
   if (body.kind === 'none') return body;
   const size = body.kind === 'bytes' ? body.bytes.length : body.limit;
@@ -92,7 +92,7 @@ function statusDrift(
 /** The statuses of an operation whose input is accepted. */
 function possibleStatuses(id: OperationId, choices: Choices): Set<number> {
   const statuses = new Set(Object.keys(operationShape(id).replies).map(Number));
-  for (const { operation, assumption, option, status } of ADDED_REPLIES) {
+  for (const { operation, assumption, option, status } of OPTION_REPLIES) {
     const chosen = choices[assumption];
     // `rate-limit` has more options than those that are listed.
     const isChosen = chosen === option || (assumption === 'rate-limit' && chosen !== 'none');

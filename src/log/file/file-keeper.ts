@@ -3,12 +3,12 @@ import { Low } from 'lowdb';
 import { codeOf } from '../../error-code.ts';
 import { type Entry, type Keeper, KeeperError, type Missed } from '../../sandbox/keeper.ts';
 import type { State } from '../../sandbox/state.ts';
-import { type Content, StoreJson } from '../../store/file/store-json.ts';
+import { type FileContent, StoreJson } from '../../store/file/store-json.ts';
 import type { Store } from '../../store/store.ts';
 import type { FileLock } from './file-lock.ts';
+import { changesLine, type FileWithLog, fileLine, logPathOf } from './file-with-log.ts';
 import { LogFile } from './log-file.ts';
-import { changesLine, fileLine, logPathOf, type StoredPair } from './stored-pair.ts';
-import { unwritable } from './unwritable.ts';
+import { writeError } from './write-error.ts';
 
 /** A log is folded when it is longer than both the file and this many bytes. */
 const SHORTEST_FOLD = 4 * 1024 * 1024;
@@ -46,7 +46,7 @@ export class FileKeeper implements Keeper {
   static async start(
     parts: FileKeeperParts,
     initial: Store,
-    pair: StoredPair | undefined,
+    pair: FileWithLog | undefined,
   ): Promise<FileKeeper> {
     const keeper = new FileKeeper(parts, pair?.store ?? initial);
     if (pair === undefined) await keeper.#fold();
@@ -70,7 +70,7 @@ export class FileKeeper implements Keeper {
         // While this server was paused, another may have read the log before this line was in it.
         await log.append(changesLine(this.#position, changes), () => this.#requireLock(true));
       } catch (error) {
-        throw unwritable(path, error);
+        throw writeError(path, error);
       }
       this.#store = store;
       this.#position = position;
@@ -95,7 +95,7 @@ export class FileKeeper implements Keeper {
         this.#requireLock();
         rmSync(logPathOf(real), { force: true });
       } catch (error) {
-        const { message } = unwritable(path, error);
+        const { message } = writeError(path, error);
         if (isBehind && !lock.isLost) {
           onNotice(`${message}; the latest changes are in ${logPathOf(path)}`);
         }
@@ -139,7 +139,7 @@ export class FileKeeper implements Keeper {
       const { path, lock, onNotice } = this.#parts;
       this.#foldAt = 2 * size;
       if (lock.isLost) return;
-      const { message } = unwritable(path, error);
+      const { message } = writeError(path, error);
       onNotice(`${message}; the changes stay in ${logPathOf(path)} until it can be written`);
     });
   }
@@ -151,7 +151,7 @@ export class FileKeeper implements Keeper {
   }
 
   /** Replaces the file. The log says so first: a kill may leave either content. */
-  async #writeFile(): Promise<Content> {
+  async #writeFile(): Promise<FileContent> {
     const position = this.#position;
     this.#isThere();
     this.#requireLock();

@@ -5,7 +5,7 @@ import { codeOf } from '../../error-code.ts';
 import { internal, object } from '../../shape/objects.ts';
 import { readAs } from '../../shape/read-as.ts';
 import { ANY_NUMBER, ANY_TEXT, type ValueOf } from '../../shape/shapes.ts';
-import { stateOf, tried } from '../../store/file/files.ts';
+import { stateOf, tryTo } from '../../store/file/files.ts';
 
 /** Milliseconds without a heartbeat after which a lock is stale. */
 const PATIENCE = 5_000;
@@ -13,23 +13,23 @@ const PATIENCE = 5_000;
 /** Milliseconds between two looks at another server's lock. */
 const LOOK = 100;
 
-const { given, maybe } = internal;
+const { required, optional } = internal;
 
 /** The content of a lock file. */
 const HOLDER = object({
-  pid: given(ANY_NUMBER),
-  host: given(ANY_TEXT),
+  pid: required(ANY_NUMBER),
+  host: required(ANY_TEXT),
   /** When the lock was taken: ISO 8601. */
-  since: maybe(ANY_TEXT),
+  since: optional(ANY_TEXT),
   /** Unique to each lock ever taken. */
-  id: given(ANY_TEXT),
+  id: required(ANY_TEXT),
   /** The running kernel and its namespace of process ids, which containers do not share. */
-  system: maybe(ANY_TEXT),
+  system: optional(ANY_TEXT),
   /** When the process began, which distinguishes it from a later one with its id. */
-  began: maybe(ANY_TEXT),
+  began: optional(ANY_TEXT),
 });
 
-export type Holder = ValueOf<typeof HOLDER>;
+export type LockHolder = ValueOf<typeof HOLDER>;
 
 export interface LockOptions {
   /** Milliseconds without a heartbeat after which a lock is stale; 5 seconds by default. */
@@ -45,25 +45,30 @@ export interface LockOptions {
  */
 export class FileLock {
   /** The server that was killed while it held the lock. */
-  readonly former: Holder | undefined;
+  readonly former: LockHolder | undefined;
   readonly #path: string;
-  readonly #own: Holder;
+  readonly #own: LockHolder;
   readonly #onLost: () => void;
   readonly #timer: NodeJS.Timeout;
   #isLost = false;
 
-  private constructor(path: string, own: Holder, former: Holder | undefined, options: LockOptions) {
+  private constructor(
+    path: string,
+    own: LockHolder,
+    former: LockHolder | undefined,
+    options: LockOptions,
+  ) {
     const { patience = PATIENCE, onLost } = options;
     this.former = former;
     this.#path = path;
     this.#own = own;
     this.#onLost = onLost;
-    this.#timer = setInterval(() => tried(() => this.#beat()), patience / 5).unref();
+    this.#timer = setInterval(() => tryTo(() => this.#beat()), patience / 5).unref();
     process.on('exit', this.release);
   }
 
   /** @returns the holder if another server has the lock */
-  static async take(path: string, options: LockOptions): Promise<FileLock | Holder> {
+  static async take(path: string, options: LockOptions): Promise<FileLock | LockHolder> {
     const own = thisProcess();
     if (create(path, own)) return new FileLock(path, own, undefined, options);
     const former = readHolder(path);
@@ -99,7 +104,7 @@ export class FileLock {
   readonly release = (): void => {
     clearInterval(this.#timer);
     process.off('exit', this.release);
-    tried(() => this.#isOwn && rmSync(this.#path));
+    tryTo(() => this.#isOwn && rmSync(this.#path));
   };
 
   get #isOwn(): boolean {
@@ -119,7 +124,7 @@ export class FileLock {
   }
 }
 
-function create(path: string, own: Holder): boolean {
+function create(path: string, own: LockHolder): boolean {
   try {
     writeFileSync(path, JSON.stringify(own), { flag: 'wx' });
     return true;
@@ -141,14 +146,14 @@ async function hasHeartbeat(path: string, patience: number): Promise<boolean> {
   return false;
 }
 
-function readHolder(path: string): Holder | undefined {
-  const reading = tried(() => readAs(HOLDER, JSON.parse(readFileSync(path, 'utf8'))));
+function readHolder(path: string): LockHolder | undefined {
+  const reading = tryTo(() => readAs(HOLDER, JSON.parse(readFileSync(path, 'utf8'))));
   return reading?.ok === true ? reading.value : undefined;
 }
 
-function thisProcess(): Holder {
+function thisProcess(): LockHolder {
   const { pid } = process;
-  const system = tried(() => {
+  const system = tryTo(() => {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     return `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
   });
@@ -157,14 +162,14 @@ function thisProcess(): Holder {
 }
 
 /** Whether a process runs; undefined if it is on another machine, container or kernel than `self`. */
-function isRunning({ pid, system, began }: Holder, self: Holder): boolean | undefined {
+function isRunning({ pid, system, began }: LockHolder, self: LockHolder): boolean | undefined {
   if (system === undefined || began === undefined || system !== self.system) return undefined;
   return beganAt(pid) === began;
 }
 
 /** The start time of a process in ticks of the kernel; undefined if it has ended. See proc(5). */
 function beganAt(pid: number): string | undefined {
-  const stat = tried(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  const stat = tryTo(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   const [state = 'X', ...fields] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
   return 'ZX'.includes(state) ? undefined : fields[18];
 }

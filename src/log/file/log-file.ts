@@ -8,7 +8,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
-import { replaceFile, tried } from '../../store/file/files.ts';
+import { replaceFile, tryTo } from '../../store/file/files.ts';
 
 const syncData = promisify(fdatasync);
 
@@ -74,7 +74,7 @@ export class LogFile {
       confirm?.();
     } catch (error) {
       this.#isWhole = false;
-      tried(() => {
+      tryTo(() => {
         ftruncateSync(this.#descriptor, this.#size);
         this.#isWhole = true;
       });

@@ -5,9 +5,9 @@ import { DRAFT } from '../../store/file/files.ts';
 import { realPathOf } from '../../store/file/store-json.ts';
 import type { Store } from '../../store/store.ts';
 import { FileKeeper, lost } from './file-keeper.ts';
-import { FileLock, type Holder, type LockOptions } from './file-lock.ts';
-import { logPathOf, readPair } from './stored-pair.ts';
-import { MOUNT_POINT, unwritable } from './unwritable.ts';
+import { FileLock, type LockHolder, type LockOptions } from './file-lock.ts';
+import { logPathOf, readFileWithLog } from './file-with-log.ts';
+import { MOUNT_POINT, writeError } from './write-error.ts';
 
 export interface FileOptions extends Pick<LockOptions, 'patience'> {
   /** Called with notices for the user; by default emits them as process warnings. */
@@ -33,7 +33,7 @@ export async function openFile(
   requireFile(path, real);
   const onLost = (): void => onNotice(`${lost(path)}; it saves no more changes`);
   const lock = await FileLock.take(`${real}.lock`, { patience, onLost }).catch((error: unknown) => {
-    throw unwritable(path, error);
+    throw writeError(path, error);
   });
   if (!(lock instanceof FileLock)) {
     throw new KeeperError(
@@ -43,7 +43,7 @@ export async function openFile(
   try {
     removeDrafts(real);
     const hadLog = existsSync(logPathOf(real));
-    const pair = await readPair(real);
+    const pair = await readFileWithLog(real);
     for (const loss of pair?.losses ?? []) onNotice(loss);
     if (pair !== undefined && !hadLog && lock.former !== undefined) {
       onNotice(
@@ -52,7 +52,7 @@ export async function openFile(
     }
     const parts = { path, real, lock, onNotice };
     const keeper = await FileKeeper.start(parts, initial, pair).catch((error: unknown) => {
-      throw unwritable(path, error);
+      throw writeError(path, error);
     });
     return { store: pair?.store ?? initial, keeper };
   } catch (error) {
@@ -94,6 +94,6 @@ function removeDrafts(real: string): void {
   }
 }
 
-function named({ pid, host, since }: Holder): string {
+function named({ pid, host, since }: LockHolder): string {
   return `process ${pid} on ${host}${since === undefined ? '' : `, since ${since}`}`;
 }

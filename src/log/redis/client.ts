@@ -69,13 +69,13 @@ export async function openClient(address: RedisAddress, silence: number): Promis
 }
 
 /** A client of a single Redis or of a cluster. */
-interface Connecting extends EventEmitter {
+interface ConnectableClient extends EventEmitter {
   readonly connect: () => Promise<unknown>;
   readonly destroy: () => void;
 }
 
 async function opened(
-  client: Connecting,
+  client: ConnectableClient,
   silence: number,
   sendCommand: RedisClient['sendCommand'],
 ): Promise<RedisClient> {

@@ -7,9 +7,15 @@ import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { APPEND, CLOSE, CREATE, ENTER, FIND, FOLD, LEAVE, LIST, UNUSED } from './scripts.ts';
 import { differences, FleetError, type FleetTerms } from './terms.ts';
-import { type Loading, readEntries, readSnapshot, writeEntries, writeSnapshot } from './texts.ts';
+import {
+  type RestoreContext,
+  readEntries,
+  readSnapshot,
+  writeEntries,
+  writeSnapshot,
+} from './texts.ts';
 
-export interface FleetOptions extends Pick<Loading, 'starter' | 'openUpstream'> {
+export interface FleetOptions extends Pick<RestoreContext, 'starter' | 'openUpstream'> {
   /** The address of its Redis. */
   readonly url: string;
   readonly terms: FleetTerms;
@@ -46,7 +52,7 @@ interface Position {
 }
 
 /** What APPEND returns. */
-interface Reply {
+interface AppendReply {
   readonly kind: 'gone' | 'busy' | 'kept' | 'missed';
   readonly position: Position;
   readonly isFull: boolean;
@@ -177,14 +183,14 @@ class RedisFleet implements Fleet {
    */
   keep(opening: Opening, mayCreate: boolean, onGone: () => void): Keeper {
     const { redis } = this;
-    const loading = { ...opening, ...this.options };
+    const context = { ...opening, ...this.options };
     /** Undefined while this server knows no log of the sandbox. */
     let position: Position | undefined;
     /** The incarnation whose log is gone. */
     let lost = '';
     let isFull = false;
 
-    const ask = async (from: Position, own: string, text: string): Promise<Reply> => {
+    const ask = async (from: Position, own: string, text: string): Promise<AppendReply> => {
       const { incarnation, at, token } = from;
       const args = [String(at), token, own, SERVER, text];
       const reply = await redis.eval(APPEND, keysOf(opening.name, incarnation), args);
@@ -200,10 +206,10 @@ class RedisFleet implements Fleet {
       };
     };
 
-    const follow = async ({ position: reached, texts, snapshot }: Reply): Promise<Missed> => {
-      const restored = snapshot === undefined ? undefined : await readSnapshot(snapshot, loading);
+    const follow = async ({ position: reached, texts, snapshot }: AppendReply): Promise<Missed> => {
+      const restored = snapshot === undefined ? undefined : await readSnapshot(snapshot, context);
       const entries: Entry[] = [];
-      for (const text of texts) entries.push(...(await readEntries(text, loading)));
+      for (const text of texts) entries.push(...(await readEntries(text, context)));
       position = reached;
       return { snapshot: restored, entries };
     };
@@ -214,7 +220,7 @@ class RedisFleet implements Fleet {
       const [from, { losses }] = [position, redis];
       tried += 1;
       const token = `${SERVER}.${tried}`;
-      const text = entries.length === 0 ? '' : writeEntries(entries, loading);
+      const text = entries.length === 0 ? '' : writeEntries(entries, context);
       for (let wait = 1; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
         const reply = await ask(from, token, text);
         switch (reply.kind) {
@@ -268,7 +274,7 @@ class RedisFleet implements Fleet {
         if (!isFull || position === undefined) return;
         isFull = false;
         const { incarnation, at, token } = position;
-        const text = writeSnapshot({ state, evidence: evidence.state }, loading);
+        const text = writeSnapshot({ state, evidence: evidence.state }, context);
         const args = [String(at), token, text];
         redis.eval(FOLD, keysOf(opening.name, incarnation), args).catch(() => {});
       },

@@ -12,41 +12,44 @@ import { problemText } from '../../words.ts';
 import { STORE_CHANGE, storeChangeText } from '../change-text.ts';
 
 /** What a server loads, since texts only name it, and the sandbox that it is for. */
-export interface Loading extends Pick<Opening, 'origin' | 'startOf'> {
+export interface RestoreContext extends Pick<Opening, 'origin' | 'startOf'> {
   readonly starter: Starter;
   readonly openUpstream: OpenUpstream;
 }
 
-type WrittenChange = ReturnType<typeof writtenChange>;
-type Written<T> = Omit<T, 'change'> & { readonly change?: WrittenChange | undefined };
+type ChangeJson = ReturnType<typeof changeJson>;
+type WithChangeJson<T> = Omit<T, 'change'> & { readonly change?: ChangeJson | undefined };
 
-export function writeEntries(entries: readonly Entry[], loading: Loading): string {
-  const written = entries.map(({ change, ...rest }): Written<Entry> => {
-    return { change: change && writtenChange(change, loading), ...rest };
+export function writeEntries(entries: readonly Entry[], context: RestoreContext): string {
+  const written = entries.map(({ change, ...rest }): WithChangeJson<Entry> => {
+    return { change: change && changeJson(change, context), ...rest };
   });
   return JSON.stringify(written);
 }
 
 /** @throws Error if this server cannot make a change */
-export async function readEntries(text: string, loading: Loading): Promise<readonly Entry[]> {
+export async function readEntries(
+  text: string,
+  context: RestoreContext,
+): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
-  for (const { change, ...rest } of parse<readonly Written<Entry>[]>(text)) {
-    entries.push({ change: change && (await changeFrom(change, loading)), ...rest });
+  for (const { change, ...rest } of parse<readonly WithChangeJson<Entry>[]>(text)) {
+    entries.push({ change: change && (await changeFrom(change, context)), ...rest });
   }
   return entries;
 }
 
 /** The state is written as a difference from that of a new sandbox with its start. */
-export function writeSnapshot({ state, evidence }: Snapshot, loading: Loading): string {
+export function writeSnapshot({ state, evidence }: Snapshot, context: RestoreContext): string {
   const change = diff(initialState(state.settings.start, undefined, 0), state) ?? {};
-  return JSON.stringify({ change: writtenChange(change, loading), evidence });
+  return JSON.stringify({ change: changeJson(change, context), evidence });
 }
 
 /** @throws Error if this server cannot restore the snapshot */
-export async function readSnapshot(text: string, loading: Loading): Promise<Snapshot> {
-  const { change, evidence } = parse<Written<Pick<Snapshot, 'evidence'>>>(text);
-  const read = change === undefined ? {} : await changeFrom(change, loading);
-  const start = read.settings?.start ?? loading.origin;
+export async function readSnapshot(text: string, context: RestoreContext): Promise<Snapshot> {
+  const { change, evidence } = parse<WithChangeJson<Pick<Snapshot, 'evidence'>>>(text);
+  const read = change === undefined ? {} : await changeFrom(change, context);
+  const start = read.settings?.start ?? context.origin;
   return { state: apply(initialState(start, undefined, 0), read), evidence };
 }
 
@@ -55,10 +58,13 @@ function parse<T>(text: string): T {
   return JSON.parse(text);
 }
 
-function writtenChange({ store, settings, snapshots, latches, ...rest }: Change, loading: Loading) {
+function changeJson(
+  { store, settings, snapshots, latches, ...rest }: Change,
+  context: RestoreContext,
+) {
   return {
     store: store && storeChangeText(store),
-    settings: settings && writtenSettings(settings, loading),
+    settings: settings && settingsJson(settings, context),
     snapshots: snapshots?.map((it) => ({ ...it, store: it.store && storeChangeText(it.store) })),
     latches: latches && {
       ...latches,
@@ -69,19 +75,19 @@ function writtenChange({ store, settings, snapshots, latches, ...rest }: Change,
 }
 
 async function changeFrom(
-  { store, settings, snapshots, latches, ...rest }: WrittenChange,
-  loading: Loading,
+  { store, settings, snapshots, latches, ...rest }: ChangeJson,
+  context: RestoreContext,
 ): Promise<Change> {
   return {
     store: storeFrom(store),
-    settings: settings && (await settingsFrom(settings, loading)),
+    settings: settings && (await settingsFrom(settings, context)),
     snapshots: snapshots?.map((it) => ({ ...it, store: storeFrom(it.store) })),
     latches: latches && (await latchesFrom(latches)),
     ...rest,
   };
 }
 
-async function latchesFrom({ remove, set }: NonNullable<WrittenChange['latches']>) {
+async function latchesFrom({ remove, set }: NonNullable<ChangeJson['latches']>) {
   // Imported here: it loads the reader of scenarios.
   const { latchFrom } = await import('../../sandbox/read-latch.ts');
   return { remove, set: set.map(([name, json]) => [name, latchFrom(json)] as const) };
@@ -92,9 +98,9 @@ function storeFrom(json: string | undefined): StoreChange | undefined {
   return json === undefined ? undefined : exact(STORE_CHANGE, json);
 }
 
-function writtenSettings(
+function settingsJson(
   { start, startedAt, choices, upstream }: Settings,
-  { origin }: Pick<Loading, 'origin'>,
+  { origin }: Pick<RestoreContext, 'origin'>,
 ) {
   const sources = start.scenarios.map((scenario) => sourceOf(scenario, origin.scenarios));
   return {
@@ -106,8 +112,8 @@ function writtenSettings(
 }
 
 async function settingsFrom(
-  { startedAt, choices, upstream, scenarios }: ReturnType<typeof writtenSettings>,
-  { origin, startOf, starter, openUpstream }: Loading,
+  { startedAt, choices, upstream, scenarios }: ReturnType<typeof settingsJson>,
+  { origin, startOf, starter, openUpstream }: RestoreContext,
 ): Promise<Settings> {
   const opened = upstream && (await openUpstream(new URL(upstream.url), upstream.key));
   const settings = { start: origin, startedAt, upstream: opened };

@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 
 /** Changes whenever a file is written, touched or replaced; empty if there is none. */
 export function stateOf(path: string): string {
-  const stats = tried(() => statSync(path, { bigint: true }));
+  const stats = tryTo(() => statSync(path, { bigint: true }));
   return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs}`;
 }
 
 /** What an action returns; undefined if it throws. */
-export function tried<T>(action: () => T): T | undefined {
+export function tryTo<T>(action: () => T): T | undefined {
   try {
     return action();
   } catch {

@@ -23,7 +23,7 @@ class TooLargeError extends Error {
 }
 
 /** Identifies the content of a file. */
-export interface Content {
+export interface FileContent {
   /** In bytes. */
   readonly size: number;
   readonly crc32: number;
@@ -33,7 +33,7 @@ interface StoreJsonOptions {
   /** The name of the file in messages. */
   readonly label?: string | undefined;
   /** Replaces the file by calling `rename`, or throws. */
-  readonly replace?: ((rename: () => void, content: Content) => Promise<void>) | undefined;
+  readonly replace?: ((rename: () => void, content: FileContent) => Promise<void>) | undefined;
 }
 
 /**
@@ -44,7 +44,7 @@ export class StoreJson implements Adapter<Store> {
   readonly #path: string;
   readonly #label: string;
   readonly #replace: NonNullable<StoreJsonOptions['replace']>;
-  #content: Content = { size: 0, crc32: 0 };
+  #content: FileContent = { size: 0, crc32: 0 };
 
   constructor(path: string, { label = path, replace }: StoreJsonOptions = {}) {
     this.#path = path;
@@ -53,7 +53,7 @@ export class StoreJson implements Adapter<Store> {
   }
 
   /** What was read or written last. */
-  get content(): Content {
+  get content(): FileContent {
     return this.#content;
   }
 

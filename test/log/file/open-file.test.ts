@@ -19,8 +19,8 @@ import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { changesLine, fileLine, readFileWithLog } from '../../../src/log/file/file-with-log.ts';
 import type { FileOptions } from '../../../src/log/file/open-file.ts';
-import { changesLine, fileLine, readPair } from '../../../src/log/file/stored-pair.ts';
 import { packageRoot } from '../../../src/package.ts';
 import { KeeperError } from '../../../src/sandbox/keeper.ts';
 import { StoreJson } from '../../../src/store/file/store-json.ts';
@@ -152,7 +152,7 @@ describe('a log', () => {
     const start = whole.lastIndexOf('\n', -2) + 1;
     const found = async (bytes: Buffer) => {
       writeFileSync(logPath, bytes);
-      const { losses = [], store = EMPTY_STORE } = (await readPair(path)) ?? {};
+      const { losses = [], store = EMPTY_STORE } = (await readFileWithLog(path)) ?? {};
       return [idsOf(store), losses];
     };
     const loss = (bytes: number) =>

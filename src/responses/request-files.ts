@@ -1,5 +1,11 @@
 import { curlCommand } from '../curl.ts';
-import { type ReplyRecipe, repeatable, type Step, titleOf, WAY_NAMES } from './reply-recipes.ts';
+import {
+  type RecipeStep,
+  type ReplyRecipe,
+  repeatable,
+  titleOf,
+  WAY_NAMES,
+} from './reply-recipes.ts';
 
 /** Longer bodies are not written into a file. */
 const LONGEST_WRITTEN = 65_536;
@@ -27,7 +33,11 @@ export function curlLines(replies: readonly ReplyRecipe[], origin: string): stri
   return blocks.join('\n');
 }
 
-function curlOf({ method, path, headers, body, times }: Step, origin: string, options: string[]) {
+function curlOf(
+  { method, path, headers, body, times }: RecipeStep,
+  origin: string,
+  options: string[],
+) {
   const request = { method, url: `${origin}${path}`, headers: Object.entries(headers) };
   if (typeof body === 'number') {
     const line = curlCommand(request, [...options, '--data-binary', '@-']);
@@ -50,7 +60,7 @@ function writable(replies: readonly ReplyRecipe[]) {
 
 /** The last request of a way has its status. */
 function requestsOf({ title, operation, status, steps }: ReturnType<typeof walksOf>[number]) {
-  const all = steps.flatMap((step) => Array<Step>(step.times).fill(step));
+  const all = steps.flatMap((step) => Array<RecipeStep>(step.times).fill(step));
   return all.map(({ method, path, headers, body }, index) => {
     const isLast = index === all.length - 1;
     return {

@@ -20,7 +20,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Says why a file cannot be written. */
-export function unwritable(path: string, error: unknown): KeeperError {
+export function writeError(path: string, error: unknown): KeeperError {
   if (error instanceof KeeperError) return error;
   const code = codeOf(error) ?? String(error);
   const why = REASONS[code] ?? 'it cannot be written';

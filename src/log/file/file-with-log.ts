@@ -6,16 +6,16 @@ import { KeeperError } from '../../sandbox/keeper.ts';
 import { internal, object } from '../../shape/objects.ts';
 import { readAs } from '../../shape/read-as.ts';
 import { integer, list } from '../../shape/shapes.ts';
-import { type Content, StoreJson } from '../../store/file/store-json.ts';
+import { type FileContent, StoreJson } from '../../store/file/store-json.ts';
 import { changedStore, type Store, type StoreChange } from '../../store/store.ts';
 import { STORE_CHANGE, storeChangeText } from '../change-text.ts';
-import { unwritable } from './unwritable.ts';
+import { writeError } from './write-error.ts';
 
 /** What a store file and its log hold together. */
-export interface StoredPair {
+export interface FileWithLog {
   readonly store: Store;
   /** What the file alone holds, and how many changes that has. */
-  readonly file: Content;
+  readonly file: FileContent;
   readonly at: number;
   /** How many changes the store has. */
   readonly position: number;
@@ -25,7 +25,7 @@ export interface StoredPair {
   readonly losses: readonly string[];
 }
 
-const { given, maybe } = internal;
+const { required, optional } = internal;
 const COUNT = integer(0, Number.MAX_SAFE_INTEGER);
 
 /**
@@ -34,9 +34,9 @@ const COUNT = integer(0, Number.MAX_SAFE_INTEGER);
  */
 const LINE = object({
   /** How many changes there were before this line. */
-  after: given(COUNT),
-  changes: maybe(list(STORE_CHANGE)),
-  file: maybe(object({ size: given(COUNT), crc32: given(COUNT) })),
+  after: required(COUNT),
+  changes: optional(list(STORE_CHANGE)),
+  file: optional(object({ size: required(COUNT), crc32: required(COUNT) })),
 });
 
 /** Hexadecimal digits of a checksum, and a space. */
@@ -45,7 +45,7 @@ const NEWLINE = 10;
 /** What follows the digits. */
 const START = ' {"';
 
-export function fileLine(after: number, { size, crc32: checksum }: Content): Buffer {
+export function fileLine(after: number, { size, crc32: checksum }: FileContent): Buffer {
   return lineOf(`{"after":${after},"file":{"size":${size},"crc32":${checksum}}}`);
 }
 
@@ -75,7 +75,7 @@ export function logPathOf(path: string): string {
  * @throws FixtureError if the file does not hold a store, KeeperError if the log is damaged or
  *   belongs to another content of the file
  */
-export async function readPair(path: string): Promise<StoredPair | undefined> {
+export async function readFileWithLog(path: string): Promise<FileWithLog | undefined> {
   const json = new StoreJson(path);
   const stored = await json.read();
   const file = json.content;
@@ -163,7 +163,7 @@ function bytesOf(path: string): Buffer {
     return readFileSync(path);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return Buffer.alloc(0);
-    throw unwritable(path, error);
+    throw writeError(path, error);
   }
 }
 

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { listReplies, type ReplyRecipe } from '../../src/responses/reply-recipes.ts';
-import { httpFile, postmanCollection } from '../../src/responses/written.ts';
+import { httpFile, postmanCollection } from '../../src/responses/request-files.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { toolFile } from '../helpers/tools.ts';
 import { runCurlLines, runHttpFile } from '../helpers/written-replies.ts';
