@@ -1,9 +1,18 @@
 import { describe, expect, test } from 'vitest';
+import { isObject } from '../../src/contract/records.ts';
 import { controlOpenApi } from '../../src/control/control-openapi.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
 import { serviceOpenApi } from '../../src/openapi/service-openapi.ts';
 import { startServer } from '../../src/server.ts';
-import { type ExampleRequest, exampleRequests } from '../helpers/example-requests.ts';
+
+/** A request that an OpenAPI document gives as an example, as contract tools send it. */
+interface ExampleRequest {
+  readonly id: string;
+  readonly method: string;
+  /** With the examples of its parameters. */
+  readonly path: string;
+  readonly body: unknown;
+}
 
 const SERVICE = exampleRequests(serviceOpenApi({ serverUrl: '/v1', version: '0.0.0' }));
 
@@ -76,3 +85,30 @@ describe('every example request', () => {
     expect(await onNewServer((send) => failures(send, '/__mock', all))).toEqual([]);
   });
 });
+
+/** The example requests of a document, in its order. */
+function exampleRequests(document: object): ExampleRequest[] {
+  return entriesOf(Object(document).paths).flatMap(([path, item]) =>
+    entriesOf(item).map(([method, operation]) => {
+      const { operationId, parameters = [], requestBody } = Object(operation);
+      const examples = new Map<string, unknown>(
+        parameters.map(({ name, example }: { name: string; example?: unknown }) => [name, example]),
+      );
+      const inQuery = parameters.filter(
+        (it: { in: string }) => it.in === 'query' && 'example' in it,
+      );
+      const pairs = inQuery.map(({ name }: { name: string }) => [name, String(examples.get(name))]);
+      const query = pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
+      return {
+        id: String(operationId),
+        method: method.toUpperCase(),
+        path: path.replaceAll(/\{(\w+)\}/g, (_all, name) => String(examples.get(name))) + query,
+        body: Object(requestBody).content?.['application/json']?.example,
+      };
+    }),
+  );
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return isObject(value) ? Object.entries(value) : [];
+}
