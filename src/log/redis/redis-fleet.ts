@@ -7,13 +7,7 @@ import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { APPEND, CLOSE, CREATE, ENTER, FIND, FOLD, LEAVE, LIST, UNUSED } from './scripts.ts';
 import { differences, FleetError, type FleetTerms } from './terms.ts';
-import {
-  type RestoreContext,
-  readEntries,
-  readSnapshot,
-  writeEntries,
-  writeSnapshot,
-} from './texts.ts';
+import { type RestoreContext, textsOf } from './texts.ts';
 
 export interface FleetOptions extends Pick<RestoreContext, 'starter' | 'openUpstream'> {
   /** The address of its Redis. */
@@ -57,7 +51,7 @@ interface AppendReply {
   readonly position: Position;
   readonly isFull: boolean;
   readonly texts: readonly string[];
-  readonly snapshot: string | undefined;
+  readonly snapshot: string | null | undefined;
 }
 
 /**
@@ -158,7 +152,7 @@ class RedisFleet implements Fleet {
     const { name, initial } = opening;
     const { maxSandboxes } = this.options;
     // The log comes first: whoever finds the name finds its log.
-    const snapshot = writeSnapshot(initial(), { ...opening, ...this.options });
+    const snapshot = textsOf({ ...opening, ...this.options }).snapshotText(initial());
     await this.redis.eval(CREATE, keysOf(name, fresh), [crypto.randomUUID(), snapshot, UNREAD]);
     const args = [name, fresh, lost, String(maxSandboxes)];
     const entered = await this.redis.eval(ENTER, [SANDBOXES], args);
@@ -183,7 +177,7 @@ class RedisFleet implements Fleet {
    */
   keep(opening: Opening, mayCreate: boolean, onGone: () => void): Keeper {
     const { redis } = this;
-    const context = { ...opening, ...this.options };
+    const texts = textsOf({ ...opening, ...this.options });
     /** Undefined while this server knows no log of the sandbox. */
     let position: Position | undefined;
     /** The incarnation whose log is gone. */
@@ -195,23 +189,16 @@ class RedisFleet implements Fleet {
       const args = [String(at), token, own, SERVER, text];
       const reply = await redis.eval(APPEND, keysOf(opening.name, incarnation), args);
       if (!Array.isArray(reply)) throw new TypeError(`Redis returned ${typeof reply}, not a list`);
-      const [kind, latest, by, full, texts, snapshot] = reply;
+      const [kind, latest, by, full, missed, snapshot] = reply;
       const reached = { incarnation, at: Number(latest), token: String(by) };
-      return {
-        kind,
-        position: reached,
-        isFull: full === 1,
-        texts,
-        snapshot: snapshot ?? undefined,
-      };
+      return { kind, position: reached, isFull: full === 1, texts: missed, snapshot };
     };
 
-    const follow = async ({ position: reached, texts, snapshot }: AppendReply): Promise<Missed> => {
-      const restored = snapshot === undefined ? undefined : await readSnapshot(snapshot, context);
-      const entries: Entry[] = [];
-      for (const text of texts) entries.push(...(await readEntries(text, context)));
-      position = reached;
-      return { snapshot: restored, entries };
+    const follow = async (reply: AppendReply): Promise<Missed> => {
+      const snapshot = reply.snapshot && (await texts.readSnapshot(reply.snapshot));
+      const entries = await texts.readEntries(reply.texts);
+      position = reply.position;
+      return { ...(snapshot && { snapshot }), entries };
     };
 
     /** Appends entries, or only reads without them; undefined if the log is gone. */
@@ -220,7 +207,7 @@ class RedisFleet implements Fleet {
       const [from, { losses }] = [position, redis];
       tried += 1;
       const token = `${SERVER}.${tried}`;
-      const text = entries.length === 0 ? '' : writeEntries(entries, context);
+      const text = entries.length === 0 ? '' : texts.entriesText(entries);
       for (let wait = 1; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
         const reply = await ask(from, token, text);
         switch (reply.kind) {
@@ -233,7 +220,7 @@ class RedisFleet implements Fleet {
             onGone();
             return undefined;
           case 'missed': {
-            if (reply.snapshot === undefined || redis.losses === losses) return follow(reply);
+            if (!reply.snapshot || redis.losses === losses) return follow(reply);
             const why = 'it is not known whether Redis took the change before it was cut off';
             throw new KeeperError(why, { isMaybeDone: true });
           }
@@ -274,7 +261,7 @@ class RedisFleet implements Fleet {
         if (!isFull || position === undefined) return;
         isFull = false;
         const { incarnation, at, token } = position;
-        const text = writeSnapshot({ state, evidence: evidence.state }, context);
+        const text = texts.snapshotText({ state, evidence: evidence.state });
         const args = [String(at), token, text];
         redis.eval(FOLD, keysOf(opening.name, incarnation), args).catch(() => {});
       },

@@ -3,7 +3,7 @@ import { apply, type Change, diff } from '../../sandbox/change.ts';
 import type { Entry, Opening, Snapshot } from '../../sandbox/keeper.ts';
 import { initialState, type Settings, withChoices } from '../../sandbox/state.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
-import type { Starter } from '../../scenario/sandbox-start.ts';
+import type { Start, Starter } from '../../scenario/sandbox-start.ts';
 import { SCENARIO_SOURCE, scenarioFrom, sourceOf } from '../../scenario/scenario-source.ts';
 import { readAs } from '../../shape/read-as.ts';
 import { list, type Shape } from '../../shape/shapes.ts';
@@ -20,37 +20,39 @@ export interface RestoreContext extends Pick<Opening, 'origin' | 'startOf'> {
 type ChangeJson = ReturnType<typeof changeJson>;
 type WithChangeJson<T> = Omit<T, 'change'> & { readonly change?: ChangeJson | undefined };
 
-export function writeEntries(entries: readonly Entry[], context: RestoreContext): string {
-  const written = entries.map(({ change, ...rest }): WithChangeJson<Entry> => {
-    return { change: change && changeJson(change, context), ...rest };
-  });
-  return JSON.stringify(written);
-}
+/** Writes and reads the texts of a sandbox. Reading throws if this server cannot make a change. */
+export function textsOf(context: RestoreContext) {
+  const { origin } = context;
+  return {
+    entriesText(entries: readonly Entry[]): string {
+      const written = entries.map(({ change, ...rest }): WithChangeJson<Entry> => {
+        return { change: change && changeJson(change, origin), ...rest };
+      });
+      return JSON.stringify(written);
+    },
 
-/** @throws Error if this server cannot make a change */
-export async function readEntries(
-  text: string,
-  context: RestoreContext,
-): Promise<readonly Entry[]> {
-  const entries: Entry[] = [];
-  for (const { change, ...rest } of parse<readonly WithChangeJson<Entry>[]>(text)) {
-    entries.push({ change: change && (await changeFrom(change, context)), ...rest });
-  }
-  return entries;
-}
+    async readEntries(texts: readonly string[]): Promise<readonly Entry[]> {
+      const entries: Entry[] = [];
+      const all = texts.flatMap((text) => parse<readonly WithChangeJson<Entry>[]>(text));
+      for (const { change, ...rest } of all) {
+        entries.push({ change: change && (await changeFrom(change, context)), ...rest });
+      }
+      return entries;
+    },
 
-/** The state is written as a difference from that of a new sandbox with its start. */
-export function writeSnapshot({ state, evidence }: Snapshot, context: RestoreContext): string {
-  const change = diff(initialState(state.settings.start, undefined, 0), state) ?? {};
-  return JSON.stringify({ change: changeJson(change, context), evidence });
-}
+    /** The state is written as a difference from that of a new sandbox with its start. */
+    snapshotText({ state, evidence }: Snapshot): string {
+      const change = diff(initialState(state.settings.start, undefined, 0), state) ?? {};
+      return JSON.stringify({ change: changeJson(change, origin), evidence });
+    },
 
-/** @throws Error if this server cannot restore the snapshot */
-export async function readSnapshot(text: string, context: RestoreContext): Promise<Snapshot> {
-  const { change, evidence } = parse<WithChangeJson<Pick<Snapshot, 'evidence'>>>(text);
-  const read = change === undefined ? {} : await changeFrom(change, context);
-  const start = read.settings?.start ?? context.origin;
-  return { state: apply(initialState(start, undefined, 0), read), evidence };
+    async readSnapshot(text: string): Promise<Snapshot> {
+      const { change, evidence } = parse<WithChangeJson<Pick<Snapshot, 'evidence'>>>(text);
+      const read = change === undefined ? {} : await changeFrom(change, context);
+      const start = read.settings?.start ?? origin;
+      return { state: apply(initialState(start, undefined, 0), read), evidence };
+    },
+  };
 }
 
 /** Only a server of the same version has written it: the terms of a fleet say so. */
@@ -58,13 +60,10 @@ function parse<T>(text: string): T {
   return JSON.parse(text);
 }
 
-function changeJson(
-  { store, settings, snapshots, latches, ...rest }: Change,
-  context: RestoreContext,
-) {
+function changeJson({ store, settings, snapshots, latches, ...rest }: Change, origin: Start) {
   return {
     store: store && storeChangeText(store),
-    settings: settings && settingsJson(settings, context),
+    settings: settings && settingsJson(settings, origin),
     snapshots: snapshots?.map((it) => ({ ...it, store: it.store && storeChangeText(it.store) })),
     latches: latches && {
       ...latches,
@@ -98,10 +97,7 @@ function storeFrom(json: string | undefined): StoreChange | undefined {
   return json === undefined ? undefined : exact(STORE_CHANGE, json);
 }
 
-function settingsJson(
-  { start, startedAt, choices, upstream }: Settings,
-  { origin }: Pick<RestoreContext, 'origin'>,
-) {
+function settingsJson({ start, startedAt, choices, upstream }: Settings, origin: Start) {
   const sources = start.scenarios.map((scenario) => sourceOf(scenario, origin.scenarios));
   return {
     startedAt,
