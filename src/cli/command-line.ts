@@ -148,14 +148,15 @@ function unknownCommand(word: string): UsageError {
 function unknownFlag(command: CommandName, name: string): UsageError {
   const flag = escaped(name.length === 1 ? `-${name}` : `--${name}`);
   const help = command === 'serve' ? 'petstore-mock --help' : `petstore-mock ${command} --help`;
-  return new UsageError(
-    `${command} has no flag ${flag}${hint(command, name)}; ${help} lists its flags`,
-  );
+  const other = flagSpelled(name);
+  const problem =
+    other === undefined
+      ? `${command} has no flag ${flag}${hint(command, name)}`
+      : `${flag} is a flag of ${flagShape(other).commands[0]}, not of ${command}`;
+  return new UsageError(`${problem}; ${help} lists its flags`);
 }
 
 function hint(command: CommandName, spelling: string): string {
-  const foreign = flagSpelled(spelling);
-  if (foreign !== undefined) return `, which is a flag of ${flagShape(foreign).commands[0]}`;
   const known = flagsOf(command).map(spellingOf);
   const initial = known.find((it) => spelling.length === 1 && it.startsWith(spelling));
   const switches = known.filter((it) => isSwitch(it) && !it.startsWith('no-'));

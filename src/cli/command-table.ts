@@ -29,7 +29,7 @@ const COMMANDS = {
   },
   exec: {
     runs: true,
-    summary: 'Run a command beside a server and report what it was shown.',
+    summary: 'Run a command against a server and report what it was shown.',
     examples: [
       ['exec -- npm test', 'run a test suite against a server of its own'],
       ['exec --require-coverage 80% --fail-on rounded-id -- npm test', 'fail the build below 80%'],

@@ -153,7 +153,7 @@ export const FLAG_GROUPS = {
       IDLE_TIME,
       'DURATION',
       SERVERS,
-      'Remove sandboxes that nobody used for so long, such as PT12H; by default none.',
+      'Remove sandboxes that were idle for this long, such as PT12H; by default none.',
     ),
     journal: integer('N', [0, 1_000_000], SERVERS, 'Keep this many exchanges in each sandbox.', {
       default: DEFAULTS.journal,
@@ -229,7 +229,7 @@ export const FLAG_GROUPS = {
     ),
     metrics: toggle(
       ['serve'],
-      'Count exchanges for /__mock/metrics from the start, not only once it was read.',
+      'Count exchanges for /__mock/metrics from the start, not from the first read on.',
     ),
     noControl: toggle(
       SERVERS,

@@ -47,7 +47,7 @@ interface ScenarioRequest {
   /** Its file, or its name in a request. */
   readonly key: string;
   /** What messages call it. */
-  readonly told: string;
+  readonly label: string;
   /** What the scenario that extends it calls it. */
   readonly extended?: string;
 }
@@ -87,7 +87,7 @@ async function loadInOrder(
   ): Promise<void> => {
     const cycle = chain.findIndex((it) => it.key === wanted.key);
     if (cycle !== -1) {
-      const round = [...chain.slice(cycle), wanted].map((it) => it.told);
+      const round = [...chain.slice(cycle), wanted].map((it) => it.label);
       return refuse('no cycle of scenarios that extend each other', round.join(' → '));
     }
     if (loaded.has(wanted.key)) return;
@@ -110,7 +110,7 @@ async function loadInOrder(
     // A named scenario wins over those named before it, even if they extend it.
     loaded.delete(wanted.key);
     await load(wanted, [], (expected, found) => {
-      problems.push(`${cut(wanted.told, LONGEST_NAME)}: expected ${expected}; found ${found}`);
+      problems.push(`${cut(wanted.label, LONGEST_NAME)}: expected ${expected}; found ${found}`);
     });
   }
   if (problems.length > 0) throw new ScenarioError(problems);
@@ -146,20 +146,20 @@ export async function loadScenarios(
   const hint = hints(SCENARIO_NAMES);
   /** By file; undefined if the file has problems. */
   const read = new Map<string, Scenario | undefined>();
-  const find: ScenarioFinder['find'] = async ({ key: file, told, extended }, refuse) => {
+  const find: ScenarioFinder['find'] = async ({ key: file, label, extended }, refuse) => {
     if (!read.has(file)) {
-      const text = withExtension(file, texts.get(told) ?? (await readText(file, SETTINGS_LIMIT)));
+      const text = withExtension(file, texts.get(label) ?? (await readText(file, SETTINGS_LIMIT)));
       if (!text.ok) {
         const at = extended === undefined ? '' : ` at ${describe(extended)}`;
-        return refuse(EXPECTED_FILE, `${text.found}${at}${hint(extended ?? told)}`);
+        return refuse(EXPECTED_FILE, `${text.found}${at}${hint(extended ?? label)}`);
       }
-      read.set(file, await readFile(file, told, text.text, problems));
+      read.set(file, await readFile(file, label, text.text, problems));
     }
     return read.get(file);
   };
-  const named = namesOrPaths.map((told) => ({
-    key: isShipped(told) ? shippedFile(told) : resolve(told),
-    told,
+  const named = namesOrPaths.map((label) => ({
+    key: isShipped(label) ? shippedFile(label) : resolve(label),
+    label,
   }));
   return loadInOrder(named, { find, besides: fileBesides }, problems);
 }
@@ -193,7 +193,7 @@ export async function loadForRequest(
   const besides: ScenarioFinder['besides'] = (_, { file }, extended) => {
     // The server's own files extend paths.
     const name = file === undefined ? extended : basename(extended, extname(extended));
-    return { key: name, told: name, extended };
+    return { key: name, label: name, extended };
   };
   const check: ScenarioFinder['check'] = ({ file, fixture }) => {
     const isKnown =
@@ -204,7 +204,7 @@ export async function loadForRequest(
   };
   const named = [...names, ...(written === undefined ? [] : [written.name])];
   return loadInOrder(
-    named.map((name) => ({ key: name, told: name })),
+    named.map((name) => ({ key: name, label: name })),
     { find, besides, check },
     [],
   );
@@ -213,15 +213,15 @@ export async function loadForRequest(
 /** Reads the text of a scenario file and adds its problems. Returns undefined if it cannot be read. */
 async function readFile(
   file: string,
-  told: string,
+  label: string,
   text: string,
   problems: string[],
 ): Promise<Scenario | undefined> {
   const extension = extname(file);
   const format = extension.toLowerCase() === '.json' ? 'json' : 'yaml';
-  const read = await readScenarioText(told, format, text, basename(file, extension));
+  const read = await readScenarioText(label, format, text, basename(file, extension));
   if (!read.ok) {
-    problems.push(...problemLines(told, read.problems));
+    problems.push(...problemLines(label, read.problems));
     return undefined;
   }
   const { fixture } = read.scenario;
@@ -230,14 +230,14 @@ async function readFile(
 
 /** A scenario that a file extends, by name or by a path relative to that file. */
 function fileBesides(
-  { key: file, told }: ScenarioRequest,
+  { key: file, label }: ScenarioRequest,
   _: Scenario,
   extended: string,
 ): ScenarioRequest {
-  if (isShipped(extended)) return { key: shippedFile(extended), told: extended, extended };
-  const isAlone = isShipped(told) || isAbsolute(extended);
-  const path = isAlone ? extended : join(dirname(told), extended);
-  return { key: resolve(dirname(file), extended), told: path, extended };
+  if (isShipped(extended)) return { key: shippedFile(extended), label: extended, extended };
+  const isAlone = isShipped(label) || isAbsolute(extended);
+  const path = isAlone ? extended : join(dirname(label), extended);
+  return { key: resolve(dirname(file), extended), label: path, extended };
 }
 
 /** A name means a shipped fixture. A path is relative to the scenario file. */

@@ -175,10 +175,11 @@ export class InputReader {
     const values: Record<string, string | undefined> = {};
     for (const [name, value] of this.#call.query) {
       if (!names.includes(name)) {
-        const known = names.length > 0 ? `only ${names.join(', ')}` : 'no query parameter';
-        this.refuseUnless('unknown-query', 'ignore', `${describe(name)}: expected ${known}`);
+        const known = names.length > 0 ? `use ${names.join(', ')}` : 'send none';
+        const problem = `unknown query parameter ${describe(name)} (${known})`;
+        this.refuseUnless('unknown-query', 'ignore', problem);
       } else if (values[name] !== undefined) {
-        this.problem(`${name}: expected once, found twice`);
+        this.problem(`${name} is given more than once`);
       } else values[name] = value;
     }
     return values;
@@ -210,7 +211,7 @@ export class InputReader {
     const unknown = isObject(value) ? unknownMembers(fields, value) : [];
     for (const name of unknown) {
       if (handled.includes(name)) continue;
-      const problem = `body: expected only ${Object.keys(fields).join(', ')}, found ${describe(name)}`;
+      const problem = `unknown body field ${describe(name)} (use ${Object.keys(fields).join(', ')})`;
       this.refuseUnless('unknown-body-fields', 'ignore', problem);
     }
     return read.ok ? { fields: read.value, names: unknown } : undefined;

@@ -68,7 +68,7 @@ function writePage(world: World, page: PetsQuery): RecordPage<Animal> {
 export function readCursor(reader: InputReader, world: World, cursor: string): bigint | undefined {
   const id = parseInt64(Buffer.from(cursor, 'base64url').toString());
   if (id === undefined || !world.store.animals.has(id)) {
-    reader.problem('cursor: expected one from the Link header of the previous page');
+    reader.problem('cursor is unknown: use the one in the Link header of the previous page');
     return undefined;
   }
   return id;

@@ -124,7 +124,7 @@ function readNewAnimal(reader: InputReader): Omit<Animal, 'id'> | undefined {
   if (body === undefined) return undefined;
   const { name, status } = body.fields;
   if (body.names.includes('id')) {
-    const problem = 'body.id: expected nothing, since the service assigns it';
+    const problem = 'body.id is not allowed: the service assigns the id';
     reader.refuseUnless('id-on-create', 'ignore', problem);
   }
   readNameLength(reader, name);

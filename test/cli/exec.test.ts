@@ -250,7 +250,7 @@ describe.concurrent('the report', () => {
     [['--coverage', 'coverage.txt', '--'], 'a name that ends in .json'],
     [['--fail-on', 'assumed,rounded_id', '--'], 'did you mean rounded-id?'],
     [['--require-coverage', '0.8', '--'], 'a percentage from 0% to 100%'],
-    [['--jobs', '2', '--'], 'exec has no flag --jobs, which is a flag of sweep'],
+    [['--jobs', '2', '--'], '--jobs is a flag of sweep, not of exec'],
     [[], 'found "touch"'],
   ])('refuses %j before the command runs', async (asked, message) => {
     const ran = join(folder, 'ran');

@@ -245,7 +245,7 @@ describe('each error names the place, the expected value and the nearest valid w
     ],
     [
       { args: ['--json'] },
-      'serve has no flag --json, which is a flag of assumptions; petstore-mock --help lists its flags',
+      '--json is a flag of assumptions, not of serve; petstore-mock --help lists its flags',
     ],
     [{ args: ['serve', 'now'] }, 'serve takes only flags; found "now"'],
     [

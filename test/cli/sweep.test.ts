@@ -213,7 +213,7 @@ describe.concurrent('the sweep stops', () => {
   test.each([
     [['--allow', 'conflict-bdy=empty'], 'did you mean conflict-body?'],
     [['--allow', 'conflict-body=emty'], 'did you mean empty?'],
-    [['--db', 'x.json'], 'sweep has no flag --db, which is a flag of serve'],
+    [['--db', 'x.json'], '--db is a flag of serve, not of sweep'],
     [['--jobs', '0'], '--jobs: expected an integer from 1'],
     [['--scenario', 'no-such'], 'no-such'],
   ])('with %j', async (asked, message) => {

@@ -354,7 +354,7 @@ test('another machine gets requests only with consent', async () => {
   const { control } = await inFrontOf(OK);
   const url = 'https://staging.example/v1';
   expect((await control('PUT', '/upstream', { body: { url } })).json).toMatchObject({
-    message: 'yes: expected true, since staging.example is another machine',
+    message: 'staging.example is another machine; send "yes": true',
   });
   const agreed = await control('PUT', '/upstream', { body: { url, key: 'secret', yes: true } });
   expect(agreed).toMatchObject({ status: 200, json: { url, ownKey: true } });

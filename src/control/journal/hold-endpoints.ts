@@ -56,7 +56,7 @@ export const HOLD_ENDPOINTS: readonly EndpointDefinition[] = [
   {
     id: 'setLatch',
     route: ['post', '/holds'],
-    summary: 'Hold replies back by a rule beside the scenarios',
+    summary: 'Set a latch: a rule that holds replies back',
     description:
       'Takes a rule with `hold`. Without `reply` and `fault`, the scenarios decide the reply. Replaces the latch that has this name. A reset removes it.',
     body: { shape: RULE_SHAPE },

@@ -182,7 +182,7 @@ export const UPSTREAM_ENDPOINTS: readonly EndpointDefinition[] = [
     handle: async ({ sandbox, parts, body }) => {
       const { url, key, yes } = body;
       if (!yes && !isLoopbackName(hostOf(url))) {
-        const message = `yes: expected true, since ${url.host} is another machine`;
+        const message = `${url.host} is another machine; send "yes": true`;
         return refuse('invalid_input', 400, message);
       }
       const upstream = await parts.openUpstream(url, key);

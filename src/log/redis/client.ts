@@ -24,10 +24,10 @@ export function isRefusal(error: unknown): error is Error {
 export function failureOf(error: unknown): { readonly reason: string; readonly isFinal: boolean } {
   const reason = error instanceof Error && error.message !== '' ? error.message : String(error);
   if (reason.startsWith('Unknown RESP type')) {
-    return { reason: `what answers there is no Redis: ${reason}`, isFinal: true };
+    return { reason: `the server there is not Redis: ${reason}`, isFinal: true };
   }
   const isClosed = reason === 'Socket closed unexpectedly';
-  const hint = isClosed ? ': it is no Redis, or expects TLS (rediss://)' : '';
+  const hint = isClosed ? ': not Redis, or it expects TLS (rediss://)' : '';
   return { reason: reason + hint, isFinal: isRefusal(error) };
 }
 
@@ -59,7 +59,7 @@ export async function openClient(address: RedisAddress, silence: number): Promis
   if (!isOld && mode !== 'cluster' && role !== 'replica') return single;
   single.destroy();
   if (isOld) throw new ErrorReply(`expected Redis ${OLDEST} or later, found ${version}`);
-  if (mode !== 'cluster') throw new Error('it is a replica, which takes no changes');
+  if (mode !== 'cluster') throw new Error('it is a replica, which accepts no writes');
   const rootNodes = [{ socket: { ...socket, host, port } }];
   const cluster = createCluster({ rootNodes, defaults: { ...options, socket } });
   return opened(cluster, silence, (args) => {

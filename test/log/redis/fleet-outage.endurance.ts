@@ -81,7 +81,7 @@ describeWithRedis('the Redis of a fleet', () => {
     const one = asker((await join(`redis://127.0.0.1:${proxy.port}`)).port, '');
     expect((await one('DELETE', '/v1/store/orders/1')).status).toBe(204);
     await redis.command('WAIT', '1', '0');
-    await expect(join(other.url)).rejects.toThrow('it is a replica, which takes no changes');
+    await expect(join(other.url)).rejects.toThrow('it is a replica, which accepts no writes');
     await other.command('REPLICAOF', 'NO', 'ONE');
     await redis.command('REPLICAOF', '127.0.0.1', String(other.port));
     proxy.target = other.port;

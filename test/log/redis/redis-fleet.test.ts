@@ -236,10 +236,10 @@ describeWithRedis('a fleet', () => {
     await expect(join(options)).rejects.toThrow(difference);
   });
 
-  test('says so if what answers at the address of --shared is no Redis', async () => {
+  test('says so if the server at the address of --shared is not Redis', async () => {
     const { port } = await join();
     const other = startServer({ port: 0, shared: `redis://127.0.0.1:${port}` });
-    await expect(other).rejects.toThrow(/no Redis: Unknown RESP type 72 "H"/);
+    await expect(other).rejects.toThrow(/not Redis: Unknown RESP type 72 "H"/);
   });
 
   test('takes no server with another key for the deployment, and does not show it', async () => {
