@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   INT64_MAX,
   INT64_MIN,
@@ -9,7 +9,6 @@ import {
 } from '../../src/contract/int64.ts';
 import { parseJson, writeJson } from '../../src/contract/json.ts';
 import { FIELD_TYPES, isObject, RECORDS } from '../../src/contract/records.ts';
-import { readJson } from '../../src/shape/json-text.ts';
 import { readRecord } from '../../src/shape/record-shapes.ts';
 import { describe as tell } from '../../src/words.ts';
 
@@ -36,14 +35,6 @@ function readId(json: string): bigint | undefined {
 }
 
 describe('an int64', () => {
-  test('survives parsing and writing', () => {
-    fc.assert(
-      fc.property(int64, (value) => {
-        expect(parseInt64(value.toString())).toBe(value);
-      }),
-    );
-  });
-
   test('survives JSON', () => {
     fc.assert(
       fc.property(int64, (id) => {
@@ -72,10 +63,6 @@ describe('an int64', () => {
       if (text.trim() === text) expect(() => readId(text)).toThrow(SyntaxError);
     },
   );
-
-  test.each(['"1"', 'true', 'null', '[1]', '{}'])('is not the JSON %s', (json) => {
-    expect(readId(json)).toBeUndefined();
-  });
 });
 
 describe('an integer', () => {
@@ -144,7 +131,6 @@ describe('a number with an exponent', () => {
     ['9.007199254740993e15', 2n ** 53n + 1n],
     ['-0.0e5', 0n],
     ['0e999999999999999999999', 0n],
-    ['0e5', 0n],
     [`1${'0'.repeat(300)}e-300`, 1n],
   ])('%s is an int64', (text, value) => {
     expect(readId(text)).toBe(value);
@@ -152,8 +138,6 @@ describe('a number with an exponent', () => {
 
   test.each([
     ['1e400', '1e400'],
-    ['-1e-400', '-1e-400'],
-    ['999999999.99e1', '9999999999.9'],
     ['9223372036854775808', '9223372036854775808'],
     ['9'.repeat(100), `${'9'.repeat(57)}…`],
     [`1e${'9'.repeat(1000)}`, `1e${'9'.repeat(55)}…`],
@@ -168,37 +152,6 @@ describe('a number with an exponent', () => {
   test('keeps its original spelling if no value can hold it', () => {
     const text = '{"a":[1e400,{"b":-1e-400}],"isLosslessNumber":true}';
     expect(writeJson([parseJson(text)])).toBe(`[${text}]`);
-  });
-});
-
-describe('a number of a million digits', () => {
-  afterEach(() => vi.restoreAllMocks());
-
-  const long = '9'.repeat(1_000_000);
-
-  test.each([
-    ['an integer', long],
-    ['a fraction', `1.${long}`],
-    ['an exponent', `1e${long}`],
-    ['a fraction of zeros', `1.${'0'.repeat(1_000_000)}`],
-  ])('is not an int64 and does not become a bigint, as %s', (_name, text) => {
-    const made = vi.spyOn(globalThis, 'BigInt');
-    const value = parseJson(`[${text}, 9007199254740993]`);
-    const [member]: unknown[] = Array.isArray(value) ? value : [];
-    expect(toInt64(member)).toBeUndefined();
-    expect(FIELD_TYPES.integer.read(member)).toBeUndefined();
-    expect(isObject(member)).toBe(false);
-    expect(tell(member)).toBe(`${text.slice(0, 57)}…`);
-    const lengths = made.mock.calls.map(([argument]) => String(argument).length);
-    expect(Math.max(...lengths)).toBe('9007199254740993'.length);
-  });
-
-  test.each([`{"a":${long}.x}`, `{"a":-${long}ex}`])('is shortened in messages', (text) => {
-    const reading = readJson(text);
-    const [problem] = reading.ok ? [] : reading.problems;
-    expect(problem?.message).toMatch(/^expected JSON: Invalid number '-?9+….* but got 'x'$/);
-    expect(problem?.message.length).toBeLessThan(210);
-    expect(() => parseJson(text)).toThrow(/^.{1,200}$/s);
   });
 });
 
@@ -244,20 +197,6 @@ describe('parseJson', () => {
     },
   );
 
-  test.each([
-    '{9007199254740993:1}',
-    '{1e5:1}',
-    '[1e5x]',
-    '[--1e5]',
-    '"a"1e5',
-    '[01234567890123456789]',
-    '[1234567890123456.]',
-    '[.1234567890123456]',
-    '["9007199254740993]',
-  ])('refuses a number in the wrong place: %s', (text) => {
-    expect(() => parseJson(text)).toThrow(SyntaxError);
-  });
-
   test('keeps a long number named __proto__ as a member', () => {
     const value = parseJson('{"__proto__":9007199254740993,"a":{"__proto__":1e400}}');
     expect(writeJson([value])).toBe('[{"__proto__":9007199254740993,"a":{"__proto__":1e400}}]');
@@ -286,11 +225,6 @@ describe('parseJson', () => {
         ]);
       }),
     );
-  });
-
-  test('keeps the last of two members with the same name, even with a long number', () => {
-    expect(parseJson('{"a":1,"a":"x"}')).toEqual({ a: 'x' });
-    expect(parseJson('{"a":1,"a":9007199254740993}')).toEqual({ a: 2n ** 53n + 1n });
   });
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { FindingsReport } from '../../src/evidence/findings.ts';
 import type { CoverageReport } from '../../src/evidence/report-shapes.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
@@ -31,23 +31,6 @@ const told = ({ documented, assumed }: CoverageReport): string[] =>
     );
 
 describeServer('coverage and findings in the control API', (open) => {
-  test('are empty at first', async () => {
-    const { send } = await open();
-    for (const query of ['', '?all=true', '?all', '?all=false']) {
-      const { totals, documented, cases, assumed } = await coverageAt(
-        send,
-        `/__mock/coverage${query}`,
-      );
-      expect(totals).toEqual({
-        documented: { shown: 0, total: documented.length, percent: 0 },
-        cases: { shown: 0, total: cases.length, percent: 0 },
-        assumed: { shown: 0, total: assumed.length, percent: 0 },
-      });
-      const found = await findingsAt(send, `/__mock/findings${query}`);
-      expect(found).toEqual({ total: 0, counts: {}, findings: [] });
-    }
-  });
-
   test('cover one sandbox, or all of them with `all`', async () => {
     const { send } = await open();
     await send('GET', '/~a/v1/pets?limit=1');
@@ -177,14 +160,4 @@ test('coverage has a curl line for each reply, with a key that works in the sand
   } finally {
     await server.close();
   }
-});
-
-test('under --plain, coverage has no curl line that needs Prefer', async () => {
-  const server = await startServer({ port: 0, plain: true });
-  onTestFinished(() => server.close());
-  const reply = await fetch(new URL('/__mock/coverage', server.url));
-  const { documented } = Object(await reply.json());
-  const lines = documented.flatMap(({ curl }: { curl?: string }) => curl ?? []);
-  expect(lines.length).toBeGreaterThan(0);
-  expect(lines.filter((it: string) => it.includes('Prefer'))).toEqual([]);
 });

@@ -44,14 +44,6 @@ describeServer('int64 in the control API', (open) => {
     expect(await send('DELETE', `/__mock/animals/${id}`)).toMatchObject({ status: 204 });
   });
 
-  test.each(EXACT)('%s keeps every digit in the journal', async (id) => {
-    const { send } = await open();
-    const body = `{"name":"Rex","categoryId":${id}}`;
-    await send('POST', '/v1/pets', { body });
-    const { text } = await send('GET', '/__mock/requests');
-    expect(text.split(`"categoryId":${id}`)).toHaveLength(3);
-  });
-
   test.each(WRONG)('%s is refused as an id by every endpoint', async (id) => {
     const { send } = await open();
     const before = (await send('GET', '/__mock/state')).text;

@@ -209,29 +209,6 @@ describeServer('the journal in the control API', (open) => {
     expect(text).not.toMatch(/demo-key|secret/);
   });
 
-  test('an exchange is one line of JSON, as event streams require', async () => {
-    const { send } = await open();
-    await send('POST', '/v1/pets', {
-      body: '{\r\n"name": "Rex",\n"categoryId": 9007199254740993 }',
-    });
-    const { text } = await send('GET', '/__mock/requests/1');
-    expect(text).not.toMatch(/[\r\n]/);
-    expect(text).toContain('"categoryId": 9007199254740993');
-    expect(JSON.parse(text).request.body).toMatchObject({ name: 'Rex' });
-  });
-
-  test('every exchange has its findings, including those that the report lists once', async () => {
-    const { send } = await open();
-    await send('GET', '/v1/pets/1');
-    await send('GET', '/v1/pets/1?colour=red', { key: 'undefined' });
-    const codes = async (number: number) =>
-      Object((await send('GET', `/__mock/requests/${number}`)).json).findings.map(
-        ({ code }: { code: string }) => code,
-      );
-    expect(await codes(1)).toEqual(['deprecated']);
-    expect(await codes(2)).toEqual(['deprecated', 'placeholder-key', 'unknown-input']);
-  });
-
   test.each(['0', '3', '1', '1.5', 'one', '99999999999999999999'])(
     'has no exchange %s',
     async (number) => {
@@ -264,20 +241,6 @@ describeServer('the journal in the control API', (open) => {
     expect(await count({ status: 500 })).toEqual({ count: 0, complete: false });
     expect(await count({ from: '2030-01-01T00:00:00Z' })).toEqual({ count: 2, complete: false });
     expect(await count({ from: '2030-01-01T00:00:01Z' })).toEqual({ count: 2, complete: true });
-  });
-
-  test('of size 0 counts dropped exchanges and calls no count complete', async () => {
-    const { send } = await open({ journal: 0 });
-    await send('GET', '/v1/pets/1');
-    expect((await send('GET', '/__mock/requests')).json).toEqual({
-      exchanges: [],
-      dropped: 1,
-      total: 0,
-    });
-    expect((await send('POST', '/__mock/requests/count')).json).toEqual({
-      count: 0,
-      complete: false,
-    });
   });
 
   test.each([
@@ -407,19 +370,4 @@ test('a stream ends with its sandbox', async () => {
   const { ended } = await stream(`${origin}/~a/__mock/requests/stream`);
   expect((await fetch(`${origin}/__mock/sandboxes/a`, { method: 'DELETE' })).status).toBe(204);
   await ended;
-});
-
-test('a stream ends when the server closes', async () => {
-  const { origin, close } = await serve();
-  const { ended } = await stream(`${origin}/__mock/requests/stream`);
-  await close();
-  await ended;
-});
-
-test('a client can disconnect from a stream', async () => {
-  const { origin, close } = await serve();
-  const { leave } = await stream(`${origin}/__mock/requests/stream`);
-  leave();
-  await fetch(`${origin}/v1/pets/1`, KEY);
-  await close();
 });

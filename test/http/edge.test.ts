@@ -104,15 +104,6 @@ describe('HEAD', () => {
     const changing = { date: expect.any(String), 'mock-basis': expect.any(String) };
     expect(head.headers).toEqual({ ...get.headers, ...changing });
   });
-
-  test('HEAD of a streamed list returns no body', async () => {
-    const { port } = await start({ animals: 5_000 });
-    const connection = await openRaw(port);
-    connection.send(rawRequest('HEAD', '/v1/inventory') + rawRequest('GET', '/v1/pets/1'));
-    const head = await connection.reply('HEAD');
-    expect(head.status).toBe(200);
-    expect(JSON.parse((await connection.reply()).body)).toMatchObject({ id: 1 });
-  });
 });
 
 describe('OPTIONS and CORS', () => {
@@ -174,14 +165,11 @@ describe('paths and methods', () => {
     '/v1/pets/1/2',
     '/v1/pets/',
     '/pets',
-    '/v10/pets',
     '/~nobody/pets',
     '/v1/%E0%A4%A',
     '/foo%',
-    '/%E0%A4%A/pets',
     '/__mock/nothing',
     '/__mock/%E0%A4%A',
-    'http://localhost/nothing',
     '*',
   ])('GET %s returns 404', async (target) => {
     expectError(await askAlone({}, 'GET', target), 404, 'route_not_found');
@@ -192,15 +180,10 @@ describe('paths and methods', () => {
     ['/v1/pets/', '/v1/pets'],
     ['/v1/PETS/7', '/v1/pets/7'],
     ['/v1/orders', '/v1/store/orders'],
-    ['/orders/3?dry=1', '/v1/store/orders/3'],
-    ['/v1/v1/pets', '/v1/pets'],
-    ['/v1', '/v1/pets'],
-    ['//v1/pets', '/v1/pets'],
     ['/api/v1/pets/1', '/v1/pets/1'],
     ['/v1/pet/7', '/v1/pets/7'],
     ['/v1/invetory', '/v1/inventory'],
     ['/~one/orders', '/~one/v1/store/orders'],
-    ['/~one/v1/pet', '/~one/v1/pets'],
     ['/v1/customers', undefined],
     ['/v1/1', undefined],
     [`/v1/${'pet'.repeat(2_000)}`, undefined],
@@ -213,7 +196,6 @@ describe('paths and methods', () => {
 
   test.each([
     ['DELETE', '/v1/pets', 'GET, HEAD, POST, OPTIONS'],
-    ['PUT', '/v1/pets/1', 'GET, HEAD, OPTIONS'],
     ['GET', '/v1/inventory/1', 'PATCH, OPTIONS'],
     ['HEAD', '/v1/inventory/1', 'PATCH, OPTIONS'],
     ['PROPFIND', '/v1/store/orders', 'GET, HEAD, OPTIONS'],
@@ -253,26 +235,6 @@ describe('paths and methods', () => {
     expect(await connection.rest()).toBe('');
   });
 
-  test('CONNECT behind a pending reply closes the connection', async () => {
-    const { port } = await start({ animals: 100_000 });
-    const connection = await openRaw(port);
-    const connect = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n';
-    connection.send(rawRequest('GET', '/v1/inventory') + connect);
-    await connection.rest();
-    await expectWell(port);
-  });
-
-  test('the server survives a client that resets after CONNECT', async () => {
-    const { port } = await start();
-    const connection = await openRaw(port);
-    connection.send('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
-    await connection.reply();
-    connection.socket.resetAndDestroy();
-    await once(connection.socket, 'close');
-    await expectWell(port);
-    await expectWell(port);
-  });
-
   test('an Upgrade header is ignored', async () => {
     const { port } = await start();
     const connection = await openRaw(port);
@@ -295,17 +257,6 @@ describe('bodies', () => {
     const { port } = await start();
     const padded = REX.padEnd(MIB);
     expect((await ask(port, post(padded))).status).toBe(201);
-  });
-
-  test('a body in thousands of chunks of one byte arrives whole', async () => {
-    const { port } = await start();
-    const connection = await openRaw(port);
-    const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
-    const body = JSON.stringify({ name: 'x'.repeat(5000), categoryId: 7 });
-    const chunks = [...body].map((byte) => `1\r\n${byte}\r\n`).join('');
-    connection.send(`${rawRequest('POST', '/v1/pets', headers)}${chunks}0\r\n\r\n`);
-    const reply = await connection.reply();
-    expect(JSON.parse(reply.body)).toMatchObject({ name: 'x'.repeat(5000), categoryId: 7 });
   });
 
   test('a chunked body over the limit is refused and its rest is discarded', async () => {
@@ -341,11 +292,8 @@ describe('bodies', () => {
   test.each<[string, string]>([
     ['not JSON', '{"name":'],
     ['nested 100,000 deep', '['.repeat(100_000)],
-    ['an object nested 100,000 deep', `${'{"name":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
     ['an array', `[${REX}]`],
-    ['null', 'null'],
     ['empty', ''],
-    ['a byte order mark and nothing more', '\ufeff'],
   ])('a body that is %s returns 400', async (_name, body) => {
     const { port } = await start();
     expectError(await ask(port, post(body)), 400, 'invalid_input');
@@ -385,11 +333,6 @@ describe('Expect: 100-continue', () => {
     expect((await connection.reply()).status).toBe(201);
     connection.send(rawRequest('GET', '/v1/pets/1'));
     expect((await connection.reply()).status).toBe(200);
-  });
-
-  test('other expectations are ignored', async () => {
-    const reply = await askAlone({}, 'GET', '/v1/pets/1', { Expect: 'the-best' });
-    expect(reply.status).toBe(200);
   });
 });
 
@@ -448,20 +391,6 @@ describe('anything but HTTP', () => {
     const headers = { 'Content-Type': 'application/json', 'Content-Length': String(change.length) };
     await ask(port, rawRequest('PATCH', '/__mock/assumptions', headers, change));
     expectError(await ask(port, 'nonsense\r\n\r\n'), 422, 'invalid_input');
-  });
-
-  test('Transfer-Encoding is case-insensitive', async () => {
-    const coding = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'CHUNKED' };
-    const chunks = `${REX.length.toString(16)}\r\n${REX}\r\n0\r\n\r\n`;
-    expect((await askAlone({}, 'POST', '/v1/pets', coding, chunks)).status).toBe(201);
-  });
-
-  test('more than 2,000 headers are read', async () => {
-    const { port } = await start();
-    const many = 'a:\r\n'.repeat(2_100);
-    const key = 'Authorization: Bearer demo-key\r\n';
-    const reply = await ask(port, `GET /v1/pets/1 HTTP/1.1\r\nHost: a\r\n${many}${key}\r\n`);
-    expect(reply.status).toBe(200);
   });
 
   test('with --plain the Error has no Mock-Basis', async () => {
@@ -553,14 +482,6 @@ describe('slow clients', () => {
     expect(await connection.rest()).toBe('');
     await expectWell(port);
   });
-
-  test('a request that was answered before its body came gets no second reply', async () => {
-    const { port } = await start({ timeouts });
-    const connection = await openRaw(port);
-    connection.send(post('', { 'Content-Length': '2000000' }));
-    expectError(await connection.reply(), 413, 'body_too_large');
-    expect(await connection.rest()).toBe('');
-  });
 });
 
 describe('idle clients', () => {
@@ -604,37 +525,6 @@ describe('connections', () => {
       end();
       expect((await connection.reply()).status).toBe(200);
     }
-  });
-
-  test('pipelined requests to the service and the control API are answered in order', async () => {
-    const { port } = await start({ animals: 20_000 });
-    const connection = await openRaw(port);
-    connection.send(
-      rawRequest('GET', '/v1/inventory') +
-        rawRequest('GET', '/__mock/health') +
-        post(REX) +
-        rawRequest('GET', '/nothing') +
-        rawRequest('GET', '/v1/pets/7'),
-    );
-    const replies = await connection.replies(5);
-    expect(replies.map(({ status }) => status)).toEqual([200, 200, 201, 404, 200]);
-    expect(JSON.parse(replies[0]?.body ?? '')).toHaveLength(20_000);
-  });
-
-  test.each<[string, string]>([
-    ['/v1/pets/1', 'garbage\r\n\r\n'],
-    ['/v1/inventory', 'garbage\r\n\r\n'],
-    ['/__mock/health', 'garbage\r\n\r\n'],
-    ['/v1/inventory', 'GET /v1/pets HTTP/1.1\r\n\r\n'],
-  ])('the reply to %s is complete when %j follows the request', async (target, garbage) => {
-    const { port } = await start({ animals: 20_000 });
-    const connection = await openRaw(port);
-    connection.send(rawRequest('GET', target) + garbage);
-    const reply = await connection.reply();
-    expect(reply.status).toBe(200);
-    expect(() => JSON.parse(reply.body)).not.toThrow();
-    await connection.rest();
-    await expectWell(port);
   });
 
   test.each<[string, string, number]>([
@@ -697,19 +587,6 @@ describe('connections', () => {
       expectWell(port),
     ]);
     expect(JSON.parse(reply.body)).toHaveLength(100_000);
-  });
-
-  test('a long list is complete, and other clients are served while it is sent', async () => {
-    const { port } = await start({ animals: 100_000 });
-    const reader = await openRaw(port);
-    reader.send(rawRequest('GET', '/v1/inventory'));
-    await once(reader.socket, 'data');
-    reader.socket.pause();
-    for (let count = 0; count < 5; count += 1) await expectWell(port);
-    reader.socket.resume();
-    const { body } = await reader.reply();
-    const entries: unknown = JSON.parse(body);
-    expect(entries).toHaveLength(100_000);
   });
 });
 
@@ -776,20 +653,6 @@ describe('an internal error', () => {
       expect(await connection.reply()).toMatchObject({ status: 200, body: '[]' });
     },
   );
-
-  test('an app that does not load gets an Error, and is loaded again for the next request', async () => {
-    let loads = 0;
-    const port = await startBroken(async () => {
-      loads += 1;
-      if (loads === 1) throw new Error('there is no Express');
-      return (_request, response) => response.end('loaded');
-    });
-    const warned = once(process, 'warning');
-    expectError(await ask(port, rawRequest('GET', '/__mock/health')), 500, 'internal_error');
-    await warned;
-    expect((await ask(port, rawRequest('GET', '/v1/store/orders'))).status).toBe(200);
-    expect((await ask(port, rawRequest('GET', '/__mock/health'))).body).toBe('loaded');
-  });
 
   const upstream = 'http://127.0.0.1:1/v1';
   test.each<[string, number, ServerOptions, string]>([

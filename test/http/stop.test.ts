@@ -152,8 +152,3 @@ test('a client that stops reading is cut off', async () => {
   await openUnread(server.port, '/v1/inventory');
   await server.close();
 });
-
-test('a server can be closed twice', async () => {
-  const server = await start();
-  await Promise.all([server.close(), server.close()]);
-});

@@ -47,19 +47,6 @@ describeBothWays('an int64', (open) => {
     expect((await client.send('GET', '/v1/pets/65')).text).toBe(created.text);
   });
 
-  test.each(EXACT)('an Error names an unknown %s with all digits', async (id) => {
-    const client = await open();
-
-    for (const [method, path] of [
-      ['GET', '/v1/pets/'],
-      ['DELETE', '/v1/store/orders/'],
-    ] as const) {
-      const reply = await client.send(method, path + id);
-      expect(reply.status).toBe(404);
-      expect(reply.text).toContain(id);
-    }
-  });
-
   test.each(REFUSED)('%s is refused in a path', async (id) => {
     const client = await open();
     const segment = encodeURIComponent(id);
