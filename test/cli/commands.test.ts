@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { COMMAND_NAMES } from '../../src/cli/command-table.ts';
 import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
 import { packageRoot, packageVersion } from '../../src/package.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
@@ -256,7 +257,24 @@ describe('validate', () => {
   });
 });
 
+test('openapi prints the document for the given server URL', async () => {
+  const serverUrl = 'https://mock.example/v1';
+  const { stdout } = await runInProcess(['openapi', '--server-url', serverUrl]);
+  expect(JSON.parse(stdout)).toHaveProperty('servers.0.url', serverUrl);
+});
+
 describe('completion', () => {
+  test('refuses an unknown shell, and completes commands, flags and assumptions', async () => {
+    const { code, stderr } = await runInProcess(['completion', 'fsh']);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('mean zsh?') });
+    const completed = async (...typed: string[]) => {
+      const words = ['--get-yargs-completions', 'petstore-mock', ...typed];
+      return (await runInProcess(words)).stdout.trim().split('\n');
+    };
+    expect(await completed('')).toEqual(expect.arrayContaining(COMMAND_NAMES));
+    expect(await completed('serve', '--assume', 'cors')).toEqual(['cors=allowed', 'cors=absent']);
+  });
+
   test.each([
     ['bash', 'complete -o bashdefault'],
     ['zsh', '#compdef petstore-mock'],
