@@ -32,6 +32,7 @@ const BEYOND_THE_SCHEMA: readonly RegExp[] = [
   /^one Content-Type$/,
   /^a base URL such as /,
   /^one scenario$/,
+  /^an ISO 8601 duration (?:up to|from) "/,
   /^redis:\/\/\[USER:PASSWORD@\]HOST/,
   /^a `body` beside Content-Type$/,
   /^a header that does not frame the message/,
