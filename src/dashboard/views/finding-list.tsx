@@ -18,7 +18,12 @@ export function FindingList() {
   return (
     <section aria-label="Findings">
       <h2>Findings</h2>
-      {total === 0 && <p class="empty">None so far.</p>}
+      {total === 0 && (
+        <p class="empty">
+          None so far. They name what a client should not do against the real service, such as to
+          send unknown fields or to retry too fast, and come with its calls.
+        </p>
+      )}
       {Object.entries(counts).map(([code, count = 0]) => {
         const ofKind = findings.filter((it) => it.code === code);
         return (

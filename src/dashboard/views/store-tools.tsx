@@ -50,22 +50,10 @@ export function StoreTools({ onChange }: { readonly onChange: () => void }) {
           ))}
         </ul>
       </section>
-      <section aria-labelledby="reset">
-        <h2 id="reset">Reset</h2>
-        <div class="bar">
-          <ConfirmButton
-            label="Reset the store"
-            onConfirm={() => act('Store reset.', 'POST', '/reset', { body: BUT_THE_STORE })}
-          />
-          <ConfirmButton
-            label="Reset everything"
-            onConfirm={() => act('Sandbox reset.', 'POST', '/reset', { body: {} })}
-          />
-        </div>
-        <p class="quiet">
-          “Everything” also resets scenarios, assumptions, the clock and the journal.
-        </p>
-      </section>
+      <ConfirmButton
+        label="Reset the store"
+        onConfirm={() => act('Store reset.', 'POST', '/reset', { body: BUT_THE_STORE })}
+      />
     </>
   );
 }
