@@ -4,9 +4,9 @@ import { isLosslessNumber } from 'lossless-json';
 /**
  * A list for a sentence.
  *
- * @example listed(['a', 'b', 'c'], 'and') // 'a, b and c'
+ * @example joinWords(['a', 'b', 'c'], 'and') // 'a, b and c'
  */
-export function listed(names: readonly string[], conjunction: 'and' | 'or'): string {
+export function joinWords(names: readonly string[], conjunction: 'and' | 'or'): string {
   return names.length < 2
     ? names.join('')
     : `${names.slice(0, -1).join(', ')} ${conjunction} ${names.at(-1)}`;
@@ -85,6 +85,6 @@ export function problemText({ place, path, expected, found }: ProblemParts): str
 }
 
 /** A count with its noun. */
-export function counted(count: number, one: string, many = `${one}s`): string {
+export function countText(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }

@@ -20,7 +20,7 @@ import {
 } from './start-server.ts';
 
 /** How a command ended. */
-export type Ending =
+export type CommandEnding =
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'signalled'; readonly signal: NodeJS.Signals }
   | { readonly kind: 'timed-out'; readonly seconds: number }
@@ -28,7 +28,7 @@ export type Ending =
   | { readonly kind: 'not-started'; readonly code: string | undefined };
 
 /** The exit code that a shell would report; that of `timeout` for a command that took too long. */
-export function exitCodeOf(ending: Ending): number {
+export function exitCodeOf(ending: CommandEnding): number {
   switch (ending.kind) {
     case 'exited':
       return ending.code;
@@ -42,7 +42,7 @@ export function exitCodeOf(ending: Ending): number {
 }
 
 /** Describes an ending, to follow the command's name in a sentence. */
-export function endingText(ending: Ending): string {
+export function endingText(ending: CommandEnding): string {
   switch (ending.kind) {
     case 'exited':
       return `exited with status ${ending.code}`;
@@ -77,7 +77,7 @@ export interface CommandOptions {
 
 export interface RunningCommand {
   /** Settles when the command and the rest of its process group have ended. */
-  readonly ending: Promise<Ending>;
+  readonly ending: Promise<CommandEnding>;
   /** Passes a signal on. */
   send(signal: NodeJS.Signals): void;
   /** Ends the command: SIGTERM, then SIGKILL after the grace period. */
@@ -106,7 +106,7 @@ export function runCommand(words: readonly string[], options: CommandOptions): R
   try {
     child = launch(words, options, ownGroup);
   } catch (error) {
-    const ending: Ending = { kind: 'not-started', code: codeOf(error) };
+    const ending: CommandEnding = { kind: 'not-started', code: codeOf(error) };
     return { ending: Promise.resolve(ending), send: () => {}, stop: () => {} };
   }
   const send = (signal: NodeJS.Signals | 0) =>
@@ -118,12 +118,12 @@ export function runCommand(words: readonly string[], options: CommandOptions): R
     send('SIGTERM');
     force = setTimeout(() => send('SIGKILL'), grace);
   };
-  let timedOut: Ending | undefined;
+  let timedOut: CommandEnding | undefined;
   const expire = (milliseconds: number) => {
     timedOut = { kind: 'timed-out', seconds: milliseconds / 1000 };
     stop();
   };
-  const end = async (): Promise<Ending> => {
+  const end = async (): Promise<CommandEnding> => {
     const limit = timeout && setTimeout(expire, timeout, timeout);
     const closed = new Promise((resolve) => child.once('close', resolve));
     const ending = await endingOf(child);
@@ -166,7 +166,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean
   }
 }
 
-function endingOf(child: ChildProcess): Promise<Ending> {
+function endingOf(child: ChildProcess): Promise<CommandEnding> {
   return new Promise((resolve) => {
     child.once('error', (error) => {
       // With a pid, the error means that a signal could not be sent.
@@ -185,7 +185,7 @@ const LAST_REPLIES = 1000;
 
 /** A finished run of a command. Its server is closed. */
 export interface FinishedRun {
-  readonly ending: Ending;
+  readonly ending: CommandEnding;
   readonly seconds: number;
   readonly server: RunningServer;
 }

@@ -2,7 +2,7 @@ import { ORDER_STATUSES } from '../contract/records.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { BASE_URL, KEY } from '../shape/deployment-shapes.ts';
 import { choice } from '../shape/shapes.ts';
-import { listed } from '../words.ts';
+import { joinWords } from '../words.ts';
 import {
   ALLOWED,
   FAIL_ON,
@@ -90,7 +90,7 @@ export const DEPLOYMENT_FLAGS = {
     choice(ORDER_STATUSES),
     'STATUS',
     ['record'],
-    `Status to record if an order shows none: ${listed(ORDER_STATUSES, 'or')}.`,
+    `Status to record if an order shows none: ${joinWords(ORDER_STATUSES, 'or')}.`,
     { default: DEFAULT_UNKNOWN_STATUS },
   ),
   anonymise: toggle(['record'], 'Replace the names of animals; equal names stay equal.'),
@@ -116,7 +116,7 @@ export const EVIDENCE_FLAGS = {
     FAIL_ON,
     'KINDS',
     ['exec'],
-    `Exit with 3 on these, separated by commas: ${listed(FAILING_KINDS, 'or')}. Repeatable.`,
+    `Exit with 3 on these, separated by commas: ${joinWords(FAILING_KINDS, 'or')}. Repeatable.`,
   ),
   jobs: integer(
     'N',

@@ -1,6 +1,6 @@
 import { readText, SETTINGS_LIMIT } from '../read-text.ts';
 import type { SavedVerdicts } from '../scenario/verdict-shapes.ts';
-import { describe, listed, suggest } from '../words.ts';
+import { describe, joinWords, suggest } from '../words.ts';
 import type { FlagName, Flags } from './flags.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -80,7 +80,7 @@ export function oneOf<Word extends string>(
   words: readonly Word[],
   text: string,
   origin: string,
-  expected = listed(words, 'or'),
+  expected = joinWords(words, 'or'),
 ): Word {
   const word = words.find((it) => it === text);
   if (word !== undefined) return word;

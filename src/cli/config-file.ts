@@ -21,7 +21,7 @@ export const CONFIG = object(
   { expected: 'an object of flags by name' },
 );
 
-interface Configured {
+interface ConfigFile {
   readonly layer: Layer;
   readonly checked: SavedVerdicts | undefined;
 }
@@ -32,7 +32,7 @@ interface Configured {
  * @param origin where the file was named
  * @throws UsageError if the file cannot be read, is not JSON, or has an unknown flag or a wrong value
  */
-export async function fromConfigFile(file: string, origin: string): Promise<Configured> {
+export async function fromConfigFile(file: string, origin: string): Promise<ConfigFile> {
   const read = await readText(file, SETTINGS_LIMIT);
   if (!read.ok) throw refusal(origin, `a JSON file at ${file}`, read.found);
   const parsed = readJson(read.text);

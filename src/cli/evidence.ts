@@ -3,7 +3,7 @@ import type { OperationId } from '../contract/operations.ts';
 import type { FindingsReport } from '../evidence/findings.ts';
 import type { Observer } from '../evidence/observed-exchange.ts';
 import { type CoverageEvidence, findingKinds } from '../report/coverage-report.ts';
-import { counted } from '../words.ts';
+import { countText } from '../words.ts';
 import type { Flags } from './flags.ts';
 import { bold, escaped, renderTable, type Style } from './terminal.ts';
 
@@ -45,10 +45,10 @@ export function renderEvidence(
   const assumed = assumedReplies(coverage);
   const found = summarizeFindings(findings);
   const share = `${shown} of ${total} documented replies (${percent}%)`;
-  const replies = counted(assumed.count, 'reply', 'replies');
+  const replies = countText(assumed.count, 'reply', 'replies');
   const row = (isShown: boolean, ...cells: string[]) => (isShown ? [cells] : []);
   const rows = [
-    ['shown', `${share} in ${counted(calls, 'call')}`],
+    ['shown', `${share} in ${countText(calls, 'call')}`],
     ...row(ofUpstream > 0, 'by upstream', `${ofUpstream} of them by the deployment itself`),
     ...row(missing.length > 0, 'not shown', byOperation(missing)),
     ...row(assumed.count > 0, 'assumed', `${replies}: ${assumed.by}`),
@@ -89,7 +89,7 @@ export function judge(
   ];
   for (const { code, count, reason } of kinds) {
     if (failOn.some((it) => it === code)) {
-      reasons.push(`--fail-on ${code}: ${counted(count, 'time')}: ${reason}`);
+      reasons.push(`--fail-on ${code}: ${countText(count, 'time')}: ${reason}`);
     }
   }
   return reasons;

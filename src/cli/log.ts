@@ -6,7 +6,7 @@ import type { Finding } from '../evidence/report-shapes.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { holdView } from '../scenario/hold.ts';
 import { decidersOf } from '../service/reply.ts';
-import { counted, cut } from '../words.ts';
+import { countText, cut } from '../words.ts';
 import type { Flags } from './flags.ts';
 import {
   type Colour,
@@ -111,7 +111,7 @@ export function renderNotice(text: string, format: LogFormat): string {
 function renderDropped(count: number, format: LogFormat): string {
   const why = 'the reader of this log is too slow';
   if (format === 'json') return jsonLine({ dropped: count, why: [why] });
-  return `${counted(count, 'line')} dropped: ${why}\n`;
+  return `${countText(count, 'line')} dropped: ${why}\n`;
 }
 
 function colourOf(status: number | undefined): Colour {

@@ -5,7 +5,7 @@ import { IDLE_TIME, INSTANT, LONGEST_DELAY, LONGEST_HOLD } from '../scenario/tim
 import { KEY } from '../shape/deployment-shapes.ts';
 import { choice } from '../shape/shapes.ts';
 import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
-import { listed } from '../words.ts';
+import { joinWords } from '../words.ts';
 import { CALLERS, DEPLOYMENT_FLAGS, EVIDENCE_FLAGS } from './command-flags.ts';
 import { COMMAND_NAMES } from './command-table.ts';
 import {
@@ -282,7 +282,7 @@ export const FLAG_GROUPS = {
       KEPT,
       'WHAT',
       ['ctl'],
-      `Keep ${listed(KEEPABLE, 'or')} (reset); your own scenarios if the flag is left out. Repeatable.`,
+      `Keep ${joinWords(KEEPABLE, 'or')} (reset); your own scenarios if the flag is left out. Repeatable.`,
     ),
     follow: toggle(['ctl'], 'Print exchanges as they happen (requests).'),
   },

@@ -2,13 +2,7 @@ import type { Json } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { jsonContent, ref } from '../openapi/service-openapi.ts';
 import { ERROR } from './control-shapes.ts';
-import {
-  type DocumentedReply,
-  type Endpoint,
-  type Parameter,
-  TAGS,
-  YAML_TYPE,
-} from './endpoint.ts';
+import { type Endpoint, type EndpointReply, type Parameter, TAGS, YAML_TYPE } from './endpoint.ts';
 
 const DESCRIPTION = `Controls \`petstore-mock\` itself: its records, scenarios, clock and journal.
 
@@ -133,7 +127,7 @@ function repliesOf({ replies, open, body }: Endpoint): Json {
   return all;
 }
 
-function replyOf(status: string, reply: DocumentedReply): Json {
+function replyOf(status: string, reply: EndpointReply): Json {
   if (typeof reply === 'string') {
     const isError = Number(status) >= 400;
     return { description: reply, ...(isError && { content: jsonContent(ERROR.schema) }) };

@@ -9,13 +9,13 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { errorBody, type Reply } from '../service/reply.ts';
 import { readAs } from '../shape/read-as.ts';
 import type { Shape } from '../shape/shapes.ts';
-import { firstProblems, listed, problemText } from '../words.ts';
+import { firstProblems, joinWords, problemText } from '../words.ts';
 import type { ControlParts } from './parts.ts';
 
 /** The media type of YAML (RFC 9512). */
 export const YAML_TYPE = 'application/yaml';
 
-type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+type RouteMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** The groups of endpoints in the OpenAPI document. */
 export const TAGS = {
@@ -48,9 +48,9 @@ interface ReplyShape {
 }
 
 /** A reply with a body, or the description of one that has an Error or none. */
-export type DocumentedReply = string | ReplyShape;
+export type EndpointReply = string | ReplyShape;
 
-interface Body<T> {
+interface EndpointBody<T> {
   readonly shape: Shape<T>;
   /** A missing body counts as an empty object. */
   readonly optional?: true;
@@ -66,11 +66,11 @@ export type Tag = keyof typeof TAGS;
 export interface EndpointDefinition {
   readonly id: string;
   /** The path is below the mount, with parameters as `{name}`. */
-  readonly route: readonly [method: Method, path: string];
+  readonly route: readonly [method: RouteMethod, path: string];
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
-  readonly body?: Body<unknown>;
+  readonly body?: EndpointBody<unknown>;
   /**
    * The parameter of the path and the body of an example request. It refers to the default fixture, or
    * to what an earlier POST example creates; `requests/1` exists once a client has called.
@@ -81,7 +81,7 @@ export interface EndpointDefinition {
     readonly body?: Json;
   };
   /** Without the errors that every endpoint shares. */
-  readonly replies: Readonly<Record<number, DocumentedReply>>;
+  readonly replies: Readonly<Record<number, EndpointReply>>;
   /** Needs no token and no sandbox. */
   readonly open?: true;
   /** Exists at the default sandbox only. */
@@ -91,7 +91,7 @@ export interface EndpointDefinition {
 
 /** An endpoint in the table that the routes and the OpenAPI document are made from. */
 export interface Endpoint extends EndpointDefinition {
-  readonly method: Method;
+  readonly method: RouteMethod;
   readonly path: string;
   readonly tag: Tag;
 }
@@ -124,7 +124,7 @@ type Read<T, Name extends string> = Omit<EndpointDefinition, 'handle'> & {
 
 /** An endpoint whose handler gets the body as its shape reads it. */
 export function withBody<T>(
-  endpoint: Read<T, 'body'> & { readonly body: Body<T> },
+  endpoint: Read<T, 'body'> & { readonly body: EndpointBody<T> },
 ): EndpointDefinition {
   return {
     ...endpoint,
@@ -239,7 +239,7 @@ export function refuse<C extends ErrorCode>(
 
 /** Answers 405 to what none of the `allow` methods answers. */
 export function refuseMethod({ method }: IncomingMessage, allow: string): ControlReply {
-  const message = `${method} is not allowed; use ${listed(allow.split(', '), 'or')}`;
+  const message = `${method} is not allowed; use ${joinWords(allow.split(', '), 'or')}`;
   return refuse('method_not_allowed', 405, message, { Allow: allow });
 }
 

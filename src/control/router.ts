@@ -23,13 +23,13 @@ type MockHandler = (
 ) => void;
 
 /** A path of the control API, and its endpoints. */
-interface Route {
+interface EndpointRoute {
   readonly pattern: RegExp;
   readonly endpoints: readonly Endpoint[];
   readonly allow: string;
 }
 
-const ROUTES = [...new Set(ENDPOINTS.map(({ path }) => path))].map((path): Route => {
+const ROUTES = [...new Set(ENDPOINTS.map(({ path }) => path))].map((path): EndpointRoute => {
   const endpoints = ENDPOINTS.filter((endpoint) => endpoint.path === path);
   const methods = endpoints.map(({ method }) => (method === 'get' ? 'get, head' : method));
   const segments = path.replaceAll('.', '\\.').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
@@ -116,7 +116,10 @@ async function answer(
 }
 
 /** Undefined if one has an invalid encoding. */
-function paramsOf({ pattern }: Route, path: string): Readonly<Record<string, string>> | undefined {
+function paramsOf(
+  { pattern }: EndpointRoute,
+  path: string,
+): Readonly<Record<string, string>> | undefined {
   const params = Object.entries(pattern.exec(path)?.groups ?? {});
   try {
     return Object.fromEntries(params.map(([name, value]) => [name, decodeURIComponent(value)]));

@@ -13,7 +13,7 @@ import {
 } from '../contract/records.ts';
 import { readStore } from '../store/fixture/parse-fixture.ts';
 import { ID_NAME, type Store } from '../store/store.ts';
-import { counted, describe, firstProblems, listed, problemText } from '../words.ts';
+import { countText, describe, firstProblems, joinWords, problemText } from '../words.ts';
 import { DeploymentError } from './deployment-client.ts';
 import { type Get, listAnimals, type RecordWithMembers, readList } from './read-records.ts';
 
@@ -81,7 +81,7 @@ function droppedFields(shown: RecordsWithMembers): string[] {
     const names = [...new Set(unknown)];
     return names.length === 0
       ? []
-      : [`${name}: left out ${listed(names, 'and')}, which a fixture cannot hold`];
+      : [`${name}: left out ${joinWords(names, 'and')}, which a fixture cannot hold`];
   });
 }
 
@@ -109,9 +109,9 @@ function recordOrders(
   }
   const gaps: string[] = [];
   const withoutId = shown.length - orders.length;
-  if (withoutId > 0) gaps.push(`orders: ${counted(withoutId, 'order')} without an id left out`);
+  if (withoutId > 0) gaps.push(`orders: ${countText(withoutId, 'order')} without an id left out`);
   if (unknown.length > 0) {
-    const instead = listed([...new Set(unknown)].map(describe), 'or');
+    const instead = joinWords([...new Set(unknown)].map(describe), 'or');
     gaps.push(
       `orders: ${unknown.length} of ${orders.length} have an unknown status (found ${instead}); recorded as ${unknownStatus} (--unknown-status)`,
     );

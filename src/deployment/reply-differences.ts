@@ -34,7 +34,7 @@ export function isBreak({ where }: Deviation): boolean {
 }
 
 /** The parts of a reply that are compared. */
-export interface JudgedReply {
+export interface ComparableReply {
   readonly status: number;
   readonly reply: Pick<DeploymentReply, 'headers' | 'body'>;
   /** Undefined if the body is empty or not JSON. */
@@ -44,7 +44,7 @@ export interface JudgedReply {
 }
 
 /** Compares a reply with what the document says of its status, or of errors. */
-export function replyDifferences(exchange: JudgedReply, operation: OperationId): Difference[] {
+export function replyDifferences(exchange: ComparableReply, operation: OperationId): Difference[] {
   const { status, reply } = exchange;
   const replies: Readonly<Record<number, DocumentedReply>> = operationShape(operation).replies;
   const documented = replies[status] ?? (status >= 400 ? UNDOCUMENTED_ERROR : undefined);
@@ -61,7 +61,7 @@ const UNDOCUMENTED_ERROR: DocumentedReply = { description: '', body: { record: '
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 
 function bodyDifferences(
-  exchange: JudgedReply,
+  exchange: ComparableReply,
   { body }: DocumentedReply,
   isEmpty: boolean,
 ): Deviation[] {

@@ -17,7 +17,7 @@ import type { World } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
 import { readRecord } from '../shape/record-shapes.ts';
 import type { Exchange } from './exchange.ts';
-import type { CoverageReport, Shown } from './report-shapes.ts';
+import type { CoverageReport, ShownCount } from './report-shapes.ts';
 
 /**
  * What is counted, by slot: documented replies; those that assumptions add; documented statuses that
@@ -31,14 +31,16 @@ export const SLOTS = CASES_FROM + DOCUMENTED_CASES.length;
 type Case = (typeof DOCUMENTED_CASES)[number] & { readonly slot: number };
 
 /** A status of an operation. */
-interface Place {
+interface ReplySlots {
   /** Where it is counted if an assumption led to it, and if the document or a rule did. */
   readonly assumedSlot: number;
   readonly documentedSlot: number | undefined;
   readonly cases: readonly Case[];
 }
 
-const PLACES = new Map<OperationId, Map<number, Place>>(OPERATION_IDS.map((id) => [id, new Map()]));
+const PLACES = new Map<OperationId, Map<number, ReplySlots>>(
+  OPERATION_IDS.map((id) => [id, new Map()]),
+);
 for (const [index, { operation, status }] of DOCUMENTED_REPLIES.entries()) {
   const cases = DOCUMENTED_CASES.map((it, at) => ({ ...it, slot: CASES_FROM + at })).filter(
     (it) => it.operation === operation && it.status === status,
@@ -67,7 +69,7 @@ export function shownCases(
   call: Call,
   outcome: Outcome,
   world: World,
-  coverage: Coverage | undefined,
+  coverage: CoverageCounter | undefined,
 ): readonly number[] | undefined {
   const { reply } = outcome;
   if (reply === undefined || !isDelivered(outcome) || method === 'HEAD') return undefined;
@@ -75,7 +77,7 @@ export function shownCases(
   if (cases === undefined || reply.basis.kind === 'assumed') return NO_SLOTS;
   let slots = NO_SLOTS;
   let shown: CaseCall | undefined;
-  let records: ShownRecords | undefined;
+  let records: ReplyRecords | undefined;
   for (const { slot, shows } of cases) {
     // Most replies show nothing new, which costs them no more than this.
     if (coverage?.hasShown(slot)) continue;
@@ -110,7 +112,7 @@ function shownCall(call: Call, reply: Reply, world: World): CaseCall {
   };
 }
 
-type ShownRecords = NonNullable<Reply['records']>;
+type ReplyRecords = NonNullable<Reply['records']>;
 
 /** The body of a call if it is a record that the operation takes. Others get only a forced reply. */
 function inputOf({ operation, body }: Call, { basis }: Reply): unknown {
@@ -134,7 +136,7 @@ function wasCancelled({ pathId = '' }: Call, { store }: World): boolean {
 }
 
 /** The records in a reply. Those of a forced body, which come as text, are parsed. */
-function recordsIn({ records, body, basis, status }: Reply): ShownRecords | undefined {
+function recordsIn({ records, body, basis, status }: Reply): ReplyRecords | undefined {
   if (records !== undefined || status >= 400 || body.kind !== 'json') return records;
   if (basis.kind === 'documented') return undefined;
   try {
@@ -150,9 +152,9 @@ function recordsIn({ records, body, basis, status }: Reply): ShownRecords | unde
 const MOST_READ = 2000;
 
 /** Which cases lists show. A list is the same object until a record changes. */
-const ofLists = new WeakMap<ShownRecords, Map<CaseTest, boolean>>();
+const ofLists = new WeakMap<ReplyRecords, Map<CaseTest, boolean>>();
 
-function recordsShow(records: ShownRecords, shows: Exclude<CaseTest, { by: 'call' }>): boolean {
+function recordsShow(records: ReplyRecords, shows: Exclude<CaseTest, { by: 'call' }>): boolean {
   if (shows.by === 'no record') return records.length === 0;
   const [first] = records;
   if (first === undefined || records.length === 1) return first !== undefined && shows.test(first);
@@ -170,7 +172,7 @@ function recordsShow(records: ShownRecords, shows: Exclude<CaseTest, { by: 'call
 }
 
 /** How often something was shown, and by which exchange first. */
-interface Count {
+interface SlotCount {
   count: number;
   readonly exchange: number;
   /** The assumptions that led to it. */
@@ -180,12 +182,12 @@ interface Count {
 }
 
 /** What one sandbox's clients were shown, as JSON. */
-export type CoverageState = readonly (Readonly<Count> & { readonly slot: number })[];
+export type CoverageState = readonly (Readonly<SlotCount> & { readonly slot: number })[];
 
 /** Counts which replies the client of one sandbox was shown. */
-export class Coverage {
+export class CoverageCounter {
   readonly sandbox: string;
-  readonly #counts = new Map<number, Count>();
+  readonly #counts = new Map<number, SlotCount>();
 
   constructor(sandbox: string, state: CoverageState = []) {
     this.sandbox = sandbox;
@@ -219,7 +221,7 @@ export class Coverage {
     return this.#counts.has(slot);
   }
 
-  #add(slot: number, exchange: number): Count {
+  #add(slot: number, exchange: number): SlotCount {
     let count = this.#counts.get(slot);
     if (count === undefined) {
       count = { count: 0, exchange, by: undefined, upstream: 0 };
@@ -230,7 +232,7 @@ export class Coverage {
   }
 
   /** How often what a slot stands for was shown. */
-  at(slot: number): Shown {
+  at(slot: number): ShownCount {
     const found = this.#counts.get(slot);
     if (found === undefined) return { count: 0 };
     const { count, exchange, by, upstream } = found;
@@ -248,9 +250,9 @@ export class Coverage {
 }
 
 /** What one or more sandboxes' clients were shown, together. */
-export function coverageOf(all: Iterable<Pick<Coverage, 'at'>>): CoverageReport {
+export function coverageOf(all: Iterable<Pick<CoverageCounter, 'at'>>): CoverageReport {
   const sources = [...all];
-  const withShown = <T>(listed: readonly T[], from: number): (T & Shown)[] =>
+  const withShown = <T>(listed: readonly T[], from: number): (T & ShownCount)[] =>
     listed.map((it, index) => ({
       ...it,
       ...together(sources.map((source) => source.at(from + index))),
@@ -272,7 +274,7 @@ export function coverageOf(all: Iterable<Pick<Coverage, 'at'>>): CoverageReport 
 }
 
 /** Sums up what several sandboxes were shown of one thing. */
-export function together(all: readonly Shown[]): Shown {
+export function together(all: readonly ShownCount[]): ShownCount {
   const count = all.reduce((sum, it) => sum + it.count, 0);
   const first = all.find((it) => it.first !== undefined)?.first;
   const by = [...new Set(all.flatMap((it) => it.by ?? []))];
@@ -285,7 +287,7 @@ export function together(all: readonly Shown[]): Shown {
   };
 }
 
-function shareOf(all: readonly Shown[]) {
+function shareOf(all: readonly ShownCount[]) {
   const shown = all.filter(({ count }) => count > 0).length;
   return { shown, total: all.length, percent: Math.floor((100 * shown) / all.length) };
 }

@@ -3,7 +3,7 @@ import type { Hold } from '../scenario/hold.ts';
 import { bearerToken } from '../service/keyring.ts';
 import type { Basis } from '../service/reply.ts';
 import { cut } from '../words.ts';
-import type { Noted } from './finding-codes.ts';
+import type { FindingText } from './finding-codes.ts';
 import type { ExpectedReply } from './report-shapes.ts';
 import type { Attempt } from './retries.ts';
 
@@ -39,7 +39,7 @@ export interface Exchange {
   /** Set if a rule holds or held the reply back. */
   readonly hold: Hold | undefined;
   /** What the client should not have done. */
-  findings: readonly Noted[];
+  findings: readonly FindingText[];
   /** The slots of cases that the reply shows, known ones included or not; undefined if coverage does not count it. */
   readonly cases: readonly number[] | undefined;
   /** What tells whether a later call is a retry of this one; undefined if no call can be. */

@@ -22,7 +22,7 @@ function isFindingCode(name: string): name is FindingCode {
 }
 
 /** A finding without the call that it is about. Its code tells the advice. */
-export interface Noted {
+export interface FindingText {
   readonly code: FindingCode;
   /** What the client did. */
   readonly message: string;

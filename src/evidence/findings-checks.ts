@@ -4,13 +4,13 @@ import type { Call } from '../service/input.ts';
 import type { World } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
 import { cut } from '../words.ts';
-import type { Noted } from './finding-codes.ts';
+import type { FindingText } from './finding-codes.ts';
 import { type Attempt, type Retries, retryOf } from './retries.ts';
 
-const NONE: readonly Noted[] = [];
+const NONE: readonly FindingText[] = [];
 
 /** A call and its reply, as findings are made of them. */
-export interface CheckedCall {
+export interface CallWithReply {
   readonly call: Call;
   /** Undefined if the client was sent none. */
   readonly reply: Reply | undefined;
@@ -19,10 +19,10 @@ export interface CheckedCall {
 }
 
 /** What a client did with a call that it should not have repeated. */
-export function findingsOfRetry(attempt: Attempt, before: Retries): readonly Noted[] {
+export function findingsOfRetry(attempt: Attempt, before: Retries): readonly FindingText[] {
   const { isPointless, ignoredPause } = retryOf(attempt, before);
   if (!isPointless && ignoredPause === undefined) return NONE;
-  const found: Noted[] = [];
+  const found: FindingText[] = [];
   if (isPointless) {
     const message = `The same call was repeated after a ${attempt.status} that cannot change.`;
     found.push({ code: 'pointless-retry', message });
@@ -38,7 +38,7 @@ export function findingsOfRetry(attempt: Attempt, before: Retries): readonly Not
 const MOST_INPUTS = 20;
 
 /** The unknown inputs of a call. */
-export function* inputMessages({ call, world }: CheckedCall): Generator<string> {
+export function* inputMessages({ call, world }: CallWithReply): Generator<string> {
   if (call.query.length === 0 && call.body.kind !== 'bytes') return;
   const unknown = unknownInputs(call, world);
   for (const input of unknown.slice(0, MOST_INPUTS)) {
@@ -61,7 +61,7 @@ export function driftMessage(reply: Reply | undefined): string | undefined {
 }
 
 /** That a double has rounded the call's id. */
-export function idMessage({ call, reply, world }: CheckedCall): string | undefined {
+export function idMessage({ call, reply, world }: CallWithReply): string | undefined {
   if (reply?.status === 401 || reply?.status === 403) return undefined;
   const near = nearRoundedId(call, world);
   if (near === undefined) return undefined;

@@ -6,9 +6,9 @@ import {
 } from '../contract/operations.ts';
 import type { Call } from '../service/input.ts';
 import type { Exchange } from './exchange.ts';
-import type { Noted } from './finding-codes.ts';
+import type { FindingText } from './finding-codes.ts';
 import { FINDING_CODES, type FindingCode } from './finding-codes.ts';
-import { type CheckedCall, driftMessage, idMessage, inputMessages } from './findings-checks.ts';
+import { type CallWithReply, driftMessage, idMessage, inputMessages } from './findings-checks.ts';
 import type { Finding } from './report-shapes.ts';
 import { isFinal } from './retries.ts';
 
@@ -38,16 +38,16 @@ export interface FindingCount {
 }
 
 /** A finding as JSON keeps it: its code tells the advice. */
-export type KeptFinding = Omit<Finding, 'advice'>;
+export type FindingRecord = Omit<Finding, 'advice'>;
 
 /** The findings of one sandbox, or of several. */
 export interface FindingsState {
   readonly counts: readonly Readonly<FindingCount>[];
-  readonly findings: readonly KeptFinding[];
+  readonly findings: readonly FindingRecord[];
 }
 
 /** Collects the findings of one sandbox. */
-export class Findings {
+export class FindingCollector {
   readonly sandbox: string;
   // Lists grow by `concat`: there can be many sandboxes, and `push` makes room for sixteen more.
   #kept: readonly Finding[] = NO_FINDINGS;
@@ -108,14 +108,16 @@ export class Findings {
 const NOTHING: FindingsState = { counts: [], findings: [] };
 
 /** A finding, with its members in the order in which reports show them. */
-export function findingOf(kept: KeptFinding): Finding {
+export function findingOf(kept: FindingRecord): Finding {
   const { code, sandbox, exchange, operation, method, target, at, message } = kept;
   const advice = FINDING_CODES[code];
   return { code, sandbox, exchange, operation, method, target, at, message, advice };
 }
 
 /** The findings of one or more sandboxes together. */
-export function findingsOf(all: Iterable<Pick<Findings, 'kept' | 'counts'>>): FindingsReport {
+export function findingsOf(
+  all: Iterable<Pick<FindingCollector, 'kept' | 'counts'>>,
+): FindingsReport {
   const counts: Partial<Record<FindingCode, number>> = {};
   const findings: Finding[] = [];
   let total = 0;
@@ -130,13 +132,13 @@ export function findingsOf(all: Iterable<Pick<Findings, 'kept' | 'counts'>>): Fi
 }
 
 /** Findings that every call of an operation causes. */
-const NATURES: ReadonlyMap<OperationId, readonly Noted[]> = new Map(
+const NATURES: ReadonlyMap<OperationId, readonly FindingText[]> = new Map(
   OPERATION_IDS.map((id) => [id, naturesOf(id)] as const),
 );
 
-function naturesOf(id: OperationId): Noted[] {
+function naturesOf(id: OperationId): FindingText[] {
   const { sunset, stability } = operationShape(id);
-  const natures: Noted[] = [];
+  const natures: FindingText[] = [];
   if (sunset !== undefined) {
     const message = `${id} is deprecated and will be sunset on ${sunset}.`;
     natures.push({ code: 'deprecated', message });
@@ -152,10 +154,10 @@ const NATURE_CODES: ReadonlySet<FindingCode> = new Set(
   [...NATURES.values()].flat().map(({ code }) => code),
 );
 
-const NONE: readonly Noted[] = [];
+const NONE: readonly FindingText[] = [];
 
 /** What a client did with a call that it should not do against the real service. */
-export function findingsOfCall(checked: CheckedCall): readonly Noted[] {
+export function findingsOfCall(checked: CallWithReply): readonly FindingText[] {
   const { call, reply } = checked;
   const natures = NATURES.get(call.operation) ?? NONE;
   const isSuccess = reply !== undefined && reply.status < 400;

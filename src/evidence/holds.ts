@@ -1,6 +1,6 @@
 import type { Hold, HoldEnd } from '../scenario/hold.ts';
 import type { Exchange } from './exchange.ts';
-import type { Noted } from './finding-codes.ts';
+import type { FindingText } from './finding-codes.ts';
 
 /** An exchange whose reply is or was held back. */
 export interface HeldExchange extends Exchange {
@@ -26,7 +26,9 @@ export type HoldEvent =
 const GRACE = 60_000;
 
 /** The finding about a reply that went out because nobody had released it. */
-export function unreleased({ hold: { name, ended, lasted = 0 } }: HeldExchange): readonly Noted[] {
+export function unreleased({
+  hold: { name, ended, lasted = 0 },
+}: HeldExchange): readonly FindingText[] {
   if (ended !== 'expired') return [];
   const seconds = Number((lasted / 1000).toPrecision(2));
   const message = `Nobody released the reply that "${name}" held back; it was sent after ${seconds} s.`;

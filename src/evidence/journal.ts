@@ -127,19 +127,19 @@ export class Journal {
   }
 }
 
-type Test = (exchange: Readonly<Exchange>, filter: ExchangeFilter) => boolean;
+type FilterTest = (exchange: Readonly<Exchange>, filter: ExchangeFilter) => boolean;
 
 /** Tests one member of a filter, if that is given. */
 function test<Name extends keyof ExchangeFilter>(
   name: Name,
   matches: (exchange: Readonly<Exchange>, wanted: NonNullable<ExchangeFilter[Name]>) => boolean,
-): Test {
+): FilterTest {
   return (exchange, { [name]: wanted }) =>
     wanted === undefined || wanted === null || matches(exchange, wanted);
 }
 
 /** A member without a test does not compile. */
-const TESTS: { readonly [Name in keyof ExchangeFilter]-?: Test } = {
+const TESTS: { readonly [Name in keyof ExchangeFilter]-?: FilterTest } = {
   operation: test('operation', ({ operation }, wanted) => operation === wanted),
   status: test('status', ({ status }, wanted) => status === wanted),
   statusClass: test('statusClass', ({ status }, wanted) =>

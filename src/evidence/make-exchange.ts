@@ -6,7 +6,7 @@ import { type Basis, decidersOf, type Reply } from '../service/reply.ts';
 import { cut } from '../words.ts';
 import { shownCases } from './coverage.ts';
 import { type Exchange, KEPT_TEXT } from './exchange.ts';
-import type { Noted } from './finding-codes.ts';
+import type { FindingText } from './finding-codes.ts';
 import { findingsOfCall } from './findings.ts';
 import type { ExpectedReply } from './report-shapes.ts';
 import type { RequestRecord } from './request-record.ts';
@@ -90,7 +90,7 @@ export function exchangeOf(
 }
 
 const DOCUMENTED: Basis = { kind: 'documented' };
-const NO_FINDINGS: readonly Noted[] = [];
+const NO_FINDINGS: readonly FindingText[] = [];
 const NO_HEADERS: readonly string[] = [];
 
 /** The earlier of two equal lists. */

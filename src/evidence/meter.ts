@@ -23,7 +23,7 @@ export class Durations {
 }
 
 /** How often exchanges of an operation ended alike. */
-interface Ending {
+interface EndingCount {
   /** Undefined if the client was sent no reply. */
   readonly status: number | undefined;
   readonly basis: Basis['kind'] | undefined;
@@ -34,7 +34,7 @@ interface Ending {
 export interface OperationMeter {
   readonly durations: Durations;
   /** Few: there are a handful of statuses and four kinds of basis. */
-  readonly endings: Ending[];
+  readonly endings: EndingCount[];
 }
 
 /** Counts the exchanges that a server has answered, whatever their sandbox. */

@@ -48,7 +48,7 @@ const SHOWN_MEMBERS = {
 
 const SHOWN = object(SHOWN_MEMBERS);
 /** How often something was shown to the client, and by which exchange first. */
-export type Shown = ValueOf<typeof SHOWN>;
+export type ShownCount = ValueOf<typeof SHOWN>;
 
 const PLACE_MEMBERS = {
   operation: required(OPERATION, 'The operation.'),

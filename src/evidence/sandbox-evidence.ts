@@ -1,9 +1,9 @@
 import { thisInstant } from '../service/clock.ts';
-import { Coverage, type CoverageState, SLOTS, together } from './coverage.ts';
+import { CoverageCounter, type CoverageState, SLOTS, together } from './coverage.ts';
 import type { Exchange } from './exchange.ts';
 import {
+  FindingCollector,
   type FindingCount,
-  Findings,
   type FindingsState,
   findingOf,
   MOST_TOGETHER,
@@ -11,18 +11,18 @@ import {
 import { findingsOfRetry } from './findings-checks.ts';
 import { type HeldExchange, type HoldEvent, Holds, unreleased } from './holds.ts';
 import { Journal, type JournalState } from './journal.ts';
-import type { Finding, Shown } from './report-shapes.ts';
+import type { Finding, ShownCount } from './report-shapes.ts';
 import { NO_RETRIES, type Retries, remembered, withoutLatest } from './retries.ts';
 
 /** The coverage and findings of a sandbox, or of several. */
 export interface EvidenceTotals {
-  readonly coverage: Pick<Coverage, 'at'>;
-  readonly findings: Pick<Findings, 'kept' | 'counts'>;
+  readonly coverage: Pick<CoverageCounter, 'at'>;
+  readonly findings: Pick<FindingCollector, 'kept' | 'counts'>;
 }
 
 /** The totals of sandboxes that were reset or deleted, as JSON. */
 export interface PastState extends FindingsState {
-  readonly coverage: readonly (Shown & { readonly slot: number })[];
+  readonly coverage: readonly (ShownCount & { readonly slot: number })[];
 }
 
 const NOTHING: PastState = { coverage: [], counts: [], findings: [] };
@@ -31,7 +31,7 @@ const NOTHING: PastState = { coverage: [], counts: [], findings: [] };
 export class PastEvidence implements EvidenceTotals {
   readonly kept: Finding[];
   readonly counts: FindingCount[];
-  readonly #shown: Shown[] = [];
+  readonly #shown: ShownCount[] = [];
 
   constructor({ coverage, counts, findings }: PastState = NOTHING) {
     for (const { slot, ...shown } of coverage) this.#shown[slot] = shown;
@@ -52,7 +52,7 @@ export class PastEvidence implements EvidenceTotals {
     this.kept.push(...findings.kept.slice(0, Math.max(0, MOST_TOGETHER - this.kept.length)));
   }
 
-  at(slot: number): Shown {
+  at(slot: number): ShownCount {
     return this.#shown[slot] ?? { count: 0 };
   }
 
@@ -97,8 +97,8 @@ export interface EvidenceLimits {
  */
 export class Evidence implements EvidenceTotals {
   readonly journal: Journal;
-  readonly coverage: Coverage;
-  readonly findings: Findings;
+  readonly coverage: CoverageCounter;
+  readonly findings: FindingCollector;
   #usedAt = thisInstant().steady;
   readonly #limits: EvidenceLimits;
   // Created when needed: there can be many sandboxes.
@@ -109,8 +109,8 @@ export class Evidence implements EvidenceTotals {
   constructor(sandbox: string, limits: EvidenceLimits, state?: EvidenceState) {
     this.#limits = limits;
     this.journal = new Journal(limits.journal, state?.journal);
-    this.coverage = new Coverage(sandbox, state?.coverage);
-    this.findings = new Findings(sandbox, state?.findings);
+    this.coverage = new CoverageCounter(sandbox, state?.coverage);
+    this.findings = new FindingCollector(sandbox, state?.findings);
     this.#retries = state?.retries ?? NO_RETRIES;
     this.#past = state?.past && new PastEvidence(state.past);
     for (const held of state?.held ?? []) this.holds.add(this.journal.at(held.number) ?? held);

@@ -1,5 +1,5 @@
-import type { Preferred } from '../sandbox/preference.ts';
-import type { Settings } from '../sandbox/state.ts';
+import type { Preference } from '../sandbox/preference.ts';
+import type { SandboxSettings } from '../sandbox/state.ts';
 import { outcomeOf, plan, worldOf } from '../sandbox/step.ts';
 import { type Upstream, UpstreamError } from '../sandbox/upstream.ts';
 import type { Outcome } from '../scenario/rules.ts';
@@ -10,13 +10,13 @@ import { discard, passedOn, whenLeft } from './pass-on.ts';
 import type { ServiceRequest } from './write.ts';
 
 /** A request for a deployment. */
-interface Forwarded {
+interface ForwardRequest {
   /** The one that the sandbox had when the request's head was read. */
   readonly upstream: Upstream;
   /** What the target asks of the service, as `belowBase` returns it. */
   readonly below: string;
   readonly body: RequestBody;
-  readonly preferred: Promise<Preferred | undefined> | undefined;
+  readonly preferred: Promise<Preference | undefined> | undefined;
 }
 
 /**
@@ -26,7 +26,7 @@ interface Forwarded {
  */
 export async function forward(
   request: ServiceRequest,
-  forwarded: Forwarded,
+  forwarded: ForwardRequest,
   settle: (request: ServiceRequest, outcome: Outcome) => void,
 ): Promise<void> {
   const { sandbox, call } = request;
@@ -60,7 +60,7 @@ export async function forward(
 /** The upstream's reply, or an Error if there is none. */
 async function replyOf(
   request: ServiceRequest,
-  { upstream, below, body }: Forwarded,
+  { upstream, below, body }: ForwardRequest,
 ): Promise<Reply> {
   const { sandbox, incoming, method } = request;
   const content = body.kind === 'bytes' ? body.bytes : body.kind === 'none' ? undefined : incoming;
@@ -83,7 +83,7 @@ async function replyOf(
 }
 
 function gatewayError(
-  { choices }: Pick<Settings, 'choices'>,
+  { choices }: Pick<SandboxSettings, 'choices'>,
   { late, message }: UpstreamError,
 ): Reply {
   const grounds = new Grounds(choices);

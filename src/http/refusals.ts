@@ -7,12 +7,12 @@ import { describe } from '../words.ts';
 import { type ClientError, PLAIN_HTTP } from './connections.ts';
 import { headersOf, type Wire } from './write.ts';
 
-type Refusal<C extends ErrorCode = ErrorCode> = readonly [C, StatusOf<C>, string, ...string[]];
+type RefusalText<C extends ErrorCode = ErrorCode> = readonly [C, StatusOf<C>, string, ...string[]];
 
 const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
 
 /** Code, status and message, and names and values of headers, by the code of the client's error. */
-const REFUSALS: Readonly<Record<string, Refusal>> = {
+const REFUSALS: Readonly<Record<string, RefusalText>> = {
   HPE_HEADER_OVERFLOW: ['request_header_fields_too_large', 431, 'the head is larger than 16 KiB'],
   LATE: ['request_timeout', 408, 'the request did not arrive in time'],
   CONNECT: ['method_not_allowed', 405, 'CONNECT is not for this server', 'Allow', METHODS],
@@ -87,7 +87,7 @@ function malformed(state: State, message: string): Reply {
 }
 
 /** An Error after which the connection is closed. */
-function refusal({ settings }: State, [code, status, message, ...more]: Refusal): Reply {
+function refusal({ settings }: State, [code, status, message, ...more]: RefusalText): Reply {
   const headers = ['Connection', 'close', ...more];
   return errorReply(new Grounds(settings.choices), code, status, message, { headers });
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Choices } from '../contract/assumption-table.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
 import { NotSavedError } from '../sandbox/keeper.ts';
-import { type Preferred, readPrefer } from '../sandbox/preference.ts';
+import { type Preference, readPrefer } from '../sandbox/preference.ts';
 import type { Answer } from '../sandbox/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { step } from '../sandbox/step.ts';
@@ -10,7 +10,7 @@ import type { Outcome } from '../scenario/rules.ts';
 import { thisInstant } from '../service/clock.ts';
 import { BODY_LIMITS, type Call, type RequestBody } from '../service/input.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
-import { listed } from '../words.ts';
+import { joinWords } from '../words.ts';
 import { preflightHeaders } from './cors.ts';
 import { forward } from './forward.ts';
 import { locate } from './locate.ts';
@@ -141,7 +141,7 @@ function answerFailure(request: ServiceRequest, error: unknown): void {
 }
 
 /** Runs an operation, and answers once its changes are kept. */
-function run(request: ServiceRequest, call: Call, preferred?: Preferred): void {
+function run(request: ServiceRequest, call: Call, preferred?: Preference): void {
   respond(request, (state, now) => {
     try {
       return step(state, call, now, preferred);
@@ -192,7 +192,7 @@ function unknownMethod(choices: Choices, route: Route, method: string, target: T
   if (choices['unknown-method'] === '404') {
     return { ...unknownPath(choices, target), basis: grounds.assumed };
   }
-  const message = `${method} is not allowed; use ${listed(route.allow.split(', '), 'or')}`;
+  const message = `${method} is not allowed; use ${joinWords(route.allow.split(', '), 'or')}`;
   return errorReply(grounds, 'method_not_allowed', 405, message, {
     headers: ['Allow', route.allow],
   });

@@ -1,7 +1,7 @@
 import { writeJson } from '../contract/json.ts';
 import type { RecordedExchange } from '../control/control-shapes.ts';
 import type { ServerOptions } from '../server.ts';
-import { counted } from '../words.ts';
+import { countText } from '../words.ts';
 import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
 import { ControlError } from './control-client.ts';
 import { serverOfRun } from './global-setup.ts';
@@ -58,7 +58,7 @@ export async function exchangeReport(sandbox: MockSandbox, test: string): Promis
   const lines = exchanges.slice(hidden).flatMap(exchangeLines);
   const where = `in sandbox ${sandbox.name} (test "${test}")`;
   if (lines.length === 0) return `petstore-mock got no calls ${where}`;
-  const more = hidden > 0 ? [`  (${counted(hidden, 'earlier exchange')} not shown)`] : [];
+  const more = hidden > 0 ? [`  (${countText(hidden, 'earlier exchange')} not shown)`] : [];
   return [`petstore-mock ${where}:`, ...more, ...lines].join('\n');
 }
 

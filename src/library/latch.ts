@@ -1,5 +1,5 @@
 import type { RecordedExchange } from '../control/control-shapes.ts';
-import type { HeldReply, Released } from '../control/journal/hold-endpoints.ts';
+import type { HeldReply, ReleaseResult } from '../control/journal/hold-endpoints.ts';
 import type { ControlClient } from './control-client.ts';
 import { type RequestFilter, type WaitOptions, waitForRequests } from './request-control.ts';
 import type { RuleDefinition } from './scenario-definition.ts';
@@ -42,7 +42,7 @@ export async function setLatch(
   await control.call('POST', '/holds', { on, ...rule, hold: name });
   const release = async ({ count }: ReleaseOptions = {}, newestFirst = false) => {
     const which = { name, count, newestFirst, open: count === undefined };
-    return (await control.call<Released>('POST', '/holds/release', which)).released;
+    return (await control.call<ReleaseResult>('POST', '/holds/release', which)).released;
   };
   const filter: RequestFilter = { hold: name };
   return {

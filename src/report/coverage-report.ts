@@ -2,7 +2,12 @@ import { DOCUMENTED_REPLIES, type PossibleReply } from '../contract/cases.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import type { FindingsReport } from '../evidence/findings.ts';
 import { howToGet } from '../evidence/how-to-get.ts';
-import type { CoverageReport, Finding, ReplyCoverage, Shown } from '../evidence/report-shapes.ts';
+import type {
+  CoverageReport,
+  Finding,
+  ReplyCoverage,
+  ShownCount,
+} from '../evidence/report-shapes.ts';
 import { packageVersion } from '../package.ts';
 import type { Grid, Report, Row } from './report.ts';
 
@@ -130,11 +135,11 @@ function replyRow(reply: ReplyCoverage, missing: 'failure' | 'skipped'): Row {
   };
 }
 
-function verdictOf({ count }: Shown, missing: 'failure' | 'skipped') {
+function verdictOf({ count }: ShownCount, missing: 'failure' | 'skipped') {
   return count > 0 ? { verdict: 'passed' as const } : { verdict: missing, message: 'never shown' };
 }
 
-function countCells(name: string, { count, first }: Shown, text: string) {
+function countCells(name: string, { count, first }: ShownCount, text: string) {
   const by = first === undefined ? '' : ` (first by ${first.sandbox} #${first.exchange})`;
   return {
     cells: [name, count === 0 ? 'never' : `${count} times${by}`, text],

@@ -1,4 +1,8 @@
-import { isBreak, type JudgedReply, replyDifferences } from '../deployment/reply-differences.ts';
+import {
+  type ComparableReply,
+  isBreak,
+  replyDifferences,
+} from '../deployment/reply-differences.ts';
 import { jsonOf } from '../deployment/reply-parts.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import {
@@ -16,7 +20,7 @@ export interface RecipeCheck {
   readonly problem: string | undefined;
 }
 
-interface ReplyWithBasis extends JudgedReply {
+interface ReplyWithBasis extends ComparableReply {
   readonly basis: string;
 }
 

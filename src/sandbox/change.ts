@@ -1,4 +1,4 @@
-import type { Latch } from '../scenario/rules.ts';
+import type { LatchRule } from '../scenario/rules.ts';
 import type { SavedScenario } from '../scenario/saved-scenario.ts';
 import type { Clock } from '../service/clock.ts';
 import type { RateWindow } from '../service/rate-limit.ts';
@@ -9,18 +9,18 @@ import {
   type StoreChange,
   storeChange,
 } from '../store/store.ts';
-import type { Settings, State } from './state.ts';
+import type { SandboxSettings, State } from './state.ts';
 
 /** What turns a state into another. What stays the same is left out. */
 export interface Change {
   readonly store?: StoreChange | undefined;
-  readonly settings?: Settings | undefined;
+  readonly settings?: SandboxSettings | undefined;
   readonly clock?: Clock | undefined;
   readonly rules?: MapChange<number> | undefined;
   readonly rates?: MapChange<RateWindow> | undefined;
   readonly snapshots?: readonly SnapshotChange[] | undefined;
   readonly scenarios?: MapChange<SavedScenario> | undefined;
-  readonly latches?: MapChange<Latch> | undefined;
+  readonly latches?: MapChange<LatchRule> | undefined;
 }
 
 /** What turns a map into another. */

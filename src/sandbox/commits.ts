@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogMeter } from '../evidence/meter.ts';
 import { apply } from './change.ts';
-import { type Entry, type Keeper, type Missed, NotSavedError } from './keeper.ts';
+import { type Entry, type Keeper, type MissedEntries, NotSavedError } from './keeper.ts';
 import type { Recorder } from './recorder.ts';
 import type { State } from './state.ts';
 
 /** What a job made of a state. */
-interface Made<T> {
+interface JobResult<T> {
   readonly state: State;
   /** What to keep of it; undefined for nothing. */
   readonly entry: Entry | undefined;
@@ -17,13 +17,13 @@ interface Made<T> {
 /** Work on a state. */
 export interface Job<T> {
   /** Pure; runs again, from another state, if other jobs or servers were faster. */
-  readonly run: (state: State) => Made<T>;
+  readonly run: (state: State) => JobResult<T>;
   /** Answers in place of `kept`, given a NotSavedError, or what `run` has thrown. */
   readonly failed: (error: unknown) => T | Promise<T>;
 }
 
 /** A job whose caller waits. */
-interface Pending {
+interface PendingJob {
   readonly run: Job<void>['run'];
   readonly failed: (error: unknown) => void;
 }
@@ -44,7 +44,7 @@ export class Commits {
   state: State;
   readonly #recorder: Recorder;
   readonly #meter: LogMeter | undefined;
-  #jobs: Pending[] = [];
+  #jobs: PendingJob[] = [];
   #waiters: Waiter[] = [];
   #isWorking = false;
 
@@ -63,7 +63,7 @@ export class Commits {
   /** Does a job: at once if it leaves nothing to keep, else when what it made is kept. */
   add<T>(job: Job<T>): T | Promise<T> {
     const before = this.state;
-    let first: Made<T> | undefined;
+    let first: JobResult<T> | undefined;
     if (!this.#isWorking && this.keeper?.isShared !== true) {
       try {
         first = job.run(before);
@@ -76,7 +76,7 @@ export class Commits {
       }
     }
     return new Promise((resolve) => {
-      const run = (state: State): Made<void> => {
+      const run = (state: State): JobResult<void> => {
         const made = first !== undefined && state === before ? first : job.run(state);
         return { ...made, kept: () => resolve(made.kept()) };
       };
@@ -137,7 +137,7 @@ export class Commits {
   }
 
   /** Does jobs and keeps what they made, again and again until no other server was faster. */
-  async #keep(keeper: Keeper, jobs: Pending[]): Promise<void> {
+  async #keep(keeper: Keeper, jobs: PendingJob[]): Promise<void> {
     for (;;) {
       const { state, entries, made } = this.#run(jobs);
       if (jobs.length === 0) return;
@@ -159,9 +159,9 @@ export class Commits {
   }
 
   /** Runs jobs one after the other on the acknowledged state. Removes those that fail. */
-  #run(jobs: Pending[]) {
+  #run(jobs: PendingJob[]) {
     let { state } = this;
-    const made: Made<void>[] = [];
+    const made: JobResult<void>[] = [];
     for (const job of jobs.splice(0)) {
       try {
         const it = job.run(state);
@@ -176,7 +176,7 @@ export class Commits {
   }
 
   /** Takes over what other servers did. */
-  #follow(keeper: Keeper, { snapshot, entries }: Missed): void {
+  #follow(keeper: Keeper, { snapshot, entries }: MissedEntries): void {
     if (snapshot !== undefined) {
       this.state = snapshot.state;
       this.#recorder.restore(snapshot.evidence);

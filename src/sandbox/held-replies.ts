@@ -2,12 +2,12 @@ import type { HeldExchange, HoldEvent } from '../evidence/holds.ts';
 import type { Hold, HoldEnd } from '../scenario/hold.ts';
 
 /** What became of replies that were held back. */
-export type EndedHolds = Extract<HoldEvent, { over: unknown }>['over'];
+export type HoldEndings = Extract<HoldEvent, { over: unknown }>['over'];
 
 /** The sandbox of a held reply. */
 export interface Holder {
   /** Records what became of replies. Resolves when that is kept, or cannot be. */
-  endHolds(over: EndedHolds): Promise<void>;
+  endHolds(over: HoldEndings): Promise<void>;
   /** Follows what other servers do, as long as there is a listener. */
   onArrival(listener: () => void): () => void;
 }
@@ -19,7 +19,7 @@ export interface ReadyReply {
   readonly whenLeft: (act: () => void) => () => void;
 }
 
-interface HeldReply {
+interface PendingReply {
   readonly holder: Holder;
   readonly hold: Hold;
   readonly since: number;
@@ -30,7 +30,7 @@ interface HeldReply {
 
 /** The held replies of a sandbox by the numbers of their exchanges. */
 interface Group {
-  readonly replies: Map<number, HeldReply>;
+  readonly replies: Map<number, PendingReply>;
   readonly unfollow: () => void;
 }
 
@@ -38,7 +38,7 @@ interface Group {
 export class HeldReplies {
   readonly #longest: number;
   /** The oldest first. */
-  readonly #replies = new Set<HeldReply>();
+  readonly #replies = new Set<PendingReply>();
   readonly #groups = new Map<Holder, Group>();
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
@@ -50,7 +50,7 @@ export class HeldReplies {
 
   /** Sends a reply once it is released. */
   hold(holder: Holder, hold: Hold, { send, whenLeft }: ReadyReply): void {
-    const reply: HeldReply = { holder, hold, since: performance.now(), send, forget() {} };
+    const reply: PendingReply = { holder, hold, since: performance.now(), send, forget() {} };
     this.#replies.add(reply);
     this.#groupOf(holder).replies.set(hold.exchange, reply);
     // A log can take a request and its release together.
@@ -91,7 +91,7 @@ export class HeldReplies {
     return group;
   }
 
-  async #end(holder: Holder, replies: readonly HeldReply[], why: HoldEnd): Promise<void> {
+  async #end(holder: Holder, replies: readonly PendingReply[], why: HoldEnd): Promise<void> {
     const group = this.#groups.get(holder);
     if (group === undefined || replies.length === 0) return;
     const now = performance.now();

@@ -22,15 +22,15 @@ export interface Entry extends Effects {
 }
 
 /** A sandbox at some position of its log. */
-export interface Snapshot {
+export interface SandboxSnapshot {
   readonly state: State;
   readonly evidence: EvidenceState;
 }
 
 /** What a log has taken that a server does not know yet. */
-export interface Missed {
+export interface MissedEntries {
   /** Replaces what the server has, before the entries, if the log no longer has all of them. */
-  readonly snapshot?: Snapshot | undefined;
+  readonly snapshot?: SandboxSnapshot | undefined;
   readonly entries: readonly Entry[];
 }
 
@@ -47,13 +47,13 @@ export interface Keeper {
    * @param state after the entries
    * @throws KeeperError if they cannot be kept
    */
-  append(entries: readonly Entry[], state: State): Promise<'kept' | Missed>;
+  append(entries: readonly Entry[], state: State): Promise<'kept' | MissedEntries>;
   /**
    * What others have appended since; nothing if there are no others.
    *
    * @throws KeeperError if the log cannot be read
    */
-  read(): Promise<Missed>;
+  read(): Promise<MissedEntries>;
   /** Called after entries were kept or followed. May replace them by a snapshot. */
   settled?(state: State, evidence: Evidence): void;
   close(): Promise<void>;
@@ -105,7 +105,7 @@ export interface Opening {
   /** Makes the start of scenarios that of this sandbox. */
   readonly startOf: (start: Start) => Start;
   /** A new one. */
-  readonly initial: () => Snapshot;
+  readonly initial: () => SandboxSnapshot;
 }
 
 /** The servers that share their sandboxes. */

@@ -1,4 +1,4 @@
-import { type Decision, decide, type Latch, type RuleCounts } from '../scenario/rules.ts';
+import { type Decision, decide, type LatchRule, type RuleCounts } from '../scenario/rules.ts';
 import type { Call } from '../service/input.ts';
 import type { State } from './state.ts';
 
@@ -32,7 +32,7 @@ export function underLatch(latched: Decision, decision: Decision | undefined): D
 }
 
 /** Sets a latch in place of one of this name, and counts its calls anew; undefined removes it. */
-export function withLatch(state: State, name: string, latch: Latch | undefined): State {
+export function withLatch(state: State, name: string, latch: LatchRule | undefined): State {
   const latches = new Map(state.latches);
   latches.delete(name);
   if (latch !== undefined) latches.set(name, latch);

@@ -6,7 +6,7 @@ import { describe, suggest } from '../words.ts';
 import { knownScenarios, type ScenarioHolder } from './known-scenarios.ts';
 
 /** What a request asks of the mock with `Prefer` (RFC 7240). */
-export type Preferred =
+export type Preference =
   /** The status of the reply. */
   | { readonly status: number }
   /** Rules to try before the sandbox's own, and the name of their scenario. */
@@ -33,7 +33,7 @@ const BOOKS = new Map<string, Promise<RuleBook>>();
 export async function readPrefer(
   header: string,
   sandbox?: ScenarioHolder,
-): Promise<Preferred | undefined> {
+): Promise<Preference | undefined> {
   const given = new Map<string, string>();
   for (const [, name = '', quoted, plain] of header.matchAll(PREFERENCE)) {
     const known = name.toLowerCase();

@@ -1,11 +1,11 @@
 import { parseJson, writeJson } from '../contract/json.ts';
 import type { Reading } from '../contract/records.ts';
 import { RULE_SHAPE } from '../scenario/rule-shape.ts';
-import { type Latch, ruleBook } from '../scenario/rules.ts';
+import { type LatchRule, ruleBook } from '../scenario/rules.ts';
 import { readAs } from '../shape/read-as.ts';
 
 /** Reads a rule as a latch, under the name of its hold. */
-export function readLatch(value: unknown): Reading<readonly [name: string, latch: Latch]> {
+export function readLatch(value: unknown): Reading<readonly [name: string, latch: LatchRule]> {
   const reading = readAs(RULE_SHAPE, value);
   if (!reading.ok) return reading;
   const { hold } = reading.value;
@@ -18,7 +18,7 @@ export function readLatch(value: unknown): Reading<readonly [name: string, latch
 }
 
 /** Reads a latch that was read before. */
-export function latchFrom(json: string): Latch {
+export function latchFrom(json: string): LatchRule {
   const reading = readLatch(parseJson(json));
   if (!reading.ok) throw new Error(`a latch cannot be read: ${json}`);
   return reading.value[1];

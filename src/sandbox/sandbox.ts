@@ -11,7 +11,7 @@ import { errorReply, Grounds } from '../service/reply.ts';
 import type { ArrivalListener } from './arrivals.ts';
 import { type Change, diff } from './change.ts';
 import { Commits } from './commits.ts';
-import type { EndedHolds, Holder, ReadyReply } from './held-replies.ts';
+import type { HoldEndings, Holder, ReadyReply } from './held-replies.ts';
 import { type Effects, type Keeper, NotSavedError } from './keeper.ts';
 import { Recorder, type SandboxShare } from './recorder.ts';
 import { initialState, type State } from './state.ts';
@@ -168,7 +168,7 @@ export class Sandbox implements Holder {
     this.#share.held.hold(this, hold, reply);
   }
 
-  async endHolds(over: EndedHolds): Promise<void> {
+  async endHolds(over: HoldEndings): Promise<void> {
     const holds = { over };
     // The log of a sandbox that is deleted takes nothing.
     if (over.every(({ ended }) => ended === 'deleted')) this.#recorder.take({ holds }, true);

@@ -1,5 +1,5 @@
 import type { Choices } from '../contract/assumption-table.ts';
-import { type Latch, NO_COUNTS, type RuleCounts } from '../scenario/rules.ts';
+import { type LatchRule, NO_COUNTS, type RuleCounts } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import type { SavedScenario } from '../scenario/saved-scenario.ts';
 import { type Clock, REAL_CLOCK, setClock, timeOf } from '../service/clock.ts';
@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
 import type { Upstream } from './upstream.ts';
 
 /** What decides how a sandbox answers, besides its records and its clock. */
-export interface Settings {
+export interface SandboxSettings {
   /** Its scenarios, rules and keys, and the records that it started with. */
   readonly start: Start;
   /** When it started from that, by its clock, in milliseconds since 1970. */
@@ -30,7 +30,7 @@ interface Counters {
 /** All of a sandbox but its evidence. Immutable. */
 export interface State {
   readonly store: Store;
-  readonly settings: Settings;
+  readonly settings: SandboxSettings;
   readonly clock: Clock;
   readonly counters: Counters;
   /** Saved stores, by name. */
@@ -38,7 +38,7 @@ export interface State {
   /** The sandbox's own scenarios, by name. An active one is in the settings too, as it was activated. */
   readonly scenarios: ReadonlyMap<string, SavedScenario>;
   /** By the names of their holds. */
-  readonly latches: ReadonlyMap<string, Latch>;
+  readonly latches: ReadonlyMap<string, LatchRule>;
 }
 
 const NO_COUNTERS: Counters = { rules: NO_COUNTS, rates: NO_RATES };
@@ -62,9 +62,9 @@ export function initialState(start: Start, upstream: Upstream | undefined, wall:
 
 /** Settings with other options of assumptions. */
 export function withChoices(
-  settings: Omit<Settings, 'choices' | 'represent'>,
+  settings: Omit<SandboxSettings, 'choices' | 'represent'>,
   choices: Choices,
-): Settings {
+): SandboxSettings {
   return { ...settings, choices, represent: representationFor(choices) };
 }
 

@@ -12,7 +12,7 @@ import { NO_RATES } from '../service/rate-limit.ts';
 import { type Basis, errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { knownReply } from './known-reply.ts';
 import { decideLatches, underLatch } from './latches.ts';
-import type { Preferred } from './preference.ts';
+import type { Preference } from './preference.ts';
 import type { State } from './state.ts';
 
 /** The function of each operation. A missing one does not compile. */
@@ -38,7 +38,7 @@ export interface Step {
  *
  * @param preferred what the request asks of the mock
  */
-export function step(state: State, call: Call, now: Instant, preferred?: Preferred): Step {
+export function step(state: State, call: Call, now: Instant, preferred?: Preference): Step {
   const world = worldOf(state, now.wall);
   const { state: counted, decision, outcome: decided } = plan(state, world, call, preferred);
   if (decided !== undefined) return { state: counted, outcome: decided };
@@ -78,7 +78,7 @@ export function plan(
   state: State,
   world: World,
   call: Call,
-  preferred: Preferred | undefined,
+  preferred: Preference | undefined,
 ): Plan {
   const demanded = preferred && demandedOutcome(world, call, preferred);
   if (demanded !== undefined) return { state, decision: undefined, outcome: demanded };
@@ -106,7 +106,7 @@ export function plan(
 }
 
 /** The outcome that a preference alone decides. */
-function demandedOutcome(world: World, call: Call, preferred: Preferred): Outcome | undefined {
+function demandedOutcome(world: World, call: Call, preferred: Preference): Outcome | undefined {
   if ('status' in preferred) {
     const { status } = preferred;
     const decision = { by: `Prefer: code=${status}`, rule: undefined, call: 1, delay: 0 };
@@ -123,7 +123,7 @@ function demandedOutcome(world: World, call: Call, preferred: Preferred): Outcom
 }
 
 /** Tells the client and the journal whether its preference was applied. */
-function withPreferenceHeader(outcome: Outcome, preferred: Preferred | undefined): Outcome {
+function withPreferenceHeader(outcome: Outcome, preferred: Preference | undefined): Outcome {
   if (preferred === undefined || 'status' in preferred) return outcome;
   if (outcome.reply === undefined) return outcome;
   const reply =
@@ -158,7 +158,7 @@ export function outcomeOf(
   call: Call,
   decision: Decision | undefined,
   own: Reply | undefined,
-  preferred: Preferred | undefined,
+  preferred: Preference | undefined,
 ): Outcome {
   return withPreferenceHeader(ruledOutcome(world, call, decision, own), preferred);
 }

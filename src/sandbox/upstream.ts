@@ -26,7 +26,7 @@ export interface UpstreamReply {
 }
 
 /** A whole reply of a deployment. */
-export interface ComparedReply {
+export interface CompleteReply {
   readonly status: number;
   /** Names and values alternate. */
   readonly headers: readonly string[];
@@ -43,7 +43,7 @@ export interface Upstream {
   /** The key that it gets in place of the client's. */
   readonly key: string | undefined;
   /** Compares a reply of the deployment with what the mock would have answered. */
-  compare(world: World, call: Call, reply: ComparedReply): Comparison;
+  compare(world: World, call: Call, reply: CompleteReply): Comparison;
   /** Rejects with an UpstreamError if no reply begins. */
   send(request: UpstreamRequest): Promise<UpstreamReply>;
   /** Closes its connections. */

@@ -10,7 +10,7 @@ import {
 } from '../contract/assumption-table.ts';
 import { type Member, object, optional } from '../shape/objects.ts';
 import { convert, type Shape, scalar } from '../shape/shapes.ts';
-import { listed } from '../words.ts';
+import { joinWords } from '../words.ts';
 
 function optionMember(id: AssumptionId): Member<string> {
   const { question, options } = assumptionShape(id);
@@ -18,7 +18,7 @@ function optionMember(id: AssumptionId): Member<string> {
   const unquoted = names.filter((name) => /^(?:\d+|null)$/.test(name)).map((it) => JSON.parse(it));
   const meanings = options.map(({ name, meaning }) => `${name}: ${meaning}`).join('; ');
   const shape = scalar(
-    id === 'rate-limit' ? 'none, or a rate such as 10/s or 600/m' : listed(names, 'or'),
+    id === 'rate-limit' ? 'none, or a rate such as 10/s or 600/m' : joinWords(names, 'or'),
     id === 'rate-limit'
       ? { type: 'string', examples: names, pattern: `^${optionPattern(id)}$` }
       : { type: ['string', 'number', 'null'], enum: [...names, ...unquoted] },

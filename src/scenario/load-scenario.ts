@@ -6,7 +6,7 @@ import { readText, SETTINGS_LIMIT, type TextReading } from '../read-text.ts';
 import { problemLines } from '../shape/places.ts';
 import { pathText } from '../shape/shapes.ts';
 import { shippedFixtures } from '../store/fixture/parse-fixture.ts';
-import { cut, describe, listed, MOST_HINTS, problemText, suggest } from '../words.ts';
+import { cut, describe, joinWords, MOST_HINTS, problemText, suggest } from '../words.ts';
 import { ScenarioError } from './sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES } from './scenario-names.ts';
 import type { Scenario } from './scenario-shape.ts';
@@ -180,8 +180,9 @@ export async function loadForRequest(
   written?: Scenario,
   known: KnownScenarios = new Map(),
 ): Promise<readonly Scenario[]> {
-  const shipped = `a shipped scenario: ${listed(SCENARIO_NAMES, 'or')}`;
-  const expected = known.size === 0 ? shipped : `${shipped}; or ${listed([...known.keys()], 'or')}`;
+  const shipped = `a shipped scenario: ${joinWords(SCENARIO_NAMES, 'or')}`;
+  const expected =
+    known.size === 0 ? shipped : `${shipped}; or ${joinWords([...known.keys()], 'or')}`;
   const hint = hints([...SCENARIO_NAMES, ...known.keys()]);
   const find: ScenarioFinder['find'] = async ({ key: name }, refuse) => {
     if (name === written?.name) return written;
@@ -249,7 +250,7 @@ function shippedFile(name: string): string {
   return join(SHIPPED, name + SHIPPED_EXTENSION);
 }
 
-const EXPECTED_FILE = `a scenario file (${listed(EXTENSIONS, 'or')}), or the name of a shipped one`;
+const EXPECTED_FILE = `a scenario file (${joinWords(EXTENSIONS, 'or')}), or the name of a shipped one`;
 
 /** Refuses files with another extension. Pipes may have any name. */
 function withExtension(file: string, read: TextReading): TextReading {

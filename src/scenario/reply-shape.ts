@@ -13,7 +13,7 @@ import {
   text,
   type ValueOf,
 } from '../shape/shapes.ts';
-import { describe, listed } from '../words.ts';
+import { describe, joinWords } from '../words.ts';
 
 /** A token (RFC 9110, section 5.6.2). */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -113,7 +113,7 @@ export const REPLY = convert(
     }
     if (body !== undefined && empty) return refuse('empty', '`body` or `empty`', 'both');
     if (types.length > 0 && !body) return refuse('headers', 'a `body` beside Content-Type', 'none');
-    if (types.length > 1) return refuse('headers', 'one Content-Type', listed(types, 'and'));
+    if (types.length > 1) return refuse('headers', 'one Content-Type', joinWords(types, 'and'));
     return {
       status,
       headers: [...headers].flatMap(([name, values]) =>

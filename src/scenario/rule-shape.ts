@@ -14,7 +14,7 @@ import {
   text,
   type ValueOf,
 } from '../shape/shapes.ts';
-import { describe, listed } from '../words.ts';
+import { describe, joinWords } from '../words.ts';
 import { FAULT_NAMES, FAULTS, type Fault } from './fault-table.ts';
 import { HOLD } from './hold.ts';
 import { BODILESS, REPLY, type RuleReply } from './reply-shape.ts';
@@ -26,7 +26,7 @@ const EVERY = '*' as const;
 const ON: Shape<readonly OperationId[]> = either(
   convert(choice([...OPERATION_IDS, EVERY]), (on) => (on === EVERY ? OPERATION_IDS : [on])),
   list(choice(OPERATION_IDS), { min: 1 }),
-  `${listed([...OPERATION_IDS, `"${EVERY}"`], 'or')}, or an array of operations`,
+  `${joinWords([...OPERATION_IDS, `"${EVERY}"`], 'or')}, or an array of operations`,
 );
 
 const RANGES = /^[1-9]\d{0,8}(?:-(?:[1-9]\d{0,8})?)?(?: *, *[1-9]\d{0,8}(?:-(?:[1-9]\d{0,8})?)?)*$/;
@@ -111,7 +111,7 @@ const FAULT: Shape<Fault> = either(
     }),
     ({ kind, chunks = SLOW.chunks, over = SLOW.over }) => ({ kind, chunks, over }),
   ),
-  `${listed(FAULT_NAMES, 'or')}, or an object with \`kind: slow-body\``,
+  `${joinWords(FAULT_NAMES, 'or')}, or an object with \`kind: slow-body\``,
 );
 
 /** Faults that would not change a reply without a body. */

@@ -41,7 +41,7 @@ type CallTest = (call: Call) => boolean;
 export type RuleBook = ReadonlyMap<OperationId, readonly OperationRule[]>;
 
 /** A rule with `hold` that was set beside the scenarios. */
-export interface Latch {
+export interface LatchRule {
   /** The rule, as it was sent. */
   readonly json: string;
   readonly book: RuleBook;

@@ -18,7 +18,7 @@ import {
   type ValueOf,
 } from '../shape/shapes.ts';
 import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
-import { listed } from '../words.ts';
+import { joinWords } from '../words.ts';
 import { ASSUME } from './assume-shape.ts';
 import { RULE_SHAPE } from './rule-shape.ts';
 import { STATE, UNCHANGED } from './state-shape.ts';
@@ -109,7 +109,7 @@ export const SCENARIO = convert(
   ),
   (parts, at, report) => {
     if (parts.fixture === undefined || parts.generate === undefined) return parts;
-    const expected = `${listed(BASE_NAMES, 'or')}, to start from one store`;
+    const expected = `${joinWords(BASE_NAMES, 'or')}, to start from one store`;
     return report({ at: [...at, 'generate'], ofName: true, expected, found: 'both' });
   },
 );

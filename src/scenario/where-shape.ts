@@ -9,7 +9,7 @@ import {
   text,
   type ValuePath,
 } from '../shape/shapes.ts';
-import { listed, suggest } from '../words.ts';
+import { joinWords, suggest } from '../words.ts';
 import { headersOf } from './reply-shape.ts';
 
 /** A scalar in a scenario. Integers that a double cannot represent are bigints. */
@@ -55,7 +55,7 @@ function inputMember(name: string): ConditionsMember {
   const owners = OPERATION_IDS.filter((id) => inputsOf(id).includes(name));
   return optional(
     convert(VALUES, (values) => [{ of: 'input', name, values }]),
-    `\`${name}\` of ${listed(owners, 'and')}. \`null\` matches an absent one.`,
+    `\`${name}\` of ${joinWords(owners, 'and')}. \`null\` matches an absent one.`,
   );
 }
 
@@ -98,8 +98,8 @@ export function reportForeignInputs(
   for (const { name } of foreign) {
     const expected =
       known.length === 0
-        ? `headers or key, since ${listed(on, 'and')} has no input`
-        : `an input of ${listed(on, 'or')}: ${listed(known, 'or')}`;
+        ? `headers or key, since ${joinWords(on, 'and')} has no input`
+        : `an input of ${joinWords(on, 'or')}: ${joinWords(known, 'or')}`;
     const hint = (): string => suggest(name, known);
     report({ at: [...at, name], ofName: true, expected, found: `"${name}"`, hint });
   }

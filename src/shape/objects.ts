@@ -1,6 +1,6 @@
 import type { Json } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
-import { describe, listed } from '../words.ts';
+import { describe, joinWords } from '../words.ts';
 import { nearWord, type ReportMisfit, type Shape, type ValueOf, type ValuePath } from './shapes.ts';
 
 /** One member of an object. */
@@ -24,10 +24,10 @@ export const internal = {
   optional: <T>(shape: Shape<T>): Member<T, false> => optional(shape, ''),
 };
 
-type Members = Readonly<Record<string, Member<unknown>>>;
+type ObjectMembers = Readonly<Record<string, Member<unknown>>>;
 
 /** The values that members read. */
-type ValuesOf<M extends Members> = Simplify<
+type ValuesOf<M extends ObjectMembers> = Simplify<
   {
     readonly [Name in keyof M as M[Name]['required'] extends true ? Name : never]: ValueOf<
       M[Name]['shape']
@@ -53,7 +53,7 @@ interface ObjectOptions {
 }
 
 /** An object with these members and no others. */
-export function object<const M extends Members>(
+export function object<const M extends ObjectMembers>(
   members: M,
   { expected = 'an object', expectedName, some, open, schema = {} }: ObjectOptions = {},
 ): Shape<ValuesOf<M>> {
@@ -81,7 +81,7 @@ export function object<const M extends Members>(
         }
       }
       if (whole && some && Object.keys(values).length === 0) {
-        return report({ at, expected: listed(names, 'or'), found: 'an empty object' });
+        return report({ at, expected: joinWords(names, 'or'), found: 'an empty object' });
       }
       return isWhole<M>(values, whole) ? values : undefined;
     },
@@ -89,7 +89,7 @@ export function object<const M extends Members>(
 }
 
 /** Every member was read by its shape, which the compiler cannot follow. */
-function isWhole<M extends Members>(
+function isWhole<M extends ObjectMembers>(
   values: Readonly<Record<string, unknown>>,
   whole: boolean,
 ): values is ValuesOf<M> {
@@ -103,7 +103,7 @@ export function having(names: readonly string[], values: Json = {}): Json {
   return { type: 'object', required: names, properties: { ...properties, ...values } };
 }
 
-function objectSchema(members: Members): Json {
+function objectSchema(members: ObjectMembers): Json {
   const entries = Object.entries(members);
   const required = entries.filter(([, it]) => it.required).map(([name]) => name);
   const properties = entries.map(([name, { shape, description }]) => [
@@ -121,7 +121,7 @@ function objectSchema(members: Members): Json {
 /** Reports unknown names. Returns whether there were none. */
 function reportUnknown(
   value: Readonly<Record<string, unknown>>,
-  members: Members,
+  members: ObjectMembers,
   expected: string | undefined,
   at: ValuePath,
   report: ReportMisfit,
@@ -134,7 +134,7 @@ function reportUnknown(
     report({
       at: [...at, name],
       ofName: true,
-      expected: expected ?? listed(names, 'or'),
+      expected: expected ?? joinWords(names, 'or'),
       found: describe(name),
       hint: () => hintAt(name, members, value),
     });
@@ -142,7 +142,7 @@ function reportUnknown(
   return known;
 }
 
-function hintAt(name: string, members: Members, value: object): string {
+function hintAt(name: string, members: ObjectMembers, value: object): string {
   // YAML reads `{ calls: 2,4 }` as two members.
   if (/^\d+-?\d*$/.test(name)) return ' (inside braces, quote a value that contains a comma)';
   const hint = nearWord(name, Object.keys(members));

@@ -11,7 +11,7 @@ import {
   STORED_RECORDS,
   type StoredRecord,
 } from '../contract/records.ts';
-import { listed } from '../words.ts';
+import { joinWords } from '../words.ts';
 import { having, type Member, object, optional } from './objects.ts';
 import { readAs } from './read-as.ts';
 import { convert, either, NULL, oneOrMore, type Shape, scalar } from './shapes.ts';
@@ -135,13 +135,13 @@ export function eachShape(fields: Fields, id: string): Shape<BulkChange> {
     object(
       { ...changeable, where: optional(where, 'Only records with these values change.') },
       {
-        expected: `an object with ${listed(names, 'or')}`,
+        expected: `an object with ${joinWords(names, 'or')}`,
         schema: { anyOf: names.map((name) => having([name])) },
       },
     ),
     ({ where = {}, ...change }, at, report) => {
       if (Object.keys(change).length === 0) {
-        return report({ at, expected: listed(names, 'or'), found: 'nothing to change' });
+        return report({ at, expected: joinWords(names, 'or'), found: 'nothing to change' });
       }
       const sets = Object.entries(where).map(([name, values]) => [name, new Set(values)] as const);
       return { where: new Map(sets), change };

@@ -1,7 +1,7 @@
 import { isLosslessNumber } from 'lossless-json';
 import type { Json } from '../contract/json.ts';
 import { isObject, type Problem } from '../contract/records.ts';
-import { describe, listed, suggest } from '../words.ts';
+import { describe, joinWords, suggest } from '../words.ts';
 
 /** Where a value is: names of members and positions in arrays, from the top. */
 export type ValuePath = readonly (string | number)[];
@@ -127,7 +127,7 @@ export const ANY: Shape<unknown> = {
 /** One of some words. */
 export function choice<const Word extends string>(words: readonly Word[]): Shape<Word> {
   const schema = { type: 'string', enum: words };
-  return scalar(listed(words, 'or'), schema, (value) => words.find((it) => it === value), words);
+  return scalar(joinWords(words, 'or'), schema, (value) => words.find((it) => it === value), words);
 }
 
 /** A number within bounds, both included. */
@@ -162,12 +162,12 @@ export const NULL: Shape<null> = scalar('null', { type: 'null' }, (value) =>
   value === null ? value : undefined,
 );
 
-interface ListOptions {
+interface ArrayOptions {
   readonly min?: number;
   readonly expected?: string;
 }
 
-export function list<T>(of: Shape<T>, options: ListOptions = {}): Shape<readonly T[]> {
+export function list<T>(of: Shape<T>, options: ArrayOptions = {}): Shape<readonly T[]> {
   const { min = 0, expected = min > 0 ? 'a non-empty array' : 'an array' } = options;
   return {
     schema: { type: 'array', items: of.schema, ...(min > 0 && { minItems: min }) },

@@ -1,6 +1,6 @@
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { RequestRecord } from '../../src/evidence/request-record.ts';
-import type { Preferred } from '../../src/sandbox/preference.ts';
+import type { Preference } from '../../src/sandbox/preference.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { step } from '../../src/sandbox/step.ts';
 import type { Outcome } from '../../src/scenario/rules.ts';
@@ -41,7 +41,7 @@ export function requestOf(call: Call, members: Partial<RequestRecord> = {}): Req
 export function performIn(
   sandbox: Sandbox,
   call: Call,
-  preferred?: Preferred,
+  preferred?: Preference,
 ): Outcome | Promise<Outcome> {
   return sandbox.perform(requestOf(call), (state, now) => step(state, call, now, preferred));
 }

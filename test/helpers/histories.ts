@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { OperationId } from '../../src/contract/operations.ts';
-import { type Preferred, readPrefer } from '../../src/sandbox/preference.ts';
+import { type Preference, readPrefer } from '../../src/sandbox/preference.ts';
 import type { EditResult } from '../../src/sandbox/sandbox.ts';
 import { KEEPABLE, restarted, type State, withChoices } from '../../src/sandbox/state.ts';
 import { loadForRequest } from '../../src/scenario/load-scenario.ts';
@@ -15,7 +15,7 @@ import { stateText } from './state-text.ts';
 
 /** Something that happens in a sandbox. */
 export type Event = { readonly name: string } & (
-  | { readonly call: Call; readonly preferred: Preferred | undefined }
+  | { readonly call: Call; readonly preferred: Preference | undefined }
   | { readonly edit: (state: State, now: Instant) => EditResult<undefined> }
 );
 

@@ -1,12 +1,12 @@
 import type { Evidence } from '../../src/evidence/sandbox-evidence.ts';
-import type { Entry, Keeper, Missed, Snapshot } from '../../src/sandbox/keeper.ts';
+import type { Entry, Keeper, MissedEntries, SandboxSnapshot } from '../../src/sandbox/keeper.ts';
 import type { State } from '../../src/sandbox/state.ts';
 
 /** A log in memory. The keepers of any number of servers append to it. */
 export class MemoryLog {
   /** Those since the snapshot. */
   readonly #entries: Entry[] = [];
-  #snapshot: Snapshot | undefined;
+  #snapshot: SandboxSnapshot | undefined;
   /** How many entries the snapshot replaces. */
   #folded = 0;
   /** Called before each append and read, which fail if it throws. */
@@ -25,7 +25,7 @@ export class MemoryLog {
   /** @param isShared as of Redis, not of a file */
   keeper(isShared = false): Keeper {
     let position = 0;
-    const read = (): Missed => {
+    const read = (): MissedEntries => {
       const snapshot = position < this.#folded ? this.#snapshot : undefined;
       const from = snapshot === undefined ? position - this.#folded : 0;
       position = this.length;

@@ -26,7 +26,7 @@ import type { Report, Row, Section, Tone } from '../../report/report.ts';
 import { VERDICT_TONES, type VerdictName, verdictText } from '../../scenario/verdict-shapes.ts';
 import { readJson } from '../../shape/json-text.ts';
 import { problemLines } from '../../shape/places.ts';
-import { counted, cut } from '../../words.ts';
+import { countText, cut } from '../../words.ts';
 import { type Command, EXIT_GATE_FAILED, refusal, UsageError } from '../command.ts';
 import { askConsent, connect, workWith } from '../connection.ts';
 import type { Flags } from '../flags.ts';
@@ -45,7 +45,7 @@ export const check: Command = async ({ positionals: [url], terminal, ...settings
   const requests = plan.reduce((sum, { times }) => sum + times, 0);
   const writing = plan.filter(({ method }) => !SAFE.test(method)).length;
   const changing = writing === 0 ? 'none of which write' : `${writing} of which write`;
-  const planned = `up to ${counted(requests, 'request')}, ${changing}, and repeats of reads that fail or show no effect`;
+  const planned = `up to ${countText(requests, 'request')}, ${changing}, and repeats of reads that fail or show no effect`;
   await askConsent(client.url, planned, flags.yes, terminal);
   const transcript = await workWith(client, 'check', terminal, (progress) =>
     runCheck(client, options, (text, share) => progress(`${Math.floor(share * 100)}% ${text}`)),
@@ -207,8 +207,8 @@ function count<V extends VerdictName>(list: readonly { verdict: V }[], wanted: V
 /** The report in two lines. */
 function summaryOf({ assumptions, replies }: CheckReport): string[] {
   return [
-    `${counted(assumptions.length, 'assumption')}: ${count(assumptions, 'settled')} settled, ${count(assumptions, 'none-of-the-options')} none of the options, ${count(assumptions, 'open')} open`,
-    `${counted(replies.length, 'reply', 'replies')}: ${count(replies, 'as-documented')} as documented, ${count(replies, 'different')} different, ${count(replies, 'not-tried')} not tried`,
+    `${countText(assumptions.length, 'assumption')}: ${count(assumptions, 'settled')} settled, ${count(assumptions, 'none-of-the-options')} none of the options, ${count(assumptions, 'open')} open`,
+    `${countText(replies.length, 'reply', 'replies')}: ${count(replies, 'as-documented')} as documented, ${count(replies, 'different')} different, ${count(replies, 'not-tried')} not tried`,
   ];
 }
 

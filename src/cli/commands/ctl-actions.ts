@@ -8,9 +8,9 @@ import type {
   ScenarioSummary,
   Snapshot,
 } from '../../control/control-shapes.ts';
-import type { HeldReply, Released } from '../../control/journal/hold-endpoints.ts';
+import type { HeldReply, ReleaseResult } from '../../control/journal/hold-endpoints.ts';
 import { type ControlClient, queryOf } from '../../library/control-client.ts';
-import { counted, describe } from '../../words.ts';
+import { countText, describe } from '../../words.ts';
 import { oneOf, refusal, UsageError } from '../command.ts';
 import type { FlagName, Flags } from '../flags.ts';
 import {
@@ -175,7 +175,7 @@ const ACTIONS = {
         return [member, /^(?:\d+|true|false)$/.test(text) ? JSON.parse(text) : text];
       });
       const body = { name, ...Object.fromEntries(asked) };
-      const released = await client.call<Released>('POST', '/holds/release', body);
+      const released = await client.call<ReleaseResult>('POST', '/holds/release', body);
       return heldTable(released.released, released);
     },
   },
@@ -284,6 +284,6 @@ export function actionOf([name, ...words]: readonly string[]): {
   const [least, most] = count;
   if (words.length >= least && words.length <= most) return { name: found, words };
   const expected = takes === '' ? 'nothing more' : takes;
-  const given = words.length === 0 ? 'nothing' : counted(words.length, 'word');
+  const given = words.length === 0 ? 'nothing' : countText(words.length, 'word');
   throw refusal(`ctl ${found}`, expected, given);
 }

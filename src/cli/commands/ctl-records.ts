@@ -11,7 +11,7 @@ import {
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { type ControlClient, queryOf } from '../../library/control-client.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
-import { describe, listed } from '../../words.ts';
+import { describe, joinWords } from '../../words.ts';
 import { oneOf, refusal, UsageError } from '../command.ts';
 import { bold, escaped, renderTable, type Style } from '../terminal.ts';
 
@@ -69,7 +69,7 @@ export function changeOrder(
 /** The collection that a word names. Paths of the service call animals pets. */
 function collectionOf(word: string, origin: string): CollectionName {
   if (!/^pets?$/i.test(word)) return oneOf(COLLECTIONS, word, origin);
-  throw refusal(origin, listed(COLLECTIONS, 'or'), `${describe(word)} (did you mean animals?)`);
+  throw refusal(origin, joinWords(COLLECTIONS, 'or'), `${describe(word)} (did you mean animals?)`);
 }
 
 /** The id of a record. */

@@ -13,7 +13,7 @@ import { loadFixture } from '../../store/fixture/load-fixture.ts';
 import { FixtureError } from '../../store/fixture/parse-fixture.ts';
 import { ID_NAME, type Store } from '../../store/store.ts';
 import { recordText } from '../../store/store-text.ts';
-import { counted, describe, listed } from '../../words.ts';
+import { countText, describe, joinWords } from '../../words.ts';
 import { type Command, refusal, UsageError } from '../command.ts';
 import { DEFAULT_UNKNOWN_STATUS } from '../command-flags.ts';
 import { askConsent, connect, keyOf, workWith } from '../connection.ts';
@@ -77,11 +77,11 @@ export function recordingJson({ file, store, gaps, changes }: RecordingResult): 
 export function renderRecording({ file, store, gaps, changes }: RecordingResult): string {
   const { animals, inventory, orders } = store;
   const counts = [
-    counted(animals.size, 'animal'),
-    counted(inventory.size, 'inventory entry', 'inventory entries'),
-    counted(orders.size, 'order'),
+    countText(animals.size, 'animal'),
+    countText(inventory.size, 'inventory entry', 'inventory entries'),
+    countText(orders.size, 'order'),
   ];
-  const lines = [`${file}: ${listed(counts, 'and')}`];
+  const lines = [`${file}: ${joinWords(counts, 'and')}`];
   if (gaps.length > 0) lines.push('May be missing or different:', ...gaps.map((gap) => `  ${gap}`));
   if (changes !== undefined) {
     lines.push(changes.length === 0 ? 'No changes.' : 'Changes:', ...changes.map(changeLine));

@@ -2,8 +2,8 @@ import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
 import { type AssumptionId, assumptionShape } from '../../contract/assumption-table.ts';
 import type { Report, Row, Section } from '../../report/report.ts';
-import { counted } from '../../words.ts';
-import { type Ending, endingText, exitCodeOf } from '../child.ts';
+import { countText } from '../../words.ts';
+import { type CommandEnding, endingText, exitCodeOf } from '../child.ts';
 import { type FindingSummary, findingText } from '../evidence.ts';
 import { rounded } from '../log.ts';
 import { withoutControls } from '../terminal.ts';
@@ -18,7 +18,7 @@ export interface Variant {
 export interface VariantRun extends Variant {
   /** `allowed`: an expected failure. */
   readonly verdict: 'passed' | 'failed' | 'allowed';
-  readonly ending: Ending;
+  readonly ending: CommandEnding;
   readonly seconds: number;
   /** The last lines that the command printed; none if it passed. */
   readonly lastLines: readonly string[];
@@ -89,7 +89,7 @@ function summaryOf(report: SweepResult): string {
   );
   const assumptions = new Set(runs.map(({ assumption }) => assumption)).size;
   return [
-    `tried ${counted(runs.length, 'alternative')} to ${counted(assumptions, 'assumption')}: ${passed} passed`,
+    `tried ${countText(runs.length, 'alternative')} to ${countText(assumptions, 'assumption')}: ${passed} passed`,
     ...(failed || !allowed ? [`${failed} failed`] : []),
     ...(allowed ? [`${allowed} failed as allowed`] : []),
     ...(notRun.length > 0 ? [`${notRun.length} not run`] : []),

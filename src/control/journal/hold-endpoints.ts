@@ -25,14 +25,14 @@ const HELD_REPLY = named(
 export type HeldReply = ValueOf<typeof HELD_REPLY>;
 
 const RELEASED = named(
-  'Released',
+  'ReleaseResult',
   object({
     released: required(list(HELD_REPLY), 'The replies that were sent, in this order.'),
     held: required(COUNT, 'How many still wait.'),
   }),
 );
 /** What a release did. */
-export type Released = ValueOf<typeof RELEASED>;
+export type ReleaseResult = ValueOf<typeof RELEASED>;
 
 const RELEASE = object({
   name: optional(HOLD_NAME, 'Only replies that are held under this name.'),
@@ -95,7 +95,7 @@ export const HOLD_ENDPOINTS: readonly EndpointDefinition[] = [
         changed.every(({ hold }) => hold.ended !== undefined),
       );
       const released = changed.filter(({ hold }) => hold.ended === 'released').map(heldReply);
-      return json<Released>({ released, held: sandbox.evidence.holds.open.length });
+      return json<ReleaseResult>({ released, held: sandbox.evidence.holds.open.length });
     },
   }),
 ];

@@ -9,7 +9,7 @@ import {
 } from '../../contract/records.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { ANY_TEXT, integer, type ValueOf } from '../../shape/shapes.ts';
-import { describe, listed, MOST_HINTS, suggest } from '../../words.ts';
+import { describe, joinWords, MOST_HINTS, suggest } from '../../words.ts';
 import { readQueryAs } from '../endpoint.ts';
 
 /*
@@ -31,7 +31,7 @@ export interface Page<R> {
 }
 
 type Filter = (record: AnyRecord) => boolean;
-type Order = (a: AnyRecord, b: AnyRecord) => number;
+type RecordOrder = (a: AnyRecord, b: AnyRecord) => number;
 
 const WHOLE = integer(0, Number.MAX_SAFE_INTEGER, 'an integer from 0 to 2^53-1');
 const POSITIVE = integer(1, Number.MAX_SAFE_INTEGER, 'an integer from 1 to 2^53-1');
@@ -46,7 +46,7 @@ const SETTING_MEMBERS = {
 
 /** The parameters that are not fields. */
 export const SETTINGS = object(SETTING_MEMBERS);
-type Settings = ValueOf<typeof SETTINGS>;
+type QuerySettings = ValueOf<typeof SETTINGS>;
 
 const SETTING_NAMES = Object.keys(SETTING_MEMBERS);
 
@@ -102,7 +102,7 @@ function unknownName(name: string, fields: Fields, before: number): Problem {
   const names = [...own, ...withOperators, ...SETTING_NAMES];
   return {
     path: 'query',
-    expected: `${own.join(', ')}, one of these followed by ${listed(OPERATORS, 'or')}, or ${listed(SETTING_NAMES, 'or')}`,
+    expected: `${own.join(', ')}, one of these followed by ${joinWords(OPERATORS, 'or')}, or ${joinWords(SETTING_NAMES, 'or')}`,
     found: `${describe(name)}${before < MOST_HINTS ? suggest(name, names) : ''}`,
   };
 }
@@ -158,16 +158,18 @@ function containing(text: string): Filter {
 
 /** Undefined without `_sort`. */
 function orderOf(
-  { _sort = '', _order = '' }: Settings,
+  { _sort = '', _order = '' }: QuerySettings,
   fields: Fields,
   problems: Problem[],
-): Order | undefined {
+): RecordOrder | undefined {
   const names = _sort.split(',').filter((name) => name !== '');
   const orders = _order.toLowerCase().split(',');
   const wrong = names.find((it) => !Object.hasOwn(fields, it));
   if (wrong !== undefined) {
     const known = Object.keys(fields);
-    problems.push(problem('_sort', listed(known, 'or'), describe(wrong) + suggest(wrong, known)));
+    problems.push(
+      problem('_sort', joinWords(known, 'or'), describe(wrong) + suggest(wrong, known)),
+    );
   }
   if (orders.some((it) => !['', 'asc', 'desc'].includes(it))) {
     problems.push(problem('_order', 'asc or desc for each field in _sort', describe(_order)));
@@ -203,7 +205,7 @@ function isNumeric(value: unknown): value is number | bigint {
 function pageOf<R extends AnyRecord>(
   source: Source<R>,
   filters: readonly Filter[],
-  order: Order | undefined,
+  order: RecordOrder | undefined,
   start: number,
   end: number,
 ): Page<R> {

@@ -25,7 +25,7 @@ export interface Kind<Name extends CollectionName> {
 }
 
 /** A state after a change of a record, and the reply. */
-type Change = EditResult<ControlReply>;
+type RecordEdit = EditResult<ControlReply>;
 
 /** Creates a record. Without an id, it gets the next one. */
 export function create<Name extends CollectionName>(
@@ -33,7 +33,7 @@ export function create<Name extends CollectionName>(
   state: State,
   mount: string,
   body: AnyRecord,
-): Change {
+): RecordEdit {
   const records = state.store[kind.name];
   const member = ID_NAME[kind.name];
   const next = (records.highestId ?? 0n) + 1n;
@@ -56,7 +56,7 @@ export function put<Name extends CollectionName>(
   state: State,
   id: bigint,
   body: AnyRecord,
-): Change {
+): RecordEdit {
   const moved = otherId(kind, id, body);
   if (moved !== undefined) return { state, result: moved };
   const status = state.store[kind.name].has(id) ? 200 : 201;
@@ -69,7 +69,7 @@ export function patch<Name extends CollectionName>(
   state: State,
   id: bigint,
   body: AnyRecord,
-): Change {
+): RecordEdit {
   const before = state.store[kind.name].get(id);
   if (before === undefined) return { state, result: notFound(kind, id) };
   const moved = otherId(kind, id, body);
@@ -81,7 +81,7 @@ export function remove<Name extends CollectionName>(
   kind: Kind<Name>,
   state: State,
   id: bigint,
-): Change {
+): RecordEdit {
   const { store } = state;
   const { name } = kind;
   if (!store[name].has(id)) return { state, result: notFound(kind, id) };
@@ -99,7 +99,7 @@ function write<Name extends CollectionName>(
   value: AnyRecord,
   status = 200,
   headers: Readonly<Record<string, string>> = {},
-): Change {
+): RecordEdit {
   const { store } = state;
   const reading = readAs(RECORD_SHAPES[name], value);
   if (!reading.ok) return { state, result: refuseInput(reading.problems) };

@@ -8,7 +8,7 @@ import { changesShape, membersShape, RECORD_SHAPES } from '../../shape/record-sh
 import { list, named, type Shape } from '../../shape/shapes.ts';
 import { ID_NAME } from '../../store/store.ts';
 import { arrayText } from '../../store/store-text.ts';
-import { listed } from '../../words.ts';
+import { joinWords } from '../../words.ts';
 import {
   type ControlCall,
   type ControlReply,
@@ -166,7 +166,7 @@ export function listParameters(fields: Fields): readonly Parameter[] {
 
 function filterParameter(name: string): Parameter {
   const others = ['_ne', '_gte', '_lte', '_like'].map((operator) => `\`${name}${operator}\``);
-  const description = `Records with this value. ${listed(others, 'and')} compare in other ways.`;
+  const description = `Records with this value. ${joinWords(others, 'and')} compare in other ways.`;
   return { name, description, schema: { type: 'string' } };
 }
 

@@ -1,5 +1,5 @@
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
-import { contextAfter, type Step } from './text-context.ts';
+import { contextAfter, type PathStep } from './text-context.ts';
 
 /** The part of JSON Schema that the schema of scenarios uses. */
 interface Schema {
@@ -40,7 +40,7 @@ function alternatives(schema: Schema): readonly Schema[] {
 }
 
 /** The schemas at the end of a step. */
-function stepped(schemas: readonly Schema[], step: Step): readonly Schema[] {
+function stepped(schemas: readonly Schema[], step: PathStep): readonly Schema[] {
   return schemas.flatMap(({ items, properties = {}, additionalProperties }) => {
     if (step === undefined) return items === undefined ? [] : alternatives(items);
     const property = Object.hasOwn(properties, step) ? properties[step] : additionalProperties;

@@ -1,23 +1,23 @@
 /** A step from a value to one within it: a name, or any element of a list. */
-export type Step = string | undefined;
+export type PathStep = string | undefined;
 
 /** Where the cursor is in a YAML text. */
 export interface TextContext {
   /** Leads from the whole document to the object or list around the cursor. */
-  readonly path: readonly Step[];
+  readonly path: readonly PathStep[];
   /** The name whose value is being written; undefined while a name is being written. */
   readonly key: string | undefined;
 }
 
 /** A step of a path, and how far it is indented. */
-interface Placed {
+interface IndentedStep {
   readonly indent: number;
-  readonly step: Step;
+  readonly step: PathStep;
 }
 
 interface Line {
   /** The elements of lists that the line begins, and the name in it. */
-  readonly steps: readonly Placed[];
+  readonly steps: readonly IndentedStep[];
   readonly indent: number;
   /** What follows the dashes. */
   readonly rest: string;
@@ -37,7 +37,7 @@ export function contextAfter(text: string): TextContext {
 }
 
 function lineOf(text: string): Line {
-  const steps: Placed[] = [];
+  const steps: IndentedStep[] = [];
   let indent = text.length - text.trimStart().length;
   let rest = text.slice(indent);
   for (;;) {
@@ -51,8 +51,8 @@ function lineOf(text: string): Line {
 }
 
 /** The steps of earlier lines that are less indented than a line, from the outermost on. */
-function stepsAbove(lines: readonly string[], { steps, indent }: Line): Step[] {
-  const above: Step[] = [];
+function stepsAbove(lines: readonly string[], { steps, indent }: Line): PathStep[] {
+  const above: PathStep[] = [];
   let limit = steps[0]?.indent ?? indent;
   // A list may stand directly below its name, without indentation.
   let isElement = steps.length > 0;
@@ -80,7 +80,7 @@ function keyIn(text: string): { readonly name: string; readonly length: number }
 }
 
 /** Follows the brackets of a line, which may be open at its end. */
-function withinLine(path: readonly Step[], text: string): TextContext {
+function withinLine(path: readonly PathStep[], text: string): TextContext {
   /** The names in the open brackets; undefined in a list. The first is that of the line itself. */
   const open: { key: string | undefined; isList: boolean }[] = [{ key: undefined, isList: false }];
   let at = 0;

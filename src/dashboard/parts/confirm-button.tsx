@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from './button.tsx';
 
-interface Confirmed {
+interface ConfirmProps {
   readonly label: string;
   /** The full action for screen readers, if the label alone is ambiguous. */
   readonly name?: string;
@@ -10,7 +10,7 @@ interface Confirmed {
 }
 
 /** A button that asks for a second press before an action that cannot be undone. */
-export function ConfirmButton({ label, name = label, onConfirm }: Confirmed) {
+export function ConfirmButton({ label, name = label, onConfirm }: ConfirmProps) {
   const asking = useSignal(false);
   const button = useRef<HTMLButtonElement>(null);
   const isFirst = useRef(true);

@@ -16,10 +16,10 @@ export function controlPath(name: string): string {
 /** The base URL that clients of this sandbox use. */
 export const serviceUrl = location.origin + controlPath(sandbox).replace(/\/__mock$/, BASE_PATH);
 
-export type Connection = 'ok' | 'lost' | 'no-token' | 'wrong-token';
+export type ConnectionStatus = 'ok' | 'lost' | 'no-token' | 'wrong-token';
 
 /** Whether the control API answers this page. */
-export const connection = signal<Connection>('ok');
+export const connection = signal<ConnectionStatus>('ok');
 
 /** Whether the page needs a token, or another one, before it can show anything. */
 export const needsToken = computed(

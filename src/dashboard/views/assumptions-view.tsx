@@ -6,7 +6,7 @@ import { QueryChip, QuerySearch } from '../parts/query-inputs.tsx';
 import { plural } from '../parts/visible-text.ts';
 import { hrefOf, place } from '../state/place.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
-import { type Asked, DeploymentAnswers, drifts } from './deployment-answers.tsx';
+import { type AssumptionDrift, DeploymentAnswers, drifts } from './deployment-answers.tsx';
 import type { Finding } from './finding-list.tsx';
 
 /** The open questions of the document, and the option that the sandbox uses for each. */
@@ -64,7 +64,7 @@ function names({ message }: Finding, id: string): boolean {
 }
 
 /** Whether an assumption passes the filters in the page's address. */
-function passes(asked: Asked): boolean {
+function passes(asked: AssumptionDrift): boolean {
   const { query } = place.value;
   const { of } = asked;
   if (query.has('changed') && of.chosen === of.default) return false;
@@ -76,12 +76,12 @@ function passes(asked: Asked): boolean {
     .includes(query.get('text')?.toLowerCase() ?? '');
 }
 
-interface Chosen extends Asked {
+interface AssumptionProps extends AssumptionDrift {
   readonly opened: boolean;
   readonly onChoose: (id: string, option: string) => void;
 }
 
-function Assumption({ of, drift, opened, onChoose }: Chosen) {
+function Assumption({ of, drift, opened, onChoose }: AssumptionProps) {
   const { id, topic, question, operations, options, chosen } = of;
   return (
     <fieldset id={`assumption-${id}`} tabIndex={-1} class={opened ? 'card opened' : 'card'}>

@@ -3,19 +3,19 @@ import { shortened, visible } from '../parts/visible-text.ts';
 import { type Finding, FindingItem, MOST_OF_A_KIND } from './finding-list.tsx';
 
 /** An assumption, and the replies of the deployment that contradict its option. */
-export interface Asked {
+export interface AssumptionDrift {
   readonly of: AssumptionState;
   readonly drift: readonly Finding[];
 }
 
 /** Whether the deployment answers otherwise, by the check or by its replies. */
-export function drifts({ of: { checked, chosen }, drift }: Asked): boolean {
+export function drifts({ of: { checked, chosen }, drift }: AssumptionDrift): boolean {
   const isOther = checked !== undefined && checked.verdict !== 'open' && checked.option !== chosen;
   return isOther || drift.length > 0;
 }
 
 /** What a check of a deployment found out, and which of its replies drifted. */
-export function DeploymentAnswers(asked: Asked) {
+export function DeploymentAnswers(asked: AssumptionDrift) {
   const { of, drift } = asked;
   return (
     <>

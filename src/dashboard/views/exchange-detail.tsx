@@ -13,7 +13,7 @@ import { useLoaded } from '../state/resource.ts';
 import { ExchangeActions } from './exchange-actions.tsx';
 import { ReleaseButton } from './release-button.tsx';
 
-interface Opened {
+interface DetailProps {
   readonly number: number;
   /** The exchange, if the list has it. */
   readonly known: RecordedExchange | undefined;
@@ -23,7 +23,7 @@ interface Opened {
 }
 
 /** One exchange, beside another if one is pinned: what was asked, what was answered, and why. */
-export function ExchangeDetail({ number, known, pinned, onStep }: Opened) {
+export function ExchangeDetail({ number, known, pinned, onStep }: DetailProps) {
   const exchange = useExchange(number, known);
   const other = useExchange(pinned);
   const steps = (

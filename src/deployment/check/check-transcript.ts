@@ -1,6 +1,6 @@
 import { OPERATIONS } from '../../contract/operations.ts';
 import { isObject } from '../../contract/records.ts';
-import { describe, listed } from '../../words.ts';
+import { describe, joinWords } from '../../words.ts';
 import type { Deviation } from '../reply-differences.ts';
 import { describeBody, idIn, type JsonRecord, withId } from '../reply-parts.ts';
 import type { NamedOrders, ProbeReply, RequestName, SentRequest } from './probe-reply.ts';
@@ -79,12 +79,12 @@ export class CheckTranscript {
     const replies = this.all(name);
     const [first] = replies;
     if (first === undefined) {
-      return this.#failures.get(name) ?? `it needs ${listed(this.needsOf(name), 'and')}`;
+      return this.#failures.get(name) ?? `it needs ${joinWords(this.needsOf(name), 'and')}`;
     }
     if (!first.accepted) return [...new Set(replies.map(String))].join('; ');
     const { json, reply } = first;
     const fields = isObject(json) ? Object.keys(json) : [];
-    if (fields.length > 0) return `${first} with an object that has ${listed(fields, 'and')}`;
+    if (fields.length > 0) return `${first} with an object that has ${joinWords(fields, 'and')}`;
     return `${first} with ${json === undefined ? describeBody(reply) : describe(json)}`;
   }
 

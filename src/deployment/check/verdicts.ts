@@ -12,7 +12,7 @@ import {
   type SavedVerdicts,
   verdictText,
 } from '../../scenario/verdict-shapes.ts';
-import { listed } from '../../words.ts';
+import { joinWords } from '../../words.ts';
 import { type Difference, distinct, isBreak, replyDifferences } from '../reply-differences.ts';
 import { QUESTIONS, REQUESTS, ruledReply } from './check-plan.ts';
 import type { CheckTranscript } from './check-transcript.ts';
@@ -73,7 +73,8 @@ function judgeAssumption(id: AssumptionId, check: CheckTranscript): Omit<Assumpt
   const replies = check.all(...by, ...also);
   const sent = [...new Set(replies.map(String))].join('; ');
   const shown = shownBy(question, check) ?? sent;
-  if (second !== undefined) return open(`${listed(names, 'and')} would both answer so: ${shown}`);
+  if (second !== undefined)
+    return open(`${joinWords(names, 'and')} would both answer so: ${shown}`);
   if (option !== undefined) return { verdict: 'settled', option, why: sent };
   if (replies.some(hasBroken)) return open(`the replies break the document: ${sent}`);
   return failures.length > 0
@@ -93,8 +94,8 @@ function whyUnanswered(
 ): string {
   const needs = names.map((name) => check.needsOf(name)).filter(({ length }) => length > 0);
   const needed = any
-    ? listed([...new Set(needs.map((each) => listed(each, 'and')))], 'or')
-    : listed([...new Set(needs.flat())], 'and');
+    ? joinWords([...new Set(needs.map((each) => joinWords(each, 'and')))], 'or')
+    : joinWords([...new Set(needs.flat())], 'and');
   return [...check.failuresOf(names), ...(needed === '' ? [] : [`it needs ${needed}`])].join('; ');
 }
 

@@ -2,7 +2,7 @@ import { type Choices, OPTION_REPLIES, topicOf } from '../../contract/assumption
 import { OPERATIONS, type OperationId, operationShape } from '../../contract/operations.ts';
 import { isObject } from '../../contract/records.ts';
 import { SERVICE } from '../../sandbox/step.ts';
-import type { ComparedReply } from '../../sandbox/upstream.ts';
+import type { CompleteReply } from '../../sandbox/upstream.ts';
 import { BODY_LIMITS, type Call, type RequestBody } from '../../service/input.ts';
 import { keyring } from '../../service/keyring.ts';
 import { challenge, type World } from '../../service/operation.ts';
@@ -10,7 +10,7 @@ import { deprecationHeaders } from '../../service/pets.ts';
 import { NO_RATES } from '../../service/rate-limit.ts';
 import { type Comparison, decidersOf, type Reply } from '../../service/reply.ts';
 import { EMPTY_STORE, type Store } from '../../store/store.ts';
-import { listed } from '../../words.ts';
+import { joinWords } from '../../words.ts';
 import { isBreak, replyDifferences } from '../reply-differences.ts';
 import { headerOf } from '../reply-parts.ts';
 
@@ -18,7 +18,7 @@ import { headerOf } from '../reply-parts.ts';
  * Compares a deployment's reply with what the mock would have answered: by the document and the chosen
  * options alone, since its records and keys are unknown.
  */
-export function compareReply(world: World, call: Call, reply: ComparedReply): Comparison {
+export function compareReply(world: World, call: Call, reply: CompleteReply): Comparison {
   const expected = expectedReply(world, call);
   const drift = statusDrift(world, call, reply, expected) ?? [
     ...headerDrift(world, call, reply, expected),
@@ -72,7 +72,7 @@ function receivedBody({ choices }: World, { body }: Call): RequestBody | undefin
 function statusDrift(
   { choices }: World,
   call: Call,
-  { status }: ComparedReply,
+  { status }: CompleteReply,
   expected: Reply | undefined,
 ): string[] | undefined {
   // Which keys are valid, only the deployment knows.
@@ -86,7 +86,7 @@ function statusDrift(
   if (operationShape(call.operation).replies[status] !== undefined) return undefined;
   const possible = possibleStatuses(call.operation, choices);
   if (possible.has(status)) return undefined;
-  return [`status: expected ${listed([...possible].sort().map(String), 'or')}, found ${status}`];
+  return [`status: expected ${joinWords([...possible].sort().map(String), 'or')}, found ${status}`];
 }
 
 /** The statuses of an operation whose input is accepted. */
@@ -107,7 +107,7 @@ const ASSUMED_HEADERS = ['WWW-Authenticate', 'Deprecation', 'Sunset', 'X-Total-C
 function* headerDrift(
   world: World,
   call: Call,
-  reply: ComparedReply,
+  reply: CompleteReply,
   expected: Reply | undefined,
 ): Generator<string> {
   const wanted = expectedHeaders(world, call, reply, expected);
@@ -123,7 +123,7 @@ function* headerDrift(
 function expectedHeaders(
   world: World,
   { operation }: Call,
-  { status }: ComparedReply,
+  { status }: CompleteReply,
   expected: Reply | undefined,
 ): readonly string[] | undefined {
   if (expected?.status === status) return expected.headers;
@@ -132,7 +132,7 @@ function expectedHeaders(
   return undefined;
 }
 
-function bodyDrift(world: World, call: Call, compared: ComparedReply): string[] {
+function bodyDrift(world: World, call: Call, compared: CompleteReply): string[] {
   const { status, headers, body, json } = compared;
   if (body === undefined) return [];
   const reply = { status, headers, body };

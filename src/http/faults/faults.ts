@@ -12,14 +12,16 @@ import { truncate } from './truncate.ts';
 
 type FaultOf = { readonly [K in FaultName]: Extract<Fault, { kind: K }> };
 
-interface Exchange {
+interface FaultContext {
   readonly response: ServerResponse;
   /** @throws Error if there is no reply */
   readonly reply: () => WireReply;
   readonly pending: PendingResponses;
 }
 
-const CARRY_OUT: { readonly [K in FaultName]: (exchange: Exchange, fault: FaultOf[K]) => void } = {
+const CARRY_OUT: {
+  readonly [K in FaultName]: (exchange: FaultContext, fault: FaultOf[K]) => void;
+} = {
   reset: ({ response }) => reset(response),
   close: ({ response }) => endConnection(response),
   hang: ({ response, pending }) => hang(response, pending),
@@ -30,7 +32,7 @@ const CARRY_OUT: { readonly [K in FaultName]: (exchange: Exchange, fault: FaultO
   'slow-body': ({ response, reply, pending }, pace) => slowBody(response, reply(), pace, pending),
 };
 
-function dispatch<K extends FaultName>(kind: K, fault: FaultOf[K], exchange: Exchange): void {
+function dispatch<K extends FaultName>(kind: K, fault: FaultOf[K], exchange: FaultContext): void {
   CARRY_OUT[kind](exchange, fault);
 }
 

@@ -5,7 +5,7 @@ import type { PendingResponses } from '../pending-responses.ts';
 import { hasContent, type WireReply, writeHead } from './breaking.ts';
 
 /** How a body is spread over time. */
-export interface Pace {
+export interface BodyPace {
   readonly chunks: number;
   /** Milliseconds from the head to the last piece. */
   readonly over: number;
@@ -15,7 +15,7 @@ export interface Pace {
 export function slowBody(
   response: ServerResponse,
   reply: WireReply,
-  pace: Pace,
+  pace: BodyPace,
   pending: PendingResponses,
 ): void {
   const body = Buffer.from(reply.body);
@@ -32,7 +32,7 @@ function sendSlowly(
   response: ServerResponse,
   body: Buffer,
   rest: Readable | undefined,
-  { chunks, over }: Pace,
+  { chunks, over }: BodyPace,
   pending: PendingResponses,
 ): void {
   const start = performance.now();

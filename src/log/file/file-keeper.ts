@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { Low } from 'lowdb';
 import { codeOf } from '../../error-code.ts';
-import { type Entry, type Keeper, KeeperError, type Missed } from '../../sandbox/keeper.ts';
+import { type Entry, type Keeper, KeeperError, type MissedEntries } from '../../sandbox/keeper.ts';
 import type { State } from '../../sandbox/state.ts';
 import { type FileContent, StoreJson } from '../../store/file/store-json.ts';
 import type { Store } from '../../store/store.ts';
@@ -79,7 +79,7 @@ export class FileKeeper implements Keeper {
     });
   }
 
-  read(): Promise<Missed> {
+  read(): Promise<MissedEntries> {
     return Promise.resolve({ entries: [] });
   }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Entry, Fleet, Keeper, Missed, Opening } from '../../sandbox/keeper.ts';
+import type { Entry, Fleet, Keeper, MissedEntries, Opening } from '../../sandbox/keeper.ts';
 import { KeeperError } from '../../sandbox/keeper.ts';
 import { SandboxLimitError } from '../../sandbox/sandbox-limits.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
@@ -194,7 +194,7 @@ class RedisFleet implements Fleet {
       return { kind, position: reached, isFull: full === 1, texts: missed, snapshot };
     };
 
-    const follow = async (reply: AppendReply): Promise<Missed> => {
+    const follow = async (reply: AppendReply): Promise<MissedEntries> => {
       const snapshot = reply.snapshot && (await texts.readSnapshot(reply.snapshot));
       const entries = await texts.readEntries(reply.texts);
       position = reply.position;
@@ -202,7 +202,9 @@ class RedisFleet implements Fleet {
     };
 
     /** Appends entries, or only reads without them; undefined if the log is gone. */
-    const append = async (entries: readonly Entry[]): Promise<'kept' | Missed | undefined> => {
+    const append = async (
+      entries: readonly Entry[],
+    ): Promise<'kept' | MissedEntries | undefined> => {
       if (position === undefined) return undefined;
       const [from, { losses }] = [position, redis];
       tried += 1;
@@ -233,7 +235,7 @@ class RedisFleet implements Fleet {
     };
 
     /** Finds or creates the sandbox, and reads its state; undefined if there is none. */
-    const enter = async (creates: boolean): Promise<Missed | undefined> => {
+    const enter = async (creates: boolean): Promise<MissedEntries | undefined> => {
       for (;;) {
         const found = await this.find(opening.name);
         let incarnation = found === lost ? undefined : found;

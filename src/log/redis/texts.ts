@@ -1,7 +1,7 @@
 import { parseJson, writeJson } from '../../contract/json.ts';
 import { apply, type Change, diff } from '../../sandbox/change.ts';
-import type { Entry, Opening, Snapshot } from '../../sandbox/keeper.ts';
-import { initialState, type Settings, withChoices } from '../../sandbox/state.ts';
+import type { Entry, Opening, SandboxSnapshot } from '../../sandbox/keeper.ts';
+import { initialState, type SandboxSettings, withChoices } from '../../sandbox/state.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import type { Start, Starter } from '../../scenario/sandbox-start.ts';
 import { SCENARIO_SOURCE, scenarioFrom, sourceOf } from '../../scenario/scenario-source.ts';
@@ -41,13 +41,13 @@ export function textsOf(context: RestoreContext) {
     },
 
     /** The state is written as a difference from that of a new sandbox with its start. */
-    snapshotText({ state, evidence }: Snapshot): string {
+    snapshotText({ state, evidence }: SandboxSnapshot): string {
       const change = diff(initialState(state.settings.start, undefined, 0), state) ?? {};
       return JSON.stringify({ change: changeJson(change, origin), evidence });
     },
 
-    async readSnapshot(text: string): Promise<Snapshot> {
-      const { change, evidence } = parse<WithChangeJson<Pick<Snapshot, 'evidence'>>>(text);
+    async readSnapshot(text: string): Promise<SandboxSnapshot> {
+      const { change, evidence } = parse<WithChangeJson<Pick<SandboxSnapshot, 'evidence'>>>(text);
       const read = change === undefined ? {} : await changeFrom(change, context);
       const start = read.settings?.start ?? origin;
       return { state: apply(initialState(start, undefined, 0), read), evidence };
@@ -97,7 +97,7 @@ function storeFrom(json: string | undefined): StoreChange | undefined {
   return json === undefined ? undefined : exact(STORE_CHANGE, json);
 }
 
-function settingsJson({ start, startedAt, choices, upstream }: Settings, origin: Start) {
+function settingsJson({ start, startedAt, choices, upstream }: SandboxSettings, origin: Start) {
   const sources = start.scenarios.map((scenario) => sourceOf(scenario, origin.scenarios));
   return {
     startedAt,
@@ -110,7 +110,7 @@ function settingsJson({ start, startedAt, choices, upstream }: Settings, origin:
 async function settingsFrom(
   { startedAt, choices, upstream, scenarios }: ReturnType<typeof settingsJson>,
   { origin, startOf, starter, openUpstream }: RestoreContext,
-): Promise<Settings> {
+): Promise<SandboxSettings> {
   const opened = upstream && (await openUpstream(new URL(upstream.url), upstream.key));
   const settings = { start: origin, startedAt, upstream: opened };
   if (scenarios === undefined) return withChoices(settings, choices);
