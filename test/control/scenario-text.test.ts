@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { scenarioSchema } from '../../src/scenario/scenario-shape.ts';
 import { describeServer } from '../helpers/wire.ts';
 
 const REFUSED = `rules:
@@ -81,11 +80,5 @@ describeServer('scenarios as text in the control API', (open) => {
       expect([name, json]).toEqual([name, { problems: [] }]);
     }
     expect(await send('GET', '/__mock/scenarios/flakey')).toMatchObject({ status: 404 });
-  });
-
-  test('the schema is that of scenario files', async () => {
-    const { send } = await open();
-    const { text } = await send('GET', '/__mock/scenario-schema');
-    expect(JSON.parse(text)).toEqual(scenarioSchema());
   });
 });

@@ -46,19 +46,6 @@ describeServer('the state in the control API', (open) => {
     });
   });
 
-  test('a large store is streamed completely', async () => {
-    const { send } = await open();
-    const animals = Array.from({ length: 5000 }, (_, id) => ({
-      id,
-      name: 'é'.repeat(9),
-      categoryId: 1,
-    }));
-    const body = { animals, inventory: [], orders: [] };
-    await send('PUT', '/__mock/state', { body });
-    expect((await send('GET', '/__mock/state')).json).toEqual(body);
-    expect((await send('GET', '/__mock/animals')).json).toEqual(animals);
-  });
-
   test('records are merged by id, in both forms', async () => {
     const { send } = await open();
     await send('PUT', '/__mock/state', { body: ONE });

@@ -37,26 +37,10 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
     'FILE:1:31: $.state.inventory.each.petId: expected quantity, status or where, found "petId"',
   ],
   [
-    'a change of every record that changes nothing',
-    'state: { animals: { each: [{ where: { id: 1 } }] } }',
-    'FILE:1:28: $.state.animals.each[0]: expected name, categoryId or status, found nothing to change',
-  ],
-  [
-    'a misspelt status to look for',
-    'state: { orders: { each: { where: { status: shiped }, complete: true } } }',
-    'FILE:1:45: $.state.orders.each.where.status: expected one of pending, shipped, cancelled, or an array of those, found "shiped" (did you mean shipped?)',
-  ],
-  [
     'a misspelt word for all keys',
     'keys: { invalid: al, readOnly: every }',
     'FILE:1:32: $.keys.readOnly: expected all, or an array of API keys, found "every"',
     'FILE:1:18: $.keys.invalid: expected all, or an array of API keys, found "al"',
-  ],
-  [
-    'another name for the member that is missing',
-    'rules:\n  - { on: getPet, reply: { code: 503 } }',
-    'FILE:2:28: $.rules[0].reply.code: expected status, headers, body or empty, found "code" (did you mean status?)',
-    'FILE:2:26: $.rules[0].reply.status: expected a status from 200 to 599, found nothing',
   ],
   [
     'records without `set`',
@@ -89,19 +73,9 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
     'FILE:2:26: $.rules[0].delay: expected milliseconds from 0 to 300000, or an object with `min` and `max`, or with `median` and `sigma`, found 300001',
   ],
   [
-    'an interim status',
-    'rules:\n  - { on: getPet, reply: { status: 100 } }',
-    'FILE:2:36: $.rules[0].reply.status: expected a status from 200 to 599, found 100',
-  ],
-  [
     'a fault that needs a body beside a status without one',
     'rules:\n  - { on: cancelOrder, reply: { status: 204 }, fault: slow-body }',
     'FILE:2:48: $.rules[0].fault: expected a reply with a body beside `slow-body`, found the status 204',
-  ],
-  [
-    'a fault that needs a body beside an empty reply',
-    'rules:\n  - { on: getPet, reply: { status: 200, empty: true }, fault: malformed-json }',
-    'FILE:2:56: $.rules[0].fault: expected a reply with a body beside `malformed-json`, found `empty`',
   ],
   [
     'a body where HTTP forbids one',
@@ -122,11 +96,6 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
     'a date for an instant',
     'clock: { now: 2030-12-06 }',
     'FILE:1:15: $.clock.now: expected an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z", found "2030-12-06"',
-  ],
-  [
-    "a word of YAML 1.1's for true",
-    'clock: { frozen: yes }',
-    'FILE:1:18: $.clock.frozen: expected true or false, found "yes"',
   ],
   [
     'a key with a blank, and one that expires after a year of unknown length',
@@ -154,11 +123,6 @@ export const BROKEN_FOR_THE_READER: typeof BROKEN = [
     'an input that none of the operations has',
     'rules:\n  - { on: getPet, where: { orderId: 1 }, fault: reset }',
     'FILE:2:28: $.rules[0].where.orderId: expected an input of getPet: petId, found "orderId"',
-  ],
-  [
-    'an input of an operation without any',
-    'rules:\n  - { on: listOrders, where: { orderId: 1 }, fault: reset }',
-    'FILE:2:32: $.rules[0].where.orderId: expected headers or key, since listOrders has no input, found "orderId"',
   ],
   [
     'a range of calls with the higher number first',
@@ -189,16 +153,6 @@ export const BROKEN_FOR_THE_READER: typeof BROKEN = [
     'a number that JSON cannot represent',
     'rules:\n  - { on: getPet, reply: { status: 200, body: [1, .inf] } }',
     'FILE:2:51: expected a number that JSON can represent, found Infinity',
-  ],
-  [
-    'an id above 2^63-1',
-    'state: { orders: { remove: [9223372036854775808] } }',
-    'FILE:1:29: $.state.orders.remove[0]: expected an integer from -2^63 to 2^63-1, found 9223372036854775808',
-  ],
-  [
-    'a time before 1970',
-    'clock: { now: 1930-12-06T00:00:00Z }',
-    'FILE:1:15: $.clock.now: expected an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z", found "1930-12-06T00:00:00Z"',
   ],
 ];
 

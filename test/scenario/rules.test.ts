@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Rule } from '../../src/scenario/rule-shape.ts';
@@ -69,15 +68,6 @@ function deciders(rules: readonly Rule[], calls: readonly Call[]): (number | und
 const times = (count: number, it = call()): Call[] => Array.from({ length: count }, () => it);
 
 describe('rules', () => {
-  test('are tried in order, and the first match decides', () => {
-    expect(deciders([rule(1), rule(2)], [call()])).toEqual([1]);
-  });
-
-  test('apply only to their operations', () => {
-    expect(deciders([rule(1, { on: ['listPets'] })], [call()])).toEqual([undefined]);
-    expect(deciders([rule(1, { on: ['listPets', 'getPet'] })], [call()])).toEqual([1]);
-  });
-
   test('decide the calls in `calls`, counted from 1', () => {
     const calls = [
       { from: 2, to: 2 },
@@ -113,9 +103,7 @@ describe('rules', () => {
       call('getPet', { pathId: '9007199254740993' }),
       true,
     ],
-    ['one of several values', [input('petId', 3, 1)], call(), true],
     ['a query parameter', [input('limit', 20)], call('getPet', { query: [['limit', '20']] }), true],
-    ['an absent parameter', [input('limit', 20)], call(), false],
     ['null for an absent parameter', [input('limit', null)], call(), true],
     ['a body field', [input('name', 'Rex')], call('getPet', body('{"name":"Rex"}')), true],
     [
@@ -143,9 +131,7 @@ describe('rules', () => {
       call('getPet', { headers: { 'user-agent': 'curl' } }),
       true,
     ],
-    ['an absent header', [header('user-agent', 'curl')], call(), false],
     ['a key', [key('demo-key')], call(), true],
-    ['another key', [key('other')], call(), false],
     ['only one of two conditions', [input('petId', 1), key('other')], call(), false],
   ])('compare %s', (_what, where, it, expected) => {
     expect(deciders([rule(1, { where })], [it])).toEqual([expected ? 1 : undefined]);
@@ -156,24 +142,5 @@ describe('rules', () => {
     const delays = (seed: number) => decisions([chancy], times(50), seed).map((it) => it?.delay);
     expect(delays(1)).toEqual(delays(1));
     expect(delays(1)).not.toEqual(delays(2));
-  });
-
-  test('apply about as often as `chance` specifies', () => {
-    const fired = deciders([rule(1, { chance: 0.1 })], times(10_000)).filter((it) => it === 1);
-    expect(fired.length).toBeGreaterThan(900);
-    expect(fired.length).toBeLessThan(1100);
-  });
-
-  test('delay a reply within the given range', () => {
-    fc.assert(
-      fc.property(fc.integer(), fc.nat(1000), fc.nat(1000), (seed, min, more) => {
-        const uniform = { kind: 'uniform', min, max: min + more } as const;
-        for (const decision of decisions([rule(1, { delay: uniform })], times(5), seed)) {
-          const delay = decision?.delay ?? -1;
-          expect(delay).toBeGreaterThanOrEqual(min);
-          expect(delay).toBeLessThanOrEqual(min + more);
-        }
-      }),
-    );
   });
 });

@@ -1,14 +1,9 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { validateFile } from '../../src/cli/commands/validate.ts';
-import { packageRoot } from '../../src/package.ts';
-import {
-  loadForRequest,
-  loadScenarios,
-  shippedScenarios,
-} from '../../src/scenario/load-scenario.ts';
+import { loadForRequest, loadScenarios } from '../../src/scenario/load-scenario.ts';
 import { ScenarioError } from '../../src/scenario/sandbox-start.ts';
 import { readScenario } from '../../src/scenario/scenario-shape.ts';
 import { parseDuration } from '../../src/scenario/time-shapes.ts';
@@ -55,12 +50,6 @@ describe('scenarios are loaded in ascending precedence', () => {
     expect(await names(top)).toEqual(['slow', 'no-orders', 'base', 'top']);
   });
 
-  test('a scenario that several others extend, once', async () => {
-    const one = write('one.yaml', 'extends: slow');
-    const two = write('two.yaml', 'extends: slow');
-    expect(await names(one, two)).toEqual(['slow', 'one', 'two']);
-  });
-
   test('a scenario that is extended first and named later, at the later position', async () => {
     const one = write('one.yaml', 'extends: slow');
     expect(await names(one, 'slow')).toEqual(['one', 'slow']);
@@ -91,14 +80,6 @@ describe('scenarios that cannot be loaded are refused', () => {
   test('a misspelt name, with the nearest valid one', async () => {
     expect(await refusal(loadScenarios(['slwo']))).toEqual([
       `slwo: ${EXPECTED}; found nothing (did you mean slow?)`,
-    ]);
-  });
-
-  test('a folder, and a file with another extension', async () => {
-    const file = write('scenario.txt', '');
-    expect(await refusal(loadScenarios([folder, file]))).toEqual([
-      `FOLDER: ${EXPECTED}; found a directory`,
-      `FOLDER/scenario.txt: ${EXPECTED}; found a file whose name ends in ".txt"`,
     ]);
   });
 
@@ -165,16 +146,6 @@ test('a scenario whose records do not fit the store that it starts from is refus
     ['fixture: nowhere', /^nowhere: expected a fixture file, or .* default; found nothing$/],
   ] as const) {
     expect(await validateFile(write('unfit.yaml', text))).toEqual([expect.stringMatching(problem)]);
-  }
-});
-
-test('shipped scenarios are listed with their descriptions', async () => {
-  const files = readdirSync(join(packageRoot, 'scenarios')).filter((it) => it.endsWith('.yaml'));
-  expect(files.sort()).toEqual(shippedScenarios().map(({ name }) => `${name}.yaml`));
-  for (const { name, description } of shippedScenarios()) {
-    const scenario = (await loadScenarios([name])).at(-1);
-    expect(scenario).toMatchObject({ name, description });
-    expect(description).toMatch(/^[A-Z].{20,100}\.$/);
   }
 });
 
