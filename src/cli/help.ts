@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import yargs, { type Argv, type Options } from 'yargs';
 import { ASSUMPTION_IDS, isAssumptionId, optionNames } from '../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { COLLECTIONS } from '../contract/records.ts';
+import { packageRoot } from '../package.ts';
 import { SCENARIO_NAMES } from '../scenario/scenario-names.ts';
 import { COMPLETION_FLAG, PARSER, spelledOut } from './command-line.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from './command-table.ts';
@@ -12,6 +14,8 @@ import { variableOf } from './settings.ts';
 const ABOUT = 'A local mock server for the pet store service, for developers of its clients.';
 
 const CONFIGURED_ELSEWHERE = `Each flag can also be an environment variable (--read-only-key is ${variableOf('readOnlyKey')}; commas separate repeated values, 1 and 0 turn a switch on and off) or a member of the JSON object in the --config file. A flag wins over a variable, and a variable over the file.`;
+
+const GUIDE = `For scripts and agents: ${join(packageRoot, 'docs/agents.md')}`;
 
 /**
  * The help or the completions that the words ask for, as yargs writes them. Empty if they ask for none.
@@ -59,7 +63,7 @@ function explained(parser: Argv, command: CommandName): Argv {
   if (runs) parser.usage(`$0 ${command} [FLAGS] -- CMD…\n\n${summary}`);
   for (const flag of flagsOf(command)) parser.option(spellingOf(flag), optionOf(flag, command));
   for (const [line, effect] of examples) parser.example(`# ${effect}\n$0 ${line}`, '');
-  return command === 'serve' ? parser.epilogue(CONFIGURED_ELSEWHERE) : parser;
+  return command === 'serve' ? parser.epilogue(`${CONFIGURED_ELSEWHERE}\n\n${GUIDE}`) : parser;
 }
 
 /** The actions of `ctl` with what each does. */

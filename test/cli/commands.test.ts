@@ -54,6 +54,12 @@ test('a missing working directory is reported', async () => {
 });
 
 describe('--help', () => {
+  test('names the page for scripts and agents, which has at most 80 lines', async () => {
+    const { stdout } = await runInProcess(['--help']);
+    const [, file = ''] = /^For scripts and agents: (.*)$/m.exec(stdout) ?? [];
+    expect(readFileSync(file, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(80);
+  });
+
   test('shows examples that work', async () => {
     const { stdout } = await runInProcess(['--help']);
     const [, section = ''] = /^Examples:\n((?: {2}.*\n)+)/m.exec(stdout) ?? [];

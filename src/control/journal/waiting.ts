@@ -47,7 +47,11 @@ export async function countWhen(
 }
 
 function countOf({ sandbox }: Pick<Caller, 'sandbox'>, filter: ExchangeFilter): number {
+  const { journal, holds } = sandbox.evidence;
   let count = 0;
-  for (const _ of sandbox.evidence.journal.select(filter)) count += 1;
-  return count;
+  for (const _ of journal.select(filter)) count += 1;
+  if (filter.hold === undefined) return count;
+  // There can be more held replies than the journal keeps.
+  const dropped = holds.open.filter(({ number }) => journal.at(number) === undefined);
+  return count + dropped.filter((exchange) => passes(exchange, filter)).length;
 }

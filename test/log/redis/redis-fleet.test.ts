@@ -6,7 +6,7 @@ import { rawDeployment } from '../../helpers/deployment.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
 
 /** Databases of a Redis, one for each test. */
-const DATABASES = 16;
+const DATABASES = 20;
 
 describeWithRedis('a fleet', () => {
   let redis: RedisServer;
@@ -64,6 +64,52 @@ describeWithRedis('a fleet', () => {
     expect(await connections()).toBeGreaterThan(1);
     await server.close();
     await onlyThisTest();
+  });
+
+  test('releases at any server what all of them hold back, and resets it too', async () => {
+    const ask = await clients(2);
+    const hold = { body: { on: 'getPet', where: { petId: [1, 2, 3, 4] }, hold: 'pets' } };
+    const held = async () => {
+      await ask('POST', '/__mock/holds', hold);
+      const calls = [1, 2, 3, 4].map((id) => ask('GET', `/v1/pets/${id}`));
+      const wait = { hold: 'pets', held: true, atLeast: 4, within: 'PT5S' };
+      const { json } = await ask('POST', '/__mock/requests/count', { body: wait });
+      expect(json).toEqual({ count: 4, complete: true });
+      return calls;
+    };
+    const statuses = async (calls: ReturnType<Ask>[]) =>
+      (await Promise.all(calls)).map(({ status }) => status);
+    const ended = async () => {
+      const { exchanges } = Object((await ask('GET', '/__mock/requests?hold=pets')).json);
+      return exchanges.map((it: { hold: { ended?: string } }) => it.hold.ended);
+    };
+    const first = await held();
+    const released = await ask('POST', '/__mock/holds/release', { body: { open: true } });
+    expect(released.json).toMatchObject({ released: Array(4).fill({ name: 'pets' }), held: 0 });
+    expect(await statuses(first)).toEqual([200, 200, 200, 200]);
+    expect(await ended()).toEqual(Array(4).fill('released'));
+    const second = await held();
+    await ask('POST', '/__mock/reset', { body: { keep: ['journal'] } });
+    expect(await statuses(second)).toEqual([200, 200, 200, 200]);
+  });
+
+  test('sends what it holds back when its sandbox is deleted elsewhere, or when it closes', async () => {
+    const [one, two] = [await join(), await join()];
+    const [ask, other] = [asker(one.port, ''), asker(two.port, '')];
+    const held = async (base: string) => {
+      await other('POST', `${base}/__mock/holds`, { body: { on: 'listPets', hold: true } });
+      const listed = ask('GET', `${base}/v1/pets`);
+      await other('POST', `${base}/__mock/requests/count`, { body: { held: true, atLeast: 1 } });
+      return { listed };
+    };
+    const deleted = await held('/~mine');
+    await other('DELETE', '/__mock/sandboxes/mine');
+    expect((await deleted.listed).status).toBe(200);
+    const stopped = await held('');
+    await one.close();
+    expect((await stopped.listed).status).toBe(200);
+    const { json } = await other('GET', '/__mock/requests/1');
+    expect(json).toMatchObject({ hold: { ended: 'stopped' } });
   });
 
   test('shares settings, snapshots, journal, coverage and findings', async () => {
