@@ -23,10 +23,10 @@ export function baseUrlOf(text: string): URL | undefined {
 
 /** The user and the password in a URL. A percent sign that encodes nothing stands for itself. */
 export function credentialsOf({ username, password }: URL) {
-  return { username: decoded(username), password: decoded(password) };
+  return { username: decode(username), password: decode(password) };
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -62,7 +62,7 @@ function splitKey(
 ): { readonly authorization: string; readonly name: string } | undefined {
   if (!authorization?.includes('~')) return undefined;
   const keys = sandboxes.keysOf(named ?? DEFAULT_SANDBOX);
-  if (keys.expected.has(authorization) || bearerToken(authorization) === undefined) {
+  if (keys.checkOfHeader.has(authorization) || bearerToken(authorization) === undefined) {
     return undefined;
   }
   const tilde = authorization.lastIndexOf('~');

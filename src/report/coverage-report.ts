@@ -101,20 +101,20 @@ export function findingKinds({ counts, findings }: FindingsReport): FindingKind[
 }
 
 /** Findings listed of each kind on the page. */
-const LISTED = 5;
+const FINDINGS_PER_CARD = 5;
 
 function findingRow({ code, count, kept }: FindingKind): Row {
   const lines = kept.map(
     ({ message, sandbox, exchange, method, target }) =>
       `${message}\n  ${sandbox} #${exchange}: ${method} ${target}`,
   );
-  const more = count > LISTED ? [`and ${count - LISTED} more`] : [];
+  const more = count > FINDINGS_PER_CARD ? [`and ${count - FINDINGS_PER_CARD} more`] : [];
   const advice = kept[0]?.advice ?? '';
   const name = `${code}: ${count}`;
   return {
     title: name,
     about: [advice],
-    output: [...lines.slice(0, LISTED), ...more],
+    output: [...lines.slice(0, FINDINGS_PER_CARD), ...more],
     test: { group: 'findings', name, verdict: 'passed', output: [advice, ...lines] },
   };
 }

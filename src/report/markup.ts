@@ -12,12 +12,12 @@ export type Part = string | number | Markup | readonly Part[];
 
 /** A template of XML or HTML. */
 export function markup(template: TemplateStringsArray, ...parts: readonly Part[]): Markup {
-  return new Markup(String.raw({ raw: template }, ...parts.map(escaped)));
+  return new Markup(String.raw({ raw: template }, ...parts.map(escapePart)));
 }
 
-function escaped(part: Part): string {
+function escapePart(part: Part): string {
   if (part instanceof Markup) return part.text;
-  return typeof part === 'object' ? part.map(escaped).join('\n') : escapeMarkup(String(part));
+  return typeof part === 'object' ? part.map(escapePart).join('\n') : escapeMarkup(String(part));
 }
 
 const NOT_IN_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;

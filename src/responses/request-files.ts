@@ -8,7 +8,7 @@ import {
 } from './reply-recipes.ts';
 
 /** Longer bodies are not written into a file. */
-const LONGEST_WRITTEN = 65_536;
+const MAX_FILE_BODY = 65_536;
 
 /** The steps of every way, with its title. */
 function walksOf(replies: readonly ReplyRecipe[]) {
@@ -51,7 +51,7 @@ function curlOf(
 function writable(replies: readonly ReplyRecipe[]) {
   const all = walksOf(replies);
   const walks = all.filter(({ steps }) =>
-    steps.every(({ body }) => typeof body !== 'number' || body <= LONGEST_WRITTEN),
+    steps.every(({ body }) => typeof body !== 'number' || body <= MAX_FILE_BODY),
   );
   const left = all.length - walks.length;
   const note = `${left} are left out, whose bodies are larger than 64 KiB: petstore-mock responses --curl has them.`;

@@ -3,8 +3,8 @@ import type { SavedScenario } from '../scenario/saved-scenario.ts';
 import type { Clock } from '../service/clock.ts';
 import type { RateWindow } from '../service/rate-limit.ts';
 import {
+  applyStoreChange,
   bareStore,
-  changedStore,
   type Store,
   type StoreChange,
   storeChange,
@@ -80,7 +80,7 @@ function snapshotChanges(before: State, after: State): SnapshotChange[] | undefi
 /** The state after a change. `apply(before, diff(before, after))` equals `after`. */
 export function apply(before: State, change: Change): State {
   const store =
-    change.store === undefined ? before.store : changedStore(before.store, change.store);
+    change.store === undefined ? before.store : applyStoreChange(before.store, change.store);
   return {
     store,
     settings: change.settings ?? before.settings,
@@ -119,7 +119,7 @@ function changedSnapshots(
   const snapshots = new Map(before);
   for (const { name, store } of changes) {
     if (store === undefined) snapshots.delete(name);
-    else snapshots.set(name, bareStore(changedStore(after, store)));
+    else snapshots.set(name, bareStore(applyStoreChange(after, store)));
   }
   return snapshots;
 }

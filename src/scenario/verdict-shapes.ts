@@ -12,13 +12,13 @@ const OF_DEPLOYMENT = {
 };
 
 /** The verdicts of a check about an assumption. */
-const ABOUT_ASSUMPTIONS = ['settled', 'none-of-the-options', 'open'] as const;
+const ASSUMPTION_VERDICTS = ['settled', 'none-of-the-options', 'open'] as const;
 
 /** Its verdicts about a documented reply. */
-const ABOUT_REPLIES = ['as-documented', 'different', 'not-tried'] as const;
+const REPLY_VERDICTS = ['as-documented', 'different', 'not-tried'] as const;
 
-export type ReplyVerdictName = (typeof ABOUT_REPLIES)[number];
-export type VerdictName = (typeof ABOUT_ASSUMPTIONS)[number] | ReplyVerdictName;
+export type ReplyVerdictName = (typeof REPLY_VERDICTS)[number];
+export type VerdictName = (typeof ASSUMPTION_VERDICTS)[number] | ReplyVerdictName;
 
 /** The colours of verdicts in reports; none for those that call for nothing. */
 export const VERDICT_TONES = {
@@ -41,7 +41,7 @@ export function verdictText(verdict: string): string {
 }
 
 const VERDICT = {
-  verdict: required(choice(ABOUT_ASSUMPTIONS), 'What was found out.'),
+  verdict: required(choice(ASSUMPTION_VERDICTS), 'What was found out.'),
   option: optional(ANY_TEXT, 'The option of the deployment, if it is settled.'),
   why: optional(
     ANY_TEXT,

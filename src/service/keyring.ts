@@ -17,7 +17,7 @@ export interface Keyring {
   /** When keys expire. `all` applies to keys without their own entry. */
   readonly expires: ReadonlyMap<string, Expiry>;
   /** Results for the exact headers of keys that never expire, so that most requests parse nothing. */
-  readonly expected: ReadonlyMap<string, KeyCheck>;
+  readonly checkOfHeader: ReadonlyMap<string, KeyCheck>;
 }
 
 /** When a key expires: some milliseconds after the start, or at an instant. */
@@ -55,14 +55,14 @@ export function keyring(lists: KeyLists): Keyring {
     any,
     expires,
   };
-  const expected = new Map<string, KeyCheck>();
+  const checkOfHeader = new Map<string, KeyCheck>();
   for (const key of [...keys.valid, ...keys.readOnly]) {
     if (expiryOf(keys, key) !== undefined) continue;
     const authorization = `Bearer ${key}`;
     const check = readKey(keys, authorization, TIMELESS);
-    if (check.ok) expected.set(authorization, check);
+    if (check.ok) checkOfHeader.set(authorization, check);
   }
-  return { ...keys, expected };
+  return { ...keys, checkOfHeader };
 }
 
 const NEVER: ReadonlyMap<string, Expiry> = new Map();
@@ -80,10 +80,14 @@ export function checkKey(
   time: KeyTime,
 ): KeyCheck {
   if (authorization === undefined) return refusal('the Authorization header is missing');
-  return keys.expected.get(authorization) ?? readKey(keys, authorization, time);
+  return keys.checkOfHeader.get(authorization) ?? readKey(keys, authorization, time);
 }
 
-function readKey(keys: Omit<Keyring, 'expected'>, authorization: string, time: KeyTime): KeyCheck {
+function readKey(
+  keys: Omit<Keyring, 'checkOfHeader'>,
+  authorization: string,
+  time: KeyTime,
+): KeyCheck {
   const key = bearerToken(authorization);
   if (key === undefined) return refusal('the Authorization scheme is not Bearer');
   if (key === '') return refusal('the token after Bearer is empty');

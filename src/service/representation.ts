@@ -95,13 +95,13 @@ const MOST_AT_ONCE = 64 * 1024;
 
 /** A list of animals in pieces, which no client holds as a whole. */
 export function animalsBody(choices: Choices, animals: readonly Animal[]): Body {
-  return piecesBody(() => arrayText(shown(choices, animals)));
+  return piecesBody(() => arrayText(replyMembers(choices, animals)));
 }
 
 /** The same of one animal, if it is long. */
 export function longAnimalBody(choices: Choices, animal: Animal): Body | undefined {
   const pieces = function* (): Generator<string> {
-    for (const it of shown(choices, [animal])) yield* recordPieces(it);
+    for (const it of replyMembers(choices, [animal])) yield* recordPieces(it);
   };
   return areLong([animal]) ? piecesBody(pieces) : undefined;
 }
@@ -118,7 +118,7 @@ function piecesBody(write: () => Generator<string>): Body {
 }
 
 /** Animals with the members, and in the order, of replies. */
-function* shown(choices: Choices, animals: readonly Animal[]): Generator<object> {
+function* replyMembers(choices: Choices, animals: readonly Animal[]): Generator<object> {
   const absent = choices['absent-optionals'] === 'null' ? { status: null } : {};
   for (const { id, name, categoryId, status } of animals) {
     yield { id, name, categoryId, ...(status === undefined ? absent : { status }) };

@@ -150,7 +150,7 @@ export function eachShape(fields: Fields, id: string): Shape<BulkChange> {
 }
 
 /** A record after changes that `changesShape` or `eachShape` has read; it lists members as `fields` does. */
-export function changedRecord<R extends Readonly<Record<string, unknown>>>(
+export function applyRecordChanges<R extends Readonly<Record<string, unknown>>>(
   fields: Fields,
   record: R,
   changes: Readonly<Record<string, unknown>>,

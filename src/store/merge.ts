@@ -7,7 +7,7 @@ import {
   type StoredRecord,
 } from '../contract/records.ts';
 import { reportInto } from '../shape/read-as.ts';
-import { type BulkChange, changedRecord, RECORD_SHAPES } from '../shape/record-shapes.ts';
+import { applyRecordChanges, type BulkChange, RECORD_SHAPES } from '../shape/record-shapes.ts';
 import type { ReportMisfit, Shape, ShapeProblem, ValuePath } from '../shape/shapes.ts';
 import type { Records } from './sorted-records.ts';
 import { ID_NAME, type Store } from './store.ts';
@@ -123,7 +123,7 @@ function changeEach<R extends AnyRecord>(
   return records.map((before) => {
     let record = before;
     for (const { where, change } of each) {
-      if (matches(record, where)) record = changedRecord(fields, record, change);
+      if (matches(record, where)) record = applyRecordChanges(fields, record, change);
     }
     return record;
   });

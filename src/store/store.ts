@@ -55,7 +55,7 @@ export function storeChange(before: Store, after: Store): StoreChange | undefine
 }
 
 /** A store after a change that `storeChange` gives. */
-export function changedStore(store: Store, { animals, inventory, orders }: StoreChange): Store {
+export function applyStoreChange(store: Store, { animals, inventory, orders }: StoreChange): Store {
   return {
     animals: animals === undefined ? store.animals : store.animals.apply(animals),
     inventory: inventory === undefined ? store.inventory : store.inventory.apply(inventory),

@@ -27,11 +27,11 @@ export async function getRecords(
   const [id] = words;
   if (id !== undefined && !id.includes('=')) {
     if (words.length > 1) throw refusal('ctl get', 'one id, or filters', describe(words[1]));
-    const record = await client.call<Members>('GET', `${path}/${idOf(id)}`);
+    const record = await client.call<RecordMembers>('GET', `${path}/${idOf(id)}`);
     return recordTable([record], record);
   }
   const query = { _limit: SHOWN, ...Object.fromEntries(assignmentsOf(words)) };
-  const records = await client.call<readonly Members[]>('GET', path + queryOf(query));
+  const records = await client.call<readonly RecordMembers[]>('GET', path + queryOf(query));
   const total = await client.count(path + queryOf({ ...query, _limit: 0 }));
   const { value, text } = recordTable(records);
   const more = total > records.length ? `${records.length} of ${total}; _limit=N shows more\n` : '';
@@ -53,7 +53,7 @@ export async function setFields(
 
 /** Changes one record, and prints it. */
 async function changeRecord(client: ControlClient, path: string, changes: object): Promise<Result> {
-  const record = await client.call<Members>('PATCH', path, changes);
+  const record = await client.call<RecordMembers>('PATCH', path, changes);
   return recordTable([record], record);
 }
 
@@ -139,10 +139,10 @@ export function tableOf<Row>(
   return { value, text };
 }
 
-type Members = Readonly<Record<string, unknown>>;
+type RecordMembers = Readonly<Record<string, unknown>>;
 
 /** Records as a table. Their members are the columns. */
-function recordTable(records: readonly Members[], value: object = records): Result {
+function recordTable(records: readonly RecordMembers[], value: object = records): Result {
   const names = new Set(records.flatMap(Object.keys));
   return tableOf(records, Object.fromEntries([...names].map((name) => [name, name])), value);
 }

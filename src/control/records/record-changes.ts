@@ -4,7 +4,7 @@ import { type AnyRecord, type CollectionName, STORED_RECORDS } from '../../contr
 import type { EditResult } from '../../sandbox/sandbox.ts';
 import type { State } from '../../sandbox/state.ts';
 import { readAs, reportInto } from '../../shape/read-as.ts';
-import { changedRecord, RECORD_SHAPES } from '../../shape/record-shapes.ts';
+import { applyRecordChanges, RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import type { ShapeProblem } from '../../shape/shapes.ts';
 import { reportMissingAnimal, withoutAnimals } from '../../store/merge.ts';
 import { ID_NAME } from '../../store/store.ts';
@@ -74,7 +74,7 @@ export function patch<Name extends CollectionName>(
   if (before === undefined) return { state, result: notFound(kind, id) };
   const moved = otherId(kind, id, body);
   if (moved !== undefined) return { state, result: moved };
-  return write(kind, state, changedRecord(STORED_RECORDS[kind.name], before, body));
+  return write(kind, state, applyRecordChanges(STORED_RECORDS[kind.name], before, body));
 }
 
 export function remove<Name extends CollectionName>(

@@ -186,13 +186,16 @@ export class FileKeeper implements Keeper {
     // A server that took the file has written either, and may have released the lock.
     const isUntouched = () => !existsSync(real) || this.#log?.isUsable === true;
     if (lock.hold(isUntouched)) return;
-    throw new KeeperError(`${lost(path)}${isMaybeDone ? ', perhaps with this change' : ''}`, {
-      isMaybeDone,
-    });
+    throw new KeeperError(
+      `${lockLostMessage(path)}${isMaybeDone ? ', perhaps with this change' : ''}`,
+      {
+        isMaybeDone,
+      },
+    );
   }
 }
 
 /** The message about a lock that another server has taken. */
-export function lost(path: string): string {
+export function lockLostMessage(path: string): string {
   return `${path}: another server has taken the file`;
 }

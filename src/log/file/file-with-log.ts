@@ -7,7 +7,7 @@ import { internal, object } from '../../shape/objects.ts';
 import { readAs } from '../../shape/read-as.ts';
 import { integer, list } from '../../shape/shapes.ts';
 import { type FileContent, StoreJson } from '../../store/file/store-json.ts';
-import { changedStore, type Store, type StoreChange } from '../../store/store.ts';
+import { applyStoreChange, type Store, type StoreChange } from '../../store/store.ts';
 import { STORE_CHANGE, storeChangeText } from '../change-text.ts';
 import { writeError } from './write-error.ts';
 
@@ -102,7 +102,7 @@ export async function readFileWithLog(path: string): Promise<FileWithLog | undef
   const known = lines[index];
   if (known !== undefined) {
     const changes = lines.slice(index).flatMap((line) => line.changes);
-    const store = changes.reduce(changedStore, stored);
+    const store = changes.reduce(applyStoreChange, stored);
     const position = known.after + changes.length;
     const rest = bytes.subarray(known.offset, end);
     return { store, file, at: known.after, position, log: rest, losses };

@@ -4,7 +4,7 @@ import { KeeperError } from '../../sandbox/keeper.ts';
 import { DRAFT } from '../../store/file/files.ts';
 import { realPathOf } from '../../store/file/store-json.ts';
 import type { Store } from '../../store/store.ts';
-import { FileKeeper, lost } from './file-keeper.ts';
+import { FileKeeper, lockLostMessage } from './file-keeper.ts';
 import { FileLock, type LockHolder, type LockOptions } from './file-lock.ts';
 import { logPathOf, readFileWithLog } from './file-with-log.ts';
 import { MOUNT_POINT, writeError } from './write-error.ts';
@@ -31,13 +31,13 @@ export async function openFile(
   // A write replaces the file, and must not replace a link to it.
   const real = realPathOf(path);
   requireFile(path, real);
-  const onLost = (): void => onNotice(`${lost(path)}; it saves no more changes`);
+  const onLost = (): void => onNotice(`${lockLostMessage(path)}; it saves no more changes`);
   const lock = await FileLock.take(`${real}.lock`, { patience, onLost }).catch((error: unknown) => {
     throw writeError(path, error);
   });
   if (!(lock instanceof FileLock)) {
     throw new KeeperError(
-      `${path} is in use by another server (${named(lock)}); stop that one, or name another file with --db`,
+      `${path} is in use by another server (${holderText(lock)}); stop that one, or name another file with --db`,
     );
   }
   try {
@@ -47,7 +47,7 @@ export async function openFile(
     for (const loss of pair?.losses ?? []) onNotice(loss);
     if (pair !== undefined && !hadLog && lock.former !== undefined) {
       onNotice(
-        `${logPathOf(real)} is missing, and the last server (${named(lock.former)}) was killed; if it had changes, ${real} lacks them`,
+        `${logPathOf(real)} is missing, and the last server (${holderText(lock.former)}) was killed; if it had changes, ${real} lacks them`,
       );
     }
     const parts = { path, real, lock, onNotice };
@@ -94,6 +94,6 @@ function removeDrafts(real: string): void {
   }
 }
 
-function named({ pid, host, since }: LockHolder): string {
+function holderText({ pid, host, since }: LockHolder): string {
   return `process ${pid} on ${host}${since === undefined ? '' : `, since ${since}`}`;
 }

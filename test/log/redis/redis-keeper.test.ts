@@ -12,7 +12,7 @@ import type { OpenUpstream } from '../../../src/sandbox/upstream.ts';
 import { loadScenarios } from '../../../src/scenario/load-scenario.ts';
 import { loadStore, type Start, starterFrom } from '../../../src/scenario/sandbox-start.ts';
 import { readScenario } from '../../../src/scenario/scenario-shape.ts';
-import { changedStore, type Store } from '../../../src/store/store.ts';
+import { applyStoreChange, type Store } from '../../../src/store/store.ts';
 import { CutProxy } from '../../helpers/cut-proxy.ts';
 import { exchangeWith } from '../../helpers/exchange.ts';
 import { shownState } from '../../helpers/histories.ts';
@@ -172,7 +172,7 @@ describeWithRedis('the keeper of a fleet', () => {
     if (!reading.ok) throw new Error('no scenario');
     const other = await starter([...(await loadScenarios(['flaky'])), reading.value]);
     const animal = { id, name: 'Rex \ud83d\n"', categoryId: -(2n ** 63n) };
-    const changed = changedStore(store, {
+    const changed = applyStoreChange(store, {
       animals: { set: [animal] },
       orders: { remove: [1n], highestId: id },
     });
