@@ -152,12 +152,3 @@ test.each([
     expect(Math.abs(Date.parse(date) - Date.parse(String(headers.date)))).toBeLessThanOrEqual(1000);
   }
 });
-
-test('an entry has the host that the client called', async () => {
-  const { url, close } = await startServer({ port: 0 });
-  onTestFinished(close);
-  const { send } = clientAt(Number(new URL(url).port));
-  await send('GET', '/v1/pets/1', { headers: { host: 'mock.example:80' } });
-  const { json } = await send('GET', '/__mock/requests.har');
-  expect(Object(json).log.entries[0].request.url).toBe('http://mock.example:80/v1/pets/1');
-});

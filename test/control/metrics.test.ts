@@ -55,11 +55,6 @@ describeServer('metrics in the control API', (open) => {
     expect(metrics.get(`${name}_count{operation="getPet"}`)).toBe(3);
     expect(metrics.get(`${name}_sum{operation="getPet"}`)).toBeGreaterThanOrEqual(0.06);
   });
-
-  test('exist at the default sandbox only', async () => {
-    const { send } = await open();
-    expect(await send('GET', '/~other/__mock/metrics')).toMatchObject({ status: 404 });
-  });
 });
 
 test('metrics count changes and the appends that they share', async () => {

@@ -245,13 +245,6 @@ test('the README counts the assumptions and the scenarios that ship', () => {
   expect(readme).toContain(`[${shippedScenarios().length} scenarios ship with the package]`);
 });
 
-test('pages count the documented replies', () => {
-  const count = DOCUMENTED_REPLIES.length;
-  for (const page of ['docs/every-reply.md', 'docs/findings.md']) {
-    expect(readPage(page)).toContain(`document prescribes ${count} replies`);
-  }
-});
-
 test('docs/command-line.md names every member of a JSON line of the log', () => {
   const exchange = exchangeWith({
     operation: 'getPet',

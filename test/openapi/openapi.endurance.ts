@@ -15,9 +15,6 @@ const control = controlOpenApi(ENDPOINTS, {
   version,
 });
 
-/** A copy of the service's document, as JSON has it. */
-const copy = () => JSON.parse(JSON.stringify(service));
-
 describe.each(['Redocly', 'Spectral'] as const)('%s', (linter) => {
   let folder: string;
   beforeAll(async () => {
@@ -41,17 +38,5 @@ describe.each(['Redocly', 'Spectral'] as const)('%s', (linter) => {
 
   test('finds no error and no warning in the document of the control API', async () => {
     expect(await problemsIn(control)).toEqual([]);
-  });
-
-  test('finds an operation without replies', async () => {
-    const broken = copy();
-    delete broken.paths['/store/orders'].get.responses;
-    expect(await problemsIn(broken)).not.toEqual([]);
-  });
-
-  test('finds a reply of an unknown schema', async () => {
-    const broken = copy();
-    delete broken.components.schemas.Animal;
-    expect(await problemsIn(broken)).not.toEqual([]);
   });
 });

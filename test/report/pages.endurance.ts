@@ -67,14 +67,6 @@ test('the sweep page lists what was run, then what was not', () => {
   ]);
 });
 
-test('the sweep page renders code as code', () => {
-  const page = renderPage(sweepReport(SWEEP));
-  expect(page).toContain('<code>cancelled-orders=removed</code>');
-  expect(page).toContain('Does <code>GET /store/orders</code> list cancelled orders?');
-  expect(page).toMatch(/<pre><code>found rounded-id: .*\n.*\nAssertionError: order 3 is missing\n/);
-  expect(page).not.toContain('`');
-});
-
 describeInChromium('in Chromium', (browser) => {
   describe.each(['coverage', 'sweep'] as const)('the %s page', (name) => {
     test.each(['light', 'dark'] as const)(

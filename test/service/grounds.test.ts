@@ -9,7 +9,6 @@ import {
 } from '../../src/contract/assumption-table.ts';
 import { SERVICE } from '../../src/sandbox/step.ts';
 import { BODY_LIMITS, BodyBytes, type Call } from '../../src/service/input.ts';
-import { keyring } from '../../src/service/keyring.ts';
 import type { Reply } from '../../src/service/reply.ts';
 import { storeOf } from '../../src/store/store.ts';
 import { worldWith } from '../helpers/world.ts';
@@ -270,15 +269,4 @@ test.each([
     body: new BodyBytes(Buffer.from('{"name":"Bo","categoryId":7}')),
   });
   expect(reply).toMatchObject({ status, basis: { by: [`assigned-ids=${option}`] } });
-});
-
-describe('given keys', () => {
-  test.each([
-    [{ valid: ['mine'] }, ['mine'], []],
-    [{ readOnly: ['mine'] }, ['demo-key'], ['mine']],
-    [{}, ['demo-key'], ['demo-read-only-key']],
-  ])('%j replace the default ones', (lists, valid, readOnly) => {
-    const keys = keyring(lists);
-    expect([[...keys.valid], [...keys.readOnly]]).toEqual([valid, readOnly]);
-  });
 });

@@ -13,8 +13,6 @@ const CUTS = 10;
 /** An entry that the clients leave alone. */
 const QUIET = '/v1/inventory/10';
 
-/** A machine that does much else at once is slow. */
-
 describeWithRedis('a fleet of three servers', () => {
   test('answers from the present after a server was paused', async () => {
     const { fleet } = await startThree();

@@ -7,8 +7,6 @@ const CLIENTS = 9;
 const REPLIES = 2000;
 const KILLS = 10;
 
-/** A machine that does much else at once is slow. */
-
 describeWithRedis('a fleet of three servers', () => {
   test('answers many clients as one server would', async () => {
     const load = await FleetLoad.start((await startThree()).fleet, CLIENTS);

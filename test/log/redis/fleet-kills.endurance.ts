@@ -6,8 +6,6 @@ import { describeWithRedis } from '../../helpers/redis.ts';
 const CLIENTS = 9;
 const KILLS = 30;
 
-/** A machine that does much else at once is slow. */
-
 describeWithRedis('a fleet of three servers', () => {
   test('loses nothing and does nothing twice when its servers are killed', async () => {
     const { fleet } = await startThree();
