@@ -1,8 +1,6 @@
-import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/index.ts';
-import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
 import { describeServer } from '../helpers/wire.ts';
 
 const FROZEN = { clock: Date.UTC(2030, 0), frozen: true };
@@ -336,19 +334,6 @@ test('a stream resumes where Last-Event-ID or `after` says', async () => {
   const url = `${origin}/__mock/requests/stream`;
   expect(await ids(await stream(`${url}?after=0`))).toEqual(['1', '2', '3']);
   expect(await ids(await stream(`${url}?after=0`, { 'Last-Event-ID': '2' }))).toEqual(['3']);
-});
-
-test('streams whose client disconnects while they are queued do not count', async () => {
-  const { origin, port } = await serve();
-  const { socket, send } = await openRaw(port);
-  send(rawRequest('GET', '/__mock/requests/stream').repeat(100));
-  await once(socket, 'data');
-  await fetch(`${origin}/__mock/coverage`);
-  closeRaw();
-  const url = `${origin}/__mock/requests/stream`;
-  const both = await Promise.all([stream(url), stream(url)]);
-  expect(both.map(({ response }) => response.statusCode)).toEqual([200, 200]);
-  for (const { leave } of both) leave();
 });
 
 test('the stream after the hundredth is refused until one closes', async () => {

@@ -136,12 +136,19 @@ function exchange(
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString();
         const { statusCode: status = 0, headers } = response;
-        const isJson = text !== '' && /json/.test(headers['content-type'] ?? '');
-        resolve({ status, headers, text, json: isJson ? parseJson(text) : undefined });
+        resolve({ status, headers, text, json: jsonOf(text) });
       });
     });
     request.end(content);
   });
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function contentOf(body: Sent['body']): string | Buffer | undefined {

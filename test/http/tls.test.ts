@@ -222,11 +222,6 @@ describe('the port', () => {
     expect((await received(client)).text).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*"id":1,/);
   });
 
-  test('refuses TLS 1.1', async () => {
-    const opening = open(await start(), '', { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1' });
-    await expect(opening).rejects.toThrow(/alert protocol version|no protocols available/);
-  });
-
   test('logs what a client that does not trust the certificate needs', async ({ skip }) => {
     const curl = findProgram('curl');
     if (curl === undefined) return skip('This machine has no curl.');

@@ -64,11 +64,6 @@ test('a name has its place too, and what is missing that of its parent', () => {
   }
 });
 
-test('a value in an alias has the place in its anchor', () => {
-  const source = sourceOf(readYaml('a: &x { b: 1 }\nc: *x\n'));
-  expect(textsAt(source, ['$.c', '$.c.b'])).toEqual(['*x', '1 }']);
-});
-
 test('each name that occurs again is found, once', () => {
   for (const [read, text] of [
     [readJson, '{ "a": { "b": 1 },\n"a": { "b": 2 }, "c": [{ "a": 1, "d": 2, "d": 3 }],\n"a": 3 }'],
