@@ -84,6 +84,8 @@ export interface EndpointDefinition {
   readonly replies: Readonly<Record<number, EndpointReply>>;
   /** Needs no token and no sandbox. */
   readonly open?: true;
+  /** Not logged: open pages read it again and again. */
+  readonly quiet?: true;
   /** Exists at the default sandbox only. */
   readonly defaultOnly?: true;
   readonly handle: Handle<ControlCall>;

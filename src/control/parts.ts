@@ -33,7 +33,7 @@ export interface ControlOptions {
   readonly noControl?: boolean | undefined;
   /** What a check of a deployment found out, to show beside the assumptions. */
   readonly checked?: SavedVerdicts | undefined;
-  /** Called after each call of the control API, except `health`. */
+  /** Called after each call of the control API, except `health` and `status`. */
   readonly onControlCall?: ((call: FinishedCall) => void) | undefined;
 }
 

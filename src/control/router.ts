@@ -95,7 +95,7 @@ async function answer(
     if (parts.noControl) return undefined;
     const page = await pageReply(asked);
     if (page !== undefined) return page;
-    onCall();
+    if (!route?.endpoints.some(({ quiet }) => quiet)) onCall();
     const refusal = guard(request.headers);
     if (refusal !== undefined) return refusal;
   }

@@ -245,8 +245,9 @@ test('with --log json every line but the ready line is JSON: exchanges, findings
   const server = await startCommand(['--port', '0', '--host', TOKEN_HOST, '--log', 'json']);
   const headers = { Authorization: 'Bearer demo-key' };
   await fetch(`${server.url}/pets?colour=red`, { headers });
-  await fetch(new URL('/__mock/health', server.url));
-  await fetch(new URL('/__mock/state', server.url));
+  for (const path of ['health', 'status', 'state']) {
+    await fetch(new URL(`/__mock/${path}`, server.url));
+  }
   await server.stop();
   const [ready, ...lines] = `${server.stdout()}${server.stderr()}`.trimEnd().split('\n');
   expect(ready).toBe(`petstore-mock ready ${server.url}`);

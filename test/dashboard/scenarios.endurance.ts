@@ -52,7 +52,7 @@ describeDashboard('a tester', (open, browser) => {
     await makeRule(3);
     await page.getByLabel('Fault instead').selectOption('reset');
     await press('Add the rule');
-    await page.getByText('gets the fault reset').waitFor();
+    await page.getByText('Added to my-rules: DELETE /store/orders/{orderId} with').waitFor();
     expect((await service('GET', '/pets/999')).status).toBe(410);
     expect((await service('GET', '/pets/1')).status).toBe(200);
     const body = { quantity: 13 };

@@ -216,6 +216,7 @@ export const STATUS_ENDPOINTS: readonly EndpointDefinition[] = [
   {
     id: 'getStatus',
     route: ['get', '/status'],
+    quiet: true,
     summary: 'Read what differs from a fresh mock',
     description: 'The active scenarios, the changed assumptions, the clock and the upstream.',
     replies: { 200: { description: 'The status.', shape: STATUS } },

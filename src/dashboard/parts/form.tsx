@@ -27,11 +27,3 @@ export function Form({ onSubmit, formRef, children, ...attributes }: FormProps) 
 export function textsOf(form: HTMLFormElement): ReadonlyMap<string, string> {
   return new Map([...new FormData(form)].map(([name, value]) => [name, String(value)]));
 }
-
-/** The headers in a text that has one a line. */
-export function headersIn(text: string): (readonly [name: string, value: string])[] {
-  return text.split('\n').flatMap((line) => {
-    const [, name, value = ''] = /^\s*([^:\s]+)\s*:\s*(.*)$/.exec(line) ?? [];
-    return name === undefined ? [] : [[name, value] as const];
-  });
-}

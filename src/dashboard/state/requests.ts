@@ -164,3 +164,11 @@ export async function sendAndOpen(request: Request, from?: number): Promise<void
     go('exchanges', String(number), query);
   });
 }
+
+/** The headers in a text that has one a line. */
+export function headersIn(text: string): (readonly [name: string, value: string])[] {
+  return text.split('\n').flatMap((line) => {
+    const [, name, value = ''] = /^\s*([^:\s]+)\s*:\s*(.*)$/.exec(line) ?? [];
+    return name === undefined ? [] : [[name, value] as const];
+  });
+}

@@ -2,8 +2,7 @@ import { stringify } from 'lossless-json';
 import { parseJson } from '../../contract/json.ts';
 import { type OperationId, operationShape } from '../../contract/operations.ts';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
-import { headersIn } from '../parts/form.tsx';
-import { requestOf, textOfBody } from './requests.ts';
+import { headersIn, requestOf, textOfBody } from './requests.ts';
 
 /** A rule as a person edits it: every value is the text of a field. */
 export interface RuleDraft {

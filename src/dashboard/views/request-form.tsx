@@ -1,11 +1,17 @@
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
 import { Choice, Field } from '../parts/field.tsx';
-import { Form, headersIn } from '../parts/form.tsx';
+import { Form } from '../parts/form.tsx';
 import { Loaded } from '../parts/loading.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { go, place } from '../state/place.ts';
-import { FIRST_REQUEST, type Request, requestOf, sendAndOpen } from '../state/requests.ts';
+import {
+  FIRST_REQUEST,
+  headersIn,
+  type Request,
+  requestOf,
+  sendAndOpen,
+} from '../state/requests.ts';
 import { useLoaded } from '../state/resource.ts';
 
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'];
