@@ -8,7 +8,7 @@ const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 /** The most characters of an int64, including the sign. */
 const INT64_MAX_LENGTH = 20;
 
-/** A double can hold any integer of so many characters. */
+/** A double holds any integer of up to this many characters. */
 const DOUBLE_LENGTH = 15;
 
 /** Whether a text is an integer in JSON, of any size. */

@@ -6,13 +6,13 @@ export type Json = Readonly<Record<string, unknown>>;
 /** Text in which a double could lose a digit: 16 digits, a fraction, or an exponent. */
 const MAY_LOSE_DIGITS = /\d{16}|\d[.eE]/;
 
-/** The most characters of a number that is evaluated. A longer one could take any time. */
+/** The most characters of a number that is evaluated: a longer one could take minutes. */
 const LONGEST_NUMBER = 400;
 
 /** The most digits of an integer that is evaluated: twice as many as those of an int64. */
 const MOST_DIGITS = 40;
 
-/** A double can hold any number of so many characters without an exponent. */
+/** A double holds any number of up to this many characters without an exponent. */
 const LONGEST_SAFE = 15;
 
 /** Matches most integers that a double cannot hold. */
