@@ -6,7 +6,7 @@ export type Json = Readonly<Record<string, unknown>>;
 /** Text in which a double could lose a digit: 16 digits, a fraction, or an exponent. */
 const MAY_LOSE_DIGITS = /\d{16}|\d[.eE]/;
 
-/** The most characters of a number that is evaluated: a longer one could take minutes. */
+/** The most characters of a number that is evaluated: a longer one would take too long. */
 const LONGEST_NUMBER = 400;
 
 /** The most digits of an integer that is evaluated: twice as many as those of an int64. */
