@@ -116,9 +116,17 @@ export class Evidence implements EvidenceTotals {
     for (const held of state?.held ?? []) this.holds.add(this.journal.at(held.number) ?? held);
   }
 
-  /** Milliseconds since its sandbox was created, answered a request, or was changed. */
+  /** Whether a client waits for a reply that is held back. */
+  get isHolding(): boolean {
+    return this.#holds !== undefined && this.#holds.waiting(Date.now()).length > 0;
+  }
+
+  /**
+   * Milliseconds since its sandbox was created, answered a request, or was changed. Held replies use it
+   * as long as they wait.
+   */
   get unused(): number {
-    return thisInstant().steady - this.#usedAt;
+    return this.isHolding ? 0 : thisInstant().steady - this.#usedAt;
   }
 
   /** Whether a call may be a retry of one before it. */

@@ -48,9 +48,9 @@ export class Recorder {
     return this.#evidence;
   }
 
-  /** Whether somebody gets exchanges as they happen. */
+  /** Whether somebody gets exchanges as they happen, or metrics of them. */
   get isObserved(): boolean {
-    return this.#share.observers.size > 0;
+    return this.#share.observers.size > 0 || this.#share.meter !== undefined;
   }
 
   /** Takes an exchange that this server has answered. */

@@ -231,7 +231,7 @@ export class Sandbox implements Holder {
 
   #acknowledge(exchange: Exchange, { receivedAt }: RequestRecord): void {
     const isTimed = this.state.clock.frozenAt === undefined;
-    // Reading the time costs a request up to 3 %, so only observers, such as a log, get it exactly.
+    // Reading the time costs a request up to 3 %, so only a log, metrics and other observers get it exactly.
     if (isTimed && (this.#recorder.isObserved || this.hasKeeper)) {
       exchange.duration = performance.now() - receivedAt + exchange.delay;
     }

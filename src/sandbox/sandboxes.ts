@@ -182,6 +182,7 @@ export class Sandboxes {
     // Not the one in memory, which would be created again.
     const sandbox = this.#open(name, false);
     await sandbox.current();
+    if (unusedFor > 0 && sandbox.evidence.isHolding) return false;
     const isFirst = await saved(this.#fleet.delete(name, () => sandbox.current(), unusedFor));
     if (isFirst || unusedFor === 0) this.#forget(name);
     if (!isFirst) return false;

@@ -41,6 +41,22 @@ test('a sandbox that nobody uses is removed in the log, its coverage stays, and 
   expect(shown?.count).toBe(1);
 });
 
+test('a sandbox whose client waits for a held reply is in use', async () => {
+  const notices: string[] = [];
+  const { port } = await start({ sandboxIdle: 100, onNotice: (it) => notices.push(it) });
+  const rule = { on: 'listPets', hold: 'lists' };
+  await ask(port, 'POST', '/~waiting/__mock/holds', { body: rule });
+  const list = ask(port, 'GET', '/~waiting/v1/pets');
+  const held = { hold: 'lists', atLeast: 1 };
+  await ask(port, 'POST', '/~waiting/__mock/requests/count', { body: held });
+  await ask(port, 'GET', '/~later/v1/pets');
+  await expect.poll(() => notices.join(), { timeout: 10_000 }).toMatch(/^removed sandbox later: /);
+  await ask(port, 'POST', '/~waiting/__mock/holds/release');
+  expect((await list).status).toBe(200);
+  await expect.poll(() => notices.length, { timeout: 10_000 }).toBe(2);
+  expect(notices[1]).toMatch(/^removed sandbox waiting: /);
+});
+
 describe('a sandbox', () => {
   test.each<[string, Parameters<Ask>]>([
     ['in the path', ['DELETE', '/~one/v1/store/orders/1']],
