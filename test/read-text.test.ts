@@ -129,4 +129,17 @@ describe.skipIf(process.platform === 'win32')('a pipe', () => {
       expect({ code, stderr }).toMatchObject({ code: 0 });
     },
   );
+
+  test('is validated as a fixture or a scenario', async () => {
+    for (const [text, problems] of [
+      [FIXTURE, []],
+      ['rules: []', []],
+      ['rule: []', [expect.stringContaining('did you mean rules?')]],
+    ] as const) {
+      const path = newPipe();
+      const checking = validateFile(path);
+      await writeFile(path, text);
+      expect(await checking).toEqual(problems);
+    }
+  });
 });

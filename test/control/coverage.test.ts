@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { FindingsReport } from '../../src/evidence/findings.ts';
 import type { CoverageReport } from '../../src/evidence/report-shapes.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
@@ -160,4 +160,14 @@ test('coverage has a curl line for each reply, with a key that works in the sand
   } finally {
     await server.close();
   }
+});
+
+test('under --plain, coverage has no curl line that needs Prefer', async () => {
+  const server = await startServer({ port: 0, plain: true });
+  onTestFinished(() => server.close());
+  const reply = await fetch(new URL('/__mock/coverage', server.url));
+  const { documented } = Object(await reply.json());
+  const lines = documented.flatMap(({ curl }: { curl?: string }) => curl ?? []);
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines.filter((it: string) => it.includes('Prefer'))).toEqual([]);
 });

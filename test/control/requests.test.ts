@@ -259,6 +259,18 @@ describeServer('the journal in the control API', (open) => {
     expect(reply).toMatchObject({ status: 400, json: { code: 'invalid_input' } });
     expect(Object(reply.json).message).toContain(told);
   });
+
+  test('every exchange has its findings, including those that the report lists once', async () => {
+    const { send } = await open();
+    await send('GET', '/v1/pets/1');
+    await send('GET', '/v1/pets/1?colour=red', { key: 'undefined' });
+    const codes = async (number: number) =>
+      Object((await send('GET', `/__mock/requests/${number}`)).json).findings.map(
+        ({ code }: { code: string }) => code,
+      );
+    expect(await codes(1)).toEqual(['deprecated']);
+    expect(await codes(2)).toEqual(['deprecated', 'placeholder-key', 'unknown-input']);
+  });
 });
 
 async function serve(options: ServerOptions = {}): Promise<RunningServer & { origin: string }> {

@@ -234,6 +234,15 @@ describe('paths and methods', () => {
     expect(reply.headers).toHaveProperty('allow');
     expect(await connection.rest()).toBe('');
   });
+
+  test('CONNECT behind a pending reply closes the connection', async () => {
+    const { port } = await start({ animals: 100_000 });
+    const connection = await openRaw(port);
+    const connect = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n';
+    connection.send(rawRequest('GET', '/v1/inventory') + connect);
+    await connection.rest();
+    await expectWell(port);
+  });
 });
 
 describe('bodies', () => {
@@ -657,4 +666,18 @@ describe('an internal error', () => {
       expect((await warned).map(String)).toEqual([expect.stringContaining('observer is broken')]);
     },
   );
+
+  test('an app that does not load gets an Error, and is loaded again for the next request', async () => {
+    let loads = 0;
+    const port = await startBroken(async () => {
+      loads += 1;
+      if (loads === 1) throw new Error('there is no Express');
+      return (_request, response) => response.end('loaded');
+    });
+    const warned = once(process, 'warning');
+    expectError(await ask(port, rawRequest('GET', '/__mock/health')), 500, 'internal_error');
+    await warned;
+    expect((await ask(port, rawRequest('GET', '/v1/store/orders'))).status).toBe(200);
+    expect((await ask(port, rawRequest('GET', '/__mock/health'))).body).toBe('loaded');
+  });
 });

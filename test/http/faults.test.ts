@@ -174,6 +174,12 @@ describe('reset', () => {
       error: 'ECONNRESET',
     });
   });
+
+  test('works even while the rest of a body is arriving', async () => {
+    const { port } = await serve({ kind: 'reset' });
+    const half = rawRequest('POST', '/fault', { 'Content-Length': '1000' }, '{"name": ');
+    expect(await ask(port, half)).toEqual({ bytes: '', error: 'ECONNRESET' });
+  });
 });
 
 describe('close', () => {
@@ -231,6 +237,16 @@ describe('malformed-json', () => {
       { numRuns: 300 },
     );
   });
+
+  test('does not change a reply without content', async () => {
+    const { port } = await serve({ kind: 'malformed-json' }, NO_CONTENT);
+    const connection = await open(port);
+    connection.send(rawRequest('GET', '/fault') + rawRequest('GET', '/1'));
+    const [first, second] = await connection.replies(2);
+    expect(first).toMatchObject({ status: 204, headers: { 'mock-basis': 'documented' } });
+    expect(first?.headers).not.toHaveProperty('content-length');
+    expect(second?.body).toBe(PETS);
+  });
 });
 
 describe('html', () => {
@@ -266,6 +282,11 @@ describe('bad-chunk', () => {
     const request = rawRequest('GET', '/fault').replace('HTTP/1.1', version);
     const [head] = parts((await ask(port, request)).bytes);
     expect(head).toContain(version === 'HTTP/1.0' ? 'Content-Length' : 'Transfer-Encoding');
+  });
+
+  test('has only the bad chunk if the body is empty', async () => {
+    const { port } = await serve({ kind: 'bad-chunk' }, { ...REPLY, body: '' });
+    expect(parts((await ask(port)).bytes)[1]).toMatch(/^[^0-9a-fA-F]/);
   });
 });
 

@@ -228,4 +228,13 @@ describe('a delay', () => {
     await server.close();
     expect((await answer).status).toBe(200);
   });
+
+  test('ends when the client disconnects', async () => {
+    const server = await start(withRules({ on: 'getPet', delay: 300_000 }));
+    const connection = await openRaw(server.port);
+    connection.send(rawRequest('GET', '/v1/pets') + rawRequest('GET', '/v1/pets/1'));
+    expect((await connection.reply()).status).toBe(200);
+    closeRaw();
+    await server.close();
+  });
 });

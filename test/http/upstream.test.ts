@@ -205,6 +205,15 @@ describe('a rule of a scenario', () => {
     expect((await ask('GET', '/pets')).headers['mock-basis']).toBe('upstream');
     expect(await exchange()).toMatchObject({ delay: 20, basis: 'upstream' });
   });
+
+  test.each(['slow-body', 'malformed-json'])(
+    'that cannot spoil a 204 by %s leaves it its Content-Length',
+    async (fault) => {
+      const { ask } = await under({ fault }, 'HTTP/1.1 204 Gone\r\nContent-Length: 0\r\n\r\n');
+      const { status, headers } = await ask('GET', '/pets');
+      expect([status, headers['content-length']]).toEqual([204, '0']);
+    },
+  );
 });
 
 describe('a body', () => {
@@ -352,4 +361,24 @@ test('HTTP_PROXY carries requests to a deployment on another machine', async () 
   const [line, host] = proxy.received().split('\r\n');
   expect(line).toBe('GET http://staging.example/v1/pets?limit=1 HTTP/1.1');
   expect(host).toBe('Host: staging.example');
+});
+
+test('an upstream that switches protocols gets 502: no reply of HTTP follows', async () => {
+  const { ask } = await inFrontOf(
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+  );
+  const { status, json } = await ask('GET', '/pets');
+  expect([status, Object(json).message]).toEqual([
+    502,
+    expect.stringContaining('its status is 101'),
+  ]);
+});
+
+test('a proxy that speaks neither http nor https is a reason for 502', async () => {
+  const { port } = await serverFor({
+    upstream: 'http://staging.example/v1',
+    proxyVariables: { HTTP_PROXY: 'socks5://127.0.0.1:1' },
+  });
+  const { status, json } = await asker(port)('GET', '/pets');
+  expect([status, Object(json).message]).toEqual([502, expect.stringContaining('"socks5:"')]);
 });

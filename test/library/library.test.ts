@@ -74,6 +74,15 @@ describe('a sandbox', () => {
   test.each(['', 'a b', 'a/b', 'x'.repeat(65)])('cannot be named %j', (name) => {
     expect(() => server.sandbox(name)).toThrow(TypeError);
   });
+
+  test('is listed and deleted by its name', async () => {
+    const { name, animals } = server.sandbox('listed');
+    await animals.delete(1);
+    const listed = (await server.sandboxes.list()).find((it) => it.name === name);
+    expect(listed).toMatchObject({ animals: 63, service: '/~listed/v1' });
+    await server.sandboxes.delete(name);
+    expect(await animals.count()).toBe(64);
+  });
 });
 
 describe('the store', () => {
@@ -159,6 +168,10 @@ describe('scenarios', () => {
     expect((await call(sandbox, '/store/orders/1', { method: 'DELETE' })).status).toBe(409);
     expect(await scenario.use()).toEqual([]);
     expect(await scenario.get()).toEqual([]);
+  });
+
+  test('take at most one definition', async () => {
+    await expect(server.sandbox().scenario.use({}, {})).rejects.toThrow(TypeError);
   });
 });
 
@@ -442,6 +455,12 @@ describe('the report of a failed test', () => {
     expect(body).toHaveLength('     got  '.length + 401);
     expect(body).toMatch(/^ {5}got {2}\[\{"id":1,.*…$/);
     expect(others).toHaveLength(38);
+  });
+
+  test('says that there was no call', async () => {
+    expect(await reportOf(server.sandbox())).toEqual([
+      'petstore-mock got no calls in sandbox NAME (test "adds Rex")',
+    ]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -203,4 +203,13 @@ describe('a file', () => {
       expect(existsSync(written)).toBe(true);
     },
   );
+
+  test('is created with its folders', () => {
+    for (const ending of Object.keys(REPORT_FORMATS)) {
+      const file = join(folder, 'new', ending.slice(1), `report${ending}`);
+      writeCoverage(file, data());
+      expect(readFileSync(file, 'utf8')).toBe(render(ending));
+    }
+    expect(readdirSync(join(folder, 'new/json'))).toEqual(['report.json']);
+  });
 });

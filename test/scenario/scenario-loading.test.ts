@@ -109,6 +109,14 @@ describe('scenarios that cannot be loaded are refused', () => {
       expect.stringMatching(/^FOLDER\/broken-2\.json:1:43: \$\.state: /),
     ]);
   });
+
+  test('a folder, and a file with another extension', async () => {
+    const file = write('scenario.txt', '');
+    expect(await refusal(loadScenarios([folder, file]))).toEqual([
+      `FOLDER: ${EXPECTED}; found a directory`,
+      `FOLDER/scenario.txt: ${EXPECTED}; found a file whose name ends in ".txt"`,
+    ]);
+  });
 });
 
 describe('a request', () => {
