@@ -60,41 +60,30 @@ export const SHIFT = scalar(
   },
 );
 
-/** How long a sandbox may be unused, in milliseconds. */
-export const IDLE_TIME = scalar(
+/** A duration within bounds, in milliseconds. */
+function boundedDuration(expected: string, least: number, most: number) {
+  return scalar(expected, { type: 'string', pattern: DURATION.source }, (value) => {
+    const milliseconds = typeof value === 'string' ? parseDuration(value) : undefined;
+    const isWithin = milliseconds !== undefined && milliseconds >= least && milliseconds <= most;
+    return isWithin ? milliseconds : undefined;
+  });
+}
+
+/** How long a sandbox may be unused. */
+export const IDLE_TIME = boundedDuration(
   'an ISO 8601 duration from "PT1S" on, such as "PT12H"',
-  { type: 'string', pattern: DURATION.source, examples: ['PT12H', 'P7D'] },
-  (value) => {
-    const milliseconds = typeof value === 'string' ? parseDuration(value) : undefined;
-    return milliseconds !== undefined && milliseconds >= 1000 ? milliseconds : undefined;
-  },
+  1_000,
+  Number.POSITIVE_INFINITY,
 );
 
-/** A wait of at most a minute, in milliseconds. */
-export const PATIENCE = scalar(
-  'an ISO 8601 duration up to "PT60S"',
-  { type: 'string', pattern: DURATION.source, examples: ['PT5S'] },
-  (value) => {
-    const milliseconds = typeof value === 'string' ? parseDuration(value) : undefined;
-    return milliseconds !== undefined && milliseconds <= 60_000 ? milliseconds : undefined;
-  },
-);
+/** The longest wait for requests. */
+export const PATIENCE = boundedDuration('an ISO 8601 duration up to "PT60S"', 0, 60_000);
 
-/** The longest hold, in milliseconds. */
-export const LONGEST_HOLD = scalar(
-  'milliseconds or an ISO 8601 duration, up to a day, such as "PT5M"',
-  {
-    anyOf: [
-      { type: 'integer', minimum: 1, maximum: 86_400_000 },
-      { type: 'string', pattern: DURATION.source },
-    ],
-  },
-  (value) => {
-    const isCount = typeof value === 'number' || /^\d+$/.test(String(value));
-    const milliseconds = isCount ? Number(value) : parseDuration(String(value));
-    if (milliseconds === undefined || !Number.isInteger(milliseconds)) return undefined;
-    return milliseconds >= 1 && milliseconds <= 86_400_000 ? milliseconds : undefined;
-  },
+/** The longest hold. */
+export const LONGEST_HOLD = boundedDuration(
+  'an ISO 8601 duration up to "P1D", such as "PT5M"',
+  1,
+  86_400_000,
 );
 
 /** When a key expires. */
