@@ -126,7 +126,7 @@ export class RedisConnection {
   }
 
   #error(problem: string, isMaybeDone: boolean): KeeperError {
-    const unknown = isMaybeDone ? '; it may have the change' : '';
+    const unknown = isMaybeDone ? '; it is not known whether it has the change' : '';
     return new KeeperError(`${this.address.shown} ${problem}${unknown}`, { isMaybeDone });
   }
 }

@@ -167,7 +167,7 @@ class RedisFleet implements Fleet {
     const count = await this.redis.run(['UNLINK', ...keysOf(name, incarnation)]);
     if (count !== 0 || this.redis.losses === losses) return count !== 0;
     // An attempt whose reply was lost may have removed it.
-    const why = 'the sandbox is gone; this request may have deleted it';
+    const why = 'the sandbox is gone; it is not known whether this request deleted it';
     throw new KeeperError(why, { isMaybeDone: true });
   }
 
@@ -223,7 +223,7 @@ class RedisFleet implements Fleet {
             return undefined;
           case 'missed': {
             if (!reply.snapshot || redis.losses === losses) return follow(reply);
-            const why = 'Redis was cut off; it may have taken the change before';
+            const why = 'it is not known whether Redis took the change before it was cut off';
             throw new KeeperError(why, { isMaybeDone: true });
           }
           case 'kept':
