@@ -31,6 +31,7 @@ test.each<[string, Sent]>([
     'quotes and line breaks in the body',
     { method: 'PATCH', body: `it's "$HOME" \`id\` \\\r\n\t!` },
   ],
+  ['an empty body and an empty header', { method: 'PUT', body: '', headers: [['X-A', '']] }],
   ['a HEAD', { method: 'HEAD', headers: [['X-A', "@file; it's"]] }],
 ])('curl sends exactly the request: %s', async (_what, sent) => {
   const { method = 'GET', path = '/v1/pets', headers = [], body } = sent;

@@ -108,3 +108,13 @@ test('a stream of a deleted sandbox gets its last exchanges, and nothing from a 
   expect(sent()).toEqual([1]);
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test('a stream resumes after the last exchange that its client has read', () => {
+  const { default: sandbox } = createSandboxes();
+  record(sandbox, 5);
+  const streams = [3, undefined, 1000, -5].map((after) => slowStream(sandbox, after));
+  record(sandbox, 1);
+  vi.advanceTimersByTime(50);
+  expect(streams.map(({ sent }) => sent())).toEqual([[4, 5, 6], [6], upTo(6), upTo(6)]);
+  expect(streams.map(({ dropped }) => dropped())).toEqual([0, 0, 0, 0]);
+});

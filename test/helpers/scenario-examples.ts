@@ -125,6 +125,11 @@ export const BROKEN_FOR_THE_READER: typeof BROKEN = [
     'FILE:2:28: $.rules[0].where.orderId: expected an input of getPet: petId, found "orderId"',
   ],
   [
+    'an input of an operation without any',
+    'rules:\n  - { on: listOrders, where: { orderId: 1 }, fault: reset }',
+    'FILE:2:32: $.rules[0].where.orderId: expected headers or key, since listOrders has no input, found "orderId"',
+  ],
+  [
     'a range of calls with the higher number first',
     'rules:\n  - { on: getPet, delay: 1, calls: 4-2 }',
     'FILE:2:36: $.rules[0].calls: expected the lower number first, found "4-2"',

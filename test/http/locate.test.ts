@@ -45,4 +45,17 @@ describe('a key that contains ~', () => {
     expect(located(sandboxes, 'a~b', 'mine')).toEqual(['mine', 'Bearer a~b']);
     expect(located(sandboxes, 'a~b', undefined, 'other')).toEqual(['other', 'Bearer a~b']);
   });
+
+  test('is not split in the one sandbox that has it', async () => {
+    const sandboxes = new Sandboxes(startWith('key'));
+    const start = startWith('a~b');
+    await sandboxes.find('mine')?.change((state) => ({
+      state: { ...state, settings: { ...state.settings, start } },
+      result: undefined,
+    }));
+    expect(located(sandboxes, 'a~b', 'mine')).toEqual(['mine', 'Bearer a~b']);
+    expect(located(sandboxes, 'a~b', undefined, 'mine')).toEqual(['mine', 'Bearer a~b']);
+    expect(located(sandboxes, 'a~b', 'other')).toEqual(['other', 'Bearer a']);
+    expect(located(sandboxes, 'a~b')).toEqual(['b', 'Bearer a']);
+  });
 });
