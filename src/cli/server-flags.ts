@@ -170,7 +170,7 @@ export const FLAG_GROUPS = {
       RATE,
       'N/s',
       [...SERVERS, 'assumptions'],
-      'Allow each key N requests a second (or N/m), then answer 429.',
+      'Allow each key N requests a second (N/s) or a minute (N/m), then answer 429.',
     ),
     delay: integer(
       'MS',

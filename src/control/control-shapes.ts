@@ -77,6 +77,7 @@ const ACTIVE_RULE = named(
     on: required(list(OPERATION), 'The operations that it is for.'),
     status: optional(COUNT, 'The status of its reply, if it has one.'),
     fault: optional(ANY_TEXT, 'The name of its fault, if it has one.'),
+    hold: optional(ANY_TEXT, 'The name of its hold, if it holds replies back.'),
     calls: optional(COUNT, 'How many calls it has matched, if it counts them.'),
   }),
 );
@@ -155,6 +156,7 @@ export const STATUS = named(
     clock: required(CLOCK, 'The clock.'),
     upstream: optional(ANY_TEXT, 'The base URL of the deployment that answers, if one does.'),
     held: required(COUNT, 'How many replies rules hold back.'),
+    latches: required(TEXTS, 'The names of the latches, which hold replies back until opened.'),
     latestExchange: required(COUNT, 'The number of the latest exchange; 0 before the first.'),
   }),
 );

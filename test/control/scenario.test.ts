@@ -29,7 +29,10 @@ describeServer('scenarios in the control API', (open) => {
 
   test('a scenario in the request forces a reply and counts its calls', async () => {
     const { send } = await open();
-    const rules = [{ on: 'getPet', calls: '1-2', reply: { status: 503 } }];
+    const rules = [
+      { on: 'getPet', calls: '1-2', reply: { status: 503 } },
+      { on: 'listPets', hold: 'lists' },
+    ];
     const body = { scenarios: ['sold-out'], scenario: { description: 'Down.', rules } };
     expect(await send('PUT', '/__mock/scenario', { body })).toMatchObject({ status: 200 });
     const forced = await send('GET', '/v1/pets/1');
@@ -41,7 +44,10 @@ describeServer('scenarios in the control API', (open) => {
         {
           name: 'request',
           description: 'Down.',
-          rules: [{ number: 1, on: ['getPet'], status: 503, calls: 1 }],
+          rules: [
+            { number: 1, on: ['getPet'], status: 503, calls: 1 },
+            { number: 2, on: ['listPets'], hold: 'lists' },
+          ],
         },
       ],
     });

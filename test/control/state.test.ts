@@ -28,8 +28,10 @@ describeServer('the state in the control API', (open) => {
       scenarios: [],
       assumptions: [],
       clock: { real: true, frozen: false },
+      latches: [],
       latestExchange: 0,
     });
+    await send('POST', '/__mock/holds', { body: { on: 'getPet', hold: 'pets' } });
     await send('PUT', '/__mock/scenario', { body: { scenarios: ['flaky', 'slow'] } });
     await send('PATCH', '/__mock/assumptions', { body: { 'unknown-pet': '400' } });
     await send('PUT', '/__mock/clock', { body: { now: '2031-01-01T00:00:00Z', frozen: true } });
@@ -42,6 +44,7 @@ describeServer('the state in the control API', (open) => {
       clock: { now: '2031-01-01T00:00:00.000Z', real: false, frozen: true },
       upstream: 'http://127.0.0.1:9/v1',
       held: 0,
+      latches: ['pets'],
       latestExchange: 1,
     });
   });

@@ -113,6 +113,7 @@ function activeView({ settings: { start }, counters }: State): ActiveScenarios {
       on: rule.on,
       status: rule.reply?.status,
       fault: rule.fault?.kind,
+      hold: rule.hold,
       calls: callsOf(start.rules, counters.rules, rule),
     })),
   }));

@@ -218,7 +218,8 @@ export const STATUS_ENDPOINTS: readonly EndpointDefinition[] = [
     route: ['get', '/status'],
     quiet: true,
     summary: 'Read what differs from a fresh mock',
-    description: 'The active scenarios, the changed assumptions, the clock and the upstream.',
+    description:
+      'The active scenarios, the changed assumptions, the clock, the upstream and the latches.',
     replies: { 200: { description: 'The status.', shape: STATUS } },
     handle: ({ sandbox: { name, state, evidence } }) => {
       const { start, choices, upstream } = state.settings;
@@ -230,6 +231,7 @@ export const STATUS_ENDPOINTS: readonly EndpointDefinition[] = [
         clock: clockView(state.clock),
         upstream: upstream?.url,
         held: evidence.holds.waiting(Date.now()).length,
+        latches: [...state.latches.keys()],
         latestExchange: evidence.journal.number,
       });
     },

@@ -10,9 +10,9 @@ import { plural, timeText, visible } from './visible-text.ts';
 
 /** What a client meets in this sandbox: each part leads to where it is set. */
 export function StateStrip({ status }: { readonly status: SandboxStatus }) {
-  const { scenarios, assumptions, clock, held, upstream } = status;
-  const isFresh =
-    scenarios.length === 0 && assumptions.length === 0 && clock.real && upstream === undefined;
+  const { scenarios, assumptions, clock, held, latches, upstream } = status;
+  const changes = scenarios.length + assumptions.length + latches.length;
+  const isFresh = changes === 0 && clock.real && upstream === undefined;
   return (
     <section class="strip" aria-label="State of this sandbox">
       <span class="address">
@@ -33,6 +33,11 @@ export function StateStrip({ status }: { readonly status: SandboxStatus }) {
       {!clock.real && (
         <Part to="clock" kind="assumed">
           Clock {clock.frozen ? 'frozen at' : 'moved to'} {timeText(clock.now).slice(0, 16)}
+        </Part>
+      )}
+      {latches.length > 0 && (
+        <Part to="exchanges" query="held=true" kind="forced" title={latches.join(', ')}>
+          {plural(latches.length, 'latch', 'latches')}
         </Part>
       )}
       {held > 0 && (
