@@ -190,7 +190,7 @@ export const RULE_SHAPE = convert(
     } else if (!reply && !fault && !delay && !hold) {
       refuse('`reply`, `fault`, `delay` or `hold`', 'a rule that does nothing');
     }
-    if (delay && hold) refuse('no `delay` beside `hold`', 'both', 'delay');
+    if (delay && hold) refuse('`delay` or `hold`', 'both', 'delay');
     const bodiless = reply && bodilessBy(reply);
     if (fault && bodiless !== undefined && NEED_BODY.includes(fault.kind)) {
       refuse(`a reply with a body beside \`${fault.kind}\``, bodiless, 'fault');

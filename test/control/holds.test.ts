@@ -143,7 +143,7 @@ describeBothWays('a rule with hold', (open) => {
     [{ on: 'listPets', hold: '' }, 'hold'],
     [{ on: 'listPets', hold: 'a b' }, 'hold'],
     [{ on: 'listPets', hold: false }, 'hold'],
-    [{ on: 'listPets', hold: true, delay: 5 }, 'no `delay` beside `hold`'],
+    [{ on: 'listPets', hold: true, delay: 5 }, 'expected `delay` or `hold`, found both'],
     [{ on: 'listPets', hold: true, apply: true }, 'apply'],
   ])('is refused as %j', async (rule, problem) => {
     const { send } = await open();
@@ -243,6 +243,13 @@ describe('a held reply', () => {
 });
 
 describeBothWays('a latch', (open) => {
+  test('is one of at most a hundred, and can be set anew', async () => {
+    const { set } = holdsOf(await open());
+    for (let count = 1; count <= 100; count += 1) await set({ on: 'listPets', hold: `l${count}` });
+    expect(await set({ on: 'listPets', hold: 'more' })).toMatchObject({ code: 'too_many_latches' });
+    expect(await set({ on: 'getPet', hold: 'l1' })).toEqual({});
+  });
+
   test('holds back what the scenarios reply, until it is opened', async () => {
     const client = await open();
     const { use, set, arrived, release } = holdsOf(client);

@@ -7,7 +7,7 @@ import { HOLD_NAME } from '../../scenario/hold.ts';
 import { RULE_SHAPE } from '../../scenario/rule-shape.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, FLAG, list, named, type ValueOf } from '../../shape/shapes.ts';
-import { DONE, type EndpointDefinition, json, refuseInput, withBody } from '../endpoint.ts';
+import { DONE, type EndpointDefinition, json, refuse, refuseInput, withBody } from '../endpoint.ts';
 import { waitUntil } from './waiting.ts';
 
 const HELD_REPLY = named(
@@ -33,6 +33,9 @@ const RELEASED = named(
 );
 /** What a release did. */
 export type ReleaseResult = ValueOf<typeof RELEASED>;
+
+/** The most latches that a sandbox has. */
+const MOST_LATCHES = 100;
 
 const RELEASE = object({
   name: optional(HOLD_NAME, 'Only replies that are held under this name.'),
@@ -61,12 +64,19 @@ export const HOLD_ENDPOINTS: readonly EndpointDefinition[] = [
       'Takes a rule with `hold`. Without `reply` and `fault`, the scenarios decide the reply. Replaces the latch that has this name. A reset removes it.',
     body: { shape: RULE_SHAPE },
     example: { body: { on: 'listPets', hold: 'lists' } },
-    replies: { 204: 'Set.' },
+    replies: { 204: 'Set.', 409: 'The sandbox has as many latches as it may have.' },
     handle: ({ sandbox, body }) => {
       const reading = readLatch(body);
       if (!reading.ok) return refuseInput(reading.problems);
       const [name, latch] = reading.value;
-      return sandbox.change((state) => ({ state: withLatch(state, name, latch), result: DONE }));
+      return sandbox.change((state) => {
+        const isKnown = state.latches.has(name);
+        if (!isKnown && state.latches.size >= MOST_LATCHES) {
+          const message = `latch limit (${MOST_LATCHES}) reached; remove one with a release and "open"`;
+          return { state, result: refuse('too_many_latches', 409, message) };
+        }
+        return { state: withLatch(state, name, latch), result: DONE };
+      });
     },
   },
   withBody({
