@@ -151,6 +151,8 @@ describeDashboard('a tester', (open, browser) => {
     await opened(page, 21).waitFor();
     await exchange(page, 21).waitFor();
     await page.keyboard.press('ArrowDown');
+    await opened(page, 20).waitFor();
+    await exchange(page, 20).waitFor();
     await page.keyboard.press('ArrowDown');
     await opened(page, 19).waitFor();
     await page.goto(`${page.url().split('#')[0]}#/exchanges/3?status=404`);
