@@ -44,7 +44,8 @@ describeDashboard('the page', (open) => {
     await send('GET', 'http://other.example/v1/pets');
     await send('POST', '/v1/pets', '@/etc/hostname');
     await send('POST', '/v1/pets', 'a'.repeat(5_000));
-    // The clipboard of a headless browser can be slow to answer.
+    // The list stays as it is while an exchange is open.
+    await page.getByRole('link', { name: 'Exchange 4', exact: true }).waitFor();
     await page.evaluate('navigator.clipboard.writeText = async (text) => { copied = text; }');
     const copied = async (number: number) => {
       await page.getByRole('link', { name: `Exchange ${number}`, exact: true }).click();
