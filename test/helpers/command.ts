@@ -1,4 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/package.ts';
@@ -43,8 +43,13 @@ export function killCommands(): void {
 }
 
 /** Starts `petstore-mock` without waiting for anything. Its standard input stays open. */
-export function spawnCommand(args: readonly string[], env: Environment = {}) {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...ENVIRONMENT, ...env } });
+export function spawnCommand(
+  args: readonly string[],
+  env: Environment = {},
+  { uid, gid }: SpawnOptions = {},
+) {
+  const options = { env: { ...ENVIRONMENT, ...env }, uid, gid };
+  const child = spawn(process.execPath, [MAIN, ...args], options);
   running.add(child);
   const printed = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -87,8 +92,9 @@ export async function runCommand(
 export async function startCommand(
   args: readonly string[],
   env: Environment = {},
+  options: SpawnOptions = {},
 ): Promise<RunningCommand> {
-  const { child, printed, exited } = spawnCommand(args, env);
+  const { child, printed, exited } = spawnCommand(args, env, options);
   const ended = exited.then(() => true);
   for (;;) {
     const [, url] = /^petstore-mock ready (\S+)\n/.exec(printed.stdout) ?? [];

@@ -1,46 +1,49 @@
 import { expect } from 'vitest';
 import { draw } from '../../src/store/draw.ts';
 import type { FleetProcesses, Outcome } from './fleet-processes.ts';
-import { StoreHistory } from './store-history.ts';
 
-/** Few, so that clients meet. The default fixture has them, and these orders are pending. */
+/** Few, so that clients meet. The default fixture has them. */
 const ENTRIES = 5;
-const ORDERS = [1, 4, 5];
 
 /** The highest id of the default fixture. */
 const LAST_ID = 64;
 
-const NEVER = Number.POSITIVE_INFINITY;
+/** Orders that the clients cancel, some at a time. */
+const ORDERS = Array.from({ length: 2000 }, (_, index) => 1001 + index);
 
-/** A count that lost replies may have raised. */
-interface Tally {
-  acknowledged: number;
-  unknown: number;
+const CLIENTS = 9;
+
+/** What a client sent, and when by a clock that counts events. */
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: { readonly quantity: number } | object;
+  readonly sentAt: number;
+  /** Never, if no reply says what became of it. */
+  repliedAt: number;
+  outcome: Outcome;
 }
 
 /** Clients that use a fleet at once, each any server in turn, and note what they saw. */
 export class FleetLoad {
   readonly #fleet: FleetProcesses;
-  readonly #history: StoreHistory;
-  readonly #created: Tally = { acknowledged: 0, unknown: 0 };
-  readonly #cancelled: Tally = { acknowledged: 0, unknown: 0 };
+  readonly #requests: Request[] = [];
   readonly #clients: Promise<void>[] = [];
   readonly #counters = new Set<() => void>();
-  #quantity = 1000;
-  #latest = LAST_ID;
   #isOver = false;
   #count = 0;
+  #time = 0;
 
-  private constructor(fleet: FleetProcesses, quantities: ReadonlyMap<number, number>) {
+  private constructor(fleet: FleetProcesses) {
     this.#fleet = fleet;
-    this.#history = new StoreHistory(quantities);
   }
 
-  /** Starts so many clients, whose requests depend on a seed. */
-  static async start(fleet: FleetProcesses, clients: number, seed = 1): Promise<FleetLoad> {
-    const { json } = await fleet.answer(0, 'GET', '/__mock/inventory');
-    const load = new FleetLoad(fleet, quantitiesOf(json));
-    for (let client = 0; client < clients; client += 1) load.#clients.push(load.#run(client, seed));
+  /** Starts the clients. */
+  static async start(fleet: FleetProcesses): Promise<FleetLoad> {
+    const orders = ORDERS.map((id) => ({ id, status: 'pending' }));
+    await fleet.answer(0, 'PATCH', '/__mock/state', { orders });
+    const load = new FleetLoad(fleet);
+    for (let client = 0; client < CLIENTS; client += 1) load.#clients.push(load.#run(client));
     return load;
   }
 
@@ -49,150 +52,129 @@ export class FleetLoad {
     const until = this.#count + count;
     while (this.#count < until) {
       const counted = new Promise<void>((resolve) => this.#counters.add(resolve));
-      // Clients end before their time when a reply is wrong.
+      // Clients end before their time when something throws.
       await Promise.race([counted, Promise.all(this.#clients)]);
     }
   }
 
-  /** Ends the clients. */
-  async stop(): Promise<void> {
-    this.#isOver = true;
-    await Promise.all(this.#clients);
-  }
-
-  /** Stops the clients, and compares what they saw with a model of one server. */
-  async verify(): Promise<void> {
-    await this.stop();
-    expect(this.#history.problems()).toEqual([]);
-    for (let server = 0; server < this.#fleet.count; server += 1) await this.#verify(server);
-  }
-
-  async #verify(server: number): Promise<void> {
-    const count = async (body: object): Promise<number> => {
-      const { json } = await this.#fleet.answer(server, 'POST', '/__mock/requests/count', body);
-      expect(json).toMatchObject({ complete: true });
-      return Object(json).count;
-    };
-    const { json } = await this.#fleet.answer(server, 'GET', '/__mock/state');
-    const animals = Object(json).animals.length - LAST_ID;
-    expect(await count({ operation: 'createPet', status: 201 })).toBe(animals);
-    expectWithin(animals, this.#created);
-    const cancelled = await count({ operation: 'cancelOrder', status: 204 });
-    expectWithin(cancelled, this.#cancelled);
-  }
-
-  async #run(client: number, seed: number): Promise<void> {
+  async #run(client: number): Promise<void> {
     for (let turn = 0; !this.#isOver; turn += 1) {
       const server = (client + turn) % this.#fleet.count;
-      const pick = (field: number, choices: number): number =>
-        draw(seed + client, turn, field) % choices;
-      const isKnown = await this.#act(server, pick(0, 7), pick(1, ENTRIES * ORDERS.length));
-      if (!isKnown) continue;
+      const pick = (field: number, choices: number): number => draw(client, turn, field) % choices;
+      if (typeof (await this.#send(server, pick)) === 'string') continue;
       this.#count += 1;
       for (const counted of this.#counters) counted();
       this.#counters.clear();
     }
   }
 
-  /** Does one thing. False if no reply came of it. */
-  async #act(server: number, kind: number, choice: number): Promise<boolean> {
-    const order = ORDERS[choice % ORDERS.length] ?? 1;
-    if (kind < 2) return this.#write(server, 1 + (choice % ENTRIES));
-    if (kind < 4) return this.#read(server);
-    if (kind === 4) return this.#cancel(server, order);
-    if (kind === 5) return this.#rearm(server, order);
-    return choice % 3 === 0 ? this.#create(server) : this.#get(server, this.#latest + (choice % 2));
+  async #send(server: number, pick: (field: number, choices: number) => number): Promise<Outcome> {
+    const number = this.#requests.length;
+    const known = Math.floor(this.#count / 20);
+    const drawn = [
+      {
+        method: 'PATCH',
+        path: `/v1/inventory/${1 + pick(1, ENTRIES)}`,
+        body: { quantity: number },
+      },
+      { method: 'GET', path: '/v1/inventory' },
+      { method: 'DELETE', path: `/v1/store/orders/${ORDERS[known]}` },
+      { method: 'POST', path: '/v1/pets', body: { name: 'Rex', categoryId: 1 } },
+      { method: 'GET', path: `/v1/pets/${LAST_ID + 1 + pick(1, 1 + 5 * known)}` },
+    ][pick(0, 5)];
+    if (drawn === undefined) throw new Error('nothing drawn');
+    this.#time += 1;
+    const request: Request = {
+      ...drawn,
+      sentAt: this.#time,
+      repliedAt: Number.POSITIVE_INFINITY,
+      outcome: 'unknown',
+    };
+    this.#requests.push(request);
+    const { method, path, body } = request;
+    request.outcome = await this.#fleet.ask(server, method, `${path}?request=${number}`, body);
+    this.#time += 1;
+    if (request.outcome !== 'unknown') request.repliedAt = this.#time;
+    return request.outcome;
   }
 
-  async #write(server: number, petId: number): Promise<boolean> {
-    this.#quantity += 1;
-    const quantity = this.#quantity;
-    const sent = this.#history.tick();
-    const path = `/v1/inventory/${petId}`;
-    const outcome = await this.#fleet.ask(server, 'PATCH', path, { quantity });
-    const step = { kind: 'write', quantity } as const;
-    if (outcome === 'unknown') this.#history.entry(petId, step, sent, NEVER);
-    else if (hasStatus(outcome, 200)) this.#history.entry(petId, step, sent);
-    return isReply(outcome);
-  }
-
-  async #read(server: number): Promise<boolean> {
-    const sent = this.#history.tick();
-    const outcome = await this.#fleet.ask(server, 'GET', '/v1/inventory');
-    if (!hasStatus(outcome, 200)) return false;
-    const replied = this.#history.tick();
-    for (const [petId, quantity] of quantitiesOf(outcome.json)) {
-      if (petId <= ENTRIES) this.#history.entry(petId, { kind: 'read', quantity }, sent, replied);
+  /**
+   * Stops the clients, and does what they did on a model of one server, in the order of the journal. The
+   * model gives the same replies, no request comes before one that had its reply when it was sent,
+   * and all servers are left with what the model has.
+   */
+  async verify(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#clients);
+    const { json } = await this.#fleet.answer(0, 'GET', '/__mock/requests');
+    const { exchanges, dropped } = Object(json);
+    expect(dropped).toBe(0);
+    const model = new StoreModel();
+    const left = new Set(this.#requests);
+    let latest = 0;
+    for (const { target, status } of exchanges) {
+      const [path = '', number] = target.split('?request=');
+      const request = number === undefined ? undefined : this.#requests[number];
+      if (request === undefined) continue;
+      expect(left.delete(request)).toBe(true);
+      expect(request.path).toBe(path);
+      expect(request.repliedAt).toBeGreaterThan(latest);
+      latest = Math.max(latest, request.sentAt);
+      const expected = model.reply(request);
+      expect({ target, status }).toEqual({ target, status: expected.status });
+      if (request.outcome !== 'unknown') expect(request.outcome).toMatchObject(expected);
     }
-    return true;
-  }
-
-  async #cancel(server: number, id: number): Promise<boolean> {
-    const sent = this.#history.tick();
-    const outcome = await this.#fleet.ask(server, 'DELETE', `/v1/store/orders/${id}`);
-    if (outcome === 'unknown') {
-      this.#cancelled.unknown += 1;
-      this.#history.order(id, { kind: 'cancel' }, sent, NEVER);
-    } else if (outcome !== 'not done') {
-      if (outcome.status === 204) this.#cancelled.acknowledged += 1;
-      this.#history.order(id, { kind: 'cancel', status: outcome.status }, sent);
+    expect([...left].filter(({ outcome }) => typeof outcome !== 'string')).toEqual([]);
+    for (let server = 0; server < this.#fleet.count; server += 1) {
+      const state = await this.#fleet.answer(server, 'GET', '/__mock/state');
+      expect(model.resultOf(Object(state.json))).toEqual(model.result);
     }
-    return isReply(outcome);
   }
+}
 
-  async #rearm(server: number, id: number): Promise<boolean> {
-    const sent = this.#history.tick();
-    const body = { status: 'pending' };
-    const outcome = await this.#fleet.ask(server, 'PATCH', `/__mock/orders/${id}`, body);
-    if (outcome === 'unknown') this.#history.order(id, { kind: 'rearm' }, sent, NEVER);
-    else if (hasStatus(outcome, 200)) this.#history.order(id, { kind: 'rearm' }, sent);
-    return isReply(outcome);
-  }
+type Records = readonly Readonly<Record<string, unknown>>[];
 
-  async #create(server: number): Promise<boolean> {
-    const sent = this.#history.tick();
-    const body = { name: 'Rex', categoryId: 1 };
-    const outcome = await this.#fleet.ask(server, 'POST', '/v1/pets', body);
-    if (outcome === 'unknown') {
-      this.#created.unknown += 1;
-      this.#history.unknownCreation(sent);
-    } else if (hasStatus(outcome, 201)) {
-      const { id } = Object(outcome.json);
-      this.#created.acknowledged += 1;
-      this.#latest = Math.max(this.#latest, id);
-      this.#history.animal(id, { kind: 'create' }, sent);
+/** What the clients use of a store. */
+class StoreModel {
+  readonly #quantities = new Map<number, number>();
+  readonly #pending = new Set(ORDERS);
+  #lastId = LAST_ID;
+
+  reply({ method, path, body }: Request): { readonly status: number; readonly json?: unknown } {
+    const id = Number(path.split('/').at(-1));
+    switch (`${method} ${path.replace(/\/\d+$/, '')}`) {
+      case 'PATCH /v1/inventory':
+        this.#quantities.set(id, Object(body).quantity);
+        return { status: 200, json: { petId: id, ...body } };
+      case 'GET /v1/inventory': {
+        const known = [...this.#quantities].map(([petId, quantity]) => ({ petId, quantity }));
+        return {
+          status: 200,
+          json: expect.arrayContaining(known.map((it) => expect.objectContaining(it))),
+        };
+      }
+      case 'DELETE /v1/store/orders':
+        return { status: this.#pending.delete(id) ? 204 : 409 };
+      case 'POST /v1/pets':
+        this.#lastId += 1;
+        return { status: 201, json: { id: this.#lastId } };
+      default:
+        return { status: id <= this.#lastId ? 200 : 404 };
     }
-    return isReply(outcome);
   }
 
-  async #get(server: number, id: number): Promise<boolean> {
-    if (id <= LAST_ID) return true;
-    const sent = this.#history.tick();
-    const outcome = await this.#fleet.ask(server, 'GET', `/v1/pets/${id}`);
-    if (isReply(outcome)) this.#history.animal(id, { kind: 'get', status: outcome.status }, sent);
-    return isReply(outcome);
+  get result(): object {
+    const { size } = this.#pending;
+    return { quantities: this.#quantities, pending: size, lastId: this.#lastId };
   }
-}
 
-function quantitiesOf(entries: unknown): ReadonlyMap<number, number> {
-  if (!Array.isArray(entries)) throw new TypeError('no inventory');
-  return new Map(entries.map(({ petId, quantity }) => [petId, quantity]));
-}
-
-type Reply = Exclude<Outcome, string>;
-
-function isReply(outcome: Outcome): outcome is Reply {
-  return typeof outcome !== 'string';
-}
-
-/** @throws if there is a reply with another status */
-function hasStatus(outcome: Outcome, status: number): outcome is Reply {
-  if (!isReply(outcome)) return false;
-  expect(outcome).toMatchObject({ status });
-  return true;
-}
-
-function expectWithin(count: number, { acknowledged, unknown }: Tally): void {
-  expect(count).toBeGreaterThanOrEqual(acknowledged);
-  expect(count).toBeLessThanOrEqual(acknowledged + unknown);
+  /** The same of the state of a server. */
+  resultOf({ animals, inventory, orders }: Readonly<Record<string, Records>>): object {
+    const quantities = inventory?.map(({ petId, quantity }) => [petId, quantity] as const) ?? [];
+    return {
+      quantities: new Map(quantities.filter(([petId]) => this.#quantities.has(Number(petId)))),
+      pending: orders?.filter(({ id, status }) => Number(id) > 1000 && status === 'pending').length,
+      lastId: animals?.at(-1)?.id,
+    };
+  }
 }

@@ -65,15 +65,14 @@ export class FleetProcesses {
     }
   }
 
-  /** The status of a server's health. */
-  async health(index: number): Promise<number> {
-    const { url } = this.#server(index);
-    return (await fetch(new URL('/__mock/health', url))).status;
-  }
-
   /** Waits until the health of a server has this status. */
   async becomes(index: number, status: number): Promise<void> {
-    while ((await this.health(index)) !== status) await sleep(20);
+    const { url } = this.#server(index);
+    while ((await fetch(new URL('/__mock/health', url))).status !== status) await sleep(20);
+  }
+
+  async allBecome(status: number): Promise<void> {
+    await Promise.all(this.#addresses.map((_, index) => this.becomes(index, status)));
   }
 
   signal(index: number, signal: NodeJS.Signals): void {
