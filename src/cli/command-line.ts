@@ -1,4 +1,4 @@
-import parse from 'yargs-parser';
+import { parseArgs } from 'node:util';
 import { describe, suggest } from '../words.ts';
 import { UsageError } from './command.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from './command-table.ts';
@@ -14,49 +14,6 @@ import {
 import { flagInput, type Layer } from './settings.ts';
 import { escaped } from './terminal.ts';
 
-/** The flag with which the shell's script asks yargs; the words typed so far follow it. */
-export const COMPLETION_FLAG = '--get-yargs-completions';
-
-/** How yargs reads words. Values stay text, as those of the environment and of config files are. */
-export const PARSER = {
-  'boolean-negation': false,
-  'camel-case-expansion': false,
-  'dot-notation': false,
-  'parse-numbers': false,
-  'parse-positional-numbers': false,
-  'populate--': true,
-  'short-option-groups': false,
-  'strip-aliased': true,
-} as const;
-
-const NAME_BY_LETTER = new Map<string, string>(
-  FLAG_NAMES.filter((name) => flagShape(name).alias !== undefined).map((name) => {
-    return [`-${flagShape(name).alias}`, `--${spellingOf(name)}`];
-  }),
-);
-
-/** The words before `--`: what follows belongs to the command to run. */
-function ownWords(words: readonly string[]): readonly string[] {
-  return words.includes('--') ? words.slice(0, words.indexOf('--')) : words;
-}
-
-/** Gives every switch its name and value: `-v` becomes `--version=true`, `--no-plain` `--plain=false`. */
-export function spelledOut(words: readonly string[]): string[] {
-  const ours = ownWords(words);
-  const spelled = ours.map((short) => {
-    const word = NAME_BY_LETTER.get(short) ?? short;
-    const [, no = '', name = ''] = /^--(no-)?(.*)$/s.exec(word) ?? [];
-    if (isSwitch(no + name)) return `${word}=true`;
-    return isSwitch(name) ? `--${name}=false` : word;
-  });
-  return [...spelled, ...words.slice(ours.length)];
-}
-
-function isSwitch(spelling: string): boolean {
-  const name = flagSpelled(spelling);
-  return name !== undefined && flagShape(name).type === 'switch';
-}
-
 /** What the command line asks for. */
 export interface Invocation {
   readonly command: CommandName;
@@ -65,6 +22,15 @@ export interface Invocation {
   readonly flags: Layer;
 }
 
+/** The flags as Node reads them. */
+const OPTIONS = Object.fromEntries(
+  FLAG_NAMES.map((name) => {
+    const { alias: short } = flagShape(name);
+    const type: 'boolean' | 'string' = isSwitch(name) ? 'boolean' : 'string';
+    return [spellingOf(name), { type, ...(short !== undefined && { short }) }];
+  }),
+);
+
 /** The commands by their names and aliases. */
 const COMMAND_BY_SPELLING = new Map(
   COMMAND_NAMES.flatMap((name) =>
@@ -72,52 +38,75 @@ const COMMAND_BY_SPELLING = new Map(
   ),
 );
 
-/** Words that ask for the help, or for words to complete. */
-const EXPLAINS = new RegExp(`^(?:-h|--help|help$|${COMPLETION_FLAG})`);
-
-/** Whether words ask for the help, or for words to complete. */
-export function asksForText(words: readonly string[]): boolean {
-  return ownWords(words).some((word) => EXPLAINS.test(word));
-}
+const HELP: Layer = new Map([['help', { value: true, origin: '--help' }]]);
 
 /**
- * Reads the command line.
+ * Reads the command line. If it asks for the help of a command, whatever else it says is ignored.
  *
  * @throws UsageError for an unknown command or flag, and for a flag without its value
  */
 export function readCommandLine(words: readonly string[]): Invocation {
-  const argv: Readonly<Record<string, unknown>> = parse(spelledOut(words), {
-    configuration: PARSER,
+  const end = words.includes('--') ? words.indexOf('--') : words.length;
+  const toRun = words.slice(end + 1);
+  const { tokens, positionals: plain } = parseArgs({
+    // -port is --port: no letters are combined.
+    args: words.slice(0, end).map((word) => word.replace(/^-(?=[a-z]{2})/i, '--')),
+    options: OPTIONS,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
   });
-  const { _: plain, '--': toRun, ...given } = argv;
-  const [first = 'serve', ...others] = textsOf(plain);
+  const given = tokens.filter((token) => token.kind === 'option');
+  if (given.some(({ name }) => name === 'help') || plain.slice(0, 2).includes('help')) {
+    const [command = 'serve'] = plain.flatMap((word) => COMMAND_BY_SPELLING.get(word) ?? []);
+    return { command, positionals: [], flags: HELP };
+  }
+  const [first = 'serve', ...others] = plain;
   const command = COMMAND_BY_SPELLING.get(first);
-  if (command === undefined) throw unknownCommand(first);
+  if (command === undefined) {
+    // The word may be the value of a misspelt flag.
+    const misspelt = given.find(({ name }) => flagSpelled(name) === undefined);
+    throw misspelt ? unknownFlag('serve', misspelt.name) : unknownCommand(first);
+  }
+  const texts = new Map<FlagName, string[]>();
+  for (const token of given) {
+    const [name, text] = flagOf(command, token);
+    texts.set(name, isSwitch(name) ? [text] : [...(texts.get(name) ?? []), text]);
+  }
+  const flags: Layer = new Map(
+    [...texts].map(([name, all]) => [name, flagInput(name, all, `--${spellingOf(name)}`)]),
+  );
   const { positional, runs } = commandShape(command);
   const taken = positional ? others.splice(0, positional.many ? others.length : 1) : [];
-  requireExpected(command, others, textsOf(toRun));
-  const flags: Layer = new Map(
-    Object.entries(given).map(([spelling, value]) => {
-      const name = flagSpelled(spelling, command);
-      if (name === undefined) throw unknownFlag(command, spelling);
-      return [name, flagInput(name, valuesOf(name, command, value), `--${spelling}`)];
-    }),
-  );
-  return { command, positionals: runs ? textsOf(toRun) : taken, flags };
+  requireExpected(command, others, toRun);
+  return { command, positionals: runs ? toRun : taken, flags };
 }
 
-/** @param value what yargs read: true or an empty text if nothing follows the flag */
-function valuesOf(name: FlagName, command: CommandName, value: unknown): string[] {
-  const texts = textsOf(value);
-  if (flagShape(name).type === 'switch') return texts.slice(-1);
-  if ([value].flat().some((it) => it === true || it === '')) {
-    throw new UsageError(`--${spellingOf(name)} needs a value (${flagOn(name, command).value})`);
-  }
-  return texts;
+/** A flag as Node found it. */
+interface Token {
+  readonly name: string;
+  readonly value?: string | undefined;
+  /** Whether the value stands in the same word. */
+  readonly inlineValue?: boolean | undefined;
 }
 
-function textsOf(value: unknown): string[] {
-  return value === undefined ? [] : [value].flat().map(String);
+/** A flag with its value as text: `--no-plain` is false for `--plain`. */
+function flagOf(
+  command: CommandName,
+  { name: spelling, value, inlineValue }: Token,
+): [FlagName, string] {
+  const name = flagSpelled(spelling, command);
+  const negated = /^no-/.test(spelling) ? flagSpelled(spelling.slice(3), command) : undefined;
+  if (name === undefined && negated !== undefined && isSwitch(negated)) return [negated, 'false'];
+  if (name === undefined) throw unknownFlag(command, spelling);
+  if (isSwitch(name)) return [name, value ?? 'true'];
+  const isFlag = !inlineValue && /^-\D/.test(value ?? '');
+  if (value && !isFlag) return [name, value];
+  throw new UsageError(`--${spelling} needs a value (${flagOn(name, command).value})`);
+}
+
+function isSwitch(name: FlagName): boolean {
+  return flagShape(name).type === 'switch';
 }
 
 function requireExpected(
@@ -149,17 +138,15 @@ function unknownFlag(command: CommandName, name: string): UsageError {
   const flag = escaped(name.length === 1 ? `-${name}` : `--${name}`);
   const help = command === 'serve' ? 'petstore-mock --help' : `petstore-mock ${command} --help`;
   const other = flagSpelled(name);
+  const known = flagsOf(command).map(spellingOf);
+  const initial = known.find((it) => name.length === 1 && it.startsWith(name));
+  const hint = suggest(
+    `--${initial ?? name}`,
+    known.map((it) => `--${it}`),
+  );
   const problem =
     other === undefined
-      ? `${command} has no flag ${flag}${hint(command, name)}`
+      ? `${command} has no flag ${flag}${hint}`
       : `${flag} is a flag of ${flagShape(other).commands[0]}, not of ${command}`;
   return new UsageError(`${problem}; ${help} lists its flags`);
-}
-
-function hint(command: CommandName, spelling: string): string {
-  const known = flagsOf(command).map(spellingOf);
-  const initial = known.find((it) => spelling.length === 1 && it.startsWith(spelling));
-  const switches = known.filter((it) => isSwitch(it) && !it.startsWith('no-'));
-  const spellings = [...known, ...switches.map((it) => `no-${it}`)];
-  return suggest(initial ?? spelling, spellings).replace('mean ', 'mean --');
 }

@@ -12,7 +12,7 @@ import {
   type Settings,
   UsageError,
 } from './command.ts';
-import { asksForText, type Invocation, readCommandLine } from './command-line.ts';
+import { type Invocation, readCommandLine } from './command-line.ts';
 import type { CommandName } from './command-table.ts';
 import { serve } from './commands/serve.ts';
 import { flagShape, flagsOf } from './flags.ts';
@@ -48,14 +48,15 @@ export async function run(
   variables: Variables,
   terminal: Terminal,
 ): Promise<number> {
-  if (asksForText(words)) {
-    // yargs takes 60 ms to load, as much as Node itself; its parser alone takes a few.
-    const { explanation } = await import('./help.ts');
-    const text = await explanation(words, terminal.style.width);
-    if (text !== '') return print(text, terminal);
+  // Loaded late: yargs takes 60 ms, as much as Node itself.
+  if (words[0] === '--get-yargs-completions') {
+    return print(await (await import('./help.ts')).completionsOf(words), terminal);
   }
   const invocation = readCommandLine(words);
   const { command, flags, positionals } = invocation;
+  if (flags.get('help')?.value === true) {
+    return print(await (await import('./help.ts')).helpOf(command, terminal.style.width), terminal);
+  }
   if (flags.get('version')?.value === true) return print(`${packageVersion()}\n`, terminal);
   const settings = await settingsOf(invocation, variables);
   requireWritable(command, settings);

@@ -5,7 +5,6 @@ import { OPERATION_IDS } from '../contract/operations.ts';
 import { COLLECTIONS } from '../contract/records.ts';
 import { packageRoot } from '../package.ts';
 import { SCENARIO_NAMES } from '../scenario/scenario-names.ts';
-import { COMPLETION_FLAG, PARSER, spelledOut } from './command-line.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from './command-table.ts';
 import { ACTION_NAMES, actionShape } from './commands/ctl-actions.ts';
 import { type FlagName, flagOn, flagShape, flagsOf, groupOf, spellingOf } from './flags.ts';
@@ -18,17 +17,19 @@ const CONFIGURED_ELSEWHERE = `Each flag can also be an environment variable (--r
 const GUIDE = `For scripts and agents: ${join(packageRoot, 'docs/agents.md')}`;
 
 /**
- * The help or the completions that the words ask for, as yargs writes them. Empty if they ask for none.
+ * The help of a command. That of `serve` is the help of the program.
  *
- * @param width of the help, in columns
+ * @param width in columns
  */
-export async function explanation(words: readonly string[], width: number): Promise<string> {
-  const completions = words.includes(COMPLETION_FLAG) ? completionsOf(words) : undefined;
-  if (completions !== undefined) return `${completions.join('\n')}\n`;
+export function helpOf(command: CommandName, width: number): Promise<string> {
+  return printedFor(command === 'serve' ? ['--help'] : [command, '--help'], width);
+}
+
+/** What yargs prints for words. */
+async function printedFor(words: readonly string[], width: number): Promise<string> {
   const parser = yargs()
     .scriptName('petstore-mock')
     .locale('en')
-    .parserConfiguration(PARSER)
     .usage(`$0 [COMMAND] [FLAGS]\n\n${ABOUT}`)
     .wrap(width)
     .fail(false)
@@ -39,10 +40,10 @@ export async function explanation(words: readonly string[], width: number): Prom
     parser.command(spellingsOf(name), summary, (inner) => explained(inner, name));
   }
   let text = '';
-  await parser.parse(spelledOut(words), {}, (_error, _argv, output) => {
+  await parser.parse(words, {}, (_error, _argv, output) => {
     text ||= output;
   });
-  return text && `${text}\n`;
+  return `${text}\n`;
 }
 
 function spellingsOf(name: CommandName): string[] {
@@ -101,13 +102,20 @@ const WORDS: Readonly<Record<string, () => readonly string[]>> = {
 };
 
 /**
- * Completes the last word if it names an assumption, an operation or a scenario, or is a flag before
- * any command. Returns undefined where yargs, or the shell with its files, knows better.
+ * The words that can come last on a command line.
  *
  * @param words the program's arguments, as the completion script gives them
  */
-export function completionsOf(words: readonly string[]): string[] | undefined {
-  const typed = words.slice(words.indexOf(COMPLETION_FLAG) + 1);
+export async function completionsOf(words: readonly string[]): Promise<string> {
+  const own = ownCompletions(words.slice(1));
+  return own === undefined ? printedFor(words, 80) : `${own.join('\n')}\n`;
+}
+
+/**
+ * Completes the last word if it names an assumption, an operation or a scenario, or is a flag before
+ * any command. Returns undefined where yargs, or the shell with its files, knows better.
+ */
+function ownCompletions(typed: readonly string[]): string[] | undefined {
   const [current = '', second = '', third = '', fourth = ''] = typed.toReversed();
   // Bash splits `cancel-again=4` into three words and completes the last.
   if (fourth === '--assume' && second === '=') return optionsOf(third);
