@@ -1,8 +1,13 @@
-import { createServer, type RequestListener } from 'node:http';
+import {
+  createServer,
+  type Server as HttpServer,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import type { State } from '../sandbox/state.ts';
-import { type ClientError, CONNECT, Connections, PLAIN_HTTP } from './connections.ts';
-import { otherProtocol, replyText, requestRefusal } from './refusals.ts';
+import { closeWith } from './linger.ts';
+import { type ClientError, otherProtocol, replyText, requestRefusal } from './refusals.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { isOfMock, parseTarget } from './target.ts';
 import type { Certificate } from './tls/certificate.ts';
@@ -11,25 +16,25 @@ import { send, sendFailure, type Wire } from './write.ts';
 
 /** How long a client may be silent, in milliseconds. */
 export interface Timeouts {
-  /** Before or within the headers of its first request. */
+  /** Before its first request. */
   readonly headers: number;
-  /** Within a request's body. */
-  readonly request: number;
-  /** After a reply; longer than clients keep a connection themselves. */
+  /** After that, within a request or between two; longer than clients keep a connection themselves. */
   readonly idle: number;
-  /** How often all three are checked. */
-  readonly checkEvery: number;
-  /** Without progress on requests in flight while the server stops; up to twice that. */
+  /** While the server stops. */
   readonly stop: number;
 }
 
 const TIMEOUTS: Timeouts = {
   headers: 10_000,
-  request: 30_000,
-  checkEvery: 1_000,
   idle: 300_000,
   stop: 4_000, // Docker waits for 10 seconds
 };
+
+/** How long stopping may take, however slowly a client reads, in milliseconds. */
+const LONGEST_STOP = 30_000;
+
+/** Milliseconds that a client has to close a connection on which it waits for nothing. */
+const IDLE_LINGER = 100;
 
 export interface ListenerOptions extends Wire {
   readonly service: ServiceHandler;
@@ -56,54 +61,143 @@ export interface Listener {
  * the Express app, since Express slows down every request that passes through it.
  */
 export function createListener(options: ListenerOptions): Listener {
-  const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  const { certificate, sandbox } = options;
-  // It gets the connections of another server, so that those for HTTPS can be told apart before.
-  const http = createServer({
-    keepAliveTimeout: 0,
-    requireHostHeader: false,
-    joinDuplicateHeaders: true, // so that a second Host shows
-  });
-  http.maxHeadersCount = 0; // Node would drop the rest; their size is limited
-  const connections = new Connections(http, responder(options), (error) =>
-    replyText(error, sandbox.state, options),
-  );
-  const { checkEvery } = timeouts;
-  const checks = setInterval(() => connections.check(checkEvery, timeouts), checkEvery).unref();
-  const notify = notifier(options);
-  http.on('clientError', notify);
-  http.on('connect', (_request, socket: Socket) => {
-    socket.on('error', () => socket.destroy()); // Node handles none from then on
-    connections.refuse(socket, CONNECT);
-  });
-  const serve = (socket: Socket, carrier?: Socket): void => {
-    connections.add(socket, carrier);
-    http.emit('connection', socket);
-  };
-  const secure = certificate && securer(certificate);
+  const connections = new Connections(options);
+  const secure = options.certificate && securer(options.certificate);
   const server = createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-    if (secure === undefined) {
-      serve(socket);
-      return;
+    if (secure === undefined) connections.serve(socket);
+    else {
+      const settle = connections.await(socket);
+      secure(socket, settle);
     }
-    connections.add(socket);
-    secure(socket, (secured) => {
-      if (secured !== undefined) serve(secured, socket);
-      else {
-        notify(PLAIN_HTTP);
-        connections.refuse(socket, PLAIN_HTTP);
-      }
-    });
   });
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      connections.stop(timeouts.stop);
-      server.close(() => {
-        clearInterval(checks);
-        resolve();
-      });
-    });
+  const close = (): Promise<void> => {
+    connections.stop();
+    return new Promise((resolve) => server.close(() => resolve()));
+  };
   return { server, close };
+}
+
+/** No reply can be sent: the connection is reset, or fails in TLS. */
+const BROKEN = /^(?:ECONNRESET|EPROTO|ERR_(?:SSL|TLS)_.*)$/;
+
+/** The open connections of a server. */
+class Connections {
+  readonly #options: ListenerOptions;
+  readonly #timeouts: Timeouts;
+  readonly #notify: (error: ClientError) => void;
+  /** Gets the connections of another server, so that those for HTTPS can be told apart before. */
+  readonly #http: HttpServer;
+  /** Each with the response to its latest request. */
+  readonly #open = new Map<Socket, ServerResponse | undefined>();
+  #isStopping = false;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+    this.#timeouts = { ...TIMEOUTS, ...options.timeouts };
+    this.#notify = notifier(options);
+    const http = createServer({
+      keepAliveTimeout: 0,
+      requireHostHeader: false,
+      joinDuplicateHeaders: true, // so that a second Host shows
+    });
+    http.maxHeadersCount = 0; // Node would drop the rest; their size is limited
+    http.timeout = this.#timeouts.headers;
+    const answer = responder(options);
+    const take: RequestListener = (request, response) => {
+      const { socket } = request;
+      if (this.#open.get(socket) === undefined) socket.setTimeout(this.#timeouts.idle);
+      this.#open.set(socket, response);
+      if (this.#isStopping) response.setHeader('Connection', 'close');
+      answer(request, response);
+    };
+    http.on('request', take);
+    // A server may ignore other expectations (RFC 9110, section 10.1.1).
+    http.on('checkExpectation', take);
+    http.on('clientError', (error, socket: Socket) => this.#refuse(socket, error));
+    http.on('connect', (_request, socket: Socket) => {
+      socket.on('error', () => socket.destroy()); // Node handles none from then on
+      // Node has also taken the socket from a reply under way.
+      if (isUnderWay(this.#open.get(socket))) socket.destroy();
+      else this.#refuse(socket, { code: 'CONNECT', message: '' });
+    });
+    http.on('timeout', (socket: Socket) => this.#giveUp(socket));
+    this.#http = http;
+  }
+
+  /** Answers the requests of a connection. */
+  serve(socket: Socket): void {
+    this.#add(socket);
+    this.#http.emit('connection', socket);
+  }
+
+  /**
+   * Waits for the start of a connection that should be TLS.
+   *
+   * @returns takes the TLS connection; undefined if the client speaks plain HTTP
+   */
+  await(socket: Socket): (secured: Socket | undefined) => void {
+    this.#add(socket);
+    socket.setTimeout(this.#timeouts.headers, () => socket.destroy());
+    return (secured) => {
+      socket.setTimeout(0);
+      if (secured === undefined) this.#refuse(socket, { code: 'PLAIN_HTTP', message: '' });
+      else {
+        this.#open.delete(socket);
+        this.serve(secured);
+      }
+    };
+  }
+
+  #add(socket: Socket): void {
+    this.#open.set(socket, undefined);
+    socket.once('close', () => this.#open.delete(socket));
+  }
+
+  /** Answers what cannot be read, after the reply under way, and closes the connection. */
+  #refuse(socket: Socket, error: ClientError): void {
+    this.#notify(error);
+    const response = this.#open.get(socket);
+    if (BROKEN.test(error.code ?? '')) socket.destroy();
+    else if (isUnderWay(response) && response.req.complete) {
+      response.once('close', () => closeWith(socket));
+    } else {
+      const isAnswered = response?.headersSent && !response.req.complete;
+      const { sandbox } = this.#options;
+      closeWith(socket, isAnswered ? '' : replyText(error, sandbox.state, this.#options));
+    }
+  }
+
+  /** Closes the connection of a client that was silent for too long, unless it waits for a reply. */
+  #giveUp(socket: Socket): void {
+    const response = this.#open.get(socket);
+    const isRead = response?.req.complete === true;
+    if (this.#isStopping) socket.destroy();
+    else if (isRead ? !isUnderWay(response) : socket.bytesRead === 0) closeWith(socket);
+    else if (!isRead) this.#refuse(socket, { code: 'LATE', message: '' });
+  }
+
+  /** Finishes the replies under way, and closes every connection. */
+  stop(): void {
+    this.#isStopping = true;
+    for (const [socket, response] of this.#open) {
+      socket.setTimeout(this.#timeouts.stop);
+      if (response?.headersSent) response.once('close', () => closeWith(socket));
+      else response?.setHeader('Connection', 'close');
+    }
+    const closeIdle = (): void => {
+      for (const [socket, response] of this.#open) {
+        if (!isUnderWay(response)) closeWith(socket, '', IDLE_LINGER);
+      }
+    };
+    setImmediate(() => setImmediate(closeIdle)); // after all that has arrived is read
+    const destroyAll = (): void => this.#open.forEach((_, socket) => void socket.destroy());
+    setTimeout(destroyAll, LONGEST_STOP).unref();
+  }
+}
+
+/** Node takes the socket from a response that is sent. */
+function isUnderWay(response: ServerResponse | undefined): response is ServerResponse {
+  return response !== undefined && !(response.writableEnded && response.socket === null);
 }
 
 /** Reports each other protocol once: a client that retries would fill the log. */

@@ -4,15 +4,22 @@ import type { State } from '../sandbox/state.ts';
 import { isReal, timeOf } from '../service/clock.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';
-import { type ClientError, PLAIN_HTTP } from './connections.ts';
 import { headersOf, type Wire } from './write.ts';
 
-type RefusalText<C extends ErrorCode = ErrorCode> = readonly [C, StatusOf<C>, string, ...string[]];
+/** Node's error for bytes that are not a request, or one with a code of `REFUSALS`. */
+export interface ClientError {
+  readonly code?: string;
+  readonly message: string;
+  /** The bytes that were read last. */
+  readonly rawPacket?: Buffer;
+}
+
+/** Code, status and message of an Error, and names and values of more headers. */
+type Refusal<C extends ErrorCode = ErrorCode> = readonly [C, StatusOf<C>, string, ...string[]];
 
 const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
 
-/** Code, status and message, and names and values of headers, by the code of the client's error. */
-const REFUSALS: Readonly<Record<string, RefusalText>> = {
+const REFUSALS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: ['request_header_fields_too_large', 431, 'the head is larger than 16 KiB'],
   LATE: ['request_timeout', 408, 'the request did not arrive in time'],
   CONNECT: ['method_not_allowed', 405, 'CONNECT is not for this server', 'Allow', METHODS],
@@ -26,7 +33,7 @@ const REFUSALS: Readonly<Record<string, RefusalText>> = {
 /** What to do about a client that speaks another protocol; undefined for unknown ones. */
 export function otherProtocol({ code = '', rawPacket }: ClientError): string | undefined {
   const start = rawPacket?.toString('latin1', 0, 14) ?? '';
-  if (code === PLAIN_HTTP.code) {
+  if (code === 'PLAIN_HTTP') {
     return 'a client sent plain HTTP, but this port speaks HTTPS: give the client a base URL with https:// instead of http://';
   }
   if (start.startsWith('\x16\x03')) {
@@ -45,33 +52,31 @@ export function otherProtocol({ code = '', rawPacket }: ClientError): string | u
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
 /** Refuses what HTTP forbids and Node accepts (RFC 9112, sections 2.3, 3.2 and 6.1). */
-export function requestRefusal(
-  { headers, httpVersion }: IncomingMessage,
-  state: State,
-): Reply | undefined {
-  const { host, 'transfer-encoding': coding } = headers;
-  if (host === undefined && httpVersion === '1.1') {
-    return malformed(state, 'the request has no Host header');
-  }
-  if (host !== undefined && !HOST.test(host)) {
-    // Node joins them.
-    if (host.includes(', ')) return malformed(state, 'the request has more than one Host header');
-    return malformed(state, `Host: expected a name or address, found ${describe(host)}`);
-  }
-  if (!httpVersion.startsWith('1.')) {
-    const message = `HTTP/${httpVersion} is not supported; use HTTP/1.1 or HTTP/1.0`;
-    return refusal(state, ['http_version_not_supported', 505, message]);
+export function requestRefusal(request: IncomingMessage, state: State): Reply | undefined {
+  const { host, 'transfer-encoding': coding } = request.headers;
+  const { httpVersion: version } = request;
+  const isHostKnown = host === undefined ? version !== '1.1' : HOST.test(host);
+  if (!isHostKnown) return refusalReply(state, ['invalid_input', 400, hostProblem(host)]);
+  if (!version.startsWith('1.')) {
+    const message = `HTTP/${version} is not supported; use HTTP/1.1 or HTTP/1.0`;
+    return refusalReply(state, ['http_version_not_supported', 505, message]);
   }
   if (coding === undefined || /^chunked$/i.test(coding)) return undefined;
   const message = `Transfer-Encoding: expected chunked, found ${describe(coding)}`;
-  return refusal(state, ['transfer_coding_not_implemented', 501, message]);
+  return refusalReply(state, ['transfer_coding_not_implemented', 501, message]);
+}
+
+function hostProblem(host: string | undefined): string {
+  if (host === undefined) return 'the request has no Host header';
+  // Node joins them.
+  if (host.includes(', ')) return 'the request has more than one Host header';
+  return `Host: expected a name or address, found ${describe(host)}`;
 }
 
 /** The whole reply to bytes that are not a request, for a connection without a response object. */
 export function replyText({ code = '', message }: ClientError, state: State, wire: Wire): string {
-  const known = REFUSALS[code];
   const why = `the request is not HTTP/1.1: ${message.replace(/^Parse Error: /, '')}`;
-  const reply = known === undefined ? malformed(state, why) : refusal(state, known);
+  const reply = refusalReply(state, REFUSALS[code] ?? ['invalid_input', 400, why]);
   const text = reply.body.kind === 'json' ? reply.body.text : '';
   const headers = headersOf(reply, undefined, state, wire);
   headers.push('Content-Length', String(Buffer.byteLength(text)));
@@ -81,13 +86,10 @@ export function replyText({ code = '', message }: ClientError, state: State, wir
   return `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status]}\r\n${lines}\r\n${text}`;
 }
 
-function malformed(state: State, message: string): Reply {
-  const status = state.settings.choices['invalid-input'] === '422' ? 422 : 400;
-  return refusal(state, ['invalid_input', status, message]);
-}
-
 /** An Error after which the connection is closed. */
-function refusal({ settings }: State, [code, status, message, ...more]: RefusalText): Reply {
+function refusalReply({ settings: { choices } }: State, refusal: Refusal): Reply {
+  const [code, known, message, ...more] = refusal;
+  const status = code === 'invalid_input' && choices['invalid-input'] === '422' ? 422 : known;
   const headers = ['Connection', 'close', ...more];
-  return errorReply(new Grounds(settings.choices), code, status, message, { headers });
+  return errorReply(new Grounds(choices), code, status, message, { headers });
 }

@@ -40,7 +40,6 @@ function post(body: string, more: Readonly<Record<string, string>> = {}): string
 }
 
 const REX = '{"name":"Rex","categoryId":1}';
-const CANCEL = rawRequest('DELETE', '/v1/store/orders/1');
 
 /** Sends a request and waits for the first piece of its reply. */
 async function openBegun(port: number, request: string): Promise<RawConnection> {
@@ -85,22 +84,20 @@ test('a delayed reply is sent at once, and is the last on its connection', async
   await closed;
 });
 
-test('a request whose body is still arriving is answered, a later one is ignored', async () => {
+test('a request whose body is still arriving is answered', async () => {
   const server = await start();
   const connection = await openUsed(server.port);
   connection.send(post(REX).slice(0, -1));
   const idle = await openUsed(server.port);
   const closed = server.close();
   await idle.rest();
-  connection.send(`}${CANCEL}`);
+  connection.send('}');
   const reply = await connection.reply();
   expect(reply.status).toBe(201);
   expect(reply.headers.connection).toBe('close');
   expect(await connection.rest()).toBe('');
   connection.socket.end();
   await closed;
-  // An animal and a new one were shown, and no order that is cancelled.
-  expect(server.coverage().totals.documented.shown).toBe(2);
 });
 
 test('requests that arrived before the stop are answered', async () => {

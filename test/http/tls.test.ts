@@ -238,7 +238,7 @@ describe('the port', () => {
   });
 
   test('closes connections that send nothing or do not finish the handshake', async () => {
-    const { port } = await start({ timeouts: { headers: 20, checkEvery: 10 } });
+    const { port } = await start({ timeouts: { headers: 20 } });
     const silent = await openRaw(port);
     const begun = await openRaw(port);
     begun.send(Buffer.from([0x16, 0x03, 0x01]));

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { closeWith } from '../connections.ts';
+import { closeWith } from '../linger.ts';
 
 /** A reply as it goes on the wire. */
 export interface WireReply {
