@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { writeJson } from '../contract/json.ts';
-import { locateByName } from '../http/locate.ts';
 import { whenLeft } from '../http/pass-on.ts';
+import { locateByName } from '../http/service-handler.ts';
 import { parseTarget, ROOT } from '../http/target.ts';
 import { writeReply } from '../http/write.ts';
 import { NotSavedError } from '../sandbox/keeper.ts';

@@ -1,23 +1,23 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Choices } from '../contract/assumption-table.ts';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type OperationId, operationShape } from '../contract/operations.ts';
 import { NotSavedError } from '../sandbox/keeper.ts';
 import { type Preference, readPrefer } from '../sandbox/preference.ts';
-import type { Answer } from '../sandbox/sandbox.ts';
+import { type Answer, Sandbox } from '../sandbox/sandbox.ts';
+import { SandboxLimitError } from '../sandbox/sandbox-limits.ts';
+import { DEFAULT_SANDBOX, SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { step } from '../sandbox/step.ts';
 import type { Outcome } from '../scenario/rules.ts';
 import { thisInstant } from '../service/clock.ts';
 import { BODY_LIMITS, type Call, type RequestBody } from '../service/input.ts';
+import { bearerToken } from '../service/keyring.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
-import { joinWords } from '../words.ts';
-import { preflightHeaders } from './cors.ts';
+import { describe } from '../words.ts';
 import { forward } from './forward.ts';
-import { locate } from './locate.ts';
+import { withoutOperation } from './no-operation.ts';
 import { MOST_HELD } from './pass-on.ts';
 import { receiveBody } from './receive-body.ts';
-import { suggestPath } from './suggest-path.ts';
-import { belowBase, parseTarget, queryOf, type Route, type Target } from './target.ts';
+import { belowBase, parseTarget, queryOf, type Target } from './target.ts';
 import { failed, finish, type ServiceRequest, sendFailure, type Wire } from './write.ts';
 
 export interface ServiceOptions extends Wire {
@@ -69,7 +69,8 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
       return;
     }
     if (refusal !== undefined || id === undefined) {
-      settle(request, outcomeOf(refusal ?? withoutOperation(request, target)));
+      const { choices } = sandbox.state.settings;
+      settle(request, outcomeOf(refusal ?? withoutOperation(target, method, headers, choices)));
       return;
     }
     const received = (body: RequestBody): void => {
@@ -172,35 +173,88 @@ function mountPath(incoming: IncomingMessage): string {
   return 'baseUrl' in incoming && typeof incoming.baseUrl === 'string' ? incoming.baseUrl : '';
 }
 
-/** The reply to a path or a method that the service does not have, or to OPTIONS. */
-function withoutOperation({ incoming, method, sandbox }: ServiceRequest, target: Target): Reply {
-  const { route } = target;
-  const { choices } = sandbox.state.settings;
-  if (route === undefined) return unknownPath(choices, target);
-  if (method === 'OPTIONS') return options(choices, route, incoming);
-  return unknownMethod(choices, route, method, target);
+/** Where a request goes. */
+interface Location {
+  readonly sandbox: Sandbox;
+  /** The `Authorization` header, without the sandbox name in its token. */
+  readonly authorization: string | undefined;
+  /** Why the request is refused; the default sandbox then answers with it. */
+  readonly refusal: Reply | undefined;
 }
 
-function unknownPath(choices: Choices, target: Target): Reply {
-  const message = `the service has nothing at ${target.path.slice(0, 200)}${suggestPath(target)}`;
-  return errorReply(new Grounds(choices), 'route_not_found', 404, message);
-}
-
-function unknownMethod(choices: Choices, route: Route, method: string, target: Target): Reply {
-  const grounds = new Grounds(choices);
-  grounds.decidedBy('unknown-method');
-  if (choices['unknown-method'] === '404') {
-    return { ...unknownPath(choices, target), basis: grounds.assumed };
+/**
+ * Finds the sandbox that a service request names: in its path, else in its key, else in its
+ * `Mock-Sandbox` header. Without a name it is the default sandbox.
+ *
+ * @param inPath the name in the path
+ */
+export function locate(
+  sandboxes: Sandboxes,
+  inPath: string | undefined,
+  headers: IncomingHttpHeaders,
+): Location {
+  const header = headers['mock-sandbox'];
+  const inHeader = header === undefined ? undefined : String(header);
+  const split = splitKey(sandboxes, inPath ?? inHeader, headers.authorization);
+  const authorization = split?.authorization ?? headers.authorization;
+  const name = inPath ?? split?.name ?? inHeader;
+  if (name === undefined) {
+    const refusal = sandboxes.required ? nameRequired(sandboxes) : undefined;
+    return { sandbox: sandboxes.default, authorization, refusal };
   }
-  const message = `${method} is not allowed; use ${joinWords(route.allow.split(', '), 'or')}`;
-  return errorReply(grounds, 'method_not_allowed', 405, message, {
-    headers: ['Allow', route.allow],
-  });
+  const found = named(sandboxes, name, () => sandboxes.enter(name, authorization));
+  return found instanceof Sandbox
+    ? { sandbox: found, authorization, refusal: undefined }
+    : { sandbox: sandboxes.default, authorization, refusal: found };
 }
 
-/** OPTIONS (RFC 9110, section 9.3.7), and with an `Origin` the preflight of CORS. */
-function options(choices: Choices, { allow }: Route, { headers }: IncomingMessage): Reply {
-  const all = ['Allow', allow, ...preflightHeaders(choices, headers, allow)];
-  const { assumed } = new Grounds(choices);
-  return { status: 204, headers: all, body: { kind: 'none' }, basis: assumed };
+/**
+ * Finds the sandbox that a path of the control API names, and creates it if it is new.
+ *
+ * @returns a refusal if the name is invalid or there are too many sandboxes
+ */
+export function locateByName(sandboxes: Sandboxes, name: string): Sandbox | Reply {
+  return named(sandboxes, name, () => sandboxes.find(name));
+}
+
+function named(
+  sandboxes: Sandboxes,
+  name: string,
+  find: () => Sandbox | undefined,
+): Sandbox | Reply {
+  if (!SANDBOX_NAME.test(name)) return nameInvalid(sandboxes, name);
+  const found = find();
+  if (found !== undefined) return found;
+  const { message } = new SandboxLimitError(sandboxes.most, name);
+  return errorReply(groundsOf(sandboxes), 'too_many_sandboxes', 503, message);
+}
+
+/** Splits a token of the form `KEY~NAME`, unless the whole token is a key of the named sandbox. */
+function splitKey(
+  sandboxes: Sandboxes,
+  named: string | undefined,
+  authorization: string | undefined,
+): { readonly authorization: string; readonly name: string } | undefined {
+  if (!authorization?.includes('~')) return undefined;
+  const keys = sandboxes.keysOf(named ?? DEFAULT_SANDBOX);
+  if (keys.checkOfHeader.has(authorization) || bearerToken(authorization) === undefined) {
+    return undefined;
+  }
+  const tilde = authorization.lastIndexOf('~');
+  return { authorization: authorization.slice(0, tilde), name: authorization.slice(tilde + 1) };
+}
+
+function nameRequired(sandboxes: Sandboxes): Reply {
+  const how = 'in the path (/~NAME/v1), in the key (KEY~NAME) or in the header Mock-Sandbox: NAME';
+  return errorReply(groundsOf(sandboxes), 'sandbox_required', 400, `name a sandbox: ${how}`);
+}
+
+/** The reply to a malformed sandbox name. */
+export function nameInvalid(sandboxes: Sandboxes, name: string): Reply {
+  const message = `sandbox name: expected ${SANDBOX_NAME_FORM}, found ${describe(name)}`;
+  return errorReply(groundsOf(sandboxes), 'sandbox_name_invalid', 400, message);
+}
+
+function groundsOf(sandboxes: Sandboxes): Grounds {
+  return new Grounds(sandboxes.default.state.settings.choices);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { locate } from '../../src/http/locate.ts';
+import { locate } from '../../src/http/service-handler.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';

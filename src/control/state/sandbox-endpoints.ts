@@ -1,7 +1,7 @@
 import { BASE_PATH } from '../../contract/operations.ts';
 import type { Field, Fields, Reading } from '../../contract/records.ts';
 import { findingsOf } from '../../evidence/findings.ts';
-import { locateByName, nameInvalid } from '../../http/locate.ts';
+import { locateByName, nameInvalid } from '../../http/service-handler.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../../sandbox/sandboxes.ts';

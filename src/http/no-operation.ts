@@ -1,6 +1,47 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Choices } from '../contract/assumption-table.ts';
 import { BASE_PATH, OPERATION_IDS, operationShape } from '../contract/operations.ts';
-import { suggest } from '../words.ts';
-import type { Target } from './target.ts';
+import { errorReply, Grounds, type Reply } from '../service/reply.ts';
+import { joinWords, suggest } from '../words.ts';
+import { preflightHeaders } from './cors.ts';
+import type { Route, Target } from './target.ts';
+
+/** The reply to a path or a method that the service does not have, or to OPTIONS. */
+export function withoutOperation(
+  target: Target,
+  method: string,
+  headers: IncomingHttpHeaders,
+  choices: Choices,
+): Reply {
+  const { route } = target;
+  if (route === undefined) return unknownPath(choices, target);
+  if (method === 'OPTIONS') return options(choices, route, headers);
+  const grounds = new Grounds(choices);
+  grounds.decidedBy('unknown-method');
+  if (choices['unknown-method'] === '404') {
+    return { ...unknownPath(choices, target), basis: grounds.assumed };
+  }
+  const message = `${method} is not allowed; use ${joinWords(route.allow.split(', '), 'or')}`;
+  return errorReply(grounds, 'method_not_allowed', 405, message, {
+    headers: ['Allow', route.allow],
+  });
+}
+
+/** OPTIONS (RFC 9110, section 9.3.7), and with an `Origin` the preflight of CORS. */
+function options(choices: Choices, { allow }: Route, headers: IncomingHttpHeaders): Reply {
+  const all = ['Allow', allow, ...preflightHeaders(choices, headers, allow)];
+  return {
+    status: 204,
+    headers: all,
+    body: { kind: 'none' },
+    basis: new Grounds(choices).assumed,
+  };
+}
+
+function unknownPath(choices: Choices, target: Target): Reply {
+  const message = `the service has nothing at ${target.path.slice(0, 200)}${suggestPath(target)}`;
+  return errorReply(new Grounds(choices), 'route_not_found', 404, message);
+}
 
 /** The paths of the service in segments, a parameter as `{name}`. */
 const TEMPLATES = [...new Set(OPERATION_IDS.map((id) => operationShape(id).path))].map((path) =>
@@ -16,7 +57,7 @@ const LONGEST = 200;
  *
  * @example suggestPath(parseTarget('/pets/1/')) // ' (did you mean /v1/pets/1?)'
  */
-export function suggestPath({ path, mount, below }: Target): string {
+function suggestPath({ path, mount, below }: Target): string {
   if (path.length > LONGEST) return '';
   const all = below.split('/').filter((segment) => segment !== '');
   const from = all.findIndex((segment) => `/${segment.toLowerCase()}` !== BASE_PATH);
