@@ -134,8 +134,12 @@ describeDashboard('the page', (open) => {
     await keyboard.press('Enter');
     await tabTo('Edit order 1', 'Tab');
     await keyboard.press('Enter');
-    await page.getByLabel('quantity of order 1').waitFor();
-    await tabTo('quantity of order 1');
+    await page.getByLabel('quantity').waitFor();
+    await keyboard.press('Escape');
+    await page.locator('[aria-label="Edit order 1"]:focus').waitFor();
+    await keyboard.press('Enter');
+    await page.locator('[name="petId"]:focus').waitFor();
+    await keyboard.press('Tab');
     await keyboard.press('Control+a');
     await keyboard.type('7');
     await keyboard.press('Enter');

@@ -1,38 +1,54 @@
-import { describe, expect, test } from 'vitest';
-import { contextAfter } from '../../src/dashboard/editor/text-context.ts';
+import { CompletionContext } from '@codemirror/autocomplete';
+import { EditorState } from '@codemirror/state';
+import { expect, test } from 'vitest';
+import { completeFrom } from '../../src/dashboard/editor/schema-completion.ts';
 
-/** What is written where, as `path > key`; `[]` is an element of a list. */
-function written(text: string): string {
-  const { path, key } = contextAfter(text);
-  return [...path.map((step) => step ?? '[]'), ...(key === undefined ? [] : [`${key}:`])].join(' ');
-}
+const value = (...names: string[]) => ({ enum: names });
+const orders = { properties: { set: { items: { properties: { id: value('1') } } } } };
+const rule = {
+  properties: {
+    on: { anyOf: [value('getPet', '*'), { items: value('listPets') }] },
+    reply: { properties: { status: value('409') } },
+    delay: { properties: { min: {} } },
+  },
+};
+const complete = completeFrom({
+  properties: {
+    description: value('a text'),
+    state: { anyOf: [value('empty'), { properties: { orders } }] },
+    rules: { items: rule },
+    keys: { properties: { valid: { items: value('demo-key') } } },
+    assume: { additionalProperties: value('404') },
+  },
+});
 
-describe('the editor knows that', () => {
-  test.each([
-    ['', ''],
-    ['des', ''],
-    ['description: ', 'description:'],
-    ['state:\n  ', 'state'],
-    ['state:\n  orders:\n    ', 'state orders'],
-    ['state:\n  orders:\n  ', 'state'],
-    ['state:\n  orders: { set: [{ ', 'state orders set []'],
-    ['state:\n  orders: { set: [{ id: ', 'state orders set [] id:'],
-    ['state:\n  orders: { set: [{ id: 1 }], ', 'state orders'],
-    ['rules:\n  - ', 'rules []'],
-    ['rules:\n- ', 'rules []'],
-    ['rules:\n- on: ', 'rules [] on:'],
-    ['rules:\n- on: getPet\n  ', 'rules []'],
-    ['rules:\n- on: getPet\n  reply:\n    ', 'rules [] reply'],
-    ['rules:\n- on: getPet\n- ', 'rules []'],
-    ['rules:\n  - { on: ', 'rules [] on:'],
-    ['rules:\n  - { on: [listPets, ', 'rules [] on []'],
-    ['rules:\n  - { on: "*", reply: { ', 'rules [] reply'],
-    ['rules:\n  - { on: "a, b: {", ', 'rules []'],
-    ['rules:\n  # fault:\n\n  - { on: listPets, delay: { min: 1 }, ', 'rules []'],
-    ['keys:\n  valid:\n    - a\nassume: { ', 'assume'],
-    ['keys: { valid: [a] }\nassume:\n  cancel-again: ', 'assume cancel-again:'],
-    ['"rules": [{ "on": ', 'rules [] on:'],
-  ])('%j is followed by %s', (text, expected) => {
-    expect(written(text)).toBe(expected);
-  });
+test.each([
+  ['', 'description: , state: , rules: , keys: , assume: '],
+  ['des', 'description: , state: , rules: , keys: , assume: '],
+  ['description: ', 'a text'],
+  ['state: ', 'empty'],
+  ['state:\n  ', 'orders: , empty'],
+  ['state:\n  orders:\n    ', 'set: '],
+  ['state:\n  orders:\n  ', 'orders: , empty'],
+  ['state:\n  orders: { set: [{ ', 'id: '],
+  ['state:\n  orders: { set: [{ id: ', '1'],
+  ['state:\n  orders: { set: [{ id: 1 }], ', 'set: '],
+  ['rules:\n  - ', 'on: , reply: , delay: '],
+  ['rules:\n- ', 'on: , reply: , delay: '],
+  ['rules:\n- on: ', 'getPet, "*"'],
+  ['rules:\n- on: "', 'getPet, "*"'],
+  ['rules:\n- on: getPet\n  ', 'on: , reply: , delay: '],
+  ['rules:\n- on: getPet\n  reply:\n    ', 'status: '],
+  ['rules:\n- on: getPet\n- ', 'on: , reply: , delay: '],
+  ['rules:\n  - { on: ', 'getPet, "*"'],
+  ['rules:\n  - { on: [listPets, ', 'listPets'],
+  ['rules:\n  - { on: "*", reply: { ', 'status: '],
+  ['rules:\n  - { on: "a, b: {", ', 'on: , reply: , delay: '],
+  ['rules:\n  # fault:\n\n  - { on: listPets, delay: { min: 1 }, ', 'on: , reply: , delay: '],
+  ['keys: { valid: [a] }\nassume:\n  cancel-again: ', '404'],
+  ['"rules": [{ "on": ', 'getPet, "*"'],
+])('the editor completes %j with %s', (text, expected) => {
+  const state = EditorState.create({ doc: text });
+  const options = complete(new CompletionContext(state, text.length, true))?.options ?? [];
+  expect(options.map(({ label, apply }) => apply ?? label).join(', ')).toBe(expected);
 });

@@ -1,5 +1,8 @@
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
-import { contextAfter, type PathStep } from './text-context.ts';
+import { isPair, isScalar, isSeq, parseDocument, visit } from 'yaml';
+
+/** A step from a value to one within it: a name, or any element of a list. */
+type PathStep = string | undefined;
 
 /** The part of JSON Schema that the schema of scenarios uses. */
 interface Schema {
@@ -23,14 +26,33 @@ export function completeFrom(
     const before = state.sliceDoc(0, pos);
     const [word = ''] = /[\w*"$.-]*$/.exec(before) ?? [];
     if (word === '' && !explicit) return null;
-    const { path, key } = contextAfter(before.slice(0, before.length - word.length));
-    const around = path.reduce(stepped, alternatives(schema));
-    const options =
-      key === undefined
-        ? [...namesIn(around), ...valuesOf(around)]
-        : valuesOf(stepped(around, key));
+    const text = before.slice(0, before.length - word.length);
+    const around = pathAfter(text).reduce(stepped, alternatives(schema));
+    // A name cannot follow another in its line.
+    const names = /:[ \t]+$/.test(text) ? [] : namesIn(around);
+    const options = [...names, ...valuesOf(around)];
     return options.length === 0 ? null : { from: pos - word.length, options };
   };
+}
+
+/** Stands for what is being written. */
+const CURSOR = 'CURSOR';
+
+/** Leads from the whole document to what is written at the end of a text, which may be unfinished. */
+function pathAfter(text: string): PathStep[] {
+  let steps: PathStep[] = [];
+  visit(parseDocument(text + CURSOR), {
+    Scalar: (place, { value }, nodes) => {
+      if (!String(value).endsWith(CURSOR)) return undefined;
+      steps = nodes.flatMap((node): PathStep[] => {
+        if (isSeq(node)) return [undefined];
+        return isPair(node) && isScalar(node.key) ? [String(node.key.value)] : [];
+      });
+      if (place === 'key') steps.pop();
+      return visit.BREAK;
+    },
+  });
+  return steps;
 }
 
 /** A schema and all of its alternatives. */

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { RecordedMessage } from '../../control/control-shapes.ts';
 import { textOfBody } from '../state/requests.ts';
-import { Button } from './button.tsx';
+import { Button } from './buttons.tsx';
 import { save } from './save.ts';
 import { visibleLines } from './visible-text.ts';
 

@@ -1,29 +1,126 @@
-import type { ComponentChildren, FormHTMLAttributes, RefObject } from 'preact';
+import { type AllHTMLAttributes, createElement, type FormHTMLAttributes } from 'preact';
+import { useId } from 'preact/hooks';
+
+/** The text of each input of a form, by name; a box that is not ticked has none. */
+export type Texts = ReadonlyMap<string, string>;
 
 interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit'> {
-  readonly formRef?: RefObject<HTMLFormElement | null>;
-  /** Called with the text of each input, by name. */
-  readonly onSubmit: (texts: ReadonlyMap<string, string>, form: HTMLFormElement) => void;
-  readonly children: ComponentChildren;
+  readonly onSubmit: (texts: Texts, form: HTMLFormElement) => void;
 }
 
 /** A form that the page handles itself. */
-export function Form({ onSubmit, formRef, children, ...attributes }: FormProps) {
+export function Form({ onSubmit, ...attributes }: FormProps) {
   return (
     <form
       {...attributes}
-      ref={formRef ?? null}
       onSubmit={(event) => {
         event.preventDefault();
         onSubmit(textsOf(event.currentTarget), event.currentTarget);
       }}
-    >
-      {children}
-    </form>
+    />
   );
 }
 
-/** The text of each input of a form, by name; a box that is not ticked has none. */
-export function textsOf(form: HTMLFormElement): ReadonlyMap<string, string> {
+export function textsOf(form: HTMLFormElement): Texts {
   return new Map([...new FormData(form)].map(([name, value]) => [name, String(value)]));
+}
+
+export interface FieldProps extends AllHTMLAttributes<HTMLInputElement> {
+  readonly name: string;
+  readonly label: string;
+  /** The text before the user edits it. */
+  readonly value?: string | undefined;
+  /** Lines, for a text of several. */
+  readonly rows?: number;
+  /** The only values that it takes. */
+  readonly options?: readonly string[];
+  /** What an empty option is called. */
+  readonly empty?: string;
+  /** Values to suggest. */
+  readonly suggested?: readonly string[] | undefined;
+  /** Why the server refused its value. */
+  readonly problem?: string | undefined;
+}
+
+/** A text or a choice with its label. */
+export function Field({ label, value, rows, options, empty, ...others }: FieldProps) {
+  const id = useId();
+  const { suggested, problem, ...input } = others;
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {options !== undefined ? (
+        <select id={id} name={input.name}>
+          {options.map((option) => (
+            <option key={option} value={option} selected={option === value}>
+              {option || empty}
+            </option>
+          ))}
+        </select>
+      ) : rows !== undefined ? (
+        <textarea
+          id={id}
+          name={input.name}
+          rows={rows}
+          placeholder={input.placeholder}
+          defaultValue={value}
+        />
+      ) : (
+        // A spread type does not pass the types of <input>, which has one for each.
+        createElement('input', {
+          id,
+          class: 'mono',
+          autocomplete: 'off',
+          'aria-invalid': problem !== undefined,
+          'aria-describedby': problem && `${id}-problem`,
+          list: suggested && `${id}-list`,
+          defaultValue: value,
+          ...input,
+        })
+      )}
+      {problem !== undefined && (
+        <span id={`${id}-problem`} class="problem" role="alert">
+          {problem}
+        </span>
+      )}
+      {suggested !== undefined && (
+        <datalist id={`${id}-list`}>
+          {suggested.map((it) => (
+            <option key={it} value={it} />
+          ))}
+        </datalist>
+      )}
+    </div>
+  );
+}
+
+/** What makes a name, of a sandbox, a snapshot or a scenario. */
+export const NAME_INPUT = {
+  required: true,
+  maxLength: 64,
+  pattern: '[a-zA-Z0-9._\\-]+',
+  title: 'Letters, digits, dots, underscores and hyphens',
+} as const;
+
+interface NameFormProps {
+  readonly label: string;
+  readonly action: string;
+  readonly value?: string;
+  /** Returns whether the name was accepted. */
+  readonly onName: (name: string) => Promise<boolean>;
+}
+
+/** Asks for the name of something. */
+export function NameForm({ label, action, value, onName }: NameFormProps) {
+  return (
+    <Form
+      class="bar fields"
+      onSubmit={async (texts, form) => {
+        if (await onName(texts.get('name') ?? '')) form.reset();
+      }}
+    >
+      <Field name="name" label={label} value={value} {...NAME_INPUT} />
+      <button type="submit">{action}</button>
+    </Form>
+  );
 }

@@ -4,7 +4,7 @@ import type { SandboxStatus } from '../../control/control-shapes.ts';
 import { hrefOf, titleOf, VIEWS, type ViewName } from '../state/place.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
 import { changes, connection, needsToken, sandbox } from '../state/session.ts';
-import { Button } from './button.tsx';
+import { Button } from './buttons.tsx';
 import { Notices } from './notices.tsx';
 import { SandboxSwitcher } from './sandbox-switcher.tsx';
 import { StateStrip } from './state-strip.tsx';

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { place } from '../state/place.ts';
 import { notice } from '../state/session.ts';
-import { Button } from './button.tsx';
+import { Button } from './buttons.tsx';
 import { visible } from './visible-text.ts';
 
 /** Milliseconds for which a success is shown. */

@@ -1,7 +1,7 @@
 import { callPage } from '../client/control-calls.ts';
 import { place, refine } from '../state/place.ts';
 import { OFTEN, useLoaded } from '../state/resource.ts';
-import { Button } from './button.tsx';
+import { Button } from './buttons.tsx';
 import type { Column } from './table.tsx';
 import { plural } from './visible-text.ts';
 

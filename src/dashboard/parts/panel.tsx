@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { Button } from './button.tsx';
+import { Button } from './buttons.tsx';
 
 interface PanelProps {
   readonly title: string;

@@ -1,5 +1,5 @@
 import { place, refine } from '../state/place.ts';
-import { Button } from './button.tsx';
+import { Button } from './buttons.tsx';
 
 interface InputProps {
   /** The member of the query in the page's address. */

@@ -4,7 +4,7 @@ import type { SandboxSummary } from '../../control/control-shapes.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { useResource } from '../state/resource.ts';
 import { controlPath, sandbox } from '../state/session.ts';
-import { Button } from './button.tsx';
+import { Button } from './buttons.tsx';
 import { Loading } from './loading.tsx';
 
 /** Links that the switcher shows at once; searching finds the others. */

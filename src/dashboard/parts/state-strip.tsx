@@ -4,8 +4,7 @@ import { call } from '../client/control-calls.ts';
 import { hrefOf, type ViewName } from '../state/place.ts';
 import { perform } from '../state/resource.ts';
 import { reconnected, sandbox, serviceUrl } from '../state/session.ts';
-import { ConfirmButton } from './confirm-button.tsx';
-import { CopyButton } from './copy-button.tsx';
+import { ConfirmButton, CopyButton } from './buttons.tsx';
 import { plural, timeText, visible } from './visible-text.ts';
 
 /** What a client meets in this sandbox: each part leads to where it is set. */

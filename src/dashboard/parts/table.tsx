@@ -1,4 +1,4 @@
-import type { ComponentChildren, KeyboardEventHandler, RefObject, VNode } from 'preact';
+import type { ComponentChildren } from 'preact';
 
 /** A column: its head and its cells are made from the same entry. */
 export interface Column<Of> {
@@ -13,58 +13,57 @@ export interface Column<Of> {
   readonly title?: (of: Of) => string;
 }
 
-interface TableProps {
-  readonly columns: readonly Column<never>[];
+interface TableProps<Of> {
+  readonly columns: readonly Column<Of>[];
+  readonly rows: readonly Of[];
+  readonly keyOf: (of: Of) => string | number;
   /** For screen readers. */
   readonly caption: string;
   /** `records` becomes a list of cards where the table has too little room. */
   readonly class: string;
-  readonly children: ComponentChildren;
+  /** The key of the row that is marked. */
+  readonly opened?: string | number | undefined;
+  /** Stands in place of the cells of the marked row. */
+  readonly children?: ComponentChildren;
 }
 
 /** A table that scrolls on its own if there is too little room for it. */
-export function Table({ columns, caption, class: style, children }: TableProps) {
+export function Table<Of>({ columns, rows, keyOf, opened, children, ...table }: TableProps<Of>) {
+  const cellsOf = (row: Of) =>
+    columns.map(({ name, class: style, cell, title }) => (
+      <td
+        key={name}
+        class={style}
+        data-name={style === 'acts' || style === 'tick' ? undefined : name}
+        title={title?.(row)}
+      >
+        {cell(row)}
+      </td>
+    ));
   return (
     <div class="wide">
-      <table class={style}>
-        <caption class="unseen">{caption}</caption>
+      <table class={table.class}>
+        <caption class="unseen">{table.caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ name, class: of, head = name, sort }) => (
-              <th key={name} scope="col" class={of} aria-sort={sort}>
+            {columns.map(({ name, class: style, head = name, sort }) => (
+              <th key={name} scope="col" class={style} aria-sort={sort}>
                 {head}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody>
+          {rows.map((row) => {
+            const isOpened = keyOf(row) === opened;
+            return (
+              <tr key={keyOf(row)} class={isOpened ? 'opened' : ''}>
+                {isOpened && children ? <td colSpan={columns.length}>{children}</td> : cellsOf(row)}
+              </tr>
+            );
+          })}
+        </tbody>
       </table>
     </div>
-  );
-}
-
-interface RowProps<Of> {
-  readonly of: Of;
-  readonly columns: readonly Column<Of>[];
-  readonly opened?: boolean;
-  readonly rowRef?: RefObject<HTMLTableRowElement | null>;
-  readonly onKeyDown?: KeyboardEventHandler<HTMLTableRowElement>;
-}
-
-/** The cells of a row. */
-export function TableRow<Of>({ of, columns, opened, rowRef, onKeyDown }: RowProps<Of>): VNode {
-  return (
-    <tr ref={rowRef ?? null} class={opened ? 'opened' : ''} onKeyDown={onKeyDown}>
-      {columns.map(({ name, class: style, cell, title }) => (
-        <td
-          key={name}
-          class={style}
-          data-name={style === 'acts' || style === 'tick' ? undefined : name}
-          title={title?.(of)}
-        >
-          {cell(of)}
-        </td>
-      ))}
-    </tr>
   );
 }

@@ -1,6 +1,5 @@
 import { parseJson } from '../../contract/json.ts';
 import {
-  COLLECTIONS,
   type CollectionName,
   type Field,
   ORDER_STATUSES,
@@ -9,40 +8,75 @@ import {
 
 export type Row = Readonly<Record<string, unknown>>;
 
-export interface FieldInfo {
-  readonly name: string;
-  readonly type: 'integer' | 'text' | 'boolean';
-  /** Values to suggest. */
-  readonly values?: readonly string[] | undefined;
+/** A change of a record with one press. */
+interface Shortcut {
+  readonly label: string;
+  readonly changes: Row;
+  /** What it means for clients. */
+  readonly done: string;
 }
 
 export interface TableInfo {
-  readonly name: CollectionName;
   readonly title: string;
   readonly noun: string;
   /** The field that identifies a record. */
   readonly id: string;
-  readonly fields: readonly FieldInfo[];
-}
-
-function table(name: CollectionName, title: string, noun: string, id = 'id'): TableInfo {
-  const fields = Object.entries<Field>(STORED_RECORDS[name]).map(([field, { type, seen }]) => {
-    if (type === 'boolean') return { name: field, type, values: ['true', 'false'] };
-    const isInteger = type === 'int64' || type === 'integer';
-    const values = type === 'orderStatus' ? ORDER_STATUSES : seen;
-    return { name: field, type: isInteger ? ('integer' as const) : ('text' as const), values };
-  });
-  return { name, title, noun, id, fields };
+  readonly shortcuts: (row: Row) => readonly Shortcut[];
 }
 
 /** The three collections of a store. */
 export const TABLES: Readonly<Record<CollectionName, TableInfo>> = {
-  animals: table('animals', 'Animals', 'animal'),
-  inventory: table('inventory', 'Inventory', 'inventory entry', 'petId'),
-  orders: table('orders', 'Orders', 'order'),
+  animals: { title: 'Animals', noun: 'animal', id: 'id', shortcuts: () => [] },
+  inventory: {
+    title: 'Inventory',
+    noun: 'inventory entry',
+    id: 'petId',
+    shortcuts: ({ quantity, petId }) => {
+      const changes = { quantity: 0, status: 'sold' };
+      const done = `Animal ${petId} is sold out.`;
+      return quantity === 0 ? [] : [{ label: 'Sell out', changes, done }];
+    },
+  },
+  orders: {
+    title: 'Orders',
+    noun: 'order',
+    id: 'id',
+    shortcuts: ({ status, id }) => {
+      const to = (label: string, next: string, done: string): Shortcut => ({
+        label,
+        changes: { status: next },
+        done: `Order ${id} ${done}`,
+      });
+      return status === 'shipped' || status === 'cancelled'
+        ? [to('Back to pending', 'pending', 'is pending. Cancelling it now gets 204.')]
+        : [
+            to('Ship', 'shipped', 'has shipped. Cancelling it now gets 409.'),
+            to('Cancel', 'cancelled', 'is cancelled.'),
+          ];
+    },
+  },
 };
 
-export const TABLE_NAMES = COLLECTIONS;
+export interface FieldInfo {
+  readonly name: string;
+  readonly isInteger: boolean;
+  /** Values to suggest. */
+  readonly suggested: readonly string[] | undefined;
+}
+
+const SUGGESTED: Partial<Record<Field['type'], readonly string[]>> = {
+  boolean: ['true', 'false'],
+  orderStatus: ORDER_STATUSES,
+};
+
+/** The fields of a collection's records. */
+export function fieldsOf(name: CollectionName): readonly FieldInfo[] {
+  return Object.entries<Field>(STORED_RECORDS[name]).map(([field, { type, seen }]) => ({
+    name: field,
+    isInteger: type === 'int64' || type === 'integer',
+    suggested: seen ?? SUGGESTED[type],
+  }));
+}
 
 /** A field as a person edits it. */
 export function textOf(value: unknown): string {
@@ -50,8 +84,8 @@ export function textOf(value: unknown): string {
 }
 
 /** The value that a person typed. The server reports what is wrong with it. */
-export function typedValue({ type }: FieldInfo, text: string): unknown {
-  if (type === 'integer' && /^-?\d+$/.test(text)) return parseJson(BigInt(text).toString());
-  if (type === 'boolean' && /^(?:true|false)$/.test(text)) return text === 'true';
-  return text;
+export function typedValue({ isInteger, suggested }: FieldInfo, text: string): unknown {
+  if (isInteger && /^-?\d+$/.test(text)) return parseJson(BigInt(text).toString());
+  const isFlag = suggested === SUGGESTED.boolean && /^(?:true|false)$/.test(text);
+  return isFlag ? text === 'true' : text;
 }

@@ -2,19 +2,18 @@ import { stringify } from 'lossless-json';
 import { parseJson } from '../../contract/json.ts';
 import { type OperationId, operationShape } from '../../contract/operations.ts';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
+import type { Texts } from '../parts/form.tsx';
 import { headersIn, requestOf, textOfBody } from './requests.ts';
 
-/** A rule as a person edits it: every value is the text of a field. */
+/** A rule as a person edits it. */
 export interface RuleDraft {
   readonly operation: OperationId;
-  /** What it can match on, with the values of the exchange as JSON. */
-  readonly matches: ReadonlyMap<string, string>;
-  readonly status: string;
-  /** One a line. */
-  readonly headers: string;
-  readonly body: string;
-  readonly fault: string;
+  /** Of each field. A condition has its value as JSON, and a tick if it applies. */
+  readonly texts: Texts;
 }
+
+/** What the names of the fields of a condition begin with. */
+export const [TICK, VALUE] = ['match ', 'value '] as const;
 
 /** Headers that each reply gets anyway. */
 const OF_THE_MOCK =
@@ -27,19 +26,18 @@ export function draftOf(exchange: RecordedExchange, operation: OperationId): Rul
     ([name, value]) =>
       !OF_THE_MOCK.test(name) && !(name === 'content-type' && value.includes('json')),
   );
-  return {
-    operation,
-    matches: matchesOf(exchange, operation),
-    status: status === undefined ? '' : String(status),
-    headers: headers.map(([name, value]) => `${name}: ${value}`).join('\n'),
-    body: reply.body === undefined || reply.cut ? '' : textOfBody(reply.body, 2),
-    fault: fault ?? (status === undefined ? 'close' : ''),
-  };
-}
-
-/** A rule that gives calls of an operation a status. */
-export function draftFor(operation: OperationId, status: string): RuleDraft {
-  return { operation, matches: new Map(), status, headers: '', body: '', fault: '' };
+  const texts = new Map([
+    ['status', status === undefined ? '' : String(status)],
+    ['headers', headers.map(([name, value]) => `${name}: ${value}`).join('\n')],
+    ['body', reply.body === undefined || reply.cut ? '' : textOfBody(reply.body, 2)],
+    ['fault', fault ?? (status === undefined ? 'close' : '')],
+  ]);
+  for (const [name, value] of matchesOf(exchange, operation)) {
+    texts.set(VALUE + name, value);
+    // A key is the same for most calls of a client.
+    if (name !== 'key') texts.set(TICK + name, 'on');
+  }
+  return { operation, texts };
 }
 
 /** What distinguishes a request from others of its operation: its path, query, body and key. */
@@ -61,8 +59,8 @@ function matchesOf(exchange: RecordedExchange, operation: OperationId): Map<stri
   return found;
 }
 
-/** The rule that a form describes, by the names of its fields, as a value for YAML. */
-export function ruleIn({ operation }: RuleDraft, texts: ReadonlyMap<string, string>): object {
+/** The rule that a draft describes, as a value for YAML. */
+export function ruleIn({ operation, texts }: RuleDraft): object {
   const text = (name: string): string => texts.get(name)?.trim() ?? '';
   const where = matchedIn(texts).map(([name, value]) => [name, jsonOr(value)]);
   const headers = headersIn(text('headers'));
@@ -81,7 +79,7 @@ export function ruleIn({ operation }: RuleDraft, texts: ReadonlyMap<string, stri
 }
 
 /** What a rule will do, in a sentence. */
-export function sentenceOf({ operation }: RuleDraft, texts: ReadonlyMap<string, string>): string {
+export function sentenceOf({ operation, texts }: RuleDraft): string {
   const text = (name: string): string => texts.get(name)?.trim() ?? '';
   const { method, path } = operationShape(operation);
   const matched = matchedIn(texts).map(([name, value]) => `${name} ${value}`);
@@ -98,13 +96,11 @@ export function sentenceOf({ operation }: RuleDraft, texts: ReadonlyMap<string, 
   return `${method} ${path} ${parts.join('')}.`;
 }
 
-/** The ticked conditions, and the values in their fields. */
-function matchedIn(texts: ReadonlyMap<string, string>): [string, string][] {
-  return [...texts.keys()].flatMap((name): [string, string][] =>
-    name.startsWith('match ')
-      ? [[name.slice(6), texts.get(`value ${name.slice(6)}`)?.trim() ?? '']]
-      : [],
-  );
+/** The ticked conditions, with their values. */
+function matchedIn(texts: Texts): (readonly [name: string, value: string])[] {
+  const ticked = [...texts.keys()].filter((it) => it.startsWith(TICK));
+  const names = ticked.map((it) => it.slice(TICK.length));
+  return names.map((name) => [name, texts.get(VALUE + name)?.trim() ?? '']);
 }
 
 /** JSON, or else the text itself. */

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ClockState } from '../../control/control-shapes.ts';
-import { Button } from '../parts/button.tsx';
-import { Form } from '../parts/form.tsx';
+import { Button } from '../parts/buttons.tsx';
+import { Field, Form } from '../parts/form.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { timeText } from '../parts/visible-text.ts';
 import { hrefOf } from '../state/place.ts';
@@ -53,7 +53,23 @@ export function ClockView() {
           Back to real time
         </Button>
       </div>
-      <SetForm onSet={(now) => set('Clock set.', { now })} />
+      <Form
+        class="bar fields"
+        onSubmit={(texts) =>
+          set('Clock set.', { now: new Date(`${texts.get('time')}Z`).toISOString() })
+        }
+      >
+        <Field
+          name="time"
+          label="Date and time (UTC)"
+          type="datetime-local"
+          step="1"
+          required
+          min="1970-01-01T00:00"
+          max="9999-12-31T23:59"
+        />
+        <button type="submit">Set</button>
+      </Form>
       <p class="quiet">
         The time is in UTC and applies to this sandbox only. The Date header, ship dates, the expiry
         of keys, rate limits and the sunset of getPet follow it. What getPet answers after its
@@ -87,26 +103,4 @@ function Ticking({ state: { now, frozen } }: { readonly state: ClockState }) {
     return () => clearInterval(timer);
   }, [now, frozen]);
   return <time dateTime={shown.value}>{timeText(shown.value)}</time>;
-}
-
-function SetForm({ onSet }: { readonly onSet: (now: string) => void }) {
-  return (
-    <Form
-      class="bar fields"
-      onSubmit={(texts) => onSet(new Date(`${texts.get('time')}Z`).toISOString())}
-    >
-      <label>
-        Date and time (UTC)
-        <input
-          name="time"
-          type="datetime-local"
-          step="1"
-          required
-          min="1970-01-01T00:00"
-          max="9999-12-31T23:59"
-        />
-      </label>
-      <button type="submit">Set</button>
-    </Form>
-  );
 }

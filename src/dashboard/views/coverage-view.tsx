@@ -1,6 +1,6 @@
 import { OPERATION_IDS, type OperationId, operationShape } from '../../contract/operations.ts';
 import type { Coverage } from '../../control/control-shapes.ts';
-import { CopyButton } from '../parts/copy-button.tsx';
+import { CopyButton } from '../parts/buttons.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { hrefOf, place } from '../state/place.ts';
 import { OFTEN, useResource } from '../state/resource.ts';

@@ -1,6 +1,5 @@
 import type { RecordedExchange } from '../../control/control-shapes.ts';
-import { Button } from '../parts/button.tsx';
-import { CopyButton } from '../parts/copy-button.tsx';
+import { Button, CopyButton } from '../parts/buttons.tsx';
 import { go, hrefOf, place, refine } from '../state/place.ts';
 import {
   curlOf,

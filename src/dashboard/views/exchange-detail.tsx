@@ -2,7 +2,7 @@ import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
 import { BasisBadge, StatusBadge } from '../parts/badge.tsx';
 import { BodyText } from '../parts/body-text.tsx';
-import { Button } from '../parts/button.tsx';
+import { Button } from '../parts/buttons.tsx';
 import { Loaded } from '../parts/loading.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Prose } from '../parts/prose.tsx';

@@ -1,6 +1,6 @@
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { BasisBadge, StatusBadge } from '../parts/badge.tsx';
-import { type Column, Table, TableRow } from '../parts/table.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { milliseconds, plural, shortened, timeText, visible } from '../parts/visible-text.ts';
 import { go, hrefOf, place } from '../state/place.ts';
 import { ReleaseButton } from './release-button.tsx';
@@ -14,16 +14,14 @@ interface Rows {
 /** Exchanges as a table, the newest first. */
 export function ExchangeRows({ exchanges, opened }: Rows) {
   return (
-    <Table class="exchanges" caption="Exchanges, the newest first" columns={COLUMNS}>
-      {exchanges.map((exchange) => (
-        <TableRow
-          key={exchange.number}
-          of={exchange}
-          columns={COLUMNS}
-          opened={exchange.number === opened}
-        />
-      ))}
-    </Table>
+    <Table
+      class="exchanges"
+      caption="Exchanges, the newest first"
+      columns={COLUMNS}
+      rows={exchanges}
+      keyOf={({ number }) => number}
+      opened={opened}
+    />
   );
 }
 

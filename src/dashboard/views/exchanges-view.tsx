@@ -1,8 +1,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { call, open } from '../client/control-calls.ts';
-import { Button } from '../parts/button.tsx';
-import { CopyButton } from '../parts/copy-button.tsx';
+import { Button, CopyButton } from '../parts/buttons.tsx';
 import { save } from '../parts/save.ts';
 import { plural } from '../parts/visible-text.ts';
 import {

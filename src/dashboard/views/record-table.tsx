@@ -1,37 +1,107 @@
-import { useSignal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
 import type { CollectionName } from '../../contract/records.ts';
-import { Button, Disclosure } from '../parts/button.tsx';
+import { Button, ConfirmButton } from '../parts/buttons.tsx';
 import { Loading } from '../parts/loading.tsx';
-import { Pager, usePagedList } from '../parts/paged-list.tsx';
+import { Pager, sortedHead, usePagedList } from '../parts/paged-list.tsx';
 import { QuerySearch } from '../parts/query-inputs.tsx';
-import { Table } from '../parts/table.tsx';
-import { type Row, TABLES } from '../state/record-tables.ts';
+import { type Column, Table } from '../parts/table.tsx';
+import { shortened, visible } from '../parts/visible-text.ts';
+import { fieldsOf, type Row, TABLES, textOf } from '../state/record-tables.ts';
 import { RecordForm } from './record-form.tsx';
-import { RecordRow, recordColumns } from './record-row.tsx';
 
 const PAGE_SIZE = 25;
 
 /** One collection of the store. */
 export function RecordTable({ name }: { readonly name: CollectionName }) {
-  const table = TABLES[name];
+  const { title, noun, id, shortcuts } = TABLES[name];
+  const fields = fieldsOf(name);
   const { list, q, sort, page } = usePagedList<Row>(`/${name}`, PAGE_SIZE);
-  const columns = recordColumns(table, sort);
-  const adding = useSignal(false);
-  const add = async (record: Row) => {
-    const done = `Added the ${table.noun}.`;
-    const isDone = await list.act(done, 'POST', `/${name}`, { body: record });
-    if (isDone) adding.value = false;
+  /** The id of the record in the form; empty for a new one. */
+  const [edited, edit] = useState<string | undefined>(undefined);
+  useEffect(() => {
+    if (edited === undefined) return undefined;
+    document.querySelector<HTMLElement>('form.card input')?.focus();
+    return () => document.getElementById(`edit-${edited}`)?.focus();
+  }, [edited]);
+  const { records, total } = list.value ?? { records: [], total: 0 };
+  const idOf = (row: Row) => textOf(row[id]);
+  const pathOf = (row: Row) => `/${name}/${idOf(row)}`;
+  const remove = async (row: Row) => {
+    // The row disappears, and the focus with it.
+    if (await list.act(`Deleted ${noun} ${idOf(row)}.`, 'DELETE', pathOf(row))) {
+      document.getElementById('main')?.focus();
+    }
+  };
+  const row = records.find((it) => idOf(it) === edited);
+  const save = async (body: Row) => {
+    const isDone = await (row === undefined
+      ? list.act(`Added the ${noun}.`, 'POST', `/${name}`, { body })
+      : list.act(`Saved ${noun} ${edited}.`, 'PATCH', pathOf(row), { body }));
+    if (isDone) edit(undefined);
     return isDone;
   };
-  const { records, total } = list.value ?? { records: [], total: 0 };
+  const form = (row !== undefined || edited === '') && (
+    <RecordForm
+      key={edited}
+      what={row === undefined ? noun : `${noun} ${edited}`}
+      fields={fields.filter((field) => row === undefined || field.name !== id)}
+      row={row}
+      onSave={save}
+      onCancel={() => edit(undefined)}
+    />
+  );
+  const columns: readonly Column<Row>[] = [
+    ...fields.map((field) => ({
+      name: field.name,
+      class: field.isInteger ? 'number' : undefined,
+      ...sortedHead(field.name, sort),
+      cell: (row: Row) => <bdi>{shortened(visible(textOf(row[field.name])))}</bdi>,
+    })),
+    {
+      name: 'Actions',
+      class: 'acts',
+      head: <span class="unseen">Actions</span>,
+      cell: (row) => (
+        <div class="actions">
+          {shortcuts(row).map(({ label, changes, done }, index) => (
+            <Button
+              key={index} // the button that was pressed keeps the focus when it becomes another
+              aria-label={`${label} ${noun} ${idOf(row)}`}
+              onClick={() => list.act(done, 'PATCH', pathOf(row), { body: changes })}
+            >
+              {label}
+            </Button>
+          ))}
+          <Button
+            id={`edit-${idOf(row)}`}
+            aria-label={`Edit ${noun} ${idOf(row)}`}
+            onClick={() => edit(idOf(row))}
+          >
+            Edit
+          </Button>
+          <ConfirmButton
+            label="Delete"
+            name={`Delete ${noun} ${idOf(row)}`}
+            onConfirm={() => remove(row)}
+          />
+        </div>
+      ),
+    },
+  ];
   return (
-    <section aria-label={table.title}>
+    <section aria-label={title}>
       <search class="bar">
         <QuerySearch name="q" label="Search" placeholder={`Search ${name}`} />
-        <Disclosure of={adding} label={`Add an ${table.noun}`} />
+        <Button
+          id="edit-"
+          aria-expanded={edited === ''}
+          onClick={() => edit(edited === '' ? undefined : '')}
+        >
+          Add an {noun}
+        </Button>
         <Button onClick={list.reload}>Reload</Button>
       </search>
-      {adding.value && <RecordForm table={table} onSave={add} />}
+      {row === undefined && form}
       {list.value === undefined || list.error !== undefined ? (
         <Loading resource={list} />
       ) : (
@@ -39,19 +109,20 @@ export function RecordTable({ name }: { readonly name: CollectionName }) {
           {records.length === 0 && (
             <p class="empty">
               {q === ''
-                ? `There are no ${name}. Add an ${table.noun} here, or reset the store to fill it.`
-                : `No ${table.noun} has “${q}” in it.`}
+                ? `There are no ${name}. Add an ${noun} here, or reset the store to fill it.`
+                : `No ${noun} has “${q}” in it.`}
             </p>
           )}
           {records.length > 0 && (
-            <Table caption={table.title} class="records" columns={columns}>
-              {records.map((row) => (
-                <RecordRow
-                  key={String(row[table.id])}
-                  {...{ table, columns, row }}
-                  act={list.act}
-                />
-              ))}
+            <Table
+              caption={title}
+              class="records"
+              columns={columns}
+              rows={records}
+              keyOf={idOf}
+              opened={edited}
+            >
+              {form}
             </Table>
           )}
           <Pager size={PAGE_SIZE} noun={['record', 'records']} {...{ page, total }} />

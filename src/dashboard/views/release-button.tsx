@@ -1,6 +1,6 @@
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
-import { Button } from '../parts/button.tsx';
+import { Button } from '../parts/buttons.tsx';
 import { perform } from '../state/resource.ts';
 
 /** Lets a reply go that a rule holds back. */

@@ -1,7 +1,6 @@
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
-import { Choice, Field } from '../parts/field.tsx';
-import { Form } from '../parts/form.tsx';
+import { Field, Form, type Texts } from '../parts/form.tsx';
 import { Loaded } from '../parts/loading.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { go, place } from '../state/place.ts';
@@ -44,7 +43,7 @@ interface FieldsProps {
 
 function Fields({ request, start, onSend }: FieldsProps) {
   const { method, target, key, headers, body = '' } = request;
-  const send = (texts: ReadonlyMap<string, string>) => {
+  const send = (texts: Texts) => {
     const text = (name: string) => texts.get(name) ?? '';
     onSend({
       method: text('method'),
@@ -57,7 +56,7 @@ function Fields({ request, start, onSend }: FieldsProps) {
   const isLost = start !== undefined && key === '';
   return (
     <Form class="form" onSubmit={send}>
-      <Choice name="method" label="Method" value={method} options={METHODS} />
+      <Field name="method" label="Method" value={method} options={METHODS} />
       <Field name="target" label="Path" value={target} pattern="/.*" required />
       <Field name="key" label="API key" value={key} />
       {isLost && <p class="quiet">The journal keeps only the start of a key: {start}</p>}

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import type { SandboxSummary } from '../../control/control-shapes.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
-import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { ConfirmButton } from '../parts/buttons.tsx';
+import { NameForm } from '../parts/form.tsx';
 import { Loading } from '../parts/loading.tsx';
-import { NameForm } from '../parts/name-form.tsx';
 import { Pager, sortedHead, usePagedList } from '../parts/paged-list.tsx';
 import { QuerySearch } from '../parts/query-inputs.tsx';
-import { type Column, Table, TableRow } from '../parts/table.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { plural, timeText } from '../parts/visible-text.ts';
 import { controlPath, sandbox } from '../state/session.ts';
 
@@ -70,11 +70,14 @@ export function SandboxesView() {
       </search>
       {records.length === 0 && <p class="empty">No sandbox has “{q}” in its name.</p>}
       {records.length > 0 && (
-        <Table caption="Sandboxes" class="records" columns={columns}>
-          {records.map((it) => (
-            <TableRow key={it.name} of={it} columns={columns} opened={it.name === sandbox} />
-          ))}
-        </Table>
+        <Table
+          caption="Sandboxes"
+          class="records"
+          columns={columns}
+          rows={records}
+          keyOf={({ name }) => name}
+          opened={sandbox}
+        />
       )}
       <Pager size={PAGE_SIZE} noun={SANDBOXES} {...{ page, total }} />
       <NameForm label="Name of a new sandbox" action="Create" onName={create} />

@@ -1,47 +1,41 @@
-import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
-import type { ScenarioProblem, ScenarioSummary } from '../../control/control-shapes.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ScenarioProblem } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
 import type { Editor } from '../editor/scenario-editor.ts';
-import { Button, Disclosure } from '../parts/button.tsx';
-import { ConfirmButton } from '../parts/confirm-button.tsx';
-import { NameForm } from '../parts/name-form.tsx';
+import { Button, ConfirmButton } from '../parts/buttons.tsx';
+import { NameForm } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { save } from '../parts/save.ts';
-import { renameScenario, saveScenario, scenarioText } from '../state/own-scenarios.ts';
 import { go, unsaved } from '../state/place.ts';
 import { perform } from '../state/resource.ts';
+import { renameScenario, saveScenario, scenarioText } from '../state/scenarios.ts';
 
 interface PanelProps {
-  readonly of: ScenarioSummary;
-  /** The names of all scenarios. */
-  readonly taken: readonly string[];
+  readonly name: string;
+  readonly isActive: boolean;
   readonly onChange: () => void;
   readonly onDuplicate: (text: string) => void;
 }
 
 /** A scenario of the user's own, in an editor that is loaded when it is opened. */
-export function ScenarioPanel({ of: { name, active }, taken, onChange, onDuplicate }: PanelProps) {
+export function ScenarioPanel({ name, isActive, onChange, onDuplicate }: PanelProps) {
   const parent = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | undefined>(undefined);
-  const [text, problems, failed, isRenaming] = [
-    useSignal(''),
-    useSignal<readonly ScenarioProblem[]>([]),
-    useSignal(false),
-    useSignal(false),
-  ];
-  const saved = useRef('');
-  const isActive = active !== undefined;
+  const [text, saved] = [useRef(''), useRef('')];
+  const [problems, setProblems] = useState<readonly ScenarioProblem[]>([]);
+  const [isFailed, setFailed] = useState(false);
+  const [isRenaming, setRenaming] = useState(false);
+  const compare = () => {
+    unsaved.value = text.current === saved.current ? undefined : `scenario ${name}`;
+  };
   const store = async (turnOn: boolean) => {
-    const done = turnOn || isActive ? `Saved ${name}. It is on.` : `Saved ${name}.`;
-    const sent = text.value;
+    const done = turnOn ? `Saved ${name}. It is on.` : `Saved ${name}.`;
+    const sent = text.current;
     if (!(await perform(done, () => saveScenario(name, sent, turnOn)))) return;
     saved.current = sent;
-    if (text.value === sent) unsaved.value = undefined;
+    compare();
     onChange();
   };
-  const apply = useRef(store);
-  apply.current = store;
   useEffect(() => {
     const controller = new AbortController();
     const opening = async () => {
@@ -51,30 +45,27 @@ export function ScenarioPanel({ of: { name, active }, taken, onChange, onDuplica
         scenarioText(name),
       ]);
       if (parent.current === null || controller.signal.aborted) return;
-      text.value = loaded;
+      text.current = loaded;
       saved.current = loaded;
       editor.current = openEditor({
         parent: parent.current,
         text: loaded,
         schema,
         check: async (edited) => {
-          const path = '/scenario/check';
-          const found = await call<{ problems: readonly ScenarioProblem[] }>('POST', path, {
-            body: { text: edited },
-          });
-          problems.value = found.problems;
+          const found = await call<{ problems: readonly ScenarioProblem[] }>(
+            ...(['POST', '/scenario/check', { body: { text: edited } }] as const),
+          );
+          setProblems(found.problems);
           return found.problems;
         },
         onText: (edited) => {
-          text.value = edited;
-          unsaved.value = edited === saved.current ? undefined : `scenario ${name}`;
+          text.current = edited;
+          compare();
         },
-        onApply: () => void apply.current(true),
+        onApply: () => void store(true),
       });
     };
-    opening().catch(() => {
-      failed.value = true;
-    });
+    opening().catch(() => setFailed(true));
     return () => {
       controller.abort();
       editor.current?.close();
@@ -82,21 +73,19 @@ export function ScenarioPanel({ of: { name, active }, taken, onChange, onDuplica
     };
   }, [name]);
   const rename = async (next: string) => {
-    const isDone = await perform(`Renamed ${name} to ${next}.`, async () => {
-      if (taken.includes(next)) throw new Error(`There is a scenario ${next} already.`);
-      await renameScenario(name, text.value, next);
-    });
-    if (!isDone) return false;
+    const done = `Renamed ${name} to ${next}.`;
+    const isDone = await perform(done, () => renameScenario(name, text.current, next));
+    if (isDone) leave(next);
+    return isDone;
+  };
+  const remove = async () => {
+    await perform(`Deleted ${name}.`, () => call('DELETE', `/scenarios/${name}`));
+    leave();
+  };
+  const leave = (next?: string) => {
     unsaved.value = undefined;
     onChange();
     go('scenarios', next);
-    return true;
-  };
-  const remove = async () => {
-    unsaved.value = undefined;
-    await perform(`Deleted ${name}.`, () => call('DELETE', `/scenarios/${name}`));
-    onChange();
-    go('scenarios');
   };
   return (
     <Panel
@@ -105,14 +94,14 @@ export function ScenarioPanel({ of: { name, active }, taken, onChange, onDuplica
       close="Close"
       onClose={() => go('scenarios')}
     >
-      {failed.value && (
+      {isFailed && (
         <p class="problem" role="alert">
           The editor could not be loaded.
         </p>
       )}
-      <div class="editor" ref={parent} />
+      <div ref={parent} />
       <ul class="rows" aria-label="Problems">
-        {problems.value.map(({ line, column, message }) => (
+        {problems.map(({ line, column, message }) => (
           <li key={`${line}:${column}:${message}`}>
             <Button onClick={() => editor.current?.show(line, column)}>Line {line}</Button>
             <span class="problem">{message}</span>
@@ -126,14 +115,14 @@ export function ScenarioPanel({ of: { name, active }, taken, onChange, onDuplica
         {!isActive && <Button onClick={() => store(true)}>Save and turn on</Button>}
       </div>
       <div class="bar">
-        <Disclosure of={isRenaming} label="Rename" />
-        <Button onClick={() => onDuplicate(text.value)}>Duplicate</Button>
-        <Button onClick={() => save(`${name}.yaml`, text.value)}>Download YAML</Button>
+        <Button aria-expanded={isRenaming} onClick={() => setRenaming(!isRenaming)}>
+          Rename
+        </Button>
+        <Button onClick={() => onDuplicate(text.current)}>Duplicate</Button>
+        <Button onClick={() => save(`${name}.yaml`, text.current)}>Download YAML</Button>
         <ConfirmButton label="Delete" name={`Delete ${name}`} onConfirm={remove} />
       </div>
-      {isRenaming.value && (
-        <NameForm label="New name" action="Rename it" value={name} onName={rename} />
-      )}
+      {isRenaming && <NameForm label="New name" action="Rename it" value={name} onName={rename} />}
       <p class="quiet">
         Ctrl+Space completes, Ctrl+Enter saves and turns on. The file works with{' '}
         <code>--scenario</code>.

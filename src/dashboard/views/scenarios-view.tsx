@@ -1,22 +1,20 @@
-import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ScenarioSummary } from '../../control/control-shapes.ts';
-import { call } from '../client/control-calls.ts';
-import { Button, Disclosure } from '../parts/button.tsx';
+import { Button } from '../parts/buttons.tsx';
+import { NameForm } from '../parts/form.tsx';
 import { Loading } from '../parts/loading.tsx';
-import { NameForm } from '../parts/name-form.tsx';
 import { visible } from '../parts/visible-text.ts';
-import { activeNames, EXAMPLE, scenarioText } from '../state/own-scenarios.ts';
 import { go, hrefOf, place } from '../state/place.ts';
 import { OFTEN, perform, useResource } from '../state/resource.ts';
+import { activeNames, addScenario, EXAMPLE, scenarioText } from '../state/scenarios.ts';
 import { ScenarioPanel } from './scenario-panel.tsx';
 
 /** Switches for the scenarios, and one of the user's own in an editor. */
 export function ScenariosView() {
   const { item } = place.value;
   const list = useResource<readonly ScenarioSummary[]>('/scenarios', OFTEN);
-  const isNaming = useSignal(false);
+  const [isNaming, setNaming] = useState(false);
   const switched = useRef('');
   useEffect(() => {
     // A switched scenario moves to the other list, and the focus with it.
@@ -27,26 +25,19 @@ export function ScenariosView() {
   const all = list.value;
   const names = activeNames(all);
   const available = all.filter((it) => it.active === undefined);
-  const use = async (done: string, scenarios: readonly string[], name = '') => {
-    await list.act(done, 'PUT', '/scenario', { body: { scenarios } });
+  const use = (done: string, scenarios: readonly string[]) =>
+    list.act(done, 'PUT', '/scenario', { body: { scenarios } });
+  const turn = async (name: string) => {
+    const others = names.filter((it) => it !== name);
+    await (names.includes(name)
+      ? use(`Turned off ${name}.`, others)
+      : use(`Turned on ${name}.`, [...names, name]));
     switched.current = name;
   };
-  const turn = (name: string) =>
-    names.includes(name)
-      ? use(
-          `Turned off ${name}.`,
-          names.filter((it) => it !== name),
-          name,
-        )
-      : use(`Turned on ${name}.`, [...names, name], name);
   const create = async (name: string, text: string | Promise<string>) => {
-    const isDone = await perform(`Created ${name}.`, async () => {
-      if (all.some((it) => it.name === name))
-        throw new Error(`There is a scenario ${name} already.`);
-      await call('PUT', `/scenarios/${name}`, { body: await text });
-    });
+    const isDone = await perform(`Created ${name}.`, async () => addScenario(name, await text));
     if (isDone) {
-      isNaming.value = false;
+      setNaming(false);
       list.reload();
       go('scenarios', name);
     }
@@ -57,31 +48,41 @@ export function ScenariosView() {
       <h2>{title}</h2>
       {rows.length === 0 && <p class="empty">{empty}</p>}
       <ul class="rows">
-        {rows.map((it) => (
-          <ScenarioRow key={it.name} of={it} onSwitch={turn}>
-            {names.indexOf(it.name) > 0 && (
+        {rows.map(({ name, description, active, own, shipped }) => (
+          <li key={name} class="scenario">
+            <label>
+              <input
+                id={`scenario-${name}`}
+                type="checkbox"
+                class="switch"
+                checked={active !== undefined}
+                onChange={() => turn(name)}
+              />{' '}
+              <b>{visible(name)}</b>
+            </label>
+            <span class="quiet">{visible(description)}</span>
+            {names.indexOf(name) > 0 && (
               <Button
-                aria-label={`Move ${it.name} up`}
-                onClick={() => use(`Moved ${it.name}.`, movedUp(names, it.name))}
+                aria-label={`Move ${name} up`}
+                onClick={() => use(`Moved ${name}.`, movedUp(names, name))}
               >
                 ↑
               </Button>
             )}
-            {it.own ? (
-              <a href={hrefOf('scenarios', it.name)} aria-label={`Edit ${it.name}`}>
+            {own && (
+              <a href={hrefOf('scenarios', name)} aria-label={`Edit ${name}`}>
                 Edit
               </a>
-            ) : (
-              it.shipped && (
-                <Button
-                  aria-label={`Edit a copy of ${it.name}`}
-                  onClick={() => create(copyOf(it.name, all), scenarioText(it.name))}
-                >
-                  Edit a copy
-                </Button>
-              )
             )}
-          </ScenarioRow>
+            {shipped && !own && (
+              <Button
+                aria-label={`Edit a copy of ${name}`}
+                onClick={() => create(copyOf(name, all), scenarioText(name))}
+              >
+                Edit a copy
+              </Button>
+            )}
+          </li>
         ))}
       </ul>
     </section>
@@ -91,9 +92,11 @@ export function ScenariosView() {
     <div class={opened === undefined ? '' : 'split'}>
       <div>
         <div class="bar">
-          <Disclosure of={isNaming} label="New scenario" />
+          <Button aria-expanded={isNaming} onClick={() => setNaming(!isNaming)}>
+            New scenario
+          </Button>
         </div>
-        {isNaming.value && (
+        {isNaming && (
           <NameForm
             label="Name of the new scenario"
             action="Create"
@@ -109,14 +112,10 @@ export function ScenariosView() {
         {rowsOf(
           'Yours',
           available.filter((it) => it.own),
-          all.some((it) => it.own) ? (
-            'All of yours are active.'
-          ) : (
-            <>
-              Make one with <i>New scenario</i>, <i>Edit a copy</i>, or <i>Make a rule</i> at an{' '}
-              <a href={hrefOf('exchanges')}>exchange</a>.
-            </>
-          ),
+          <>
+            Make one with <i>New scenario</i>, <i>Edit a copy</i>, or <i>Make a rule</i> at an{' '}
+            <a href={hrefOf('exchanges')}>exchange</a>.
+          </>,
         )}
         {rowsOf(
           'Available scenarios',
@@ -127,8 +126,8 @@ export function ScenariosView() {
       {opened !== undefined && (
         <ScenarioPanel
           key={opened.name}
-          of={opened}
-          taken={all.map((it) => it.name)}
+          name={opened.name}
+          isActive={opened.active !== undefined}
           onChange={list.reload}
           onDuplicate={(text) => create(copyOf(opened.name, all), text)}
         />
@@ -144,33 +143,8 @@ function movedUp(names: readonly string[], name: string): string[] {
 
 /** A free name for a copy. */
 function copyOf(name: string, all: readonly ScenarioSummary[]): string {
-  for (let number = 1; ; number += 1) {
-    const copy = `my-${name.replace(/^my-/, '')}${number === 1 ? '' : `-${number}`}`;
-    if (!all.some((it) => it.name === copy)) return copy;
-  }
-}
-
-interface RowProps {
-  readonly of: ScenarioSummary;
-  readonly onSwitch: (name: string) => void;
-  readonly children?: ComponentChildren;
-}
-
-function ScenarioRow({ of: { name, description, active }, onSwitch, children }: RowProps) {
-  return (
-    <li class="scenario">
-      <label>
-        <input
-          id={`scenario-${name}`}
-          type="checkbox"
-          class="switch"
-          checked={active !== undefined}
-          onChange={() => onSwitch(name)}
-        />{' '}
-        <b>{visible(name)}</b>
-      </label>
-      <span class="quiet">{visible(description)}</span>
-      {children}
-    </li>
-  );
+  const base = `my-${name.replace(/^my-/, '')}`;
+  let copy = base;
+  for (let number = 2; all.some((it) => it.name === copy); number += 1) copy = `${base}-${number}`;
+  return copy;
 }

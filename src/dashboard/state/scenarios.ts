@@ -17,26 +17,33 @@ export function activeNames(list: readonly ScenarioSummary[]): readonly string[]
     .map(({ name }) => name);
 }
 
-export async function scenarioText(name: string, signal?: AbortSignal): Promise<string> {
-  const reply = await open('GET', `/scenarios/${name}`, signal ? { signal } : {});
-  return reply.text();
+export async function scenarioText(name: string): Promise<string> {
+  return (await open('GET', `/scenarios/${name}`)).text();
+}
+
+function listed(): Promise<readonly ScenarioSummary[]> {
+  return call('GET', '/scenarios');
+}
+
+export async function addScenario(name: string, text: string): Promise<void> {
+  const isTaken = (await listed()).some((it) => it.name === name);
+  if (isTaken) throw new Error(`There is a scenario ${name} already.`);
+  await call('PUT', `/scenarios/${name}`, { body: text });
 }
 
 /** Saves a scenario. One that is active, or that is to be, then acts as its text says. */
-export async function saveScenario(name: string, text: string, turnOn = false): Promise<void> {
+export async function saveScenario(name: string, text: string, turnOn: boolean): Promise<void> {
   await call('PUT', `/scenarios/${name}`, { body: text });
-  const active = activeNames(await call<readonly ScenarioSummary[]>('GET', '/scenarios'));
+  const active = activeNames(await listed());
   const scenarios = active.includes(name) || !turnOn ? active : [...active, name];
   if (scenarios.includes(name)) await call('PUT', '/scenario', { body: { scenarios } });
 }
 
 /** Gives a scenario another name, under which it stays as active as it was. */
 export async function renameScenario(name: string, text: string, next: string): Promise<void> {
-  await call('PUT', `/scenarios/${next}`, { body: text });
-  const active = activeNames(await call<readonly ScenarioSummary[]>('GET', '/scenarios'));
-  if (active.includes(name)) {
-    const scenarios = active.map((it) => (it === name ? next : it));
-    await call('PUT', '/scenario', { body: { scenarios } });
-  }
+  await addScenario(next, text);
+  const active = activeNames(await listed());
+  const scenarios = active.map((it) => (it === name ? next : it));
+  if (active.includes(name)) await call('PUT', '/scenario', { body: { scenarios } });
   await call('DELETE', `/scenarios/${name}`);
 }
