@@ -12,16 +12,11 @@ export function joinWords(names: readonly string[], conjunction: 'and' | 'or'): 
     : `${names.slice(0, -1).join(', ')} ${conjunction} ${names.at(-1)}`;
 }
 
-/** How many wrong names get a suggestion: each search takes time. */
-export const MOST_HINTS = 10;
-
-/** Longer names get no suggestion: the search would take too long. */
-const LONGEST_NAME = 200;
-
 /** A hint at the nearest right name, to append to a wrong one; empty if none is near enough. */
 export function suggest(name: string, names: readonly string[]): string {
-  if (name.length > LONGEST_NAME) return '';
-  const nearest = names.length > 0 ? closest(name, names) : '';
+  // The distance to a much longer name would take long to find.
+  const likely = names.filter((it) => Math.abs(it.length - name.length) < it.length / 2);
+  const nearest = likely.length > 0 ? closest(name, likely) : '';
   return nearest !== '' && isNear(name, nearest) ? ` (did you mean ${nearest}?)` : '';
 }
 
@@ -59,7 +54,7 @@ export function cut(text: string, most: number): string {
 }
 
 /** The most problems that a message lists. */
-const MOST_LISTED = 20;
+export const MOST_LISTED = 20;
 
 /** The text of the first 20 problems, and a line that counts the rest. */
 export function firstProblems<P>(

@@ -94,10 +94,8 @@ const BY_LARGE_ID = byRecord((record) => Object.values(record).some(isLargeId));
 
 /** Whether a value is an id that a double rounds. Only ids are bigints. */
 function isLargeId(value: unknown): boolean {
-  return typeof value === 'bigint' && (value > LARGEST_EXACT || value < -LARGEST_EXACT);
+  return typeof value === 'bigint' && !Number.isSafeInteger(Number(value));
 }
-
-const LARGEST_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 
 const orderFields = Object.keys(RECORDS.Order);
 

@@ -9,14 +9,8 @@ const MAY_LOSE_DIGITS = /\d{16}|\d[.eE]/;
 /** The most characters of a number that is evaluated: a longer one would take too long. */
 const LONGEST_NUMBER = 400;
 
-/** The most digits of an integer that is evaluated: twice as many as those of an int64. */
-const MOST_DIGITS = 40;
-
 /** A double holds any number of up to this many characters without an exponent. */
-const LONGEST_SAFE = 15;
-
-/** Matches most integers that a double cannot hold. */
-const DIGITS = /^-?\d{1,20}$/;
+const SAFE_LENGTH = 15;
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
@@ -43,7 +37,11 @@ const NUMBER_PREFIX = `${Math.random().toString(36).slice(2, 10)} `;
  */
 function parseExactly(text: string): unknown {
   try {
-    return unmark(JSON.parse(prefixNumbers(text)));
+    return JSON.parse(prefixNumbers(text), (name, value: unknown) => {
+      if (name.startsWith(NUMBER_PREFIX)) throw new SyntaxError('a number cannot be a name');
+      const isNumber = typeof value === 'string' && value.startsWith(NUMBER_PREFIX);
+      return isNumber ? numberOf(value.slice(NUMBER_PREFIX.length)) : value;
+    });
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     // The original text fails with the right reason and position.
@@ -60,25 +58,7 @@ function prefixNumbers(text: string): string {
 }
 
 function mayLoseDigits(literal: string): boolean {
-  return (literal.length > LONGEST_SAFE || /[eE]/.test(literal)) && isNumber(literal);
-}
-
-/** Replaces strings with the prefix by their numbers at every depth. */
-function unmark(value: unknown): unknown {
-  if (typeof value === 'string') {
-    return value.startsWith(NUMBER_PREFIX) ? numberOf(value.slice(NUMBER_PREFIX.length)) : value;
-  }
-  if (Array.isArray(value)) {
-    const elements: unknown[] = value;
-    for (let at = 0; at < elements.length; at += 1) elements[at] = unmark(elements[at]);
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [name, member] of Object.entries(value)) {
-      if (name.startsWith(NUMBER_PREFIX)) throw new SyntaxError('a number cannot be a name');
-      const plain = unmark(member);
-      if (plain !== member) Reflect.set(value, name, plain);
-    }
-  }
-  return value;
+  return (literal.length > SAFE_LENGTH || /[eE]/.test(literal)) && isNumber(literal);
 }
 
 /**
@@ -89,31 +69,26 @@ function unmark(value: unknown): unknown {
  * @example numberOf('9007199254740993e0') // 9007199254740993n
  */
 export function numberOf(literal: string): unknown {
-  if (literal.length > LONGEST_NUMBER) return new LosslessNumber(literal);
   const double = Number(literal);
-  // A double cannot have rounded so few digits to an integer, except to 0.
-  if (literal.length <= LONGEST_SAFE && double !== 0 && Number.isSafeInteger(double)) return double;
-  const integer = integerOf(literal);
-  if (integer !== undefined) {
-    const held = Number(integer);
-    return Number.isSafeInteger(held) ? held : integer;
+  if (literal.length > LONGEST_NUMBER || !Number.isFinite(double)) {
+    return new LosslessNumber(literal);
   }
-  // The double of a fraction may have been rounded to an integer.
-  return Number.isFinite(double) && !Number.isInteger(double)
-    ? double
-    : new LosslessNumber(literal);
+  if (!Number.isInteger(double)) return double;
+  // The double may have been rounded: from a fraction, or from another integer.
+  const integer = integerOf(literal);
+  if (integer === undefined) return new LosslessNumber(literal);
+  const held = Number(integer);
+  return Number.isSafeInteger(held) ? held : integer;
 }
 
-/** The value of an integer in any spelling; undefined if it is not an integer or too long. */
+/** The value of an integer in any spelling; undefined if it is not an integer. */
 function integerOf(literal: string): bigint | undefined {
-  if (DIGITS.test(literal)) return BigInt(literal);
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(literal) ?? [];
-  const digits = `${whole}${fraction}`.replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
-  if (significant === '') return 0n;
-  const zeros = digits.length - significant.length - fraction.length + Number(exponent);
-  if (zeros < 0 || significant.length + zeros > MOST_DIGITS) return undefined;
-  return BigInt(`${sign}${significant}${'0'.repeat(zeros)}`);
+  const digits = whole + fraction;
+  if (/^0*$/.test(digits)) return 0n;
+  const power = Number(exponent) - fraction.length;
+  if (power >= 0) return BigInt(`${sign}${digits}${'0'.repeat(power)}`);
+  return /^0*$/.test(digits.slice(power)) ? BigInt(sign + digits.slice(0, power)) : undefined;
 }
 
 /**

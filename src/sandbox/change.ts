@@ -1,5 +1,5 @@
 import type { LatchRule } from '../scenario/rules.ts';
-import type { SavedScenario } from '../scenario/saved-scenario.ts';
+import type { SavedScenario } from '../scenario/scenario-text.ts';
 import type { Clock } from '../service/clock.ts';
 import type { RateWindow } from '../service/rate-limit.ts';
 import {

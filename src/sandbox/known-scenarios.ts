@@ -1,6 +1,5 @@
 import type { KnownScenarios } from '../scenario/load-scenario.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
-import { readSaved } from '../scenario/saved-scenario.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
 import type { State } from './state.ts';
 
@@ -22,8 +21,11 @@ export function knownScenarios({
   state: { settings, scenarios },
 }: ScenarioHolder): KnownScenarios {
   const loaded = [...origin.scenarios, ...settings.start.scenarios];
-  return new Map<string, () => Scenario | Promise<Scenario>>([
-    ...loaded.map((it) => [it.name, () => it] as const),
-    ...[...scenarios].map(([name, saved]) => [name, () => readSaved(saved)] as const),
-  ]);
+  const known = new Map<string, () => Scenario | Promise<Scenario>>();
+  for (const scenario of loaded) known.set(scenario.name, () => scenario);
+  for (const [name, saved] of scenarios) {
+    // Imported here, since most starts have no scenario.
+    known.set(name, async () => (await import('../scenario/scenario-text.ts')).readSaved(saved));
+  }
+  return known;
 }

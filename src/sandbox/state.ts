@@ -1,7 +1,7 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import { type LatchRule, NO_COUNTS, type RuleCounts } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
-import type { SavedScenario } from '../scenario/saved-scenario.ts';
+import type { SavedScenario } from '../scenario/scenario-text.ts';
 import { type Clock, REAL_CLOCK, setClock, timeOf } from '../service/clock.ts';
 import { NO_RATES, type RateWindows } from '../service/rate-limit.ts';
 import { type Representation, representationFor } from '../service/representation.ts';

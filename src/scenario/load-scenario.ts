@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
-import type { Problem } from '../contract/records.ts';
 import { packageRoot } from '../package.ts';
 import { readText, SETTINGS_LIMIT, type TextReading } from '../read-text.ts';
-import { problemLines } from '../shape/places.ts';
-import { pathText } from '../shape/shapes.ts';
+import { reportInto } from '../shape/read-as.ts';
+import type { ReportMisfit, ShapeProblem } from '../shape/shapes.ts';
 import { shippedFixtures } from '../store/fixture/parse-fixture.ts';
-import { cut, describe, joinWords, MOST_HINTS, problemText, suggest } from '../words.ts';
+import { describe, joinWords, suggest } from '../words.ts';
 import { ScenarioError } from './sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES } from './scenario-names.ts';
 import type { Scenario } from './scenario-shape.ts';
@@ -20,9 +19,6 @@ const SHIPPED_EXTENSION = '.yaml';
 const EXTENSIONS = ['.yaml', '.yml', '.json'];
 
 const NAME = /^[\w-]+$/;
-
-/** Characters shown of a name in a message. */
-const LONGEST_NAME = 100;
 
 let shipped: readonly { readonly name: string; readonly description: string }[] | undefined;
 
@@ -57,17 +53,19 @@ type Refuse = (expected: string, found: string) => undefined;
 
 /** Where scenarios come from. */
 interface ScenarioFinder {
-  /** Undefined once it has been refused, or its own problems were reported. */
+  /**
+   * @returns undefined once it has been refused
+   * @throws ScenarioError with its own problems
+   */
   readonly find: (wanted: ScenarioRequest, refuse: Refuse) => Promise<Scenario | undefined>;
   readonly besides: (wanted: ScenarioRequest, scenario: Scenario, name: string) => ScenarioRequest;
-  /** What else is wrong with a scenario. */
-  readonly check?: (scenario: Scenario) => readonly Problem[];
+  /** Reports what else is wrong with a scenario. */
+  readonly check?: (scenario: Scenario, report: ReportMisfit) => void;
 }
 
 /**
  * Loads scenarios and what they extend.
  *
- * @param problems those of the library
  * @returns the scenarios in ascending precedence; one that is extended more than once comes once, at
  *   its first place
  * @throws ScenarioError with the problems of all of them
@@ -75,9 +73,10 @@ interface ScenarioFinder {
 async function loadInOrder(
   named: readonly ScenarioRequest[],
   { find, besides, check }: ScenarioFinder,
-  problems: string[],
 ): Promise<readonly Scenario[]> {
-  const loaded = new Map<string, Scenario>();
+  const problems: string[] = [];
+  /** By key; undefined if it cannot be used. */
+  const loaded = new Map<string, Scenario | undefined>();
 
   /** @param chain those that led to this one by `extends` */
   const load = async (
@@ -91,45 +90,39 @@ async function loadInOrder(
       return refuse('no cycle of scenarios that extend each other', round.join(' → '));
     }
     if (loaded.has(wanted.key)) return;
-    const scenario = await find(wanted, refuse);
-    if (scenario === undefined) return;
-    const misfits: Problem[] = [];
+    const scenario = await find(wanted, refuse).catch((error: unknown) => {
+      if (!(error instanceof ScenarioError)) throw error;
+      problems.push(...error.problems);
+      return undefined;
+    });
+    if (scenario === undefined) return void loaded.set(wanted.key, undefined);
+    const misfits: ShapeProblem[] = [];
+    const report = reportInto(misfits);
     for (const [index, name] of scenario.extends.entries()) {
-      const path = pathText(['extends', index]);
-      await load(besides(wanted, scenario, name), [...chain, wanted], (expected, found) => {
-        misfits.push({ path, expected, found });
-      });
+      await load(besides(wanted, scenario, name), [...chain, wanted], (expected, found) =>
+        report({ at: ['extends', index], expected, found }),
+      );
     }
-    misfits.push(...(check?.(scenario) ?? []));
+    check?.(scenario, report);
     // Together, since each search for places takes time.
-    if (misfits.length > 0) problems.push(...linesIn(scenario, misfits));
+    if (misfits.length > 0) problems.push(...scenario.linesOf(misfits));
     loaded.set(wanted.key, scenario);
   };
 
   for (const wanted of named) {
-    // A named scenario wins over those named before it, even if they extend it.
-    loaded.delete(wanted.key);
-    await load(wanted, [], (expected, found) => {
-      problems.push(`${cut(wanted.label, LONGEST_NAME)}: expected ${expected}; found ${found}`);
-    });
+    const known = loaded.get(wanted.key);
+    if (known === undefined) {
+      await load(wanted, [], (expected, found) => {
+        problems.push(`${wanted.label}: expected ${expected}; found ${found}`);
+      });
+    } else {
+      // A named scenario wins over those named before it, even if they extend it.
+      loaded.delete(wanted.key);
+      loaded.set(wanted.key, known);
+    }
   }
   if (problems.length > 0) throw new ScenarioError(problems);
-  return [...loaded.values()];
-}
-
-/** Problems at their places in the scenario's text, or else in the body of the request. */
-function linesIn({ linesOf }: Scenario, problems: readonly Problem[]): readonly string[] {
-  const inBody = (it: Problem) => problemText({ ...it, path: it.path.replace('$', '$.scenario') });
-  return linesOf?.(problems) ?? problems.map(inBody);
-}
-
-/** A hint at the nearest right name. Only for the first names, since each search takes time. */
-function hints(names: readonly string[]): (name: string) => string {
-  let left = MOST_HINTS;
-  return (name) => {
-    left -= 1;
-    return left >= 0 ? suggest(name, names) : '';
-  };
+  return [...loaded.values()].filter((it) => it !== undefined);
 }
 
 /**
@@ -142,26 +135,17 @@ export async function loadScenarios(
   namesOrPaths: readonly string[],
   texts: ReadonlyMap<string, TextReading> = new Map(),
 ): Promise<readonly Scenario[]> {
-  const problems: string[] = [];
-  const hint = hints(SCENARIO_NAMES);
-  /** By file; undefined if the file has problems. */
-  const read = new Map<string, Scenario | undefined>();
   const find: ScenarioFinder['find'] = async ({ key: file, label, extended }, refuse) => {
-    if (!read.has(file)) {
-      const text = withExtension(file, texts.get(label) ?? (await readText(file, SETTINGS_LIMIT)));
-      if (!text.ok) {
-        const at = extended === undefined ? '' : ` at ${describe(extended)}`;
-        return refuse(EXPECTED_FILE, `${text.found}${at}${hint(extended ?? label)}`);
-      }
-      read.set(file, await readFile(file, label, text.text, problems));
-    }
-    return read.get(file);
+    const read = withExtension(file, texts.get(label) ?? (await readText(file, SETTINGS_LIMIT)));
+    if (read.ok) return readFile(file, label, read.text);
+    const at = extended === undefined ? '' : ` at ${describe(extended)}`;
+    return refuse(EXPECTED_FILE, `${read.found}${at}${suggest(extended ?? label, SCENARIO_NAMES)}`);
   };
   const named = namesOrPaths.map((label) => ({
     key: isShipped(label) ? shippedFile(label) : resolve(label),
     label,
   }));
-  return loadInOrder(named, { find, besides: fileBesides }, problems);
+  return loadInOrder(named, { find, besides: fileBesides });
 }
 
 /** The scenarios that a sandbox knows besides those that ship, by name. Each is read when it is wanted. */
@@ -183,50 +167,39 @@ export async function loadForRequest(
   const shipped = `a shipped scenario: ${joinWords(SCENARIO_NAMES, 'or')}`;
   const expected =
     known.size === 0 ? shipped : `${shipped}; or ${joinWords([...known.keys()], 'or')}`;
-  const hint = hints([...SCENARIO_NAMES, ...known.keys()]);
   const find: ScenarioFinder['find'] = async ({ key: name }, refuse) => {
     if (name === written?.name) return written;
     const scenario = await known.get(name)?.();
     if (scenario !== undefined) return scenario;
     if (isShipped(name)) return (await loadScenarios([name])).at(-1);
-    return refuse(expected, `${describe(name)}${hint(name)}`);
+    const hint = suggest(name, [...SCENARIO_NAMES, ...known.keys()]);
+    return refuse(expected, `${describe(name)}${hint}`);
   };
   const besides: ScenarioFinder['besides'] = (_, { file }, extended) => {
     // The server's own files extend paths.
     const name = file === undefined ? extended : basename(extended, extname(extended));
     return { key: name, label: name, extended };
   };
-  const check: ScenarioFinder['check'] = ({ file, fixture }) => {
-    const isKnown =
-      file !== undefined || fixture === undefined || shippedFixtures().includes(fixture);
-    if (isKnown) return [];
+  const check: ScenarioFinder['check'] = ({ file, fixture }, report) => {
+    if (file !== undefined || fixture === undefined || shippedFixtures().includes(fixture)) return;
     const expected = 'the name of a shipped fixture';
-    return [{ path: pathText(['fixture']), expected, found: describe(fixture) }];
+    report({ at: ['fixture'], expected, found: describe(fixture) });
   };
   const named = [...names, ...(written === undefined ? [] : [written.name])];
   return loadInOrder(
     named.map((name) => ({ key: name, label: name })),
     { find, besides, check },
-    [],
   );
 }
 
-/** Reads the text of a scenario file and adds its problems. Returns undefined if it cannot be read. */
-async function readFile(
-  file: string,
-  label: string,
-  text: string,
-  problems: string[],
-): Promise<Scenario | undefined> {
+/** @throws ScenarioError with its problems */
+async function readFile(file: string, label: string, text: string): Promise<Scenario> {
   const extension = extname(file);
   const format = extension.toLowerCase() === '.json' ? 'json' : 'yaml';
-  const read = await readScenarioText(label, format, text, basename(file, extension));
-  if (!read.ok) {
-    problems.push(...problemLines(label, read.problems));
-    return undefined;
-  }
-  const { fixture } = read.scenario;
-  return { ...read.scenario, file, fixture: fixture && fixtureOf(fixture, file) };
+  const name = basename(file, extension);
+  const scenario = await readScenarioText(label, { name, format, text });
+  const { fixture } = scenario;
+  return { ...scenario, file, fixture: fixture && fixtureOf(fixture, file) };
 }
 
 /** A scenario that a file extends, by name or by a path relative to that file. */

@@ -1,6 +1,6 @@
 import { writeJson } from '../contract/json.ts';
 import type { Body } from '../service/reply.ts';
-import { having, mapOf, object, optional, required } from '../shape/objects.ts';
+import { mapOf, object, optional, required } from '../shape/objects.ts';
 import {
   ANY,
   convert,
@@ -70,33 +70,18 @@ export const BODILESS: readonly number[] = [204, 304];
 
 const NO_HEADERS: ValueOf<typeof HEADERS> = new Map();
 
-const REPLY_MEMBERS = object(
-  {
-    status: required(integer(200, 599, 'a status from 200 to 599'), 'The status, from 200 to 599.'),
-    headers: optional(
-      HEADERS,
-      'Additional headers by name, each with a value or an array of values.',
-    ),
-    body: optional(
-      ANY_JSON,
-      'Any JSON value, even one that the document does not allow. A string is sent as plain text if `headers` has a Content-Type that is not JSON. Without `body` and `empty`, the reply has the documented or assumed body of the status.',
-    ),
-    empty: optional(TRUE, 'Send no body, even if the status has a documented or assumed one.'),
-  },
-  {
-    schema: {
-      allOf: [
-        { not: having(['body', 'empty']) },
-        {
-          anyOf: [
-            { not: having(['body']) },
-            { properties: { status: { not: { enum: BODILESS } } } },
-          ],
-        },
-      ],
-    },
-  },
-);
+const REPLY_MEMBERS = object({
+  status: required(integer(200, 599, 'a status from 200 to 599'), 'The status, from 200 to 599.'),
+  headers: optional(
+    HEADERS,
+    'Additional headers by name, each with a value or an array of values.',
+  ),
+  body: optional(
+    ANY_JSON,
+    'Any JSON value, even one that the document does not allow. A string is sent as plain text if `headers` has a Content-Type that is not JSON. Without `body` and `empty`, the reply has the documented or assumed body of the status.',
+  ),
+  empty: optional(TRUE, 'Send no body, even if the status has a documented or assumed one.'),
+});
 
 /**
  * The reply of a rule. Its headers are alternating names and values, without the media type. Without

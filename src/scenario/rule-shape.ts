@@ -1,5 +1,5 @@
 import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
-import { having, object, optional, required } from '../shape/objects.ts';
+import { object, optional, required } from '../shape/objects.ts';
 import {
   choice,
   convert,
@@ -117,63 +117,38 @@ const FAULT: Shape<Fault> = either(
 /** Faults that would not change a reply without a body. */
 const NEED_BODY: readonly string[] = FAULT_NAMES.filter((name) => FAULTS[name].needsBody);
 
-const NO_BODY_TO_BREAK = {
-  properties: {
-    reply: {
-      type: 'object',
-      anyOf: [{ properties: { status: { enum: BODILESS } } }, having(['empty'])],
-    },
-    fault: { anyOf: [{ enum: NEED_BODY }, { type: 'object' }] },
-  },
-  required: ['reply', 'fault'],
-};
-
 /** Why a reply has no body; undefined if it can have one. */
 function bodilessBy({ status, body }: RuleReply): string | undefined {
   if (BODILESS.includes(status)) return `the status ${status}`;
   return body?.kind === 'none' ? '`empty`' : undefined;
 }
 
-const RULE = object(
-  {
-    on: required(ON, 'The operations that the rule applies to; "*" for all.'),
-    where: optional(
-      WHERE,
-      'Conditions on the call. All must match; a list matches any of its values.',
-    ),
-    calls: optional(
-      CALLS,
-      'Which of the calls that match `on` and `where`, counted from 1 in each sandbox: 1, "1-2", "3-", "2,4".',
-    ),
-    chance: optional(
-      CHANCE,
-      'The share of these calls that the rule applies to, drawn from the seed.',
-    ),
-    delay: optional(
-      DELAY,
-      'Delays the reply: by milliseconds, evenly between `min` and `max`, or log-normal around a `median`.',
-    ),
-    reply: optional(REPLY, 'The reply to send instead of the one from the service.'),
-    fault: optional(FAULT, 'What goes wrong on the wire, instead of the reply or with it.'),
-    hold: optional(
-      HOLD,
-      'Holds the reply back until `POST holds/release` lets it go: true, or a name for it.',
-    ),
-    apply: optional(FLAG, 'Runs the operation anyway and discards its reply.'),
-  },
-  {
-    schema: {
-      anyOf: [
-        having(['reply']),
-        having(['fault']),
-        // `apply` needs something to send instead of the reply that it discards.
-        having(['delay'], { apply: { const: false } }),
-        having(['hold'], { apply: { const: false } }),
-      ],
-      not: { anyOf: [NO_BODY_TO_BREAK, having(['delay', 'hold'])] },
-    },
-  },
-);
+const RULE = object({
+  on: required(ON, 'The operations that the rule applies to; "*" for all.'),
+  where: optional(
+    WHERE,
+    'Conditions on the call. All must match; a list matches any of its values.',
+  ),
+  calls: optional(
+    CALLS,
+    'Which of the calls that match `on` and `where`, counted from 1 in each sandbox: 1, "1-2", "3-", "2,4".',
+  ),
+  chance: optional(
+    CHANCE,
+    'The share of these calls that the rule applies to, drawn from the seed.',
+  ),
+  delay: optional(
+    DELAY,
+    'Delays the reply: by milliseconds, evenly between `min` and `max`, or log-normal around a `median`.',
+  ),
+  reply: optional(REPLY, 'The reply to send instead of the one from the service.'),
+  fault: optional(FAULT, 'What goes wrong on the wire, instead of the reply or with it.'),
+  hold: optional(
+    HOLD,
+    'Holds the reply back until `POST holds/release` lets it go: true, or a name for it.',
+  ),
+  apply: optional(FLAG, 'Runs the operation anyway and discards its reply.'),
+});
 
 /** One rule, without its scenario's name and its number. */
 export const RULE_SHAPE = convert(

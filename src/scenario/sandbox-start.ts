@@ -8,7 +8,6 @@ import { generateStore } from '../store/fixture/generate-store.ts';
 import { loadFixture } from '../store/fixture/load-fixture.ts';
 import { merge } from '../store/merge.ts';
 import type { Store } from '../store/store.ts';
-import { problemText } from '../words.ts';
 import type { Rule } from './rule-shape.ts';
 import { type RuleBook, ruleBook } from './rules.ts';
 import type { Scenario } from './scenario-shape.ts';
@@ -77,13 +76,10 @@ export function startOf(
   };
 }
 
-function withRecords(store: Store, { name, state, linesOf }: Scenario): Store {
+function withRecords(store: Store, { state, linesOf }: Scenario): Store {
   const merged = merge(store, state, ['state']);
   if (merged.ok) return merged.value;
-  const { problems } = merged;
-  throw new ScenarioError(
-    linesOf?.(problems) ?? problems.map((it) => problemText({ ...it, place: name })),
-  );
+  throw new ScenarioError(linesOf(merged.problems));
 }
 
 /** The rule of `--delay`. `Mock-Basis` names it like a scenario's rule. */

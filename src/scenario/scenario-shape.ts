@@ -1,8 +1,8 @@
 import type { Json } from '../contract/json.ts';
-import type { Problem, Reading } from '../contract/records.ts';
+import type { Reading } from '../contract/records.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import { KEY, VISIBLE } from '../shape/deployment-shapes.ts';
-import { having, mapOf, object, optional } from '../shape/objects.ts';
+import { mapOf, object, optional } from '../shape/objects.ts';
 import { readAs } from '../shape/read-as.ts';
 import {
   choice,
@@ -12,13 +12,14 @@ import {
   integer,
   list,
   oneOrMore,
+  pathText,
   type Shape,
   type ShapeProblem,
   text,
   type ValueOf,
 } from '../shape/shapes.ts';
 import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
-import { joinWords } from '../words.ts';
+import { problemText } from '../words.ts';
 import { ASSUME } from './assume-shape.ts';
 import { RULE_SHAPE } from './rule-shape.ts';
 import { STATE, UNCHANGED } from './state-shape.ts';
@@ -57,8 +58,6 @@ const KEYS = convert(
 );
 
 const COUNT = integer(0, MOST_RECORDS);
-
-const BASE_NAMES = ['fixture', 'generate'] as const;
 
 /** The whole of a scenario file. */
 export const SCENARIO = convert(
@@ -102,14 +101,11 @@ export const SCENARIO = convert(
         'Tried from top to bottom. The first rule that matches a call decides the reply.',
       ),
     },
-    {
-      expected: 'an object with the parts of a scenario',
-      schema: { not: having(BASE_NAMES) },
-    },
+    { expected: 'an object with the parts of a scenario' },
   ),
   (parts, at, report) => {
     if (parts.fixture === undefined || parts.generate === undefined) return parts;
-    const expected = `${joinWords(BASE_NAMES, 'or')}, to start from one store`;
+    const expected = 'fixture or generate, to start from one store';
     return report({ at: [...at, 'generate'], ofName: true, expected, found: 'both' });
   },
 );
@@ -120,8 +116,8 @@ export interface Scenario extends ReturnType<typeof scenarioOf> {
   readonly file?: string | undefined;
   /** The parsed JSON or YAML that it was read from. */
   readonly definition?: unknown;
-  /** Later problems with its values, each as `FILE:LINE:COLUMN: PATH: …`. */
-  readonly linesOf?: ((problems: readonly Problem[]) => readonly string[]) | undefined;
+  /** Later problems with its values, each as `FILE:LINE:COLUMN: PATH: …` if it has a text. */
+  readonly linesOf: (problems: readonly ShapeProblem[]) => readonly string[];
 }
 
 /**
@@ -134,9 +130,14 @@ export function scenarioShape(name: string): Shape<Scenario> {
     ...SCENARIO,
     read(value, at, report) {
       const parts = SCENARIO.read(value, at, report);
-      return parts && { ...scenarioOf(parts, name), definition: value };
+      return parts && { ...scenarioOf(parts, name), definition: value, linesOf: linesInBody };
     },
   };
+}
+
+/** Problems of a scenario that came as an object in the body of a request. */
+function linesInBody(problems: readonly ShapeProblem[]): readonly string[] {
+  return problems.map((it) => problemText({ ...it, path: pathText(['scenario', ...it.at]) }));
 }
 
 /** Reads a parsed JSON or YAML value as a scenario with a name. */

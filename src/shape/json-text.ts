@@ -1,7 +1,7 @@
 import { parse } from 'lossless-json';
 import { parseJson } from '../contract/json.ts';
-import { type ParsedText, textProblems, type Visit } from './places.ts';
-import { memberPath } from './shapes.ts';
+import { type ParsedText, type Place, textProblems } from './places.ts';
+import { memberPath, pathText } from './shapes.ts';
 
 /** Parses the text of a JSON file. */
 export function readJson(content: string): ParsedText {
@@ -9,7 +9,7 @@ export function readJson(content: string): ParsedText {
   const text = content.replace(/^\uFEFF/, '');
   try {
     const value = parseJson(text);
-    return { ok: true, source: { text, value, visits: () => valuesIn(text) } };
+    return { ok: true, source: { text, value, offsets: (places) => offsetsIn(text, places) } };
   } catch (error) {
     return { ok: false, problems: textProblems(text, [whyNotJson(text, error)]) };
   }
@@ -35,6 +35,30 @@ function firstError(text: string): string {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
+}
+
+/** A value in a text of JSON: its path, and where it and its name begin. */
+interface Visit {
+  readonly path: string;
+  readonly start: number;
+  /** Undefined for an element of an array. */
+  readonly name: number | undefined;
+}
+
+/** Finds all places in one pass. */
+function offsetsIn(text: string, places: readonly Place[]): readonly number[] {
+  // Each place before those around it.
+  const chains = places.map(({ at }) =>
+    [...at.keys(), at.length].map((length) => pathText(at.slice(0, length))).reverse(),
+  );
+  const wanted = new Set(chains.flat());
+  const found = new Map<string, Visit>();
+  for (const visit of valuesIn(text)) if (wanted.has(visit.path)) found.set(visit.path, visit);
+  return chains.map((chain, index) => {
+    const nearest = chain.find((path) => found.has(path)) ?? '';
+    const { start = 0, name = start } = found.get(nearest) ?? {};
+    return places[index]?.ofName && nearest === chain[0] ? name : start;
+  });
 }
 
 const TOKEN = /["{}[\],:]|\\.|[^\s{}[\],:"\\]+/g;

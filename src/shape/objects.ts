@@ -49,18 +49,17 @@ interface ObjectOptions {
   readonly some?: true;
   /** Other members are left out, rather than reported. */
   readonly open?: true;
-  readonly schema?: Json;
 }
 
 /** An object with these members and no others. */
 export function object<const M extends ObjectMembers>(
   members: M,
-  { expected = 'an object', expectedName, some, open, schema = {} }: ObjectOptions = {},
+  { expected = 'an object', expectedName, some, open }: ObjectOptions = {},
 ): Shape<ValuesOf<M>> {
   const names = Object.keys(members);
   const entries = Object.entries<Member<unknown>>(members);
   return {
-    schema: { ...objectSchema(members), ...(some && { minProperties: 1 }), ...schema },
+    schema: { ...objectSchema(members), ...(some && { minProperties: 1 }) },
     expected,
     likeness: (value) =>
       isObject(value) ? 1 + names.filter((name) => Object.hasOwn(value, name)).length : 0,
@@ -94,13 +93,6 @@ function isWhole<M extends ObjectMembers>(
   whole: boolean,
 ): values is ValuesOf<M> {
   return whole;
-}
-
-/** The schema of an object that has these members, whatever their values. */
-export function having(names: readonly string[], values: Json = {}): Json {
-  const properties = Object.fromEntries(names.map((name) => [name, {}]));
-  // OpenAPI linters expect required names among the properties.
-  return { type: 'object', required: names, properties: { ...properties, ...values } };
 }
 
 function objectSchema(members: ObjectMembers): Json {

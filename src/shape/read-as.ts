@@ -1,5 +1,5 @@
 import type { Reading } from '../contract/records.ts';
-import { MOST_HINTS } from '../words.ts';
+import { MOST_LISTED } from '../words.ts';
 import { pathText, type ReportMisfit, type Shape, type ShapeProblem } from './shapes.ts';
 
 /**
@@ -19,7 +19,7 @@ export function readAs<T>(shape: Shape<T>, value: unknown, root = '$'): Reading<
 export function reportInto(problems: ShapeProblem[], root?: string): ReportMisfit {
   return ({ at: place, ofName = false, expected, found, hint }) => {
     const at = place.slice();
-    const hinted = problems.length < MOST_HINTS && hint ? found + hint() : found;
+    const hinted = problems.length < MOST_LISTED && hint ? found + hint() : found;
     problems.push({ at, ofName, expected, found: hinted, path: pathText(at, root) });
   };
 }

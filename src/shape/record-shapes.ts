@@ -12,7 +12,7 @@ import {
   type StoredRecord,
 } from '../contract/records.ts';
 import { joinWords } from '../words.ts';
-import { having, type Member, object, optional } from './objects.ts';
+import { type Member, object, optional } from './objects.ts';
 import { readAs } from './read-as.ts';
 import { convert, either, NULL, oneOrMore, type Shape, scalar } from './shapes.ts';
 
@@ -134,10 +134,7 @@ export function eachShape(fields: Fields, id: string): Shape<BulkChange> {
   return convert(
     object(
       { ...changeable, where: optional(where, 'Only records with these values change.') },
-      {
-        expected: `an object with ${joinWords(names, 'or')}`,
-        schema: { anyOf: names.map((name) => having([name])) },
-      },
+      { expected: `an object with ${joinWords(names, 'or')}` },
     ),
     ({ where = {}, ...change }, at, report) => {
       if (Object.keys(change).length === 0) {

@@ -116,9 +116,9 @@ describeServer('own scenarios', (open) => {
     ['slow', NO_CAT, 409, 'slow is the name of a scenario that ships: choose another'],
     ['request', NO_CAT, 409, 'choose another'],
     ['a b', NO_CAT, 400, 'scenario name: expected 1 to 64 of'],
-    ['mine', 'rules:\n  - { on: getPt }', 400, 'line 2, column 11: '],
+    ['mine', 'rules:\n  - { on: getPt }', 400, 'mine:2:11: $.rules[0].on: '],
     ['mine', { rules: [{ on: 'getPt' }] }, 400, 'did you mean getPet?'],
-    ['mine', '{', 400, 'line 1, column 2: '],
+    ['mine', '{', 400, 'mine:1:2: expected YAML: '],
     [
       'mine',
       'extends: ./package.json',

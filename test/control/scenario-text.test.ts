@@ -26,8 +26,24 @@ describeServer('scenarios as text in the control API', (open) => {
     });
     const put = await send('PUT', '/__mock/scenario', { body: { text: REFUSED } });
     expect(put).toMatchObject({ status: 400 });
-    expect(Object(put.json).message).toContain('line 2, column 11: ');
+    expect(Object(put.json).message).toContain('request:2:11: $.rules[0].on: ');
     expect((await send('GET', '/__mock/scenario')).json).toEqual({ scenarios: [] });
+  });
+
+  test('a text is checked with what it extends, the own scenarios of the sandbox included', async () => {
+    const { send } = await open();
+    const body = Buffer.from('extends: slow');
+    const headers = { 'Content-Type': 'application/yaml' };
+    await send('PUT', '/__mock/scenarios/mine', { body, headers });
+    const text = 'extends:\n  - mine\n  - nope\nfixture: nowhere';
+    const { json } = await send('POST', '/__mock/scenario/check', { body: { text } });
+    const [nope, fixture] = [/^\$\.extends\[1\]: .*found "nope"$/, /found "nowhere"$/];
+    expect(json).toEqual({
+      problems: [
+        { line: 3, column: 5, message: expect.stringMatching(nope) },
+        { line: 4, column: 10, message: expect.stringMatching(fixture) },
+      ],
+    });
   });
 
   test.each(['rules: [', '{"rules": 1}', '', 'a: 1\na: 2', '%'])(
@@ -53,13 +69,13 @@ describeServer('scenarios as text in the control API', (open) => {
     });
   });
 
-  test('a text with very many problems has the first hundred and a count', async () => {
+  test('a text with very many problems has the first 20 and a count', async () => {
     const { send } = await open();
     const text = `keys: { valid: [${'1,'.repeat(5000)}] }`;
     const { json } = await send('POST', '/__mock/scenario/check', { body: { text } });
     const { problems } = Object(json);
-    expect(problems).toHaveLength(101);
-    expect(problems[100].message).toBe('and 4900 more problems');
+    expect(problems).toHaveLength(21);
+    expect(problems[20].message).toBe('and 4980 more');
   });
 
   test('a text cannot read files of the server', async () => {

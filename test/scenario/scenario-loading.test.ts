@@ -7,6 +7,7 @@ import { loadForRequest, loadScenarios } from '../../src/scenario/load-scenario.
 import { ScenarioError } from '../../src/scenario/sandbox-start.ts';
 import { readScenario } from '../../src/scenario/scenario-shape.ts';
 import { parseDuration } from '../../src/scenario/time-shapes.ts';
+import type { ValuePath } from '../../src/shape/shapes.ts';
 
 let folder = '';
 
@@ -66,14 +67,18 @@ test('a loaded scenario gives the place of any value in its file', async () => {
   const text =
     'state:\n  orders: { set: [{ id: 1 }, { id: 2, petId: 99 }] }\nassume: { cors: absent }';
   const [scenario] = await loadScenarios([write('places.yaml', text)]);
-  const paths = ['$.state.orders.set[1].petId', '$.state.orders.set[0].name', '$.assume.cors', '$'];
-  const problems = paths.map((path) => ({ path, expected: 'x', found: 'y' }));
-  expect(scenario?.linesOf?.(problems).map((it) => it.replace(folder, 'FOLDER'))).toEqual([
-    'FOLDER/places.yaml:2:46: $.state.orders.set[1].petId: expected x, found y',
-    'FOLDER/places.yaml:2:19: $.state.orders.set[0].name: expected x, found y',
-    'FOLDER/places.yaml:3:17: $.assume.cors: expected x, found y',
-    'FOLDER/places.yaml:1:1: $: expected x, found y',
-  ]);
+  const places: ValuePath[] = [
+    ['state', 'orders', 'set', 1, 'petId'],
+    ['state', 'orders', 'set', 0, 'name'],
+    ['assume', 'cors'],
+    [],
+  ];
+  const problems = places.map((at) => ({ at, path: 'it', expected: 'x', found: 'y' }));
+  expect(scenario?.linesOf(problems).map((it) => it.replace(folder, 'FOLDER'))).toEqual(
+    ['2:46', '2:19', '3:17', '1:1'].map(
+      (it) => `FOLDER/places.yaml:${it}: it: expected x, found y`,
+    ),
+  );
 });
 
 describe('scenarios that cannot be loaded are refused', () => {

@@ -6,7 +6,6 @@ import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { loadScenarios } from '../../src/scenario/load-scenario.ts';
 import { ScenarioError } from '../../src/scenario/sandbox-start.ts';
 import type { Scenario } from '../../src/scenario/scenario-shape.ts';
-import { readScenario } from '../../src/scenario/scenario-shape.ts';
 import { BROKEN, BROKEN_FOR_THE_READER, WHOLE } from '../helpers/scenario-examples.ts';
 
 let folder = '';
@@ -45,67 +44,34 @@ describe('a problem is reported with line, column, what was expected and what wa
   });
 });
 
-describe('invalid YAML and JSON is refused', () => {
-  test.each([
-    ['an open array', 'yaml', 'rules: [', 'FILE:1:9: expected YAML: Flow sequence in block'],
-    [
-      'a line that is indented too deep',
-      'yaml',
-      'rules:\n  - on: listPets\n\n      reply: { status: 503 }\n',
-      'FILE:4:7: this line is indented below line 2, which has a value already: "- on: listPets"',
-    ],
-    ['an unknown type', 'yaml', 'a: !date 1', 'FILE:1:4: expected YAML: Unresolved tag: !date'],
-    [
-      'an alias without an anchor',
-      'yaml',
-      'rules: *b',
-      'FILE:1:8: expected an alias of an earlier anchor, found "*b"',
-    ],
-    [
-      'an array as a member name',
-      'yaml',
-      '? [a]\n: 1',
-      'FILE:1:3: expected a scalar as a name, found',
-    ],
-    ['a trailing comma in .json', 'json', '{"rules": [],}', 'FILE:1:14: expected JSON: '],
-    [
-      '100,000 arrays that are never closed',
-      'yaml',
-      `a: ${'['.repeat(1e5)}`,
-      'FILE:1:1: expected YAML, found YAML that',
-    ],
-    [
-      '500 nested arrays',
-      'yaml',
-      `a: ${'['.repeat(500)}${']'.repeat(500)}`,
-      'FILE:1:204: expected at most 200 levels, found more',
-    ],
-  ])('%s', async (_, extension, text, problem) => {
-    const problems = await problemsOf(text, extension);
-    expect(problems).toHaveLength(1);
-    expect(problems[0]?.slice(0, problem.length)).toBe(problem);
-  });
+const TEN = '[x, x, x, x, x, x, x, x, x, x]';
+const LAUGHS = [...'bcdefgh'].map(
+  (it, at) => `${it}: &${it} ${TEN.replaceAll('x', `*${'abcdefg'[at]}`)}`,
+);
 
-  test('a repeated name is reported along with all other problems, in YAML and in JSON', async () => {
-    expect(await problemsOf('description: a\nrules: 3\ndescription: b')).toEqual([
-      'FILE:3:1: $.description: expected each name once, found it again',
-      'FILE:2:8: $.rules: expected an array, found 3',
-    ]);
-    expect(await problemsOf('{\n"description": "a",\n"description": "b"}', 'json')).toEqual([
-      'FILE:3:1: $.description: expected each name once, found it again',
-    ]);
-  });
-
-  test('aliases of themselves and aliases of millions of values are refused', async () => {
-    expect(await problemsOf('rules: &a [*a]')).toEqual([
-      'FILE:1:11: expected at most 200 levels, found more',
-    ]);
-    const ten = (of: string) => `[${Array(10).fill(of).join(', ')}]`;
-    const lines = [...'bcdefgh'].map((it, index) => `${it}: &${it} ${ten(`*${'abcdefg'[index]}`)}`);
-    expect(await problemsOf(`a: &a ${ten('x')}\n${lines.join('\n')}`)).toEqual([
-      expect.stringMatching(/^FILE:\d:\d+: expected aliases of at most 100000 values, found more$/),
-    ]);
-  });
+test.each([
+  ['an open array', 'yaml', 'rules: [', '1:9: expected YAML: Flow sequence in block'],
+  ['an unknown type', 'yaml', 'a: !date 1', '1:4: expected YAML: Unresolved tag: !date'],
+  ['an alias without an anchor', 'yaml', 'a: *b', '1:1: expected YAML: Unresolved alias'],
+  ['an alias of itself', 'yaml', 'rules: &a [*a]', '1:12: $.rules[0]: expected an object'],
+  [
+    'a body that contains itself',
+    'yaml',
+    'rules: [{ on: getPet, reply: { status: 200, body: &a { a: [*a, *a] } } }]',
+    '1:54: $.rules[0].reply.body: expected at most 100 levels',
+  ],
+  [
+    'aliases of millions of values',
+    'yaml',
+    `a: &a ${TEN}\n${LAUGHS.join('\n')}`,
+    '1:1: expected YAML: Excessive alias count',
+  ],
+  ['a repeated name', 'yaml', 'keys: {}\nkeys: {}', '2:1: expected YAML: Map keys must be unique'],
+  ['arrays that never close', 'yaml', `a: ${'['.repeat(1e5)}`, '1:'],
+  ['a trailing comma in .json', 'json', '{"rules": [],}', '1:14: expected JSON: '],
+])('%s is refused', async (_, extension, text, problem) => {
+  const problems = await problemsOf(text, extension);
+  expect(problems).toEqual([expect.stringContaining(`FILE:${problem}`)]);
 });
 
 describe('a valid scenario', () => {
@@ -229,13 +195,5 @@ describe('a valid scenario', () => {
       '\uFEFFrules:\r\n  - &slow { on: getPet, delay: 1 }\r\n  - *slow\r\n',
     );
     expect(rules).toHaveLength(2);
-  });
-});
-
-describe('a scenario in a request', () => {
-  test('cannot have a body nested more than 100 levels', () => {
-    const body: unknown = JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`);
-    const reading = readScenario({ rules: [{ on: 'getPet', reply: { status: 200, body } }] }, 'a');
-    expect(reading).toMatchObject({ ok: false, problems: [{ expected: 'at most 100 levels' }] });
   });
 });

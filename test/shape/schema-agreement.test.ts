@@ -21,8 +21,16 @@ const SHAPES: readonly (readonly [string, Shape<unknown>])[] = [
   ),
 ];
 
-/** What a reader checks beyond the schema, which can neither compare two values nor look for files. */
+/** What a reader checks beyond the schema, which neither compares two values nor looks for files. */
 const BEYOND_THE_SCHEMA: readonly RegExp[] = [
+  /^`reply`, `fault`, `delay` or `hold`$/,
+  /^`delay` or `hold`$/,
+  /^`body` or `empty`$/,
+  /^a `reply` or a `fault` beside it/,
+  /^a reply with a body beside /,
+  /^no body beside the status /,
+  /^fixture or generate, /,
+  /^(?:\w+, )*\w+ or status$/,
   /^the id of an animal$/,
   /^an id that no other record of \w+ has$/,
   /^at least `min`/,

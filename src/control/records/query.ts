@@ -9,7 +9,7 @@ import {
 } from '../../contract/records.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { ANY_TEXT, integer, type ValueOf } from '../../shape/shapes.ts';
-import { describe, joinWords, MOST_HINTS, suggest } from '../../words.ts';
+import { describe, joinWords, suggest } from '../../words.ts';
 import { readQueryAs } from '../endpoint.ts';
 
 /*
@@ -74,7 +74,7 @@ export function queryRecords<R extends AnyRecord>(
     const [, field = name, operator] = WITH_OPERATOR.exec(name) ?? [];
     const type = Object.hasOwn(fields, field) ? fields[field]?.type : undefined;
     if (SETTING_NAMES.includes(name)) for (const value of values) given.append(name, value);
-    else if (type === undefined) problems.push(unknownName(name, fields, problems.length));
+    else if (type === undefined) problems.push(unknownName(name, fields));
     else {
       const wrong = values.find((value) => !canCompare(type, operator, value));
       if (wrong === undefined) filters.push(filterOf(field, type, operator, values));
@@ -96,14 +96,14 @@ function problem(name: string, expected: string, found: string): Problem {
   return { path: `query ${name}`, expected, found };
 }
 
-function unknownName(name: string, fields: Fields, before: number): Problem {
+function unknownName(name: string, fields: Fields): Problem {
   const own = Object.keys(fields);
   const withOperators = own.flatMap((it) => OPERATORS.map((operator) => it + operator));
   const names = [...own, ...withOperators, ...SETTING_NAMES];
   return {
     path: 'query',
     expected: `${own.join(', ')}, one of these followed by ${joinWords(OPERATORS, 'or')}, or ${joinWords(SETTING_NAMES, 'or')}`,
-    found: `${describe(name)}${before < MOST_HINTS ? suggest(name, names) : ''}`,
+    found: `${describe(name)}${suggest(name, names)}`,
   };
 }
 

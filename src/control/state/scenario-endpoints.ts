@@ -16,7 +16,7 @@ import {
 } from '../control-shapes.ts';
 import { type ControlReply, type EndpointDefinition, json, withBody } from '../endpoint.ts';
 import type { ControlParts } from '../parts.ts';
-import { refuseContent, refuseText, SCENARIO_FILE, WRITTEN } from './scenario-text-endpoints.ts';
+import { refuseContent, SCENARIO_FILE, WRITTEN } from './scenario-text-endpoints.ts';
 
 const ACTIVE = { description: 'The active scenarios.', shape: ACTIVE_SCENARIOS };
 
@@ -71,11 +71,9 @@ async function setScenario(
   sandbox: Sandbox,
   { scenarios = [], scenario, text }: ValueOf<typeof CHOICE>,
 ): Promise<ControlReply> {
-  const reading = text === undefined ? undefined : await scenarioFromText(WRITTEN, text);
-  if (reading?.ok === false) return refuseText(reading);
-  const written = reading?.scenario ?? scenario;
   let start: Start;
   try {
+    const written = text === undefined ? scenario : await scenarioFromText(WRITTEN, text);
     const loaded = await loadForRequest(scenarios, written, knownScenarios(sandbox));
     start = sandboxes.startOf(sandbox.name, await starter(loaded));
   } catch (error) {

@@ -5,10 +5,9 @@ import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../../sandbox/sandbox-names.ts'
 import type { State } from '../../sandbox/state.ts';
 import { loadForRequest, scenarioText } from '../../scenario/load-scenario.ts';
 import { withoutPreferred } from '../../scenario/rules.ts';
-import type { SavedScenario } from '../../scenario/saved-scenario.ts';
 import { isShipped, SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
 import { scenarioSchema, scenarioShape } from '../../scenario/scenario-shape.ts';
-import { type ScenarioReading, scenarioFromText } from '../../scenario/scenario-text.ts';
+import { type SavedScenario, scenarioFromText } from '../../scenario/scenario-text.ts';
 import { object, required } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, named, type Shape, type ValueOf } from '../../shape/shapes.ts';
 import { describe, firstProblems, suggest } from '../../words.ts';
@@ -40,15 +39,6 @@ const TEXT = object({
 
 /** A text whose value is a scenario. */
 const SCENARIO_TEXT: Shape<ValueOf<typeof TEXT>> = { ...TEXT, schema: SCENARIO_FILE.schema };
-
-/** The refusal of a text, with the places of its problems. */
-export function refuseText({ problems }: ScenarioReading & { readonly ok: false }): ControlReply {
-  const lines = firstProblems(
-    problems,
-    ({ line, column, message }) => `line ${line}, column ${column}: ${message}`,
-  );
-  return refuse('invalid_input', 400, lines.join('; '));
-}
 
 /** Scenarios as text, those of the sandbox included. */
 export const SCENARIO_TEXT_ENDPOINTS: readonly EndpointDefinition[] = [
@@ -91,16 +81,14 @@ export const SCENARIO_TEXT_ENDPOINTS: readonly EndpointDefinition[] = [
     handle: async ({ sandbox, params: { name = '' }, body: { format, text } }) => {
       const refusal = refusedName(sandbox, name);
       if (refusal !== undefined) return refusal;
-      const reading = await scenarioFromText(name, text, format);
-      if (!reading.ok) return refuseText(reading);
-      const { scenario } = reading;
       try {
+        const scenario = await scenarioFromText(name, text, format);
         await loadForRequest([], scenario, knownScenarios(sandbox));
+        const saved = { name, description: scenario.description, format, text };
+        return sandbox.change((state) => withSaved(state, saved));
       } catch (error) {
         return refuseContent(error);
       }
-      const saved = { name, description: scenario.description, format, text };
-      return sandbox.change((state) => withSaved(state, saved));
     },
   }),
   {
@@ -129,13 +117,19 @@ export const SCENARIO_TEXT_ENDPOINTS: readonly EndpointDefinition[] = [
     id: 'checkScenario',
     route: ['post', '/scenario/check'],
     summary: 'Find the problems of a scenario in YAML or JSON',
-    description: 'Changes nothing, and reads nothing that the scenario extends.',
+    description: 'Changes nothing. What it extends must be known, as for `PUT scenario`.',
     body: { shape: object({ text: required(ANY_TEXT, 'The scenario.') }) },
     example: { body: { text: 'rules:\n  - { on: getPet, delay: 200 }\n' } },
     replies: { 200: { description: 'The problems.', shape: SCENARIO_PROBLEMS } },
-    handle: async ({ body: { text } }) => {
-      const reading = await scenarioFromText(WRITTEN, text);
-      return json({ problems: reading.ok ? [] : reading.problems });
+    handle: async ({ sandbox, body: { text } }) => {
+      try {
+        const scenario = await scenarioFromText(WRITTEN, text);
+        await loadForRequest([], scenario, knownScenarios(sandbox));
+        return json({ problems: [] });
+      } catch (error) {
+        if (!(error instanceof ContentError)) throw error;
+        return json({ problems: firstProblems(error.problems, String).map(problemInText) });
+      }
     },
   }),
   {
@@ -148,6 +142,14 @@ export const SCENARIO_TEXT_ENDPOINTS: readonly EndpointDefinition[] = [
     handle: () => json(scenarioSchema()),
   },
 ];
+
+const PLACE = new RegExp(`^${WRITTEN}:(\\d+):(\\d+): `);
+
+/** A problem of the scenario in a request with its place; line 1 for that of another scenario. */
+function problemInText(line: string) {
+  const [place = '', row = 1, column = 1] = PLACE.exec(line) ?? [];
+  return { line: Number(row), column: Number(column), message: line.slice(place.length) };
+}
 
 function refusedName({ origin }: Sandbox, name: string): ControlReply | undefined {
   if (!SANDBOX_NAME.test(name)) {
