@@ -1,6 +1,6 @@
 import type { ControlOptions, ControlParts } from './control/parts.ts';
 import { Upstreams } from './deployment/upstream/upstreams.ts';
-import { type Observer, observedExchange } from './evidence/observed-exchange.ts';
+import { type Observer, observedExchange } from './evidence/exchange.ts';
 import { PendingResponses } from './http/pending-responses.ts';
 import { createServiceHandler } from './http/service-handler.ts';
 import type { Fleet, Keeper } from './sandbox/keeper.ts';

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
 import type { FinishedCall } from '../control/parts.ts';
-import type { OnFinding } from '../evidence/findings.ts';
-import type { ObservedExchange, Observer } from '../evidence/observed-exchange.ts';
+import type { ObservedExchange, Observer } from '../evidence/exchange.ts';
 import type { Finding } from '../evidence/report-shapes.ts';
+import type { OnFinding } from '../evidence/totals.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { holdView } from '../scenario/hold.ts';
 import { decidersOf } from '../service/reply.ts';

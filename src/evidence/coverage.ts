@@ -1,139 +1,117 @@
+import { DEFAULT_URL } from '../contract/base-url.ts';
 import {
   ASSUMED_REPLIES,
   type CaseCall,
   type CaseTest,
   DOCUMENTED_CASES,
   DOCUMENTED_REPLIES,
+  type DocumentedCase,
+  type PossibleReply,
 } from '../contract/cases.ts';
 import { parseInt64 } from '../contract/int64.ts';
 import { parseJson } from '../contract/json.ts';
-import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
+import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
+import { curlCommand } from '../curl.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/rules.ts';
 import type { Call } from '../service/input.ts';
 import { checkKey } from '../service/keyring.ts';
 import type { World } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
-import { readRecord } from '../shape/record-shapes.ts';
-import type { Exchange } from './exchange.ts';
 import type { CoverageReport, ShownCount } from './report-shapes.ts';
+import type { Totals } from './totals.ts';
 
-/**
- * What is counted, by slot: documented replies; those that assumptions add; documented statuses that
- * an assumption led to; and cases.
- */
-const ASSUMED_FROM = DOCUMENTED_REPLIES.length;
-const TWINS_FROM = ASSUMED_FROM + ASSUMED_REPLIES.length;
-const CASES_FROM = TWINS_FROM + DOCUMENTED_REPLIES.length;
-export const SLOTS = CASES_FROM + DOCUMENTED_CASES.length;
+type StatusPlace = Pick<PossibleReply, 'operation' | 'status'>;
 
-type Case = (typeof DOCUMENTED_CASES)[number] & { readonly slot: number };
+/** The keys under which replies and cases are counted: a reply apart where an assumption led to it. */
+const replyKey = ({ operation, status }: StatusPlace): string => `${operation} ${status}`;
+const assumedKey = (reply: StatusPlace): string => `${replyKey(reply)} assumed`;
+const caseKey = (it: DocumentedCase): string => `${replyKey(it)} ${it.id}`;
 
-/** A status of an operation. */
-interface ReplySlots {
-  /** Where it is counted if an assumption led to it, and if the document or a rule did. */
-  readonly assumedSlot: number;
-  readonly documentedSlot: number | undefined;
-  readonly cases: readonly Case[];
+/** What a status of an operation can show. */
+interface ReplyPlace {
+  /** Alone in its list, as an exchange that shows nothing new has it. Undefined if only assumptions lead to it. */
+  readonly documented: readonly string[] | undefined;
+  readonly assumed: readonly string[];
+  readonly cases: readonly { readonly key: string; readonly shows: CaseTest }[];
 }
 
-const PLACES = new Map<OperationId, Map<number, ReplySlots>>(
-  OPERATION_IDS.map((id) => [id, new Map()]),
-);
-for (const [index, { operation, status }] of DOCUMENTED_REPLIES.entries()) {
-  const cases = DOCUMENTED_CASES.map((it, at) => ({ ...it, slot: CASES_FROM + at })).filter(
-    (it) => it.operation === operation && it.status === status,
-  );
-  PLACES.get(operation)?.set(status, {
-    assumedSlot: TWINS_FROM + index,
-    documentedSlot: index,
-    cases,
+const PLACES = new Map(OPERATION_IDS.map((id) => [id, new Map<number, ReplyPlace>()]));
+for (const reply of [...DOCUMENTED_REPLIES, ...ASSUMED_REPLIES]) {
+  const isDocumented = DOCUMENTED_REPLIES.includes(reply);
+  const cases = DOCUMENTED_CASES.filter((it) => isDocumented && replyKey(it) === replyKey(reply));
+  PLACES.get(reply.operation)?.set(reply.status, {
+    documented: isDocumented ? [replyKey(reply)] : undefined,
+    assumed: [assumedKey(reply)],
+    cases: cases.map((it) => ({ key: caseKey(it), shows: it.shows })),
   });
 }
-for (const [index, { operation, status }] of ASSUMED_REPLIES.entries()) {
-  const assumedSlot = ASSUMED_FROM + index;
-  PLACES.get(operation)?.set(status, { assumedSlot, documentedSlot: undefined, cases: [] });
-}
+
+const NOTHING: readonly string[] = [];
 
 /**
- * The slots of the cases that a reply shows to a client.
+ * What coverage counts of a reply: its key, then those of its cases that were not shown before. Empty
+ * for HEAD, which the document does not define, for a spoilt reply, and for one that is neither
+ * documented nor assumed.
  *
  * @param world before the call
- * @param coverage before the call: cases that were shown are left out
- * @returns undefined if coverage does not count the reply: the document defines no HEAD, and a spoilt
- *   reply is not the documented one
+ * @param totals what was shown before; undefined if unknown
  */
-export function shownCases(
+export function shownBy(
   { method }: { readonly method: string },
   call: Call,
   outcome: Outcome,
   world: World,
-  coverage: CoverageCounter | undefined,
-): readonly number[] | undefined {
+  totals: Totals | undefined,
+): readonly string[] {
   const { reply } = outcome;
-  if (reply === undefined || !isDelivered(outcome) || method === 'HEAD') return undefined;
-  const cases = PLACES.get(call.operation)?.get(reply.status)?.cases;
-  if (cases === undefined || reply.basis.kind === 'assumed') return NO_SLOTS;
-  let slots = NO_SLOTS;
-  let shown: CaseCall | undefined;
+  if (reply === undefined || !isDelivered(outcome) || method === 'HEAD') return NOTHING;
+  const place = PLACES.get(call.operation)?.get(reply.status);
+  if (place === undefined) return NOTHING;
+  const { documented, assumed, cases } = place;
+  if (reply.basis.kind === 'assumed') return assumed;
+  let shown = documented ?? (reply.basis.kind === 'upstream' ? assumed : NOTHING);
+  let asked: CaseCall | undefined;
   let records: ReplyRecords | undefined;
-  for (const { slot, shows } of cases) {
+  for (const { key, shows } of cases) {
     // Most replies show nothing new, which costs them no more than this.
-    if (coverage?.hasShown(slot)) continue;
+    if (totals?.hasShown(key)) continue;
     let isShown: boolean;
     if (shows.by === 'call') {
-      shown ??= shownCall(call, reply, world);
-      isShown = shows.test(shown);
+      asked ??= caseCallOf(call, reply, world);
+      isShown = shows.test(asked);
     } else {
       records ??= recordsIn(reply);
       isShown = records !== undefined && recordsShow(records, shows);
     }
-    if (isShown) slots = slots.concat(slot);
+    if (isShown) shown = shown.concat(key);
   }
-  return slots;
+  return shown;
 }
-
-const NO_SLOTS: readonly number[] = [];
 
 /** Whether the client gets the reply complete and unchanged. */
 function isDelivered(outcome: Outcome): boolean {
   return outcome.kind === 'reply' || FAULTS[outcome.fault.kind].effect === 'delivers';
 }
 
-function shownCall(call: Call, reply: Reply, world: World): CaseCall {
+function caseCallOf(call: Call, reply: Reply, world: World): CaseCall {
+  const { query, pathId, body, authorization } = call;
+  const key = reply.status === 401 ? checkKey(world.keys, authorization, world) : undefined;
+  // Only the store can tell: the document shows no body and defines no other conflict.
+  const id = reply.status === 409 ? parseInt64(pathId ?? '') : undefined;
   return {
-    query: call.query,
-    pathId: call.pathId,
-    input: inputOf(call, reply),
-    isTokenSent: reply.status === 401 && isTokenSent(call, world),
+    query,
+    pathId,
+    input: body.kind === 'bytes' && body.json.ok ? body.json.value : undefined,
+    // The key can be valid if a rule forced the 401.
+    isTokenSent: key !== undefined && (key.ok || key.tokenGiven),
     hasSunset: reply.headers.some((it, at) => at % 2 === 0 && it.toLowerCase() === 'sunset'),
-    wasCancelled: reply.status === 409 && wasCancelled(call, world),
+    wasCancelled: id !== undefined && world.store.orders.get(id)?.status === 'cancelled',
   };
 }
 
 type ReplyRecords = NonNullable<Reply['records']>;
-
-/** The body of a call if it is a record that the operation takes. Others get only a forced reply. */
-function inputOf({ operation, body }: Call, { basis }: Reply): unknown {
-  if (body.kind !== 'bytes' || !body.json.ok) return undefined;
-  const { value } = body.json;
-  const fields = operationShape(operation).body?.fields;
-  if (basis.kind === 'documented' || fields === undefined) return value;
-  return readRecord(fields, value, 'body').ok ? value : undefined;
-}
-
-/** Whether a token was sent. It can be valid if a rule forced the 401. */
-function isTokenSent({ authorization }: Call, world: World): boolean {
-  const check = checkKey(world.keys, authorization, world);
-  return check.ok || check.tokenGiven;
-}
-
-/** Only the store can tell: the document shows no body and defines no other conflict. */
-function wasCancelled({ pathId = '' }: Call, { store }: World): boolean {
-  const id = parseInt64(pathId);
-  return id !== undefined && store.orders.get(id)?.status === 'cancelled';
-}
 
 /** The records in a reply. Those of a forced body, which come as text, are parsed. */
 function recordsIn({ records, body, basis, status }: Reply): ReplyRecords | undefined {
@@ -141,8 +119,7 @@ function recordsIn({ records, body, basis, status }: Reply): ReplyRecords | unde
   if (basis.kind === 'documented') return undefined;
   try {
     const value = parseJson(body.text.toString());
-    if (Array.isArray(value)) return value.filter(isObject);
-    return isObject(value) ? [value] : undefined;
+    return Array.isArray(value) || isObject(value) ? [value].flat().filter(isObject) : undefined;
   } catch {
     return undefined;
   }
@@ -156,138 +133,58 @@ const ofLists = new WeakMap<ReplyRecords, Map<CaseTest, boolean>>();
 
 function recordsShow(records: ReplyRecords, shows: Exclude<CaseTest, { by: 'call' }>): boolean {
   if (shows.by === 'no record') return records.length === 0;
-  const [first] = records;
-  if (first === undefined || records.length === 1) return first !== undefined && shows.test(first);
-  let known = ofLists.get(records);
-  if (known === undefined) {
-    known = new Map();
-    ofLists.set(records, known);
-  }
-  let isShown = known.get(shows);
-  if (isShown === undefined) {
-    isShown = records.slice(0, MOST_READ).some(shows.test);
-    known.set(shows, isShown);
-  }
+  if (records.length < 2) return records.some(shows.test);
+  const known = ofLists.get(records) ?? new Map<CaseTest, boolean>();
+  ofLists.set(records, known);
+  const isShown = known.get(shows) ?? records.slice(0, MOST_READ).some(shows.test);
+  known.set(shows, isShown);
   return isShown;
 }
 
-/** How often something was shown, and by which exchange first. */
-interface SlotCount {
-  count: number;
-  readonly exchange: number;
-  /** The assumptions that led to it. */
-  by: readonly string[] | undefined;
-  /** How often a deployment gave it. */
-  upstream: number;
-}
-
-/** What one sandbox's clients were shown, as JSON. */
-export type CoverageState = readonly (Readonly<SlotCount> & { readonly slot: number })[];
-
-/** Counts which replies the client of one sandbox was shown. */
-export class CoverageCounter {
-  readonly sandbox: string;
-  readonly #counts = new Map<number, SlotCount>();
-
-  constructor(sandbox: string, state: CoverageState = []) {
-    this.sandbox = sandbox;
-    for (const { slot, ...count } of state) this.#counts.set(slot, { ...count });
-  }
-
-  /**
-   * Counts a reply as assumed if its basis is, whatever its status. A forced reply counts if its
-   * status is documented.
-   */
-  add({ number, operation, status, basis, cases }: Exchange): void {
-    if (cases === undefined || operation === undefined || status === undefined) return;
-    const place = PLACES.get(operation)?.get(status);
-    if (place === undefined) return;
-    const { documentedSlot, assumedSlot } = place;
-    if (basis.kind === 'assumed') {
-      const count = this.#add(assumedSlot, number);
-      const fresh = basis.by.filter((ground) => !count.by?.includes(ground));
-      if (fresh.length > 0) count.by = [...(count.by ?? []), ...fresh];
-      return;
-    }
-    const isUpstream = basis.kind === 'upstream';
-    if (documentedSlot === undefined && !isUpstream) return;
-    const count = this.#add(documentedSlot ?? assumedSlot, number);
-    if (isUpstream) count.upstream += 1;
-    for (const slot of cases) if (!this.hasShown(slot)) this.#add(slot, number);
-  }
-
-  /** Whether what a slot stands for was shown. */
-  hasShown(slot: number): boolean {
-    return this.#counts.has(slot);
-  }
-
-  #add(slot: number, exchange: number): SlotCount {
-    let count = this.#counts.get(slot);
-    if (count === undefined) {
-      count = { count: 0, exchange, by: undefined, upstream: 0 };
-      this.#counts.set(slot, count);
-    }
-    count.count += 1;
-    return count;
-  }
-
-  /** How often what a slot stands for was shown. */
-  at(slot: number): ShownCount {
-    const found = this.#counts.get(slot);
-    if (found === undefined) return { count: 0 };
-    const { count, exchange, by, upstream } = found;
-    const first = { sandbox: this.sandbox, exchange };
-    return { count, first, ...(by && { by: [...by] }), ...(upstream > 0 && { upstream }) };
-  }
-
-  get state(): CoverageState {
-    return [...this.#counts].map(([slot, count]) => ({ slot, ...count }));
-  }
-
-  clear(): void {
-    this.#counts.clear();
-  }
-}
-
-/** What one or more sandboxes' clients were shown, together. */
-export function coverageOf(all: Iterable<Pick<CoverageCounter, 'at'>>): CoverageReport {
-  const sources = [...all];
-  const withShown = <T>(listed: readonly T[], from: number): (T & ShownCount)[] =>
-    listed.map((it, index) => ({
-      ...it,
-      ...together(sources.map((source) => source.at(from + index))),
-    }));
-  const documented = withShown(DOCUMENTED_REPLIES, 0);
-  const added = withShown(ASSUMED_REPLIES, ASSUMED_FROM);
+/** What the clients of one or more sandboxes were shown. */
+export function coverageOf(totals: Totals): CoverageReport {
+  const documented = DOCUMENTED_REPLIES.map((it) => ({ ...it, ...totals.at(replyKey(it)) }));
+  const added = ASSUMED_REPLIES.map((it) => ({ ...it, ...totals.at(assumedKey(it)) }));
   // Few assumptions lead to a documented status, so these are listed only if they were shown.
-  const twins = withShown(DOCUMENTED_REPLIES, TWINS_FROM)
+  const twins = DOCUMENTED_REPLIES.map((it) => ({ ...it, ...totals.at(assumedKey(it)) }))
     .filter(({ count }) => count > 0)
     .map((twin) => ({ ...twin, grounds: twin.by ?? [] }));
   const assumed = [...added, ...twins];
-  const cases = withShown(DOCUMENTED_CASES, CASES_FROM).map(({ shows: _, ...it }) => it);
-  const totals = {
+  const cases = DOCUMENTED_CASES.map(({ shows: _, ...it }) => ({
+    ...it,
+    ...totals.at(caseKey(it)),
+  }));
+  const shares = {
     documented: shareOf(documented),
     cases: shareOf(cases),
     assumed: shareOf(assumed),
   };
-  return { totals, documented, cases, assumed };
-}
-
-/** Sums up what several sandboxes were shown of one thing. */
-export function together(all: readonly ShownCount[]): ShownCount {
-  const count = all.reduce((sum, it) => sum + it.count, 0);
-  const first = all.find((it) => it.first !== undefined)?.first;
-  const by = [...new Set(all.flatMap((it) => it.by ?? []))];
-  const upstream = all.reduce((sum, it) => sum + (it.upstream ?? 0), 0);
-  return {
-    count,
-    ...(first && { first }),
-    ...(by.length > 0 && { by }),
-    ...(upstream > 0 && { upstream }),
-  };
+  return { totals: shares, documented, cases, assumed };
 }
 
 function shareOf(all: readonly ShownCount[]) {
   const shown = all.filter(({ count }) => count > 0).length;
   return { shown, total: all.length, percent: Math.floor((100 * shown) / all.length) };
+}
+
+/**
+ * A curl command that gets a reply.
+ *
+ * @param url of the service; by default that of a mock on its default port
+ */
+export function howToGet(
+  { operation, status }: StatusPlace,
+  url = DEFAULT_URL,
+  key = 'demo-key',
+): string {
+  const { method, path } = operationShape(operation);
+  const headers = [
+    ['Authorization', `Bearer ${key}`],
+    ['Prefer', `code=${status}`],
+  ] as const;
+  return curlCommand({
+    method,
+    url: `${url}${path.replaceAll(/\{\w+\}/g, '1')}`,
+    headers: status === 401 ? [] : headers,
+  });
 }

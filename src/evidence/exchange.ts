@@ -1,17 +1,57 @@
 import type { OperationId } from '../contract/operations.ts';
 import type { Hold } from '../scenario/hold.ts';
+import type { Call } from '../service/input.ts';
 import { bearerToken } from '../service/keyring.ts';
 import type { Basis } from '../service/reply.ts';
 import { cut } from '../words.ts';
 import type { FindingText } from './finding-codes.ts';
 import type { ExpectedReply } from './report-shapes.ts';
-import type { Attempt } from './retries.ts';
 
 /** Kept characters of a request's target, of its key and of a reason. */
 export const KEPT_TEXT = 2048;
 
 /** Characters shown of a key. */
 const SHOWN_OF_KEY = 4;
+
+/** A request as the journal records it. */
+export interface RequestRecord {
+  readonly method: string;
+  /** The request's target, as the client wrote it. */
+  readonly target: string;
+  readonly authorization: string | undefined;
+  /** Names and values in turn, as the client sent them. */
+  readonly headers: readonly string[];
+  /** The header of this name, as the client sent it. */
+  readonly traceparent?: string | readonly string[] | undefined;
+  /** Whether it has an `Origin`, as those of a page have. */
+  readonly crossOrigin: boolean;
+  /** Undefined if no operation was called, for example because no such path exists. */
+  readonly call: Call | undefined;
+  /** The connection that it came on. */
+  readonly connection: { readonly remotePort?: number | undefined };
+  /** When the request was received, by `performance.now()`. */
+  readonly receivedAt: number;
+}
+
+/** A call that may be a retry, and what its reply says to the same call after it. */
+export interface Attempt {
+  /** Equal for equal calls. */
+  readonly callHash: string;
+  /** The client's port, which tells its connection from others. */
+  readonly port: number | undefined;
+  /** Whether asking again gets the same reply. */
+  readonly isFinal: boolean;
+  /** The status of the reply; undefined if the client was sent none. */
+  readonly status: number | undefined;
+  /** The seconds that the reply asks to wait for. */
+  readonly retryAfter: number | undefined;
+  /** When the reply was decided, by the sandbox's clock. */
+  readonly at: number;
+  /** When the call was received and its reply left, in milliseconds since 1970, with fractions. */
+  readonly receivedAt: number;
+  /** Other servers know only when it was decided. */
+  leftAt: number;
+}
 
 /**
  * A request, its reply and the reason for it: a plain value, which JSON can hold. Made once, and kept
@@ -40,8 +80,8 @@ export interface Exchange {
   readonly hold: Hold | undefined;
   /** What the client should not have done. */
   findings: readonly FindingText[];
-  /** The slots of cases that the reply shows, known ones included or not; undefined if coverage does not count it. */
-  readonly cases: readonly number[] | undefined;
+  /** What coverage counts of it, by key: the reply, then its cases. */
+  readonly shows: readonly string[];
   /** What tells whether a later call is a retry of this one; undefined if no call can be. */
   readonly attempt: Attempt | undefined;
   /** Credentials in full: only `shownHeaders` masks them. */
@@ -114,4 +154,69 @@ export function shownHeaders(headers: readonly string[]): readonly string[] {
 /** The first characters of a secret. One that is not longer would be shown in full. */
 function masked(secret: string): string {
   return `${secret.slice(0, secret.length > SHOWN_OF_KEY ? SHOWN_OF_KEY : 1)}…`;
+}
+
+/** An exchange as observers see it: without secrets. It can be kept. */
+export interface ObservedExchange
+  extends Readonly<
+    Pick<
+      Exchange,
+      | 'number'
+      | 'at'
+      | 'duration'
+      | 'method'
+      | 'target'
+      | 'operation'
+      | 'traceId'
+      | 'status'
+      | 'basis'
+      | 'fault'
+      | 'delay'
+      | 'hold'
+      | 'requestCut'
+      | 'replyBody'
+      | 'replyCut'
+      | 'expected'
+    >
+  > {
+  /** The API key's first characters; undefined if the request carried none. */
+  readonly key: string | undefined;
+  /** The reasons for the reply, nearest cause first. */
+  readonly why: readonly string[];
+  /** Names and values in turn; credentials are masked. */
+  readonly requestHeaders: readonly string[];
+  readonly replyHeaders: readonly string[];
+  /** The first 4 KiB; undefined if the request had none. */
+  readonly requestBody: string | undefined;
+}
+
+/**
+ * Called after each exchange in any sandbox, with the name of the sandbox; and again when a reply that
+ * was held back is let go.
+ */
+export type Observer = (sandbox: string, exchange: ObservedExchange) => void;
+
+/** An exchange for observers. Reads what few of them read only when they do. */
+export function observedExchange(exchange: Readonly<Exchange>): ObservedExchange {
+  const { number, at, duration, method, target, operation, status, basis, fault, delay } = exchange;
+  const { traceId, hold, requestCut, replyBody, replyCut, expected } = exchange;
+  return {
+    ...{ number, at, duration, method, target, operation, status, basis, fault, delay },
+    ...{ traceId, hold, requestCut, replyBody, replyCut, expected },
+    get key() {
+      return shownKey(exchange);
+    },
+    get why() {
+      return reasonsFor(exchange);
+    },
+    get requestHeaders() {
+      return shownHeaders(exchange.requestHeaders);
+    },
+    get replyHeaders() {
+      return shownHeaders(exchange.replyHeaders);
+    },
+    get requestBody() {
+      return requestText(exchange);
+    },
+  };
 }

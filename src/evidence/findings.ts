@@ -4,130 +4,23 @@ import {
   type OperationId,
   operationShape,
 } from '../contract/operations.ts';
+import { isObject } from '../contract/records.ts';
 import type { Call } from '../service/input.ts';
-import type { Exchange } from './exchange.ts';
-import type { FindingText } from './finding-codes.ts';
-import { FINDING_CODES, type FindingCode } from './finding-codes.ts';
-import { type CallWithReply, driftMessage, idMessage, inputMessages } from './findings-checks.ts';
-import type { Finding } from './report-shapes.ts';
+import type { World } from '../service/operation.ts';
+import type { Reply } from '../service/reply.ts';
+import { cut } from '../words.ts';
+import type { FindingCode, FindingText } from './finding-codes.ts';
 import { isFinal } from './retries.ts';
+import type { TotalsState } from './totals.ts';
 
 /** What clients did that they should not do against the real service. */
-export interface FindingsReport {
+export interface FindingsReport extends Omit<TotalsState, 'shown'> {
   readonly total: number;
-  readonly counts: Readonly<Partial<Record<FindingCode, number>>>;
-  /** The first ones; `total` also counts those that are not kept. */
-  readonly findings: readonly Finding[];
 }
 
-/** Findings kept in each sandbox. */
-const MOST = 100;
-/** Findings reported for many sandboxes together: there can be thousands. */
-export const MOST_TOGETHER = 1000;
-
-const NO_FINDINGS: readonly Finding[] = [];
-const NO_COUNTS: readonly FindingCount[] = [];
-
-/** Called for each new finding. One that every call of an operation causes is reported once. */
-export type OnFinding = (finding: Finding) => void;
-
-/** How many findings have a code. */
-export interface FindingCount {
-  readonly code: FindingCode;
-  count: number;
-}
-
-/** A finding as JSON keeps it: its code tells the advice. */
-export type FindingRecord = Omit<Finding, 'advice'>;
-
-/** The findings of one sandbox, or of several. */
-export interface FindingsState {
-  readonly counts: readonly Readonly<FindingCount>[];
-  readonly findings: readonly FindingRecord[];
-}
-
-/** Collects the findings of one sandbox. */
-export class FindingCollector {
-  readonly sandbox: string;
-  // Lists grow by `concat`: there can be many sandboxes, and `push` makes room for sixteen more.
-  #kept: readonly Finding[] = NO_FINDINGS;
-  #counts: readonly FindingCount[] = NO_COUNTS;
-
-  constructor(sandbox: string, { counts, findings }: FindingsState = NOTHING) {
-    this.sandbox = sandbox;
-    this.#counts = counts.map((it) => ({ ...it }));
-    this.#kept = findings.map(findingOf);
-  }
-
-  /**
-   * Counts the findings of an exchange. What every call of an operation causes is kept once.
-   *
-   * @returns those that are new to a report
-   */
-  add(exchange: Exchange): readonly Finding[] {
-    const { operation } = exchange;
-    if (exchange.findings.length === 0 || operation === undefined) return NO_FINDINGS;
-    const added: Finding[] = [];
-    for (const { code, message } of exchange.findings) {
-      const known = this.#counts.find((it) => it.code === code);
-      if (known === undefined) this.#counts = this.#counts.concat({ code, count: 1 });
-      else {
-        known.count += 1;
-        if (NATURE_CODES.has(code)) continue;
-      }
-      const { number, method, target } = exchange;
-      const at = new Date(exchange.at).toISOString();
-      const place = { sandbox: this.sandbox, exchange: number, operation, method, target, at };
-      added.push(findingOf({ code, message, ...place }));
-    }
-    if (added.length > 0) this.#kept = this.#kept.concat(added.slice(0, MOST - this.#kept.length));
-    return added;
-  }
-
-  get kept(): readonly Finding[] {
-    return this.#kept;
-  }
-
-  get counts(): readonly Readonly<FindingCount>[] {
-    return this.#counts;
-  }
-
-  get state(): FindingsState {
-    return {
-      counts: this.#counts,
-      findings: this.#kept.map(({ advice: _, ...finding }) => finding),
-    };
-  }
-
-  clear(): void {
-    this.#kept = NO_FINDINGS;
-    this.#counts = NO_COUNTS;
-  }
-}
-
-const NOTHING: FindingsState = { counts: [], findings: [] };
-
-/** A finding, with its members in the order in which reports show them. */
-export function findingOf(kept: FindingRecord): Finding {
-  const { code, sandbox, exchange, operation, method, target, at, message } = kept;
-  const advice = FINDING_CODES[code];
-  return { code, sandbox, exchange, operation, method, target, at, message, advice };
-}
-
-/** The findings of one or more sandboxes together. */
-export function findingsOf(
-  all: Iterable<Pick<FindingCollector, 'kept' | 'counts'>>,
-): FindingsReport {
-  const counts: Partial<Record<FindingCode, number>> = {};
-  const findings: Finding[] = [];
-  let total = 0;
-  for (const each of all) {
-    for (const { code, count } of each.counts) {
-      counts[code] = (counts[code] ?? 0) + count;
-      total += count;
-    }
-    findings.push(...each.kept.slice(0, MOST_TOGETHER - findings.length));
-  }
+/** The findings of one or more sandboxes. */
+export function findingsOf({ counts, findings }: TotalsState): FindingsReport {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   return { total, counts, findings };
 }
 
@@ -149,18 +42,15 @@ function naturesOf(id: OperationId): FindingText[] {
   return natures;
 }
 
-/** The codes of findings that every call of an operation causes. */
-const NATURE_CODES: ReadonlySet<FindingCode> = new Set(
-  [...NATURES.values()].flat().map(({ code }) => code),
-);
-
-const NONE: readonly FindingText[] = [];
-
 /** What a client did with a call that it should not do against the real service. */
-export function findingsOfCall(checked: CallWithReply): readonly FindingText[] {
-  const { call, reply } = checked;
-  const natures = NATURES.get(call.operation) ?? NONE;
+export function findingsOfCall(
+  call: Call,
+  reply: Reply | undefined,
+  world: World,
+): readonly FindingText[] {
+  const natures = NATURES.get(call.operation) ?? [];
   const isSuccess = reply !== undefined && reply.status < 400;
+  // A documented success does not depend on unknown inputs.
   const isPlain = isSuccess && reply.basis.kind === 'documented';
   const key = placeholderKey(call.authorization);
   const hasBody = OPERATIONS[call.operation].method === 'DELETE' && hasContent(call);
@@ -173,12 +63,18 @@ export function findingsOfCall(checked: CallWithReply): readonly FindingText[] {
   add('placeholder-key', key && `The key is literally \`${key}\`.`);
   if (hasBody) add('unexpected-body', 'A DELETE was sent with a body.');
   add('unknown-preference', preference && `${preference}.`);
-  // A documented success does not depend on unknown inputs.
-  if (!(isSuccess && reply.basis.kind === 'documented')) {
-    for (const message of inputMessages(checked)) add('unknown-input', message);
+  if (!isPlain) {
+    for (const input of unknownInputs(call, world).slice(0, MOST_INPUTS)) {
+      add('unknown-input', `The ${input} is unknown to ${call.operation}.`);
+    }
     add('drift', driftMessage(reply));
   }
-  if (reply !== undefined && !isSuccess && isFinal(reply)) add('rounded-id', idMessage(checked));
+  const isRefused = reply !== undefined && !isSuccess && isFinal(reply);
+  if (isRefused && reply.status !== 401 && reply.status !== 403) {
+    const near = nearRoundedId(call, world);
+    if (near !== undefined)
+      add('rounded-id', `${call.pathId} is unknown; ${near} exists and rounds to the same double.`);
+  }
   return found;
 }
 
@@ -193,4 +89,69 @@ const PLACEHOLDER = /^Bearer +(undefined|null|\[object Object\])\s*$/i;
 /** The key if it is what a program writes for a variable without a value. */
 function placeholderKey(authorization: string | undefined): string | undefined {
   return authorization === undefined ? undefined : PLACEHOLDER.exec(authorization)?.[1];
+}
+
+/** Unknown inputs named for one exchange, and characters shown of a name. */
+const MOST_INPUTS = 20;
+const LONGEST_NAME = 100;
+
+/** The query parameters and body fields of a call that the document does not name. */
+function unknownInputs({ operation, query, body }: Call, { choices }: World): string[] {
+  const shape = operationShape(operation);
+  const known = new Set(shape.parameters.filter((it) => it.in === 'query').map(({ name }) => name));
+  if (operation === 'listPets') known.add(choices['pets-paging']);
+  const parameters = [...new Set(query.map(([name]) => name))].filter((name) => !known.has(name));
+  const value = body.kind === 'bytes' && body.json.ok ? body.json.value : undefined;
+  const { fields } = shape.body ?? {};
+  const members = fields !== undefined && isObject(value) ? Object.keys(value) : [];
+  return [
+    ...parameters.map((name) => `query parameter \`${cut(name, LONGEST_NAME)}\``),
+    ...members
+      .filter((name) => !Object.hasOwn(fields ?? {}, name))
+      .map((name) => `body field \`${cut(name, LONGEST_NAME)}\``),
+  ];
+}
+
+/** Differences named in one message. */
+const MOST_DIFFERENCES = 3;
+
+/** How a deployment's reply differs from the mock's. */
+function driftMessage(reply: Reply | undefined): string | undefined {
+  const drift = reply?.comparison?.drift ?? [];
+  if (drift.length === 0) return undefined;
+  const rest = drift.length - MOST_DIFFERENCES;
+  const more = rest > 0 ? `; and ${rest} more` : '';
+  return `${drift.slice(0, MOST_DIFFERENCES).join('; ')}${more}.`;
+}
+
+/** The largest distance of an int64 from its double, shortened digits included. */
+const REACH = 2048n;
+
+/** The collection in which an operation looks up the id in its path. */
+const LOOKED_UP: { readonly [Id in OperationId]?: 'animals' | 'orders' } = {
+  getPet: 'animals',
+  updateInventory: 'animals',
+  cancelOrder: 'orders',
+};
+
+/** The id of a record that a double would round to the call's unknown id. */
+function nearRoundedId({ operation, pathId = '' }: Call, { store }: World): bigint | undefined {
+  const collection = LOOKED_UP[operation];
+  const double = Number(pathId);
+  if (collection === undefined || !isRounded(pathId, double)) return undefined;
+  const middle = BigInt(double);
+  for (const { id } of store[collection].ascending(middle - REACH)) {
+    if (id > middle + REACH) break;
+    // A record with the id that was sent was refused for another reason.
+    if (String(id) === pathId) return undefined;
+    if (Number(id) === double && !Number.isSafeInteger(Number(id))) return id;
+  }
+  return undefined;
+}
+
+/** Whether a text is how a program writes a double beyond 2^53. */
+function isRounded(text: string, double: number): boolean {
+  if (!Number.isInteger(double) || Number.isSafeInteger(double)) return false;
+  // An exponent or a point means a double. Otherwise it has the shortest digits, or all of them.
+  return /[.eE]/.test(text) || text === String(double) || text === String(BigInt(double));
 }

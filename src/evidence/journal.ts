@@ -10,8 +10,6 @@ export interface JournalState {
   /** The number of the latest exchange. */
   readonly number: number;
   readonly dropped: number;
-  /** No dropped exchange is later. */
-  readonly droppedUntil?: number | undefined;
 }
 
 const NOTHING: JournalState = { exchanges: [], number: 0, dropped: 0 };
@@ -19,33 +17,23 @@ const NOTHING: JournalState = { exchanges: [], number: 0, dropped: 0 };
 /** The latest exchanges of a sandbox, and the number of earlier ones. */
 export class Journal {
   readonly #capacity: number;
-  /** A ring once it is full: the oldest exchange is at `#oldest`. */
-  readonly #exchanges: Exchange[];
-  #oldest = 0;
+  /** A ring once it is full. */
+  #exchanges: Exchange[] = [];
   #number: number;
-  #dropped: number;
-  /** The exchange that was dropped last. Only held: reading each one costs a request 1 %. */
-  #gone: Exchange | undefined;
-  #latestAt = Number.NEGATIVE_INFINITY;
-  /** The latest instant from which the clock was set back. */
-  #setBackFrom: number;
+  /** The number of the latest exchange that was cleared. */
+  #cleared: number;
 
   /** @param capacity the number of exchanges to keep; may be 0 */
-  constructor(
-    capacity: number,
-    { exchanges, number, dropped, droppedUntil }: JournalState = NOTHING,
-  ) {
+  constructor(capacity: number, { exchanges, number, dropped }: JournalState = NOTHING) {
     this.#capacity = capacity;
-    this.#exchanges = exchanges.slice(Math.max(0, exchanges.length - capacity));
-    this.#number = number;
-    this.#dropped = dropped;
-    this.#setBackFrom = droppedUntil ?? Number.NEGATIVE_INFINITY;
-    for (const { at } of this.#exchanges) this.#noteTime(at);
+    this.#cleared = number - dropped - exchanges.length;
+    this.#number = number - exchanges.length;
+    for (const exchange of exchanges) this.add(exchange);
   }
 
   /** The number of dropped exchanges. */
   get dropped(): number {
-    return this.#dropped;
+    return this.#number - this.#cleared - this.size;
   }
 
   /** The number of the latest exchange. */
@@ -67,23 +55,17 @@ export class Journal {
   add(exchange: Exchange): void {
     this.#number += 1;
     exchange.number = this.#number;
-    this.#noteTime(exchange.at);
-    if (this.#exchanges.length < this.#capacity) {
-      this.#exchanges.push(exchange);
-      return;
-    }
-    this.#dropped += 1;
-    this.#gone = this.#exchanges[this.#oldest] ?? exchange;
-    if (this.#capacity === 0) return;
-    this.#exchanges[this.#oldest] = exchange;
-    this.#oldest = (this.#oldest + 1) % this.#capacity;
+    if (this.#capacity > 0) this.#exchanges[this.#indexOf(this.#number)] = exchange;
   }
 
   /** The exchange with a number, if it is still kept. */
   at(number: number): Exchange | undefined {
-    const index = number - 1 - (this.#number - this.size);
-    const isKept = index >= 0 && number <= this.#number;
-    return isKept ? this.#exchanges[(this.#oldest + index) % this.size] : undefined;
+    const exchange = this.#exchanges[this.#indexOf(number)];
+    return exchange?.number === number ? exchange : undefined;
+  }
+
+  #indexOf(number: number): number {
+    return (number - this.#cleared - 1) % this.#capacity;
   }
 
   /** The kept exchanges that match a filter, the latest first. */
@@ -94,36 +76,22 @@ export class Journal {
     }
   }
 
-  /** Whether no dropped exchange could match a filter. */
+  /** Whether no dropped exchange could match a filter, as long as the clock was not set back. */
   isComplete({ from = Number.NEGATIVE_INFINITY, after = 0 }: ExchangeFilter): boolean {
-    return this.dropped === 0 || from > this.#droppedUntil || after >= this.#number - this.size;
+    const oldest = this.#number - this.size + 1;
+    const { at } = this.at(oldest) ?? { at: Number.POSITIVE_INFINITY };
+    return this.dropped === 0 || from > at || after >= oldest - 1;
   }
 
   get state(): JournalState {
-    const until = this.#droppedUntil;
-    return {
-      exchanges: [...this.select()].reverse(),
-      number: this.#number,
-      dropped: this.#dropped,
-      ...(Number.isFinite(until) && { droppedUntil: until }),
-    };
-  }
-
-  get #droppedUntil(): number {
-    return Math.max(this.#setBackFrom, this.#gone?.at ?? Number.NEGATIVE_INFINITY);
-  }
-
-  #noteTime(at: number): void {
-    if (at < this.#latestAt) this.#setBackFrom = Math.max(this.#setBackFrom, this.#latestAt);
-    this.#latestAt = at;
+    const exchanges = [...this.select()].reverse();
+    return { exchanges, number: this.#number, dropped: this.dropped };
   }
 
   /** Removes every exchange, and forgets that any were dropped. */
   clear(): void {
-    this.#exchanges.length = 0;
-    this.#gone = undefined;
-    this.#oldest = this.#dropped = 0;
-    this.#setBackFrom = this.#latestAt = Number.NEGATIVE_INFINITY;
+    this.#exchanges = [];
+    this.#cleared = this.#number;
   }
 }
 

@@ -4,12 +4,10 @@ import type { Instant } from '../service/clock.ts';
 import type { World } from '../service/operation.ts';
 import { type Basis, decidersOf, type Reply } from '../service/reply.ts';
 import { cut } from '../words.ts';
-import { shownCases } from './coverage.ts';
-import { type Exchange, KEPT_TEXT } from './exchange.ts';
-import type { FindingText } from './finding-codes.ts';
+import { shownBy } from './coverage.ts';
+import { type Exchange, KEPT_TEXT, type RequestRecord } from './exchange.ts';
 import { findingsOfCall } from './findings.ts';
 import type { ExpectedReply } from './report-shapes.ts';
-import type { RequestRecord } from './request-record.ts';
 import { attemptOf } from './retries.ts';
 import type { Evidence } from './sandbox-evidence.ts';
 
@@ -27,7 +25,7 @@ export interface ExchangeContext {
   readonly now: Instant;
   /** Whether the sandbox's clock is frozen: all durations are 0 then. */
   readonly frozen: boolean;
-  readonly evidence: Pick<Evidence, 'coverage' | 'journal' | 'mayRetry'>;
+  readonly evidence: Pick<Evidence, 'totals' | 'journal' | 'mayRetry'>;
   /** Whether the evidence has every exchange before this one. */
   readonly isNext: boolean;
 }
@@ -48,7 +46,7 @@ export function exchangeOf(
   const text = reply?.body.kind === 'json' ? reply.body.text : undefined;
   const isKept = text !== undefined && text.length <= KEPT_BODY;
   const basis = reply?.basis ?? (decision ? { kind: 'forced', by: decision.by } : DOCUMENTED);
-  const { mayRetry, coverage, journal } = evidence;
+  const { mayRetry, totals, journal } = evidence;
   const isRefusal = shown !== undefined && shown.status >= 400;
   // Nobody knows when a held reply will leave.
   const isAttempt = call !== undefined && hold === undefined && (isRefusal || mayRetry);
@@ -70,8 +68,11 @@ export function exchangeOf(
     fault: outcome.kind === 'fault' ? outcome.fault.kind : undefined,
     delay,
     hold,
-    findings: call === undefined ? NO_FINDINGS : findingsOfCall({ call, reply: shown, world }),
-    cases: call && shownCases(request, call, outcome, world, isNext ? coverage : undefined),
+    findings: call === undefined ? NONE : findingsOfCall(call, shown, world),
+    shows:
+      call === undefined
+        ? NONE
+        : shownBy(request, call, outcome, world, isNext ? totals : undefined),
     attempt,
     authorization:
       authorization === previous?.authorization
@@ -90,8 +91,7 @@ export function exchangeOf(
 }
 
 const DOCUMENTED: Basis = { kind: 'documented' };
-const NO_FINDINGS: readonly FindingText[] = [];
-const NO_HEADERS: readonly string[] = [];
+const NONE: readonly never[] = [];
 
 /** The earlier of two equal lists. */
 function shared(
@@ -112,7 +112,7 @@ function keptHeaders(
   { crossOrigin }: RequestRecord,
   { choices }: World,
 ): readonly string[] {
-  if (reply === undefined) return NO_HEADERS;
+  if (reply === undefined) return NONE;
   const { headers, body, basis } = reply;
   if (basis.kind === 'upstream') return headers;
   const charset = choices['json-charset'] === 'utf-8' ? '; charset=utf-8' : '';

@@ -1,7 +1,8 @@
 import type { Instant } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import type { Reply } from '../service/reply.ts';
-import type { RequestRecord } from './request-record.ts';
+import type { Attempt, RequestRecord } from './exchange.ts';
+import type { FindingText } from './finding-codes.ts';
 
 /** How long a refusal is remembered, in milliseconds. */
 const RETRY_WITHIN = 60_000;
@@ -11,42 +12,6 @@ const MOST_PAUSES = 16;
 
 /** Client errors that can be temporary. */
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
-
-/** Tells a connection from others, as far as that is known. */
-interface ConnectionName {
-  /** When its server began, in milliseconds since 1970, with fractions. */
-  readonly server: number;
-  /** The port of the client. */
-  readonly port: number | undefined;
-}
-
-/** A call that may be a retry, and what its reply says to the same call after it. */
-export interface Attempt {
-  /** Equal for equal calls. */
-  readonly callHash: string;
-  /** The connection that it came on. */
-  readonly connection: ConnectionName;
-  /** Whether asking again gets the same reply. */
-  readonly isFinal: boolean;
-  /** The status of the reply; undefined if the client was sent none. */
-  readonly status: number | undefined;
-  /** The seconds that the reply asks to wait for. */
-  readonly retryAfter: number | undefined;
-  /** When the reply was decided, by the sandbox's clock. */
-  readonly at: number;
-  /** When the call was received and its reply left, in milliseconds since 1970, with fractions. */
-  readonly receivedAt: number;
-  /** Other servers know only when it was decided. */
-  leftAt: number;
-}
-
-/** What a client did wrong with a call that it repeated. */
-export interface Retry {
-  /** Whether the same call had got the same reply before, and nothing had changed. */
-  readonly isPointless: boolean;
-  /** The seconds that the client was asked to wait for and did not. */
-  readonly ignoredPause: number | undefined;
-}
 
 /** What retries are told by: the latest call, and the latest pauses that replies asked for. */
 export interface Retries {
@@ -87,7 +52,7 @@ export function attemptOf(
 ): Attempt {
   return {
     callHash: hashOf(request, call),
-    connection: { server: performance.timeOrigin, port: request.connection.remotePort },
+    port: request.connection.remotePort,
     isFinal: reply !== undefined && isFinal(reply),
     status: reply?.status,
     retryAfter: retryAfter(reply, at),
@@ -101,32 +66,31 @@ export function attemptOf(
 const PARALLEL = 50;
 
 /** Whether a client made a call after it could read the reply to an equal one. */
-function isRetry({ callHash, connection, receivedAt }: Attempt, earlier: Attempt): boolean {
-  const { server, port } = earlier.connection;
-  const isSame = server === connection.server && (port === undefined || port === connection.port);
-  const readAt = earlier.leftAt + (isSame ? 0 : PARALLEL);
+function isRetry({ callHash, port, receivedAt }: Attempt, earlier: Attempt): boolean {
+  const readAt = earlier.leftAt + (port === earlier.port ? 0 : PARALLEL);
   return callHash === earlier.callHash && receivedAt > readAt;
 }
 
-/** What was wrong with an attempt. */
-export function retryOf(attempt: Attempt, { latest, pauses }: Retries): Retry {
+/** What a client did with a call that it should not have repeated. */
+export function findingsOfRetry(
+  attempt: Attempt,
+  { latest, pauses }: Retries,
+): readonly FindingText[] {
   const { status, at, receivedAt } = attempt;
+  const found: FindingText[] = [];
+  const isRepeated = latest !== undefined && latest.status === status && isRetry(attempt, latest);
+  if (isRepeated && receivedAt < latest.leftAt + RETRY_WITHIN) {
+    const message = `The same call was repeated after a ${status} that cannot change.`;
+    found.push({ code: 'pointless-retry', message });
+  }
   const pause = pauses.find((earlier) => isRetry(attempt, earlier));
-  return {
-    isPointless:
-      latest !== undefined &&
-      latest.status === status &&
-      isRetry(attempt, latest) &&
-      receivedAt < latest.leftAt + RETRY_WITHIN,
-    ignoredPause: pause && ignoredPause(pause, at, receivedAt),
-  };
-}
-
-/** Waiting by either clock is enough. */
-function ignoredPause(pause: Attempt, at: number, receivedAt: number): number | undefined {
-  const { retryAfter = 0, at: askedAt, leftAt } = pause;
-  const hasWaited = at >= askedAt + retryAfter * 1000 || receivedAt >= leftAt + retryAfter * 1000;
-  return hasWaited ? undefined : retryAfter;
+  const { retryAfter = 0, at: askedAt = 0, leftAt = 0 } = pause ?? {};
+  // Waiting by either clock is enough.
+  if (at < askedAt + retryAfter * 1000 && receivedAt < leftAt + retryAfter * 1000) {
+    const message = `The call was repeated before Retry-After (${retryAfter} s) had passed.`;
+    found.push({ code: 'early-retry', message });
+  }
+  return found;
 }
 
 /** Whether asking again would get the same reply. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { warn } from '../error-code.ts';
-import type { RequestRecord } from '../evidence/request-record.ts';
+import type { RequestRecord } from '../evidence/exchange.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { State } from '../sandbox/state.ts';
 import { FAULTS } from '../scenario/fault-table.ts';

@@ -1,7 +1,7 @@
 import { DOCUMENTED_REPLIES, type PossibleReply } from '../contract/cases.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
+import { howToGet } from '../evidence/coverage.ts';
 import type { FindingsReport } from '../evidence/findings.ts';
-import { howToGet } from '../evidence/how-to-get.ts';
 import type {
   CoverageReport,
   Finding,

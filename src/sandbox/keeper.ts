@@ -1,6 +1,7 @@
 import type { Exchange } from '../evidence/exchange.ts';
 import type { HoldEvent } from '../evidence/holds.ts';
-import type { Evidence, EvidenceState, PastState } from '../evidence/sandbox-evidence.ts';
+import type { Evidence, EvidenceState } from '../evidence/sandbox-evidence.ts';
+import type { TotalsState } from '../evidence/totals.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import type { Change } from './change.ts';
 import type { State } from './state.ts';
@@ -10,7 +11,7 @@ export interface Effects {
   /** The evidence that was cleared. */
   readonly clears?: 'journal' | 'all' | undefined;
   /** The totals of a sandbox that was deleted; the default one gathers them. */
-  readonly past?: PastState | undefined;
+  readonly past?: TotalsState | undefined;
   /** What happened to replies that rules hold back. */
   readonly holds?: HoldEvent | undefined;
 }

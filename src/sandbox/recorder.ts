@@ -1,16 +1,11 @@
 import { warn } from '../error-code.ts';
 import type { Exchange } from '../evidence/exchange.ts';
-import type { OnFinding } from '../evidence/findings.ts';
 import type { HeldExchange } from '../evidence/holds.ts';
 import type { ExchangeListener } from '../evidence/journal.ts';
 import type { LogMeter, Meter } from '../evidence/meter.ts';
 import type { Finding } from '../evidence/report-shapes.ts';
-import {
-  Evidence,
-  type EvidenceLimits,
-  type EvidenceState,
-  PastEvidence,
-} from '../evidence/sandbox-evidence.ts';
+import { Evidence, type EvidenceLimits, type EvidenceState } from '../evidence/sandbox-evidence.ts';
+import type { OnFinding } from '../evidence/totals.ts';
 import { type ArrivalListener, Arrivals } from './arrivals.ts';
 import type { HeldReplies, Holder } from './held-replies.ts';
 import type { Effects } from './keeper.ts';
@@ -80,7 +75,7 @@ export class Recorder {
    */
   take({ clears, past, holds }: Effects, isOwn: boolean): readonly HeldExchange[] {
     const { changed, findings } = holds === undefined ? NONE : this.#evidence.takeHolds(holds);
-    if (past !== undefined) this.#evidence.addPast(new PastEvidence(past));
+    if (past !== undefined) this.#evidence.addPast(past);
     if (clears !== undefined) this.#evidence.clear(clears);
     this.#share.held.release(this.#holder, changed);
     if (isOwn && holds !== undefined && 'over' in holds) {

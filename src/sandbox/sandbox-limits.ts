@@ -1,4 +1,4 @@
-import type { OnFinding } from '../evidence/findings.ts';
+import type { OnFinding } from '../evidence/totals.ts';
 import { type Fleet, type Keeper, KeeperError } from './keeper.ts';
 import type { Upstream } from './upstream.ts';
 

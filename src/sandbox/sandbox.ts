@@ -1,7 +1,6 @@
-import type { Exchange } from '../evidence/exchange.ts';
+import type { Exchange, RequestRecord } from '../evidence/exchange.ts';
 import type { HeldExchange, Release } from '../evidence/holds.ts';
 import { exchangeOf } from '../evidence/make-exchange.ts';
-import type { RequestRecord } from '../evidence/request-record.ts';
 import type { Evidence } from '../evidence/sandbox-evidence.ts';
 import type { Hold } from '../scenario/hold.ts';
 import type { Outcome } from '../scenario/rules.ts';

@@ -5,7 +5,7 @@ import { type FindingsReport, findingsOf } from '../evidence/findings.ts';
 import type { ExchangeListener } from '../evidence/journal.ts';
 import { LogMeter, Meter } from '../evidence/meter.ts';
 import type { CoverageReport } from '../evidence/report-shapes.ts';
-import { type Evidence, totalsOf } from '../evidence/sandbox-evidence.ts';
+import { totalsOf } from '../evidence/sandbox-evidence.ts';
 import { type Start, stagingOf } from '../scenario/sandbox-start.ts';
 import { thisInstant } from '../service/clock.ts';
 import { checkKey, type Keyring } from '../service/keyring.ts';
@@ -124,7 +124,7 @@ export class Sandboxes {
     const isUpstream = this.#share.upstream !== undefined;
     if (isUpstream || checkKey(start.keys, authorization, world).ok) return this.find(name);
     if (this.#fleet !== undefined) return this.#open(name, false);
-    const forget = (): void => this.default.evidence.addPast(temporary.evidence);
+    const forget = (): void => this.default.evidence.addPast(temporary.evidence.totals);
     const observers = new Set([...this.observers, forget]);
     const temporary = new Sandbox(name, start, { ...this.#share, observers });
     return temporary;
@@ -174,7 +174,7 @@ export class Sandboxes {
       const { unused = 0 } = this.#named.get(name)?.evidence ?? {};
       const sandbox = unused < unusedFor ? undefined : this.#forget(name);
       if (sandbox === undefined) return false;
-      await this.#keepTotals(sandbox.evidence);
+      await this.#keepTotals(sandbox);
       // It may be one of many: requests go on between them.
       await setImmediate();
       return true;
@@ -186,7 +186,7 @@ export class Sandboxes {
     const isFirst = await saved(this.#fleet.delete(name, () => sandbox.current(), unusedFor));
     if (isFirst || unusedFor === 0) this.#forget(name);
     if (!isFirst) return false;
-    await this.#keepTotals(sandbox.evidence).catch((cause) => {
+    await this.#keepTotals(sandbox).catch((cause) => {
       const message = 'the sandbox is deleted, but its coverage and findings could not be kept';
       throw new NotSavedError(new KeeperError(message, { cause, isMaybeDone: true }));
     });
@@ -194,7 +194,8 @@ export class Sandboxes {
   }
 
   /** Adds the totals of a sandbox that is gone to those of the default one. */
-  #keepTotals({ totals: past }: Evidence): Promise<void> {
+  #keepTotals(sandbox: Sandbox): Promise<void> {
+    const past = totalsOf([sandbox]).toJSON();
     return this.default.change((state) => ({ state, result: undefined, past }));
   }
 
@@ -239,12 +240,12 @@ export class Sandboxes {
 
   /** What clients were shown in all sandboxes, including deleted and reset ones. */
   coverage(all: Iterable<Sandbox> = this): CoverageReport {
-    return coverageOf(totalsOf(all).map((it) => it.coverage));
+    return coverageOf(totalsOf(all));
   }
 
   /** What clients did in all sandboxes, including deleted and reset ones. */
   findings(all: Iterable<Sandbox> = this): FindingsReport {
-    return findingsOf(totalsOf(all).map((it) => it.findings));
+    return findingsOf(totalsOf(all));
   }
 
   /** Counts of what this server has answered since its start, or since this was first read. */

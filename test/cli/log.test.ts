@@ -8,7 +8,7 @@ import {
   renderJson,
   renderPretty,
 } from '../../src/cli/log.ts';
-import { type ObservedExchange, observedExchange } from '../../src/evidence/observed-exchange.ts';
+import { type ObservedExchange, observedExchange } from '../../src/evidence/exchange.ts';
 import type { Finding } from '../../src/evidence/report-shapes.ts';
 import type { Hold } from '../../src/scenario/hold.ts';
 import { startCommand } from '../helpers/command.ts';

@@ -33,7 +33,7 @@ describeServer('the journal in the control API', (open) => {
     expect(JSON.stringify(json)).not.toContain('demo-key');
   });
 
-  test('names 20 unknown inputs of an exchange and counts the rest', async () => {
+  test('names the first 20 unknown inputs of an exchange', async () => {
     const { send } = await open({
       assume: { 'unknown-query': 'reject', 'unknown-body-fields': 'reject' },
     });
@@ -46,14 +46,11 @@ describeServer('the journal in the control API', (open) => {
     const messages = exchanges.map(({ findings }: { findings: { message: string }[] }) =>
       findings.map(({ message }) => message),
     );
-    expect(messages[0]).toHaveLength(21);
-    expect(messages[0].slice(19)).toEqual([
-      'The body field `unknown-19` is unknown to createPet.',
-      '49980 more are unknown to createPet.',
-    ]);
-    expect(messages[1].at(-1)).toBe('480 more are unknown to listPets.');
+    expect(messages[0]).toHaveLength(20);
+    expect(messages[0].at(-1)).toBe('The body field `unknown-19` is unknown to createPet.');
+    expect(messages[1]).toHaveLength(20);
     const { counts } = Object((await send('GET', '/__mock/findings')).json);
-    expect(counts).toEqual({ 'unknown-input': 42 });
+    expect(counts).toEqual({ 'unknown-input': 40 });
   });
 
   test('keeps a bounded part of whatever a client sends', async () => {
@@ -238,7 +235,7 @@ describeServer('the journal in the control API', (open) => {
     expect(await count()).toEqual({ count: 2, complete: false });
     expect(await count({ status: 500 })).toEqual({ count: 0, complete: false });
     expect(await count({ from: '2030-01-01T00:00:00Z' })).toEqual({ count: 2, complete: false });
-    expect(await count({ from: '2030-01-01T00:00:01Z' })).toEqual({ count: 2, complete: true });
+    expect(await count({ from: '2030-01-01T00:00:02Z' })).toEqual({ count: 1, complete: true });
   });
 
   test.each([

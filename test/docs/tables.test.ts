@@ -20,8 +20,8 @@ import {
 import { ERROR_CODES } from '../../src/contract/error-codes.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
+import { observedExchange } from '../../src/evidence/exchange.ts';
 import { FINDING_CODE_NAMES } from '../../src/evidence/finding-codes.ts';
-import { observedExchange } from '../../src/evidence/observed-exchange.ts';
 import * as library from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
 import { REPORT_FORMATS } from '../../src/report/report-files.ts';

@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { hasKey, reasonsFor, shownHeaders, shownKey } from '../../src/evidence/exchange.ts';
+import {
+  hasKey,
+  observedExchange,
+  reasonsFor,
+  shownHeaders,
+  shownKey,
+} from '../../src/evidence/exchange.ts';
 import { Journal } from '../../src/evidence/journal.ts';
 import { exchangeOf } from '../../src/evidence/make-exchange.ts';
-import { observedExchange } from '../../src/evidence/observed-exchange.ts';
 import type { ExchangeFilter } from '../../src/evidence/report-shapes.ts';
 import { Evidence } from '../../src/evidence/sandbox-evidence.ts';
 import { EMPTY_STORE } from '../../src/store/store.ts';
@@ -128,8 +133,8 @@ describe('an exchange', () => {
         world: worldWith(EMPTY_STORE),
         now: { wall: 0, steady: 0 },
         frozen: false,
-        evidence: new Evidence('default', { journal: 10, maxHold: 1000 }),
         isNext: true,
+        evidence: new Evidence('default', { journal: 10, maxHold: 1000 }),
       },
     );
     expect([target.length, requestBody?.length, requestCut]).toEqual([2048, 4096, true]);

@@ -1,12 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Attempt } from '../../src/evidence/exchange.ts';
 import { exchangeOf } from '../../src/evidence/make-exchange.ts';
-import {
-  type Attempt,
-  attemptOf,
-  NO_RETRIES,
-  remembered,
-  retryOf,
-} from '../../src/evidence/retries.ts';
+import { attemptOf, findingsOfRetry, NO_RETRIES, remembered } from '../../src/evidence/retries.ts';
 import { Evidence } from '../../src/evidence/sandbox-evidence.ts';
 import { initialState } from '../../src/sandbox/state.ts';
 import { worldOf } from '../../src/sandbox/step.ts';
@@ -78,7 +73,7 @@ test('any byte of a call distinguishes it from another, by a short hash', () => 
 
 test('the same call is a retry if it was received after its refusal had left, within a minute', () => {
   const retries = remembered(NO_RETRIES, attempt({ at: 0 }));
-  const isPointless = (sent: Sent) => retryOf(attempt(sent), retries).isPointless;
+  const isPointless = (sent: Sent) => findingsOfRetry(attempt(sent), retries).length === 1;
   expect([0.5, 1, 1.5, 60_000, 60_001].map((at) => isPointless({ at }))).toEqual([
     false,
     false,
@@ -87,13 +82,8 @@ test('the same call is a retry if it was received after its refusal had left, wi
     false,
   ]);
   expect(isPointless({ at: 2, key: 'b' })).toBe(false);
-  // On another connection or through another server, it may have been sent in parallel.
+  // On another connection, it may have been sent in parallel.
   expect([50, 52].map((at) => isPointless({ at, port: 2 }))).toEqual([false, true]);
-  const elsewhere = (at: number) => {
-    const connection = { server: performance.timeOrigin - 1, port: 1 };
-    return retryOf({ ...attempt({ at }), connection }, retries).isPointless;
-  };
-  expect([50, 52].map(elsewhere)).toEqual([false, true]);
 });
 
 test('evidence that was restored expects a retry only if there was a refusal', () => {
@@ -119,6 +109,7 @@ test('a pause that a reply asks for is remembered over other calls, until either
   const asked = { ...REFUSAL, status: 429, headers: ['Retry-After', '10'] };
   let retries = remembered(NO_RETRIES, attempt({ at: 0 }, asked));
   retries = remembered(retries, attempt({ at: 5, target: '/v1/pets/1' }));
-  const ignored = (at: number) => retryOf(attempt({ at }, asked), retries).ignoredPause;
-  expect([0.5, 6, 9_999, 10_000].map(ignored)).toEqual([undefined, 10, 10, undefined]);
+  const found = (at: number) => findingsOfRetry(attempt({ at }, asked), retries);
+  expect([0.5, 6, 9_999, 10_000].map((at) => found(at).length)).toEqual([0, 1, 1, 0]);
+  expect(found(6)).toMatchObject([{ code: 'early-retry', message: expect.stringMatching('10 s') }]);
 });

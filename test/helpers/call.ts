@@ -1,5 +1,5 @@
 import type { OperationId } from '../../src/contract/operations.ts';
-import type { RequestRecord } from '../../src/evidence/request-record.ts';
+import type { RequestRecord } from '../../src/evidence/exchange.ts';
 import type { Preference } from '../../src/sandbox/preference.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { step } from '../../src/sandbox/step.ts';

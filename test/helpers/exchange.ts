@@ -16,7 +16,7 @@ export function exchangeWith(members: Partial<Exchange> = {}): Exchange {
     delay: 0,
     hold: undefined,
     findings: [],
-    cases: undefined,
+    shows: [],
     attempt: undefined,
     authorization: undefined,
     requestHeaders: [],

@@ -1,4 +1,4 @@
-import type { ObservedExchange } from '../../evidence/observed-exchange.ts';
+import type { ObservedExchange } from '../../evidence/exchange.ts';
 import { endingText, exitCodeOf, Runner } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { AssumptionTracker, judge, renderEvidence } from '../evidence.ts';

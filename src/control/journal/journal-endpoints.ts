@@ -1,8 +1,7 @@
 import { isIntegerText } from '../../contract/int64.ts';
-import { coverageOf } from '../../evidence/coverage.ts';
+import { coverageOf, howToGet } from '../../evidence/coverage.ts';
 import type { Exchange } from '../../evidence/exchange.ts';
 import { findingsOf } from '../../evidence/findings.ts';
-import { howToGet } from '../../evidence/how-to-get.ts';
 import {
   COUNT,
   EXCHANGE_FILTER,
@@ -237,7 +236,7 @@ export const COVERAGE_ENDPOINTS: readonly EndpointDefinition[] = [
       const { sandboxes } = parts;
       const report = all
         ? sandboxes.coverage(await sandboxes.all())
-        : coverageOf([sandbox.evidence.coverage]);
+        : coverageOf(sandbox.evidence.totals);
       const [key] = sandbox.state.settings.start.keys.valid;
       // Under --plain the server ignores `Prefer`.
       const withCurl = (it: ReplyCoverage) =>
@@ -261,7 +260,7 @@ export const COVERAGE_ENDPOINTS: readonly EndpointDefinition[] = [
     },
     handle: async ({ parts: { sandboxes }, sandbox, query: { all } }) =>
       json<Findings>(
-        all ? sandboxes.findings(await sandboxes.all()) : findingsOf([sandbox.evidence.findings]),
+        all ? sandboxes.findings(await sandboxes.all()) : findingsOf(sandbox.evidence.totals),
       ),
   }),
 ];

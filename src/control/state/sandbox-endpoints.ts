@@ -206,7 +206,7 @@ function sandboxView(
     inventory: inventory.size,
     orders: orders.size,
     requests: evidence.journal.size,
-    findings: findingsOf([evidence.findings]).total,
+    findings: findingsOf(evidence.totals).total,
   };
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Exchange } from '../../../src/evidence/exchange.ts';
 import { Evidence } from '../../../src/evidence/sandbox-evidence.ts';
+import { Totals } from '../../../src/evidence/totals.ts';
 import { joinFleet } from '../../../src/log/redis/redis-fleet.ts';
 import { FleetError } from '../../../src/log/redis/terms.ts';
 import { apply, diff } from '../../../src/sandbox/change.ts';
@@ -193,7 +194,7 @@ describeWithRedis('the keeper of a fleet', () => {
       latches: new Map([['list', latchFrom('{"on":"listPets","hold":"list"}')]]),
     };
     const change = diff(one.state, state);
-    const past = new Evidence('other', LIMITS).totals;
+    const past = new Totals().toJSON();
     expect(await one.keeper.append([{ change, past, clears: 'all' }], state)).toBe('kept');
     const { entries } = await two.keeper.read();
     expect(entries).toEqual([{ change: expect.anything(), past, clears: 'all' }]);
