@@ -71,7 +71,7 @@ function explained(parser: Argv, command: CommandName): Argv {
 function actions(): string {
   const rows = ACTION_NAMES.map((name) => {
     const { takes, summary } = actionShape(name);
-    return `- ${`${name} ${takes}`.trimEnd()}: ${summary}`;
+    return `- ${`${name} ${takes[0]}`.trimEnd()}: ${summary}`;
   });
   return ['Actions:', ...rows].join('\n');
 }

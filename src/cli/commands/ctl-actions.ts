@@ -1,3 +1,12 @@
+import { extname } from 'node:path';
+import { parseInt64 } from '../../contract/int64.ts';
+import {
+  type AnyRecord,
+  COLLECTIONS,
+  FIELD_TYPES,
+  type Field,
+  STORED_RECORDS,
+} from '../../contract/records.ts';
 import type {
   AssumptionState,
   ClockState,
@@ -10,27 +19,23 @@ import type {
 } from '../../control/control-shapes.ts';
 import type { HeldReply, ReleaseResult } from '../../control/journal/hold-endpoints.ts';
 import { type ControlClient, queryOf } from '../../library/control-client.ts';
-import { countText, describe } from '../../words.ts';
+import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
+import { describe } from '../../words.ts';
 import { oneOf, refusal, UsageError } from '../command.ts';
 import type { FlagName, Flags } from '../flags.ts';
 import {
-  assignmentsOf,
-  changeOrder,
-  done,
-  exchangeTable,
-  getRecords,
+  assignmentsIn,
+  EXCHANGE_COLUMNS,
+  lineOf,
+  membersOf,
   type Result,
-  saveScenario,
-  setFields,
   tableOf,
-} from './ctl-records.ts';
+} from './ctl-tables.ts';
 
 /** Something that `ctl` does with a server. */
-export interface Action {
-  /** The words after its name, as the help shows them. */
-  readonly takes: string;
-  /** The least and the most words after its name. */
-  readonly count: readonly [least: number, most: number];
+interface Action {
+  /** The words after its name, as the help shows them, and the least and the most of them. */
+  readonly takes: readonly [words: string, least: number, most: number];
   /** Flags that only some actions take. */
   readonly flags?: readonly FlagName[];
   /** Whether it is about the server rather than one sandbox. */
@@ -40,165 +45,172 @@ export interface Action {
   readonly run: (client: ControlClient, words: readonly string[], flags: Flags) => Promise<Result>;
 }
 
-/** A hint for a duration without the letters of ISO 8601, such as `+30d` or `2h`. */
-function meantDuration(text: string): string {
-  const [, sign = '', days, hours] = /^\+?(-?)(?:(\d+[wd])|((?:\d+[hms])+))$/i.exec(text) ?? [];
-  const duration = days ?? (hours && `T${hours}`);
-  return duration === undefined ? '' : ` (did you mean +${sign}P${duration.toUpperCase()}?)`;
-}
+const ANY = Number.POSITIVE_INFINITY;
 
 /** Exchanges that `requests` prints unless `limit` says otherwise. */
 const LATEST = 20;
 
-const NONE = [0, 0] as const;
-const ONE = [1, 1] as const;
-const ANY = [0, Number.POSITIVE_INFINITY] as const;
+/** Records that `get` prints unless `_limit` says otherwise: a store can have a million. */
+const SHOWN = 100;
+
+const STORE_COLUMNS = membersOf('name', 'animals', 'inventory', 'orders');
+const HELD_COLUMNS = membersOf('exchange', 'name', 'method', 'target', 'since');
 
 /** The actions in the order of the help. */
 const ACTIONS = {
   use: {
-    takes: '[SCENARIO…]',
-    count: ANY,
+    takes: ['[SCENARIO…]', 0, ANY],
     flags: ['none'],
     summary: 'Activate these scenarios instead of the active ones, or list them.',
     async run(client, scenarios, { none = false }) {
       if (none && scenarios.length > 0) throw new UsageError('ctl use: --none takes no scenarios');
-      if (none || scenarios.length > 0) await client.call('PUT', '/scenario', { scenarios });
+      const changes = none || scenarios.length > 0;
+      if (changes) await client.call('PUT', '/scenario', { scenarios });
       const all = await client.call<readonly ScenarioSummary[]>('GET', '/scenarios');
-      const active = all.filter((it) => it.active !== undefined);
-      const listed = none || scenarios.length > 0 ? active : all;
-      return tableOf(listed, { active: 'active', name: 'name', description: 'description' });
+      const listed = changes ? all.filter((it) => it.active !== undefined) : all;
+      return tableOf(listed, membersOf('active', 'name', 'description'));
     },
   },
   save: {
-    takes: 'NAME FILE',
-    count: [2, 2],
+    takes: ['NAME FILE', 2, 2],
     summary: 'Save a scenario of your own in the sandbox, for `use`.',
-    run: saveScenario,
+    async run(client, [name = '', file = '']) {
+      const read = await readText(file, SETTINGS_LIMIT);
+      if (!read.ok) throw refusal('ctl save', 'a scenario file', `${read.found} at ${file}`);
+      const format = extname(file).toLowerCase() === '.json' ? 'json' : 'yaml';
+      const body = new Blob([read.text], { type: `application/${format}` });
+      await client.call('PUT', `/scenarios/${encodeURIComponent(name)}`, body);
+      return lineOf(`saved ${name}`);
+    },
   },
   reset: {
-    takes: '',
-    count: NONE,
+    takes: ['', 0, 0],
     flags: ['keep'],
     summary: 'Put the sandbox back to how it started.',
     async run(client, _words, { keep }) {
       await client.call('POST', '/reset', { keep });
-      return done('reset');
+      return lineOf('reset');
     },
   },
   ship: {
-    takes: 'ORDER',
-    count: ONE,
+    takes: ['ORDER', 1, 1],
     summary: 'Mark an order as shipped.',
-    run: (client, [id = '']) => changeOrder(client, id, 'shipped'),
+    run: (client, [id]) => changeRecord(client, 'orders', id, { status: 'shipped' }),
   },
   cancel: {
-    takes: 'ORDER',
-    count: ONE,
+    takes: ['ORDER', 1, 1],
     summary: 'Mark an order as cancelled.',
-    run: (client, [id = '']) => changeOrder(client, id, 'cancelled'),
+    run: (client, [id]) => changeRecord(client, 'orders', id, { status: 'cancelled' }),
   },
   get: {
-    takes: 'animals|inventory|orders [ID | FIELD=VALUE…]',
-    count: [1, Number.POSITIVE_INFINITY],
+    takes: ['animals|inventory|orders [ID | FIELD=VALUE…]', 1, ANY],
     summary: 'Print records: all, one, or those that match the filters of the control API.',
-    run: getRecords,
+    async run(client, [name = '', ...words]) {
+      const collection = oneOf(COLLECTIONS, name, 'ctl get');
+      const [id] = words;
+      if (words.length === 1 && id !== undefined && !id.includes('=')) {
+        const record = await client.call<AnyRecord>('GET', recordPath(collection, id));
+        return recordTable([record], record);
+      }
+      const query = { _limit: SHOWN, ...assignmentsIn(words) };
+      const path = `/${collection}`;
+      const records = await client.call<readonly AnyRecord[]>('GET', path + queryOf(query));
+      const total = await client.count(path + queryOf({ ...query, _limit: 0 }));
+      const isPart = total > records.length;
+      const more = isPart ? `${records.length} of ${total}; _limit=N shows more\n` : '';
+      return recordTable(records, records, more);
+    },
   },
   set: {
-    takes: 'animals|inventory|orders ID FIELD=VALUE…',
-    count: [3, Number.POSITIVE_INFINITY],
+    takes: ['animals|inventory|orders ID FIELD=VALUE…', 3, ANY],
     summary: 'Change fields of a record; null removes an optional one.',
-    run: setFields,
+    run(client, [name = '', id, ...words]) {
+      const collection = oneOf(COLLECTIONS, name, 'ctl set');
+      const fields: Readonly<Record<string, Field>> = STORED_RECORDS[collection];
+      const changes = Object.entries(assignmentsIn(words)).map(([field, text]) => {
+        return [field, fieldValue(fields[field], text)];
+      });
+      return changeRecord(client, collection, id, Object.fromEntries(changes));
+    },
   },
   assume: {
-    takes: '[ID=OPTION…]',
-    count: ANY,
+    takes: ['[ID=OPTION…]', 0, ANY],
     summary: 'Choose options of assumptions, or list those that differ from the default.',
     async run(client, words) {
-      const options = Object.fromEntries(assignmentsOf(words));
+      const options = assignmentsIn(words);
       if (words.length > 0) await client.call('PATCH', '/assumptions', options);
       const all = await client.call<readonly AssumptionState[]>('GET', '/assumptions');
       const changed = all.filter((it) => it.chosen !== it.default);
-      return tableOf(changed, {
-        assumption: 'id',
-        chosen: 'chosen',
-        default: 'default',
-        question: 'question',
-      });
+      return tableOf(changed, { assumption: 'id', ...membersOf('chosen', 'default', 'question') });
     },
   },
   clock: {
-    takes: '[INSTANT | +DURATION | real]',
-    count: [0, 1],
+    takes: ['[INSTANT | +DURATION | real]', 0, 1],
     flags: ['frozen'],
     summary: 'Set the clock, move it, freeze it, or show it.',
     async run(client, [to], { frozen }) {
-      const duration = to?.startsWith('+') ? to.slice(1) : undefined;
-      const now = duration === undefined && to !== 'real' ? to : undefined;
-      if (to !== undefined && to !== 'real' && !/^(?:\+-?P|\d{4}-)/i.test(to)) {
+      if (to !== undefined && !/^(?:real$|\+-?P|\d{4}-)/i.test(to)) {
         const expected = 'an instant, +DURATION such as +P30D, or real';
-        throw refusal('ctl clock', expected, `${describe(to)}${meantDuration(to)}`);
+        throw refusal('ctl clock', expected, describe(to));
       }
-      if (duration !== undefined) await client.call('POST', '/clock/advance', { by: duration });
-      const setting = { now, real: to === 'real' || undefined, frozen };
+      const by = to?.startsWith('+') ? to.slice(1) : undefined;
+      if (by !== undefined) await client.call('POST', '/clock/advance', { by });
+      const real = to === 'real' || undefined;
+      const setting = { now: by === undefined && !real ? to : undefined, real, frozen };
       const changes = Object.values(setting).some((it) => it !== undefined);
       if (changes) await client.call('PUT', '/clock', setting);
       const clock = await client.call<ClockState>('GET', '/clock');
       const state = clock.frozen ? ', frozen' : clock.real ? ', real time' : '';
-      return { value: clock, text: () => `${clock.now}${state}\n` };
+      return lineOf(`${clock.now}${state}`, clock);
     },
   },
   requests: {
-    takes: '[FILTER=VALUE…]',
-    count: ANY,
+    takes: ['[FILTER=VALUE…]', 0, ANY],
     flags: ['follow'],
     summary: 'Print the latest exchanges, or follow them with --follow.',
     async run(client, words) {
-      const path = `/requests${queryOf({ limit: LATEST, ...Object.fromEntries(assignmentsOf(words)) })}`;
-      return exchangeTable((await client.call<JournalPage>('GET', path)).exchanges);
+      const path = `/requests${queryOf({ limit: LATEST, ...assignmentsIn(words) })}`;
+      const { exchanges } = await client.call<JournalPage>('GET', path);
+      return tableOf(exchanges, EXCHANGE_COLUMNS);
     },
   },
   holds: {
-    takes: '',
-    count: NONE,
+    takes: ['', 0, 0],
     summary: 'List the replies that rules hold back.',
-    run: async (client) => heldTable(await client.call<readonly HeldReply[]>('GET', '/holds')),
+    run: async (client) =>
+      tableOf(await client.call<readonly HeldReply[]>('GET', '/holds'), HELD_COLUMNS),
   },
   release: {
-    takes: '[NAME] [WHICH=VALUE…]',
-    count: ANY,
+    takes: ['[NAME] [WHICH=VALUE…]', 0, ANY],
     summary: 'Release replies: all, those of a hold, count=N, newestFirst=true, exchanges=N,N.',
     async run(client, words) {
       const [name] = words.filter((word) => !word.includes('='));
-      const asked = assignmentsOf(words.filter((word) => word !== name)).map(([member, text]) => {
+      const which = Object.entries(assignmentsIn(words.filter((word) => word !== name)));
+      const asked = which.map(([member, text]) => {
         if (member === 'exchanges') return [member, text.split(',').map(Number)];
         return [member, /^(?:\d+|true|false)$/.test(text) ? JSON.parse(text) : text];
       });
       const body = { name, ...Object.fromEntries(asked) };
       const released = await client.call<ReleaseResult>('POST', '/holds/release', body);
-      return heldTable(released.released, released);
+      return tableOf(released.released, HELD_COLUMNS, released);
     },
   },
   coverage: {
-    takes: '',
-    count: NONE,
+    takes: ['', 0, 0],
     summary: 'Print how often each documented reply was shown.',
     async run(client) {
       const coverage = await client.call<Coverage>('GET', '/coverage');
       const { shown, total, percent } = coverage.totals.documented;
-      const { text } = tableOf(coverage.documented, {
+      const columns = {
         shown: 'count',
-        operation: 'operation',
-        status: 'status',
-        description: 'description',
-      });
+        ...membersOf('operation', 'status', 'description'),
+      } as const;
       const sum = `${shown} of ${total} documented replies (${percent}%)\n`;
-      return { value: coverage, text: (style) => text(style) + sum };
+      return tableOf(coverage.documented, columns, coverage, sum);
     },
   },
   findings: {
-    takes: '',
-    count: NONE,
+    takes: ['', 0, 0],
     summary: 'Print what the client should not do against the real service.',
     async run(client) {
       const report = await client.call<Findings>('GET', '/findings');
@@ -207,53 +219,66 @@ const ACTIONS = {
     },
   },
   sandboxes: {
-    takes: '[FILTER=VALUE…]',
-    count: ANY,
+    takes: ['[FILTER=VALUE…]', 0, ANY],
     ofServer: true,
     summary: 'List the sandboxes: all, or those that match the filters of the control API.',
     async run(client, words) {
-      const path = `/sandboxes${queryOf(Object.fromEntries(assignmentsOf(words)))}`;
+      const path = `/sandboxes${queryOf(assignmentsIn(words))}`;
       return tableOf(await client.call<readonly SandboxSummary[]>('GET', path), {
         name: 'name',
         'last used': 'lastUsed',
-        animals: 'animals',
-        inventory: 'inventory',
-        orders: 'orders',
+        ...membersOf('animals', 'inventory', 'orders'),
         exchanges: 'requests',
-        findings: 'findings',
-        service: 'service',
+        ...membersOf('findings', 'service'),
       });
     },
   },
   snapshot: {
-    takes: '[NAME]',
-    count: [0, 1],
+    takes: ['[NAME]', 0, 1],
     summary: 'Keep a copy of the store, or list the copies.',
     async run(client, [name]) {
       if (name !== undefined) await client.call('POST', '/snapshots', { name });
       const all = await client.call<readonly Snapshot[]>('GET', '/snapshots');
-      return tableOf(name === undefined ? all : all.filter((it) => it.name === name), {
-        name: 'name',
-        animals: 'animals',
-        inventory: 'inventory',
-        orders: 'orders',
-      });
+      const listed = name === undefined ? all : all.filter((it) => it.name === name);
+      return tableOf(listed, STORE_COLUMNS);
     },
   },
   restore: {
-    takes: 'NAME',
-    count: ONE,
+    takes: ['NAME', 1, 1],
     summary: 'Bring back the store of a snapshot.',
     async run(client, [name = '']) {
       await client.call('POST', `/snapshots/${encodeURIComponent(name)}/restore`);
-      return done(`restored ${name}`);
+      return lineOf(`restored ${name}`);
     },
   },
 } as const satisfies Record<string, Action>;
 
-function heldTable(replies: readonly HeldReply[], value: object = replies): Result {
-  const columns = { exchange: 'exchange', name: 'name', method: 'method' } as const;
-  return tableOf(replies, { ...columns, target: 'target', since: 'since' }, value);
+function recordPath(collection: string, id = ''): string {
+  return `/${collection}/${encodeURIComponent(id)}`;
+}
+
+/** Changes one record, and prints it. */
+async function changeRecord(
+  client: ControlClient,
+  collection: string,
+  id: string | undefined,
+  changes: object,
+): Promise<Result> {
+  const record = await client.call<AnyRecord>('PATCH', recordPath(collection, id), changes);
+  return recordTable([record], record);
+}
+
+/** Records as a table. Their members are the columns. */
+function recordTable(records: readonly AnyRecord[], value: object, below?: string): Result {
+  const names = new Set(records.flatMap(Object.keys));
+  return tableOf(records, membersOf(...names), value, below);
+}
+
+/** A field's value from its text. The server refuses what the field cannot have. */
+function fieldValue(field: Field | undefined, text: string): unknown {
+  if (text === 'null' && !field?.required) return null;
+  if (field === undefined || FIELD_TYPES[field.type].schema.type === 'string') return text;
+  return /^(?:true|false)$/.test(text) ? text === 'true' : (parseInt64(text) ?? text);
 }
 
 export type ActionName = keyof typeof ACTIONS;
@@ -265,25 +290,4 @@ export const ACTION_NAMES = Object.keys(ACTIONS).filter((name): name is ActionNa
 /** A row of the table in its general shape. */
 export function actionShape(name: ActionName): Action {
   return ACTIONS[name];
-}
-
-/**
- * Finds the action that words ask for.
- *
- * @throws UsageError for an unknown action, and for too few or too many words
- */
-export function actionOf([name, ...words]: readonly string[]): {
-  readonly name: ActionName;
-  readonly words: readonly string[];
-} {
-  if (name === undefined) {
-    throw new UsageError('ctl needs an action; petstore-mock ctl --help lists them');
-  }
-  const found = oneOf(ACTION_NAMES, name, 'ctl', 'an action');
-  const { takes, count } = actionShape(found);
-  const [least, most] = count;
-  if (words.length >= least && words.length <= most) return { name: found, words };
-  const expected = takes === '' ? 'nothing more' : takes;
-  const given = words.length === 0 ? 'nothing' : countText(words.length, 'word');
-  throw refusal(`ctl ${found}`, expected, given);
 }

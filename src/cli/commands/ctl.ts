@@ -4,18 +4,27 @@ import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { clientOf } from '../../library/connect.ts';
 import { type ControlClient, ControlError, queryOf } from '../../library/control-client.ts';
 import { baseOf } from '../../library/mock-sandbox.ts';
-import { type Command, certificateOf, Failure, type Settings, UsageError } from '../command.ts';
-import { spellingOf } from '../flags.ts';
+import { countText } from '../../words.ts';
+import {
+  type Command,
+  certificateOf,
+  Failure,
+  oneOf,
+  refusal,
+  type Settings,
+  UsageError,
+} from '../command.ts';
+import { type FlagName, spellingOf } from '../flags.ts';
 import type { Terminal } from '../terminal.ts';
-import { ACTION_NAMES, actionOf, actionShape } from './ctl-actions.ts';
-import { assignmentsOf, exchangeLine } from './ctl-records.ts';
+import { ACTION_NAMES, type ActionName, actionShape } from './ctl-actions.ts';
+import { assignmentsIn, exchangeLine } from './ctl-tables.ts';
 
 /** Controls a server that is already running. */
 export const ctl: Command = async ({ positionals, terminal, ...settings }) => {
   const { flags } = settings;
-  const { name, words } = actionOf(positionals);
-  const { run, flags: own = [], ofServer = false } = actionShape(name);
-  const ofOthers = ACTION_NAMES.flatMap((it) => actionShape(it).flags ?? []);
+  const [name, words] = actionOf(positionals);
+  const { run, flags: own = [], ofServer } = actionShape(name);
+  const ofOthers = ACTION_NAMES.flatMap<FlagName>((it) => actionShape(it).flags ?? []);
   const foreign = ofOthers.find((flag) => flags[flag] !== undefined && !own.includes(flag));
   if (foreign !== undefined) throw new UsageError(`ctl ${name} takes no --${spellingOf(foreign)}`);
   const client = await clientFor(settings, ofServer);
@@ -28,12 +37,27 @@ export const ctl: Command = async ({ positionals, terminal, ...settings }) => {
   }
 };
 
-async function clientFor(settings: Settings, ofServer: boolean): Promise<ControlClient> {
+/**
+ * Finds the action that words ask for.
+ *
+ * @throws UsageError for an unknown action, and for too few or too many words
+ */
+function actionOf([first, ...words]: readonly string[]): [ActionName, readonly string[]] {
+  if (first === undefined) {
+    throw new UsageError('ctl needs an action; petstore-mock ctl --help lists them');
+  }
+  const name = oneOf(ACTION_NAMES, first, 'ctl', 'an action');
+  const [takes, least, most] = actionShape(name).takes;
+  if (words.length >= least && words.length <= most) return [name, words];
+  const given = words.length === 0 ? 'nothing' : countText(words.length, 'word');
+  throw refusal(`ctl ${name}`, takes || 'nothing more', given);
+}
+
+async function clientFor(settings: Settings, ofServer = false): Promise<ControlClient> {
   const { url = DEFAULT_URL, token, sandbox } = settings.flags;
   const ca = await certificateOf('ca', settings);
   const { root, name, client } = clientOf({ url, token, ca });
-  if (ofServer) return client;
-  return client.at(`${baseOf(root, sandbox ?? name)}/__mock`);
+  return ofServer ? client : client.at(`${baseOf(root, sandbox ?? name)}/__mock`);
 }
 
 /** Prints exchanges as they happen, until the server or the user ends it. */
@@ -43,7 +67,7 @@ async function follow(
   { output }: Terminal,
   json = false,
 ): Promise<never> {
-  const path = `/requests/stream${queryOf(Object.fromEntries(assignmentsOf(words)))}`;
+  const path = `/requests/stream${queryOf(assignmentsIn(words))}`;
   for await (const { name, data } of client.events<RecordedExchange>(path)) {
     if (name === 'exchange') output.write(json ? `${writeJson(data)}\n` : exchangeLine(data));
   }
