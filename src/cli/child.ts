@@ -92,39 +92,37 @@ const POLL_EVERY = 20;
 /** Milliseconds to wait for output after a command ended. A daemon may keep the pipe open. */
 const LAST_OUTPUT = 500;
 
-/** Running commands, killed if this process exits first. */
-const running = new Set<(signal: NodeJS.Signals) => boolean>();
-process.on('exit', () => {
-  for (const send of running) send('SIGKILL');
-});
-
 /** Starts a program with its arguments; no shell is involved. */
-export function runCommand(words: readonly string[], options: CommandOptions): RunningCommand {
-  const { timeout, grace = GRACE } = options;
-  const ownGroup = options.ownGroup && process.platform !== 'win32';
-  let child: ChildProcess;
-  try {
-    child = launch(words, options, ownGroup);
-  } catch (error) {
-    const ending: CommandEnding = { kind: 'not-started', code: codeOf(error) };
-    return { ending: Promise.resolve(ending), send: () => {}, stop: () => {} };
-  }
-  const send = (signal: NodeJS.Signals | 0) =>
-    ownGroup ? signalGroup(child, signal) : child.kill(signal);
-  running.add(send);
+export function runCommand(
+  [program = '', ...args]: readonly string[],
+  { environment: env, onOutput, ownGroup, timeout = 0, grace = GRACE }: CommandOptions,
+): RunningCommand {
+  const stdio: StdioOptions = onOutput === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'];
+  const detached = ownGroup && process.platform !== 'win32';
+  const child = spawn(program, args, { env, stdio, detached });
+  for (const output of [child.stdout, child.stderr]) output?.on('data', onOutput ?? (() => {}));
+  /** @returns whether any process received it */
+  const send = (signal: NodeJS.Signals | 0): boolean => {
+    if (!detached) return child.kill(signal);
+    try {
+      return child.pid !== undefined && process.kill(-child.pid, signal);
+    } catch {
+      return false;
+    }
+  };
   let force: NodeJS.Timeout | undefined;
   const stop = () => {
     if (force !== undefined) return;
     send('SIGTERM');
-    force = setTimeout(() => send('SIGKILL'), grace);
+    force = setTimeout(send, grace, 'SIGKILL');
   };
   let timedOut: CommandEnding | undefined;
-  const expire = (milliseconds: number) => {
-    timedOut = { kind: 'timed-out', seconds: milliseconds / 1000 };
+  const expire = () => {
+    timedOut = { kind: 'timed-out', seconds: timeout / 1000 };
     stop();
   };
   const end = async (): Promise<CommandEnding> => {
-    const limit = timeout && setTimeout(expire, timeout, timeout);
+    const limit = timeout > 0 ? setTimeout(expire, timeout) : undefined;
     const closed = new Promise((resolve) => child.once('close', resolve));
     const ending = await endingOf(child);
     clearTimeout(limit);
@@ -137,33 +135,9 @@ export function runCommand(words: readonly string[], options: CommandOptions): R
       child.stderr?.destroy();
     }
     clearTimeout(force);
-    running.delete(send);
     return timedOut ?? ending;
   };
   return { ending: end(), send, stop };
-}
-
-function launch(
-  [program = '', ...args]: readonly string[],
-  { environment, onOutput }: CommandOptions,
-  detached: boolean,
-): ChildProcess {
-  const stdio: StdioOptions = onOutput === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'];
-  const child = spawn(program, args, { env: environment, stdio, detached });
-  if (onOutput !== undefined) {
-    child.stdout?.on('data', onOutput);
-    child.stderr?.on('data', onOutput);
-  }
-  return child;
-}
-
-/** @returns whether any process received it */
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
-  try {
-    return pid !== undefined && process.kill(-pid, signal);
-  } catch {
-    return false;
-  }
 }
 
 function endingOf(child: ChildProcess): Promise<CommandEnding> {

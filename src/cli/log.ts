@@ -8,15 +8,7 @@ import { holdView } from '../scenario/hold.ts';
 import { decidersOf } from '../service/reply.ts';
 import { countText, cut } from '../words.ts';
 import type { Flags } from './flags.ts';
-import {
-  type Colour,
-  escaped,
-  escapedLines,
-  escapeOf,
-  paint,
-  type Style,
-  type Terminal,
-} from './terminal.ts';
+import { escaped, escapedLines, escapeOf, paint, type Style, type Terminal } from './terminal.ts';
 
 export type LogFormat = NonNullable<Flags['log']>;
 
@@ -72,11 +64,13 @@ function prettyLine(
   circumstances: string,
   style: Style,
 ): string {
+  const isError = status === undefined || status >= 500;
+  const colour = isError ? 'red' : status >= 400 ? 'yellow' : 'green';
   return [
     timeOf(at, style),
     escaped(method).padEnd('DELETE'.length),
     escaped(brief(target)),
-    paint(String(status ?? '---'), colourOf(status), style),
+    paint(String(status ?? '---'), colour, style),
     `${circumstances}\n`,
   ].join(' ');
 }
@@ -114,11 +108,6 @@ function renderDropped(count: number, format: LogFormat): string {
   return `${countText(count, 'line')} dropped: ${why}\n`;
 }
 
-function colourOf(status: number | undefined): Colour {
-  if (status === undefined || status >= 500) return 'red';
-  return status >= 400 ? 'yellow' : 'green';
-}
-
 /** The time of day, cut from the end because years can have more than four digits. */
 function timeOf(at: number, style: Style): string {
   return paint(instantOf(at).slice(-'00:00:00.000Z'.length, -1), 'grey', style);
@@ -149,11 +138,8 @@ export interface Log {
   readonly observe: Observer;
   readonly onFinding: OnFinding;
   readonly onControlCall: (call: FinishedCall) => void;
-  /**
-   * Prints the lines gathered so far, and those of replies that are still delayed: a server that stops
-   * sends these at once.
-   */
-  flush(): void;
+  /** Prints the lines gathered so far. */
+  readonly flush: () => void;
 }
 
 /** Milliseconds during which lines are gathered into one write. */
@@ -162,84 +148,36 @@ const GATHER = 10;
 /** Characters kept for a slow reader. Further lines are dropped. */
 const MOST_WAITING = 1 << 20;
 
-/** The format that suits the reader, if none was chosen. */
-export function logFormatFor({ interactive }: Terminal, chosen: LogFormat | undefined): LogFormat {
-  return chosen ?? (interactive ? 'pretty' : 'json');
-}
-
 /** Undefined if the log is off. */
-export function openLog({ output, style }: Terminal, format: LogFormat): Log | undefined {
+export function openLog(
+  { output, style }: Pick<Terminal, 'output' | 'style'>,
+  format: LogFormat,
+): Log | undefined {
   if (format === 'off') return undefined;
-  const lines = new Lines(output, (count) => renderDropped(count, format));
-  const render = format === 'json' ? renderJson : renderPretty;
-  const delayed = new Set<() => void>();
-  return {
-    observe: (sandbox, exchange) => {
-      const { delay, basis } = exchange;
-      // A deployment's reply is observed after its delay.
-      if (delay === 0 || basis.kind === 'upstream') {
-        lines.add(() => render(sandbox, exchange, style));
-        return;
-      }
-      const startedAt = performance.now();
-      const print = (): void => {
-        clearTimeout(timer);
-        delayed.delete(print);
-        const left = Math.max(0, delay - (performance.now() - startedAt));
-        // The server may have stopped before the delay was over.
-        const sent = { ...exchange, duration: exchange.duration - left };
-        lines.add(() => render(sandbox, sent, style));
-      };
-      const timer = setTimeout(print, delay).unref();
-      delayed.add(print);
-    },
-    onFinding: (finding) => lines.add(() => renderFinding(finding, format, style)),
-    onControlCall: (call) => lines.add(() => renderControlCall(call, format, style)),
-    flush: () => {
-      for (const print of delayed) print();
-      lines.flush();
-    },
+  let waiting = '';
+  let dropped = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (dropped > 0) waiting += renderDropped(dropped, format);
+    dropped = 0;
+    if (waiting !== '' && output.writable) output.write(waiting);
+    waiting = '';
   };
-}
-
-/** Writes lines to a reader that may be slow or gone. */
-class Lines {
-  readonly #output: Writable;
-  readonly #tellDropped: (count: number) => string;
-  #waiting = '';
-  #dropped = 0;
-  #timer: NodeJS.Timeout | undefined;
-  /** Whether the output is waiting to drain. */
-  #full = false;
-
-  constructor(output: Writable, tellDropped: (count: number) => string) {
-    this.#output = output;
-    this.#tellDropped = tellDropped;
-  }
-
-  /** @param render called at once, or never if the line is dropped */
-  add(render: () => string): void {
-    if (!this.#output.writable) return;
-    if (this.#waiting.length >= MOST_WAITING) {
-      this.#dropped += 1;
-      return;
+  const add = (render: () => string): void => {
+    if (!output.writable) return;
+    if (output.writableLength + waiting.length >= MOST_WAITING) dropped += 1;
+    else {
+      waiting += render();
+      timer ??= setTimeout(flush, GATHER);
     }
-    this.#waiting += render();
-    if (!this.#full) this.#timer ??= setTimeout(() => this.flush(), GATHER);
-  }
-
-  flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const missing = this.#dropped === 0 ? '' : this.#tellDropped(this.#dropped);
-    const text = this.#waiting + missing;
-    this.#waiting = '';
-    this.#dropped = 0;
-    if (text === '' || !this.#output.writable || this.#output.write(text)) return;
-    this.#full = true;
-    this.#output.once('drain', () => {
-      this.#full = false;
-      this.flush();
-    });
-  }
+  };
+  const render = format === 'json' ? renderJson : renderPretty;
+  return {
+    observe: (sandbox, exchange) => add(() => render(sandbox, exchange, style)),
+    onFinding: (finding) => add(() => renderFinding(finding, format, style)),
+    onControlCall: (call) => add(() => renderControlCall(call, format, style)),
+    flush,
+  };
 }

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { codeOf } from '../error-code.ts';
+import { asError } from '../error-code.ts';
 import { renderJunit } from '../report/junit.ts';
 import { renderPage } from '../report/page.ts';
 import type { Report } from '../report/report.ts';
@@ -27,9 +27,12 @@ export function writeReport(flag: string, file: string, text: string): void {
   try {
     writeWithFolders(file, text);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Failure(`${flag}: cannot write ${file}: ${reason}`, { cause: error });
+    throw new Failure(`${flag}: ${cannotWrite(file, error)}`, { cause: error });
   }
+}
+
+function cannotWrite(file: string, error: unknown): string {
+  return `cannot write ${file}: ${asError(error).message}`;
 }
 
 /** @throws UsageError if the file of `--output` exists */
@@ -47,7 +50,7 @@ export async function writeStore(store: Store, file: string): Promise<void> {
     mkdirSync(dirname(file), { recursive: true });
     await writeFixture(store, file);
   } catch (error) {
-    throw new Failure(`cannot write ${file} (${codeOf(error)})`, { cause: error });
+    throw new Failure(cannotWrite(file, error), { cause: error });
   }
 }
 
@@ -63,8 +66,7 @@ export function writeCoverageFiles(
       writeCoverage(file, report, (100 * shown) / total < required);
       return [];
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      return [`cannot write coverage to ${file}: ${reason}`];
+      return [cannotWrite(file, error)];
     }
   });
 }

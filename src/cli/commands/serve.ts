@@ -4,7 +4,7 @@ import { workingKey } from '../../library/mock-variables.ts';
 import type { RunningServer } from '../../server.ts';
 import type { KeyLists } from '../../service/keyring.ts';
 import { type Command, type Settings, UsageError } from '../command.ts';
-import { logFormatFor, openLog, renderNotice } from '../log.ts';
+import { openLog, renderNotice } from '../log.ts';
 import { Signals, serveSettings, start } from '../start-server.ts';
 import { bold, escaped, type Style, type Terminal } from '../terminal.ts';
 
@@ -61,7 +61,7 @@ export const serve: Command = async ({ terminal, ...given }) => {
   // Before the start, which can be slow: process 1 of a container ignores signals that it does not
   // handle.
   const signals = new Signals(['SIGTERM', 'SIGINT']);
-  const format = logFormatFor(terminal, given.flags.log);
+  const format = given.flags.log ?? (terminal.interactive ? 'pretty' : 'json');
   const log = openLog(terminal, format);
   const notify = (text: string) => {
     terminal.notices.write(renderNotice(text, format));
