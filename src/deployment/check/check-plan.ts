@@ -2,12 +2,15 @@ import { ASSUMPTION_IDS, type AssumptionId } from '../../contract/assumption-tab
 import { operationShape } from '../../contract/operations.ts';
 import { SAFE } from '../deployment-client.ts';
 import { ANIMAL_QUESTIONS } from './animal-questions.ts';
-import type { CheckRequest } from './check-transcript.ts';
+import {
+  type CheckRequest,
+  type NamedOrders,
+  REQUEST_NAMES,
+  type RequestName,
+} from './check-transcript.ts';
 import { INPUT_QUESTIONS } from './input-questions.ts';
 import { INVENTORY_QUESTIONS, ORDER_QUESTIONS } from './order-questions.ts';
-import type { NamedOrders } from './probe-reply.ts';
-import { REQUEST_NAMES, type RequestName } from './probe-reply.ts';
-import type { Question } from './question.ts';
+import { type Question, requestsOf } from './question.ts';
 import { READ_REQUESTS } from './read-requests.ts';
 import { WIRE_QUESTIONS } from './wire-questions.ts';
 import { WRITE_REQUESTS } from './write-requests.ts';
@@ -45,42 +48,33 @@ export interface CheckOptions {
 }
 
 /** A request that a check sends, before what it depends on is known. */
-export interface PlannedRequest {
+export interface PlannedRequest extends Pick<CheckRequest, 'method' | 'key' | 'why'> {
   readonly name: RequestName;
-  readonly method: string;
   /** With descriptions in braces for what only the deployment can tell. */
   readonly path: string;
   /** Spaces at its end are counted instead of shown. */
   readonly body: string | undefined;
-  readonly key: CheckRequest['key'];
   readonly times: number;
-  readonly why: string;
   /** The assumptions and documented replies that it is for. */
   readonly purposes: readonly string[];
 }
 
-/** The requests that a check sends, in order. Requests whose facts stay unknown are left out. */
+/** The requests that a check sends, in order. Requests whose needs stay unknown are left out. */
 export function planCheck(options: CheckOptions): PlannedRequest[] {
   return REQUEST_NAMES.filter((name) => missing(name, options).length === 0).flatMap((name) => {
     const { method, path, body, key, times = 1, why, each, needs } = REQUESTS[name];
     const values = each === undefined ? [`{${needs?.description}}`] : options.orders[each];
-    return values.map((value) => ({
+    const sent = {
       name,
       method,
-      path: path.replace('{}', `${value}`),
-      body: body === undefined ? undefined : bodyText(body),
-      key,
+      body: body?.replace(/ +$/, ({ length }) => ` and ${length} spaces`),
+      ...(key && { key }),
       times,
       why,
       purposes: purposesOf(name),
-    }));
+    };
+    return values.map((value) => ({ ...sent, path: path.replace('{}', `${value}`) }));
   });
-}
-
-function bodyText(body: string): string {
-  const shown = body.trimEnd();
-  const spaces = body.length - shown.length;
-  return spaces === 0 ? shown : `${shown} and ${spaces} spaces`;
 }
 
 /** What a request is for. */
@@ -88,10 +82,7 @@ function purposesOf(name: RequestName): string[] {
   const request = REQUESTS[name];
   const prescribed = request.status && `${request.operation} ${request.status}`;
   const replies = [prescribed, ruledReply(name)].flatMap((it) => it || []);
-  const assumptions = ASSUMPTION_IDS.filter((id) => {
-    const { by, also = [] } = QUESTIONS[id];
-    return by.includes(name) || also.includes(name);
-  });
+  const assumptions = ASSUMPTION_IDS.filter((id) => requestsOf(QUESTIONS[id]).includes(name));
   return [...new Set([...replies, ...assumptions])];
 }
 

@@ -2,72 +2,64 @@ import type { INVENTORY } from '../../contract/assumptions/inventory-assumptions
 import type { ORDERS } from '../../contract/assumptions/order-assumptions.ts';
 import { isObject } from '../../contract/records.ts';
 import { idIn, idsOf, type JsonRecord, withId } from '../reply-parts.ts';
-import { notCreated } from './animal-questions.ts';
-import type { CheckTranscript } from './check-transcript.ts';
-import type { ProbeReply, RequestName } from './probe-reply.ts';
-import { accepted, nothingIn, type Questions, status } from './question.ts';
+import type { CheckTranscript, ProbeReply, RequestName } from './check-transcript.ts';
+import { type Questions, status } from './question.ts';
 
 const STOCK = ['stock5', 'stock0', 'stock3'] as const;
 
 /** What settles each assumption about the inventory. */
 export const INVENTORY_QUESTIONS: Questions<keyof typeof INVENTORY> = {
   'inventory-on-create': {
-    by: ['create', 'inventoryCreated'],
-    obstacle: (check) => notCreated(check) ?? noInventory(check),
+    from: ['create', 'inventoryCreated'],
+    also: ['inventoryKept'],
+    obstacle: noInventory,
     values: (check) => {
-      const { quantity, status } = check.createdEntry('create') ?? {};
-      return [check.createdEntry('create') && `quantity ${quantity} and status ${status}`];
+      const entry = check.createdEntry('create');
+      return [entry ? `quantity ${entry.quantity} and status ${entry.status}` : 'nothing'];
     },
     what: 'GET /inventory: for a created animal,',
-    value: { entry: /^quantity 0 and status sold$/, none: (it) => it === undefined },
+    options: { entry: /^quantity 0 and status sold$/, none: /^nothing$/ },
   },
   'inventory-missing-entry': {
-    by: ['stock5', 'inventoryCreated'],
+    from: ['inventoryCreated'],
+    by: ['stock5'],
+    also: ['inventoryKept'],
     obstacle: (check) =>
       noInventory(check) ??
       (check.createdEntry('createPending') === undefined
         ? undefined
         : 'every animal that the check creates gets an inventory entry, and it changes no other'),
-    all: {
-      404: (check) => check.status('stock5') === 404,
-      create: (check) => check.accepted('stock5'),
-    },
+    options: { 404: status(404), create: ({ accepted }) => accepted },
   },
   'inventory-status': {
-    by: STOCK,
-    obstacle: noStock,
+    from: STOCK,
     values: (check) => [statusesIn(check, ...STOCK)],
     what: 'PATCH to 5, 0 and 3: statuses',
-    value: { unchanged: /^(.+), \1, \1$/, 'follows-quantity': /^available, sold, available$/ },
+    options: { unchanged: /^(.+), \1, \1$/, 'follows-quantity': /^available, sold, available$/ },
   },
   'animal-follows-stock': {
-    by: ['stock5', 'petAt5', 'stock0', 'petAt0'],
-    obstacle: (check) =>
-      noStock(check) ?? (check.status('petAt5') === 200 ? undefined : check.whyUnknown('petAt5')),
+    from: ['stock5', 'petAt5', 'stock0', 'petAt0'],
     values: (check) => [statusesIn(check, 'petAt5', 'petAt0')],
     what: 'PATCH to 5 and 0: the pending animal is',
-    value: { no: /^pending, pending$/, yes: /^available, sold$/ },
+    options: { no: /^pending, pending$/, yes: /^available, sold$/ },
   },
 };
 
 function noInventory(check: CheckTranscript): string | undefined {
-  const entries = check.list('inventoryCreated');
-  if (entries === undefined) return check.whyUnknown('inventoryCreated');
+  const entries = check.get('inventoryCreated')?.records ?? [];
   if (idsOf(entries, 'petId').length < entries.length) return 'GET /inventory lists no petIds';
-  const kept = check.list('inventoryKept');
-  return check.accepted('stock3') && kept && !withId(kept, check.id('createPending'), 'petId')
+  const kept = check.get('inventoryKept')?.records;
+  const isMissing = kept && !withId(kept, check.get('createPending')?.id, 'petId');
+  return check.get('stock3')?.accepted && isMissing
     ? 'GET /inventory leaves out entries'
     : undefined;
 }
 
-function noStock(check: CheckTranscript): string | undefined {
-  const unread = STOCK.find((name) => typeof check.record(name)?.status !== 'string');
-  return unread && `the stock of a created animal cannot be set: ${check.whyUnknown(unread)}`;
-}
-
 function statusesIn(check: CheckTranscript, ...names: readonly RequestName[]): string {
-  const replies = check.all(...names);
-  return replies.map(({ record }) => record?.status).join(', ');
+  return check
+    .all(...names)
+    .map(({ record }) => record?.status)
+    .join(', ');
 }
 
 /** The requests that can meet a conflict. */
@@ -76,37 +68,32 @@ const CANCELLATIONS = ['cancelShipped', 'cancelAgain', 'cancelCancelled', 'cance
 /** What settles each assumption about orders. */
 export const ORDER_QUESTIONS: Questions<keyof typeof ORDERS> = {
   'order-status-field': {
-    by: ['orders'],
+    from: ['orders'],
     obstacle: (check) =>
-      idsOf(orders(check)).length > 0
-        ? undefined
-        : nothingIn(['orders'], 'GET /store/orders lists no order with an id')(check),
-    all: {
-      hidden: (check) => orders(check).every((order) => order.status === undefined),
-      shown: (check) => orders(check).some((order) => typeof order.status === 'string'),
-    },
-    saw: (check) =>
-      `GET /store/orders: a status that is ${JSON.stringify(orders(check)[0]?.status)}`,
+      idsOf(orders(check)).length > 0 ? undefined : 'GET /store/orders lists no order with an id',
+    values: (check) => [typeof orders(check).find((order) => order.status !== undefined)?.status],
+    what: 'GET /store/orders: a status of type',
+    options: { hidden: /^undefined$/, shown: /^string$/ },
   },
   'cancelled-orders': {
-    by: ['ordersCancelled', 'orders'],
-    any: true,
+    from: ['orders'],
+    also: ['ordersCancelled', 'cancel'],
     obstacle: (check) => {
       if (listsCancelled(check)) return undefined;
-      const why = isListed(check, 'orders')
+      if (!isListed(check, 'orders')) return 'no order that was cancelled was listed before';
+      return check.get('ordersCancelled')?.records
         ? undefined
-        : 'no order that was cancelled was listed before';
-      return check.whyNoList('orders', 'ordersCancelled') ?? why;
+        : check.whyUnknown('ordersCancelled');
     },
-    all: {
-      listed: (check) => listsCancelled(check) || isListed(check, 'ordersCancelled'),
-      removed: (check) => !listsCancelled(check) && !isListed(check, 'ordersCancelled'),
+    options: {
+      listed: (_, check) => listsCancelled(check) || isListed(check, 'ordersCancelled'),
+      removed: (_, check) => !listsCancelled(check) && !isListed(check, 'ordersCancelled'),
     },
   },
   'cancel-again': {
     by: ['cancelAgain', 'cancelCancelled'],
     any: true,
-    reply: { 409: status(409), 404: status(404), 204: status(204) },
+    options: { 409: status(409), 404: status(404), 204: status(204) },
   },
   'conflict-body': {
     by: CANCELLATIONS,
@@ -117,48 +104,36 @@ export const ORDER_QUESTIONS: Questions<keyof typeof ORDERS> = {
         .filter(status(409))
         .map(conflictBody),
     what: 'bodies of 409:',
-    nothing: (check) =>
-      `no 409 was seen; --shipped ID names an order for it: ${check.all(...CANCELLATIONS).join('; ')}`,
-    value: { error: /^error$/, empty: /^empty$/, problem: /^problem$/ },
+    nothing: 'no 409 was seen; --shipped ID names an order for it',
+    options: { error: /^error$/, empty: /^empty$/, problem: /^problem$/ },
   },
   'order-shipping': {
-    by: ['orders', 'cancel'],
-    any: true,
-    obstacle: (check) =>
-      hasDuePending(check) || dueCancels(check).length > 0
-        ? undefined
-        : (check.whyNoList('orders') ??
-          'it needs a clock: no pending order is known whose shipDate has passed'),
-    all: {
-      manual: (check) =>
-        hasDuePending(check) || (dueCancels(check).length > 0 && dueCancels(check).every(accepted)),
-      'at-ship-date': (check) =>
-        dueCancels(check).length > 0 && dueCancels(check).every(status(409)),
-    },
+    from: ['orders'],
+    also: ['cancel'],
+    values: (check) => [
+      ...(hasDuePending(check) ? ['accepted'] : []),
+      ...check
+        .all('cancel')
+        .filter(({ sending }) => check.isDue(sending.order))
+        .map((it) => (it.accepted ? 'accepted' : String(it.status))),
+    ],
+    what: 'cancellations past the shipDate:',
+    nothing: 'it needs a clock: no pending order is known whose shipDate has passed',
+    options: { manual: /^accepted$/, 'at-ship-date': /^409$/ },
   },
   'cancel-restocks': {
-    by: ['cancel', 'inventoryCancelled'],
-    obstacle: (check) =>
-      check.restocks.length > 0
-        ? undefined
-        : nothingIn(
-            ['orders', 'inventoryCancelled'],
-            'no order was cancelled that has a petId, a quantity and an inventory entry',
-          )(check),
-    all: {
-      no: (check) => check.restocks.every(({ before, after }) => after === before),
-      yes: (check) =>
-        check.restocks.every(({ before, after, ordered }) => after === before + ordered),
-    },
-    saw: (check) =>
-      check.restocks
-        .map(({ petId, before, after }) => `entry ${petId}: quantity ${before}, then ${after}`)
-        .join('; '),
+    from: ['orders', 'inventoryCancelled'],
+    by: ['cancel'],
+    values: ({ restocks }) =>
+      restocks.map(({ ordered, added }) => `${ordered} ordered, ${added} back`),
+    what: 'quantities:',
+    nothing: 'no order was cancelled that has a petId, a quantity and an inventory entry',
+    options: { no: /, 0 back$/, yes: /^(\d+) ordered, \1 back$/ },
   },
 };
 
 function orders(check: CheckTranscript): readonly JsonRecord[] {
-  return check.list('orders') ?? [];
+  return check.get('orders')?.records ?? [];
 }
 
 function listsCancelled(check: CheckTranscript): boolean {
@@ -167,7 +142,7 @@ function listsCancelled(check: CheckTranscript): boolean {
 
 /** Whether a list has an order that the check has cancelled. */
 function isListed(check: CheckTranscript, name: 'orders' | 'ordersCancelled'): boolean {
-  return check.cancelled.some(({ order }) => withId(check.list(name), order) !== undefined);
+  return check.cancelled.some((id) => withId(check.get(name)?.records, id) !== undefined);
 }
 
 /** The form of a conflict's body, or what it is instead. */
@@ -183,9 +158,4 @@ function conflictBody(conflict: ProbeReply): string {
 /** Whether an order is listed as pending though its ship date has passed. */
 function hasDuePending(check: CheckTranscript): boolean {
   return orders(check).some((it) => it.status === 'pending' && check.isDue(idIn(it)));
-}
-
-/** Replies to the cancellation of orders whose ship date has passed. */
-function dueCancels(check: CheckTranscript): readonly ProbeReply[] {
-  return check.all('cancel').filter(({ order }) => check.isDue(order));
 }

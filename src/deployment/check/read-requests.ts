@@ -1,34 +1,78 @@
-import { OPERATIONS } from '../../contract/operations.ts';
+import { OPERATIONS, type OperationId, operationShape } from '../../contract/operations.ts';
 import { describe } from '../../words.ts';
-import { UNKNOWN_WORD } from '../reply-differences.ts';
-import { idIn, idsOf, nextQuery, withId } from '../reply-parts.ts';
+import { type Deviation, UNKNOWN_WORD } from '../reply-differences.ts';
+import { idsOf, type JsonRecord, nextQuery, withId } from '../reply-parts.ts';
 import type { CheckRequest, DocumentRule, Need } from './check-transcript.ts';
-import {
-  BURST,
-  call,
-  KEPT,
-  listInventory,
-  listOrders,
-  listPets,
-  NO_KEY,
-  OTHER_ORIGIN,
-  readPet,
-  SENT_ID,
-  unlike,
-  wrong,
-} from './request-parts.ts';
 
-const [LIMIT] = OPERATIONS.listPets.parameters;
+/** The id that a body must not have. */
+export const SENT_ID = 7_777_777_777_777_777n;
+
+export const OTHER_ORIGIN = 'https://petstore-mock-check.example';
+
+/** The requests that are sent at once: 50% more than `rate-limit: 10/s` allows. */
+export const BURST = 15;
+
+type More = Partial<CheckRequest>;
+
+/** @param query appended to the operation's path, in which braces stand for an id */
+export function call(
+  operation: OperationId,
+  query: string,
+  why: string,
+  more: More = {},
+): CheckRequest {
+  const { method, path } = operationShape(operation);
+  return { operation, method, path: path.replace(/\{\w+\}/, '{}') + query, why, ...more };
+}
+
+export const listPets = (query: string, why: string, more?: More) =>
+  call('listPets', query, why, more);
+export const readPet = (needs: Need, why: string, more?: More) =>
+  call('getPet', '', why, {
+    needs,
+    excuse: ({ status }, check) => (status === 410 || status === 404) && check.hasPassedSunset,
+    ...more,
+  });
+export const listInventory = (why: string, more?: More) => call('listInventory', '', why, more);
+export const listOrders = (query: string, why: string, more?: More) =>
+  call('listOrders', query, why, more);
+
+export const NO_KEY = { key: 'none', status: 401 } as const;
+
+/** How a value deviates from what the document prescribes, unless it does not. */
+export function unless(
+  holds: boolean,
+  at: string,
+  expected: string,
+  found: string,
+  where: Deviation['where'] = 'value',
+): readonly Deviation[] {
+  return holds ? [] : [{ where, at, expected, found }];
+}
+
+/** The fields of a record that differ from another one. */
+export function unlike(
+  found: JsonRecord | undefined,
+  expected: JsonRecord | undefined,
+  fields = Object.keys(expected ?? {}),
+): readonly Deviation[] {
+  return fields.flatMap((field) => {
+    const [is, wanted] = [found?.[field], expected?.[field]];
+    const holds = found === undefined || String(is ?? '') === String(wanted ?? '');
+    return unless(holds, `$.${field}`, describe(wanted), describe(is));
+  });
+}
+
+/** The most animals of a page. */
+export const [{ maximum: LONGEST_PAGE, default: USUAL_PAGE }] = OPERATIONS.listPets.parameters;
 
 /** A list has as many animals as the limit lets through. */
-const pageLength: DocumentRule = ({ request, records }, check) => {
-  const known = check.list('pets100');
-  if (records === undefined || known === undefined) return KEPT;
-  const limit = Number(/limit=(\d+)/.exec(request.path)?.[1] ?? LIMIT.default);
+const pageLength: DocumentRule = ({ sending, records = [] }, check) => {
+  const known = check.get('pets100')?.records ?? records;
+  const limit = Number(/limit=(\d+)/.exec(sending.request.path)?.[1] ?? USUAL_PAGE);
   const wanted = Math.min(limit, Math.max(known.length, records.length));
-  return records.length === wanted
-    ? KEPT
-    : wrong('$', `${wanted} animals with limit ${limit}`, `${records.length}`);
+  const expected = `${wanted} animals with limit ${limit}`;
+  return unless(records.length === wanted, '$', expected, `${records.length}`);
 };
 
 /** No two records of a list have the same id. */
@@ -36,7 +80,7 @@ function uniqueIds(field: string): DocumentRule {
   return ({ records }) => {
     const ids = idsOf(records, field);
     const twice = ids.find((id, at) => ids.indexOf(id) !== at);
-    return twice === undefined ? KEPT : wrong(`$[].${field}`, 'each once', `${twice} twice`);
+    return unless(twice === undefined, `$[].${field}`, 'each once', `${twice} twice`);
   };
 }
 
@@ -46,78 +90,65 @@ export const sunsetDay: DocumentRule = (reply) => {
   const found = reply.header('sunset');
   const time = Date.parse(found ?? '');
   const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
-  if (found === undefined || isDay) return KEPT;
   const expected = new Date(day).toUTCString();
-  return [{ where: 'header', at: 'Sunset', expected, found: describe(found) }];
+  return unless(found === undefined || isDay, 'Sunset', expected, describe(found), 'header');
 };
 
 const UNKNOWN_PET: Need = {
   description: 'an id that no animal has',
   find: (check) =>
-    unusedId([...idsOf(check.list('pets100')), ...idsOf(check.list('inventory'), 'petId')]),
+    unusedId([
+      ...idsOf(check.get('pets100')?.records),
+      ...idsOf(check.get('inventory')?.records, 'petId'),
+    ]),
 };
 
 export const UNKNOWN_ORDER: Need = {
   description: 'an id that no order has',
   find: (check, { cancel, shipped, cancelled }) =>
-    unusedId([...idsOf(check.list('orders')), ...cancel, ...shipped, ...cancelled]),
+    unusedId([...idsOf(check.get('orders')?.records), ...cancel, ...shipped, ...cancelled]),
 };
 
-function unusedId(used: readonly bigint[]): string {
+function unusedId(used: readonly bigint[]): bigint {
   let id = SENT_ID + 1n;
   while (used.includes(id)) id += 1n;
-  return id.toString();
+  return id;
 }
-
-const LARGEST_DOUBLE = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** A filter by status lists the animals that have it, and no others. */
 function filterBy(status: string): CheckRequest {
-  const rule: DocumentRule = ({ records }, check) => {
-    if (records === undefined) return KEPT;
+  const rule: DocumentRule = ({ records = [] }, check) => {
     const other = records.find((animal) => animal.status !== status);
-    if (other !== undefined) return wrong('$[].status', `only ${status}`, describe(other.status));
-    const all = check.list('pets100') ?? [];
-    const missing = all.find((it) => it.status === status && !withId(records, idIn(it)));
-    return missing === undefined
-      ? KEPT
-      : wrong('$', `animal ${idIn(missing)}, which is ${status}`, 'nothing');
+    const ids = idsOf(records);
+    const all = check.get('pets100')?.records?.filter((it) => it.status === status);
+    const missing = idsOf(all).find((id) => !ids.includes(id));
+    return [
+      ...unless(other === undefined, '$[].status', `only ${status}`, describe(other?.status)),
+      ...unless(missing === undefined, '$', `animal ${missing}, which is ${status}`, 'nothing'),
+    ];
   };
   return listPets(`?limit=100&status=${status}`, 'the filter', { status: 200, rules: [rule] });
 }
 
 const PAGE = { status: 200, rules: [pageLength, uniqueIds('id')] };
 
+const LARGEST_DOUBLE = BigInt(Number.MAX_SAFE_INTEGER);
+
 /** The requests that change nothing and look at nothing that was changed. */
 export const READ_REQUESTS = {
   pets100: listPets('?limit=100', 'the animals', PAGE),
   pets: listPets('', 'the default limit', PAGE),
   inventory: listInventory('the stock', { status: 200, rules: [uniqueIds('petId')] }),
-  orders: listOrders('', 'the orders', {
-    status: 200,
-    rules: [
-      uniqueIds('id'),
-      // Every order that the deployment has shown to exist, though it may list no cancelled ones.
-      ({ records }, check) => {
-        if (records === undefined) return KEPT;
-        const refused = check.all('cancelShipped').filter(({ status }) => status === 409);
-        const first = check.status('cancelAgain') === 204 ? [] : check.cancelled;
-        return [...refused, ...first]
-          .filter(({ order }) => withId(records, order) === undefined)
-          .flatMap(({ order }) => wrong('$', `order ${order}`, 'nothing'));
-      },
-    ],
-  }),
-  pets1: listPets('?limit=1', 'the smallest limit', PAGE),
-  pets2: listPets('?limit=2', 'a small limit', PAGE),
-  nextPage: call('listPets', '{}', 'the next page', {
+  orders: listOrders('', 'the orders', { status: 200, rules: [uniqueIds('id')] }),
+  pets1: listPets('?limit=1', 'the shortest page', PAGE),
+  pets2: listPets('?limit=2', 'a page of two animals', PAGE),
+  nextPage: listPets('{}', 'the next page', {
     needs: {
-      description: 'a link or offset to a next page',
+      description: 'a way to the next page',
       find: (check) => {
         const first = check.get('pets1');
         const query = first && nextQuery(first.reply);
-        if (query !== undefined) return `/pets${query}`;
-        return first?.header('x-total-count') && '/pets?limit=1&offset=1';
+        return query ?? (first?.header('x-total-count') && '?limit=1&offset=1');
       },
     },
   }),
@@ -130,9 +161,8 @@ export const READ_REQUESTS = {
       after: 'pets100',
       // Rather one with an id that a double cannot hold.
       find: (check) => {
-        const ids = idsOf(check.list('pets100'));
-        const large = ids.find((id) => id > LARGEST_DOUBLE || id < -LARGEST_DOUBLE);
-        return (large ?? ids[0])?.toString();
+        const ids = idsOf(check.get('pets100')?.records);
+        return ids.find((id) => id > LARGEST_DOUBLE || id < -LARGEST_DOUBLE) ?? ids[0];
       },
     },
     'an animal of the list',
@@ -140,19 +170,17 @@ export const READ_REQUESTS = {
       status: 200,
       rules: [
         sunsetDay,
-        ({ request, record }, check) => {
-          const id = BigInt(/-?\d+$/.exec(request.path)?.[0] ?? 0);
-          const listed = withId(check.list('pets100'), id);
-          return listed === undefined
-            ? KEPT
-            : unlike(record, listed, Object.keys({ ...listed, status: undefined }));
+        ({ sending, record }, check) => {
+          const id = BigInt(/-?\d+$/.exec(sending.request.path)?.[0] ?? 0);
+          const listed = withId(check.get('pets100')?.records, id);
+          return unlike(record, listed, Object.keys({ ...listed, status: undefined }));
         },
       ],
     },
   ),
   unknownPet: readPet(UNKNOWN_PET, 'an id that no animal has'),
   limitText: listPets('?limit=abc', 'a limit that is not an integer'),
-  petText: call('getPet', '/pets/abc', 'an id that is not an integer'),
+  petText: call('getPet', '', 'an id that is not an integer', { path: '/pets/abc' }),
   limit0: listPets('?limit=0', 'a limit below 1'),
   limit101: listPets('?limit=101', 'a limit above 100'),
   unseenFilter: listPets(`?limit=100&status=${UNKNOWN_WORD}`, 'a filter for a status never seen'),
@@ -160,10 +188,9 @@ export const READ_REQUESTS = {
   ordersPage: listOrders('?limit=1', 'that orders have no pages', {
     rules: [
       ({ records }, check) => {
-        const all = check.list('orders');
-        return records === undefined || all === undefined || records.length === all.length
-          ? KEPT
-          : wrong('$', `all ${all.length} orders`, `${records.length}`);
+        const count = check.get('orders')?.records?.length ?? records?.length;
+        const holds = records === undefined || records.length === count;
+        return unless(holds, '$', `all ${count} orders`, `${records?.length}`);
       },
     ],
   }),
@@ -173,7 +200,6 @@ export const READ_REQUESTS = {
     path: '/store/orders/{}',
     needs: UNKNOWN_ORDER,
     why: 'a method that the path does not have',
-    beside: 'cancelOrder',
   },
   petsNoKey: listPets('', 'a missing key', NO_KEY),
   petNoKey: readPet(UNKNOWN_PET, 'a missing key', NO_KEY),
@@ -194,5 +220,5 @@ export const READ_REQUESTS = {
     key: 'none',
   },
   petsReadOnly: listPets('?limit=1', 'that the read-only key is accepted', { key: 'read-only' }),
-  burst: listPets('?limit=1', 'many requests in a second', { times: BURST.requests }),
+  burst: listPets('?limit=1', 'many requests in a second', { times: BURST }),
 } as const satisfies Readonly<Record<string, CheckRequest>>;

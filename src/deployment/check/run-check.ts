@@ -5,9 +5,12 @@ import {
   SAFE,
 } from '../deployment-client.ts';
 import { type CheckOptions, missing, REQUESTS } from './check-plan.ts';
-import { CheckTranscript } from './check-transcript.ts';
-import { ProbeReply, REQUEST_NAMES, type RequestName, type Sending } from './probe-reply.ts';
-import { BURST } from './request-parts.ts';
+import {
+  CheckTranscript,
+  ProbeReply,
+  REQUEST_NAMES,
+  type RequestName,
+} from './check-transcript.ts';
 
 /** What sends the requests of a check. */
 export type Sender = Pick<DeploymentClient, 'send' | 'rest'>;
@@ -18,6 +21,9 @@ const FAILURES_IN_A_ROW = 3;
 /** Seconds before a read is repeated that does not show the effect of writes, and the longest sum of them. */
 const WAITS = [2, 4, 8];
 const LONGEST_WAIT = { documented: 14, other: 6 };
+
+/** A key that no deployment has given out. */
+const UNKNOWN_KEY = 'petstore-mock-check-unknown-key';
 
 /**
  * Sends the requests of a check.
@@ -43,7 +49,8 @@ export async function runCheck(
     reads = [];
   }
   const { transcript } = run;
-  if (transcript.everything.some(({ request }) => request.key === undefined)) return transcript;
+  const isAnswered = transcript.everything.some(({ sending }) => sending.request.key === undefined);
+  if (isAnswered) return transcript;
   throw new DeploymentError(
     `no request got an answer of the service: ${transcript.whyUnknown('pets100')}`,
   );
@@ -71,23 +78,22 @@ class CheckRun {
     if (needed.length > 0) return transcript.skip(name, needed);
     if (this.#end !== undefined) return transcript.fail(name, this.#end);
     const { needs, why } = REQUESTS[name];
-    if (needs !== undefined && needs.find(transcript, this.#options.orders) === undefined) {
+    if (needs !== undefined && this.#valueFor(name) === undefined) {
       const { after, description } = needs;
-      const isRead = after === undefined || transcript.list(after) !== undefined;
+      const isRead = after === undefined || transcript.get(after)?.records !== undefined;
       return isRead
         ? transcript.skip(name, [description])
         : transcript.fail(name, transcript.whyUnknown(after));
     }
     progress(why);
     await this.#send(name);
-    const [first] = REQUEST_NAMES;
-    if (name === first) requireAccess(transcript.get(name));
-    this.#failures = transcript.get(name) === undefined ? this.#failures + 1 : 0;
+    const reply = transcript.get(name);
+    if (name === REQUEST_NAMES[0]) requireAccess(reply);
+    this.#failures = reply === undefined ? this.#failures + 1 : 0;
     if (this.#failures > 0 && this.#failures % FAILURES_IN_A_ROW === 0) {
       // Whether only some operations fail, or the deployment answers no more.
-      const reply = await this.#exchange('pets1');
-      if (reply instanceof DeploymentError) throw reply;
-      this.#end = this.#whyNoAnswer(reply);
+      const found = await this.#exchange('pets1');
+      if (typeof found === 'string') this.#end = found;
     }
   }
 
@@ -119,97 +125,77 @@ class CheckRun {
 
   /** Sends a request as often as its definition says, and keeps the replies that answer it. */
   async #send(name: RequestName, waited = 0): Promise<void> {
-    const { transcript } = this;
-    const { each, times = 1 } = REQUESTS[name];
-    const answers: ProbeReply[] = [];
-    const reasons = new Set<string>();
-    const keep = (it: ProbeReply | DeploymentError): void => {
-      if (it instanceof DeploymentError && name === REQUEST_NAMES[0]) throw it;
-      const reason = it instanceof DeploymentError ? it.message : this.#whyNoAnswer(it);
-      if (reason !== undefined) reasons.add(reason);
-      else if (it instanceof ProbeReply) answers.push(it);
-      transcript.set(name, answers);
-    };
-    if (times > 1) {
-      this.#client.rest((BURST.seconds + 0.1) * 1000);
-      const burst = Array.from({ length: times }, () => this.#exchange(name));
-      for (const it of await Promise.all(burst)) keep(it);
+    const { each, times } = REQUESTS[name];
+    const found: (ProbeReply | string)[] = [];
+    if (times !== undefined) {
+      this.#client.rest(1100); // no earlier request counts in the second of the burst
+      found.push(...(await Promise.all(Array.from({ length: times }, () => this.#exchange(name)))));
     } else {
       for (const order of each === undefined ? [undefined] : this.#options.orders[each]) {
-        keep(await this.#exchange(name, order, waited));
+        found.push(await this.#exchange(name, order, waited));
       }
     }
-    if (reasons.size === 0) return;
-    transcript.fail(name, [...reasons].join('; '));
+    const replies = found.filter((it) => it instanceof ProbeReply);
+    const reasons = new Set(found.filter((it) => typeof it === 'string'));
     // A burst counts only as a whole.
-    if (times > 1) transcript.set(name, []);
+    this.transcript.set(name, times !== undefined && reasons.size > 0 ? [] : replies);
+    if (reasons.size > 0) this.transcript.fail(name, [...reasons].join('; '));
   }
 
-  /** Why a reply says nothing about how the service answers the request. */
-  #whyNoAnswer(reply: ProbeReply): string | undefined {
-    const { definition, status, request } = reply;
-    const { operation, times, key } = definition;
-    if (status === 429 && times === undefined) {
-      return `${reply}, Retry-After ${reply.header('retry-after') ?? 'absent'}`;
-    }
-    if (isServerFailure(reply)) return String(reply);
-    if (SAFE.test(request.method)) return undefined;
-    const isKeyValid = key === undefined || key === 'read-only';
-    const isRefused = status === 403 || status === 405 || (status === 401 && isKeyValid);
-    const hasWritten = this.transcript.everything.some(
-      (it) =>
-        it.definition.operation === operation &&
-        it.request.key === undefined &&
-        (it.accepted || it.status === 404 || it.status === 409),
-    );
-    return isRefused && !hasWritten ? `the key may not write: ${reply}` : undefined;
-  }
-
-  async #exchange(
-    name: RequestName,
-    order?: bigint,
-    waited = 0,
-  ): Promise<ProbeReply | DeploymentError> {
-    const sending = this.#sendingOf(name, order, waited);
-    try {
-      const reply = await this.#client.send(sending.request, REQUESTS[name].times === undefined);
-      return new ProbeReply(sending, reply);
-    } catch (error) {
-      if (error instanceof DeploymentError) return error;
-      throw error;
-    }
-  }
-
-  #sendingOf(name: RequestName, order: bigint | undefined, waited: number): Sending {
+  /** @returns the reply, or why there was none that says how the service answers the request */
+  async #exchange(name: RequestName, order?: bigint, waited = 0): Promise<ProbeReply | string> {
     const definition = REQUESTS[name];
-    const { method, path, needs, body, headers, key } = definition;
-    const value = needs?.find(this.transcript, this.#options.orders) ?? `${order}`;
+    const { method, path, body, headers, key, times } = definition;
+    const { invalidKey, readOnlyKey } = this.#options;
     const keys = {
       none: null,
       unknown: UNKNOWN_KEY,
-      invalid: this.#options.invalidKey,
-      'read-only': this.#options.readOnlyKey,
+      invalid: invalidKey,
+      'read-only': readOnlyKey,
     };
     const request = {
       method,
-      path: path.replace('{}', value),
+      path: path.replace('{}', String(order ?? this.#valueFor(name))),
       body,
       headers,
       key: key && keys[key],
     };
-    return { name, definition, request, order, waited };
+    try {
+      const reply = await this.#client.send(request, times === undefined);
+      const found = new ProbeReply({ name, definition, request, order, waited }, reply);
+      return whyNoAnswer(found) ?? found;
+    } catch (error) {
+      if (!(error instanceof DeploymentError) || name === REQUEST_NAMES[0]) throw error;
+      return error.message;
+    }
   }
+
+  #valueFor(name: RequestName): bigint | string | undefined {
+    return REQUESTS[name].needs?.find(this.transcript, this.#options.orders);
+  }
+}
+
+/** Why a reply says nothing about how the service answers the request. */
+function whyNoAnswer(reply: ProbeReply): string | undefined {
+  const { status } = reply;
+  const { method, times, key } = reply.sending.definition;
+  if (status === 429 && times === undefined) {
+    return `${reply}, Retry-After ${reply.header('retry-after') ?? 'absent'}`;
+  }
+  if (isServerFailure(reply)) return String(reply);
+  const isRefused =
+    status === 405 ||
+    (status === 403 && key !== 'read-only') ||
+    (status === 401 && key === undefined);
+  return isRefused && !SAFE.test(method) ? `the key may not write: ${reply}` : undefined;
 }
 
 /** Whether a reply may be older than the writes before it. One that cannot be read shows nothing. */
 function isBehind(check: CheckTranscript, name: RequestName): boolean {
   const reply = check.get(name);
   if (reply === undefined || REQUESTS[name].effect?.isShown(check)) return false;
-  return !reply.accepted || reply.records !== undefined || reply.record !== undefined;
+  return !reply.accepted || (reply.records ?? reply.record) !== undefined;
 }
-
-/** A key that no deployment has given out. */
-const UNKNOWN_KEY = 'petstore-mock-check-unknown-key';
 
 /** @throws DeploymentError if the first reply shows that the rest makes no sense */
 function requireAccess(first: ProbeReply | undefined): void {

@@ -15,9 +15,13 @@ import {
 import { joinWords } from '../../words.ts';
 import { type Difference, distinct, isBreak, replyDifferences } from '../reply-differences.ts';
 import { QUESTIONS, REQUESTS, ruledReply } from './check-plan.ts';
-import type { CheckTranscript } from './check-transcript.ts';
-import { type ProbeReply, REQUEST_NAMES, type RequestName } from './probe-reply.ts';
-import { matchingOptions, obstacleTo, shownBy } from './question.ts';
+import {
+  type CheckTranscript,
+  type ProbeReply,
+  REQUEST_NAMES,
+  type RequestName,
+} from './check-transcript.ts';
+import { answerTo, type Question, requestsOf } from './question.ts';
 
 /** What a check found out. */
 export interface CheckReport {
@@ -54,37 +58,44 @@ export function isBroken({ replies }: CheckReport): boolean {
 
 function judgeAssumption(id: AssumptionId, check: CheckTranscript): Omit<AssumptionVerdict, 'id'> {
   const question = QUESTIONS[id];
-  const { by, any, also = [] } = question;
+  const names = requestsOf(question);
   const open = (why: string) => ({ verdict: 'open', why }) as const;
-  const unanswered = by.filter((name) => check.get(name) === undefined);
-  const isMissing = any ? unanswered.length === by.length : unanswered.length > 0;
-  if (isMissing) return open(whyUnanswered(unanswered, any, check));
-  const isUnaffected = [...by, ...also].some((name) => check.unaffected.has(name));
-  if (isUnaffected && check.stale !== undefined) {
+  const unanswered = unansweredIn(question, check);
+  if (unanswered.length > 0) return open(whyUnanswered(unanswered, question.any, check));
+  if (check.stale !== undefined && names.some((name) => check.unaffected.has(name))) {
     return open(`a read may not show what was written: ${check.stale}`);
   }
-  const why = obstacleTo(question, check);
-  if (why !== undefined) return open(why);
-  let names: string[] = [];
-  const failures = check.failuresBehind(() => {
-    names = matchingOptions(question, check);
+  const unread = question.from?.find((name) => {
+    const reply = check.get(name);
+    return (reply?.records ?? reply?.id) === undefined;
   });
-  const [option, second] = names;
-  const replies = check.all(...by, ...also);
+  if (unread !== undefined) return open(check.whyUnknown(unread));
+  const replies = check.all(...names);
   const sent = [...new Set(replies.map(String))].join('; ');
-  const shown = shownBy(question, check) ?? sent;
-  if (second !== undefined)
-    return open(`${joinWords(names, 'and')} would both answer so: ${shown}`);
+  const { options, obstacle, shown = sent } = answerTo(question, check);
+  if (obstacle !== undefined) return open(obstacle);
+  const [option, second] = options;
+  if (second !== undefined) {
+    return open(`${joinWords(options, 'and')} would both answer so: ${shown}`);
+  }
   if (option !== undefined) return { verdict: 'settled', option, why: sent };
   if (replies.some(hasBroken)) return open(`the replies break the document: ${sent}`);
+  const failures = check.failuresOf(names);
   return failures.length > 0
     ? open(failures.join('; '))
     : { verdict: 'none-of-the-options', why: shown };
 }
 
 function hasBroken(reply: ProbeReply): boolean {
-  const { operation } = reply.definition;
+  const { operation } = reply.sending.definition;
   return operation !== undefined && replyDifferences(reply, operation).some(isBreak);
+}
+
+/** The requests that a question cannot do without. */
+function unansweredIn({ by = [], from = [], any }: Question, check: CheckTranscript) {
+  const unanswered = (names: readonly RequestName[]) => names.filter((name) => !check.get(name));
+  const missing = unanswered(by);
+  return [...unanswered(from), ...(any && missing.length < by.length ? [] : missing)];
 }
 
 function whyUnanswered(
@@ -101,10 +112,22 @@ function whyUnanswered(
 
 /** Judges every documented reply, and the Errors with other statuses that break the document. */
 function judgeReplies(check: CheckTranscript): ReplyVerdict[] {
-  const documented = DOCUMENTED_REPLIES.map(({ operation, status }) =>
-    judgeReply(check, operation, status),
-  );
-  return [...documented, ...otherErrors(check)];
+  const judged = [...DOCUMENTED_REPLIES, ...otherErrors(check)];
+  return judged.map(({ operation, status }) => judgeReply(check, operation, status));
+}
+
+/** The errors that break the document with a status that it does not show. */
+function otherErrors(check: CheckTranscript) {
+  const found = new Map<string, { readonly operation: OperationId; readonly status: number }>();
+  for (const reply of check.everything) {
+    const { status } = reply;
+    const { operation, status: prescribed } = reply.sending.definition;
+    if (operation === undefined || prescribed !== undefined) continue;
+    const isDocumented = status in operationShape(operation).replies;
+    if (!isDocumented && hasBroken(reply))
+      found.set(`${operation} ${status}`, { operation, status });
+  }
+  return found.values();
 }
 
 function judgeReply(check: CheckTranscript, operation: OperationId, status: number): ReplyVerdict {
@@ -112,14 +135,15 @@ function judgeReply(check: CheckTranscript, operation: OperationId, status: numb
     (name) => REQUESTS[name].operation === operation && REQUESTS[name].status === status,
   );
   const replies = check.everything.filter(
-    (it) => it.definition.operation === operation && it.status === status,
+    (it) => it.sending.definition.operation === operation && it.status === status,
   );
+  const subject = `${operation} ${status}`;
   const differences = distinct([
     ...check.all(...names).flatMap((it) => wrongStatus(it, check)),
     ...replies.flatMap((it) => [...replyDifferences(it, operation), ...fractions(it)]),
-    ...check.everything.flatMap((it) =>
-      ruledReply(it.name) === `${operation} ${status}` ? brokenRules(it, check) : [],
-    ),
+    ...check.everything
+      .filter((it) => it.accepted && ruledReply(it.name) === subject)
+      .flatMap((it) => brokenRules(it, check)),
   ]);
   const verdict = { operation, status, ...(differences.length > 0 && { differences }) };
   if (differences.some(isBreak)) return { ...verdict, verdict: 'different' };
@@ -148,34 +172,11 @@ function fractions(reply: ProbeReply): Difference[] {
 
 /** A status that neither the document prescribes nor an assumption explains. */
 function wrongStatus(reply: ProbeReply, check: CheckTranscript): Difference[] {
-  const { status, definition, name } = reply;
-  if (status === definition.status || REQUESTS[name].excuse?.(reply, check)) return [];
-  const expected = String(definition.status);
+  const { status, sending } = reply;
+  const { status: prescribed, excuse } = sending.definition;
+  if (status === prescribed || excuse?.(reply, check)) return [];
+  const expected = String(prescribed);
   return [{ where: 'status', expected, found: `${status}`, exchange: String(reply) }];
-}
-
-/** Errors with a status that the document does not show. They must still have its Error object. */
-function otherErrors(check: CheckTranscript): ReplyVerdict[] {
-  const found = new Map<string, ReplyVerdict & { differences: Difference[] }>();
-  for (const reply of check.everything) {
-    const operation = undocumentedFor(reply);
-    const differences = operation === undefined ? [] : replyDifferences(reply, operation);
-    if (operation === undefined || differences.length === 0) continue;
-    const { status } = reply;
-    const key = `${operation} ${status}`;
-    const known = found.get(key) ?? { operation, status, verdict: 'different', differences: [] };
-    known.differences.push(...differences);
-    found.set(key, known);
-  }
-  return [...found.values()].map((it) => ({ ...it, differences: distinct(it.differences) }));
-}
-
-/** The operation that a reply is reported with; undefined if the verdict of a documented one covers it. */
-function undocumentedFor({ definition, status }: ProbeReply): OperationId | undefined {
-  const { operation, beside } = definition;
-  if (operation === undefined) return status >= 400 ? beside : undefined;
-  const isCovered = definition.status !== undefined || status in operationShape(operation).replies;
-  return isCovered ? undefined : operation;
 }
 
 /** The flags with which a mock answers as a deployment does. */
@@ -202,7 +203,7 @@ export function savedConfig(
   const settled = assumptions.flatMap(({ id, option }) =>
     option === undefined ? [] : [[id, option] as const],
   );
-  const isMock = check.header('pets100', 'mock-basis') !== undefined;
+  const isMock = check.get('pets100')?.header('mock-basis') !== undefined;
   const clock = check.clock ?? now;
   return {
     assume: Object.fromEntries(settled),
