@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type Answer, asker } from './ask.ts';
 import { type RunningCommand, startCommand } from './command.ts';
 import { RedisServer } from './redis.ts';
@@ -50,6 +50,7 @@ export class FleetProcesses {
     try {
       const answer = await asker(port, '')(method, path, body && { body });
       if (answer.status !== 503) return answer;
+      expect(answer.json).toMatchObject({ code: 'not_saved' });
       return answer.text.includes('it is not known') ? 'unknown' : 'not done';
     } catch (error) {
       return Object(error).code === 'ECONNREFUSED' ? 'not done' : 'unknown';

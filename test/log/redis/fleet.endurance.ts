@@ -1,9 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { type RunningServer, startServer } from '../../../src/server.ts';
+import { asker } from '../../helpers/ask.ts';
 import { CutProxy, MODES } from '../../helpers/cut-proxy.ts';
 import { FleetLoad } from '../../helpers/fleet-load.ts';
 import { type Outcome, startThree } from '../../helpers/fleet-processes.ts';
-import { describeWithRedis } from '../../helpers/redis.ts';
+import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
+
+const PASSWORD = 'not-to-be-shown';
 
 /** An entry that the clients leave alone. */
 const QUIET = '/v1/inventory/10';
@@ -142,5 +146,61 @@ describeWithRedis('a fleet of three servers', () => {
       expect(sent).toBeGreaterThanOrEqual(isKill ? (2 * CALLS) / 3 : CALLS);
       expect(released.length).toBeGreaterThanOrEqual(CALLS / 3);
     }
+  });
+});
+
+describeWithRedis('the Redis of a fleet', () => {
+  let redis: RedisServer | undefined;
+  const running: RunningServer[] = [];
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((server) => server.close()));
+    await redis?.end();
+  });
+
+  async function join(shared: string): Promise<RunningServer> {
+    const server = await startServer({ port: 0, shared });
+    running.push(server);
+    return server;
+  }
+
+  test('fails over: the address leads to another one, which has all that the first one had', async () => {
+    redis = await RedisServer.start();
+    const other = await RedisServer.start('--replicaof', '127.0.0.1', String(redis.port));
+    onTestFinished(() => other.end());
+    const proxy = await CutProxy.start(redis.port);
+    onTestFinished(() => proxy.close());
+    const one = asker((await join(`redis://127.0.0.1:${proxy.port}`)).port, '');
+    expect((await one('DELETE', '/v1/store/orders/1')).status).toBe(204);
+    await redis.command('WAIT', '1', '0');
+    await expect(join(other.url)).rejects.toThrow('it is a replica, which accepts no writes');
+    await other.command('REPLICAOF', 'NO', 'ONE');
+    await redis.command('REPLICAOF', '127.0.0.1', String(other.port));
+    proxy.target = other.port;
+    expect((await one('DELETE', '/v1/store/orders/1')).status).toBe(409);
+    expect((await one('DELETE', '/v1/store/orders/4')).status).toBe(204);
+  });
+
+  test('is full: a sandbox is deleted all the same, and the reply says so', async () => {
+    redis = await RedisServer.start();
+    const one = asker((await join(redis.url)).port, '');
+    expect((await one('DELETE', '/~full/v1/store/orders/1')).status).toBe(204);
+    await redis.command('CONFIG', 'SET', 'maxmemory', '1');
+    expect(await one('DELETE', '/v1/store/orders/1')).toMatchObject({ status: 503 });
+    const deleted = await one('DELETE', '/__mock/sandboxes/full');
+    expect(deleted).toMatchObject({ status: 503 });
+    expect(deleted.text).toContain('the sandbox is deleted');
+    await redis.command('CONFIG', 'SET', 'maxmemory', '0');
+    expect((await one('DELETE', '/__mock/sandboxes/full')).status).toBe(404);
+    expect((await one('DELETE', '/v1/store/orders/1')).status).toBe(204);
+  });
+
+  test('refuses a wrong password at once, and shows none', async () => {
+    redis = await RedisServer.start('--requirepass', PASSWORD);
+    await join(`redis://:${PASSWORD}@127.0.0.1:${redis.port}`);
+    const wrong = join(`redis://:${PASSWORD}x@127.0.0.1:${redis.port}`);
+    await expect(wrong).rejects.toThrow(
+      /^redis:\/\/127\.0\.0\.1:\d+\/0 cannot be reached \(WRONGPASS /,
+    );
+    await expect(wrong).rejects.not.toThrow(PASSWORD);
   });
 });
