@@ -7,8 +7,7 @@ import { type FileContent, StoreJson } from '../../store/file/store-json.ts';
 import type { Store } from '../../store/store.ts';
 import type { FileLock } from './file-lock.ts';
 import { changesLine, type FileWithLog, fileLine, logPathOf } from './file-with-log.ts';
-import { LogFile } from './log-file.ts';
-import { writeError } from './write-error.ts';
+import { LogFile, writeError } from './log-file.ts';
 
 /** A log is folded when it is longer than both the file and this many bytes. */
 const SHORTEST_FOLD = 4 * 1024 * 1024;

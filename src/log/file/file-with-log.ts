@@ -9,7 +9,7 @@ import { integer, list } from '../../shape/shapes.ts';
 import { type FileContent, StoreJson } from '../../store/file/store-json.ts';
 import { applyStoreChange, type Store, type StoreChange } from '../../store/store.ts';
 import { STORE_CHANGE, storeChangeText } from '../change-text.ts';
-import { writeError } from './write-error.ts';
+import { writeError } from './log-file.ts';
 
 /** What a store file and its log hold together. */
 export interface FileWithLog {
@@ -42,8 +42,8 @@ const LINE = object({
 /** Hexadecimal digits of a checksum, and a space. */
 const CHECKSUM = 9;
 const NEWLINE = 10;
-/** What follows the digits. */
-const START = ' {"';
+/** What follows the digits. No record has it: JSON escapes the quotes in a text. */
+const START = ' {"after":';
 
 export function fileLine(after: number, { size, crc32: checksum }: FileContent): Buffer {
   return lineOf(`{"after":${after},"file":{"size":${size},"crc32":${checksum}}}`);
@@ -134,9 +134,11 @@ function readLines(path: string, bytes: Buffer) {
       new KeeperError(
         `${path}:${number}: damaged at byte ${offset}: ${why}; restore the log from a copy, or delete it to start without its changes`,
       );
-    const newline = endOf(bytes, offset);
+    const found = bytes.indexOf(NEWLINE, offset);
+    const newline = found < 0 ? bytes.length : found;
     if (!isWhole(bytes, offset, newline)) {
-      const isLast = newline >= bytes.length - 1 && !hasWholeLine(bytes, offset + 1);
+      // More lines may follow without a newline before them, if that is what is damaged.
+      const isLast = newline >= bytes.length - 1 && !bytes.includes(START, offset + CHECKSUM);
       if (number > 1 && isLast) break;
       throw damaged('the checksum does not match');
     }
@@ -167,24 +169,8 @@ function bytesOf(path: string): Buffer {
   }
 }
 
-/** The offset of the newline that ends a line, or the end. */
-function endOf(bytes: Buffer, offset: number): number {
-  const end = bytes.indexOf(NEWLINE, offset);
-  return end < 0 ? bytes.length : end;
-}
-
 function isWhole(bytes: Buffer, offset: number, end: number): boolean {
   if (end >= bytes.length) return false;
   const checksum = bytes.toString('latin1', offset, offset + CHECKSUM);
   return checksum === `${checksumOf(bytes.subarray(offset + CHECKSUM, end))} `;
-}
-
-/** Whether a whole line begins at an offset or after it, even if the newline before it is damaged. */
-function hasWholeLine(bytes: Buffer, from: number): boolean {
-  let start = bytes.indexOf(START, from + CHECKSUM - 1);
-  while (start >= 0) {
-    if (isWhole(bytes, start - CHECKSUM + 1, endOf(bytes, start))) return true;
-    start = bytes.indexOf(START, start + 1);
-  }
-  return false;
 }

@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts';
 import { FileKeeper, lockLostMessage } from './file-keeper.ts';
 import { FileLock, type LockHolder, type LockOptions } from './file-lock.ts';
 import { logPathOf, readFileWithLog } from './file-with-log.ts';
-import { MOUNT_POINT, writeError } from './write-error.ts';
+import { MOUNT_POINT, writeError } from './log-file.ts';
 
 export interface FileOptions extends Pick<LockOptions, 'patience'> {
   /** Called with notices for the user; by default emits them as process warnings. */

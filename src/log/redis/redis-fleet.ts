@@ -6,7 +6,7 @@ import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { APPEND, CLOSE, CREATE, ENTER, FIND, FOLD, LEAVE, LIST, UNUSED } from './scripts.ts';
-import { differences, FleetError, type FleetTerms } from './terms.ts';
+import { differences, type FleetTerms } from './terms.ts';
 import { type RestoreContext, textsOf } from './texts.ts';
 
 export interface FleetOptions extends Pick<RestoreContext, 'starter' | 'openUpstream'> {
@@ -57,11 +57,11 @@ interface AppendReply {
 /**
  * Joins the servers that share their sandboxes through a Redis.
  *
- * @throws FleetError if the server differs from those of the fleet, KeeperError
+ * @throws KeeperError, also if the server differs from those of the fleet
  */
 export async function joinFleet(options: FleetOptions): Promise<Fleet> {
   const address = readRedisAddress(options.url);
-  if (address === undefined) throw new FleetError(`shared: expected ${REDIS_ADDRESS_FORM}`);
+  if (address === undefined) throw new KeeperError(`shared: expected ${REDIS_ADDRESS_FORM}`);
   const redis = new RedisConnection(address);
   try {
     const fleet = new RedisFleet(redis, options);
@@ -126,7 +126,7 @@ class RedisFleet implements Fleet {
     this.redis.close();
   }
 
-  /** @throws FleetError if Redis has lost everything, and a server that differs came first */
+  /** @throws KeeperError, also if Redis has lost everything, and a server that differs came first */
   async find(name: string): Promise<string | undefined> {
     const { terms } = this.options;
     const found = await this.redis.eval(FIND, [START, SANDBOXES], [JSON.stringify(terms), name]);
@@ -138,7 +138,7 @@ class RedisFleet implements Fleet {
         ...different,
         'start this one the same way, use another database (redis://HOST:PORT/1), or stop them and empty theirs (redis-cli FLUSHDB)',
       ].join('\n');
-      throw new FleetError(this.#disagreement);
+      throw new KeeperError(this.#disagreement);
     }
     this.#disagreement = undefined;
     return typeof incarnation === 'string' ? incarnation : undefined;

@@ -3,15 +3,9 @@ import { inspect } from 'node:util';
 import { chooseOptions } from '../../contract/assumption-table.ts';
 import { DEFAULTS } from '../../defaults.ts';
 import { packageVersion } from '../../package.ts';
-import { KeeperError } from '../../sandbox/keeper.ts';
 import type { SandboxLimits } from '../../sandbox/sandbox-limits.ts';
 import type { Start } from '../../scenario/sandbox-start.ts';
 import { storeText } from '../../store/store-text.ts';
-
-/** A server cannot join a fleet. The message says why. */
-export class FleetError extends KeeperError {
-  override readonly name = 'FleetError';
-}
 
 /** What all servers of a fleet must have in common, by name. */
 export type FleetTerms = Readonly<Record<string, string>>;

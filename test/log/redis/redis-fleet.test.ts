@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { FleetError } from '../../../src/log/redis/terms.ts';
+import { KeeperError } from '../../../src/sandbox/keeper.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../../src/server.ts';
 import { type Answer, type Ask, asker } from '../../helpers/ask.ts';
 import { rawDeployment } from '../../helpers/deployment.ts';
@@ -284,7 +284,7 @@ describeWithRedis('a fleet', () => {
   ])('of %j refuses a server with %j, and names the difference', async (own, other, difference) => {
     await join(own);
     const refused = join(other);
-    await expect(refused).rejects.toThrow(FleetError);
+    await expect(refused).rejects.toThrow(KeeperError);
     await expect(refused).rejects.toThrow(difference);
   });
 

@@ -3,9 +3,14 @@ import type { Exchange } from '../../../src/evidence/exchange.ts';
 import { Evidence } from '../../../src/evidence/sandbox-evidence.ts';
 import { Totals } from '../../../src/evidence/totals.ts';
 import { joinFleet } from '../../../src/log/redis/redis-fleet.ts';
-import { FleetError } from '../../../src/log/redis/terms.ts';
 import { apply, diff } from '../../../src/sandbox/change.ts';
-import type { Entry, Fleet, Keeper, Opening } from '../../../src/sandbox/keeper.ts';
+import {
+  type Entry,
+  type Fleet,
+  type Keeper,
+  KeeperError,
+  type Opening,
+} from '../../../src/sandbox/keeper.ts';
 import { latchFrom } from '../../../src/sandbox/read-latch.ts';
 import { SandboxLimitError } from '../../../src/sandbox/sandbox-limits.ts';
 import { initialState, type State, withChoices } from '../../../src/sandbox/state.ts';
@@ -308,7 +313,7 @@ describeWithRedis('the keeper of a fleet', () => {
     await redis.command('FLUSHALL');
     await join(redis.port, { seed: '2' });
     const refused = append(one, 'a');
-    await expect(refused).rejects.toThrow(FleetError);
+    await expect(refused).rejects.toThrow(KeeperError);
     await expect(refused).rejects.toThrow('seed: the fleet has 2, this server 1');
     expect(fleet.problem).toContain('started with other settings');
     await redis.command('FLUSHALL');
