@@ -39,7 +39,7 @@ function options(choices: Choices, { allow }: Route, headers: IncomingHttpHeader
 }
 
 function unknownPath(choices: Choices, target: Target): Reply {
-  const message = `the service has nothing at ${target.path.slice(0, 200)}${suggestPath(target)}`;
+  const message = `the service has nothing at ${target.path.slice(0, LONGEST)}${suggestPath(target)}`;
   return errorReply(new Grounds(choices), 'route_not_found', 404, message);
 }
 
@@ -48,7 +48,7 @@ const TEMPLATES = [...new Set(OPERATION_IDS.map((id) => operationShape(id).path)
   path.slice(1).split('/'),
 );
 
-/** Longer paths get no suggestion, which would cost more than it is worth. */
+/** Characters of a path in a message. A longer one gets no suggestion, which would cost too much. */
 const LONGEST = 200;
 
 /**

@@ -23,8 +23,8 @@ const SANDBOXES = 'petstore-mock:{directory}:sandboxes';
 /** Seconds that a new log lives unless it is read, and a closed one if its server crashes. */
 const UNREAD = '60';
 
-/** The longest wait for another server's turn, in milliseconds. Doubles from 1 with each in a row. */
-const LONGEST_WAIT = 8;
+/** Milliseconds between two looks for the end of another server's turn, at most. */
+const LOOK = 4;
 
 /** Distinguishes this server from all others. */
 const SERVER = crypto.randomUUID();
@@ -210,11 +210,11 @@ class RedisFleet implements Fleet {
       tried += 1;
       const token = `${SERVER}.${tried}`;
       const text = entries.length === 0 ? '' : texts.entriesText(entries);
-      for (let wait = 1; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
+      for (;;) {
         const reply = await ask(from, token, text);
         switch (reply.kind) {
           case 'busy':
-            await sleep(Math.random() * wait);
+            await sleep(Math.random() * LOOK);
             break;
           case 'gone':
             lost = from.incarnation;
