@@ -132,7 +132,7 @@ function replyOf(status: string, reply: EndpointReply): Json {
     const isError = Number(status) >= 400;
     return { description: reply, ...(isError && { content: jsonContent(ERROR.schema) }) };
   }
-  const { description, shape, mediaType, headers } = reply;
+  const [description, { schema }, { headers, mediaType = 'application/json' } = {}] = reply;
   const described = Object.entries(headers ?? {}).map(([name, meaning]) => [
     name,
     { description: meaning, schema: { type: 'string' } },
@@ -140,10 +140,7 @@ function replyOf(status: string, reply: EndpointReply): Json {
   return {
     description,
     ...(headers && { headers: Object.fromEntries(described) }),
-    content:
-      mediaType === undefined
-        ? jsonContent(shape.schema)
-        : Object.fromEntries([mediaType].flat().map((it) => [it, { schema: shape.schema }])),
+    content: Object.fromEntries([mediaType].flat().map((it) => [it, { schema }])),
   };
 }
 

@@ -27,6 +27,7 @@ import {
   list,
   named,
   number,
+  type Shape,
   text,
   type ValueOf,
 } from '../shape/shapes.ts';
@@ -35,6 +36,8 @@ import {
 export const NAME = text(SANDBOX_NAME_FORM, SANDBOX_NAME, {
   pattern: SANDBOX_NAME.source,
 });
+
+export const ANY_OBJECT: Shape<unknown> = { ...ANY, schema: { type: 'object' } };
 
 const MILLISECONDS = number(0, Number.MAX_VALUE, 'milliseconds');
 

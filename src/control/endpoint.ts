@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { isIntegerText } from '../contract/int64.ts';
-import type { Json } from '../contract/json.ts';
+import { type Json, writeJson } from '../contract/json.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import { isObject, type Problem, type Reading } from '../contract/records.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -15,7 +15,7 @@ import type { ControlParts } from './parts.ts';
 /** The media type of YAML (RFC 9512). */
 export const YAML_TYPE = 'application/yaml';
 
-type RouteMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
+type Route = `${'get' | 'post' | 'put' | 'patch' | 'delete'} /${string}`;
 
 /** The groups of endpoints in the OpenAPI document. */
 export const TAGS = {
@@ -38,35 +38,29 @@ export interface Parameter {
   readonly schema: Json;
 }
 
-/** A documented reply of an endpoint. */
-interface ReplyShape {
-  readonly description: string;
-  readonly shape: Shape<unknown>;
+/** What an endpoint replies. Without a shape, it has an Error or no body. */
+export type EndpointReply =
+  | string
+  | readonly [description: string, shape: Shape<unknown>, more?: ReplyDetails];
+
+interface ReplyDetails {
   /** If not JSON. */
   readonly mediaType?: string | readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A reply with a body, or the description of one that has an Error or none. */
-export type EndpointReply = string | ReplyShape;
-
 interface EndpointBody<T> {
   readonly shape: Shape<T>;
   /** A missing body counts as an empty object. */
   readonly optional?: true;
-  /** The handler gets the text as it was written, in JSON or YAML, as a `TextBody`. */
+  /** The shape reads the text as it was written: its `format`, JSON or YAML, and the `text`. */
   readonly asText?: true;
 }
 
-type Handle<Call> = (call: Call) => ControlReply | Promise<ControlReply>;
-
 export type Tag = keyof typeof TAGS;
 
-/** One endpoint. */
-export interface EndpointDefinition {
-  readonly id: string;
-  /** The path is below the mount, with parameters as `{name}`. */
-  readonly route: readonly [method: RouteMethod, path: string];
+/** What an endpoint is, besides its route. */
+interface EndpointDetails {
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
@@ -88,24 +82,31 @@ export interface EndpointDefinition {
   readonly quiet?: true;
   /** Exists at the default sandbox only. */
   readonly defaultOnly?: true;
+}
+
+type Handle<Call> = (call: Call) => ControlReply | Promise<ControlReply>;
+
+export interface EndpointDefinition extends EndpointDetails {
+  readonly id: string;
+  readonly method: string;
+  /** Below the mount, with parameters as `{name}`. */
+  readonly path: string;
   readonly handle: Handle<ControlCall>;
 }
 
 /** An endpoint in the table that the routes and the OpenAPI document are made from. */
 export interface Endpoint extends EndpointDefinition {
-  readonly method: RouteMethod;
-  readonly path: string;
   readonly tag: Tag;
 }
 
 /** A request of the control API. */
-export interface ControlCall {
+export interface ControlCall<Body = unknown, Query = URLSearchParams> {
   readonly parts: ControlParts;
   readonly sandbox: Sandbox;
   readonly params: Readonly<Record<string, string>>;
-  readonly query: URLSearchParams;
-  /** The parsed JSON body; undefined without one. */
-  readonly body: unknown;
+  readonly query: Query;
+  /** Undefined without one. */
+  readonly body: Body;
   /** The path of the control API, such as `/__mock`. */
   readonly mount: string;
   /** The same as a whole URL. */
@@ -115,41 +116,49 @@ export interface ControlCall {
   readonly onLeave: (act: () => void) => () => void;
 }
 
+/** `handle` gets the body and the query as their shapes read them; without a shape, the raw query. */
+interface Definition<Body, Query> extends EndpointDetails {
+  readonly body?: EndpointBody<Body>;
+  readonly query?: Shape<Query>;
+  readonly handle: Handle<ControlCall<Body, Query>>;
+}
+
+/** Defines an endpoint. */
+export function endpoint<Body = undefined, Query = URLSearchParams>(
+  id: string,
+  route: Route,
+  definition: Definition<Body, Query>,
+): EndpointDefinition;
+export function endpoint(
+  id: string,
+  route: Route,
+  { query: shape, handle, ...details }: Definition<unknown, unknown>,
+): EndpointDefinition {
+  const [method = '', path = ''] = route.split(' ');
+  return {
+    ...(shape && { parameters: parametersOf(shape) }),
+    ...details,
+    id,
+    method,
+    path,
+    handle(call) {
+      const query = shape ? readQueryAs(shape, call.query) : whole(call.query);
+      if (!query.ok) return refuseInput(query.problems);
+      const { body: given = {} } = call;
+      const body = details.body ? readAs(details.body.shape, given) : whole(undefined);
+      if (!body.ok) return refuseInput(body.problems);
+      return handle({ ...call, query: query.value, body: body.value });
+    },
+  };
+}
+
+function whole(value: unknown): Reading<unknown> {
+  return { ok: true, value };
+}
+
 /** The URL of the service beside a control API. */
 export function serviceUrl(controlUrl: string): string {
   return controlUrl.slice(0, -'/__mock'.length) + BASE_PATH;
-}
-
-type Read<T, Name extends string> = Omit<EndpointDefinition, 'handle'> & {
-  readonly handle: Handle<Omit<ControlCall, Name> & Readonly<Record<Name, T>>>;
-};
-
-/** An endpoint whose handler gets the body as its shape reads it. */
-export function withBody<T>(
-  endpoint: Read<T, 'body'> & { readonly body: EndpointBody<T> },
-): EndpointDefinition {
-  return {
-    ...endpoint,
-    handle(call) {
-      const { body = {} } = call;
-      const reading = readAs(endpoint.body.shape, body);
-      if (!reading.ok) return refuseInput(reading.problems);
-      return endpoint.handle({ ...call, body: reading.value });
-    },
-  };
-}
-
-/** An endpoint whose handler gets the query as its shape reads it. */
-export function withQuery<T>(query: Shape<T>, endpoint: Read<T, 'query'>): EndpointDefinition {
-  return {
-    ...endpoint,
-    parameters: parametersOf(query),
-    handle(call) {
-      const reading = readQueryAs(query, call.query);
-      if (!reading.ok) return refuseInput(reading.problems);
-      return endpoint.handle({ ...call, query: reading.value });
-    },
-  };
 }
 
 /** The parameters of a query, from the members of its shape. */
@@ -192,41 +201,50 @@ function typed(type: unknown, text: string): unknown {
   return text;
 }
 
-type ReplyBody =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'json'; readonly value: object }
-  | { readonly kind: 'text'; readonly mediaType: string; readonly text: string | Buffer }
-  /** JSON in pieces, to write a large store without copying its text. */
-  | { readonly kind: 'pieces'; readonly pieces: Iterable<string> }
-  /** Takes over the response after its headers. */
-  | {
-      readonly kind: 'stream';
-      readonly mediaType: string;
-      readonly open: (response: ServerResponse) => void;
-    };
-
 /** A reply of the control API. */
 export interface ControlReply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body: ReplyBody;
+  /**
+   * JSON, unless the headers say otherwise. In pieces, so that the text of a large store is not
+   * copied; or a function that takes over the response after its headers. Undefined for no body.
+   */
+  readonly content?: string | Buffer | Iterable<string> | ((response: ServerResponse) => void);
 }
 
+type Headers = ControlReply['headers'];
+
 /** A reply of JSON. */
-export function json<T extends object>(
-  value: T,
-  status = 200,
-  headers: Readonly<Record<string, string>> = {},
+export function json<T extends object>(value: T, status = 200, headers: Headers = {}) {
+  return { status, headers, content: writeJson(value) };
+}
+
+/** A reply of JSON in pieces, with a list. */
+export function jsonList<T>(
+  before: string,
+  items: readonly T[],
+  textOf: (item: T) => string,
+  after: string,
 ): ControlReply {
-  return { status, headers, body: { kind: 'json', value } };
+  const pieces = function* (): Generator<string> {
+    yield `${before}[`;
+    for (const [index, item] of items.entries()) yield (index === 0 ? '' : ',') + textOf(item);
+    yield `]${after}`;
+  };
+  return { status: 200, content: pieces() };
+}
+
+/** A reply of another media type. */
+export function ofType(mediaType: string, content: NonNullable<ControlReply['content']>) {
+  return { status: 200, headers: { 'Content-Type': mediaType }, content };
 }
 
 /** A reply without a body. */
-export const DONE: ControlReply = { status: 204, body: { kind: 'none' } };
+export const DONE: ControlReply = { status: 204 };
 
 /** A redirect without a body. */
 export function redirect(status: 302 | 308, location: string): ControlReply {
-  return { status, headers: { Location: location }, body: { kind: 'none' } };
+  return { status, headers: { Location: location } };
 }
 
 /** An Error. The sandbox's assumptions do not change its code: this is not a reply of the service. */
@@ -234,7 +252,7 @@ export function refuse<C extends ErrorCode>(
   code: C,
   status: StatusOf<C>,
   message: string,
-  headers: Readonly<Record<string, string>> = {},
+  headers: Headers = {},
 ): ControlReply {
   return json(errorBody(chooseOptions(), code, status, message), status, headers);
 }
@@ -250,8 +268,21 @@ export function refuseInput(problems: readonly Problem[]): ControlReply {
   return refuse('invalid_input', 400, firstProblems(problems, problemText).join('; '));
 }
 
+/** How many snapshots, latches and scenarios of its own a sandbox has at most. */
+export const MOST_NAMED = 100;
+
+/** Refuses a name that is not in use, once there are too many. */
+export function refuseOneMore(
+  kind: 'snapshots' | 'latches' | 'scenarios',
+  named: ReadonlyMap<string, unknown>,
+  name: string,
+): ControlReply | undefined {
+  if (named.has(name) || named.size < MOST_NAMED) return undefined;
+  const message = `limit of ${kind} of a sandbox (${MOST_NAMED}) reached; delete one first`;
+  return refuse(`too_many_${kind}`, 409, message);
+}
+
 /** A refusal that the service would answer with. */
 export function ofService({ status, body }: Reply): ControlReply {
-  const text = body.kind === 'json' ? body.text.toString() : '{}';
-  return { status, body: { kind: 'pieces', pieces: [text] } };
+  return { status, content: body.kind === 'json' ? body.text : '{}' };
 }

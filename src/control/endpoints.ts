@@ -1,12 +1,15 @@
 import { serviceOpenApi } from '../openapi/service-openapi.ts';
 import { packageVersion } from '../package.ts';
 import { object, required } from '../shape/objects.ts';
-import { ANY, ANY_TEXT, choice, type Shape } from '../shape/shapes.ts';
+import { ANY_TEXT, choice } from '../shape/shapes.ts';
 import { controlOpenApi } from './control-openapi.ts';
+import { ANY_OBJECT } from './control-shapes.ts';
 import {
   type Endpoint,
   type EndpointDefinition,
+  endpoint,
   json,
+  ofType,
   refuse,
   serviceUrl,
   type Tag,
@@ -17,7 +20,6 @@ import { METRICS_TYPE, metricsText } from './metrics.ts';
 import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
 import { SANDBOX_ENDPOINTS } from './state/sandbox-endpoints.ts';
 import { SCENARIO_ENDPOINTS } from './state/scenario-endpoints.ts';
-import { SCENARIO_TEXT_ENDPOINTS } from './state/scenario-text-endpoints.ts';
 import {
   ASSUMPTION_ENDPOINTS,
   CLOCK_ENDPOINTS,
@@ -33,16 +35,14 @@ const HEALTH = object({
 
 const PEM = 'application/x-pem-file';
 
-const DOCUMENT: Shape<unknown> = { ...ANY, schema: { type: 'object' } };
+const DOCUMENT = { 200: ['The document.', ANY_OBJECT] } as const;
 
 const MOCK_ENDPOINTS: readonly EndpointDefinition[] = [
-  {
-    id: 'getHealth',
-    route: ['get', '/health'],
+  endpoint('getHealth', 'get /health', {
     summary: 'Check that the mock is ready',
     open: true,
     replies: {
-      200: { description: 'The mock is ready.', shape: HEALTH },
+      200: ['The mock is ready.', HEALTH],
       503: 'The mock cannot reach the Redis of `--shared`.',
     },
     handle: ({ parts }) => {
@@ -50,53 +50,42 @@ const MOCK_ENDPOINTS: readonly EndpointDefinition[] = [
       if (problem !== undefined) return refuse('service_unavailable', 503, problem);
       return json({ status: 'ok', version: packageVersion() });
     },
-  },
-  {
-    id: 'getCertificate',
-    route: ['get', '/certificate.pem'],
+  }),
+  endpoint('getCertificate', 'get /certificate.pem', {
     summary: 'Read the certificate of the server, for clients to trust',
     open: true,
     replies: {
-      200: { description: 'The certificate.', shape: ANY_TEXT, mediaType: PEM },
+      200: ['The certificate.', ANY_TEXT, { mediaType: PEM }],
       404: 'The server speaks plain HTTP.',
     },
     handle: ({ parts: { certificate } }) =>
       certificate === undefined
         ? refuse('route_not_found', 404, 'this server speaks plain HTTP: start it with --tls')
-        : { status: 200, body: { kind: 'text', mediaType: PEM, text: certificate } },
-  },
-  {
-    id: 'getMetrics',
-    route: ['get', '/metrics'],
+        : ofType(PEM, certificate),
+  }),
+  endpoint('getMetrics', 'get /metrics', {
     summary: 'Read the metrics of this server in the text format of Prometheus',
     description:
       'Exchanges are counted from the first call on, or from the start with `--metrics`.',
     defaultOnly: true,
-    replies: { 200: { description: 'The metrics.', shape: ANY_TEXT, mediaType: METRICS_TYPE } },
-    handle: ({ parts: { sandboxes } }) => ({
-      status: 200,
-      body: { kind: 'text', mediaType: METRICS_TYPE, text: metricsText(sandboxes) },
-    }),
-  },
-  {
-    id: 'getServiceDocument',
-    route: ['get', '/service.openapi.json'],
+    replies: { 200: ['The metrics.', ANY_TEXT, { mediaType: METRICS_TYPE }] },
+    handle: ({ parts: { sandboxes } }) => ofType(METRICS_TYPE, metricsText(sandboxes)),
+  }),
+  endpoint('getServiceDocument', 'get /service.openapi.json', {
     summary: 'Read the OpenAPI document of the service',
-    replies: { 200: { description: 'The document.', shape: DOCUMENT } },
+    replies: DOCUMENT,
     handle: ({ url }) =>
       json(serviceOpenApi({ serverUrl: serviceUrl(url), version: packageVersion() })),
-  },
-  {
-    id: 'getControlDocument',
-    route: ['get', '/openapi.json'],
+  }),
+  endpoint('getControlDocument', 'get /openapi.json', {
     summary: 'Read the OpenAPI document of the control API',
-    replies: { 200: { description: 'The document.', shape: DOCUMENT } },
+    replies: DOCUMENT,
     handle: ({ url, sandbox, parts }) => {
       const isDefault = sandbox === parts.sandboxes.default;
       const endpoints = ENDPOINTS.filter(({ defaultOnly }) => isDefault || defaultOnly !== true);
       return json(controlOpenApi(endpoints, { serverUrl: url, version: packageVersion() }));
     },
-  },
+  }),
 ];
 
 /** The whole control API. */
@@ -105,7 +94,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...tagged('State', STATE_ENDPOINTS),
   ...tagged('Records', RECORD_ENDPOINTS),
   ...tagged('Snapshots', SNAPSHOT_ENDPOINTS),
-  ...tagged('Scenarios', [...SCENARIO_ENDPOINTS, ...SCENARIO_TEXT_ENDPOINTS]),
+  ...tagged('Scenarios', SCENARIO_ENDPOINTS),
   ...tagged('Assumptions', ASSUMPTION_ENDPOINTS),
   ...tagged('Clock', CLOCK_ENDPOINTS),
   ...tagged('Journal', [...REQUEST_ENDPOINTS, ...HOLD_ENDPOINTS, ...COVERAGE_ENDPOINTS]),
@@ -114,5 +103,5 @@ export const ENDPOINTS: readonly Endpoint[] = [
 ];
 
 function tagged(tag: Tag, endpoints: readonly EndpointDefinition[]): Endpoint[] {
-  return endpoints.map((it) => ({ ...it, method: it.route[0], path: it.route[1], tag }));
+  return endpoints.map((it) => ({ ...it, tag }));
 }

@@ -69,10 +69,10 @@ async function fileReply({ headers }: MockRequest['request'], name: string): Pro
     return refuse('route_not_found', 404, message);
   }
   const asIs = /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''));
-  const mediaType = MEDIA_TYPES[extname(name)] ?? '';
   return {
     status: 200,
     headers: {
+      'Content-Type': MEDIA_TYPES[extname(name)] ?? '',
       // The names of all other files change with their content.
       'Cache-Control': name.endsWith('.html') ? 'no-cache' : 'public, max-age=31536000, immutable',
       Vary: 'Accept-Encoding',
@@ -82,7 +82,7 @@ async function fileReply({ headers }: MockRequest['request'], name: string): Pro
       'X-Content-Type-Options': 'nosniff',
       ...(asIs && { 'Content-Encoding': 'gzip' }),
     },
-    body: { kind: 'text', mediaType, text: asIs ? compressed : gunzipSync(compressed) },
+    content: asIs ? compressed : gunzipSync(compressed),
   };
 }
 

@@ -39,6 +39,7 @@ export interface ControlOptions {
 
 /** What the control API controls. */
 export interface ControlParts extends ControlOptions {
+  readonly plain: boolean;
   readonly sandboxes: Sandboxes;
   /** Creates the start for scenarios that are chosen while the server runs. */
   readonly starter: Starter;

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { writeJson } from '../contract/json.ts';
 import { whenLeft } from '../http/pass-on.ts';
 import { locateByName } from '../http/service-handler.ts';
 import { parseTarget, ROOT } from '../http/target.ts';
@@ -181,20 +180,20 @@ function unknown({ base, path }: MockRequest): ControlReply {
 /** Sends a reply of the control API. */
 export function sendReply(
   response: ServerResponse,
-  { status, headers: own = {}, body }: ControlReply,
+  { status, headers: own, content }: ControlReply,
 ): void {
-  // A cache would miss changes in the sandbox.
-  const headers = Object.entries({ 'Cache-Control': 'no-store', ...own }).flat();
-  if (body.kind !== 'none') {
-    headers.push('Content-Type', 'mediaType' in body ? body.mediaType : 'application/json');
-  }
-  if (body.kind === 'stream') {
+  const headers = Object.entries({
+    // A cache would miss changes in the sandbox.
+    'Cache-Control': 'no-store',
+    ...(content !== undefined && { 'Content-Type': 'application/json' }),
+    ...own,
+  }).flat();
+  if (typeof content === 'function') {
     response.writeHead(status, headers).flushHeaders();
     if (response.req.method === 'HEAD') response.end();
-    else body.open(response);
-    return;
-  }
-  const isJson = body.kind === 'json';
-  const content = isJson ? { kind: body.kind, text: writeJson(body.value) } : body;
-  writeReply(response, status, headers, content);
+    else content(response);
+  } else if (content === undefined) writeReply(response, status, headers, { kind: 'none' });
+  else if (typeof content === 'string' || Buffer.isBuffer(content)) {
+    writeReply(response, status, headers, { kind: 'text', text: content });
+  } else writeReply(response, status, headers, { kind: 'pieces', pieces: content });
 }

@@ -1,25 +1,27 @@
 import { parseJson, writeJson } from '../contract/json.ts';
-import type { Reading } from '../contract/records.ts';
 import { RULE_SHAPE } from '../scenario/rule-shape.ts';
 import { type LatchRule, ruleBook } from '../scenario/rules.ts';
 import { readAs } from '../shape/read-as.ts';
+import type { Shape } from '../shape/shapes.ts';
 
-/** Reads a rule as a latch, under the name of its hold. */
-export function readLatch(value: unknown): Reading<readonly [name: string, latch: LatchRule]> {
-  const reading = readAs(RULE_SHAPE, value);
-  if (!reading.ok) return reading;
-  const { hold } = reading.value;
-  if (hold === undefined) {
-    const problem = { path: '$.hold', expected: 'true, or a name', found: 'nothing' };
-    return { ok: false, problems: [problem] };
-  }
-  const book = ruleBook([{ ...reading.value, scenario: 'latch', number: 1 }]);
-  return { ok: true, value: [hold, { json: writeJson(Object(value)), book }] };
-}
+/** A rule as a latch, under the name of its hold. */
+export const LATCH: Shape<readonly [name: string, latch: LatchRule]> = {
+  ...RULE_SHAPE,
+  read(value, at, report) {
+    const rule = RULE_SHAPE.read(value, at, report);
+    if (rule === undefined) return undefined;
+    const { hold } = rule;
+    if (hold === undefined) {
+      return report({ at: [...at, 'hold'], expected: 'true, or a name', found: 'nothing' });
+    }
+    const book = ruleBook([{ ...rule, scenario: 'latch', number: 1 }]);
+    return [hold, { json: writeJson(Object(value)), book }];
+  },
+};
 
 /** Reads a latch that was read before. */
 export function latchFrom(json: string): LatchRule {
-  const reading = readLatch(parseJson(json));
+  const reading = readAs(LATCH, parseJson(json));
   if (!reading.ok) throw new Error(`a latch cannot be read: ${json}`);
   return reading.value[1];
 }

@@ -1,13 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import express from 'express';
+import request from 'supertest';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createExpressApp } from '../../src/control/app.ts';
 import { countWhen } from '../../src/control/journal/waiting.ts';
+import { assembleMock } from '../../src/mock.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import type { Hold } from '../../src/scenario/hold.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { type ServerOptions, startServer } from '../../src/server.ts';
 import { EMPTY_STORE } from '../../src/store/store.ts';
+import { exchangeWith } from '../helpers/exchange.ts';
 import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
 import { type Client, clientAt, describeBothWays } from '../helpers/wire.ts';
 
@@ -294,6 +300,21 @@ describeBothWays('a latch', (open) => {
     expect(refused.status).toBe(400);
     expect(Object(refused.json).message).toContain(message);
   });
+});
+
+test('a reply whose server is gone is held in no count: list, status and release agree', async () => {
+  const start = startOf({}, EMPTY_STORE, []);
+  const { service, control } = assembleMock(
+    { start, starter: async () => start, guard: { loopback: true, token: undefined } },
+    {},
+  );
+  const hold = { name: 'lost', exchange: 0, since: 0 };
+  control.sandboxes.default.evidence.add(exchangeWith({ hold }));
+  const app = createServer(createExpressApp(express, service, control));
+  expect((await request(app).get('/__mock/holds')).body).toEqual([]);
+  expect((await request(app).get('/__mock/status')).body).toMatchObject({ held: 0 });
+  const released = await request(app).post('/__mock/holds/release').send({ name: 'other' });
+  expect(released.body).toEqual({ released: [], held: 0 });
 });
 
 describeBothWays('a count that waits', (open) => {

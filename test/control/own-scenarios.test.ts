@@ -113,7 +113,7 @@ describeServer('own scenarios', (open) => {
   });
 
   test.each<[string, string | object, number, string]>([
-    ['slow', NO_CAT, 409, 'slow is the name of a scenario that ships: choose another'],
+    ['slow', NO_CAT, 409, 'the name slow is taken: choose another'],
     ['request', NO_CAT, 409, 'choose another'],
     ['a b', NO_CAT, 400, 'scenario name: expected 1 to 64 of'],
     ['mine', 'rules:\n  - { on: getPt }', 400, 'mine:2:11: $.rules[0].on: '],

@@ -29,7 +29,7 @@ function slowStream(sandbox: Sandbox = createSandboxes().default, after?: number
     return false;
   });
   vi.spyOn(response, 'writableLength', 'get').mockImplementation(() => waiting);
-  openStream(response, sandbox, { filter: {}, plain: false, after });
+  openStream(response, sandbox, {}, false, after);
   onTestFinished(() => {
     response.emit('close');
   });

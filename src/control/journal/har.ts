@@ -8,25 +8,16 @@ const UNKNOWN = -1;
 
 const HTTP_VERSION = 'HTTP/1.1';
 
-/** Exchanges as HAR 1.2, in pieces. */
-export function* harText(
-  exchanges: Iterable<Exchange>,
-  origin: string,
-  plain: boolean,
-): Generator<string> {
+/** What is before the entries of an archive. */
+export function harHead(): string {
   const creator = JSON.stringify({ name: 'petstore-mock', version: packageVersion() });
-  yield `{"log":{"version":"1.2","creator":${creator},"entries":[`;
-  let separator = '';
-  for (const exchange of exchanges) {
-    yield separator + JSON.stringify(entryOf(exchange, origin, plain));
-    separator = ',';
-  }
-  yield ']}}';
+  return `{"log":{"version":"1.2","creator":${creator},"entries":`;
 }
 
-function entryOf(exchange: Exchange, origin: string, plain: boolean): object {
+/** An exchange as an entry of HAR 1.2. */
+export function harEntry(exchange: Exchange, origin: string, plain: boolean): string {
   const { at, delay, duration } = exchange;
-  return {
+  return JSON.stringify({
     startedDateTime: new Date(at - Math.max(0, duration - delay)).toISOString(),
     time: duration,
     request: requestOf(exchange, origin),
@@ -34,7 +25,7 @@ function entryOf(exchange: Exchange, origin: string, plain: boolean): object {
     cache: {},
     timings: { send: 0, wait: duration, receive: 0 },
     comment: reasonsFor(exchange).join('; '),
-  };
+  });
 }
 
 function requestOf(exchange: Exchange, origin: string): object {

@@ -1,13 +1,13 @@
 import type { HeldExchange } from '../../evidence/holds.ts';
 import { COUNT, INSTANT_TEXT, OPERATION } from '../../evidence/report-shapes.ts';
 import { withLatch } from '../../sandbox/latches.ts';
-import { readLatch } from '../../sandbox/read-latch.ts';
+import { LATCH } from '../../sandbox/read-latch.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { NO_LATCHES } from '../../sandbox/state.ts';
 import { HOLD_NAME } from '../../scenario/hold.ts';
-import { RULE_SHAPE } from '../../scenario/rule-shape.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, FLAG, list, named, type ValueOf } from '../../shape/shapes.ts';
-import { DONE, type EndpointDefinition, json, refuse, refuseInput, withBody } from '../endpoint.ts';
+import { DONE, type EndpointDefinition, endpoint, json, refuseOneMore } from '../endpoint.ts';
 import { waitUntil } from './waiting.ts';
 
 const HELD_REPLY = named(
@@ -34,9 +34,6 @@ const RELEASED = named(
 /** What a release did. */
 export type ReleaseResult = ValueOf<typeof RELEASED>;
 
-/** The most latches that a sandbox has. */
-const MOST_LATCHES = 100;
-
 const RELEASE = object({
   name: optional(HOLD_NAME, 'Only replies that are held under this name.'),
   exchanges: optional(list(COUNT), 'Only the replies of these exchanges.'),
@@ -49,66 +46,55 @@ const RELEASE = object({
 const CONFIRM_WITHIN = 1_000;
 
 export const HOLD_ENDPOINTS: readonly EndpointDefinition[] = [
-  {
-    id: 'listHolds',
-    route: ['get', '/holds'],
+  endpoint('listHolds', 'get /holds', {
     summary: 'List the replies that rules hold back, the oldest first',
-    replies: { 200: { description: 'The replies.', shape: list(HELD_REPLY) } },
-    handle: ({ sandbox }) => json(sandbox.evidence.holds.waiting(Date.now()).map(heldReply)),
-  },
-  {
-    id: 'setLatch',
-    route: ['post', '/holds'],
+    replies: { 200: ['The replies.', list(HELD_REPLY)] },
+    handle: ({ sandbox }) => json(waitingIn(sandbox).map(heldReply)),
+  }),
+  endpoint('setLatch', 'post /holds', {
     summary: 'Set a latch: a rule that holds replies back',
     description:
       'Takes a rule with `hold`. Without `reply` and `fault`, the scenarios decide the reply. Replaces the latch that has this name. A reset removes it.',
-    body: { shape: RULE_SHAPE },
+    body: { shape: LATCH },
     example: { body: { on: 'listPets', hold: 'lists' } },
     replies: { 204: 'Set.', 409: 'The sandbox has as many latches as it may have.' },
-    handle: ({ sandbox, body }) => {
-      const reading = readLatch(body);
-      if (!reading.ok) return refuseInput(reading.problems);
-      const [name, latch] = reading.value;
-      return sandbox.change((state) => {
-        const isKnown = state.latches.has(name);
-        if (!isKnown && state.latches.size >= MOST_LATCHES) {
-          const message = `latch limit (${MOST_LATCHES}) reached; remove one with a release and "open"`;
-          return { state, result: refuse('too_many_latches', 409, message) };
-        }
+    handle: ({ sandbox, body: [name, latch] }) =>
+      sandbox.change((state) => {
+        const refusal = refuseOneMore('latches', state.latches, name);
+        if (refusal !== undefined) return { state, result: refusal };
         return { state: withLatch(state, name, latch), result: DONE };
-      });
-    },
-  },
-  withBody({
-    id: 'releaseHolds',
-    route: ['post', '/holds/release'],
+      }),
+  }),
+  endpoint('releaseHolds', 'post /holds/release', {
     summary: 'Release replies that rules hold back',
     description:
       'Names the replies that were sent. In a fleet, one whose server does not confirm within a second is not among them, and is sent once that server goes on.',
     body: { shape: RELEASE, optional: true },
     example: { body: { name: 'lists', newestFirst: true, open: true } },
-    replies: { 200: { description: 'What was released.', shape: RELEASED } },
+    replies: { 200: ['What was released.', RELEASED] },
     handle: async (call) => {
-      const { open, ...due } = call.body;
-      const { sandbox } = call;
+      const { sandbox, body } = call;
+      const { open, ...due } = body;
       if (open) {
-        await sandbox.change((state) => ({
-          state:
-            due.name === undefined
-              ? { ...state, latches: NO_LATCHES }
-              : withLatch(state, due.name, undefined),
-          result: undefined,
-        }));
+        const { name } = due;
+        await sandbox.change((state) => {
+          const others = name !== undefined && withLatch(state, name, undefined);
+          return { state: others || { ...state, latches: NO_LATCHES }, result: undefined };
+        });
       }
       const changed = await sandbox.release(due);
-      await waitUntil(call, CONFIRM_WITHIN, () =>
-        changed.every(({ hold }) => hold.ended !== undefined),
-      );
+      const isOver = () => changed.every(({ hold }) => hold.ended !== undefined);
+      await waitUntil(call, CONFIRM_WITHIN, isOver);
       const released = changed.filter(({ hold }) => hold.ended === 'released').map(heldReply);
-      return json<ReleaseResult>({ released, held: sandbox.evidence.holds.open.length });
+      return json<ReleaseResult>({ released, held: waitingIn(sandbox).length });
     },
   }),
 ];
+
+/** The replies that are held back now. */
+export function waitingIn({ evidence: { holds } }: Sandbox): readonly HeldExchange[] {
+  return holds.waiting(Date.now());
+}
 
 function heldReply({ number, hold, operation, method, target, at }: HeldExchange): HeldReply {
   const since = new Date(at).toISOString();

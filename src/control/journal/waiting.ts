@@ -24,8 +24,7 @@ export function waitUntil(
     };
     const timer = setTimeout(end, milliseconds);
     cancels.push(sandbox.onArrival((exchange) => isOver(exchange) && end()));
-    cancels.push(sandbox.onEnd(end));
-    cancels.push(onLeave(end));
+    cancels.push(sandbox.onEnd(end), onLeave(end));
   });
 }
 
@@ -38,20 +37,16 @@ export async function countWhen(
   let count = 0;
   const isReached = (exchange?: Exchange): boolean => {
     // The journal may have dropped some of those that were counted.
-    if (exchange === undefined) count = Math.max(count, countOf(caller, filter));
-    else if (passes(exchange, filter)) count += 1;
+    if (exchange === undefined) {
+      const { journal, holds } = caller.sandbox.evidence;
+      const matching = [...journal.select(filter)];
+      // There can be more held replies than the journal keeps.
+      if (filter.hold !== undefined)
+        matching.push(...holds.open.filter((it) => passes(it, filter)));
+      count = Math.max(count, new Set(matching.map(({ number }) => number)).size);
+    } else if (passes(exchange, filter)) count += 1;
     return count >= atLeast;
   };
   await waitUntil(caller, within, isReached);
   return count;
-}
-
-function countOf({ sandbox }: Pick<Caller, 'sandbox'>, filter: ExchangeFilter): number {
-  const { journal, holds } = sandbox.evidence;
-  let count = 0;
-  for (const _ of journal.select(filter)) count += 1;
-  if (filter.hold === undefined) return count;
-  // There can be more held replies than the journal keeps.
-  const dropped = holds.open.filter(({ number }) => journal.at(number) === undefined);
-  return count + dropped.filter((exchange) => passes(exchange, filter)).length;
 }

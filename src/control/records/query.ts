@@ -52,7 +52,7 @@ const SETTING_NAMES = Object.keys(SETTING_MEMBERS);
 
 const DEFAULT_PAGE_SIZE = 10;
 
-const OPERATORS = ['_ne', '_gte', '_lte', '_like'];
+export const OPERATORS = ['_ne', '_gte', '_lte', '_like'];
 const WITH_OPERATOR = /^(.+)(_ne|_gte|_lte|_like)$/;
 
 /**

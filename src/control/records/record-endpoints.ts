@@ -1,34 +1,49 @@
+import { INT64_MAX, INT64_MIN, parseInt64 } from '../../contract/int64.ts';
+import type { Json } from '../../contract/json.ts';
 import {
   type AnyRecord,
   type CollectionName,
   type Fields,
   STORED_RECORDS,
 } from '../../contract/records.ts';
-import { changesShape, membersShape, RECORD_SHAPES } from '../../shape/record-shapes.ts';
-import { list, named, type Shape } from '../../shape/shapes.ts';
+import type { EditResult } from '../../sandbox/sandbox.ts';
+import type { State } from '../../sandbox/state.ts';
+import { readAs, reportInto } from '../../shape/read-as.ts';
+import {
+  applyRecordChanges,
+  changesShape,
+  membersShape,
+  RECORD_SHAPES,
+} from '../../shape/record-shapes.ts';
+import { list, named, type Shape, type ShapeProblem } from '../../shape/shapes.ts';
+import { reportMissingAnimal, withoutAnimals } from '../../store/merge.ts';
 import { ID_NAME } from '../../store/store.ts';
-import { arrayText } from '../../store/store-text.ts';
-import { joinWords } from '../../words.ts';
+import { arrayText, recordText } from '../../store/store-text.ts';
+import { describe, joinWords } from '../../words.ts';
 import {
   type ControlCall,
   type ControlReply,
+  DONE,
   type EndpointDefinition,
+  endpoint,
   type Parameter,
   parametersOf,
+  refuse,
   refuseInput,
-  withBody,
 } from '../endpoint.ts';
-import { queryRecords, SETTINGS, type Source } from './query.ts';
-import {
-  create,
-  type Kind,
-  notFound,
-  patch,
-  put,
-  recordReply,
-  remove,
-  withId,
-} from './record-changes.ts';
+import { OPERATORS, queryRecords, SETTINGS } from './query.ts';
+
+/** What differs between the three collections. */
+interface Kind {
+  readonly name: CollectionName;
+  /** The name of the record's schema, also used in operation ids. */
+  readonly record: string;
+  /** For example "an order". */
+  readonly noun: string;
+  readonly notFound: 'pet_not_found' | 'inventory_entry_not_found' | 'order_not_found';
+  /** A record of the default fixture, another record, and a change. */
+  readonly example: { readonly id: number; readonly record: Json & object; readonly change: Json };
+}
 
 export const RECORD_ENDPOINTS: readonly EndpointDefinition[] = [
   ...endpointsOf({
@@ -62,123 +77,207 @@ export const RECORD_ENDPOINTS: readonly EndpointDefinition[] = [
   }),
 ];
 
-function endpointsOf(kind: Kind<CollectionName>): readonly EndpointDefinition[] {
+function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
   const { name, record, noun, example } = kind;
+  const idName = ID_NAME[name];
   const fields: Fields = STORED_RECORDS[name];
-  const byId = { path: example.id };
   const stored: Shape<AnyRecord> = RECORD_SHAPES[name];
   const shape = named(record, stored);
-  const required = Object.keys(fields).filter((field) => fields[field]?.required);
   // The path has the id, or the store assigns one.
-  const withoutId = required.filter((field) => field !== ID_NAME[name]);
-  const unaddressed = named(`New${record}`, membersShape(fields, withoutId));
+  const required = Object.keys(fields).filter((it) => fields[it]?.required && it !== idName);
+  const unaddressed = named(`New${record}`, membersShape(fields, required));
   const assignsId = name !== 'inventory';
-  const added: Shape<AnyRecord> = assignsId ? unaddressed : shape;
   const missing = 'The record does not exist.';
-  const [all, one] = [`/${name}`, `/${name}/{id}`];
+  const [all, one] = [`/${name}`, `/${name}/{id}`] as const;
   return [
-    {
-      id: `list${name.charAt(0).toUpperCase()}${name.slice(1)}`,
-      route: ['get', all],
+    endpoint(`list${name.charAt(0).toUpperCase()}${name.slice(1)}`, `get ${all}`, {
       summary: `List ${name}`,
       description: 'Ordered by id by default. Filters, sorts and pages as json-server does.',
       parameters: listParameters(fields),
       replies: {
-        200: {
-          description: `The ${name}.`,
-          shape: list(shape),
-          headers: { 'X-Total-Count': 'The number of records, regardless of page and limit.' },
-        },
+        200: [
+          `The ${name}.`,
+          list(shape),
+          { headers: { 'X-Total-Count': 'The number of records, regardless of page and limit.' } },
+        ],
       },
-      handle: (call) => listRecords(kind, call),
-    },
-    withBody({
-      id: `create${record}`,
-      route: ['post', all],
+      handle: ({ sandbox, query }) => {
+        const page = queryRecords<AnyRecord>(fields, sandbox.state.store[name], query);
+        if (!page.ok) return refuseInput(page.problems);
+        return listReply(page.value.records, page.value.total);
+      },
+    }),
+    endpoint(`create${record}`, `post ${all}`, {
       summary: `Create ${noun}`,
       description: `Validated like a fixture.${assignsId ? ' Without an id, the record gets the next one.' : ''}`,
-      body: { shape: added },
-      example: { body: { [ID_NAME[name]]: 1000, ...example.record } },
+      body: { shape: assignsId ? unaddressed : shape },
+      example: { body: { [idName]: 1000, ...example.record } },
       replies: {
-        201: { description: 'Created.', shape, headers: { Location: 'The path of the record.' } },
+        201: ['Created.', shape, { headers: { Location: 'The path of the record.' } }],
         409: 'A record with this id exists.',
         ...(assignsId && { 507: 'No id is left.' }),
       },
       handle: ({ sandbox, mount, body }) =>
         sandbox.change((state) => create(kind, state, mount, body)),
     }),
-    {
-      id: `get${record}`,
-      route: ['get', one],
+    endpoint(`get${record}`, `get ${one}`, {
       summary: `Read ${noun}`,
-      example: byId,
-      replies: { 200: { description: 'The record.', shape }, 404: missing },
+      example: { path: example.id },
+      replies: { 200: ['The record.', shape], 404: missing },
       handle: withId(({ sandbox }, id) => {
-        const found = sandbox.state.store[kind.name].get(id);
+        const found = sandbox.state.store[name].get(id);
         return found === undefined ? notFound(kind, id) : recordReply(found);
       }),
-    },
-    withBody({
-      id: `put${record}`,
-      route: ['put', one],
+    }),
+    endpoint(`put${record}`, `put ${one}`, {
       summary: `Replace or create ${noun}`,
       body: { shape: unaddressed },
-      example: { ...byId, body: example.record },
-      replies: {
-        200: { description: 'Replaced.', shape },
-        201: { description: 'Created.', shape },
-      },
+      example: { path: example.id, body: example.record },
+      replies: { 200: ['Replaced.', shape], 201: ['Created.', shape] },
       handle: withId(({ sandbox, body }, id) =>
-        sandbox.change((state) => put(kind, state, id, body)),
+        sandbox.change((state) => {
+          const status = state.store[name].has(id) ? 200 : 201;
+          return (
+            refuseOtherId(name, state, id, body) ??
+            write(name, state, { ...body, [idName]: id }, status)
+          );
+        }),
       ),
     }),
-    withBody({
-      id: `patch${record}`,
-      route: ['patch', one],
+    endpoint(`patch${record}`, `patch ${one}`, {
       summary: `Update ${noun}`,
       description:
         'Fields that the body leaves out keep their values; null removes an optional one.',
       body: { shape: named(`${record}Changes`, changesShape(fields)) },
-      example: { ...byId, body: example.change },
-      replies: { 200: { description: 'Updated.', shape }, 404: missing },
+      example: { path: example.id, body: example.change },
+      replies: { 200: ['Updated.', shape], 404: missing },
       handle: withId(({ sandbox, body }, id) =>
-        sandbox.change((state) => patch(kind, state, id, body)),
+        sandbox.change((state) => {
+          const before = state.store[name].get(id);
+          if (before === undefined) return { state, result: notFound(kind, id) };
+          return (
+            refuseOtherId(name, state, id, body) ??
+            write(name, state, applyRecordChanges(STORED_RECORDS[name], before, body))
+          );
+        }),
       ),
     }),
-    {
-      id: `delete${record}`,
-      route: ['delete', one],
+    endpoint(`delete${record}`, `delete ${one}`, {
       summary: `Remove ${noun}`,
-      example: byId,
+      example: { path: example.id },
       ...(name === 'animals' && {
         description: "Also removes the animal's inventory entry and its orders.",
       }),
       replies: { 204: 'Removed.', 404: missing },
-      handle: withId(({ sandbox }, id) => sandbox.change((state) => remove(kind, state, id))),
-    },
+      handle: withId(({ sandbox }, id) =>
+        sandbox.change((state) => {
+          const { store } = state;
+          if (!store[name].has(id)) return { state, result: notFound(kind, id) };
+          const after =
+            name === 'animals'
+              ? withoutAnimals(store, [id])
+              : { ...store, [name]: store[name].without([id]) };
+          return { state: { ...state, store: after }, result: DONE };
+        }),
+      ),
+    }),
   ];
+}
+
+/** A state after a change of a record, and the reply. */
+type RecordEdit = EditResult<ControlReply>;
+
+/** Creates a record. Without an id, it gets the next one. */
+function create({ name, noun }: Kind, state: State, mount: string, body: AnyRecord): RecordEdit {
+  const records = state.store[name];
+  const idName = ID_NAME[name];
+  const next = (records.highestId ?? 0n) + 1n;
+  const { [idName]: id = next } = body;
+  if (id === next && next > INT64_MAX) {
+    const message = `no id is left above the highest one ever used, ${next - 1n}`;
+    return { state, result: refuse('ids_exhausted', 507, message) };
+  }
+  if (typeof id === 'bigint' && records.has(id)) {
+    const message = `${noun} with the ${idName} ${id} exists`;
+    return { state, result: refuse('already_exists', 409, message) };
+  }
+  return write(name, state, { [idName]: id, ...body }, 201, { Location: `${mount}/${name}/${id}` });
+}
+
+/** Sets a complete record. The animal that it refers to must exist. */
+function write<Name extends CollectionName>(
+  name: Name,
+  state: State,
+  value: AnyRecord,
+  status = 200,
+  headers: ControlReply['headers'] = {},
+): RecordEdit {
+  const { store } = state;
+  const reading = readAs(RECORD_SHAPES[name], value);
+  if (!reading.ok) return { state, result: refuseInput(reading.problems) };
+  const problems: ShapeProblem[] = [];
+  const { petId }: AnyRecord = reading.value;
+  reportMissingAnimal(store.animals, petId, ['petId'], reportInto(problems));
+  if (problems.length > 0) return { state, result: refuseInput(problems) };
+  const after = { ...store, [name]: store[name].with(reading.value) };
+  return {
+    state: { ...state, store: after },
+    result: recordReply(reading.value, status, headers),
+  };
+}
+
+/** Refuses a body whose id differs from the id in the path. */
+function refuseOtherId(
+  name: CollectionName,
+  state: State,
+  id: bigint,
+  body: AnyRecord,
+): RecordEdit | undefined {
+  const { [ID_NAME[name]]: given = id } = body;
+  if (given === id) return undefined;
+  const problem = { expected: `${id}, as in the path`, found: String(given) };
+  return { state, result: refuseInput([{ path: `$.${ID_NAME[name]}`, ...problem }]) };
+}
+
+/** Refuses an id without a record. */
+function notFound({ noun, name, notFound: code }: Kind, id: bigint): ControlReply {
+  const message = `there is no ${noun.replace(/^an? /, '')} with the ${ID_NAME[name]} ${id}`;
+  return refuse(code, 404, message);
+}
+
+function recordReply(record: object, status = 200, headers = {}): ControlReply {
+  return { status, headers, content: recordText(record) };
+}
+
+/** A handler of calls that have the id of a record in their path. */
+function withId<Body>(
+  handle: (call: ControlCall<Body>, id: bigint) => ControlReply | Promise<ControlReply>,
+): (call: ControlCall<Body>) => ControlReply | Promise<ControlReply> {
+  return (call) => {
+    const { id: text = '' } = call.params;
+    const id = parseInt64(text);
+    if (id !== undefined) return handle(call, id);
+    const expected = `an integer from ${INT64_MIN} to ${INT64_MAX}`;
+    return refuseInput([{ path: 'id in the path', expected, found: describe(text) }]);
+  };
 }
 
 /** The parameters of a list. */
 export function listParameters(fields: Fields): readonly Parameter[] {
-  return [...Object.keys(fields).map(filterParameter), ...parametersOf(SETTINGS)];
-}
-
-function filterParameter(name: string): Parameter {
-  const others = ['_ne', '_gte', '_lte', '_like'].map((operator) => `\`${name}${operator}\``);
-  const description = `Records with this value. ${joinWords(others, 'and')} compare in other ways.`;
-  return { name, description, schema: { type: 'string' } };
-}
-
-function listRecords(kind: Kind<CollectionName>, { sandbox, query }: ControlCall): ControlReply {
-  const records: Source<AnyRecord> = sandbox.state.store[kind.name];
-  const page = queryRecords(STORED_RECORDS[kind.name], records, query);
-  if (!page.ok) return refuseInput(page.problems);
-  return listReply(page.value.records, page.value.total);
+  const operators = (name: string) => OPERATORS.map((operator) => `\`${name}${operator}\``);
+  const filters = Object.keys(fields).map((name) => ({
+    name,
+    description: `Records with this value. ${joinWords(operators(name), 'and')} compare in other ways.`,
+    schema: { type: 'string' },
+  }));
+  return [...filters, ...parametersOf(SETTINGS)];
 }
 
 /** A page of a list. */
 export function listReply(records: Iterable<object>, total: number): ControlReply {
-  const headers = { 'X-Total-Count': String(total) };
-  return { status: 200, headers, body: { kind: 'pieces', pieces: arrayText(records) } };
+  return {
+    status: 200,
+    headers: { 'X-Total-Count': String(total) },
+    content: arrayText(records),
+  };
 }

@@ -10,17 +10,15 @@ import { ANY_TEXT, list } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';
 import { NAME, SANDBOX, type SandboxSummary } from '../control-shapes.ts';
 import {
-  type ControlReply,
   DONE,
   type EndpointDefinition,
+  endpoint,
   json,
   ofService,
   type Parameter,
   refuse,
   refuseInput,
-  withBody,
 } from '../endpoint.ts';
-import type { ControlParts } from '../parts.ts';
 import { type Page, queryRecords } from '../records/query.ts';
 import { listParameters, listReply } from '../records/record-endpoints.ts';
 
@@ -29,13 +27,12 @@ const DELETED = object({ deleted: required(list(ANY_TEXT), 'The names of the del
 const PERMANENT: readonly string[] = [DEFAULT_SANDBOX, STAGING_SANDBOX];
 
 const NAME_FIELD: Field = { type: 'string', required: true, description: '' };
-const INSTANT: Field = { ...NAME_FIELD, type: 'dateTime' };
 const COUNT: Field = { ...NAME_FIELD, type: 'integer' };
 
 /** What sandboxes are filtered and sorted by. */
 const FIELDS: Fields = {
   name: NAME_FIELD,
-  lastUsed: INSTANT,
+  lastUsed: { ...NAME_FIELD, type: 'dateTime' },
   animals: COUNT,
   inventory: COUNT,
   orders: COUNT,
@@ -51,37 +48,33 @@ const SANDBOX_PARAMETERS: readonly Parameter[] = listParameters(FIELDS).map((it)
 );
 
 export const SANDBOX_ENDPOINTS: readonly EndpointDefinition[] = [
-  {
-    id: 'listSandboxes',
-    route: ['get', '/sandboxes'],
+  endpoint('listSandboxes', 'get /sandboxes', {
     summary: 'List sandboxes',
     description:
       'The default one and staging come first, unless they are sorted. Filters, sorts and pages as lists of records do.',
     parameters: SANDBOX_PARAMETERS,
     replies: {
-      200: {
-        description: 'The sandboxes.',
-        shape: list(SANDBOX),
-        headers: { 'X-Total-Count': 'The number of sandboxes, regardless of page and limit.' },
-      },
+      200: [
+        'The sandboxes.',
+        list(SANDBOX),
+        { headers: { 'X-Total-Count': 'The number of sandboxes, regardless of page and limit.' } },
+      ],
     },
     defaultOnly: true,
     handle: async ({ parts: { sandboxes }, query, mount }) => {
       const page = await selectSandboxes(sandboxes, query, mount);
       if (!page.ok) return refuseInput(page.problems);
-      const views = await sandboxViews(sandboxes, page.value.records, mount);
-      return listReply(views, page.value.total);
+      const { records, total } = page.value;
+      return listReply(await sandboxViews(sandboxes, records, mount), total);
     },
-  },
-  {
-    id: 'deleteSandboxes',
-    route: ['delete', '/sandboxes'],
+  }),
+  endpoint('deleteSandboxes', 'delete /sandboxes', {
     summary: 'Delete the sandboxes that a filter selects',
     description:
       'Takes the parameters of the list, and requires a filter or `q`. Never deletes the default sandbox and staging.',
     parameters: SANDBOX_PARAMETERS,
     example: { query: { name: 'my-test' } },
-    replies: { 200: { description: 'Deleted.', shape: DELETED } },
+    replies: { 200: ['Deleted.', DELETED] },
     defaultOnly: true,
     handle: async ({ parts: { sandboxes }, query, mount }) => {
       if (![...query].some(([name, value]) => !name.startsWith('_') && value !== '')) {
@@ -96,29 +89,30 @@ export const SANDBOX_ENDPOINTS: readonly EndpointDefinition[] = [
       }
       return json({ deleted });
     },
-  },
-  withBody({
-    id: 'createSandbox',
-    route: ['post', '/sandboxes'],
+  }),
+  endpoint('createSandbox', 'post /sandboxes', {
     summary: 'Create a sandbox',
     description:
       'Optional: the first use of a name also creates its sandbox. Without a name, the sandbox gets a random one.',
     body: { shape: object({ name: optional(NAME, 'The name of the sandbox.') }), optional: true },
     example: { body: { name: 'my-test' } },
     replies: {
-      201: {
-        description: 'Created.',
-        shape: SANDBOX,
-        headers: { Location: 'The path of its control API.' },
-      },
+      201: ['Created.', SANDBOX, { headers: { Location: 'The path of its control API.' } }],
       409: 'The sandbox exists.',
     },
     defaultOnly: true,
-    handle: ({ parts, mount, body }) => createSandbox(parts, mount, body.name),
+    handle: async ({ parts: { sandboxes }, mount, body: { name = crypto.randomUUID() } }) => {
+      if (!(await sandboxes.reserve(name))) {
+        return refuse('already_exists', 409, `the sandbox ${name} exists`);
+      }
+      const sandbox = locateByName(sandboxes, name);
+      if (!(sandbox instanceof Sandbox)) return ofService(sandbox);
+      await sandbox.current();
+      const summary = sandboxView(sandbox, mount);
+      return json(summary, 201, { Location: summary.control });
+    },
   }),
-  {
-    id: 'deleteSandbox',
-    route: ['delete', '/sandboxes/{name}'],
+  endpoint('deleteSandbox', 'delete /sandboxes/{name}', {
     summary: 'Delete a sandbox',
     description:
       'The next use of its name creates a new sandbox. The default sandbox and staging cannot be deleted.',
@@ -137,23 +131,8 @@ export const SANDBOX_ENDPOINTS: readonly EndpointDefinition[] = [
       if (!SANDBOX_NAME.test(name)) return ofService(nameInvalid(parts.sandboxes, name));
       return refuse('not_found', 404, `there is no sandbox ${describe(name)}`);
     },
-  },
+  }),
 ];
-
-async function createSandbox(
-  parts: ControlParts,
-  mount: string,
-  name: string = crypto.randomUUID(),
-): Promise<ControlReply> {
-  if (!(await parts.sandboxes.reserve(name))) {
-    return refuse('already_exists', 409, `the sandbox ${name} exists`);
-  }
-  const sandbox = locateByName(parts.sandboxes, name);
-  if (!(sandbox instanceof Sandbox)) return ofService(sandbox);
-  await sandbox.current();
-  const summary = sandboxView(sandbox, mount);
-  return json(summary, 201, { Location: summary.control });
-}
 
 /** What is known of a sandbox without its state. */
 type Use = Readonly<Record<'name' | 'lastUsed', string>>;
@@ -173,30 +152,30 @@ async function selectSandboxes(
     .map(([name, unused]): Use => ({ name, lastUsed: new Date(now - unused).toISOString() }));
   const fields = [...query.keys(), ...(query.get('_sort')?.split(',') ?? [])];
   const isKnown = fields.every((field) => field.startsWith('_') || KNOWN.test(field));
-  const rows = isKnown ? uses : [...(await sandboxViews(sandboxes, uses, mount))];
+  const rows = isKnown ? uses : await sandboxViews(sandboxes, uses, mount);
   return queryRecords(FIELDS, { size: rows.length, ascending: () => rows }, query);
 }
 
-/** Summaries of sandboxes, each made when it is read. Leaves out those that are gone. */
+/** Summaries of sandboxes. Leaves out those that are gone. */
 async function sandboxViews(
   sandboxes: Sandboxes,
   uses: readonly Use[],
   mount: string,
-): Promise<Iterable<SandboxSummary>> {
+): Promise<readonly SandboxSummary[]> {
   const lastUsed = new Map(uses.map((use) => [use.name, use.lastUsed]));
   const loaded = await sandboxes.load(lastUsed.keys());
-  return (function* views() {
-    for (const it of loaded) yield sandboxView(it, mount, lastUsed.get(it.name));
-  })();
+  return loaded.map((it) => sandboxView(it, mount, lastUsed.get(it.name)));
 }
 
+/** @param mount that of the default sandbox */
 function sandboxView(
   { name, state, evidence }: Sandbox,
   mount: string,
   lastUsed = new Date(Date.now() - evidence.unused).toISOString(),
 ): SandboxSummary {
   const { animals, inventory, orders } = state.store;
-  const path = pathOf(name, mount);
+  const root = mount.slice(0, -'/__mock'.length);
+  const path = name === DEFAULT_SANDBOX ? root : `${root}/~${name}`;
   return {
     name,
     service: path + BASE_PATH,
@@ -208,10 +187,4 @@ function sandboxView(
     requests: evidence.journal.size,
     findings: findingsOf(evidence.totals).total,
   };
-}
-
-/** The path of a sandbox, without `/v1` or `/__mock`. The mount is that of the default sandbox. */
-function pathOf(name: string, mount: string): string {
-  const root = mount.slice(0, -'/__mock'.length);
-  return name === DEFAULT_SANDBOX ? root : `${root}/~${name}`;
 }

@@ -1,24 +1,53 @@
+import { ContentError } from '../../read-text.ts';
 import { knownScenarios } from '../../sandbox/known-scenarios.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
+import type { EditResult, Sandbox } from '../../sandbox/sandbox.ts';
+import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../../sandbox/sandbox-names.ts';
 import { restarted, type State } from '../../sandbox/state.ts';
-import { loadForRequest, shippedScenarios } from '../../scenario/load-scenario.ts';
-import { callsOf } from '../../scenario/rules.ts';
+import { loadForRequest, scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
+import { callsOf, withoutPreferred } from '../../scenario/rules.ts';
 import { changesStore, type Start } from '../../scenario/sandbox-start.ts';
-import { isShipped } from '../../scenario/scenario-names.ts';
-import { scenarioFromText } from '../../scenario/scenario-text.ts';
-import { object, optional } from '../../shape/objects.ts';
-import { ANY_TEXT, list, type ValueOf } from '../../shape/shapes.ts';
+import { isShipped, SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
+import { scenarioSchema, scenarioShape } from '../../scenario/scenario-shape.ts';
+import { type SavedScenario, scenarioFromText } from '../../scenario/scenario-text.ts';
+import { object, optional, required } from '../../shape/objects.ts';
+import { ANY_TEXT, choice, list, named, type Shape, type ValueOf } from '../../shape/shapes.ts';
+import { describe, firstProblems, suggest } from '../../words.ts';
 import {
   ACTIVE_SCENARIOS,
   type ActiveScenarios,
+  ANY_OBJECT,
+  SCENARIO_PROBLEMS,
   SCENARIO_SUMMARY,
   type ScenarioSummary,
 } from '../control-shapes.ts';
-import { type ControlReply, type EndpointDefinition, json, withBody } from '../endpoint.ts';
+import {
+  type ControlReply,
+  DONE,
+  type EndpointDefinition,
+  endpoint,
+  json,
+  MOST_NAMED,
+  ofType,
+  refuse,
+  refuseOneMore,
+  YAML_TYPE,
+} from '../endpoint.ts';
 import type { ControlParts } from '../parts.ts';
-import { refuseContent, SCENARIO_FILE, WRITTEN } from './scenario-text-endpoints.ts';
 
-const ACTIVE = { description: 'The active scenarios.', shape: ACTIVE_SCENARIOS };
+/** The name of a scenario that `PUT scenario` contains. */
+const WRITTEN = 'request';
+
+const MEDIA_TYPES = { yaml: YAML_TYPE, json: 'application/json' } as const;
+
+const SCENARIO_FILE = named('ScenarioFile', scenarioShape(WRITTEN));
+
+const TEXT = object({
+  format: required(choice(['yaml', 'json']), 'As its media type says.'),
+  text: required(ANY_TEXT, 'As it was written.'),
+});
+
+/** A text whose value is a scenario. */
+const SCENARIO_TEXT: Shape<ValueOf<typeof TEXT>> = { ...TEXT, schema: SCENARIO_FILE.schema };
 
 const CHOICE = object(
   {
@@ -35,34 +64,103 @@ const CHOICE = object(
   { some: true },
 );
 
+const ACTIVE = { 200: ['The active scenarios.', ACTIVE_SCENARIOS] } as const;
+
 export const SCENARIO_ENDPOINTS: readonly EndpointDefinition[] = [
-  {
-    id: 'listScenarios',
-    route: ['get', '/scenarios'],
+  endpoint('listScenarios', 'get /scenarios', {
     summary: 'List the scenarios that can be named',
     description:
       "Those that ship, those that the server started with, those that are active, and the sandbox's own.",
-    replies: {
-      200: { description: 'The scenarios.', shape: list(SCENARIO_SUMMARY) },
-    },
+    replies: { 200: ['The scenarios.', list(SCENARIO_SUMMARY)] },
     handle: ({ sandbox }) => json(summariesOf(sandbox)),
-  },
-  {
-    id: 'getScenario',
-    route: ['get', '/scenario'],
+  }),
+  endpoint('getScenario', 'get /scenario', {
     summary: 'Read the active scenarios and their rules',
-    replies: { 200: ACTIVE },
+    replies: ACTIVE,
     handle: ({ sandbox }) => json(activeView(sandbox.state)),
-  },
-  withBody({
-    id: 'setScenario',
-    route: ['put', '/scenario'],
+  }),
+  endpoint('setScenario', 'put /scenario', {
     summary: 'Replace the active scenarios',
-    description: `Takes names in \`scenarios\`, and a whole scenario in \`scenario\`. An empty list deactivates all. Restarts the sandbox from them, but keeps changed records, unless the old or the new scenarios define records.`,
+    description:
+      'Takes names in `scenarios`, and a whole scenario in `scenario`. An empty list deactivates all. Restarts the sandbox from them, but keeps changed records, unless the old or the new scenarios define records.',
     body: { shape: CHOICE },
     example: { body: { scenarios: ['shipped-orders'] } },
-    replies: { 200: ACTIVE },
+    replies: ACTIVE,
     handle: ({ parts, sandbox, body }) => setScenario(parts, sandbox, body),
+  }),
+  endpoint('getScenarioSource', 'get /scenarios/{name}', {
+    summary: 'Read a scenario that ships or is your own, as it was written',
+    example: { path: 'slow' },
+    replies: {
+      200: [
+        'The text, in the language that it was written in.',
+        ANY_TEXT,
+        { mediaType: Object.values(MEDIA_TYPES) },
+      ],
+      404: 'There is no text of this name.',
+    },
+    handle: ({ sandbox, params: { name = '' } }) => {
+      const own = sandbox.state.scenarios.get(name);
+      if (own !== undefined) return ofType(MEDIA_TYPES[own.format], own.text);
+      return isShipped(name) ? ofType(YAML_TYPE, scenarioText(name)) : notFound(sandbox, name);
+    },
+  }),
+  endpoint('saveScenario', 'put /scenarios/{name}', {
+    summary: 'Save a scenario of your own in the sandbox',
+    description: `In YAML (\`${YAML_TYPE}\`), of at most 16,384 characters, or in JSON, of at most 131,072. \`PUT scenario\`, \`extends\` and \`Prefer: scenario=NAME\` know it by its name, which has ${SANDBOX_NAME_FORM}. Replaces one of that name. If that is active, it stays as it was activated. A sandbox has at most ${MOST_NAMED}.`,
+    body: { shape: SCENARIO_TEXT, asText: true },
+    example: {
+      path: 'no-cat',
+      body: { description: 'No cat.', rules: [{ on: 'getPet', reply: { status: 404 } }] },
+    },
+    replies: {
+      200: ['Saved; replaced another.', SCENARIO_SUMMARY],
+      201: ['Saved.', SCENARIO_SUMMARY],
+      409: 'The name is taken, or the sandbox has too many.',
+    },
+    handle: ({ sandbox, params: { name = '' }, body }) => saveScenario(sandbox, name, body),
+  }),
+  endpoint('deleteScenario', 'delete /scenarios/{name}', {
+    summary: 'Delete a scenario of your own',
+    description: 'If it is active, it stays so.',
+    example: { path: 'no-cat' },
+    replies: {
+      204: 'Deleted.',
+      404: 'The sandbox has no such scenario.',
+      409: 'It ships, and cannot be deleted.',
+    },
+    handle: ({ sandbox, params: { name = '' } }) =>
+      sandbox.change((state) => {
+        const scenarios = new Map(state.scenarios);
+        if (scenarios.delete(name)) return { state: { ...state, scenarios }, result: DONE };
+        const message = `${name} ships with the mock and cannot be deleted`;
+        const result = isShipped(name)
+          ? refuse('cannot_be_deleted', 409, message)
+          : notFound(sandbox, name);
+        return { state, result };
+      }),
+  }),
+  endpoint('checkScenario', 'post /scenario/check', {
+    summary: 'Find the problems of a scenario in YAML or JSON',
+    description: 'Changes nothing. What it extends must be known, as for `PUT scenario`.',
+    body: { shape: object({ text: required(ANY_TEXT, 'The scenario.') }) },
+    example: { body: { text: 'rules:\n  - { on: getPet, delay: 200 }\n' } },
+    replies: { 200: ['The problems.', SCENARIO_PROBLEMS] },
+    handle: async ({ sandbox, body: { text } }) => {
+      try {
+        const scenario = await scenarioFromText(WRITTEN, text);
+        await loadForRequest([], scenario, knownScenarios(sandbox));
+        return json({ problems: [] });
+      } catch (error) {
+        if (!(error instanceof ContentError)) throw error;
+        return json({ problems: firstProblems(error.problems, String).map(problemInText) });
+      }
+    },
+  }),
+  endpoint('getScenarioSchema', 'get /scenario-schema', {
+    summary: 'Read the JSON Schema of scenario files',
+    replies: { 200: ['The schema.', ANY_OBJECT] },
+    handle: () => json(scenarioSchema()),
   }),
 ];
 
@@ -90,15 +188,50 @@ async function setScenario(
   });
 }
 
+async function saveScenario(
+  sandbox: Sandbox,
+  name: string,
+  { format, text }: ValueOf<typeof TEXT>,
+): Promise<ControlReply> {
+  if (!SANDBOX_NAME.test(name)) {
+    const message = `scenario name: expected ${SANDBOX_NAME_FORM}, found ${describe(name)}`;
+    return refuse('invalid_input', 400, message);
+  }
+  const isTaken =
+    isShipped(name) || name === WRITTEN || sandbox.origin.scenarios.some((it) => it.name === name);
+  if (isTaken) return refuse('already_exists', 409, `the name ${name} is taken: choose another`);
+  try {
+    const scenario = await scenarioFromText(name, text, format);
+    await loadForRequest([], scenario, knownScenarios(sandbox));
+    const { description } = scenario;
+    const saved = { name, description, format, text };
+    return sandbox.change((state) => withSaved(state, saved));
+  } catch (error) {
+    return refuseContent(error);
+  }
+}
+
+function withSaved(state: State, saved: SavedScenario): EditResult<ControlReply> {
+  const { name, description } = saved;
+  const refusal = refuseOneMore('scenarios', state.scenarios, name);
+  if (refusal !== undefined) return { state, result: refusal };
+  const scenarios = new Map(state.scenarios).set(name, saved);
+  const rules = withoutPreferred(state.counters.rules, name);
+  const summary = { name, description, shipped: false, own: true };
+  return {
+    state: { ...state, scenarios, counters: { ...state.counters, rules } },
+    result: json(summary, state.scenarios.has(name) ? 200 : 201),
+  };
+}
+
 function summariesOf({ origin, state }: Sandbox): readonly ScenarioSummary[] {
   const { settings, scenarios: own } = state;
   const active = settings.start.scenarios;
-  const places = new Map(active.map(({ name }, index) => [name, index + 1]));
   const all = [...shippedScenarios(), ...origin.scenarios, ...active, ...own.values()];
   return [...new Map(all.map((it) => [it.name, it])).values()].map(({ name, description }) => {
-    const place = places.get(name);
+    const place = active.findIndex((it) => it.name === name) + 1;
     const summary = { name, description, shipped: isShipped(name), own: own.has(name) };
-    return place === undefined ? summary : { ...summary, active: place };
+    return place === 0 ? summary : { ...summary, active: place };
   });
 }
 
@@ -116,4 +249,23 @@ function activeView({ settings: { start }, counters }: State): ActiveScenarios {
     })),
   }));
   return { scenarios };
+}
+
+const PLACE = new RegExp(`^${WRITTEN}:(\\d+):(\\d+): `);
+
+/** A problem of the scenario in a request with its place; line 1 for that of another scenario. */
+function problemInText(line: string) {
+  const [place = '', row = 1, column = 1] = PLACE.exec(line) ?? [];
+  return { line: Number(row), column: Number(column), message: line.slice(place.length) };
+}
+
+/** @throws any other error */
+function refuseContent(error: unknown): ControlReply {
+  if (!(error instanceof ContentError)) throw error;
+  return refuse('invalid_input', 400, error.message.replaceAll('\n', '; '));
+}
+
+function notFound({ state: { scenarios } }: Sandbox, name: string): ControlReply {
+  const hint = suggest(name, [...SCENARIO_NAMES, ...scenarios.keys()]);
+  return refuse('not_found', 404, `there is no text of a scenario ${describe(name)}${hint}`);
 }

@@ -5,8 +5,8 @@ import {
   optionNames,
 } from '../../contract/assumption-table.ts';
 import { hostOf } from '../../contract/base-url.ts';
-import type { EditResult } from '../../sandbox/sandbox.ts';
-import { type State, withChoices } from '../../sandbox/state.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { withChoices } from '../../sandbox/state.ts';
 import type { Upstream } from '../../sandbox/upstream.ts';
 import { ASSUME } from '../../scenario/assume-shape.ts';
 import { INSTANT, SHIFT } from '../../scenario/time-shapes.ts';
@@ -36,32 +36,29 @@ import {
   type ControlReply,
   DONE,
   type EndpointDefinition,
+  endpoint,
   json,
   refuse,
   refuseInput,
-  withBody,
 } from '../endpoint.ts';
+import { waitingIn } from '../journal/hold-endpoints.ts';
 import { isLoopbackName } from '../loopback.ts';
 import type { ControlParts } from '../parts.ts';
 
-const ASSUMPTION_REPLIES = { 200: { description: 'The assumptions.', shape: list(ASSUMPTION) } };
+const ASSUMPTIONS = { 200: ['The assumptions.', list(ASSUMPTION)] } as const;
 
 export const ASSUMPTION_ENDPOINTS: readonly EndpointDefinition[] = [
-  {
-    id: 'listAssumptions',
-    route: ['get', '/assumptions'],
+  endpoint('listAssumptions', 'get /assumptions', {
     summary: 'List assumptions and their options',
-    replies: ASSUMPTION_REPLIES,
+    replies: ASSUMPTIONS,
     handle: ({ sandbox, parts }) => assumptionsReply(sandbox.state.settings.choices, parts),
-  },
-  withBody({
-    id: 'chooseOptions',
-    route: ['patch', '/assumptions'],
+  }),
+  endpoint('chooseOptions', 'patch /assumptions', {
     summary: 'Choose options of assumptions',
     description: 'Takes an option for each assumption to change. Changes all of them, or none.',
     body: { shape: ASSUME },
     example: { body: { 'cancel-again': '404' } },
-    replies: ASSUMPTION_REPLIES,
+    replies: ASSUMPTIONS,
     handle: ({ sandbox, parts, body }) =>
       sandbox.change((state) => {
         const choices = { ...state.settings.choices, ...body };
@@ -72,7 +69,7 @@ export const ASSUMPTION_ENDPOINTS: readonly EndpointDefinition[] = [
 ];
 
 function assumptionsReply(choices: Choices, { checked: all }: ControlParts): ControlReply {
-  const states: AssumptionState[] = ASSUMPTION_IDS.map((id) => {
+  const states = ASSUMPTION_IDS.map((id): AssumptionState => {
     const checked = verdictOn(id, all);
     return { ...assumptionState(id, choices), ...(checked && { checked }) };
   });
@@ -91,60 +88,48 @@ const CLOCK_SETTING = named(
   ),
 );
 
-const REAL_AND_FROZEN = { path: '$', expected: 'a clock that is real or frozen', found: 'both' };
-
 const MOVE = object({ by: required(SHIFT, 'A duration. A negative one moves the clock back.') });
 
-const CLOCK_REPLIES = { 200: { description: 'The clock.', shape: CLOCK } };
+const THE_CLOCK = { 200: ['The clock.', CLOCK] } as const;
 
 export const CLOCK_ENDPOINTS: readonly EndpointDefinition[] = [
-  {
-    id: 'getClock',
-    route: ['get', '/clock'],
+  endpoint('getClock', 'get /clock', {
     summary: 'Read the clock',
-    replies: CLOCK_REPLIES,
-    handle: ({ sandbox }) => clockReply(sandbox.state.clock),
-  },
-  withBody({
-    id: 'setClock',
-    route: ['put', '/clock'],
+    replies: THE_CLOCK,
+    handle: ({ sandbox }) => json(clockView(sandbox.state.clock)),
+  }),
+  endpoint('setClock', 'put /clock', {
     summary: 'Set, freeze or unfreeze the clock',
     description:
       'Members that the body leaves out keep their values. `{"real": true}` returns to the system time.',
     body: { shape: CLOCK_SETTING },
     example: { body: { now: '2030-12-06T00:00:00Z', frozen: true } },
-    replies: CLOCK_REPLIES,
+    replies: THE_CLOCK,
     handle: ({ sandbox, body: { now, frozen, real } }) =>
       sandbox.change((state, { wall }) => {
-        if (real && frozen) return { state, result: refuseInput([REAL_AND_FROZEN]) };
+        const both = { path: '$', expected: 'a clock that is real or frozen', found: 'both' };
+        if (real && frozen) return { state, result: refuseInput([both]) };
         const clock = real === true ? REAL_CLOCK : setClock(state.clock, { now, frozen }, wall);
-        return { state: { ...state, clock }, result: clockReply(clock) };
+        return { state: { ...state, clock }, result: json(clockView(clock)) };
       }),
   }),
-  withBody({
-    id: 'advanceClock',
-    route: ['post', '/clock/advance'],
+  endpoint('advanceClock', 'post /clock/advance', {
     summary: 'Move the clock forward or back',
     description: 'Takes an ISO 8601 duration such as `P30D`; `-P30D` moves the clock back.',
     body: { shape: MOVE },
     example: { body: { by: 'P30D' } },
-    replies: CLOCK_REPLIES,
+    replies: THE_CLOCK,
     handle: ({ sandbox, body: { by } }) =>
-      sandbox.change((state, { wall }) => advanced(state, by, wall)),
+      sandbox.change((state, { wall }) => {
+        const clock = advanceClock(state.clock, by, wall);
+        if (clock !== undefined)
+          return { state: { ...state, clock }, result: json(clockView(clock)) };
+        const expected = 'a duration that leads to a time from 1970 to 9999';
+        const found = 'one that leads out of that range';
+        return { state, result: refuseInput([{ path: '$.by', expected, found }]) };
+      }),
   }),
 ];
-
-function advanced(state: State, by: number, wall: number): EditResult<ControlReply> {
-  const clock = advanceClock(state.clock, by, wall);
-  if (clock !== undefined) return { state: { ...state, clock }, result: clockReply(clock) };
-  const expected = 'a duration that leads to a time from 1970 to 9999';
-  const found = 'one that leads out of that range';
-  return { state, result: refuseInput([{ path: '$.by', expected, found }]) };
-}
-
-function clockReply(clock: Clock): ControlReply {
-  return json(clockView(clock));
-}
 
 function clockView(clock: Clock): ClockView {
   const now = new Date(timeOf(clock)).toISOString();
@@ -160,68 +145,62 @@ const UPSTREAM_SETTING = named(
   }),
 );
 
-const UPSTREAM_REPLIES = { 200: { description: 'The deployment that answers.', shape: UPSTREAM } };
+const THE_UPSTREAM = { 200: ['The deployment that answers.', UPSTREAM] } as const;
 
 export const UPSTREAM_ENDPOINTS: readonly EndpointDefinition[] = [
-  {
-    id: 'getUpstream',
-    route: ['get', '/upstream'],
+  endpoint('getUpstream', 'get /upstream', {
     summary: 'Read which deployment answers',
-    replies: UPSTREAM_REPLIES,
+    replies: THE_UPSTREAM,
     handle: ({ sandbox }) => upstreamReply(sandbox.state.settings.upstream),
-  },
-  withBody({
-    id: 'setUpstream',
-    route: ['put', '/upstream'],
+  }),
+  endpoint('setUpstream', 'put /upstream', {
     summary: 'Let a deployment answer in place of the mock',
     description:
       'Requests to the sandbox are passed on from the next one on, until a reset. A URL of another machine needs `yes`.',
     body: { shape: UPSTREAM_SETTING },
     example: { body: { url: 'http://127.0.0.1:4011/v1', key: 'staging-key' } },
-    replies: UPSTREAM_REPLIES,
-    handle: async ({ sandbox, parts, body }) => {
-      const { url, key, yes } = body;
+    replies: THE_UPSTREAM,
+    handle: async ({ sandbox, parts, body: { url, key, yes } }) => {
       if (!yes && !isLoopbackName(hostOf(url))) {
         const message = `${url.host} is another machine; send "yes": true`;
         return refuse('invalid_input', 400, message);
       }
       const upstream = await parts.openUpstream(url, key);
-      return sandbox.change((state) => ({
-        state: answeredBy(state, upstream),
-        result: upstreamReply(upstream),
-      }));
+      return changeUpstream(sandbox, upstream, upstreamReply(upstream));
     },
   }),
-  {
-    id: 'removeUpstream',
-    route: ['delete', '/upstream'],
+  endpoint('removeUpstream', 'delete /upstream', {
     summary: 'Let the mock answer again',
     replies: { 204: 'The mock answers.' },
-    handle: ({ sandbox }) =>
-      sandbox.change((state) => ({ state: answeredBy(state, undefined), result: DONE })),
-  },
+    handle: ({ sandbox }) => changeUpstream(sandbox, undefined, DONE),
+  }),
 ];
 
-function answeredBy(state: State, upstream: Upstream | undefined): State {
-  return { ...state, settings: { ...state.settings, upstream } };
+function changeUpstream(
+  sandbox: Sandbox,
+  upstream: Upstream | undefined,
+  result: ControlReply,
+): Promise<ControlReply> {
+  return sandbox.change((state) => {
+    const settings = { ...state.settings, upstream };
+    return { state: { ...state, settings }, result };
+  });
 }
 
 function upstreamReply(upstream: Upstream | undefined): ControlReply {
-  const state: UpstreamState = { url: upstream?.url, ownKey: upstream?.key !== undefined };
-  return json(state);
+  return json<UpstreamState>({ url: upstream?.url, ownKey: upstream?.key !== undefined });
 }
 
 /** What a person wants to know first: what in this sandbox is not as it was at the start. */
 export const STATUS_ENDPOINTS: readonly EndpointDefinition[] = [
-  {
-    id: 'getStatus',
-    route: ['get', '/status'],
+  endpoint('getStatus', 'get /status', {
     quiet: true,
     summary: 'Read what differs from a fresh mock',
     description:
       'The active scenarios, the changed assumptions, the clock, the upstream and the latches.',
-    replies: { 200: { description: 'The status.', shape: STATUS } },
-    handle: ({ sandbox: { name, state, evidence } }) => {
+    replies: { 200: ['The status.', STATUS] },
+    handle: ({ sandbox }) => {
+      const { name, state, evidence } = sandbox;
       const { start, choices, upstream } = state.settings;
       const changed = ASSUMPTION_IDS.filter((id) => choices[id] !== optionNames(id)[0]);
       return json<SandboxStatus>({
@@ -230,10 +209,10 @@ export const STATUS_ENDPOINTS: readonly EndpointDefinition[] = [
         assumptions: changed.map((id) => `${id}=${choices[id]}`),
         clock: clockView(state.clock),
         upstream: upstream?.url,
-        held: evidence.holds.waiting(Date.now()).length,
+        held: waitingIn(sandbox).length,
         latches: [...state.latches.keys()],
         latestExchange: evidence.journal.number,
       });
     },
-  },
+  }),
 ];

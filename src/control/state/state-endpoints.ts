@@ -11,7 +11,7 @@ import {
 import { CHANGES } from '../../scenario/state-shape.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { choice, list, named } from '../../shape/shapes.ts';
-import { readStore, STORE } from '../../store/fixture/parse-fixture.ts';
+import { STORE } from '../../store/fixture/parse-fixture.ts';
 import { merge } from '../../store/merge.ts';
 import { bareStore, type Store } from '../../store/store.ts';
 import { arrayText } from '../../store/store-text.ts';
@@ -21,10 +21,12 @@ import {
   type ControlReply,
   DONE,
   type EndpointDefinition,
+  endpoint,
   json,
+  MOST_NAMED,
   refuse,
   refuseInput,
-  withBody,
+  refuseOneMore,
 } from '../endpoint.ts';
 
 /** What a reset keeps unless it says otherwise: what somebody wrote by hand. */
@@ -39,25 +41,19 @@ const RESET = object({
 
 const STATE = named('State', STORE);
 
-const STATE_CHANGES = named('StateChanges', CHANGES);
+const NEW_STATE = { 200: ['The new store.', STATE] } as const;
 
 export const STATE_ENDPOINTS: readonly EndpointDefinition[] = [
-  {
-    id: 'getState',
-    route: ['get', '/state'],
+  endpoint('getState', 'get /state', {
     summary: 'Read the whole store as a fixture',
-    replies: { 200: { description: 'The store.', shape: STATE } },
+    replies: { 200: ['The store.', STATE] },
     handle: ({ sandbox }) => stateReply(sandbox.state.store),
-  },
-  {
-    id: 'replaceState',
-    route: ['put', '/state'],
+  }),
+  endpoint('replaceState', 'put /state', {
     summary: 'Replace the whole store',
     description:
       'Validated like a fixture. A collection that the body leaves out becomes empty. The body has at most 1 MiB.',
-    body: {
-      shape: STATE,
-    },
+    body: { shape: STATE },
     example: {
       body: {
         animals: [{ id: 1, name: 'Polly', categoryId: 3 }],
@@ -65,23 +61,17 @@ export const STATE_ENDPOINTS: readonly EndpointDefinition[] = [
         orders: [{ id: 1, petId: 1, quantity: 2 }],
       },
     },
-    replies: { 200: { description: 'The new store.', shape: STATE } },
-    handle: ({ sandbox, body }) => {
-      const reading = readStore(body);
-      if (!reading.ok) return refuseInput(reading.problems);
-      const { value: store } = reading;
-      return sandbox.change((state) => ({ state: { ...state, store }, result: stateReply(store) }));
-    },
-  },
-  withBody({
-    id: 'mergeState',
-    route: ['patch', '/state'],
+    replies: NEW_STATE,
+    handle: ({ sandbox, body: store }) =>
+      sandbox.change((state) => ({ state: { ...state, store }, result: stateReply(store) })),
+  }),
+  endpoint('mergeState', 'patch /state', {
     summary: 'Merge records into the store by id',
     description:
       'Fields that a record leaves out keep their values; a new record must be complete. Instead of an array, a collection can have `remove`, `each` and `set` as in a scenario. Makes all changes, or none.',
-    body: { shape: STATE_CHANGES },
+    body: { shape: named('StateChanges', CHANGES) },
     example: { body: { orders: [{ id: 1, status: 'shipped' }] } },
-    replies: { 200: { description: 'The new store.', shape: STATE } },
+    replies: NEW_STATE,
     handle: ({ sandbox, body }) =>
       sandbox.change((state) => {
         const merged = merge(state.store, body);
@@ -90,9 +80,7 @@ export const STATE_ENDPOINTS: readonly EndpointDefinition[] = [
         return { state: { ...state, store }, result: stateReply(store) };
       }),
   }),
-  withBody({
-    id: 'reset',
-    route: ['post', '/reset'],
+  endpoint('reset', 'post /reset', {
     summary: 'Reset the sandbox to its start',
     description:
       "Resets the store, the active scenarios and the call counts of their rules, the assumptions, the clock, the journal, coverage and findings, except for what `keep` names; `journal` includes coverage and findings. The sandbox's own scenarios stay unless a `keep` leaves out `own-scenarios`. Snapshots always stay.",
@@ -123,7 +111,7 @@ function resetOf(
 }
 
 function stateReply(store: Store): ControlReply {
-  return { status: 200, body: { kind: 'pieces', pieces: stateText(store) } };
+  return { status: 200, content: stateText(store) };
 }
 
 /** Written as the client reads: a long text holds no other client up. */
@@ -137,42 +125,36 @@ function* stateText(store: Store): Generator<string> {
   yield '}';
 }
 
-/** The most snapshots of a sandbox. */
-const MOST_SNAPSHOTS = 100;
-
 const MISSING = 'The snapshot does not exist.';
 
 export const SNAPSHOT_ENDPOINTS: readonly EndpointDefinition[] = [
-  {
-    id: 'listSnapshots',
-    route: ['get', '/snapshots'],
+  endpoint('listSnapshots', 'get /snapshots', {
     summary: 'List snapshots',
-    replies: {
-      200: {
-        description: 'The snapshots, the oldest first.',
-        shape: list(SNAPSHOT),
-      },
-    },
+    replies: { 200: ['The snapshots, the oldest first.', list(SNAPSHOT)] },
     handle: ({ sandbox }) =>
       json([...sandbox.state.snapshots].map(([name, store]) => snapshotView(name, store))),
-  },
-  withBody({
-    id: 'createSnapshot',
-    route: ['post', '/snapshots'],
+  }),
+  endpoint('createSnapshot', 'post /snapshots', {
     summary: 'Take a snapshot',
-    description: `Saves the store under a name, and replaces a snapshot of that name. A sandbox has at most ${MOST_SNAPSHOTS} snapshots.`,
+    description: `Saves the store under a name, and replaces a snapshot of that name. A sandbox has at most ${MOST_NAMED} snapshots.`,
     body: { shape: object({ name: required(NAME, 'The name of the snapshot.') }) },
     example: { body: { name: 'before' } },
     replies: {
-      200: { description: 'Taken; replaced another.', shape: SNAPSHOT },
-      201: { description: 'Taken.', shape: SNAPSHOT },
+      200: ['Taken; replaced another.', SNAPSHOT],
+      201: ['Taken.', SNAPSHOT],
       409: 'The sandbox has too many snapshots.',
     },
-    handle: ({ sandbox, body: { name } }) => sandbox.change((state) => taken(state, name)),
+    handle: ({ sandbox, body: { name } }) =>
+      sandbox.change((state) => {
+        const refusal = refuseOneMore('snapshots', state.snapshots, name);
+        if (refusal !== undefined) return { state, result: refusal };
+        const snapshots = new Map(state.snapshots).set(name, bareStore(state.store));
+        const status = state.snapshots.has(name) ? 200 : 201;
+        const result = json(snapshotView(name, state.store), status);
+        return { state: { ...state, snapshots }, result };
+      }),
   }),
-  {
-    id: 'restoreSnapshot',
-    route: ['post', '/snapshots/{name}/restore'],
+  endpoint('restoreSnapshot', 'post /snapshots/{name}/restore', {
     summary: 'Restore a snapshot',
     description: 'Restores the store only. Rules, assumptions, clock and journal do not change.',
     example: { path: 'before' },
@@ -183,10 +165,8 @@ export const SNAPSHOT_ENDPOINTS: readonly EndpointDefinition[] = [
         if (snapshot === undefined) return { state, result: notFound(name) };
         return { state: { ...state, store: bareStore(snapshot) }, result: DONE };
       }),
-  },
-  {
-    id: 'deleteSnapshot',
-    route: ['delete', '/snapshots/{name}'],
+  }),
+  endpoint('deleteSnapshot', 'delete /snapshots/{name}', {
     summary: 'Delete a snapshot',
     example: { path: 'before' },
     replies: { 204: 'Deleted.', 404: MISSING },
@@ -196,20 +176,8 @@ export const SNAPSHOT_ENDPOINTS: readonly EndpointDefinition[] = [
         if (!snapshots.delete(name)) return { state, result: notFound(name) };
         return { state: { ...state, snapshots }, result: DONE };
       }),
-  },
+  }),
 ];
-
-function taken(state: State, name: string): EditResult<ControlReply> {
-  const { snapshots, store } = state;
-  const known = snapshots.has(name);
-  if (!known && snapshots.size >= MOST_SNAPSHOTS) {
-    const message = `snapshot limit (${MOST_SNAPSHOTS}) reached; delete a snapshot first`;
-    return { state, result: refuse('too_many_snapshots', 409, message) };
-  }
-  const result = json(snapshotView(name, store), known ? 200 : 201);
-  const after = new Map(snapshots).set(name, bareStore(store));
-  return { state: { ...state, snapshots: after }, result };
-}
 
 function snapshotView(name: string, { animals, inventory, orders }: Store): Snapshot {
   return { name, animals: animals.size, inventory: inventory.size, orders: orders.size };
