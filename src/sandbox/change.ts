@@ -2,13 +2,7 @@ import type { LatchRule } from '../scenario/rules.ts';
 import type { SavedScenario } from '../scenario/scenario-text.ts';
 import type { Clock } from '../service/clock.ts';
 import type { RateWindow } from '../service/rate-limit.ts';
-import {
-  applyStoreChange,
-  bareStore,
-  type Store,
-  type StoreChange,
-  storeChange,
-} from '../store/store.ts';
+import { applyStoreChange, type Store, type StoreChange, storeChange } from '../store/store.ts';
 import type { SandboxSettings, State } from './state.ts';
 
 /** What turns a state into another. What stays the same is left out. */
@@ -119,7 +113,7 @@ function changedSnapshots(
   const snapshots = new Map(before);
   for (const { name, store } of changes) {
     if (store === undefined) snapshots.delete(name);
-    else snapshots.set(name, bareStore(applyStoreChange(after, store)));
+    else snapshots.set(name, applyStoreChange(after, store));
   }
   return snapshots;
 }

@@ -8,7 +8,7 @@ import {
   RECORDS,
   STORED_RECORDS,
 } from '../contract/records.ts';
-import { arrayText, recordPieces } from '../store/store-text.ts';
+import { arrayText, recordText } from '../store/store-text.ts';
 import type { Body } from './reply.ts';
 
 /** Writes records as JSON for clients. One instance for each combination of options: caches use it as a key. */
@@ -101,7 +101,7 @@ export function animalsBody(choices: Choices, animals: readonly Animal[]): Body 
 /** The same of one animal, if it is long. */
 export function longAnimalBody(choices: Choices, animal: Animal): Body | undefined {
   const pieces = function* (): Generator<string> {
-    for (const it of replyMembers(choices, [animal])) yield* recordPieces(it);
+    for (const it of replyMembers(choices, [animal])) yield recordText(it);
   };
   return areLong([animal]) ? piecesBody(pieces) : undefined;
 }

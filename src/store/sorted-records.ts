@@ -181,11 +181,6 @@ export class Records<R extends object> {
     };
   }
 
-  /** The same records without cached texts. */
-  bare(): Records<R> {
-    return new Records(this.#tree, this.idOf, this.highestId, this.#newest, this.#added);
-  }
-
   /** The records with ids above `after`, by ascending id. */
   *ascending(after?: bigint): Generator<R> {
     const from = after === undefined ? undefined : after + 1n;
@@ -243,24 +238,16 @@ const MOST_PAGES = 32;
 /** In characters. A longer text is written to a socket faster as bytes. */
 const LONGEST_STRING = 8192;
 
-/** In characters. Text is turned into bytes in pieces: a string of all records could be too long. */
-const PIECE = 1024 * 1024;
-
 /** Writes records as a JSON array. */
 export function writeList<R>(source: Iterable<R>, write: Writer<R>): RecordList<R> {
   const records: R[] = [];
-  const pieces: Buffer[] = [];
   let text = '[';
   for (const record of source) {
     const written = write(record);
     if (written === undefined) continue;
     text += records.length === 0 ? written : `,${written}`;
     records.push(record);
-    if (text.length < PIECE) continue;
-    pieces.push(Buffer.from(text));
-    text = '';
   }
   text += ']';
-  if (pieces.length === 0 && text.length <= LONGEST_STRING) return { text, records };
-  return { text: Buffer.concat([...pieces, Buffer.from(text)]), records };
+  return { text: text.length > LONGEST_STRING ? Buffer.from(text) : text, records };
 }

@@ -35,11 +35,6 @@ export function storeOf({ animals, inventory, orders }: StoreRecords): Store {
 
 export const EMPTY_STORE: Store = storeOf({ animals: [], inventory: [], orders: [] });
 
-/** The same store without cached texts, so that a snapshot takes no memory for them. */
-export function bareStore({ animals, inventory, orders }: Store): Store {
-  return { animals: animals.bare(), inventory: inventory.bare(), orders: orders.bare() };
-}
-
 /** The difference between two stores; undefined if there is none. Visits only what differs. */
 export function storeChange(before: Store, after: Store): StoreChange | undefined {
   if (before === after) return undefined;

@@ -132,10 +132,6 @@ test('a list and a page are written once, and anew for changed records', () => {
   const write = ({ text }: Item): string => JSON.stringify(text);
   expect(records.list(write)).toBe(records.list(write));
   expect(records.with({ id: 2n, text: 'b' }).list(write).text).toBe('["a","b"]');
-  const bare = records.bare();
-  expect(bare.list(write)).toEqual(records.list(write));
-  expect(bare.list(write)).not.toBe(records.list(write));
-  expect(records.changeTo(bare)).toBeUndefined();
   const make = () => ({ text: '[]', records: [], next: undefined, total: undefined });
   expect(records.page(write, 'first', make)).toBe(records.page(write, 'first', make));
 });

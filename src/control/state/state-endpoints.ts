@@ -13,7 +13,7 @@ import { object, optional, required } from '../../shape/objects.ts';
 import { choice, list, named } from '../../shape/shapes.ts';
 import { STORE } from '../../store/fixture/parse-fixture.ts';
 import { merge } from '../../store/merge.ts';
-import { bareStore, type Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { arrayText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
 import { NAME, SNAPSHOT, type Snapshot } from '../control-shapes.ts';
@@ -163,7 +163,7 @@ export const SNAPSHOT_ENDPOINTS: readonly EndpointDefinition[] = [
       sandbox.change((state) => {
         const snapshot = state.snapshots.get(name);
         if (snapshot === undefined) return { state, result: notFound(name) };
-        return { state: { ...state, store: bareStore(snapshot) }, result: DONE };
+        return { state: { ...state, store: snapshot }, result: DONE };
       }),
   }),
   endpoint('deleteSnapshot', 'delete /snapshots/{name}', {
