@@ -148,7 +148,7 @@ export const SNAPSHOT_ENDPOINTS: readonly EndpointDefinition[] = [
       sandbox.change((state) => {
         const refusal = refuseOneMore('snapshots', state.snapshots, name);
         if (refusal !== undefined) return { state, result: refusal };
-        const snapshots = new Map(state.snapshots).set(name, bareStore(state.store));
+        const snapshots = new Map(state.snapshots).set(name, state.store);
         const status = state.snapshots.has(name) ? 200 : 201;
         const result = json(snapshotView(name, state.store), status);
         return { state: { ...state, snapshots }, result };
