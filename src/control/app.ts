@@ -1,11 +1,20 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type express from 'express';
 import type { ErrorRequestHandler } from 'express';
-import type { ServiceHandler } from '../http/service-handler.ts';
-import { failed } from '../http/write.ts';
-import { ofService } from './endpoint.ts';
-import type { ControlParts } from './parts.ts';
-import { controlRouter, sendReply } from './router.ts';
+import { whenLeft } from '../http/pass-on.ts';
+import { locateByName, type ServiceHandler } from '../http/service-handler.ts';
+import { parseTarget, ROOT } from '../http/target.ts';
+import { failed, writeReply } from '../http/write.ts';
+import { NotSavedError } from '../sandbox/keeper.ts';
+import { Sandbox } from '../sandbox/sandbox.ts';
+import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
+import { isReal, timeOf } from '../service/clock.ts';
+import { readBody } from './body.ts';
+import { type ControlReply, type Endpoint, ofService, refuse, refuseMethod } from './endpoint.ts';
+import { ENDPOINTS } from './endpoints.ts';
+import { createGuard } from './guard.ts';
+import { pageReply, rootReply } from './pages.ts';
+import type { ControlParts, MockRequest } from './parts.ts';
 
 /**
  * The whole mock as one Express app: the control API, then the service, which also answers all
@@ -29,4 +38,175 @@ export function createExpressApp(
   };
   app.use(answerError);
   return app;
+}
+
+/** Answers a request for the mock itself, or passes it on. Express calls it, in any app. */
+type MockHandler = (
+  request: IncomingMessage & { readonly baseUrl?: string },
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void;
+
+/** A path of the control API, and its endpoints. */
+interface EndpointRoute {
+  readonly pattern: RegExp;
+  readonly endpoints: readonly Endpoint[];
+  readonly allow: string;
+}
+
+const ROUTES = [...new Set(ENDPOINTS.map(({ path }) => path))].map((path): EndpointRoute => {
+  const endpoints = ENDPOINTS.filter((endpoint) => endpoint.path === path);
+  const methods = endpoints.map(({ method }) => (method === 'get' ? 'get, head' : method));
+  const segments = path.replaceAll('.', '\\.').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+  return {
+    pattern: new RegExp(`^${segments}/?$`),
+    endpoints,
+    allow: methods.join(', ').toUpperCase(),
+  };
+});
+
+/** Answers requests for the control API, its pages and the roots. Passes those for the service on. */
+function controlRouter(parts: ControlParts): MockHandler {
+  const guard = createGuard(parts.guard);
+  return (request, response, next) => {
+    const { baseUrl = '', url = '/', method } = request;
+    const { mount, sandbox = DEFAULT_SANDBOX, below, path: whole, search } = parseTarget(url);
+    const [, path] = /^\/__mock(\/.*|)$/s.exec(below) ?? [];
+    const scheme = 'encrypted' in request.socket ? 'https' : 'http';
+    const origin = `${scheme}://${request.headers.host ?? 'localhost'}`;
+    const asked = { request, origin, base: baseUrl + mount, sandbox, search };
+    const isRoot = !parts.plain && ROOT.test(whole) && (method === 'GET' || method === 'HEAD');
+    if (path !== undefined) {
+      const onCall = reporter(parts, baseUrl + url, request, response);
+      answer({ ...asked, path }, parts, guard, onCall).then(
+        (reply) => (reply === undefined ? next() : sendReply(response, reply)),
+        next,
+      );
+    } else if (isRoot) {
+      const base = baseUrl + whole.replace(/\/$/, '');
+      sendReply(response, rootReply({ ...asked, base, path: '' }, parts));
+    } else next();
+  };
+}
+
+function reporter(
+  { onControlCall: onCall }: ControlParts,
+  target: string,
+  { method = '' }: IncomingMessage,
+  response: ServerResponse,
+): () => void {
+  const at = Date.now();
+  const startedAt = performance.now();
+  return () => {
+    if (onCall === undefined) return;
+    response.once('close', () => {
+      const duration = performance.now() - startedAt;
+      onCall({ method, target, status: response.statusCode, at, duration });
+    });
+  };
+}
+
+/** @returns undefined if the mock has nothing there */
+async function answer(
+  asked: MockRequest,
+  parts: ControlParts,
+  guard: ReturnType<typeof createGuard>,
+  onCall: () => void,
+): Promise<ControlReply | undefined> {
+  const { request, path, origin, base, search } = asked;
+  const { headers, socket } = request;
+  const route = ROUTES.find(({ pattern }) => pattern.test(path));
+  const isOpen = route?.endpoints.every(({ open }) => open) === true;
+  if (!isOpen) {
+    if (parts.noControl) return undefined;
+    const page = await pageReply(asked);
+    if (page !== undefined) return page;
+    if (!route?.endpoints.some(({ quiet }) => quiet)) onCall();
+    const refusal = guard(headers);
+    if (refusal !== undefined) return refusal;
+  }
+  const params = route && paramsOf(route, path);
+  if (route === undefined || params === undefined) return unknown(asked);
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const endpoint = route.endpoints.find((it) => it.method.toUpperCase() === method);
+  if (endpoint === undefined) return refuseMethod(request, route.allow);
+  const sandbox = sandboxFor(endpoint, asked, parts);
+  if (!(sandbox instanceof Sandbox)) return sandbox;
+  const body = await readBody(request, endpoint.body);
+  if (!body.ok) return body.refusal;
+  const mount = `${base}/__mock`;
+  const url = origin + mount;
+  const query = new URLSearchParams(search);
+  const onLeave = (act: () => void) => whenLeft(socket, act);
+  const call = { parts, sandbox, params, query, body: body.value, mount, url, headers, onLeave };
+  const run = async (): Promise<ControlReply> => {
+    // What other servers have done counts, too.
+    if (!endpoint.open) await sandbox.current();
+    return endpoint.handle(call);
+  };
+  const reply = await run().catch(refuseUnsaved);
+  const { clock } = sandbox.state;
+  if (isReal(clock)) return reply;
+  const date = new Date(timeOf(clock)).toUTCString();
+  return { ...reply, headers: { Date: date, ...reply.headers } };
+}
+
+/** @throws any other error */
+function refuseUnsaved(error: unknown): ControlReply {
+  if (error instanceof NotSavedError) return refuse(error.code, 503, error.message);
+  throw error;
+}
+
+/** Undefined if one has an invalid encoding. */
+function paramsOf(
+  { pattern }: EndpointRoute,
+  path: string,
+): Readonly<Record<string, string>> | undefined {
+  const params = Object.entries(pattern.exec(path)?.groups ?? {});
+  try {
+    return Object.fromEntries(params.map(([name, value]) => [name, decodeURIComponent(value)]));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The sandbox that a request is for, or the refusal of the request. */
+function sandboxFor(
+  { open, defaultOnly }: Endpoint,
+  asked: MockRequest,
+  { sandboxes }: ControlParts,
+): Sandbox | ControlReply {
+  const { sandbox: name } = asked;
+  // A probe creates no sandbox, but a name that cannot be one is refused everywhere.
+  if (open && SANDBOX_NAME.test(name)) return sandboxes.default;
+  if (defaultOnly && name !== DEFAULT_SANDBOX) return unknown(asked);
+  const found = locateByName(sandboxes, name);
+  return found instanceof Sandbox ? found : ofService(found);
+}
+
+function unknown({ base, path }: MockRequest): ControlReply {
+  const target = `${base}/__mock${path}`.slice(0, 200);
+  const message = `the control API has no ${target}; ${base}/__mock/openapi.json lists its endpoints`;
+  return refuse('route_not_found', 404, message);
+}
+
+/** Sends a reply of the control API. */
+function sendReply(
+  response: ServerResponse,
+  { status, headers: own, content }: ControlReply,
+): void {
+  const headers = Object.entries({
+    // A cache would miss changes in the sandbox.
+    'Cache-Control': 'no-store',
+    ...(content !== undefined && { 'Content-Type': 'application/json' }),
+    ...own,
+  }).flat();
+  if (typeof content === 'function') {
+    response.writeHead(status, headers).flushHeaders();
+    if (response.req.method === 'HEAD') response.end();
+    else content(response);
+  } else if (content === undefined) writeReply(response, status, headers, { kind: 'none' });
+  else if (typeof content === 'string' || Buffer.isBuffer(content)) {
+    writeReply(response, status, headers, { kind: 'text', text: content });
+  } else writeReply(response, status, headers, { kind: 'pieces', pieces: content });
 }

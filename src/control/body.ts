@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { parseJson } from '../contract/json.ts';
 import { receiveBody } from '../http/receive-body.ts';
@@ -11,7 +10,7 @@ const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 const YAML = /^\s*(?:application|text)\/(?:x-)?yaml\s*(?:;|$)/i;
 
 /** In bytes. To parse and read so many takes up to 100 ms. */
-const MOST_BYTES = 1024 ** 2;
+const BODY_LIMIT = 1024 ** 2;
 
 type BodyReading =
   | { readonly ok: true; readonly value: unknown }
@@ -26,51 +25,37 @@ export async function readBody(
   shape: Endpoint['body'],
 ): Promise<BodyReading> {
   const { headers } = request;
-  const { 'content-type': type = '' } = headers;
-  const announced =
+  const { 'content-type': type = '', 'content-encoding': coding = '' } = headers;
+  const isAnnounced =
     headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-  const asText = shape?.asText === true;
-  if (announced && !JSON_TYPE.test(type) && !(asText && YAML.test(type))) {
-    const expected = asText ? `application/json or ${YAML_TYPE}` : 'application/json';
+  const isYaml = shape?.asText === true && YAML.test(type);
+  if (isAnnounced && !JSON_TYPE.test(type) && !isYaml) {
+    const expected = shape?.asText ? `application/json or ${YAML_TYPE}` : 'application/json';
     return refused('unsupported_media_type', 415, `expected a body of type ${expected}`);
   }
-  if (announced && !/^(?:identity)?$/i.test(headers['content-encoding'] ?? '')) {
+  if (isAnnounced && !/^(?:identity)?$/i.test(coding)) {
     return refused('unsupported_media_type', 415, 'expected a body without Content-Encoding');
   }
-  if (shape === undefined) return NOTHING;
+  if (shape === undefined) return { ok: true, value: undefined };
   const body = await new Promise<RequestBody>((received) => {
-    receiveBody(request, MOST_BYTES, received);
+    receiveBody(request, BODY_LIMIT, received);
   });
-  switch (body.kind) {
-    case 'none':
-      if (shape.optional) return NOTHING;
-      return refused('invalid_input', 400, 'expected a body, found nothing');
-    case 'too-large':
-      return refused('body_too_large', 413, 'the body is larger than 1 MiB');
-    case 'bytes':
-      return asText ? textOf(body.bytes, YAML.test(type)) : parsed(body.bytes);
+  if (body.kind === 'too-large') {
+    return refused('body_too_large', 413, 'the body is larger than 1 MiB');
   }
-}
-
-const NOTHING: BodyReading = { ok: true, value: undefined };
-
-function textOf(bytes: Buffer, isYaml: boolean): BodyReading {
-  if (!isUtf8(bytes)) return refused('invalid_input', 400, 'the body is not UTF-8');
-  return { ok: true, value: { format: isYaml ? 'yaml' : 'json', text: bytes.toString() } };
-}
-
-function parsed(bytes: Buffer): BodyReading {
+  if (body.kind === 'none') {
+    if (shape.optional) return { ok: true, value: undefined };
+    return refused('invalid_input', 400, 'expected a body, found nothing');
+  }
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { ok: true, value: parseJson(text) };
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body.bytes);
+    const format = isYaml ? 'yaml' : 'json';
+    return { ok: true, value: shape.asText ? { format, text } : parseJson(text) };
   } catch (error) {
-    return refused('invalid_input', 400, `the body is not JSON: ${whyNot(error)}`);
+    const isDeep = error instanceof RangeError;
+    const why = isDeep ? 'it is nested too deeply' : error instanceof Error && error.message;
+    return refused('invalid_input', 400, `the body cannot be read: ${why}`);
   }
-}
-
-function whyNot(error: unknown): string {
-  if (error instanceof RangeError) return 'it is nested too deeply';
-  return error instanceof Error ? error.message : String(error);
 }
 
 function refused(...refusal: Parameters<typeof refuse>): BodyReading {

@@ -58,12 +58,9 @@ function otherSite({ host, origin, ...headers }: IncomingHttpHeaders): string | 
 
 /** A proxy may have removed TLS, so a `Host` without a port has the default port of the origin. */
 function isOriginOf(host: string | undefined, origin: string): boolean {
-  const [, scheme, authority] = /^(https?):\/\/([^/?#@\\]+)$/i.exec(origin) ?? [];
-  if (scheme === undefined || authority === undefined) return false;
-  if (host === undefined || nameIn(host) === undefined) return false;
-  const base = `${scheme}://`;
-  if (!URL.canParse(base + host) || !URL.canParse(base + authority)) return false;
-  return new URL(base + host).host === new URL(base + authority).host;
+  const [scheme] = /^https?:\/\//.exec(origin) ?? [];
+  if (scheme === undefined || host === undefined || !URL.canParse(scheme + host)) return false;
+  return new URL(scheme + host).origin === origin;
 }
 
 function wrongToken(headers: IncomingHttpHeaders, digest: Buffer | undefined): string | undefined {

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import {
   type Exchange,
   reasonsFor,
@@ -8,6 +9,7 @@ import {
 import { FINDING_CODES } from '../../evidence/finding-codes.ts';
 import { exposed } from '../../http/cors.ts';
 import { basisHeader } from '../../http/write.ts';
+import { packageVersion } from '../../package.ts';
 import { holdView } from '../../scenario/hold.ts';
 import { decidersOf } from '../../service/reply.ts';
 import type { RecordedExchange } from '../control-shapes.ts';
@@ -69,10 +71,9 @@ function isJson(text: string): boolean {
 /** @param headers alternating names and values */
 function headersView(headers: readonly string[]): Readonly<Record<string, string>> {
   const view = new Map<string, string>();
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    const name = headers[index]?.toLowerCase() ?? '';
-    const [before, value = ''] = [view.get(name), headers[index + 1]];
-    view.set(name, before === undefined ? value : `${before}, ${value}`);
+  for (const { name, value } of pairsOf(headers)) {
+    const before = view.get(name.toLowerCase());
+    view.set(name.toLowerCase(), before === undefined ? value : `${before}, ${value}`);
   }
   return Object.fromEntries(view);
 }
@@ -83,23 +84,111 @@ function headersView(headers: readonly string[]): Readonly<Record<string, string
  *
  * @param plain whether the server leaves out what distinguishes it from the service
  */
-export function sentHeaders(exchange: Exchange, plain: boolean): readonly string[] {
+function sentHeaders(exchange: Exchange, plain: boolean): readonly string[] {
   const { at, delay, method, status, basis, replyHeaders: kept, replyBody, replyCut } = exchange;
   if (status === undefined) return kept;
   const mockBasis = plain ? [] : ['Mock-Basis', basisHeader(basis, method === 'HEAD')];
   if (basis.kind === 'upstream') return [...kept, ...mockBasis];
   const hasBody = replyBody !== undefined || replyCut;
+  const has = (name: string) => headerOf(pairsOf(kept), name) !== undefined;
   return [
-    ...(hasBody && !has(kept, 'content-type') ? ['Content-Type', 'application/json'] : []),
+    ...(hasBody && !has('content-type') ? ['Content-Type', 'application/json'] : []),
     ...mockBasis,
-    ...(has(kept, 'access-control-allow-origin')
+    ...(has('access-control-allow-origin')
       ? ['Access-Control-Expose-Headers', exposed(plain)]
       : []),
-    ...(has(kept, 'date') ? [] : ['Date', new Date(at + delay).toUTCString()]),
+    ...(has('date') ? [] : ['Date', new Date(at + delay).toUTCString()]),
     ...kept,
   ];
 }
 
-function has(headers: readonly string[], name: string): boolean {
-  return headers.some((it, index) => index % 2 === 0 && it.toLowerCase() === name);
+/** What is not known of an exchange, as HAR says it. */
+const UNKNOWN = -1;
+
+const HTTP_VERSION = 'HTTP/1.1';
+
+/** What is before the entries of an archive. */
+export function harHead(): string {
+  const creator = JSON.stringify({ name: 'petstore-mock', version: packageVersion() });
+  return `{"log":{"version":"1.2","creator":${creator},"entries":`;
+}
+
+/** An exchange as an entry of HAR 1.2. */
+export function harEntry(exchange: Exchange, origin: string, plain: boolean): string {
+  const { at, delay, duration } = exchange;
+  return JSON.stringify({
+    startedDateTime: new Date(at - Math.max(0, duration - delay)).toISOString(),
+    time: duration,
+    request: requestOf(exchange, origin),
+    response: responseOf(exchange, plain),
+    cache: {},
+    timings: { send: 0, wait: duration, receive: 0 },
+    comment: reasonsFor(exchange).join('; '),
+  });
+}
+
+function requestOf(exchange: Exchange, origin: string): object {
+  const { method, target, requestHeaders, requestBody, requestCut } = exchange;
+  const headers = pairsOf(shownHeaders(requestHeaders));
+  const host = headerOf(headers, 'host');
+  const base = host === undefined ? origin : origin.replace(/\/\/.*/, `//${host}`);
+  const query = new URLSearchParams(/\?(.*)$/s.exec(target)?.[1]);
+  return {
+    method,
+    url: target.startsWith('/') ? base + target : target,
+    httpVersion: HTTP_VERSION,
+    cookies: [],
+    headers,
+    queryString: [...query].map(([name, value]) => ({ name, value })),
+    ...(requestBody !== undefined && {
+      postData: {
+        mimeType: headerOf(headers, 'content-type') ?? '',
+        text: requestText(exchange),
+        ...(requestCut && { comment: 'Only the start of it was kept.' }),
+      },
+    }),
+    headersSize: UNKNOWN,
+    bodySize: requestCut ? UNKNOWN : (requestBody?.length ?? 0),
+  };
+}
+
+function responseOf(exchange: Exchange, plain: boolean): object {
+  const { method, status = 0, fault, replyCut } = exchange;
+  // The journal keeps the body that GET would have got.
+  const replyBody = method === 'HEAD' ? undefined : exchange.replyBody;
+  const headers = pairsOf(shownHeaders(sentHeaders(exchange, plain)));
+  const size = replyBody === undefined ? 0 : Buffer.byteLength(replyBody);
+  return {
+    status,
+    statusText: STATUS_CODES[status] ?? '',
+    httpVersion: HTTP_VERSION,
+    cookies: [],
+    headers,
+    content: {
+      size,
+      mimeType: headerOf(headers, 'content-type') ?? '',
+      ...(replyBody !== undefined && { text: replyBody }),
+      ...(replyCut && { comment: 'It was too long to be kept.' }),
+    },
+    redirectURL: '',
+    headersSize: UNKNOWN,
+    bodySize: replyCut || fault !== undefined ? UNKNOWN : size,
+    ...(fault !== undefined && { _error: fault }),
+  };
+}
+
+interface Header {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** @param headers alternating names and values */
+function pairsOf(headers: readonly string[]): readonly Header[] {
+  return headers.flatMap((name, index) =>
+    index % 2 === 0 ? [{ name, value: headers[index + 1] ?? '' }] : [],
+  );
+}
+
+function headerOf(headers: readonly Header[], wanted: string): string | undefined {
+  return headers.find(({ name }) => name.toLowerCase() === wanted)?.value;
 }

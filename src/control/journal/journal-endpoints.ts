@@ -34,8 +34,7 @@ import {
   serviceUrl,
 } from '../endpoint.ts';
 import { openStream, STREAM_PACE } from './exchange-stream.ts';
-import { exchangeText } from './exchange-text.ts';
-import { harEntry, harHead } from './har.ts';
+import { exchangeText, harEntry, harHead } from './exchange-text.ts';
 import { countWhen } from './waiting.ts';
 
 /** A filter of exchanges, all members of which must match, and how long to wait for how many. */

@@ -52,7 +52,22 @@ const SETTING_NAMES = Object.keys(SETTING_MEMBERS);
 
 const DEFAULT_PAGE_SIZE = 10;
 
-export const OPERATORS = ['_ne', '_gte', '_lte', '_like'];
+/** How a value compares with a text, by what follows the name of the field. */
+const COMPARISONS: Readonly<Record<string, (value: unknown, text: string) => boolean>> = {
+  '': (value, text) => String(value) === text,
+  _ne: (value, text) => String(value) !== text,
+  _gte: (value, text) => compare(value, boundOf(value, text)) >= 0,
+  _lte: (value, text) => compare(value, boundOf(value, text)) <= 0,
+  _like: (value, text) => String(value).toLowerCase().includes(text.toLowerCase()),
+};
+
+/** Like json-server, compares dates as text, so that 2031 is before 2031-01-01. */
+function boundOf(value: unknown, text: string): string | bigint {
+  return typeof value === 'string' ? text : BigInt(text);
+}
+
+export const OPERATORS = Object.keys(COMPARISONS).slice(1);
+
 const WITH_OPERATOR = /^(.+)(_ne|_gte|_lte|_like)$/;
 
 /**
@@ -71,13 +86,13 @@ export function queryRecords<R extends AnyRecord>(
   const filters: Filter[] = [];
   for (const name of new Set(parameters.keys())) {
     const values = parameters.getAll(name);
-    const [, field = name, operator] = WITH_OPERATOR.exec(name) ?? [];
+    const [, field = name, operator = ''] = WITH_OPERATOR.exec(name) ?? [];
     const type = Object.hasOwn(fields, field) ? fields[field]?.type : undefined;
     if (SETTING_NAMES.includes(name)) for (const value of values) given.append(name, value);
     else if (type === undefined) problems.push(unknownName(name, fields));
     else {
       const wrong = values.find((value) => !canCompare(type, operator, value));
-      if (wrong === undefined) filters.push(filterOf(field, type, operator, values));
+      if (wrong === undefined) filters.push(filterOf(field, operator, values));
       else problems.push(problem(name, FIELD_TYPES[type].expected, describe(wrong)));
     }
   }
@@ -108,44 +123,23 @@ function unknownName(name: string, fields: Fields): Problem {
 }
 
 /** Whether a text can be compared with values of a type: any text with texts, or as a part of one. */
-function canCompare(type: Field['type'], operator: string | undefined, text: string): boolean {
+function canCompare(type: Field['type'], operator: string, text: string): boolean {
   if (operator === '_like') return true;
   const isRange = operator === '_gte' || operator === '_lte';
-  switch (type) {
-    case 'int64':
-      return parseInt64(text) !== undefined;
-    case 'integer':
-      return isIntegerText(text) && Number.isSafeInteger(Number(text));
-    case 'boolean':
-      return !isRange && (text === 'true' || text === 'false');
-    default:
-      return isRange || FIELD_TYPES[type].read(text) !== undefined;
-  }
+  if (type === 'int64') return parseInt64(text) !== undefined;
+  if (type === 'integer') return isIntegerText(text) && Number.isSafeInteger(Number(text));
+  if (type === 'boolean') return !isRange && (text === 'true' || text === 'false');
+  return isRange || FIELD_TYPES[type].read(text) !== undefined;
 }
 
 /** Records of which a field compares so with one of the texts. An absent field never does. */
-function filterOf(
-  field: string,
-  type: Field['type'],
-  operator: string | undefined,
-  texts: readonly string[],
-): Filter {
-  if (operator === '_like') {
-    const parts = texts.map((text) => text.toLowerCase());
-    return ({ [field]: value }) =>
-      value !== undefined && parts.some((part) => String(value).toLowerCase().includes(part));
-  }
-  if (operator === '_gte' || operator === '_lte') {
-    const isNumber = type === 'int64' || type === 'integer';
-    // Like json-server, compares dates as text, so that 2031 is before 2031-01-01.
-    const bounds = texts.map((text) => (isNumber ? BigInt(text) : text));
-    const sign = operator === '_gte' ? 1 : -1;
-    return ({ [field]: value }) =>
-      value !== undefined && bounds.some((bound) => compare(value, bound) * sign >= 0);
-  }
-  const wanted = new Set(texts);
-  const isWanted = operator === undefined;
-  return ({ [field]: value }) => value !== undefined && wanted.has(String(value)) === isWanted;
+function filterOf(field: string, operator: string, texts: readonly string[]): Filter {
+  const test = COMPARISONS[operator] ?? (() => false);
+  return ({ [field]: value }) => {
+    if (value === undefined) return false;
+    const compares = (text: string) => test(value, text);
+    return operator === '_ne' ? texts.every(compares) : texts.some(compares);
+  };
 }
 
 /** Like json-server's full-text search, finds no 0 and no false. */
