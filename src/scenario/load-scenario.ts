@@ -2,13 +2,20 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot } from '../package.ts';
 import { readText, SETTINGS_LIMIT, type TextReading } from '../read-text.ts';
+import { internal, object } from '../shape/objects.ts';
 import { reportInto } from '../shape/read-as.ts';
-import type { ReportMisfit, ShapeProblem } from '../shape/shapes.ts';
+import {
+  ANY,
+  ANY_TEXT,
+  type ReportMisfit,
+  type ShapeProblem,
+  type ValueOf,
+} from '../shape/shapes.ts';
 import { shippedFixtures } from '../store/fixture/parse-fixture.ts';
 import { describe, joinWords, suggest } from '../words.ts';
 import { ScenarioError } from './sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES } from './scenario-names.ts';
-import type { Scenario } from './scenario-shape.ts';
+import { readScenario, type Scenario } from './scenario-shape.ts';
 import { readScenarioText } from './scenario-text.ts';
 
 const SHIPPED = join(packageRoot, 'scenarios');
@@ -38,27 +45,20 @@ export function scenarioText(name: string): string {
   return text.replace('$schema=', '$schema=./node_modules/petstore-mock/scenarios/');
 }
 
-/** A scenario to load. */
-interface ScenarioRequest {
-  /** Its file, or its name in a request. */
-  readonly key: string;
-  /** What messages call it. */
-  readonly label: string;
-  /** What the scenario that extends it calls it. */
-  readonly extended?: string;
-}
-
 /** Reports a scenario that cannot be used where it is wanted. */
 type Refuse = (expected: string, found: string) => undefined;
 
-/** Where scenarios come from. */
+/** Where scenarios come from. They are wanted by what messages call them: a name or a path. */
 interface ScenarioFinder {
   /**
    * @returns undefined once it has been refused
    * @throws ScenarioError with its own problems
    */
-  readonly find: (wanted: ScenarioRequest, refuse: Refuse) => Promise<Scenario | undefined>;
-  readonly besides: (wanted: ScenarioRequest, scenario: Scenario, name: string) => ScenarioRequest;
+  readonly find: (wanted: string, refuse: Refuse) => Promise<Scenario | undefined>;
+  /** The same for all names of the same scenario. */
+  readonly keyOf: (wanted: string) => string;
+  /** What is wanted where a scenario says that it extends a name or a path. */
+  readonly besides: (wanted: string, scenario: Scenario, extended: string) => string;
   /** Reports what else is wrong with a scenario. */
   readonly check?: (scenario: Scenario, report: ReportMisfit) => void;
 }
@@ -71,31 +71,28 @@ interface ScenarioFinder {
  * @throws ScenarioError with the problems of all of them
  */
 async function loadInOrder(
-  named: readonly ScenarioRequest[],
-  { find, besides, check }: ScenarioFinder,
+  named: readonly string[],
+  { find, keyOf, besides, check }: ScenarioFinder,
 ): Promise<readonly Scenario[]> {
   const problems: string[] = [];
   /** By key; undefined if it cannot be used. */
   const loaded = new Map<string, Scenario | undefined>();
 
   /** @param chain those that led to this one by `extends` */
-  const load = async (
-    wanted: ScenarioRequest,
-    chain: readonly ScenarioRequest[],
-    refuse: Refuse,
-  ): Promise<void> => {
-    const cycle = chain.findIndex((it) => it.key === wanted.key);
+  const load = async (wanted: string, chain: readonly string[], refuse: Refuse): Promise<void> => {
+    const key = keyOf(wanted);
+    const cycle = chain.findIndex((it) => keyOf(it) === key);
     if (cycle !== -1) {
-      const round = [...chain.slice(cycle), wanted].map((it) => it.label);
-      return refuse('no cycle of scenarios that extend each other', round.join(' → '));
+      const round = [...chain.slice(cycle), wanted].join(' → ');
+      return refuse('no cycle of scenarios that extend each other', round);
     }
-    if (loaded.has(wanted.key)) return;
+    if (loaded.has(key)) return;
     const scenario = await find(wanted, refuse).catch((error: unknown) => {
       if (!(error instanceof ScenarioError)) throw error;
       problems.push(...error.problems);
       return undefined;
     });
-    if (scenario === undefined) return void loaded.set(wanted.key, undefined);
+    if (scenario === undefined) return void loaded.set(key, undefined);
     const misfits: ShapeProblem[] = [];
     const report = reportInto(misfits);
     for (const [index, name] of scenario.extends.entries()) {
@@ -106,19 +103,19 @@ async function loadInOrder(
     check?.(scenario, report);
     // Together, since each search for places takes time.
     if (misfits.length > 0) problems.push(...scenario.linesOf(misfits));
-    loaded.set(wanted.key, scenario);
+    loaded.set(key, scenario);
   };
 
   for (const wanted of named) {
-    const known = loaded.get(wanted.key);
+    const known = loaded.get(keyOf(wanted));
     if (known === undefined) {
       await load(wanted, [], (expected, found) => {
-        problems.push(`${wanted.label}: expected ${expected}; found ${found}`);
+        problems.push(`${wanted}: expected ${expected}; found ${found}`);
       });
     } else {
       // A named scenario wins over those named before it, even if they extend it.
-      loaded.delete(wanted.key);
-      loaded.set(wanted.key, known);
+      loaded.delete(keyOf(wanted));
+      loaded.set(keyOf(wanted), known);
     }
   }
   if (problems.length > 0) throw new ScenarioError(problems);
@@ -135,17 +132,21 @@ export async function loadScenarios(
   namesOrPaths: readonly string[],
   texts: ReadonlyMap<string, TextReading> = new Map(),
 ): Promise<readonly Scenario[]> {
-  const find: ScenarioFinder['find'] = async ({ key: file, label, extended }, refuse) => {
-    const read = withExtension(file, texts.get(label) ?? (await readText(file, SETTINGS_LIMIT)));
-    if (read.ok) return readFile(file, label, read.text);
-    const at = extended === undefined ? '' : ` at ${describe(extended)}`;
-    return refuse(EXPECTED_FILE, `${read.found}${at}${suggest(extended ?? label, SCENARIO_NAMES)}`);
-  };
-  const named = namesOrPaths.map((label) => ({
-    key: isShipped(label) ? shippedFile(label) : resolve(label),
-    label,
-  }));
-  return loadInOrder(named, { find, besides: fileBesides });
+  return loadInOrder(namesOrPaths, {
+    find: async (wanted, refuse) => {
+      const file = fileOf(wanted);
+      const read = withExtension(file, texts.get(wanted) ?? (await readText(file, SETTINGS_LIMIT)));
+      if (read.ok) return readFile(file, wanted, read.text);
+      return refuse(EXPECTED_FILE, `${read.found}${suggest(basename(wanted), SCENARIO_NAMES)}`);
+    },
+    keyOf: fileOf,
+    besides: (wanted, _, extended) =>
+      isShipped(extended) || isAbsolute(extended) ? extended : join(dirname(wanted), extended),
+  });
+}
+
+function fileOf(nameOrPath: string): string {
+  return isShipped(nameOrPath) ? shippedFile(nameOrPath) : resolve(nameOrPath);
 }
 
 /** The scenarios that a sandbox knows besides those that ship, by name. Each is read when it is wanted. */
@@ -167,29 +168,29 @@ export async function loadForRequest(
   const shipped = `a shipped scenario: ${joinWords(SCENARIO_NAMES, 'or')}`;
   const expected =
     known.size === 0 ? shipped : `${shipped}; or ${joinWords([...known.keys()], 'or')}`;
-  const find: ScenarioFinder['find'] = async ({ key: name }, refuse) => {
-    if (name === written?.name) return written;
-    const scenario = await known.get(name)?.();
-    if (scenario !== undefined) return scenario;
-    if (isShipped(name)) return (await loadScenarios([name])).at(-1);
-    const hint = suggest(name, [...SCENARIO_NAMES, ...known.keys()]);
-    return refuse(expected, `${describe(name)}${hint}`);
-  };
-  const besides: ScenarioFinder['besides'] = (_, { file }, extended) => {
+  return loadInOrder(written === undefined ? names : [...names, written.name], {
+    find: async (name, refuse) => {
+      if (name === written?.name) return written;
+      const scenario = await known.get(name)?.();
+      if (scenario !== undefined) return scenario;
+      if (isShipped(name)) return (await loadScenarios([name])).at(-1);
+      const hint = suggest(name, [...SCENARIO_NAMES, ...known.keys()]);
+      return refuse(expected, `${describe(name)}${hint}`);
+    },
+    keyOf: (name) => name,
     // The server's own files extend paths.
-    const name = file === undefined ? extended : basename(extended, extname(extended));
-    return { key: name, label: name, extended };
-  };
-  const check: ScenarioFinder['check'] = ({ file, fixture }, report) => {
-    if (file !== undefined || fixture === undefined || shippedFixtures().includes(fixture)) return;
-    const expected = 'the name of a shipped fixture';
-    report({ at: ['fixture'], expected, found: describe(fixture) });
-  };
-  const named = [...names, ...(written === undefined ? [] : [written.name])];
-  return loadInOrder(
-    named.map((name) => ({ key: name, label: name })),
-    { find, besides, check },
-  );
+    besides: (_, { file }, extended) =>
+      file === undefined ? extended : basename(extended, extname(extended)),
+    check: ({ file, fixture }, report) => {
+      if (file !== undefined || fixture === undefined) return;
+      if (shippedFixtures().includes(fixture)) return;
+      report({
+        at: ['fixture'],
+        expected: 'the name of a shipped fixture',
+        found: describe(fixture),
+      });
+    },
+  });
 }
 
 /** @throws ScenarioError with its problems */
@@ -200,18 +201,6 @@ async function readFile(file: string, label: string, text: string): Promise<Scen
   const scenario = await readScenarioText(label, { name, format, text });
   const { fixture } = scenario;
   return { ...scenario, file, fixture: fixture && fixtureOf(fixture, file) };
-}
-
-/** A scenario that a file extends, by name or by a path relative to that file. */
-function fileBesides(
-  { key: file, label }: ScenarioRequest,
-  _: Scenario,
-  extended: string,
-): ScenarioRequest {
-  if (isShipped(extended)) return { key: shippedFile(extended), label: extended, extended };
-  const isAlone = isShipped(label) || isAbsolute(extended);
-  const path = isAlone ? extended : join(dirname(label), extended);
-  return { key: resolve(dirname(file), extended), label: path, extended };
 }
 
 /** A name means a shipped fixture. A path is relative to the scenario file. */
@@ -230,4 +219,34 @@ function withExtension(file: string, read: TextReading): TextReading {
   const extension = extname(file);
   if (!read.ok || read.pipe || EXTENSIONS.includes(extension.toLowerCase())) return read;
   return { ok: false, found: `a file whose name ends in ${describe(extension)}` };
+}
+
+/** Where a scenario comes from, so that another server with the same files can load it. */
+export const SCENARIO_SOURCE = object({
+  name: internal.required(ANY_TEXT),
+  /** The scenario itself, if it came in a request; others are files of the start or of the package. */
+  definition: internal.optional(ANY),
+});
+
+type ScenarioSource = ValueOf<typeof SCENARIO_SOURCE>;
+
+export function sourceOf({ name, file, definition }: Scenario): ScenarioSource {
+  return file === undefined ? { name, definition } : { name };
+}
+
+/**
+ * Loads a scenario from its source.
+ *
+ * @param started the scenarios that the server started with
+ * @throws ScenarioError if there is none
+ */
+export async function scenarioFrom(
+  { name, definition }: ScenarioSource,
+  started: readonly Scenario[],
+): Promise<Scenario> {
+  const reading = definition === undefined ? undefined : readScenario(definition, name);
+  if (reading?.ok) return reading.value;
+  const scenario = started.find((it) => it.name === name) ?? (await loadScenarios([name])).at(-1);
+  if (scenario === undefined) throw new ScenarioError([`${name}: expected a scenario, found none`]);
+  return scenario;
 }

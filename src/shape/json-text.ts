@@ -1,7 +1,7 @@
 import { parse } from 'lossless-json';
 import { parseJson } from '../contract/json.ts';
 import { type ParsedText, type Place, textProblems } from './places.ts';
-import { memberPath, pathText } from './shapes.ts';
+import { pathText } from './shapes.ts';
 
 /** Parses the text of a JSON file. */
 export function readJson(content: string): ParsedText {
@@ -76,39 +76,23 @@ function* tokensOf(text: string): Generator<readonly [token: string, offset: num
   }
 }
 
-/** An array or an object that has not ended yet. */
-interface Container {
-  readonly path: string;
-  /** Of the current element; undefined in an object. */
-  index: number | undefined;
-  /** The current member's step and where its name is; undefined where its name is still to come. */
-  member: { readonly step: string; readonly name: number } | undefined;
-}
-
 /** The values of a text of JSON in the order in which they begin. */
 function* valuesIn(text: string): Generator<Visit> {
-  const open: Container[] = [];
+  /** The step to the current part of each open array and object; null where a name is to come. */
+  const steps: (string | number | null)[] = [];
+  let name: number | undefined;
   for (const [token, start] of tokensOf(text)) {
-    const around = open.at(-1);
-    if (token === '}' || token === ']') open.pop();
-    else if (token === ',') startNext(around);
-    else if (around !== undefined && around.index === undefined && around.member === undefined) {
-      around.member = { step: memberPath(JSON.parse(token)), name: start };
+    const step = steps.at(-1);
+    if (token === '}' || token === ']') steps.pop();
+    else if (token === ',') steps[steps.length - 1] = typeof step === 'number' ? step + 1 : null;
+    else if (step === null) {
+      steps[steps.length - 1] = JSON.parse(token);
+      name = start;
     } else if (token !== ':') {
-      const path = around === undefined ? '$' : around.path + stepOf(around);
-      yield { path, start, name: around?.member?.name };
-      if (token === '{') open.push({ path, index: undefined, member: undefined });
-      else if (token === '[') open.push({ path, index: 0, member: undefined });
+      const at = steps.filter((it) => it !== null);
+      yield { path: pathText(at), start, name: typeof step === 'string' ? name : undefined };
+      if (token === '{') steps.push(null);
+      else if (token === '[') steps.push(0);
     }
   }
-}
-
-function startNext(around: Container | undefined): void {
-  if (around === undefined) return;
-  if (around.index === undefined) around.member = undefined;
-  else around.index += 1;
-}
-
-function stepOf({ index, member }: Container): string {
-  return index === undefined ? (member?.step ?? '') : `[${index}]`;
 }

@@ -6,14 +6,14 @@ import { describe, joinWords, suggest } from '../words.ts';
 /** Where a value is: names of members and positions in arrays, from the top. */
 export type ValuePath = readonly (string | number)[];
 
-/** How a path such as `$.animals[0]` goes on to a member. */
-export function memberPath(name: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
-}
-
 /** A place as messages have it: `$.rules[0].on`. */
 export function pathText(at: ValuePath, root = '$'): string {
-  return `${root}${at.map((step) => (typeof step === 'number' ? `[${step}]` : memberPath(step))).join('')}`;
+  let text = root;
+  for (const step of at) {
+    const isWord = typeof step === 'string' && /^[A-Za-z_$][\w$]*$/.test(step);
+    text += isWord ? `.${step}` : `[${JSON.stringify(step)}]`;
+  }
+  return text;
 }
 
 /** A value that does not have its shape. */

@@ -91,8 +91,8 @@ describe('scenarios that cannot be loaded are refused', () => {
   test('a misspelt name in a file, with its line and column', async () => {
     const file = write('extending.yaml', 'description: Mine.\nextends:\n  - outge\n  - other.yaml');
     expect(await refusal(loadScenarios([file]))).toEqual([
-      `FOLDER/extending.yaml:3:5: $.extends[0]: ${EXPECTED}, found nothing at "outge" (did you mean outage?)`,
-      `FOLDER/extending.yaml:4:5: $.extends[1]: ${EXPECTED}, found nothing at "other.yaml"`,
+      `FOLDER/extending.yaml:3:5: $.extends[0]: ${EXPECTED}, found nothing (did you mean outage?)`,
+      `FOLDER/extending.yaml:4:5: $.extends[1]: ${EXPECTED}, found nothing`,
     ]);
   });
 

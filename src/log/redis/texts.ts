@@ -3,8 +3,8 @@ import { apply, type Change, diff } from '../../sandbox/change.ts';
 import type { Entry, Opening, SandboxSnapshot } from '../../sandbox/keeper.ts';
 import { initialState, type SandboxSettings, withChoices } from '../../sandbox/state.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
+import { SCENARIO_SOURCE, scenarioFrom, sourceOf } from '../../scenario/load-scenario.ts';
 import type { Start, Starter } from '../../scenario/sandbox-start.ts';
-import { SCENARIO_SOURCE, scenarioFrom, sourceOf } from '../../scenario/scenario-source.ts';
 import { readAs } from '../../shape/read-as.ts';
 import { list, type Shape } from '../../shape/shapes.ts';
 import type { StoreChange } from '../../store/store.ts';
@@ -98,7 +98,7 @@ function storeFrom(json: string | undefined): StoreChange | undefined {
 }
 
 function settingsJson({ start, startedAt, choices, upstream }: SandboxSettings, origin: Start) {
-  const sources = start.scenarios.map((scenario) => sourceOf(scenario, origin.scenarios));
+  const sources = start.scenarios.map(sourceOf);
   return {
     startedAt,
     choices,
