@@ -1,25 +1,18 @@
-import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { DEFAULTS } from '../defaults.ts';
 import { codeOf } from '../error-code.ts';
-import { type DeploymentReply, headerOf, secondsToWait } from './reply-parts.ts';
-import { reasonOf, Transport, type Variables } from './transport.ts';
+import { decodeContent } from '../http/raw-headers.ts';
+import { type DeploymentReply, secondsToWait } from './reply-parts.ts';
+import { reasonOf, SAFE, Transport, type TransportOptions } from './transport.ts';
 
 /** How to reach a deployment. */
-export interface DeploymentOptions {
+export interface DeploymentOptions extends TransportOptions {
   /** The base URL, as `baseUrlOf` reads it. */
   readonly url: URL;
   readonly key?: string | undefined;
-  /** Milliseconds until a reply must be complete. */
-  readonly timeout?: number | undefined;
   /** The most requests that start in a second. */
   readonly rate?: number | undefined;
-  /** A certificate to trust besides those that Node trusts, in PEM. */
-  readonly ca?: string | undefined;
-  /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up. */
-  readonly variables?: Variables | undefined;
   readonly time?: Time | undefined;
 }
 
@@ -38,15 +31,8 @@ export class DeploymentError extends Error {
   override readonly name = 'DeploymentError';
 }
 
-/** How often a request is sent again after a 429, and the longest wait for it in seconds. */
-const RETRIES_AFTER_429 = 3;
-const LONGEST_WAIT = 60;
-
-/** Seconds before each new try of a GET that met a passing failure. */
-const RETRY_AFTER = [1, 2];
-
-/** Methods that change nothing (RFC 9110, section 9.2.1). */
-export const SAFE = /^(?:GET|HEAD|OPTIONS)$/;
+/** Bytes of a body that was compressed. */
+const MOST_DECODED = 64 * 1024 * 1024;
 
 /**
  * A client of a deployment: one request at a time is sent and answered. Follows no redirect, verifies
@@ -54,20 +40,17 @@ export const SAFE = /^(?:GET|HEAD|OPTIONS)$/;
  */
 export class DeploymentClient {
   readonly url: URL;
-  readonly #options: DeploymentOptions;
+  readonly #key: string | undefined;
   readonly #pace: Pace;
-  readonly #timeout: number;
   readonly #transport: Transport;
   #isLimited = false;
 
   constructor(options: DeploymentOptions) {
-    const { url, ca, variables, rate = DEFAULTS.deploymentRate, time } = options;
-    const { timeout = DEFAULTS.deploymentTimeout } = options;
+    const { url, key, rate = DEFAULTS.deploymentRate, time } = options;
     this.url = url;
-    this.#options = options;
+    this.#key = key;
     this.#pace = new Pace(rate, time);
-    this.#timeout = timeout;
-    this.#transport = new Transport(url, { ca, variables, timeout });
+    this.#transport = new Transport(url, options, DEFAULTS.deploymentTimeout);
   }
 
   /**
@@ -94,20 +77,18 @@ export class DeploymentClient {
     reply: DeploymentReply | DeploymentError,
     tries: number,
   ): number | undefined {
-    if (reply instanceof DeploymentError || isServerFailure(reply)) {
-      const isPassing = !(reply instanceof DeploymentError) || codeOf(reply.cause) === 'ECONNRESET';
-      const wait = RETRY_AFTER[tries];
-      if (wait === undefined || !isPassing || !SAFE.test(method)) return undefined;
-      const required = reply instanceof DeploymentError ? 0 : (secondsToWait(reply) ?? 0);
-      return required > LONGEST_WAIT ? wait : Math.max(wait, required);
+    const isLost = reply instanceof DeploymentError;
+    if (isLost ? codeOf(reply.cause) === 'ECONNRESET' : isServerFailure(reply)) {
+      return SAFE.test(method) ? [1, 2][tries] : undefined;
     }
+    if (isLost) return undefined;
     if (reply.status !== 429) {
       this.#isLimited = false;
       return undefined;
     }
     const wait = secondsToWait(reply) ?? 1;
     // Once waiting did not help, later requests do not wait as well.
-    this.#isLimited ||= tries === RETRIES_AFTER_429 || wait > LONGEST_WAIT;
+    this.#isLimited ||= tries === 3 || wait > 60;
     return this.#isLimited ? undefined : wait;
   }
 
@@ -122,38 +103,32 @@ export class DeploymentClient {
   }
 
   async #sendOnce(request: DeploymentRequest): Promise<DeploymentReply | DeploymentError> {
-    const { key = this.#options.key } = request;
-    const signal = AbortSignal.timeout(this.#timeout);
-    try {
-      const message = await this.#start(request, key, signal);
-      const { statusCode: status = 0, rawHeaders: headers } = message;
-      const body = decoded(await buffer(message), headers);
-      return withoutKey({ status, headers, body }, key);
-    } catch (error) {
-      const sent = `${request.method} ${this.url.href}${request.path}`;
-      const why = signal.aborted ? `no reply within ${this.#timeout} ms` : reasonOf(error);
-      return new DeploymentError(`${sent}: ${why}`, signal.aborted ? {} : { cause: error });
-    }
-  }
-
-  #start(
-    { method, path: target, headers: own, body }: DeploymentRequest,
-    key: string | null | undefined,
-    signal: AbortSignal,
-  ): Promise<IncomingMessage> {
+    const { method, path: target, headers: own, body: sent, key = this.#key } = request;
     const headers = {
       Accept: 'application/json',
       'Accept-Encoding': 'identity',
       ...(key == null ? {} : { Authorization: `Bearer ${key}` }),
-      ...(body === undefined
+      ...(sent === undefined
         ? {}
-        : { 'Content-Type': 'application/json', 'Content-Length': `${Buffer.byteLength(body)}` }),
+        : { 'Content-Type': 'application/json', 'Content-Length': `${Buffer.byteLength(sent)}` }),
       ...own,
     };
-    const sent = { method, target, headers: Object.entries(headers).flat(), signal };
-    return new Promise((resolve, reject) => {
-      this.#transport.start(sent, resolve, reject).end(body);
-    });
+    try {
+      const message = await this.#transport.send({
+        method,
+        target,
+        headers: Object.entries(headers).flat(),
+        body: sent,
+      });
+      const { statusCode: status = 0, rawHeaders } = message;
+      const bytes = await buffer(message);
+      // Some deployments encode bodies although only `identity` is accepted.
+      const body = decodeContent(bytes, rawHeaders, MOST_DECODED) ?? bytes;
+      return withoutKey({ status, headers: rawHeaders, body }, key);
+    } catch (error) {
+      const why = `${method} ${this.url.href}${target}: ${reasonOf(error)}`;
+      return new DeploymentError(why, { cause: error });
+    }
   }
 }
 
@@ -162,41 +137,16 @@ export function isServerFailure({ status }: Pick<DeploymentReply, 'status'>): bo
   return status >= 500 && status !== 501;
 }
 
-const DECODERS: Readonly<Record<string, typeof gunzipSync>> = {
-  gzip: gunzipSync,
-  'x-gzip': gunzipSync,
-  deflate: inflateSync,
-  br: brotliDecompressSync,
-};
-
-/** Some deployments encode bodies although only `identity` is accepted. Unknown encodings stay. */
-function decoded(body: Buffer, headers: readonly string[]): Buffer {
-  const encoding = headerOf({ headers }, 'content-encoding')?.trim().toLowerCase() ?? '';
-  const decode = DECODERS[encoding];
-  if (decode === undefined || body.length === 0) return body;
-  try {
-    return decode(body);
-  } catch (error) {
-    throw new Error(`its body cannot be decoded as ${encoding}: ${reasonOf(error)}`);
-  }
-}
-
 /** Characters of a key that is a secret. A shorter one can be a word of any reply. */
 const SECRET_LENGTH = 8;
 
 /** A reply without the key of its request, which an Error can repeat: no message shows it. */
 function withoutKey(reply: DeploymentReply, key: string | null | undefined): DeploymentReply {
   if (key == null || key.length < SECRET_LENGTH) return reply;
-  const spellings = [JSON.stringify(key).slice(1, -1), key];
-  const hide = (text: string) =>
-    spellings.reduce((hidden, spelling) => hidden.replaceAll(spelling, 'KEY'), text);
-  const { status, headers, body } = reply;
-  const isRepeated = spellings.some((spelling) => body.includes(spelling));
-  return {
-    status,
-    headers: headers.map(hide),
-    body: isRepeated ? Buffer.from(hide(body.toString('latin1')), 'latin1') : body,
-  };
+  const inJson = JSON.stringify(key).slice(1, -1);
+  const hide = (text: string) => text.replaceAll(inJson, 'KEY').replaceAll(key, 'KEY');
+  const body = Buffer.from(hide(reply.body.toString('latin1')), 'latin1');
+  return { ...reply, headers: reply.headers.map(hide), body };
 }
 
 /** Reads the time and waits. Tests replace it, so that none has to wait. */

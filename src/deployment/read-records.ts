@@ -7,10 +7,11 @@ import {
   RECORDS,
   type RecordOf,
 } from '../contract/records.ts';
+import { headerOf } from '../http/raw-headers.ts';
 import { readRecord } from '../shape/record-shapes.ts';
 import { describe, firstProblems, problemText } from '../words.ts';
 import { DeploymentError } from './deployment-client.ts';
-import { type DeploymentReply, headerOf, jsonOf, nextQuery } from './reply-parts.ts';
+import { type DeploymentReply, jsonOf, nextQuery } from './reply-parts.ts';
 
 /** Sends a GET to a path under the base URL. */
 export type Get = (path: string) => Promise<DeploymentReply>;
@@ -62,7 +63,7 @@ export async function listAnimals(
 
 /** The number of animals on all pages, if the deployment shows it. */
 function totalIn(reply: DeploymentReply): number | undefined {
-  const total = headerOf(reply, 'x-total-count') ?? '';
+  const total = headerOf(reply.headers, 'x-total-count') ?? '';
   return /^\d{1,15}$/.test(total) ? Number(total) : undefined;
 }
 

@@ -79,7 +79,7 @@ function bodyDifferences(
     found.push({ where: 'header', at, expected, found: describe(mediaType) });
   }
   if (json === undefined) {
-    return [...found, { where: 'body', expected: 'JSON', found: describeBody(reply) }];
+    return [...found, { where: 'body', expected: 'JSON', found: describeBody(reply.body) }];
   }
   const isList = body.list === true;
   if (isList !== Array.isArray(json)) {

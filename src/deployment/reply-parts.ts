@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { toInt64 } from '../contract/int64.ts';
 import { parseJson } from '../contract/json.ts';
+import { headerOf } from '../http/raw-headers.ts';
 import { describe } from '../words.ts';
 
 export interface DeploymentReply {
@@ -12,16 +13,11 @@ export interface DeploymentReply {
 
 type Head = Pick<DeploymentReply, 'headers'>;
 
-/** The first value of a header; `name` in lower case. */
-export function headerOf({ headers }: Head, name: string): string | undefined {
-  return headers.find((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === name);
-}
-
 /** The seconds that `Retry-After` asks for, by a number or a date (RFC 9110, section 10.2.3). */
 export function secondsToWait(reply: Head): number | undefined {
-  const value = headerOf(reply, 'retry-after') ?? '';
+  const value = headerOf(reply.headers, 'retry-after') ?? '';
   if (/^\d+$/.test(value)) return Number(value);
-  const now = Date.parse(headerOf(reply, 'date') ?? '') || Date.now();
+  const now = Date.parse(headerOf(reply.headers, 'date') ?? '') || Date.now();
   const until = Date.parse(value);
   return Number.isNaN(until) ? undefined : Math.max(0, (until - now) / 1000);
 }
@@ -49,15 +45,9 @@ export function jsonOf(body: Buffer): unknown {
 }
 
 /** What a body is that is not what was expected, for messages. */
-export function describeBody(reply: Head & Pick<DeploymentReply, 'body'>): string {
-  const { body } = reply;
+export function describeBody(body: Buffer): string {
   if (body.length === 0) return 'no body';
-  if (isUtf8(body)) return describe(body.toString());
-  // The client has decoded the encodings that it knows.
-  const encoding = headerOf(reply, 'content-encoding')?.toLowerCase();
-  return encoding === undefined
-    ? `${body.length} bytes that are not UTF-8`
-    : `a body in ${encoding}`;
+  return isUtf8(body) ? describe(body.toString()) : `${body.length} bytes that are not UTF-8`;
 }
 
 export type JsonRecord = Readonly<Record<string, unknown>>;

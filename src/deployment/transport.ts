@@ -1,11 +1,12 @@
-import http, { type ClientRequest, type IncomingMessage } from 'node:http';
+import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
 import { credentialsOf, hostOf } from '../contract/base-url.ts';
 import { isLoopbackName } from '../control/loopback.ts';
 import { codeOf } from '../error-code.ts';
+import type { UpstreamRequest } from '../sandbox/upstream.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -15,19 +16,23 @@ export interface TransportOptions {
   readonly ca?: string | undefined;
   /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up; by default nowhere. */
   readonly variables?: Variables | undefined;
-  /** Milliseconds until a proxy has connected, and of silence on a connection. */
-  readonly timeout: number;
+  /** The longest silence in milliseconds: until a reply begins, and between its parts. */
+  readonly timeout?: number | undefined;
 }
 
 /** A request as it is sent. */
-export interface TransportRequest {
-  readonly method: string;
-  /** The path below the base URL with its query. */
-  readonly target: string;
-  /** Names and values alternate; without `Host`. */
-  readonly headers: readonly string[];
-  readonly signal?: AbortSignal;
+interface TransportRequest extends Pick<UpstreamRequest, 'method' | 'target' | 'headers'> {
+  readonly body?: Readable | Buffer | string | undefined;
+  readonly whenLeft?: UpstreamRequest['whenLeft'];
 }
+
+/** The server was silent for too long. */
+export class SilenceError extends Error {
+  override readonly name = 'SilenceError';
+}
+
+/** Methods that change nothing (RFC 9110, section 9.2.1). */
+export const SAFE = /^(?:GET|HEAD|OPTIONS)$/;
 
 /**
  * Sends requests to a server, directly or through a proxy, over connections that are kept. Passes
@@ -36,27 +41,28 @@ export interface TransportRequest {
 export class Transport {
   readonly #agent: http.Agent;
   readonly #options: http.RequestOptions;
+  readonly #timeout: number;
   readonly #base: string;
   readonly #headers: readonly string[];
 
   /** @param url as `baseUrlOf` reads it */
-  constructor(url: URL, { ca, variables = {}, timeout }: TransportOptions) {
+  constructor(url: URL, options: TransportOptions, defaultTimeout: number) {
+    const { ca, variables = {}, timeout = defaultTimeout } = options;
     const proxy = proxyFor(url, variables);
     const isTunnel = proxy !== undefined && url.protocol === 'https:';
     const next = isTunnel ? url : (proxy ?? url);
     const { protocol, port } = next;
     const host = hostOf(next);
-    const trusted = ca === undefined ? undefined : [...rootCertificates, ca];
-    const servername = isIP(host) === 0 ? host : '';
     const settings = {
       keepAlive: true,
       timeout,
-      ca: trusted,
+      ca: ca === undefined ? undefined : [...rootCertificates, ca],
       rejectUnauthorized: true,
-      servername,
+      servername: isIP(host) === 0 ? host : '',
     };
     if (isTunnel) this.#agent = new TunnelAgent(proxy, url, settings);
     else this.#agent = new (protocol === 'https:' ? https : http).Agent(settings);
+    this.#timeout = timeout;
     this.#options = { protocol, host, port, agent: this.#agent, timeout };
     const isForwarded = proxy !== undefined && !isTunnel;
     this.#base = (isForwarded ? url.origin : '') + url.pathname.replace(/\/$/, '');
@@ -70,30 +76,66 @@ export class Transport {
   }
 
   /**
-   * Starts a request, which the caller ends.
+   * Sends a request.
    *
+   * @returns its reply when that begins
    * @throws TypeError for a proxy that speaks neither http nor https
    */
-  start(
-    { method, target, headers, signal }: TransportRequest,
-    onReply: (reply: IncomingMessage) => void,
-    onError: (error: Error) => void,
-  ): ClientRequest {
+  send(transported: TransportRequest): Promise<IncomingMessage> {
+    const { method, target, headers, body, whenLeft } = transported;
     const { request } = this.#options.protocol === 'https:' ? https : http;
-    return request({
-      ...this.#options,
-      method,
-      path: this.#base + target,
-      headers: [...this.#headers, ...headers],
-      ...(signal && { signal }),
-    })
-      .on('response', onReply)
-      .on('upgrade', ({ statusCode }, socket) => {
+    return new Promise((resolve, reject) => {
+      let reply: IncomingMessage | undefined;
+      const sent = request({
+        ...this.#options,
+        method,
+        path: this.#base + target,
+        headers: [...this.#headers, ...headers],
+      });
+      sent.maxHeadersCount = 0; // Node would drop the rest; their size is limited
+      const stop = whenLeft?.(() => sent.destroy(new Error(LEFT)));
+      sent.on('response', (message) => {
+        stop?.();
+        reply = message;
+        resolve(message);
+      });
+      sent.on('upgrade', ({ statusCode }, socket) => {
         socket.destroy();
-        onError(new Error(`its status is ${statusCode}`));
-      })
-      .on('error', onError);
+        reject(new Error(`its status is ${statusCode}`));
+      });
+      sent.on('error', (error) => {
+        stop?.();
+        // The server closed an idle connection just as it was used again.
+        const isStale = sent.reusedSocket && codeOf(error) === 'ECONNRESET' && reply === undefined;
+        const isRepeatable = SAFE.test(method) && !(body instanceof Readable);
+        if (isStale && isRepeatable) resolve(this.send(transported));
+        else reject(error);
+      });
+      sent.on('timeout', () => {
+        // A client that reads slowly leaves the reply unread, and so does a delay.
+        if (reply && (reply.complete || reply.readableLength > 0)) {
+          reply.socket.setTimeout(this.#timeout); // it fires once
+        } else {
+          const silence = new SilenceError(`it sent nothing for ${this.#timeout} ms`);
+          (reply ?? sent).destroy(silence);
+        }
+      });
+      if (body instanceof Readable) pump(body, sent);
+      else sent.end(body);
+    });
   }
+}
+
+const LEFT = 'the client disconnected before it had the reply';
+
+/** Sends a body while it arrives. A client that leaves in the middle ends the request. */
+function pump(body: Readable, sent: http.ClientRequest): void {
+  sent.once('close', () => body.unpipe(sent).resume());
+  body.once('close', () => {
+    if (!body.readableEnded)
+      sent.destroy(new Error('the client disconnected before its request was complete'));
+  });
+  body.pipe(sent);
 }
 
 /** Keeps TLS connections that run through a proxy. */

@@ -1,13 +1,16 @@
+import { parseJson } from '../contract/json.ts';
+import { isObject } from '../contract/records.ts';
+import { warn } from '../error-code.ts';
 import type { Preference } from '../sandbox/preference.ts';
-import type { SandboxSettings } from '../sandbox/state.ts';
 import { outcomeOf, plan, worldOf } from '../sandbox/step.ts';
 import { type Upstream, UpstreamError } from '../sandbox/upstream.ts';
+import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/rules.ts';
 import type { RequestBody } from '../service/input.ts';
-import { errorReply, Grounds, type Reply } from '../service/reply.ts';
-import { deliver } from './deliver.ts';
-import { discard, passedOn, whenLeft } from './pass-on.ts';
-import type { ServiceRequest } from './write.ts';
+import { type Body, errorReply, Grounds, type Reply, type StreamedBody } from '../service/reply.ts';
+import { MOST_HELD, startOf, whenLeft } from './pass-on.ts';
+import { decodeContent, passedOn } from './raw-headers.ts';
+import { finish, type ServiceRequest } from './write.ts';
 
 /** A request for a deployment. */
 interface ForwardRequest {
@@ -49,11 +52,11 @@ export async function forward(
       : outcomeOf(worldOf(sandbox.state), call, planned?.decision, reply, preferred);
   const { body } = reply;
   if (body.kind === 'stream' && outcome.reply?.body === body) {
-    deliver(request, outcome, body, forwarded.upstream.compare);
+    await deliver(request, outcome, outcome.reply, body, forwarded.upstream.compare);
     return;
   }
   // A rule can ask for the call and for another reply.
-  if (body.kind === 'stream') discard(body.from);
+  if (body.kind === 'stream') body.from.destroy();
   settle(request, outcome);
 }
 
@@ -71,43 +74,32 @@ async function replyOf(
     const { status, phrase, headers: theirs, body: from } = await upstream.send(sent);
     return {
       status,
-      headers: passedOn(theirs, request.wire.plain ? NONE : OF_MOCK),
+      // The upstream can itself be a mock.
+      headers: passedOn(theirs, request.wire.plain ? [] : ['mock-basis']),
       body: { kind: 'stream', phrase, from },
       basis: { kind: 'upstream' },
       reason: `answered by ${upstream.url}`,
     };
   } catch (error) {
-    if (error instanceof UpstreamError) return gatewayError(sandbox.state.settings, error);
-    throw error;
+    if (!(error instanceof UpstreamError)) throw error;
+    const grounds = new Grounds(sandbox.state.settings.choices);
+    return error.late
+      ? errorReply(grounds, 'gateway_timeout', 504, error.message)
+      : errorReply(grounds, 'bad_gateway', 502, error.message);
   }
 }
-
-function gatewayError(
-  { choices }: Pick<SandboxSettings, 'choices'>,
-  { late, message }: UpstreamError,
-): Reply {
-  const grounds = new Grounds(choices);
-  return late
-    ? errorReply(grounds, 'gateway_timeout', 504, message)
-    : errorReply(grounds, 'bad_gateway', 502, message);
-}
-
-const NONE: ReadonlySet<string> = new Set();
-
-/** The upstream can itself be a mock. */
-const OF_MOCK: ReadonlySet<string> = new Set(['mock-basis']);
 
 /**
  * Headers for the mock, headers of the framing, which is written anew, and the deployment's name.
  */
-const NOT_FORWARDED: ReadonlySet<string> = new Set([
+const NOT_FORWARDED = [
   'content-length',
   'expect',
   'host',
   'mock-control-token',
   'mock-sandbox',
   'trailer',
-]);
+];
 
 function requestHeaders(
   { headers, authorization, incoming }: ServiceRequest,
@@ -124,4 +116,112 @@ function requestHeaders(
   if (length !== undefined) kept.push('Content-Length', String(length));
   else if (body.kind !== 'none') kept.push('Transfer-Encoding', 'chunked');
   return kept;
+}
+
+const NO_BODY: Body = { kind: 'none' };
+
+/**
+ * Sends and records a deployment's reply, broken where a rule says so.
+ *
+ * @param compare with what the mock would have answered
+ */
+async function deliver(
+  request: ServiceRequest,
+  outcome: Outcome,
+  reply: Reply,
+  body: StreamedBody,
+  compare: Upstream['compare'],
+): Promise<void> {
+  const { incoming, response, sandbox } = request;
+  const { from } = body;
+  const withReply = (changes: Partial<Reply>): Outcome => ({
+    ...outcome,
+    reply: { ...reply, ...changes },
+  });
+  let isRecorded = false;
+  /** Records the exchange once. Resolves to whether it was kept. */
+  const record = async (changes: Partial<Reply>): Promise<boolean> => {
+    if (isRecorded) return false;
+    isRecorded = true;
+    const ended = withReply(changes);
+    const answer = sandbox.perform(late(request, outcome), (state) => ({ state, outcome: ended }));
+    return (await answer) === ended;
+  };
+  const breakOff = (reason: string): void => {
+    void record({ reason })
+      .catch(warn)
+      .finally(() => response.destroy());
+  };
+  const stop = whenLeft(incoming.socket, () => {
+    breakOff('the client disconnected before it had the reply');
+    from.destroy();
+  });
+  response.once('finish', stop).once('close', () => from.destroy());
+
+  const isFault = outcome.kind === 'fault';
+  if (!isFault && outcome.hold === undefined) {
+    const onEnd = (bytes: Buffer | undefined) => record(witnessed(request, reply, bytes, compare));
+    finish(request, withReply({ body: { ...body, onEnd, onBreak: breakOff } }));
+    return;
+  }
+  const effect = isFault ? FAULTS[outcome.fault.kind].effect : undefined;
+  if (effect === 'replaces') {
+    from.destroy();
+    if (await record({ body: NO_BODY })) finish(request, withReply({ body: NO_BODY }));
+    else response.destroy();
+    return;
+  }
+  const start = await startOf(from).catch((error: Error) => error);
+  if (start instanceof Error) {
+    breakOff(`the upstream broke the body off: ${start.message}`);
+    return;
+  }
+  const { bytes, whole } = start;
+  if (effect === 'spoils') from.destroy();
+  const seen = isFault ? { body: contentOf(bytes) } : witnessed(request, reply, bytes, compare);
+  const held = { bytes, whole: whole || effect === 'spoils' };
+  if (await record(whole ? seen : {})) finish(request, withReply({ body: { ...body, held } }));
+  else response.destroy();
+}
+
+/** A request whose reply was already delayed; the duration includes that. */
+function late(request: ServiceRequest, { kind, delay }: Outcome): ServiceRequest {
+  if (kind === 'fault' || delay === 0) return request;
+  return { ...request, receivedAt: request.receivedAt + delay };
+}
+
+/** A body as evidence reads it. */
+function contentOf(bytes: Buffer): Body {
+  return bytes.length === 0 ? NO_BODY : { kind: 'json', text: bytes.toString() };
+}
+
+/**
+ * What is recorded of a whole reply, besides what was known when it began.
+ *
+ * @param bytes undefined if they are too many to be held
+ */
+function witnessed(
+  { call, method, sandbox }: ServiceRequest,
+  { status, headers, basis }: Reply,
+  bytes: Buffer | undefined,
+  compare: Upstream['compare'],
+): Partial<Reply> {
+  const content = bytes && decodeContent(bytes, headers, MOST_HELD);
+  const body = content && contentOf(content);
+  if (call === undefined || basis.kind !== 'upstream') return body === undefined ? {} : { body };
+  // Parsed once, for the comparison and for coverage.
+  const json = content && jsonOf(content);
+  const reply = { status, headers, body: method === 'HEAD' ? undefined : content, json };
+  const comparison = compare(worldOf(sandbox.state), call, reply);
+  if (body === undefined) return { comparison };
+  const records = Array.isArray(json) ? json.filter(isObject) : [json].filter(isObject);
+  return { body, comparison, records: json === undefined ? undefined : records };
+}
+
+function jsonOf(content: Buffer): unknown {
+  try {
+    return parseJson(content.toString());
+  } catch {
+    return undefined;
+  }
 }

@@ -13,8 +13,9 @@ import { mayHaveContent, type WireReply } from './faults/breaking.ts';
 import { carryOut } from './faults/faults.ts';
 import { endAfterRequest } from './linger.ts';
 import { opened, pour, streamOf } from './long-text.ts';
-import { passOn, whenLeft, without } from './pass-on.ts';
+import { passOn, whenLeft } from './pass-on.ts';
 import type { PendingResponses } from './pending-responses.ts';
+import { without } from './raw-headers.ts';
 
 /** Settings of the writer beyond the assumptions. */
 export interface Wire {

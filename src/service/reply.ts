@@ -46,9 +46,9 @@ export interface StreamedBody {
    * Called before the client can have all of it.
    *
    * @param content the whole of it; undefined if it is too large to be held
-   * @param send sends the end of it
+   * @returns whether the end of it may be sent
    */
-  readonly onEnd?: (content: Buffer | undefined, send: () => void) => void;
+  readonly onEnd?: (content: Buffer | undefined) => Promise<boolean>;
   /** Called instead if it breaks off. */
   readonly onBreak?: (problem: string) => void;
 }
@@ -59,8 +59,6 @@ export interface DeploymentBody extends Readable {
   readonly complete: boolean;
   /** Names and values alternate. */
   readonly rawTrailers: string[];
-  /** The connection that it arrives on; null once all of it has arrived. */
-  readonly socket: Readable | null;
 }
 
 /** A reply of the service, before HTTP adds its own headers. */

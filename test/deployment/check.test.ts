@@ -15,8 +15,9 @@ import {
   earlierCheck,
   isBroken,
 } from '../../src/deployment/check/verdicts.ts';
-import { type DeploymentRequest, SAFE } from '../../src/deployment/deployment-client.ts';
+import type { DeploymentRequest } from '../../src/deployment/deployment-client.ts';
 import type { DeploymentReply } from '../../src/deployment/reply-parts.ts';
+import { SAFE } from '../../src/deployment/transport.ts';
 import { breaking } from '../helpers/breaking.ts';
 import { checked, checkedWithLag, deploy, WHOLE_CHECK } from '../helpers/checked-deployment.ts';
 

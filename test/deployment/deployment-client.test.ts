@@ -9,8 +9,8 @@ import {
   type DeploymentOptions,
   Pace,
 } from '../../src/deployment/deployment-client.ts';
-import { headerOf } from '../../src/deployment/reply-parts.ts';
 import { proxyAuthorization, proxyFor } from '../../src/deployment/transport.ts';
+import { headerOf } from '../../src/http/raw-headers.ts';
 import { loadCertificate } from '../../src/http/tls/certificate.ts';
 import { startServer } from '../../src/server.ts';
 
@@ -109,12 +109,10 @@ test('a body that was compressed against the will of the client is read', async 
     gzip: gzipSync('[1]'),
     br: brotliCompressSync('[1]'),
     deflate: deflateSync('[1]'),
-    broken: Buffer.from('no gzip'),
   };
   const url = await listen((request, response) => {
     const name = request.url?.slice('/v1/'.length) ?? '';
-    const encoding = name === 'broken' ? 'GZip' : name;
-    response.writeHead(200, ['Content-Encoding', encoding]).end(bodies[name] ?? 'as it is');
+    response.writeHead(200, ['Content-Encoding', name]).end(bodies[name] ?? 'as it is');
   });
   const bodyOf = (path: string) =>
     clientOf(url)
@@ -124,7 +122,6 @@ test('a body that was compressed against the will of the client is read', async 
     ...['[1]', '[1]', '[1]'],
     'as it is',
   ]);
-  expect(await bodyOf('/broken')).toContain('its body cannot be decoded as gzip');
 });
 
 test('a redirect is a reply and is not followed', async () => {
@@ -132,7 +129,7 @@ test('a redirect is a reply and is not followed', async () => {
     response.writeHead(302, { Location: 'http://elsewhere.example/v1/pets' }).end();
   });
   const reply = await clientOf(url).send({ method: 'GET', path: '/pets' });
-  expect([reply.status, headerOf(reply, 'location')]).toEqual([
+  expect([reply.status, headerOf(reply.headers, 'location')]).toEqual([
     302,
     'http://elsewhere.example/v1/pets',
   ]);
@@ -151,7 +148,7 @@ test('a reply that is incomplete or late is an error without the key', async () 
       .then(String, (error: Error) => error.message);
   expect([await failure('/half'), await failure('/late', 200)]).toEqual([
     `GET ${url}/half: aborted (ECONNRESET)`,
-    `GET ${url}/late: no reply within 200 ms`,
+    `GET ${url}/late: it sent nothing for 200 ms`,
   ]);
 });
 
@@ -266,6 +263,6 @@ test('a key that the deployment repeats is hidden in what is read', async () => 
     response.setHeader('X-Key', String(sent)).end(JSON.stringify({ message: `no key ${sent}` }));
   });
   const reply = await clientOf(url, { key }).send({ method: 'GET', path: '/pets' });
-  expect(headerOf(reply, 'x-key')).toBe('KEY');
+  expect(headerOf(reply.headers, 'x-key')).toBe('KEY');
   expect(reply.body.toString()).toBe('{"message":"no key KEY"}');
 });

@@ -8,9 +8,9 @@ import {
   DeploymentClient,
   type DeploymentRequest,
   Pace,
-  SAFE,
 } from '../../src/deployment/deployment-client.ts';
 import type { DeploymentReply } from '../../src/deployment/reply-parts.ts';
+import { SAFE } from '../../src/deployment/transport.ts';
 import { assembleMock } from '../../src/mock.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { advanceClock } from '../../src/service/clock.ts';

@@ -19,8 +19,8 @@ import {
   type ReplyVerdict,
   savedConfig,
 } from '../../deployment/check/verdicts.ts';
-import { SAFE } from '../../deployment/deployment-client.ts';
 import type { Difference } from '../../deployment/reply-differences.ts';
+import { SAFE } from '../../deployment/transport.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import type { Report, Row, Section, Tone } from '../../report/report.ts';
 import { VERDICT_TONES, type VerdictName, verdictText } from '../../scenario/verdict-shapes.ts';

@@ -1,6 +1,6 @@
 import { ASSUMPTION_IDS, type AssumptionId } from '../../contract/assumption-table.ts';
 import { operationShape } from '../../contract/operations.ts';
-import { SAFE } from '../deployment-client.ts';
+import { SAFE } from '../transport.ts';
 import { ANIMAL_QUESTIONS } from './animal-questions.ts';
 import {
   type CheckRequest,

@@ -1,13 +1,13 @@
 import { parseJson } from '../../contract/json.ts';
 import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
 import { isObject } from '../../contract/records.ts';
+import { headerOf } from '../../http/raw-headers.ts';
 import { describe, joinWords } from '../../words.ts';
 import type { DeploymentRequest } from '../deployment-client.ts';
 import type { Deviation } from '../reply-differences.ts';
 import {
   type DeploymentReply,
   describeBody,
-  headerOf,
   idIn,
   type JsonRecord,
   jsonOf,
@@ -125,7 +125,7 @@ export class ProbeReply {
 
   /** A header by its name in lower case. */
   header(name: string): string | undefined {
-    return headerOf(this.reply, name);
+    return headerOf(this.reply.headers, name);
   }
 
   get accepted(): boolean {
@@ -229,7 +229,7 @@ export class CheckTranscript {
     }
     if (!first.accepted) return [...new Set(replies.map(String))].join('; ');
     const { json, reply } = first;
-    return `${first} with ${json === undefined ? describeBody(reply) : describe(json)}`;
+    return `${first} with ${json === undefined ? describeBody(reply.body) : describe(json)}`;
   }
 
   /** The ids of the animals that the check has created first. */

@@ -1,9 +1,5 @@
-import {
-  type DeploymentClient,
-  DeploymentError,
-  isServerFailure,
-  SAFE,
-} from '../deployment-client.ts';
+import { type DeploymentClient, DeploymentError, isServerFailure } from '../deployment-client.ts';
+import { SAFE } from '../transport.ts';
 import { type CheckOptions, missing, REQUESTS } from './check-plan.ts';
 import {
   CheckTranscript,
@@ -18,9 +14,8 @@ export type Sender = Pick<DeploymentClient, 'send' | 'rest'>;
 /** Consecutive requests without an answer after which a check makes sure that the deployment is there. */
 const FAILURES_IN_A_ROW = 3;
 
-/** Seconds before a read is repeated that does not show the effect of writes, and the longest sum of them. */
+/** Seconds before each repetition of a read that does not show the effect of writes. */
 const WAITS = [2, 4, 8];
-const LONGEST_WAIT = { documented: 14, other: 6 };
 
 /** A key that no deployment has given out. */
 const UNKNOWN_KEY = 'petstore-mock-check-unknown-key';
@@ -63,8 +58,8 @@ class CheckRun {
   #failures = 0;
   /** Why no more requests are sent. */
   #end: string | undefined;
-  /** The longest wait for an effect that the document does not prescribe. */
-  #longest = LONGEST_WAIT.other;
+  /** How many of the waits an effect is worth that the document does not prescribe. */
+  #waits = 2;
 
   constructor(client: Sender, options: CheckOptions) {
     this.#client = client;
@@ -103,19 +98,15 @@ class CheckRun {
     const isDocumented = (name: RequestName) => REQUESTS[name].effect?.documented;
     const lacking = () => reads.filter((name) => isBehind(transcript, name));
     let waited = 0;
-    for (const wait of WAITS) {
-      const longest = (name: RequestName) =>
-        isDocumented(name) ? LONGEST_WAIT.documented : this.#longest;
-      const again = lacking().filter((name) => waited < longest(name));
+    for (const [at, wait] of WAITS.entries()) {
+      const again = lacking().filter((name) => isDocumented(name) || at < this.#waits);
       if (again.length === 0) break;
       progress(`waiting ${wait} s for the effect of writes`);
       this.#client.rest(wait * 1000);
       waited += wait;
-      for (const name of again) {
-        await this.#send(name, waited);
-        const isLate = isDocumented(name) && !lacking().includes(name);
-        if (isLate) this.#longest = Math.max(this.#longest, waited);
-      }
+      for (const name of again) await this.#send(name, waited);
+      const isLate = again.some((name) => isDocumented(name) && !isBehind(transcript, name));
+      if (isLate) this.#waits = Math.max(this.#waits, at + 1);
     }
     for (const name of lacking()) {
       transcript.unaffected.add(name);

@@ -1,6 +1,7 @@
 import { type Choices, OPTION_REPLIES, topicOf } from '../../contract/assumption-table.ts';
 import { OPERATIONS, type OperationId, operationShape } from '../../contract/operations.ts';
 import { isObject } from '../../contract/records.ts';
+import { headerOf } from '../../http/raw-headers.ts';
 import { SERVICE } from '../../sandbox/step.ts';
 import type { CompleteReply } from '../../sandbox/upstream.ts';
 import { BODY_LIMITS, type Call, type RequestBody } from '../../service/input.ts';
@@ -12,7 +13,6 @@ import { type Comparison, decidersOf, type Reply } from '../../service/reply.ts'
 import { EMPTY_STORE, type Store } from '../../store/store.ts';
 import { joinWords } from '../../words.ts';
 import { isBreak, replyDifferences } from '../reply-differences.ts';
-import { headerOf } from '../reply-parts.ts';
 
 /**
  * Compares a deployment's reply with what the mock would have answered: by the document and the chosen
@@ -113,7 +113,7 @@ function* headerDrift(
   const wanted = expectedHeaders(world, call, reply, expected);
   if (wanted === undefined) return;
   for (const name of ASSUMED_HEADERS) {
-    const found = headerOf(reply, name.toLowerCase());
+    const found = headerOf(reply.headers, name.toLowerCase());
     const isWanted = wanted.includes(name);
     if (isWanted && found === undefined) yield `header ${name}: expected one, found none`;
     if (!isWanted && found !== undefined) yield `header ${name}: expected none, found one`;
@@ -136,7 +136,7 @@ function bodyDrift(world: World, call: Call, compared: CompleteReply): string[] 
   const { status, headers, body, json } = compared;
   if (body === undefined) return [];
   const reply = { status, headers, body };
-  const header = (name: string) => headerOf(reply, name);
+  const header = (name: string) => headerOf(headers, name);
   const differences = replyDifferences({ status, reply, header, json }, call.operation);
   const drift = differences
     .filter(isBreak)

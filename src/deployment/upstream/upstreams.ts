@@ -1,13 +1,14 @@
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
-import type { UpstreamClient, UpstreamSettings } from './upstream-client.ts';
+import type { TransportOptions } from '../transport.ts';
+import type { UpstreamClient } from './upstream-client.ts';
 
 /** The upstreams of one server. Loads their client with the first one. */
 export class Upstreams {
-  readonly #settings: UpstreamSettings;
+  readonly #settings: TransportOptions;
   /** By URL and key: a test may set the same one before each of its cases. */
   readonly #opened = new Map<string, UpstreamClient>();
 
-  constructor(settings: UpstreamSettings = {}) {
+  constructor(settings: TransportOptions = {}) {
     this.#settings = settings;
   }
 
