@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http';
 import express from 'express';
 import { createExpressApp } from './control/app.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
+import { checkTimes } from './sandbox/sandbox-limits.ts';
 import { type StartSettings, starterFrom, startOf } from './scenario/sandbox-start.ts';
 import { loadFixtureSync } from './store/fixture/load-fixture.ts';
 
@@ -16,21 +17,19 @@ export type { CoverageReport, Finding } from './evidence/report-shapes.ts';
 export { CertificateError } from './http/tls/certificate.ts';
 export { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './library/connect.ts';
 export { ControlError } from './library/control-client.ts';
-export { globalSetup } from './library/global-setup.ts';
-export type { Latch, LatchOptions } from './library/latch.ts';
 export type { MockSandbox } from './library/mock-sandbox.ts';
-export type { RecordControl } from './library/record-control.ts';
 export type {
   Animal,
   Int64,
   InventoryEntry,
   Order,
+  RecordControl,
   StateChanges,
   StoreState,
-} from './library/record-types.ts';
-export type { RequestFilter } from './library/request-control.ts';
+} from './library/records.ts';
+export type { Latch, LatchOptions, RequestFilter } from './library/requests.ts';
 export type { RuleDefinition, ScenarioDefinition } from './library/scenario-definition.ts';
-export { startPetstoreMock } from './library/start-mock.ts';
+export { globalSetup, startPetstoreMock } from './library/start-mock.ts';
 export { ScenarioError } from './scenario/sandbox-start.ts';
 export type { ScenarioName } from './scenario/scenario-names.ts';
 export { type RunningServer, type ServerOptions, startServer } from './server.ts';
@@ -53,6 +52,7 @@ export interface AppOptions extends StartSettings, MockOptions {
  * await request(createApp()).get('/v1/pets').set('Authorization', 'Bearer demo-key').expect(200);
  */
 export function createApp(options: AppOptions = {}): RequestListener {
+  checkTimes(options);
   const store = loadFixtureSync(options.fixture ?? 'default');
   const { service, control } = assembleMock(
     {

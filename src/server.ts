@@ -18,6 +18,7 @@ import {
 } from './http/tls/certificate.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
 import type { Fleet } from './sandbox/keeper.ts';
+import { checkTimes } from './sandbox/sandbox-limits.ts';
 import type { OpenUpstream, Upstream } from './sandbox/upstream.ts';
 import {
   loadStore,
@@ -114,13 +115,14 @@ export async function loadFiles(
  *
  * @param files already loaded files
  * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used, KeeperError if `db` cannot be used,
- *   and Node's own errors if the port is taken or not permitted
+ *   RangeError for a time that no timer can wait, and Node's own errors if the port is taken or not permitted
  */
 export async function startServer(
   options: ServerOptions = {},
   files?: LoadedFiles,
 ): Promise<RunningServer> {
   const { host = DEFAULTS.host, port = DEFAULTS.port, plain = false, timeouts } = options;
+  checkTimes(options);
   let loaded = files ?? (await loadFiles(options));
   let file: Awaited<ReturnType<typeof openFile>>;
   const starter = starterFrom(options, () => file?.store ?? loaded.store);

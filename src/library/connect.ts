@@ -9,10 +9,9 @@ import {
   STAGING_SANDBOX,
 } from '../sandbox/sandbox-names.ts';
 import { STAGING_KEY } from '../service/keyring.ts';
-import { ControlClient, queryOf } from './control-client.ts';
+import { ControlClient, fetchTrusting, queryOf } from './control-client.ts';
 import { type MockSandbox, sandboxAt } from './mock-sandbox.ts';
-import type { RecordQuery } from './record-control.ts';
-import { fetchTrusting } from './trusting-fetch.ts';
+import type { RecordQuery } from './records.ts';
 
 /** A server and one of its sandboxes: the default one unless the URL names another. */
 export interface PetstoreMock extends MockSandbox, AsyncDisposable {

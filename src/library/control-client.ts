@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { parseJson, writeJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { codeOf } from '../error-code.ts';
@@ -49,13 +51,18 @@ export class ControlClient {
    * @throws ControlError if it answers with an Error
    */
   async call<T>(method: Method, path: string, body?: object): Promise<T> {
-    return (await this.#send(method, path, body)).value as T;
+    const response = await this.#reply(method, path, body);
+    const text = await response.text().catch((cause) => this.#unreachable(cause));
+    const value = text === '' ? undefined : jsonOrNothing(text);
+    if (text === '' || value !== undefined) return value as T;
+    throw errorReplied(response.status, '', `${method} ${this.url}${path}`);
   }
 
   /** The number of records in a list, regardless of pages and limits. */
   async count(path: string): Promise<number> {
-    const { headers } = await this.#send('GET', path, undefined);
-    return Number(headers.get('X-Total-Count'));
+    const response = await this.#reply('GET', path);
+    await response.text();
+    return Number(response.headers.get('X-Total-Count'));
   }
 
   /** The text of a reply that is not JSON. */
@@ -73,57 +80,42 @@ export class ControlClient {
     path: string,
     signal?: AbortSignal,
   ): AsyncGenerator<{ readonly name: string; readonly data: T }> {
-    const response = await this.#reply('GET', path, undefined, signal);
-    if (response.body === null) return;
-    for await (const { type, data } of eventsOf(response.body)) {
+    const { body } = await this.#reply('GET', path, undefined, signal);
+    if (body === null) return;
+    for await (const { type, data } of eventsOf(body)) {
       yield { name: type, data: parseJson(data) as T };
     }
   }
 
-  #gone(cause: unknown): never {
-    const code = codeOf(cause) ?? codeOf(Object(cause).cause) ?? '';
-    throw new Error(this.#whyGone(code), { cause });
-  }
-
-  #whyGone(code: string): string {
-    if (UNTRUSTED.test(code)) {
-      return `the certificate of ${this.url} is not trusted: pass it as \`ca\`, or its file with --ca`;
-    }
-    if (NO_TLS.test(code)) {
-      return `the server at ${this.url} speaks plain HTTP: use a base URL with http:// instead of https://`;
-    }
-    return `no petstore-mock answers at ${this.url}: is it running?`;
-  }
-
-  async #send(method: Method, path: string, body: object | undefined) {
-    const response = await this.#reply(method, path, body);
-    const text = await response.text().catch((cause: unknown) => this.#gone(cause));
-    const value = text === '' ? undefined : jsonOrNothing(text);
-    if (text !== '' && value === undefined) {
-      throw errorReplied(response.status, '', `${method} ${this.url}${path}`);
-    }
-    return { value, headers: response.headers };
-  }
-
   /** The reply to a request, if it is a success. Its body may still arrive. */
-  async #reply(method: Method, path: string, body?: object, signal: AbortSignal | null = null) {
-    const headers = new Headers(
-      this.#token === undefined ? {} : { 'Mock-Control-Token': this.#token },
-    );
-    const content = body === undefined ? undefined : await contentOf(body);
-    if (content !== undefined) headers.set('Content-Type', content.type);
-    const init = { method, headers, signal, body: content?.text ?? null };
-    const gone = (cause: unknown) => this.#gone(cause);
-    const response = await this.#fetch(this.url + path, init).catch(gone);
+  async #reply(
+    method: Method,
+    path: string,
+    body?: object,
+    signal: AbortSignal | null = null,
+  ): Promise<Response> {
+    const headers = new Headers();
+    if (this.#token !== undefined) headers.set('Mock-Control-Token', this.#token);
+    const isBlob = body instanceof Blob;
+    if (body !== undefined) headers.set('Content-Type', isBlob ? body.type : 'application/json');
+    const content = isBlob ? await body.text() : body && writeJson(body);
+    const init = { method, headers, signal, body: content ?? null };
+    const unreachable = (cause: unknown) => this.#unreachable(cause);
+    const response = await this.#fetch(this.url + path, init).catch(unreachable);
     if (response.ok) return response;
-    const text = await response.text().catch(gone);
+    const text = await response.text().catch(unreachable);
     throw errorReplied(response.status, text, `${method} ${this.url}${path}`);
   }
-}
 
-async function contentOf(body: object): Promise<{ readonly type: string; readonly text: string }> {
-  if (body instanceof Blob) return { type: body.type, text: await body.text() };
-  return { type: 'application/json', text: writeJson(body) };
+  #unreachable(cause: unknown): never {
+    const code = codeOf(cause) ?? codeOf(Object(cause).cause) ?? '';
+    const why = UNTRUSTED.test(code)
+      ? `the certificate of ${this.url} is not trusted: pass it as \`ca\`, or its file with --ca`
+      : NO_TLS.test(code)
+        ? `the server at ${this.url} speaks plain HTTP: use a base URL with http:// instead of https://`
+        : `no petstore-mock answers at ${this.url}: is it running?`;
+    throw new Error(why, { cause });
+  }
 }
 
 /** Node's error codes for a certificate without a trusted issuer. */
@@ -166,4 +158,32 @@ export function queryOf(parameters: object): string {
     if (value !== undefined) query.set(name, String(value));
   }
   return query.size === 0 ? '' : `?${query}`;
+}
+
+/**
+ * A `fetch` for a server whose certificate Node does not trust. Node's own takes no certificates but
+ * those of NODE_EXTRA_CA_CERTS, which it reads when the process starts.
+ *
+ * @param ca in PEM
+ */
+export function fetchTrusting(ca: string): Fetch {
+  const { Agent, request } = process.getBuiltinModule('node:https');
+  const agent = new Agent({ keepAlive: true, ca });
+  return (url, { method = 'GET', headers, body, signal }) =>
+    new Promise((resolve, reject) => {
+      const names = Object.fromEntries(new Headers(headers));
+      const aborted = signal instanceof AbortSignal ? { signal } : {};
+      const options = { agent, method, headers: names, ...aborted };
+      const sent = request(url, options, (reply) => resolve(responseOf(reply)));
+      sent.on('error', reject).end(body);
+    });
+}
+
+function responseOf(reply: IncomingMessage): Response {
+  const { statusCode: status = 0, rawHeaders } = reply;
+  const pairs = rawHeaders.flatMap((name, at): [string, string][] =>
+    at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? '']] : [],
+  );
+  const body = status === 204 ? null : Readable.toWeb(reply);
+  return new Response(body, { status, headers: pairs });
 }

@@ -1,12 +1,11 @@
 import { writeJson } from '../contract/json.ts';
 import type { RecordedExchange } from '../control/control-shapes.ts';
 import type { ServerOptions } from '../server.ts';
-import { countText } from '../words.ts';
+import { countText, cut } from '../words.ts';
 import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
 import { ControlError } from './control-client.ts';
-import { serverOfRun } from './global-setup.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
-import { startPetstoreMock } from './start-mock.ts';
+import { serverOfRun, startPetstoreMock } from './start-mock.ts';
 
 /** The server of the test run if there is one, else a new one with these options. */
 export async function mockForTests(options: ServerOptions): Promise<PetstoreMock> {
@@ -47,14 +46,13 @@ function sandboxNameOf(test: string): string {
   return [words.join('-').slice(0, 50), unique].filter((part) => part !== '').join('-');
 }
 
-/** Exchanges shown, and characters of each body. */
-const MOST_SHOWN = 20;
-const MOST_OF_BODY = 400;
+/** How many exchanges are shown. */
+const SHOWN = 20;
 
 /** The latest exchanges of a sandbox, to explain why a test failed. */
 export async function exchangeReport(sandbox: MockSandbox, test: string): Promise<string> {
   const exchanges = await sandbox.requests.list();
-  const hidden = Math.max(0, exchanges.length - MOST_SHOWN);
+  const hidden = Math.max(0, exchanges.length - SHOWN);
   const lines = exchanges.slice(hidden).flatMap(exchangeLines);
   const where = `in sandbox ${sandbox.name} (test "${test}")`;
   if (lines.length === 0) return `petstore-mock got no calls ${where}`;
@@ -75,6 +73,5 @@ function exchangeLines(exchange: RecordedExchange): string[] {
 function bodyLine(label: string, body: unknown): string[] {
   if (body === undefined) return [];
   const text = typeof body === 'object' && body !== null ? writeJson(body) : String(body);
-  const shown = text.length > MOST_OF_BODY ? `${text.slice(0, MOST_OF_BODY)}…` : text;
-  return [`     ${label} ${shown}`];
+  return [`     ${label} ${text.length > 400 ? `${cut(text, 400)}…` : text}`];
 }

@@ -14,18 +14,15 @@ import type { CoverageReport } from '../evidence/report-shapes.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import type { ResetPart } from '../sandbox/state.ts';
 import { type ControlClient, queryOf } from './control-client.ts';
-import { type Latch, type LatchOptions, setLatch } from './latch.ts';
-import { recordControl } from './record-control.ts';
-import type { Animal, InventoryEntry, Order, StateChanges, StoreState } from './record-types.ts';
 import {
-  countRequests,
-  followRequests,
-  type ListOptions,
-  listRequests,
-  type RequestFilter,
-  type WaitOptions,
-  waitForRequests,
-} from './request-control.ts';
+  type Animal,
+  type InventoryEntry,
+  type Order,
+  recordControl,
+  type StateChanges,
+  type StoreState,
+} from './records.ts';
+import { type Latch, type LatchOptions, requestControl, setLatch } from './requests.ts';
 import type { AnyScenarioName, RuleDefinition, ScenarioDefinition } from './scenario-definition.ts';
 
 /** One sandbox of a server: where a client finds it, and its control API. */
@@ -91,9 +88,8 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
       create: (snapshot: string) =>
         control.call<Snapshot>('POST', '/snapshots', { name: snapshot }),
       restore: (snapshot: string) =>
-        control.call<void>('POST', `/snapshots/${encodeURIComponent(snapshot)}/restore`),
-      delete: (snapshot: string) =>
-        control.call<void>('DELETE', `/snapshots/${encodeURIComponent(snapshot)}`),
+        control.call<void>('POST', `${inPath('snapshots', snapshot)}/restore`),
+      delete: (snapshot: string) => control.call<void>('DELETE', inPath('snapshots', snapshot)),
     },
     scenario: {
       get: async () => (await control.call<ActiveScenarios>('GET', '/scenario')).scenarios,
@@ -120,11 +116,11 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
       save: (scenario: string, definition: ScenarioDefinition | string) => {
         const text = typeof definition === 'string';
         const body = text ? new Blob([definition], { type: 'application/yaml' }) : definition;
-        return control.call<ScenarioSummary>('PUT', scenarioPath(scenario), body);
+        return control.call<ScenarioSummary>('PUT', inPath('scenarios', scenario), body);
       },
       /** The text of one, also of one that ships. */
-      text: (scenario: string) => control.text(scenarioPath(scenario)),
-      delete: (scenario: string) => control.call<void>('DELETE', scenarioPath(scenario)),
+      text: (scenario: string) => control.text(inPath('scenarios', scenario)),
+      delete: (scenario: string) => control.call<void>('DELETE', inPath('scenarios', scenario)),
     },
     assumptions: () => control.call<readonly AssumptionState[]>('GET', '/assumptions'),
     /** Selects other options: all of these, or none if one is wrong. */
@@ -147,35 +143,7 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
       /** Lets the mock answer again. */
       remove: () => control.call<void>('DELETE', '/upstream'),
     },
-    requests: {
-      /** The latest exchanges in the journal that match, by default the newest last. */
-      list: (filter: RequestFilter & ListOptions = {}) => listRequests(control, filter),
-      /**
-       * How many exchanges match.
-       *
-       * @throws Error if the journal has dropped exchanges that may match
-       */
-      count: (filter: RequestFilter = {}) => countRequests(control, filter),
-      /**
-       * Waits until so many exchanges match, held ones included, and returns them.
-       *
-       * @throws Error if they do not arrive in time
-       * @example await mock.requests.wait({ operation: 'cancelOrder' }, { atLeast: 1, within: 5_000 });
-       */
-      wait: (
-        filter: RequestFilter = {},
-        options: WaitOptions & { readonly atLeast?: number | undefined } = {},
-      ) => waitForRequests(control, filter, options),
-      /**
-       * The exchanges that match, from the next one on, until the sandbox is deleted or the signal
-       * aborts. A caller that is too slow misses some.
-       *
-       * @example for await (const { method, target, status } of mock.requests.follow()) { … }
-       */
-      follow: (filter: RequestFilter = {}, signal?: AbortSignal) =>
-        followRequests(control, filter, signal),
-      clear: () => control.call<void>('DELETE', '/requests'),
-    },
+    requests: requestControl(control),
     /**
      * Holds the replies of an operation back until the test releases them, or the sandbox ends.
      *
@@ -208,6 +176,6 @@ function instantOf(now: string | Date | undefined): string | undefined {
   return now instanceof Date ? now.toISOString() : now;
 }
 
-function scenarioPath(name: string): string {
-  return `/scenarios/${encodeURIComponent(name)}`;
+function inPath(collection: string, name: string): string {
+  return `/${collection}/${encodeURIComponent(name)}`;
 }

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { type RunningServer, type ServerOptions, startServer } from '../server.ts';
-import { DEMO_KEY, mockAt, type PetstoreMock } from './connect.ts';
-import { workingKey } from './mock-variables.ts';
+import { type ConnectOptions, DEMO_KEY, mockAt, type PetstoreMock } from './connect.ts';
+import { MOCK_VARIABLES, mockVariables, workingKey } from './mock-variables.ts';
 
 /**
  * Starts a server in this process, on any free port by default, and controls it.
@@ -20,7 +21,7 @@ export async function startPetstoreMock(options: ServerOptions = {}): Promise<Pe
 }
 
 /** Starts a server that can be controlled, and returns it with a key that it accepts. */
-export async function startControlled(
+async function startControlled(
   options: ServerOptions,
 ): Promise<{ readonly server: RunningServer; readonly key: string }> {
   const { noControl, ...others } = options;
@@ -28,4 +29,47 @@ export async function startControlled(
     throw new TypeError('noControl: a mock without its control API cannot be controlled');
   const server = await startServer({ port: 0, ...others });
   return { server, key: workingKey(options.keys ?? {}) ?? DEMO_KEY };
+}
+
+const { env } = process;
+
+/** The server of this test run, if the environment names one, as under `petstore-mock exec`. */
+export function serverOfRun(): ConnectOptions | undefined {
+  const [url, key, token, file] = (['url', 'key', 'controlToken', 'ca'] as const).map(
+    (name) => env[MOCK_VARIABLES[name]] || undefined,
+  );
+  if (url === undefined) return undefined;
+  return { url, key, token, ca: file && readFileSync(file, 'utf8') };
+}
+
+/**
+ * One server for all workers of a test run, for the global setup of vitest or Playwright. The fixtures
+ * use it, and so can anything that reads `PETSTORE_MOCK_URL`, `PETSTORE_MOCK_KEY`,
+ * `PETSTORE_MOCK_CONTROL_URL`, `PETSTORE_MOCK_CONTROL_TOKEN` and `PETSTORE_MOCK_CA`. If these
+ * already name a server, as under `petstore-mock exec`, that one is used.
+ *
+ * @returns a function that starts the server, and returns one that stops it
+ * @example export default globalSetup({ scenarios: ['slow'] });
+ */
+export function globalSetup(options: ServerOptions = {}): () => Promise<() => Promise<void>> {
+  return async () => {
+    if (serverOfRun() !== undefined) return async () => {};
+    const { server, key } = await startControlled(options);
+    const variables = mockVariables(server, key, env);
+    const names = Object.keys(variables);
+    const before = Object.fromEntries(names.map((name) => [name, env[name] || undefined]));
+    setVariables(variables);
+    return async () => {
+      setVariables(before);
+      await server.close();
+    };
+  };
+}
+
+/** Sets variables for this process and those that it starts from now on. */
+function setVariables(variables: Readonly<Record<string, string | undefined>>): void {
+  for (const [name, value] of Object.entries(variables)) {
+    if (value === undefined) delete env[name];
+    else env[name] = value;
+  }
 }

@@ -20,6 +20,14 @@ export interface SandboxLimits {
   readonly onFinding?: OnFinding | undefined;
 }
 
+/** @throws RangeError if a time is none that a timer can wait */
+export function checkTimes({ maxHold, sandboxIdle }: SandboxLimits): void {
+  for (const [name, value] of Object.entries({ maxHold, sandboxIdle })) {
+    if (value === undefined || (value >= 1 && value < 2 ** 31)) continue;
+    throw new RangeError(`${name}: expected milliseconds from 1 to 2^31-1, found ${value}`);
+  }
+}
+
 /** What keeps sandboxes, and what answers in them. */
 export interface SandboxParts {
   /** Keeps the default sandbox. */

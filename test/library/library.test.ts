@@ -393,6 +393,14 @@ describe('a server', () => {
     }
   });
 
+  test.each([{ maxHold: -1 }, { maxHold: Number.NaN }, { maxHold: 2 ** 31 }, { sandboxIdle: 0 }])(
+    'does not start with %j',
+    async (options) => {
+      await expect(startPetstoreMock(options)).rejects.toThrow(/expected milliseconds from 1 to/);
+      expect(() => createApp(options)).toThrow(RangeError);
+    },
+  );
+
   test('is controlled even if a test replaces fetch', async () => {
     const { fetch } = globalThis;
     globalThis.fetch = () => Promise.reject(new Error('no network'));
