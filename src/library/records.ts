@@ -18,12 +18,12 @@ export type InventoryEntry = FromJson<StoredEntry>;
 export type Order = FromJson<StoredOrder>;
 
 /** Fields to change; null removes an optional one. */
-export type Changes<R> = {
+type Changes<R> = {
   readonly [Name in keyof R]?: R[Name] | (undefined extends R[Name] ? null : never) | undefined;
 };
 
 /** A record in which the id is optional: it is assigned, or in the path. */
-export type Without<R, Id extends PropertyKey> = Omit<R, Id> & {
+type Without<R, Id extends PropertyKey> = Omit<R, Id> & {
   readonly [Name in Extract<Id, keyof R>]?: R[Name] | undefined;
 };
 

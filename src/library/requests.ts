@@ -11,16 +11,6 @@ export interface RequestFilter extends Omit<ExchangeFilter, 'from' | 'to'> {
   readonly to?: string | undefined;
 }
 
-interface ListOptions {
-  readonly limit?: number | undefined;
-  readonly order?: 'asc' | 'desc' | undefined;
-}
-
-interface WaitOptions {
-  /** In milliseconds, up to a minute; 5 seconds by default. */
-  readonly within?: number | undefined;
-}
-
 /** The journal of a sandbox. */
 export function requestControl(control: ControlClient) {
   const count = (body: object) => control.call<RequestCount>('POST', '/requests/count', body);
@@ -28,7 +18,12 @@ export function requestControl(control: ControlClient) {
     (await control.call<JournalPage>('GET', `/requests${queryOf(filter)}`)).exchanges;
   return {
     /** The latest exchanges that match, by default the newest last. */
-    list: (filter: RequestFilter & ListOptions = {}) => list(filter),
+    list: (
+      filter: RequestFilter & {
+        readonly limit?: number | undefined;
+        readonly order?: 'asc' | 'desc' | undefined;
+      } = {},
+    ) => list(filter),
     /**
      * How many exchanges match.
      *
@@ -49,7 +44,14 @@ export function requestControl(control: ControlClient) {
      */
     wait: async (
       filter: RequestFilter = {},
-      { atLeast = 1, within = 5_000 }: WaitOptions & { readonly atLeast?: number | undefined } = {},
+      {
+        atLeast = 1,
+        within = 5_000,
+      }: {
+        readonly atLeast?: number | undefined;
+        /** In milliseconds, up to a minute; 5 seconds by default. */
+        readonly within?: number | undefined;
+      } = {},
     ) => {
       const asked = { ...filter, atLeast, within: `PT${(within / 1000).toFixed(3)}S` };
       const { count: arrived } = await count(asked);
@@ -98,7 +100,10 @@ export interface Latch extends AsyncDisposable {
    * @returns their exchanges
    * @throws Error if they do not arrive in time
    */
-  arrived(count?: number, options?: WaitOptions): Promise<readonly RecordedExchange[]>;
+  arrived(
+    count?: number,
+    options?: { readonly within?: number | undefined },
+  ): Promise<readonly RecordedExchange[]>;
   /** Sends the replies, the oldest first. Without `count`, later calls are not held any more. */
   release(options?: ReleaseOptions): Promise<readonly HeldReply[]>;
   /** The same, the latest first. */
