@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { warn } from '../error-code.ts';
+import { pipeline, Readable } from 'node:stream';
+import { codeOf, warn } from '../error-code.ts';
 import type { RequestRecord } from '../evidence/exchange.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { State } from '../sandbox/state.ts';
@@ -9,10 +10,8 @@ import { isReal, timeOf } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { type Basis, errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { corsHeaders } from './cors.ts';
-import { mayHaveContent, type WireReply } from './faults/breaking.ts';
-import { carryOut } from './faults/faults.ts';
+import { carryOut, mayHaveContent, type WireReply } from './faults.ts';
 import { endAfterRequest } from './linger.ts';
-import { opened, pour, streamOf } from './long-text.ts';
 import { passOn, whenLeft } from './pass-on.ts';
 import type { PendingResponses } from './pending-responses.ts';
 import { without } from './raw-headers.ts';
@@ -33,8 +32,8 @@ export interface ServiceRequest extends RequestRecord {
   call: Call | undefined;
 }
 
-/** A longer text is written chunk by chunk, as the client reads it. */
-const MOST_AT_ONCE = 1024 ** 2;
+/** Characters in each chunk of a text that comes in pieces. */
+const CHUNK = 64 * 1024;
 
 /** Sends an outcome that is recorded, once it is released if a rule holds it back. */
 export function finish(request: ServiceRequest, outcome: Outcome): void {
@@ -119,21 +118,8 @@ export function writeReply(
     if (status !== 204) headers.push('Content-Length', '0');
     response.writeHead(status, headers);
     response.end();
-  } else if (content.kind !== 'pieces') writeText(response, status, headers, content.text);
-  else {
-    const { first, rest } = opened(content.pieces);
-    if (rest === undefined) writeText(response, status, headers, first);
-    else {
-      response.writeHead(status, headers);
-      if (response.req.method === 'HEAD') response.end();
-      else pour(streamOf(joined(first, rest)), response);
-    }
-  }
-}
-
-function* joined(first: string, rest: Iterable<string>): Generator<string> {
-  yield first;
-  yield* rest;
+  } else if (content.kind === 'pieces') writePieces(response, status, headers, content.pieces);
+  else writeText(response, status, headers, content.text);
 }
 
 function writeText(
@@ -146,9 +132,45 @@ function writeText(
   headers.push('Content-Length', String(bytes));
   response.writeHead(status, headers);
   if (response.req.method === 'HEAD') response.end();
-  else if (bytes > MOST_AT_ONCE) pour(streamOf([text]), response);
   // ASCII is the same bytes in Latin-1, which Node copies instead of encoding UTF-8.
   else endWith(response, text, bytes === text.length ? 'latin1' : 'utf8');
+}
+
+/** Writes a text as the client reads it, unless it is short. */
+function writePieces(
+  response: ServerResponse,
+  status: number,
+  headers: string[],
+  pieces: Iterable<string>,
+): void {
+  const chunks = chunksOf(pieces);
+  const { value: first = '' } = chunks.next();
+  if (first.length < CHUNK) {
+    writeText(response, status, headers, first);
+    return;
+  }
+  response.writeHead(status, headers);
+  if (response.req.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  response.write(first);
+  pipeline(Readable.from(chunks), response, (error) => {
+    // Errors with a code are of connections. Others break the reply off too: it is incomplete.
+    if (error && codeOf(error) === undefined) warn(error);
+  });
+}
+
+/** Joins pieces into chunks. Only the last chunk is short. */
+function* chunksOf(pieces: Iterable<string>): Generator<string, undefined> {
+  let chunk = '';
+  for (const piece of pieces) {
+    chunk += piece;
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = '';
+  }
+  yield chunk;
 }
 
 /**
@@ -177,10 +199,6 @@ function wireReply(reply: Reply, request: IncomingMessage, state: State, wire: W
       return { status, headers, body: '' };
     case 'json':
       return { status, headers, body: body.text };
-    case 'pieces': {
-      const { first, rest } = opened(body.pieces);
-      return { status, headers, body: first, rest: rest && streamOf(rest) };
-    }
     case 'stream': {
       const { held, from } = body;
       return {

@@ -5,7 +5,6 @@ import { type RecordPage, type Records, writeList } from '../store/sorted-record
 import type { Call, InputReader } from './input.ts';
 import type { World } from './operation.ts';
 import { type Grounds, type Reply, reply } from './reply.ts';
-import { animalsBody, areLong } from './representation.ts';
 
 /** The animals that a call of `GET /pets` asks for. */
 export interface PetsQuery {
@@ -25,9 +24,7 @@ export function petsPageReply(grounds: Grounds, world: World, page: PetsQuery, c
   const write = (): RecordPage<Animal> => writePage(world, page);
   const { text, records, next, total } = store.animals.page(represent, keyOf(world, page), write);
   const headers = total === undefined ? linkTo(next, page, call) : ['X-Total-Count', String(total)];
-  const body =
-    text === undefined ? animalsBody(world.choices, records) : ({ kind: 'json', text } as const);
-  return reply(grounds, 200, body, headers, records);
+  return reply(grounds, 200, { kind: 'json', text }, headers, records);
 }
 
 /** The cache key of a page: the limit alone for most requests. */
@@ -55,9 +52,8 @@ function writePage(world: World, page: PetsQuery): RecordPage<Animal> {
   const found = take(matching(world, page), page.offset, page.limit + 1);
   const animals = found.slice(0, page.limit);
   const more = found.length > page.limit;
-  const isLong = areLong(animals);
   return {
-    text: isLong ? undefined : writeList(animals, world.represent.animal).text,
+    text: writeList(animals, world.represent.animal).text,
     records: animals,
     next: paging === 'cursor' && more ? animals.at(-1)?.id : undefined,
     total: paging === 'offset' ? countMatches(world, page) : undefined,

@@ -7,7 +7,6 @@ import type { InputReader } from './input.ts';
 import { operation, type World } from './operation.ts';
 import { type PetsQuery, petsPageReply, readCursor } from './pets-page.ts';
 import { errorReply, type Grounds, type Reply, recordReply } from './reply.ts';
-import { longAnimalBody } from './representation.ts';
 
 const [LIMIT] = OPERATIONS.listPets.parameters;
 const NAME_MOST_CHARACTERS = 255;
@@ -113,8 +112,7 @@ export const createPet = operation('createPet', readNewAnimal, (world, fields, g
     choices['inventory-on-create'] === 'entry'
       ? store.inventory.with({ petId: id, quantity: 0, status: 'sold' })
       : store.inventory;
-  const body = longAnimalBody(world.choices, animal) ?? represent.animal(animal);
-  const reply = recordReply(grounds, 201, body, animal);
+  const reply = recordReply(grounds, 201, represent.animal(animal), animal);
   return { reply, store: { animals, inventory, orders: store.orders } };
 });
 
@@ -178,8 +176,7 @@ export const getPet = operation(
     if (gone !== undefined) return { ...gone, headers };
     const animal = world.store.animals.get(petId);
     if (animal === undefined) return { ...unknownPet(world, petId, grounds), headers };
-    const body = longAnimalBody(world.choices, animal) ?? world.represent.animal(animal);
-    return recordReply(grounds, 200, body, animal, headers);
+    return recordReply(grounds, 200, world.represent.animal(animal), animal, headers);
   },
 );
 

@@ -30,8 +30,6 @@ export type Body =
   | { readonly kind: 'none' }
   /** Complete JSON. */
   | { readonly kind: 'json'; readonly text: string | Buffer; readonly mediaType?: string }
-  /** Complete JSON in pieces, each written when the client reads: a long text is never held whole. */
-  | { readonly kind: 'pieces'; readonly pieces: Iterable<string> }
   | StreamedBody;
 
 /** What a deployment sends, passed on while it arrives. */
@@ -138,17 +136,16 @@ export function reply(
 /**
  * A reply that shows one record.
  *
- * @param body its JSON
+ * @param text its JSON
  */
 export function recordReply(
   grounds: Grounds,
   status: number,
-  body: string | Body,
+  text: string,
   record: AnyRecord,
   headers: readonly string[] = NO_HEADERS,
 ): Reply {
-  const content: Body = typeof body === 'string' ? { kind: 'json', text: body } : body;
-  return reply(grounds, status, content, headers, [record]);
+  return reply(grounds, status, { kind: 'json', text }, headers, [record]);
 }
 
 /** A reply that shows a list of records. */

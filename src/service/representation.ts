@@ -8,8 +8,6 @@ import {
   RECORDS,
   STORED_RECORDS,
 } from '../contract/records.ts';
-import { arrayText, recordText } from '../store/store-text.ts';
-import type { Body } from './reply.ts';
 
 /** Writes records as JSON for clients. One instance for each combination of options: caches use it as a key. */
 export interface Representation {
@@ -87,40 +85,5 @@ function formatDate(instant: string, choices: Pick<Choices, 'date-format'>): str
       const local = new Date(milliseconds + WRITTEN_OFFSET_MINUTES * 60_000).toISOString();
       return local.replace(/\.\d{3}Z$/, '+02:00');
     }
-  }
-}
-
-/** Characters of animals that are written at once: their names can have any length. */
-const MOST_AT_ONCE = 64 * 1024;
-
-/** A list of animals in pieces, which no client holds as a whole. */
-export function animalsBody(choices: Choices, animals: readonly Animal[]): Body {
-  return piecesBody(() => arrayText(replyMembers(choices, animals)));
-}
-
-/** The same of one animal, if it is long. */
-export function longAnimalBody(choices: Choices, animal: Animal): Body | undefined {
-  const pieces = function* (): Generator<string> {
-    for (const it of replyMembers(choices, [animal])) yield recordText(it);
-  };
-  return areLong([animal]) ? piecesBody(pieces) : undefined;
-}
-
-/** Whether a text of animals would be too long to be held. */
-export function areLong(animals: readonly Animal[]): boolean {
-  let length = 0;
-  for (const { name, status = '' } of animals) length += name.length + status.length;
-  return length > MOST_AT_ONCE;
-}
-
-function piecesBody(write: () => Generator<string>): Body {
-  return { kind: 'pieces', pieces: { [Symbol.iterator]: write } };
-}
-
-/** Animals with the members, and in the order, of replies. */
-function* replyMembers(choices: Choices, animals: readonly Animal[]): Generator<object> {
-  const absent = choices['absent-optionals'] === 'null' ? { status: null } : {};
-  for (const { id, name, categoryId, status } of animals) {
-    yield { id, name, categoryId, ...(status === undefined ? absent : { status }) };
   }
 }

@@ -15,8 +15,8 @@ export interface RecordList<R> {
 
 /** A page of records, and what leads to the next one. */
 export interface RecordPage<R> {
-  /** A JSON array; undefined if it is too long to be held. */
-  readonly text: string | Buffer | undefined;
+  /** A JSON array. */
+  readonly text: string | Buffer;
   readonly records: readonly R[];
   /** The id of the last record, if more follow and pages are found by it. */
   readonly next: bigint | undefined;

@@ -1,0 +1,231 @@
+import type { ServerResponse } from 'node:http';
+import { pipeline, type Readable } from 'node:stream';
+import { DEFAULTS } from '../defaults.ts';
+import type { Fault, FaultName } from '../scenario/fault-table.ts';
+import { closeWith } from './linger.ts';
+import type { PendingResponses } from './pending-responses.ts';
+import { carrierOf } from './tls/secure.ts';
+
+/** A reply as it goes on the wire. */
+export interface WireReply {
+  readonly status: number;
+  /** Names and values in turn, without `Content-Length` and `Transfer-Encoding`. */
+  readonly headers: readonly string[];
+  /** The content that GET would get, also in a reply to HEAD. */
+  readonly body: string | Buffer;
+  /** What follows a body that is too large to be held. */
+  readonly rest?: Readable | undefined;
+}
+
+type FaultOf = { readonly [K in FaultName]: Extract<Fault, { kind: K }> };
+
+interface FaultContext {
+  readonly response: ServerResponse;
+  /** @throws Error if there is no reply */
+  readonly reply: () => WireReply;
+  readonly pending: PendingResponses;
+}
+
+const CARRY_OUT: {
+  readonly [K in FaultName]: (exchange: FaultContext, fault: FaultOf[K]) => void;
+} = {
+  reset: ({ response }) => reset(response),
+  close: ({ response }) => endConnection(response),
+  hang: ({ response, pending }) =>
+    pending.delay(response, DEFAULTS.maxHold, () => void response.req.socket.destroy()),
+  html: ({ response }) => html(response),
+  truncate: ({ response, reply }) => truncate(response, reply()),
+  'malformed-json': ({ response, reply }) => malformedJson(response, reply()),
+  'bad-chunk': ({ response, reply }) => badChunk(response, reply()),
+  'slow-body': ({ response, reply, pending }, pace) => slowBody(response, reply(), pace, pending),
+};
+
+function dispatch<K extends FaultName>(kind: K, fault: FaultOf[K], exchange: FaultContext): void {
+  CARRY_OUT[kind](exchange, fault);
+}
+
+/**
+ * Breaks an exchange.
+ *
+ * @param reply the reply to break; only a fault that replaces the reply needs none
+ */
+export function carryOut(
+  fault: Fault,
+  response: ServerResponse,
+  reply: WireReply | undefined,
+  pending: PendingResponses,
+): void {
+  const needed = (): WireReply => {
+    if (reply === undefined) throw new Error(`${fault.kind} needs a reply to break`);
+    return reply;
+  };
+  if (response.req.socket.destroyed) return;
+  dispatch(fault.kind, fault, { response, reply: needed, pending });
+}
+
+/** A TCP reset. Sends nothing, and ignores what the client still sends. */
+function reset({ req: { socket } }: ServerResponse): void {
+  try {
+    carrierOf(socket).resetAndDestroy();
+  } catch {
+    // An embedding app may listen on something other than TCP, which has no reset.
+    socket.destroy();
+  }
+}
+
+const PAGE = `<html>
+<head><title>502 Bad Gateway</title></head>
+<body>
+<center><h1>502 Bad Gateway</h1></center>
+<hr><center>proxy</center>
+</body>
+</html>
+`;
+
+/** A proxy's error page. It has none of the service's headers, which the proxy never received. */
+function html(response: ServerResponse): void {
+  response.writeHead(502, [
+    ...['Server', 'proxy'],
+    ...['Content-Type', 'text/html'],
+    ...['Content-Length', String(PAGE.length)],
+    ...['Connection', 'close'],
+  ]);
+  response.end(PAGE); // Node leaves it out in a reply to HEAD
+}
+
+/**
+ * Sends half the body that `Content-Length` announces, then closes the connection. An empty body is
+ * announced as one byte. A reply without content, to HEAD or with 204, is cut in its head.
+ */
+function truncate(response: ServerResponse, reply: WireReply): void {
+  const { socket } = response.req;
+  if (hasContent(response, reply)) {
+    const bytes = Buffer.from(reply.body);
+    writeHead(response, reply, Math.max(bytes.length, 1));
+    response.flushHeaders();
+    // Bypasses the response, which would consider the reply complete.
+    socket.write(bytes.subarray(0, bytes.length >> 1));
+  } else {
+    // Cut within the status: some clients consider the head complete after it.
+    socket.write(`HTTP/1.1 ${String(reply.status).slice(0, 1)}`);
+  }
+  endConnection(response);
+}
+
+/**
+ * No text that ends like this is JSON: outside a string a colon needs a value, and inside one the
+ * string is never closed.
+ */
+const TAIL = ':}';
+
+/** A complete body that is not JSON. A status without a body, such as 204, stays as it is. */
+function malformedJson(response: ServerResponse, reply: WireReply): void {
+  const text = reply.body.toString();
+  const spoilt = Buffer.from(text.slice(0, text.length >> 1) + TAIL);
+  writeHead(response, reply, spoilt.length);
+  if (hasContent(response, reply)) response.end(spoilt);
+  else response.end();
+}
+
+/**
+ * Sends a chunked body whose second chunk size is not a number, then closes the connection. A reply
+ * that cannot have chunks, to HTTP/1.0 or without content, is truncated instead.
+ */
+function badChunk(response: ServerResponse, reply: WireReply): void {
+  if (response.req.httpVersion === '1.0' || !hasContent(response, reply)) {
+    truncate(response, reply);
+    return;
+  }
+  const bytes = Buffer.from(reply.body);
+  const half = bytes.length >> 1;
+  response.writeHead(reply.status, [...reply.headers, 'Transfer-Encoding', 'chunked']);
+  response.flushHeaders();
+  // Bypasses Node, which writes every chunk correctly.
+  const { socket } = response.req;
+  if (half > 0) socket.write(chunkOf(half.toString(16), bytes.subarray(0, half)));
+  socket.write(chunkOf('xyz', bytes.subarray(half)));
+  endConnection(response);
+}
+
+function chunkOf(size: string, content: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${size}\r\n`), content, Buffer.from('\r\n')]);
+}
+
+/** Sends the head at once, then the body in evenly spaced pieces. */
+function slowBody(
+  response: ServerResponse,
+  reply: WireReply,
+  { chunks, over }: FaultOf['slow-body'],
+  pending: PendingResponses,
+): void {
+  const { rest } = reply;
+  const body = Buffer.from(reply.body);
+  writeHead(response, reply, body.length);
+  if (!hasContent(response, reply) || body.length === 0) {
+    response.end();
+    return;
+  }
+  response.flushHeaders();
+  const start = performance.now();
+  let sent = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const sendRest = (): void => {
+    clearTimeout(timer);
+    // The last piece may be written and still be on its way to a slow client.
+    if (response.writableEnded) return;
+    if (rest === undefined) response.end(body.subarray(sent));
+    else {
+      response.write(body.subarray(sent));
+      pipeline(rest, response, () => {}); // breaks the reply off with the deployment's
+    }
+  };
+  const sendDue = (): void => {
+    const elapsed = performance.now() - start;
+    // Paced by the clock: the delays of timers add up.
+    const due = Math.floor((elapsed * chunks) / over);
+    if (elapsed >= over || due >= chunks) {
+      sendRest();
+      return;
+    }
+    const to = Math.floor((body.length * due) / chunks);
+    if (to > sent) response.write(body.subarray(sent, to));
+    sent = Math.max(sent, to);
+    timer = setTimeout(sendDue, ((due + 1) * over) / chunks - elapsed);
+  };
+  response.once('close', () => clearTimeout(timer));
+  sendDue();
+  if (!response.writableEnded) pending.add(response, sendRest);
+}
+
+/** Whether the reply comes with content (RFC 9110, section 6.4.1). */
+function hasContent(response: ServerResponse, { status }: WireReply): boolean {
+  return response.req.method !== 'HEAD' && mayHaveContent(status);
+}
+
+/** Whether replies with a status have content (RFC 9110, section 6.4.1). */
+export function mayHaveContent(status: number): boolean {
+  return status !== 204 && status !== 304;
+}
+
+/**
+ * Writes a head that announces `length` bytes of content, if the status may have content. A rest adds
+ * an unknown number.
+ */
+function writeHead(response: ServerResponse, reply: WireReply, length: number): void {
+  const { status, headers, rest } = reply;
+  const isKnown = mayHaveContent(status) && rest === undefined;
+  response.writeHead(
+    status,
+    isKnown ? [...headers, 'Content-Length', String(length)] : [...headers],
+  );
+}
+
+/** Closes the connection with a FIN, not a reset, once everything written is sent. */
+function endConnection({ req }: ServerResponse): void {
+  if (req.complete) {
+    req.socket.destroySoon();
+    return;
+  }
+  closeWith(req.socket);
+  req.once('end', () => req.socket.destroySoon()).resume();
+}
