@@ -1,13 +1,21 @@
 import {
   createServer,
   type Server as HttpServer,
+  type IncomingMessage,
   type RequestListener,
   type ServerResponse,
 } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import type { State } from '../sandbox/state.ts';
+import { describe } from '../words.ts';
 import { closeWith } from './linger.ts';
-import { type ClientError, otherProtocol, replyText, requestRefusal } from './refusals.ts';
+import {
+  type ClientError,
+  otherProtocol,
+  type Refusal,
+  refusalReply,
+  replyText,
+} from './refusals.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { isOfMock, parseTarget } from './target.ts';
 import type { Certificate } from './tls/certificate.ts';
@@ -218,8 +226,9 @@ function responder(options: ListenerOptions): RequestListener {
   return (request, response) => {
     const fail = (error: unknown): void => sendFailure(response, error, sandbox.state, options);
     try {
-      const reply = requestRefusal(request, sandbox.state);
-      if (reply !== undefined) {
+      const refusal = refusalOf(request);
+      if (refusal !== undefined) {
+        const reply = refusalReply(sandbox.state, refusal);
         send(response, { kind: 'reply', reply, delay: 0 }, sandbox.state, options);
         return;
       }
@@ -236,4 +245,28 @@ function responder(options: ListenerOptions): RequestListener {
       fail(error);
     }
   };
+}
+
+/** A host with or without a port (RFC 9110, section 7.2); brackets around an IPv6 address. */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
+
+/** Refuses what HTTP forbids and Node accepts (RFC 9112, sections 2.3, 3.2 and 6.1). */
+function refusalOf({ headers, httpVersion: version }: IncomingMessage): Refusal | undefined {
+  const { host, 'transfer-encoding': coding } = headers;
+  const isHostKnown = host === undefined ? version !== '1.1' : HOST.test(host);
+  if (!isHostKnown) return ['invalid_input', 400, hostProblem(host)];
+  if (!version.startsWith('1.')) {
+    const message = `HTTP/${version} is not supported; use HTTP/1.1 or HTTP/1.0`;
+    return ['http_version_not_supported', 505, message];
+  }
+  if (coding === undefined || /^chunked$/i.test(coding)) return undefined;
+  const message = `Transfer-Encoding: expected chunked, found ${describe(coding)}`;
+  return ['transfer_coding_not_implemented', 501, message];
+}
+
+function hostProblem(host: string | undefined): string {
+  if (host === undefined) return 'the request has no Host header';
+  // Node joins them.
+  if (host.includes(', ')) return 'the request has more than one Host header';
+  return `Host: expected a name or address, found ${describe(host)}`;
 }

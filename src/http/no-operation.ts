@@ -43,13 +43,7 @@ function unknownPath(choices: Choices, target: Target): Reply {
   return errorReply(new Grounds(choices), 'route_not_found', 404, message);
 }
 
-/** The paths of the service in segments, a parameter as `{name}`. */
-const TEMPLATES = [...new Set(OPERATION_IDS.map((id) => operationShape(id).path))].map((path) =>
-  path.slice(1).split('/'),
-);
-
-/** Characters of a path in a message. A longer one gets no suggestion, which would cost too much. */
-const LONGEST = 200;
+const PATHS = [...new Set(OPERATION_IDS.map((id) => operationShape(id).path))];
 
 /**
  * Suggests the service path that a client probably meant, to follow a wrong path in a message: wrong
@@ -57,40 +51,20 @@ const LONGEST = 200;
  *
  * @example suggestPath(parseTarget('/pets/1/')) // ' (did you mean /v1/pets/1?)'
  */
-function suggestPath({ path, mount, below }: Target): string {
-  if (path.length > LONGEST) return '';
-  const all = below.split('/').filter((segment) => segment !== '');
-  const from = all.findIndex((segment) => `/${segment.toLowerCase()}` !== BASE_PATH);
-  if (from < 0) return ` (did you mean ${mount}${BASE_PATH}${operationShape('listPets').path}?)`;
-  const segments = all.slice(from);
-  const known = TEMPLATES.map((it) => filled(it, segments)).find((it) => it !== undefined);
-  if (known !== undefined) return ` (did you mean ${mount}${known}?)`;
-  const alike = TEMPLATES.filter(({ length }) => length === segments.length);
-  const candidates = alike.map((it) => mount + pathOf(it, (index) => segments[index] ?? ''));
-  return suggest(`${mount}${BASE_PATH}/${segments.join('/').toLowerCase()}`, candidates);
-}
-
-/**
- * A template with its parameters taken from segments that end as it does. Either may have more
- * segments in front, but they must have a word in common.
- */
-function filled(template: readonly string[], segments: readonly string[]): string | undefined {
-  const shift = segments.length - template.length;
-  let common = false;
-  for (const [index, word] of template.entries()) {
-    const segment = segments[index + shift];
-    if (segment === undefined || isParameter(word)) continue;
-    if (segment.toLowerCase() !== word) return undefined;
-    common = true;
-  }
-  return common ? pathOf(template, (index) => segments[index + shift] ?? '') : undefined;
-}
-
-function pathOf(template: readonly string[], parameter: (index: number) => string): string {
-  const words = template.map((word, index) => (isParameter(word) ? parameter(index) : word));
-  return `${BASE_PATH}/${words.join('/')}`;
-}
-
-function isParameter(word: string): boolean {
-  return word.startsWith('{');
+function suggestPath({ mount, below }: Target): string {
+  const segments = below
+    .split('/')
+    .filter((it) => it !== '' && `/${it.toLowerCase()}` !== BASE_PATH);
+  const [last, before] = segments.toReversed();
+  const base = mount + BASE_PATH;
+  if (last === undefined) return ` (did you mean ${base}${PATHS[0]}?)`;
+  const paths = PATHS.map((path) => path.replace(/\{\w+\}$/, () => last));
+  const meant = paths.find((path, at) => {
+    const end = path === PATHS[at] ? `/${last}` : `/${before}/${last}`;
+    return path.toLowerCase().endsWith(end.toLowerCase());
+  });
+  if (meant !== undefined) return ` (did you mean ${base}${meant}?)`;
+  const alike = paths.filter((path) => path.split('/').length === segments.length + 1);
+  const candidates = alike.map((path) => base + path);
+  return suggest(`${base}/${segments.join('/').toLowerCase()}`, candidates);
 }

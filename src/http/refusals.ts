@@ -1,9 +1,8 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import type { State } from '../sandbox/state.ts';
 import { isReal, timeOf } from '../service/clock.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
-import { describe } from '../words.ts';
 import { headersOf, type Wire } from './write.ts';
 
 /** Node's error for bytes that are not a request, or one with a code of `REFUSALS`. */
@@ -15,7 +14,12 @@ export interface ClientError {
 }
 
 /** Code, status and message of an Error, and names and values of more headers. */
-type Refusal<C extends ErrorCode = ErrorCode> = readonly [C, StatusOf<C>, string, ...string[]];
+export type Refusal<C extends ErrorCode = ErrorCode> = readonly [
+  C,
+  StatusOf<C>,
+  string,
+  ...string[],
+];
 
 const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
 
@@ -48,31 +52,6 @@ export function otherProtocol({ code = '', rawPacket }: ClientError): string | u
     : undefined;
 }
 
-/** A host with or without a port (RFC 9110, section 7.2); brackets around an IPv6 address. */
-const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
-
-/** Refuses what HTTP forbids and Node accepts (RFC 9112, sections 2.3, 3.2 and 6.1). */
-export function requestRefusal(request: IncomingMessage, state: State): Reply | undefined {
-  const { host, 'transfer-encoding': coding } = request.headers;
-  const { httpVersion: version } = request;
-  const isHostKnown = host === undefined ? version !== '1.1' : HOST.test(host);
-  if (!isHostKnown) return refusalReply(state, ['invalid_input', 400, hostProblem(host)]);
-  if (!version.startsWith('1.')) {
-    const message = `HTTP/${version} is not supported; use HTTP/1.1 or HTTP/1.0`;
-    return refusalReply(state, ['http_version_not_supported', 505, message]);
-  }
-  if (coding === undefined || /^chunked$/i.test(coding)) return undefined;
-  const message = `Transfer-Encoding: expected chunked, found ${describe(coding)}`;
-  return refusalReply(state, ['transfer_coding_not_implemented', 501, message]);
-}
-
-function hostProblem(host: string | undefined): string {
-  if (host === undefined) return 'the request has no Host header';
-  // Node joins them.
-  if (host.includes(', ')) return 'the request has more than one Host header';
-  return `Host: expected a name or address, found ${describe(host)}`;
-}
-
 /** The whole reply to bytes that are not a request, for a connection without a response object. */
 export function replyText({ code = '', message }: ClientError, state: State, wire: Wire): string {
   const why = `the request is not HTTP/1.1: ${message.replace(/^Parse Error: /, '')}`;
@@ -87,7 +66,7 @@ export function replyText({ code = '', message }: ClientError, state: State, wir
 }
 
 /** An Error after which the connection is closed. */
-function refusalReply({ settings: { choices } }: State, refusal: Refusal): Reply {
+export function refusalReply({ settings: { choices } }: State, refusal: Refusal): Reply {
   const [code, known, message, ...more] = refusal;
   const status = code === 'invalid_input' && choices['invalid-input'] === '422' ? 422 : known;
   const headers = ['Connection', 'close', ...more];

@@ -64,21 +64,19 @@ export function parseTarget(url: string): Target {
   return { url, path, mount, sandbox, below, search, route, pathId };
 }
 
-function findRoute(written: string): Pick<Target, 'route' | 'pathId'> {
-  const path = written.includes('%') ? written.split('/').map(decodeSegment).join('/') : written;
+function findRoute(path: string): Pick<Target, 'route' | 'pathId'> {
   const slash = path.lastIndexOf('/') + 1;
-  const pathId = path.slice(slash);
-  if (pathId === '') return { route: undefined, pathId: undefined };
+  const last = path.slice(slash);
+  if (last === '') return { route: undefined, pathId: undefined };
   const route = routes.get(path);
   if (route !== undefined) return { route, pathId: undefined };
-  return { route: routes.get(path.slice(0, slash)), pathId };
+  return { route: routes.get(path.slice(0, slash)), pathId: decoded(last) };
 }
 
-/** Leaves invalid encodings and encoded separators unchanged. */
-function decodeSegment(segment: string): string {
+/** Leaves an invalid encoding as it is. */
+function decoded(segment: string): string {
   try {
-    const decoded = decodeURIComponent(segment);
-    return decoded.includes('/') ? segment : decoded;
+    return segment.includes('%') ? decodeURIComponent(segment) : segment;
   } catch {
     return segment;
   }

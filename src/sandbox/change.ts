@@ -1,7 +1,7 @@
 import type { LatchRule } from '../scenario/rules.ts';
 import type { SavedScenario } from '../scenario/scenario-text.ts';
 import type { Clock } from '../service/clock.ts';
-import type { RateWindow } from '../service/rate-limit.ts';
+import type { RateWindow } from '../service/keyring.ts';
 import { applyStoreChange, type Store, type StoreChange, storeChange } from '../store/store.ts';
 import type { SandboxSettings, State } from './state.ts';
 

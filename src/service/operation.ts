@@ -2,10 +2,15 @@ import type { AssumptionId, Choices } from '../contract/assumption-table.ts';
 import { OPERATIONS, type OperationId } from '../contract/operations.ts';
 import type { Store } from '../store/store.ts';
 import { type Call, InputReader } from './input.ts';
-import { checkKey, type KeyCheck, type Keyring } from './keyring.ts';
-import { countRequest, type RateCount, type RateWindows } from './rate-limit.ts';
-import { type Basis, errorReply, Grounds, type Reply } from './reply.ts';
-import type { Representation } from './representation.ts';
+import {
+  checkKey,
+  countRequest,
+  type KeyCheck,
+  type Keyring,
+  type RateCount,
+  type RateWindows,
+} from './keyring.ts';
+import { type Basis, errorReply, Grounds, type Reply, type Representation } from './reply.ts';
 
 /** Everything that an operation sees. */
 export interface World {
@@ -142,16 +147,11 @@ function dueToOrder({ choices }: World, winner: Reply): Reply {
 
 /** A reply to input that another option would have refused with another status. */
 function markAssumed(answer: Reply | ReplyWithStore, reader: InputReader): Reply | ReplyWithStore {
-  if (!reader.letThrough) return answer;
-  if ('reply' in answer) return { ...answer, reply: assumedReply(answer.reply, reader) };
-  return assumedReply(answer, reader);
-}
-
-function assumedReply(reply: Reply, reader: InputReader): Reply {
-  if (reply.status === reader.refusalStatus) return reply;
+  const reply = 'reply' in answer ? answer.reply : answer;
+  if (!reader.letThrough || reply.status === reader.refusalStatus) return answer;
   reader.settle();
-  const by = [...groundsNamed(reply.basis), ...groundsNamed(reader.grounds.basis)];
-  return { ...reply, basis: { kind: 'assumed', by: [...new Set(by)] } };
+  const marked = { ...reply, basis: reader.grounds.assumed };
+  return 'reply' in answer ? { ...answer, reply: marked } : marked;
 }
 
 /** The refusal of a key after input that another option would have refused first. */

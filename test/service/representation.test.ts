@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { chooseOptions } from '../../src/contract/assumption-table.ts';
-import { representationFor } from '../../src/service/representation.ts';
+import { representationFor } from '../../src/service/reply.ts';
 
 const name = fc.string({ unit: fc.oneof(fc.string(), fc.constantFrom('"', '\\', '\n', '\ud800')) });
 
