@@ -57,38 +57,28 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
       crossOrigin: headers.origin !== undefined,
     };
     const id = target.route?.operations.get(method === 'HEAD' ? 'GET' : method);
-    const { upstream } = sandbox.state.settings;
+    const { upstream, choices } = sandbox.state.settings;
     const below = upstream && belowBase(target);
-    if (upstream !== undefined && below !== undefined && refusal === undefined) {
-      const toUpstream = (body: RequestBody): void => {
-        if (id !== undefined) request.call = callOf(request, id, target, mount, body);
-        const forwarded = { upstream, below, body, preferred: preferenceOf(request) };
-        forward(request, forwarded, settle).catch((error) => answerFailure(request, error));
-      };
-      receiveBody(incoming, MOST_HELD, guarded(request, toUpstream), true);
-      return;
-    }
-    if (refusal !== undefined || id === undefined) {
-      const { choices } = sandbox.state.settings;
+    const isForwarded = upstream !== undefined && below !== undefined;
+    if (refusal !== undefined || (id === undefined && !isForwarded)) {
       settle(request, outcomeOf(refusal ?? withoutOperation(target, method, headers, choices)));
       return;
     }
+    const fail = (error: unknown): void => answerFailure(request, error);
     const received = (body: RequestBody): void => {
-      const call = callOf(request, id, target, mount, body);
-      request.call = call;
-      const preference = preferenceOf(request);
-      if (preference === undefined) run(request, call);
-      else {
-        preference
-          .then((preferred) => run(request, call, preferred))
-          .catch((error) => answerFailure(request, error));
+      if (id !== undefined) request.call = callOf(request, id, target, mount, body);
+      const { call } = request;
+      const preferred = preferenceOf(request);
+      if (isForwarded) {
+        forward(request, { upstream, below, body, preferred }, settle).catch(fail);
+      } else if (call !== undefined) {
+        if (preferred === undefined) run(request, call);
+        else preferred.then((it) => run(request, call, it)).catch(fail);
       }
     };
-    if (operationShape(id).body === undefined) received(NO_BODY);
-    else {
-      const limit = BODY_LIMITS[sandbox.state.settings.choices['body-limit']];
-      receiveBody(incoming, limit, guarded(request, received));
-    }
+    if (isForwarded) receiveBody(incoming, MOST_HELD, guarded(request, received), true);
+    else if (id === undefined || operationShape(id).body === undefined) received(NO_BODY);
+    else receiveBody(incoming, BODY_LIMITS[choices['body-limit']], guarded(request, received));
   };
 }
 
