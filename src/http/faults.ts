@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
-import { DEFAULTS } from '../defaults.ts';
 import type { Fault, FaultName } from '../scenario/fault-table.ts';
+import { LONGEST_DELAY } from '../scenario/time-shapes.ts';
 import { closeWith } from './linger.ts';
 import type { PendingResponses } from './pending-responses.ts';
 import { carrierOf } from './tls/secure.ts';
@@ -32,7 +32,7 @@ const CARRY_OUT: {
   reset: ({ response }) => reset(response),
   close: ({ response }) => endConnection(response),
   hang: ({ response, pending }) =>
-    pending.delay(response, DEFAULTS.maxHold, () => void response.req.socket.destroy()),
+    pending.delay(response, LONGEST_DELAY, () => void response.req.socket.destroy()),
   html: ({ response }) => html(response),
   truncate: ({ response, reply }) => truncate(response, reply()),
   'malformed-json': ({ response, reply }) => malformedJson(response, reply()),

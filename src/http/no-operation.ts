@@ -39,7 +39,7 @@ function options(choices: Choices, { allow }: Route, headers: IncomingHttpHeader
 }
 
 function unknownPath(choices: Choices, target: Target): Reply {
-  const message = `the service has nothing at ${target.path.slice(0, LONGEST)}${suggestPath(target)}`;
+  const message = `the service has nothing at ${target.path.slice(0, 200)}${suggestPath(target)}`;
   return errorReply(new Grounds(choices), 'route_not_found', 404, message);
 }
 
