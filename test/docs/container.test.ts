@@ -55,25 +55,6 @@ test.each([{}, { PETSTORE_MOCK_TLS: '1' }])(
   },
 );
 
-test('it is configured by variables, and keeps its store in a file', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'volume-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const variables = {
-    PETSTORE_MOCK_DB: join(folder, 'store.json'),
-    PETSTORE_MOCK_SCENARIO: 'empty-inventory',
-    PETSTORE_MOCK_KEY: 'alpha,beta',
-  };
-  const headers = { Authorization: 'Bearer beta' };
-  const first = await startImage(variables);
-  const inventory = await fetch(`${first.url}/inventory`, { headers });
-  expect(await inventory.json()).toEqual([]);
-  const cancel = (url: string) => fetch(`${url}/store/orders/1`, { method: 'DELETE', headers });
-  expect((await cancel(first.url)).status).toBe(204);
-  await first.stop();
-  const second = await startImage(variables);
-  expect((await cancel(second.url)).status).toBe(409);
-});
-
 /** Variables that are not flags: `exec` sets the first two, and examples name their image by the third. */
 const OTHERS = ['PETSTORE_MOCK_URL', 'PETSTORE_MOCK_KEY', 'PETSTORE_MOCK_IMAGE'];
 

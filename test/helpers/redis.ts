@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe } from 'vitest';
+import { freePort } from './host.ts';
 import { findProgram } from './program.ts';
 
 const REDIS = findProgram('redis-server', 'valkey-server');
@@ -101,15 +101,4 @@ export class RedisServer {
   #remove(): void {
     rmSync(this.#folder, { recursive: true, force: true });
   }
-}
-
-/** A port of loopback that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { createApp } from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
+import { freePort } from './host.ts';
 import { allBlocks, type Block } from './page.ts';
 
 /** What the reader of a page does next: save a file, or run a command. */
@@ -177,30 +178,13 @@ async function readyLine(child: ChildProcess): Promise<string> {
 /** The mock on loopback, asking for the token that it would ask for elsewhere. */
 async function serveApp(controlToken: string, port: number): Promise<() => Promise<void>> {
   const server = createServer(createApp({ controlToken }));
-  await listening(server, port);
+  await once(server.listen(port, '127.0.0.1'), 'listening');
   return async () => {
     const closed = once(server, 'close');
     server.close();
     server.closeAllConnections();
     await closed;
   };
-}
-
-function listening(server: Server, port: number): Promise<unknown> {
-  const done = once(server, 'listening');
-  server.listen(port, '127.0.0.1');
-  return done;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await listening(server, 0);
-  const address = server.address();
-  const closed = once(server, 'close');
-  server.close();
-  await closed;
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
-  return address.port;
 }
 
 /** Compares the output of a command with what its page shows. */

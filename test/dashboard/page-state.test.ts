@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { writeJson } from '../../src/contract/json.ts';
+import type { RecordedExchange } from '../../src/control/control-shapes.ts';
+import { type RunningCommand, startCommand } from '../helpers/command.ts';
+import { runProgram } from '../helpers/program.ts';
+
+// What the page does without showing anything, over a server, with as much of a browser as it needs.
+
+type Page = Awaited<ReturnType<typeof openPage>>;
+
+let page: Page;
+let server: RunningCommand;
+const send = globalThis.fetch;
+
+/** What a client does. */
+function ask(method: string, target: string, body?: object): Promise<Response> {
+  const headers = {
+    Authorization: 'Bearer demo-key',
+    'Content-Type': 'application/json',
+    'X-A': "it's",
+  };
+  const sent = { method, headers, ...(body && { body: writeJson(body) }) };
+  return send(new URL(target, server.url), sent);
+}
+
+async function openPage() {
+  const [calls, drafts, place, requests, tables, scenarios, session] = await Promise.all([
+    import('../../src/dashboard/client/control-calls.ts'),
+    import('../../src/dashboard/state/rule-drafts.ts'),
+    import('../../src/dashboard/state/place.ts'),
+    import('../../src/dashboard/state/requests.ts'),
+    import('../../src/dashboard/state/record-tables.ts'),
+    import('../../src/dashboard/state/scenarios.ts'),
+    import('../../src/dashboard/state/session.ts'),
+  ]);
+  return { ...calls, ...drafts, ...place, ...requests, ...tables, ...scenarios, ...session };
+}
+
+beforeAll(async () => {
+  server = await startCommand(['--port', '0', '--log', 'off']);
+  const { origin } = new URL(server.url);
+  const location = { origin, pathname: '/__mock/', hash: '' };
+  const replaceState = (_data: null, _unused: string, hash: string) => {
+    location.hash = hash;
+  };
+  vi.stubGlobal('location', location);
+  vi.stubGlobal('history', { replaceState });
+  vi.stubGlobal('addEventListener', () => {});
+  vi.stubGlobal('sessionStorage', { getItem: () => null });
+  vi.stubGlobal('fetch', (path: string, options: RequestInit) =>
+    send(new URL(path, origin), options),
+  );
+  page = await openPage();
+});
+
+afterAll(() => {
+  vi.unstubAllGlobals();
+  return server.stop();
+});
+
+async function latest(): Promise<RecordedExchange> {
+  const path = '/requests?order=desc&limit=1';
+  const { exchanges } = await page.call<{ exchanges: RecordedExchange[] }>('GET', path);
+  const [exchange] = exchanges;
+  if (exchange === undefined) throw new Error('no exchange');
+  return exchange;
+}
+
+test('an exchange becomes a rule, which gives the same request the edited reply', async () => {
+  const body = { name: 'Rex', categoryId: 9_007_199_254_740_993n };
+  await ask('POST', '/v1/pets?a=b', body);
+  const exchange = await latest();
+  const { texts, operation } = page.draftOf(exchange, 'createPet');
+  const draft = { operation, texts: new Map([...texts, ['status', '409'], ['calls', '1']]) };
+  expect(page.sentenceOf(draft)).toBe(
+    'POST /pets with name "Rex" and categoryId 9007199254740993 gets 409 with the body below, at calls 1.',
+  );
+  const scenario = await page.withRule('# Mine.\nrules: []\n', page.ruleIn(draft), 'From 1.');
+  expect(scenario).toMatch(/^# Mine\.\nrules:\n {2}# From 1\.\n {2}- on: createPet\n/);
+  await page.saveScenario('mine', scenario, true);
+  const near = { ...body, categoryId: 9_007_199_254_740_992n };
+  for (const [sent, status] of [
+    [near, 201],
+    [body, 409],
+    [body, 201],
+  ] as const) {
+    expect((await ask('POST', '/v1/pets', sent)).status).toBe(status);
+  }
+});
+
+test('an exchange becomes a request, which can be copied, and sent and opened', async () => {
+  await ask('DELETE', '/v1/store/orders/2?a=b%20c');
+  const exchange = await latest();
+  expect(page.whyNotAgain(exchange)).toBeUndefined();
+  const request = page.requestOf(exchange);
+  expect(page.httpieOf(request)).toMatch(
+    /^http -v --ignore-stdin DELETE \S+2\?a=b%20c' 'Authorization:Bearer demo-key' .*'x-a:it'\\''s'/,
+  );
+  await runProgram('bash', ['-c', page.curlOf(request)]);
+  await runProgram(process.execPath, ['--input-type=module', '-e', page.fetchOf(request)]);
+  await page.sendAndOpen(request, exchange.number);
+  expect(page.place.value).toMatchObject({ view: 'exchanges', item: `${exchange.number + 3}` });
+  expect(page.notice.value?.text).toBe('Sent DELETE /v1/store/orders/2?a=b%20c.');
+  const { status, request: again } = await latest();
+  expect([status, again.headers['x-a']]).toEqual([409, "it's"]);
+});
+
+test('a place has an address, whose query can be refined', () => {
+  page.go('store', 'a/b', new URLSearchParams({ q: 'x' }));
+  expect(location.hash).toBe('#/store/a%2Fb?q=x');
+  page.refine({ q: '', sort: 'name' });
+  expect(location.hash).toBe('#/store/a%2Fb?sort=name');
+  expect(page.place.value.item).toBe('a/b');
+});
+
+test('a typed value has every digit, and is what the field holds', () => {
+  const values = page.fieldsOf('orders').map((field) => {
+    const text = { id: '9223372036854775807', complete: 'true', quantity: 'two' }[field.name];
+    return [field.name, page.typedValue(field, text ?? '')];
+  });
+  const expected = { id: 2n ** 63n - 1n, complete: true, quantity: 'two', shipDate: '' };
+  expect(Object.fromEntries(values)).toMatchObject(expected);
+});
