@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { validateFile } from '../src/cli/commands/validate.ts';
-import { fromConfigFile } from '../src/cli/config-file.ts';
+import { fromConfigFile } from '../src/cli/settings.ts';
 import { openFile } from '../src/log/file/open-file.ts';
 import { packageRoot } from '../src/package.ts';
 import { readText, readTextSync } from '../src/read-text.ts';

@@ -11,16 +11,8 @@ import {
   flagsOf,
   spellingOf,
 } from './flags.ts';
-import { flagInput, type Layer } from './settings.ts';
+import { flagInput, type Invocation, type Layer } from './settings.ts';
 import { escaped } from './terminal.ts';
-
-/** What the command line asks for. */
-export interface Invocation {
-  readonly command: CommandName;
-  /** The words after the command's name; for `exec` and `sweep`, those after `--`. */
-  readonly positionals: readonly string[];
-  readonly flags: Layer;
-}
 
 /** The flags as Node reads them. */
 const OPTIONS = Object.fromEntries(

@@ -12,11 +12,11 @@ import {
   type Settings,
   UsageError,
 } from './command.ts';
-import { type Invocation, readCommandLine } from './command-line.ts';
+import { readCommandLine } from './command-line.ts';
 import type { CommandName } from './command-table.ts';
 import { serve } from './commands/serve.ts';
 import { flagShape, flagsOf } from './flags.ts';
-import { fromEnvironment, readSettings } from './settings.ts';
+import { settingsOf } from './settings.ts';
 import { escapedLines, type Terminal } from './terminal.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -67,21 +67,6 @@ export async function run(
   // A reader who no longer reads the log must not keep the server from ending.
   if (command === 'serve') setTimeout(() => process.exit(exitCode), LAST_WAIT);
   return exitCode;
-}
-
-/** The flags of a command from the command line, the environment and a config file, in this order. */
-export async function settingsOf(
-  { command, flags }: Invocation,
-  variables: Variables,
-): Promise<Settings> {
-  const layers = [flags, fromEnvironment(command, variables)];
-  const config = flagsOf(command).includes('config')
-    ? layers.map((layer) => layer.get('config')).find((it) => it !== undefined)
-    : undefined;
-  if (typeof config?.value !== 'string') return readSettings(command, layers);
-  const { fromConfigFile } = await import('./config-file.ts');
-  const { layer, checked } = await fromConfigFile(config.value, config.origin);
-  return { ...readSettings(command, [...layers, layer]), checked };
 }
 
 function print(text: string, { output }: Terminal): number {

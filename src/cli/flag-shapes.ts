@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { ASSUMPTION_IDS, optionPattern } from '../contract/assumption-table.ts';
 import { DEFAULT_URL } from '../contract/base-url.ts';
 import { parseInt64 } from '../contract/int64.ts';
 import { FIELD_TYPES } from '../contract/records.ts';
@@ -11,7 +10,6 @@ import { ASSUME } from '../scenario/assume-shape.ts';
 import { VISIBLE } from '../shape/deployment-shapes.ts';
 import type { Member } from '../shape/objects.ts';
 import {
-  ANY_TEXT,
   choice,
   convert,
   either,
@@ -97,43 +95,39 @@ export const toggle = (...[commands, description, more = {}]: Rest) => ({
   ...more,
 });
 
+/** A text with a condition. */
+const textThat = (expected: string, isRight: (value: string) => boolean) =>
+  scalar(expected, { type: 'string' }, (value) =>
+    typeof value === 'string' && isRight(value) ? value : undefined,
+  );
+
+/** The same for a secret: messages do not show a mistyped one either. */
+const secretThat = (expected: string, found: string, isRight: (value: string) => boolean) =>
+  convert(TEXT, (value, at, report) => (isRight(value) ? value : report({ at, expected, found })));
+
 /** What `--fail-on` accepts: a kind of finding, or any reply that rested on an assumption. */
 export const FAILING_KINDS = ['assumed', ...FINDING_CODE_NAMES] as const;
 
 export const FAIL_ON = listShape(choice(FAILING_KINDS));
 
 /** The id of an order: an int64 as text. */
-export const ORDER_ID = convert(textShape(), (value, at, report) => {
-  const { expected } = FIELD_TYPES.int64;
-  return parseInt64(value) ?? report({ at, expected, found: describe(value) });
-});
-
-export const TOKEN = convert(
-  ANY_TEXT,
-  (value, at, report) => {
-    if (VISIBLE.test(value)) return value;
-    // The value is not shown: a mistyped token is still a secret.
-    report({
-      at,
-      expected: 'a token of visible ASCII characters',
-      found: 'another character in it',
-    });
-    return undefined;
-  },
-  { pattern: VISIBLE.source },
+export const ORDER_ID = scalar(FIELD_TYPES.int64.expected, { type: 'string' }, (value) =>
+  typeof value === 'string' ? parseInt64(value) : undefined,
 );
 
-export const REDIS = convert(
-  ANY_TEXT,
-  (value, at, report) => {
-    if (readRedisAddress(value) !== undefined) return value;
-    // The value is not shown: it can hold a password.
-    return report({ at, expected: REDIS_ADDRESS_FORM, found: 'something else' });
-  },
-  { pattern: '^rediss?://' },
+export const TOKEN = secretThat(
+  'a token of visible ASCII characters',
+  'another character in it',
+  (value) => VISIBLE.test(value),
 );
 
-export const SCENARIO_NAME = convert(textShape(), (value, at, report) => {
+export const REDIS = secretThat(
+  REDIS_ADDRESS_FORM,
+  'something else',
+  (value) => readRedisAddress(value) !== undefined,
+);
+
+export const SCENARIO_NAME = convert(TEXT, (value, at, report) => {
   if (!value.includes(',') || existsSync(value)) return value;
   const repeated = value.split(',').map((name) => `--scenario ${name.trim()}`);
   const found = `${describe(value)} (repeat the flag for several: ${repeated.join(' ')})`;
@@ -141,10 +135,8 @@ export const SCENARIO_NAME = convert(textShape(), (value, at, report) => {
 });
 
 /** The name of a report; its extension tells the format. */
-export const REPORT_FILE = textShape(
-  'a name that ends in .json, .html or .xml',
-  /\.(?:json|html|xml)$/,
-  { pattern: '\\.(?:json|html|xml)$' },
+export const REPORT_FILE = textThat('a name that ends in .json, .html or .xml', (value) =>
+  /\.(?:json|html|xml)$/.test(value),
 );
 
 /** A share in percent. */
@@ -160,25 +152,20 @@ export const SHARE = scalar(
   ['documented'],
 );
 
-export const SANDBOX = textShape(SANDBOX_NAME_FORM, SANDBOX_NAME, { pattern: SANDBOX_NAME.source });
+export const SANDBOX = textThat(SANDBOX_NAME_FORM, (value) => SANDBOX_NAME.test(value));
 
 /** What a reset can keep. */
 export const KEPT = listShape(choice(KEEPABLE));
 
-export const HTTP_URL = urlShape('an http URL such as http://127.0.0.1:4010', /^https?:/i);
+export const HTTP_URL = textThat(
+  'an http URL such as http://127.0.0.1:4010',
+  (value) => /^https?:/i.test(value) && URL.canParse(value),
+);
 
-export const SERVER_URL = urlShape(`a URL such as ${DEFAULT_URL}`, /^/);
-
-function urlShape(expected: string, start: RegExp): Shape<string> {
-  return scalar(expected, { type: 'string', format: 'uri' }, (value) =>
-    typeof value === 'string' && start.test(value) && URL.canParse(value) ? value : undefined,
-  );
-}
+export const SERVER_URL = textThat(`a URL such as ${DEFAULT_URL}`, (value) => URL.canParse(value));
 
 const ASSIGNMENTS = listShape(
-  textShape('ID=OPTION, such as cancel-again=404', /=/, {
-    pattern: `^(?:${ASSUMPTION_IDS.map((id) => `${id}=${optionPattern(id)}`).join('|')})$`,
-  }),
+  textThat('ID=OPTION, such as cancel-again=404', (value) => value.includes('=')),
 );
 
 /** Options as ID=OPTION, or in an object by ID. The last one of an ID wins. */
@@ -190,18 +177,15 @@ export const ASSUMED = either(
 
 /** Options as ID=OPTION, of which an ID can have several. */
 export const ALLOWED = convert(ASSIGNMENTS, (texts, at, report) =>
-  texts.every((text) => readOptions([text], at, report)) ? texts : undefined,
+  texts.every((it) => readOptions([it], at, report)) ? texts : undefined,
 );
 
 /** An option of `rate-limit`, the assumption for which the flag is named. */
-export const RATE = convert(
-  textShape(),
-  (option, at, report) =>
-    ASSUME.read({ 'rate-limit': option }, [...at], (misfit) => report({ ...misfit, at })),
-  { pattern: `^${optionPattern('rate-limit')}$` },
+export const RATE = convert(TEXT, (option, at, report) =>
+  ASSUME.read({ 'rate-limit': option }, [...at], (misfit) => report({ ...misfit, at })),
 );
 
 function readOptions(texts: readonly string[], at: ValuePath, report: ReportMisfit) {
-  const options = texts.map((text) => /^([^=]*)=(.*)$/s.exec(text)?.slice(1) ?? []);
+  const options = texts.map((it) => /^([^=]*)=(.*)$/s.exec(it)?.slice(1) ?? []);
   return ASSUME.read(Object.fromEntries(options), [...at], report);
 }

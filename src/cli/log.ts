@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream';
 import type { FinishedCall } from '../control/parts.ts';
 import type { ObservedExchange, Observer } from '../evidence/exchange.ts';
 import type { Finding } from '../evidence/report-shapes.ts';

@@ -1,26 +1,19 @@
 import { DEFAULT_URL } from '../contract/base-url.ts';
 import { DEFAULTS } from '../defaults.ts';
-import { KEEPABLE } from '../sandbox/state.ts';
 import { IDLE_TIME, INSTANT, LONGEST_DELAY, LONGEST_HOLD } from '../scenario/time-shapes.ts';
 import { KEY } from '../shape/deployment-shapes.ts';
-import { choice } from '../shape/shapes.ts';
 import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
-import { joinWords } from '../words.ts';
-import { CALLERS, DEPLOYMENT_FLAGS, EVIDENCE_FLAGS } from './command-flags.ts';
-import { COMMAND_NAMES } from './command-table.ts';
 import {
   ASSUMED,
   type FlagShape,
   HTTP_URL,
   integer,
-  KEPT,
   list,
   one,
   RATE,
   REDIS,
   SANDBOX,
   SCENARIO_NAME,
-  SERVER_URL,
   TOKEN,
   text,
   toggle,
@@ -33,11 +26,14 @@ export const DEFAULT_TIMEOUT = 3000;
 /** What `--timeout` is to commands that call a deployment. */
 const REPLY_TIMEOUT = `Milliseconds to wait for each reply; by default ${DEFAULTS.deploymentTimeout}.`;
 
-/** The commands that start a server. */
-const SERVERS = ['serve', 'exec', 'sweep'] as const;
+/** The commands that send requests to a deployment. */
+export const CALLERS = ['check', 'record'] as const;
 
-/** The flags under the headings of the help. */
-export const FLAG_GROUPS = {
+/** The commands that start a server. */
+export const SERVERS = ['serve', 'exec', 'sweep'] as const;
+
+/** The flags of a server and of its clients, under the headings of the help. */
+export const SERVER_FLAGS = {
   Address: {
     port: integer(
       'N',
@@ -235,64 +231,5 @@ export const FLAG_GROUPS = {
       SERVERS,
       'Turn the control API off, except for its health check and the certificate of --tls.',
     ),
-  },
-  Deployment: DEPLOYMENT_FLAGS,
-  Output: {
-    log: one(
-      choice(['pretty', 'json', 'off']),
-      'FORMAT',
-      ['serve', 'exec'],
-      'Log format: pretty, json or off. Default: pretty on a terminal, else json.',
-      { helpOn: { exec: 'Log to standard error, as pretty or json.' } },
-    ),
-    json: toggle(
-      ['assumptions', 'responses', 'scenarios', 'validate', 'sweep', 'ctl', 'check', 'record'],
-      'Print JSON instead of a table.',
-    ),
-    curl: toggle(['responses'], 'Print curl commands to copy.'),
-    check: toggle(
-      ['responses'],
-      'Request each reply from a new server; exit with 1 if any differs.',
-    ),
-    http: text('FILE', ['responses'], 'Write the requests as an .http file.', { writes: true }),
-    postman: text('FILE', ['responses'], 'Write the requests as a Postman 2.1 collection.', {
-      writes: true,
-    }),
-    serverUrl: one(
-      SERVER_URL,
-      'URL',
-      ['openapi', 'responses'],
-      'Base URL of the service to write into the output.',
-      { default: DEFAULT_URL },
-    ),
-    documented: toggle(
-      ['openapi'],
-      'Leave out what is assumed, to generate a client of the real service.',
-    ),
-    output: text('FILE', ['generate', 'record'], 'Write to this file instead of standard output.', {
-      writes: true,
-      helpOn: { record: 'Fixture to write.' },
-    }),
-    force: toggle(['generate', 'record'], 'Overwrite an existing file.'),
-  },
-  Evidence: EVIDENCE_FLAGS,
-  Control: {
-    none: toggle(['ctl'], 'Deactivate all scenarios (use).'),
-    keep: words(
-      KEPT,
-      'WHAT',
-      ['ctl'],
-      `Keep ${joinWords(KEEPABLE, 'or')} (reset); your own scenarios if the flag is left out. Repeatable.`,
-    ),
-    follow: toggle(['ctl'], 'Print exchanges as they happen (requests).'),
-  },
-  Other: {
-    config: text(
-      'FILE',
-      [...SERVERS, 'assumptions', 'generate', 'health'],
-      'JSON file with flags by name.',
-    ),
-    help: toggle(COMMAND_NAMES, 'Show this help.', { alias: 'h' }),
-    version: toggle(COMMAND_NAMES, 'Show the version.', { alias: 'v' }),
   },
 } satisfies Record<string, Record<string, FlagShape>>;

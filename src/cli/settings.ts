@@ -1,8 +1,15 @@
+import { dirname, isAbsolute, join } from 'node:path';
 import { closest, distance } from 'fastest-levenshtein';
+import { isObject } from '../contract/records.ts';
 import { MOCK_VARIABLES } from '../library/mock-variables.ts';
+import { readText, SETTINGS_LIMIT } from '../read-text.ts';
+import type { SavedVerdicts } from '../scenario/verdict-shapes.ts';
+import { readJson } from '../shape/json-text.ts';
+import { object, optional } from '../shape/objects.ts';
+import { locateProblems, problemLines, type TextProblem } from '../shape/places.ts';
 import { readAs } from '../shape/read-as.ts';
 import type { ShapeProblem } from '../shape/shapes.ts';
-import { describe } from '../words.ts';
+import { describe, firstProblems } from '../words.ts';
 import { refusal, type Settings, UsageError } from './command.ts';
 import type { CommandName } from './command-table.ts';
 import {
@@ -16,6 +23,14 @@ import {
   spellingOf,
 } from './flags.ts';
 
+/** What the command line asks for. */
+export interface Invocation {
+  readonly command: CommandName;
+  /** The words after the command's name; for `exec` and `sweep`, those after `--`. */
+  readonly positionals: readonly string[];
+  readonly flags: Layer;
+}
+
 /** A flag as one place gives it. */
 interface FlagInput {
   /** The value as JSON. */
@@ -26,6 +41,8 @@ interface FlagInput {
 
 /** The flags that one place gives: the command line, the environment or a config file. */
 export type Layer = ReadonlyMap<FlagName, FlagInput>;
+
+type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Decimal digits only: 1e3 and 0x10 are most likely mistakes. */
 const INTEGER = /^[+-]?\d{1,15}$/;
@@ -52,6 +69,24 @@ export function flagInput(name: FlagName, texts: readonly string[], origin: stri
   }
   if (type === 'switch') return { value: SWITCH[text.toLowerCase()] ?? text, origin };
   return { value: type === 'integer' && INTEGER.test(text) ? Number(text) : text, origin };
+}
+
+/**
+ * The flags of a command from the command line, the environment and a config file, in this order.
+ *
+ * @throws UsageError for a wrong value
+ */
+export async function settingsOf(
+  { command, flags }: Invocation,
+  variables: Variables,
+): Promise<Settings> {
+  const layers = [flags, fromEnvironment(command, variables)];
+  const config = flagsOf(command).includes('config')
+    ? layers.map((layer) => layer.get('config')).find((it) => it !== undefined)
+    : undefined;
+  if (typeof config?.value !== 'string') return readSettings(command, layers);
+  const { layer, checked } = await fromConfigFile(config.value, config.origin);
+  return { ...readSettings(command, [...layers, layer]), checked };
 }
 
 /**
@@ -90,8 +125,6 @@ function wrongValue(layer: Layer, [problem]: readonly ShapeProblem[]): Error {
   const origin = isFlagName(flag) ? layer.get(flag)?.origin : flag;
   return refusal([origin, ...(ofName ? [] : inside)].join(' '), expected, found);
 }
-
-type Variables = Readonly<Record<string, string | undefined>>;
 
 const PREFIX = 'PETSTORE_MOCK_';
 
@@ -160,4 +193,55 @@ function refuseNearMisses(variables: Variables, known: readonly string[]): void 
     if (distance(upper, nearest) > NEAR) continue;
     throw new UsageError(`environment variable ${name} matches no flag (did you mean ${nearest}?)`);
   }
+}
+
+interface ConfigFile {
+  readonly layer: Layer;
+  /** What `check --save` added. */
+  readonly checked: SavedVerdicts | undefined;
+}
+
+/**
+ * Reads a config file: a JSON object of flags by name. Relative paths start from the file's folder.
+ *
+ * @throws UsageError if it cannot be read, is not JSON, or has an unknown flag or a wrong value
+ */
+export async function fromConfigFile(file: string, origin: string): Promise<ConfigFile> {
+  const read = await readText(file, SETTINGS_LIMIT);
+  if (!read.ok) throw refusal(origin, `a JSON file at ${file}`, read.found);
+  const parsed = readJson(read.text);
+  if (!parsed.ok) throw refused(file, parsed.problems);
+  const { source } = parsed;
+  const { SAVED_VERDICTS } = await import('../scenario/verdict-shapes.ts');
+  const names = flagsFrom('config');
+  const flags = Object.fromEntries(names.map((name) => [spellingOf(name), flagShape(name)]));
+  const checked = optional(SAVED_VERDICTS, 'What a check of a deployment found out.');
+  const shape = object({ ...flags, checked }, { expected: 'an object of flags by name' });
+  const reading = readAs(shape, source.value);
+  if (!reading.ok) throw refused(file, locateProblems(source, reading.problems));
+  const values = isObject(source.value) ? source.value : {};
+  const layer: Layer = new Map(
+    names
+      .filter((name) => spellingOf(name) in reading.value)
+      .map((name) => {
+        const spelling = spellingOf(name);
+        const value = beside(file, name, values[spelling]);
+        return [name, { value, origin: `config file ${file}: ${spelling}` }];
+      }),
+  );
+  return { layer, checked: reading.value.checked };
+}
+
+function refused(file: string, problems: readonly TextProblem[]): UsageError {
+  return new UsageError(
+    firstProblems(problemLines(`config file ${file}`, problems), String).join('\n'),
+  );
+}
+
+/** Resolves the paths in a flag's value against the folder of the config file. */
+function beside(file: string, flag: FlagName, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((it: unknown) => beside(file, flag, it));
+  const { value: placeholder, ships = false } = flagShape(flag);
+  if (placeholder !== 'FILE' || typeof value !== 'string' || isAbsolute(value)) return value;
+  return ships && /^[\w-]+$/.test(value) ? value : join(dirname(file), value);
 }

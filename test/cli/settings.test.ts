@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Settings, UsageError } from '../../src/cli/command.ts';
 import { readCommandLine } from '../../src/cli/command-line.ts';
-import { settingsOf as givenBy } from '../../src/cli/dispatch.ts';
 import { flagsFrom, spellingOf } from '../../src/cli/flags.ts';
+import { settingsOf as givenBy } from '../../src/cli/settings.ts';
 import { serveSettings } from '../../src/cli/start-server.ts';
 
 let folder = '';

@@ -2,7 +2,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CONFIG } from '../../src/cli/config-file.ts';
 import { parseJson } from '../../src/contract/json.ts';
 import { isObject } from '../../src/contract/records.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
@@ -14,7 +13,6 @@ import { STORE } from '../../src/store/fixture/parse-fixture.ts';
 const SHAPES: readonly (readonly [string, Shape<unknown>])[] = [
   ['a scenario', SCENARIO],
   ['a fixture', STORE],
-  ['a config file', CONFIG],
   ...ENDPOINTS.flatMap(({ id, body }) =>
     // A text is read by itself, and not described by a shape.
     body === undefined || body.asText ? [] : [[`the body of ${id}`, body.shape] as const],
@@ -39,9 +37,7 @@ const BEYOND_THE_SCHEMA: readonly RegExp[] = [
   /^headers or key, since /,
   /^one Content-Type$/,
   /^a base URL such as /,
-  /^one scenario$/,
   /^an ISO 8601 duration (?:up to|from) "/,
-  /^redis:\/\/\[USER:PASSWORD@\]HOST/,
   /^a `body` beside Content-Type$/,
   /^a header that does not frame the message/,
 ];

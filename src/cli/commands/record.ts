@@ -15,8 +15,8 @@ import { ID_NAME, type Store } from '../../store/store.ts';
 import { recordText } from '../../store/store-text.ts';
 import { countText, describe, joinWords } from '../../words.ts';
 import { type Command, refusal, UsageError } from '../command.ts';
-import { DEFAULT_UNKNOWN_STATUS } from '../command-flags.ts';
 import { askConsent, connect, keyOf, workWith } from '../connection.ts';
+import { DEFAULT_UNKNOWN_STATUS } from '../flags.ts';
 import { escaped } from '../terminal.ts';
 import { requireNew, writeStore } from '../write-files.ts';
 
