@@ -1,19 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
 import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
 import { startServer } from '../../src/server.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'check-'));
-  onTestFinished(() => rmSync(made, { recursive: true }));
-  return made;
-}
+const folder = temporaryFolder();
 
 test('check prints its verdicts, saves what it found, and exits with 3 if something has changed', async () => {
   const server = await startServer({
@@ -22,8 +18,7 @@ test('check prints its verdicts, saves what it found, and exits with 3 if someth
     assume: { 'unknown-pet': '400', 'pets-order': 'newest' },
   });
   onTestFinished(() => server.close());
-  const file = (name: string) => join(inFolder, name);
-  const inFolder = folder();
+  const file = (name: string) => join(folder, name);
   const earlier = {
     assume: { 'unknown-pet': '404', 'pets-order': 'newest', 'cancel-again': '404' },
   };
@@ -62,7 +57,7 @@ test('check prints its verdicts, saves what it found, and exits with 3 if someth
 test('check fails if it leaves open what was settled, unless --allow-unsettled is given', async () => {
   const server = await startServer({ port: 0 });
   onTestFinished(() => server.close());
-  const earlier = join(folder(), 'earlier.json');
+  const earlier = join(folder, 'settled.json');
   writeFileSync(earlier, JSON.stringify({ assume: { 'cancel-again': '409' } }));
   const words = ['check', server.url, '--key', 'demo-key', '--rate', '10000', '--against', earlier];
   const [failed, allowed] = await Promise.all(

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ACTION_NAMES } from '../../src/cli/commands/ctl-actions.ts';
@@ -12,7 +11,10 @@ import {
   startPetstoreMock,
 } from '../../src/index.ts';
 import { killCommands, spawnCommand } from '../helpers/command.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';
+
+const folder = temporaryFolder();
 
 let server: PetstoreMock;
 beforeAll(async () => {
@@ -68,8 +70,6 @@ describe('ctl', () => {
 
   test('saves scenarios from files, exactly, and uses them; a reset keeps them', async () => {
     const { mock, ctl } = sandbox();
-    const folder = mkdtempSync(join(tmpdir(), 'ctl-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
     const texts = { yaml: 'extends: slow # and\n', json: '{"extends":  "base.1"}' };
     for (const [type, text] of Object.entries(texts)) {
       const file = join(folder, `mine.${type}`);
@@ -172,8 +172,6 @@ describe('ctl', () => {
   test('controls an HTTPS server with its certificate', async () => {
     const own = await startPetstoreMock({ tls: true });
     onTestFinished(() => own.stop());
-    const folder = mkdtempSync(join(tmpdir(), 'ctl-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'ca.pem');
     writeFileSync(file, own.ca ?? '');
     const env = { PETSTORE_MOCK_URL: own.url };

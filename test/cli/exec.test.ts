@@ -1,24 +1,14 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { endingText, exitCodeOf, runCommand as runChild } from '../../src/cli/child.ts';
-import { readCommandLine } from '../../src/cli/command-line.ts';
-import { exec as execCommand } from '../../src/cli/commands/exec.ts';
-import { readSettings } from '../../src/cli/settings.ts';
-import { terminalOf } from '../../src/cli/terminal.ts';
 import { packageRoot } from '../../src/package.ts';
 import { type Environment, type Finished, runCommand, spawnCommand } from '../helpers/command.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
+import { runInProcess } from '../helpers/invocation.ts';
 
-let folder = '';
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'exec-'));
-});
-
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const CLIENTS = join(packageRoot, 'test/fixtures-clients');
 
@@ -58,18 +48,14 @@ describe.concurrent('the command', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'http://127.0.0.1/v1 mine 200 200\n' });
   });
 
-  test.each([
-    [['--invalid-key', 'demo-key'], 'demo-read-only-key'],
-    [['--scenario', 'invalid-keys'], 'demo-key'],
-  ])('with %j gets the best available key', async (flags, key) => {
-    const told = toldIn(await execShell(flags, 'env'));
-    expect(told.PETSTORE_MOCK_KEY).toBe(key);
-  });
-
-  test('receives no control API if it is off', async () => {
+  test('gets the best available key, and no control API if it is off', async () => {
     const outer = { PETSTORE_MOCK_CONTROL_URL: 'http://127.0.0.1:1/__mock' };
-    const told = toldIn(await runCommand(['exec', '--no-control', '--', 'env'], outer));
+    const flags = ['--no-control', '--invalid-key', 'demo-key'];
+    const told = toldIn(await runCommand(['exec', ...flags, '--', 'env'], outer));
     expect(Object.keys(told).sort()).toEqual(['PETSTORE_MOCK_KEY', 'PETSTORE_MOCK_URL']);
+    expect(told.PETSTORE_MOCK_KEY).toBe('demo-read-only-key');
+    const refused = toldIn(await execShell(['--scenario', 'invalid-keys'], 'env'));
+    expect(refused.PETSTORE_MOCK_KEY).toBe('demo-key');
   });
 
   test('receives the token of the control API off loopback', async () => {
@@ -226,16 +212,6 @@ describe.concurrent('the report', () => {
     expect(stderr).toContain('was shown 25% of the documented replies, not 26%; missing: listPets');
   });
 
-  test.each([
-    ['80', 80],
-    ['80%', 80],
-    ['62.5%', 62.5],
-    ['documented', 100],
-  ])('is required by --require-coverage %s', async (text, coverage) => {
-    const { flags } = readCommandLine(['exec', '--require-coverage', text]);
-    expect(readSettings('exec', [flags]).flags.requireCoverage).toBe(coverage);
-  });
-
   test('fails a command that was shown an assumed reply', async () => {
     const script = `
       const { PETSTORE_MOCK_URL: url, PETSTORE_MOCK_KEY: key } = process.env;
@@ -247,25 +223,19 @@ describe.concurrent('the report', () => {
   });
 
   test.each([
-    [['--coverage', 'coverage.txt', '--'], 'a name that ends in .json'],
-    [['--fail-on', 'assumed,rounded_id', '--'], 'did you mean rounded-id?'],
-    [['--require-coverage', '0.8', '--'], 'a percentage from 0% to 100%'],
-    [['--jobs', '2', '--'], '--jobs is a flag of sweep, not of exec'],
-    [[], 'found "touch"'],
-  ])('refuses %j before the command runs', async (asked, message) => {
+    [['--coverage', 'coverage.txt', '--', 'touch'], 'a name that ends in .json'],
+    [['--fail-on', 'assumed,rounded_id', '--', 'touch'], 'did you mean rounded-id?'],
+    [['--require-coverage', '0.8', '--', 'touch'], 'a percentage from 0% to 100%'],
+    [['--require-coverage', '62.5', '--', 'touch'], 'a percentage from 0% to 100%'],
+    [['--jobs', '2', '--', 'touch'], '--jobs is a flag of sweep, not of exec'],
+    [['touch'], 'found "touch"'],
+    [[], 'petstore-mock exec -- npm test'],
+  ])('refuses %j before the command runs', async (words, message) => {
     const ran = join(folder, 'ran');
-    await expect(inProcess(['exec', ...asked, 'touch', ran])).rejects.toThrow(message);
+    const file = words.length > 0 ? [ran] : [];
+    const { code, stderr } = await runInProcess(['exec', ...words, ...file]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
     expect(existsSync(ran)).toBe(false);
   });
-
-  test('requires a command', async () => {
-    await expect(inProcess(['exec'])).rejects.toThrow('petstore-mock exec -- npm test');
-  });
 });
-
-/** Runs `exec` in this process, for command lines that it refuses. */
-async function inProcess(words: readonly string[]): Promise<void> {
-  const { flags, positionals } = readCommandLine(words);
-  const terminal = terminalOf(new PassThrough(), new PassThrough(), {});
-  await execCommand({ ...readSettings('exec', [flags]), positionals, terminal });
-}

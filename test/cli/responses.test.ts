@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { responses } from '../../src/cli/commands/responses.ts';
 import type { Flags } from '../../src/cli/flags.ts';
 import { terminalOf } from '../../src/cli/terminal.ts';
@@ -12,6 +11,7 @@ import { checkReplies } from '../../src/responses/check-replies.ts';
 import { listReplies } from '../../src/responses/reply-recipes.ts';
 import { WAYS } from '../../src/responses/ways.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { runCurlLines, runHttpFile } from '../helpers/written-replies.ts';
 
 let server: RunningServer;
@@ -26,11 +26,7 @@ async function print(flags: Flags, operation?: string) {
   return responses({ flags, originOf: (name) => `--${name}`, positionals, terminal });
 }
 
-function temporaryFile(name: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return join(folder, name);
-}
+const folder = temporaryFolder();
 
 test('the list has exactly the documented and assumed replies of the contract', async () => {
   const documented = OPERATION_IDS.flatMap((id) =>
@@ -107,7 +103,7 @@ test('every curl line of cancelOrder gets the reply in its comment, repeatedly',
 });
 
 test('the requests in the .http file of cancelOrder get the replies in their titles', async () => {
-  const file = temporaryFile('replies.http');
+  const file = join(folder, 'replies.http');
   await print({ http: file, serverUrl: server.url }, 'cancelOrder');
   const replies = listReplies().filter(({ operation }) => operation === 'cancelOrder');
   const titles = await runHttpFile(readFileSync(file, 'utf8'), new URL(server.url).origin);
@@ -121,7 +117,7 @@ interface PostmanCollection {
 }
 
 test('the Postman collection has what format 2.1 requires', async () => {
-  const file = temporaryFile('replies.json');
+  const file = join(folder, 'replies.json');
   await print({ postman: file, serverUrl: server.url });
   const collection: PostmanCollection = JSON.parse(readFileSync(file, 'utf8'));
   expect(collection.info).toEqual({

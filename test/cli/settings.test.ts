@@ -1,22 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Settings, UsageError } from '../../src/cli/command.ts';
 import { readCommandLine } from '../../src/cli/command-line.ts';
 import { flagsFrom, spellingOf } from '../../src/cli/flags.ts';
 import { settingsOf as givenBy } from '../../src/cli/settings.ts';
 import { serveSettings } from '../../src/cli/start-server.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 
-let folder = '';
-let file = '';
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'config-'));
-  file = join(folder, 'mock.json');
-});
-
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
+const file = join(folder, 'mock.json');
 
 interface Places {
   args?: string[];
@@ -59,9 +52,7 @@ describe('every flag of serve can come from the command line, the environment or
       'an integer',
       [
         { args: ['--port', '8080'] },
-        { args: ['--port=8080'] },
         { args: ['-port', '8080'] },
-        { args: ['start', '--port', '8080'] },
         { args: ['--plain', 'run', '--port', '8080'] },
         { env: { PETSTORE_MOCK_PORT: '8080' } },
         { config: { port: 8080 } },
@@ -69,23 +60,8 @@ describe('every flag of serve can come from the command line, the environment or
       { port: 8080 },
     ],
     [
-      'a text',
-      [
-        { args: ['--host', '0.0.0.0'] },
-        { env: { PETSTORE_MOCK_HOST: '0.0.0.0' } },
-        { config: { host: '0.0.0.0' } },
-      ],
-      { host: '0.0.0.0' },
-    ],
-    [
       'a switch',
-      [
-        { args: ['--plain'] },
-        { args: ['--plain=true'] },
-        { env: { PETSTORE_MOCK_PLAIN: '1' } },
-        { env: { PETSTORE_MOCK_PLAIN: 'TRUE' } },
-        { config: { plain: true } },
-      ],
+      [{ args: ['--plain'] }, { env: { PETSTORE_MOCK_PLAIN: '1' } }, { config: { plain: true } }],
       { plain: true },
     ],
     [
@@ -102,8 +78,6 @@ describe('every flag of serve can come from the command line, the environment or
       [
         { args: ['--no-control'] },
         { args: ['--no-control', '--no-control'] },
-        { args: ['--no-control=true'] },
-        { args: ['serve', '--no-control', '--port', '1'] },
         { env: { PETSTORE_MOCK_NO_CONTROL: '1' } },
         { config: { 'no-control': true } },
       ],
@@ -123,7 +97,6 @@ describe('every flag of serve can come from the command line, the environment or
       'the shorthand of an assumption',
       [
         { args: ['--rate-limit', '5/s'] },
-        { args: ['--assume', 'rate-limit=5/s'] },
         { args: ['--rate-limit', '5/s', '--assume', 'rate-limit=6/s'] },
         { env: { PETSTORE_MOCK_RATE_LIMIT: '5/s' } },
         { config: { 'rate-limit': '5/s' } },

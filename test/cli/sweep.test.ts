@@ -1,10 +1,6 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readCommandLine } from '../../src/cli/command-line.ts';
-import { sweep as sweepCommand } from '../../src/cli/commands/sweep.ts';
+import { describe, expect, test } from 'vitest';
 import {
   type SweepResult,
   sweepReport,
@@ -12,8 +8,7 @@ import {
   type VariantRun,
 } from '../../src/cli/commands/sweep-report.ts';
 import { AssumptionTracker } from '../../src/cli/evidence.ts';
-import { readSettings } from '../../src/cli/settings.ts';
-import { renderReport, terminalOf } from '../../src/cli/terminal.ts';
+import { renderReport } from '../../src/cli/terminal.ts';
 import {
   ASSUMPTION_IDS,
   type AssumptionId,
@@ -24,15 +19,11 @@ import {
 import { renderJunit } from '../../src/report/junit.ts';
 import { startServer } from '../../src/server.ts';
 import { type Finished, runCommand, spawnCommand } from '../helpers/command.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { runInProcess } from '../helpers/invocation.ts';
 import { failuresOf, readSwept, sweepClient } from '../helpers/swept.ts';
 
-let folder = '';
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'sweep-'));
-});
-
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 /** Runs a script of Node under `sweep`. */
 function sweep(flags: readonly string[], script: string): Promise<Finished> {
@@ -218,12 +209,9 @@ describe.concurrent('the sweep stops', () => {
     [['--scenario', 'no-such'], 'no-such'],
   ])('with %j', async (asked, message) => {
     const ran = join(folder, 'ran');
-    const run = async () => {
-      const { flags, positionals } = readCommandLine(['sweep', ...asked, '--', 'touch', ran]);
-      const terminal = terminalOf(new PassThrough(), new PassThrough(), {});
-      await sweepCommand({ ...readSettings('sweep', [flags]), positionals, terminal });
-    };
-    await expect(run).rejects.toThrow(message);
+    const finished = await runInProcess(['sweep', ...asked, '--', 'touch', ran]);
+    expect(finished.code).toBe(2);
+    expect(finished.stderr).toContain(message);
     expect(existsSync(ran)).toBe(false);
   });
 });
