@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { readCommandLine } from '../../src/cli/command-line.ts';
 import { COMMAND_NAMES } from '../../src/cli/command-table.ts';
-import { renderAssumption, renderAssumptions } from '../../src/cli/commands/assumptions.ts';
+import { renderAssumption, renderAssumptions } from '../../src/cli/commands/lists.ts';
 import { type BannerContent, renderBanner } from '../../src/cli/commands/serve.ts';
 import { flagsOf, spellingOf } from '../../src/cli/flags.ts';
 import { completionsOf, helpOf } from '../../src/cli/help.ts';

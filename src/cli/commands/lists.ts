@@ -8,22 +8,43 @@ import {
   optionNames,
   topicOf,
 } from '../../contract/assumption-table.ts';
+import { scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
+import { SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
 import { type Command, oneOf } from '../command.ts';
 import { bold, renderTable, type Style, wrap } from '../terminal.ts';
+
+/** Lists the scenarios that the package ships, or prints one. */
+export const scenarios: Command = ({ positionals: [name], terminal: { style } }) => {
+  if (name !== undefined) {
+    const expected = 'a name that "petstore-mock scenarios" lists';
+    const text = scenarioText(oneOf(SCENARIO_NAMES, name, 'scenarios', expected));
+    return { text, json: { text }, exitCode: 0 };
+  }
+  const shipped = shippedScenarios();
+  const rows = shipped.map((it) => [it.name, it.description]);
+  const more =
+    '--scenario NAME starts a server with one; repeat it to combine several (later ones win).\n"petstore-mock scenarios NAME" prints one to start your own from.\n';
+  return { text: `${renderTable(rows, style)}\n${more}`, json: shipped, exitCode: 0 };
+};
 
 /** Lists the assumptions and the chosen options, or explains one. */
 export const assumptions: Command = ({ flags, positionals: [name], terminal: { style } }) => {
   const { assume = {} } = flags;
-  const expected = 'the id of one, as "petstore-mock assumptions" lists them';
-  const id = name === undefined ? undefined : oneOf(ASSUMPTION_IDS, name, 'assumptions', expected);
   const choices = chooseOptions(assume);
   const stateOf = (it: AssumptionId) => {
     const { operations: touches, ...state } = assumptionState(it, choices);
     return { ...state, touches };
   };
-  return id === undefined
-    ? { text: renderAssumptions(assume, style), json: ASSUMPTION_IDS.map(stateOf), exitCode: 0 }
-    : { text: renderAssumption(id, assume, style), json: stateOf(id), exitCode: 0 };
+  if (name === undefined) {
+    return {
+      text: renderAssumptions(assume, style),
+      json: ASSUMPTION_IDS.map(stateOf),
+      exitCode: 0,
+    };
+  }
+  const expected = 'the id of one, as "petstore-mock assumptions" lists them';
+  const id = oneOf(ASSUMPTION_IDS, name, 'assumptions', expected);
+  return { text: renderAssumption(id, assume, style), json: stateOf(id), exitCode: 0 };
 };
 
 const ID_COLUMN = Math.max(...ASSUMPTION_IDS.map((id) => id.length));
@@ -32,15 +53,14 @@ const OPTION_COLUMN = 18;
 
 /** A row for each assumption, by topic. */
 export function renderAssumptions(assume: Partial<Choices>, style: Style): string {
-  const columns = [ID_COLUMN, OPTIONS_COLUMN];
-  const topics = [...new Set(ASSUMPTION_IDS.map(topicOf))];
-  const tables = topics.map((topic) => {
+  const layout = { width: style.width, columns: [ID_COLUMN, OPTIONS_COLUMN] };
+  const tables = [...new Set(ASSUMPTION_IDS.map(topicOf))].map((topic) => {
     const ids = ASSUMPTION_IDS.filter((id) => topicOf(id) === topic);
     const rows = ids.map((id) => {
-      const options = markedOptions(id, assume).map(({ marked }) => marked);
+      const options = optionRows(id, assume).map(([marked]) => marked);
       return [id, options.join(', '), ASSUMPTIONS[id].question];
     });
-    return `${bold(topic, style)}\n${renderTable(rows, { width: style.width, columns })}`;
+    return `${bold(topic, style)}\n${renderTable(rows, layout)}`;
   });
   const more = '"petstore-mock assumptions ID" explains one; --assume ID=OPTION changes one.\n';
   return `${tables.join('\n')}\n${legend(assume)}${more}`;
@@ -49,26 +69,24 @@ export function renderAssumptions(assume: Partial<Choices>, style: Style): strin
 /** One assumption: what each option means, and which operations it touches. */
 export function renderAssumption(id: AssumptionId, assume: Partial<Choices>, style: Style): string {
   const { question, touches } = ASSUMPTIONS[id];
-  const rows = markedOptions(id, assume).map(({ marked, meaning }) => [marked, meaning]);
-  const [, other] = optionNames(id);
+  const layout = { width: style.width, columns: [OPTION_COLUMN] };
   const touched = touches.join(', ') || 'No operation, only other requests.';
   return [
     `${bold(id, style)}\n${wrap(question, style.width).join('\n')}\n`,
-    `${bold('Options', style)}\n${renderTable(rows, { width: style.width, columns: [OPTION_COLUMN] })}`,
+    `${bold('Options', style)}\n${renderTable(optionRows(id, assume), layout)}`,
     `${bold('Touches', style)}\n${renderTable([[touched]], style)}`,
-    `${legend(assume)}--assume ${id}=${other} changes it.\n`,
+    `${legend(assume)}--assume ${id}=${optionNames(id)[1]} changes it.\n`,
   ].join('\n');
 }
 
-/** The options of an assumption, with the chosen one if it is not listed, such as a rate limit. */
-function markedOptions(id: AssumptionId, assume: Partial<Choices>) {
+/** The options with their meanings, marked, and the chosen one if it is not listed, such as a rate. */
+function optionRows(id: AssumptionId, assume: Partial<Choices>): (readonly [string, string])[] {
   const chosen = assume[id];
   const listed: readonly { name: string; meaning: string }[] = ASSUMPTIONS[id].options;
   const isOther = chosen !== undefined && !optionNames(id).includes(chosen);
   const own = isOther ? [{ name: chosen, meaning: 'any rate can be given' }] : [];
   return [...listed, ...own].map(({ name, meaning }, index) => {
-    const marked = `${name === chosen ? '>' : ''}${name}${index === 0 ? '*' : ''}`;
-    return { marked, meaning };
+    return [`${name === chosen ? '>' : ''}${name}${index === 0 ? '*' : ''}`, meaning];
   });
 }
 
