@@ -1,8 +1,6 @@
-import { ANIMALS } from './assumptions/animal-assumptions.ts';
 import type { AssumptionShape } from './assumptions/assumption-shape.ts';
 import { INPUT } from './assumptions/input-assumptions.ts';
-import { INVENTORY } from './assumptions/inventory-assumptions.ts';
-import { ORDERS } from './assumptions/order-assumptions.ts';
+import { ANIMALS, INVENTORY, ORDERS } from './assumptions/record-assumptions.ts';
 import { WIRE } from './assumptions/wire-assumptions.ts';
 import type { OperationId } from './operations.ts';
 

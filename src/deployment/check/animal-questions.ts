@@ -1,4 +1,4 @@
-import type { ANIMALS } from '../../contract/assumptions/animal-assumptions.ts';
+import type { ANIMALS } from '../../contract/assumptions/record-assumptions.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { idsOf, nextQuery } from '../reply-parts.ts';
 import type { CheckTranscript, RequestName } from './check-transcript.ts';

@@ -1,5 +1,4 @@
-import type { INVENTORY } from '../../contract/assumptions/inventory-assumptions.ts';
-import type { ORDERS } from '../../contract/assumptions/order-assumptions.ts';
+import type { INVENTORY, ORDERS } from '../../contract/assumptions/record-assumptions.ts';
 import { isObject } from '../../contract/records.ts';
 import { idIn, idsOf, type JsonRecord, withId } from '../reply-parts.ts';
 import type { CheckTranscript, ProbeReply, RequestName } from './check-transcript.ts';
