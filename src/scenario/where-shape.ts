@@ -13,7 +13,7 @@ import { joinWords, suggest } from '../words.ts';
 import { headersOf } from './reply-shape.ts';
 
 /** A scalar in a scenario. Integers that a double cannot represent are bigints. */
-export type WhereValue = string | number | bigint | boolean | null;
+type WhereValue = string | number | bigint | boolean | null;
 
 /** One condition of a rule on a call. */
 export interface Condition {

@@ -1,41 +1,22 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { OPERATION_IDS } from '../../src/contract/operations.ts';
-import { loadScenarios } from '../../src/scenario/load-scenario.ts';
 import { ScenarioError } from '../../src/scenario/sandbox-start.ts';
 import type { Scenario } from '../../src/scenario/scenario-shape.ts';
+import { readScenarioText, type ScenarioFormat } from '../../src/scenario/scenario-text.ts';
 import { BROKEN, BROKEN_FOR_THE_READER, WHOLE } from '../helpers/scenario-examples.ts';
 
-let folder = '';
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'scenario-'));
-});
-
-afterAll(() => rmSync(folder, { recursive: true }));
-
-/** The problems of a text, with FILE for the path of the file. */
-async function problemsOf(text: string, extension = 'yaml'): Promise<readonly string[]> {
-  const file = join(folder, `broken.${extension}`);
-  writeFileSync(file, text);
-  try {
-    await loadScenarios([file]);
-  } catch (error) {
-    if (!(error instanceof ScenarioError)) throw error;
-    return error.problems.map((problem) => problem.replaceAll(file, 'FILE'));
-  }
-  return [];
+function load(text: string, format: ScenarioFormat = 'yaml'): Promise<Scenario> {
+  return readScenarioText('FILE', { name: 'whole', format, text });
 }
 
-async function load(text: string): Promise<Scenario> {
-  const file = join(folder, 'whole.yaml');
-  writeFileSync(file, text);
-  const scenarios = await loadScenarios([file]);
-  const scenario = scenarios.at(-1);
-  if (scenario === undefined) throw new Error('No scenario was loaded.');
-  return scenario;
+async function problemsOf(text: string, format?: ScenarioFormat): Promise<readonly string[]> {
+  try {
+    await load(text, format);
+  } catch (error) {
+    if (error instanceof ScenarioError) return error.problems;
+    throw error;
+  }
+  return [];
 }
 
 describe('a problem is reported with line, column, what was expected and what was found', () => {
@@ -49,7 +30,7 @@ const LAUGHS = [...'bcdefgh'].map(
   (it, at) => `${it}: &${it} ${TEN.replaceAll('x', `*${'abcdefg'[at]}`)}`,
 );
 
-test.each([
+test.each<[string, ScenarioFormat, string, string]>([
   ['an open array', 'yaml', 'rules: [', '1:9: expected YAML: Flow sequence in block'],
   ['an unknown type', 'yaml', 'a: !date 1', '1:4: expected YAML: Unresolved tag: !date'],
   ['an alias without an anchor', 'yaml', 'a: *b', '1:1: expected YAML: Unresolved alias'],
@@ -69,8 +50,8 @@ test.each([
   ['a repeated name', 'yaml', 'keys: {}\nkeys: {}', '2:1: expected YAML: Map keys must be unique'],
   ['arrays that never close', 'yaml', `a: ${'['.repeat(1e5)}`, '1:'],
   ['a trailing comma in .json', 'json', '{"rules": [],}', '1:14: expected JSON: '],
-])('%s is refused', async (_, extension, text, problem) => {
-  const problems = await problemsOf(text, extension);
+])('%s is refused', async (_, format, text, problem) => {
+  const problems = await problemsOf(text, format);
   expect(problems).toEqual([expect.stringContaining(`FILE:${problem}`)]);
 });
 
