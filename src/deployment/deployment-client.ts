@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { DEFAULTS } from '../defaults.ts';
 import { codeOf } from '../error-code.ts';
 import { decodeContent } from '../http/raw-headers.ts';
-import { type DeploymentReply, secondsToWait } from './reply-parts.ts';
+import { type DeploymentReply, secondsToWait } from './deployment-reply.ts';
 import { reasonOf, SAFE, Transport, type TransportOptions } from './transport.ts';
 
 /** How to reach a deployment. */

@@ -1,21 +1,31 @@
 import { createHmac } from 'node:crypto';
+import { OPERATIONS } from '../contract/operations.ts';
 import {
   type Animal,
   COLLECTIONS,
   type CollectionName,
   FIELD_TYPES,
-  type Order,
+  isObject,
   type OrderStatus,
-  RECORDS,
-  type RecordOf,
   STORED_RECORDS,
   unknownMembers,
 } from '../contract/records.ts';
+import { headerOf } from '../http/raw-headers.ts';
 import { readStore } from '../store/fixture/parse-fixture.ts';
 import { ID_NAME, type Store } from '../store/store.ts';
 import { countText, describe, firstProblems, joinWords, problemText } from '../words.ts';
 import { DeploymentError } from './deployment-client.ts';
-import { type Get, listAnimals, type RecordWithMembers, readList } from './read-records.ts';
+import {
+  type DeploymentReply,
+  idIn,
+  idsOf,
+  type JsonRecord,
+  jsonOf,
+  nextQuery,
+} from './deployment-reply.ts';
+
+/** Sends a GET to a path under the base URL. */
+export type Get = (path: string) => Promise<DeploymentReply>;
 
 /** What was recorded of a deployment. */
 export interface Recording {
@@ -31,103 +41,145 @@ export interface Recording {
  * @throws DeploymentError if a reply cannot be recorded
  */
 export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Promise<Recording> {
-  const inventory = readList(RECORDS.InventoryEntry, '/inventory', await get('/inventory'));
-  const shownOrders = readList(RECORDS.Order, '/store/orders', await get('/store/orders'));
-  const named = new Set([...inventory, ...shownOrders].flatMap(({ record }) => record.petId ?? []));
-  const found = await listAnimals(get);
-  const animals = [...found.animals.values()];
-  const lost = new Set([...named].filter((id) => !found.animals.has(id)));
-  const { orders, gaps } = recordOrders(shownOrders, unknownStatus);
-  const store = storeOf({
-    animals: animals.map(({ record }) => record),
-    inventory: inventory.map(({ record }) => record).filter(({ petId }) => !lost.has(petId)),
-    orders: orders.map((order) => withoutLost(order, lost)),
+  const inventory = listIn('/inventory', await get('/inventory'));
+  const orders = listIn('/store/orders', await get('/store/orders'));
+  const { animals, gaps } = await listAnimals(get);
+  const listed = new Set(idsOf(animals));
+  const named = new Set([...idsOf(inventory, 'petId'), ...idsOf(orders, 'petId')]);
+  const lost = [...named].filter((id) => !listed.has(id));
+  const isLost = (it: JsonRecord) => lost.includes(idIn(it, 'petId') ?? 0n);
+  const withId = orders.filter(({ id }) => id !== undefined);
+  const reading = readStore({
+    animals: animals.map((it) => storable('animals', it)),
+    inventory: inventory.filter((it) => !isLost(it)).map((it) => storable('inventory', it)),
+    orders: withId.map((it) => ({
+      ...storable('orders', isLost(it) ? { ...it, petId: undefined } : it),
+      status: statusIn(it) ?? unknownStatus,
+    })),
   });
-  const dropped = droppedFields({ animals, inventory, orders: shownOrders });
-  return { store, gaps: [...found.gaps, ...lostAnimals(lost), ...gaps, ...dropped] };
+  if (!reading.ok) {
+    throw new DeploymentError(firstProblems(reading.problems, problemText).join('\n'));
+  }
+  return {
+    store: reading.value,
+    gaps: [
+      ...gaps,
+      ...lostAnimals(lost),
+      ...orderGaps(orders, withId, unknownStatus),
+      ...droppedFields({ animals, inventory, orders }),
+    ],
+  };
 }
 
-/** A store that a fixture can hold. */
-function storeOf(records: object): Store {
-  const reading = readStore(records);
-  if (reading.ok) return reading.value;
-  throw new DeploymentError(firstProblems(reading.problems, problemText).join('\n'));
+/**
+ * The list in a reply.
+ *
+ * @returns its records, without members that are null: some deployments write it for no value
+ * @throws DeploymentError for another status than 200, and for any other body
+ */
+function listIn(path: string, { status, body }: DeploymentReply): readonly JsonRecord[] {
+  const value = jsonOf(body);
+  const found = isObject(value) && value.code ? `${value.code}: ${value.message}` : undefined;
+  const text = found ?? describe(value ?? body.toString());
+  if (status !== 200) {
+    throw new DeploymentError(`GET ${path}: expected 200, found ${status}: ${text}`);
+  }
+  if (!Array.isArray(value) || !value.every(isObject)) {
+    throw new DeploymentError(`GET ${path}: expected an array of objects in JSON, found ${text}`);
+  }
+  return value.map((record) =>
+    Object.fromEntries(Object.entries(record).filter(([, member]) => member !== null)),
+  );
 }
 
-function withoutLost(order: Order, lost: ReadonlySet<bigint>): Order {
-  if (order.petId === undefined || !lost.has(order.petId)) return order;
-  const { petId: _, ...rest } = order;
-  return rest;
+const [LIMIT] = OPERATIONS.listPets.parameters;
+
+/** Statuses for a parameter that a deployment does not accept. */
+const REFUSALS: readonly number[] = [400, 404, 410, 422];
+
+/**
+ * Lists the animals of a deployment. The document does not say how to request the next page: this
+ * follows `Link`, and otherwise tries `offset`.
+ *
+ * @returns the animals, each once, and what may be missing
+ */
+async function listAnimals(get: Get) {
+  const animals = new Map<string, JsonRecord>();
+  const first = `/pets?limit=${LIMIT.maximum}`;
+  let [path, count, total, isWhole, wasLinked] = [first, 0, Number.NaN, false, false];
+  for (;;) {
+    const reply = await get(path);
+    if (path !== first && REFUSALS.includes(reply.status)) break;
+    const page = listIn(path, reply);
+    const known = animals.size;
+    for (const animal of page) animals.set(String(animal.id), animal);
+    total = Number(headerOf(reply.headers, 'x-total-count') || Number.NaN);
+    const query = nextQuery(reply);
+    const isLast = page.length === 0 || (wasLinked && query === undefined);
+    if (isLast || animals.size >= total) return { animals: [...animals.values()], gaps: [] };
+    // The deployment ignored the parameters of the next page.
+    if (animals.size === known) break;
+    count += page.length;
+    isWhole = query === undefined && Number.isNaN(total) && page.length < LIMIT.maximum;
+    wasLinked = query !== undefined;
+    path = query === undefined ? `${first}&offset=${count}` : `/pets${query}`;
+  }
+  const missing = Number.isNaN(total) ? 'others may be' : `${total - animals.size} are`;
+  const gap = `animals: GET /pets lists ${animals.size} and has no next page; ${missing} missing`;
+  return { animals: [...animals.values()], gaps: isWhole ? [] : [gap] };
 }
 
-function lostAnimals(lost: ReadonlySet<bigint>): string[] {
-  if (lost.size === 0) return [];
-  const [first] = lost;
-  const ids = lost.size === 1 ? `animal ${first}` : `animal ${first} and ${lost.size - 1} more`;
+/** The members of a record that a fixture can hold. */
+function storable(name: CollectionName, record: JsonRecord): JsonRecord {
+  const fields = STORED_RECORDS[name];
+  const members = Object.entries(record).filter(
+    ([field, value]) => value !== undefined && Object.hasOwn(fields, field),
+  );
+  return Object.fromEntries(members);
+}
+
+/** The status that an order shows. One that was fulfilled has shipped. */
+function statusIn({ status, complete }: JsonRecord): OrderStatus | undefined {
+  return FIELD_TYPES.orderStatus.read(status) ?? (complete === true ? 'shipped' : undefined);
+}
+
+function lostAnimals([first, ...others]: readonly bigint[]): string[] {
+  if (first === undefined) return [];
+  const ids = `animal ${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
   return [
     `${ids}: not listed, though inventory entries or orders name them; those entries were left out, and those orders have no petId`,
   ];
 }
 
-type RecordsWithMembers = Readonly<
-  Record<keyof typeof STORED_RECORDS, readonly { readonly members: object }[]>
->;
-
-function droppedFields(shown: RecordsWithMembers): string[] {
-  return COLLECTIONS.flatMap((name) => {
-    const unknown = shown[name].flatMap(({ members }) =>
-      unknownMembers(STORED_RECORDS[name], members),
-    );
-    const names = [...new Set(unknown)];
-    return names.length === 0
-      ? []
-      : [`${name}: left out ${joinWords(names, 'and')}, which a fixture cannot hold`];
-  });
-}
-
-type OrderWithMembers = RecordWithMembers<RecordOf<typeof RECORDS.Order>>;
-
-interface OrderRecording {
-  readonly orders: readonly Order[];
-  readonly gaps: readonly string[];
-}
-
-/** Turns the orders that a deployment shows into stored orders: each needs an id and gets a status. */
-function recordOrders(
-  shown: readonly OrderWithMembers[],
+function orderGaps(
+  all: readonly JsonRecord[],
+  recorded: readonly JsonRecord[],
   unknownStatus: OrderStatus,
-): OrderRecording {
-  const orders: Order[] = [];
-  /** What orders of unknown status have in that field. */
-  const unknown: unknown[] = [];
-  for (const { record, members } of shown) {
-    const { id, ...rest } = record;
-    if (id === undefined) continue;
-    const status = statusIn(members);
-    if (status === undefined) unknown.push(members.status);
-    orders.push({ id, ...rest, status: status ?? unknownStatus });
-  }
+): string[] {
   const gaps: string[] = [];
-  const withoutId = shown.length - orders.length;
+  const withoutId = all.length - recorded.length;
   if (withoutId > 0) gaps.push(`orders: ${countText(withoutId, 'order')} without an id left out`);
+  const unknown = recorded.filter((it) => statusIn(it) === undefined);
   if (unknown.length > 0) {
-    const instead = joinWords([...new Set(unknown)].map(describe), 'or');
+    const found = joinWords([...new Set(unknown.map(({ status }) => describe(status)))], 'or');
     gaps.push(
-      `orders: ${unknown.length} of ${orders.length} have an unknown status (found ${instead}); recorded as ${unknownStatus} (--unknown-status)`,
+      `orders: ${unknown.length} of ${recorded.length} have an unknown status (found ${found}); recorded as ${unknownStatus} (--unknown-status)`,
     );
   }
-  if (orders.every(({ status }) => status !== 'cancelled')) {
+  if (recorded.every((it) => (statusIn(it) ?? unknownStatus) !== 'cancelled')) {
     gaps.push(
       'orders: none shows that it was cancelled; the deployment may leave cancelled orders out',
     );
   }
-  return { orders, gaps };
+  return gaps;
 }
 
-/** The status that an order shows. One that was fulfilled has shipped. */
-function statusIn(members: Readonly<Record<string, unknown>>): OrderStatus | undefined {
-  const { status, complete } = members;
-  return FIELD_TYPES.orderStatus.read(status) ?? (complete === true ? 'shipped' : undefined);
+function droppedFields(shown: Readonly<Record<CollectionName, readonly JsonRecord[]>>): string[] {
+  return COLLECTIONS.flatMap((name) => {
+    const unknown = shown[name].flatMap((record) => unknownMembers(STORED_RECORDS[name], record));
+    const names = joinWords([...new Set(unknown)], 'and');
+    return names === '' ? [] : [`${name}: left out ${names}, which a fixture cannot hold`];
+  });
 }
 
 /** Hexadecimal digits that tell names apart: 48 bits. */

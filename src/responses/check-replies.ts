@@ -1,9 +1,9 @@
 import {
   type ComparableReply,
   isBreak,
+  jsonOf,
   replyDifferences,
-} from '../deployment/reply-differences.ts';
-import { jsonOf } from '../deployment/reply-parts.ts';
+} from '../deployment/deployment-reply.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import {
   type RecipeStep,
@@ -73,26 +73,30 @@ async function send(
 ): Promise<ReplyWithBasis> {
   const content = typeof body === 'number' ? Buffer.alloc(body, ' ') : (body ?? null);
   const received = await fetch(`${origin}${path}`, { method, headers, body: content });
-  const { status } = received;
-  const reply = { status, headers: [], body: Buffer.from(await received.arrayBuffer()) };
-  const header = (name: string) => received.headers.get(name) ?? undefined;
-  return { status, reply, header, json: jsonOf(reply.body), basis: header('mock-basis') ?? '' };
+  const reply = Buffer.from(await received.arrayBuffer());
+  return {
+    status: received.status,
+    headers: [...received.headers].flat(),
+    body: reply,
+    json: jsonOf(reply),
+    basis: received.headers.get('mock-basis') ?? '',
+  };
 }
 
 function problemOf(got: ReplyWithBasis, recipe: ReplyRecipe, way: WayName): string | undefined {
-  const { status, basis, reply } = got;
+  const { status, basis } = got;
   if (status !== recipe.status) return `got ${status} (${basis}): ${textOf(got)}`;
   const wanted = basisOf(recipe, way);
   if (!wanted.test(basis)) return `its basis is ${basis}, not ${wanted.source}`;
-  if (recipe.ground !== 'documented' && reply.body.length === 0) return 'its Error is missing';
+  if (recipe.ground !== 'documented' && got.body.length === 0) return 'its Error is missing';
   const [wrong] = replyDifferences(got, recipe.operation).filter(isBreak);
   return (
     wrong && `its ${wrong.at ?? 'body'} is wrong: expected ${wrong.expected}, found ${wrong.found}`
   );
 }
 
-function textOf({ reply }: ReplyWithBasis): string {
-  return reply.body.toString().slice(0, 200);
+function textOf({ body }: ReplyWithBasis): string {
+  return body.toString().slice(0, 200);
 }
 
 /** The expected `Mock-Basis`. A shipped scenario may choose another option of the assumption. */

@@ -16,8 +16,8 @@ import {
   savedConfig,
 } from '../../src/deployment/check/verdicts.ts';
 import { DeploymentError } from '../../src/deployment/deployment-client.ts';
-import { isBreak } from '../../src/deployment/reply-differences.ts';
-import type { DeploymentReply } from '../../src/deployment/reply-parts.ts';
+import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
+import { isBreak } from '../../src/deployment/deployment-reply.ts';
 import { EMPTY_STORE, storeOf } from '../../src/store/store.ts';
 import { BREAKING, breaking, OTHERWISE } from '../helpers/breaking.ts';
 import {

@@ -16,7 +16,7 @@ import {
   isBroken,
 } from '../../src/deployment/check/verdicts.ts';
 import type { DeploymentRequest } from '../../src/deployment/deployment-client.ts';
-import type { DeploymentReply } from '../../src/deployment/reply-parts.ts';
+import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 import { SAFE } from '../../src/deployment/transport.ts';
 import { breaking } from '../helpers/breaking.ts';
 import { checked, checkedWithLag, deploy, WHOLE_CHECK } from '../helpers/checked-deployment.ts';

@@ -3,7 +3,7 @@ import { parseJson, writeJson } from '../../src/contract/json.ts';
 import { isObject } from '../../src/contract/records.ts';
 import type { Sender } from '../../src/deployment/check/run-check.ts';
 import type { DeploymentRequest } from '../../src/deployment/deployment-client.ts';
-import type { DeploymentReply } from '../../src/deployment/reply-parts.ts';
+import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 
 type Change = (reply: DeploymentReply, request: DeploymentRequest) => DeploymentReply;
 
@@ -112,7 +112,7 @@ export const BREAKING: Readonly<Record<string, Breaking>> = {
   'a required field that is null': {
     change: records(INVENTORY, 200, (it) => ({ ...it, status: null })),
     told: ['listInventory 200'],
-    where: 'type',
+    where: 'field',
   },
   'an id that is a string': {
     change: records(GET_PET, 200, (it) => ({ ...it, id: String(it.id) })),

@@ -9,7 +9,7 @@ import {
   type DeploymentRequest,
   Pace,
 } from '../../src/deployment/deployment-client.ts';
-import type { DeploymentReply } from '../../src/deployment/reply-parts.ts';
+import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 import { SAFE } from '../../src/deployment/transport.ts';
 import { assembleMock } from '../../src/mock.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';

@@ -13,13 +13,13 @@ import {
   type CheckReport,
   changesSince,
   checkReport,
+  type Difference,
   type EarlierCheck,
   earlierCheck,
   isBroken,
   type ReplyVerdict,
   savedConfig,
 } from '../../deployment/check/verdicts.ts';
-import type { Difference } from '../../deployment/reply-differences.ts';
 import { SAFE } from '../../deployment/transport.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import type { Report, Row, Section, Tone } from '../../report/report.ts';

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { COLLECTIONS } from '../../contract/records.ts';
-import type { Get } from '../../deployment/read-records.ts';
+
 import {
   anonymised,
   changedFields,
   compareStores,
+  type Get,
   type RecordChange,
   recordDeployment,
 } from '../../deployment/record-deployment.ts';

@@ -1,6 +1,6 @@
 import type { ANIMALS } from '../../contract/assumptions/record-assumptions.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
-import { idsOf, nextQuery } from '../reply-parts.ts';
+import { idsOf, nextQuery } from '../deployment-reply.ts';
 import type { CheckTranscript, RequestName } from './check-transcript.ts';
 import { type Questions, status } from './question.ts';
 

@@ -8,11 +8,10 @@ import {
   REQUEST_NAMES,
   type RequestName,
 } from './check-transcript.ts';
-import { INPUT_QUESTIONS } from './input-questions.ts';
 import { INVENTORY_QUESTIONS, ORDER_QUESTIONS } from './order-questions.ts';
+import { INPUT_QUESTIONS, WIRE_QUESTIONS } from './protocol-questions.ts';
 import { type Question, requestsOf } from './question.ts';
 import { READ_REQUESTS } from './read-requests.ts';
-import { WIRE_QUESTIONS } from './wire-questions.ts';
 import { WRITE_REQUESTS } from './write-requests.ts';
 
 /** What settles each assumption. */

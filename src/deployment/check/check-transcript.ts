@@ -4,7 +4,7 @@ import { isObject } from '../../contract/records.ts';
 import { headerOf } from '../../http/raw-headers.ts';
 import { describe, joinWords } from '../../words.ts';
 import type { DeploymentRequest } from '../deployment-client.ts';
-import type { Deviation } from '../reply-differences.ts';
+import type { Deviation } from '../deployment-reply.ts';
 import {
   type DeploymentReply,
   describeBody,
@@ -12,7 +12,7 @@ import {
   type JsonRecord,
   jsonOf,
   withId,
-} from '../reply-parts.ts';
+} from '../deployment-reply.ts';
 
 /** The requests of a check, in the order in which they are sent. */
 // biome-ignore format: a line for each phase

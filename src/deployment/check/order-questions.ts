@@ -1,6 +1,6 @@
 import type { INVENTORY, ORDERS } from '../../contract/assumptions/record-assumptions.ts';
 import { isObject } from '../../contract/records.ts';
-import { idIn, idsOf, type JsonRecord, withId } from '../reply-parts.ts';
+import { idIn, idsOf, type JsonRecord, withId } from '../deployment-reply.ts';
 import type { CheckTranscript, ProbeReply, RequestName } from './check-transcript.ts';
 import { type Questions, status } from './question.ts';
 

@@ -1,7 +1,13 @@
 import { OPERATIONS, type OperationId, operationShape } from '../../contract/operations.ts';
 import { describe } from '../../words.ts';
-import { type Deviation, UNKNOWN_WORD } from '../reply-differences.ts';
-import { idsOf, type JsonRecord, nextQuery, withId } from '../reply-parts.ts';
+import {
+  type Deviation,
+  idsOf,
+  type JsonRecord,
+  nextQuery,
+  UNKNOWN_WORD,
+  withId,
+} from '../deployment-reply.ts';
 import type { CheckRequest, DocumentRule, Need } from './check-transcript.ts';
 
 /** The id that a body must not have. */

@@ -13,7 +13,7 @@ import {
   verdictText,
 } from '../../scenario/verdict-shapes.ts';
 import { joinWords } from '../../words.ts';
-import { type Difference, distinct, isBreak, replyDifferences } from '../reply-differences.ts';
+import { type Deviation, distinct, isBreak, replyDifferences } from '../deployment-reply.ts';
 import { QUESTIONS, REQUESTS, ruledReply } from './check-plan.ts';
 import {
   type CheckTranscript,
@@ -31,6 +31,12 @@ export interface CheckReport {
 
 /** What a check found out about an assumption. */
 export type AssumptionVerdict = SavedVerdicts['assumptions'][number];
+
+/** Something about a reply that differs from the document, and the request that got it. */
+export interface Difference extends Deviation {
+  /** The request, and the status of its reply. */
+  readonly exchange: string;
+}
 
 /** Whether a deployment follows what the document says of a reply. */
 export interface ReplyVerdict {
@@ -87,8 +93,12 @@ function judgeAssumption(id: AssumptionId, check: CheckTranscript): Omit<Assumpt
 }
 
 function hasBroken(reply: ProbeReply): boolean {
-  const { operation } = reply.sending.definition;
-  return operation !== undefined && replyDifferences(reply, operation).some(isBreak);
+  return documentDifferences(reply).some(isBreak);
+}
+
+function documentDifferences({ reply, json, sending }: ProbeReply): readonly Deviation[] {
+  const { operation } = sending.definition;
+  return operation === undefined ? [] : replyDifferences({ ...reply, json }, operation);
 }
 
 /** The requests that a question cannot do without. */
@@ -138,12 +148,18 @@ function judgeReply(check: CheckTranscript, operation: OperationId, status: numb
     (it) => it.sending.definition.operation === operation && it.status === status,
   );
   const subject = `${operation} ${status}`;
+  const differencesOf = (
+    from: readonly ProbeReply[],
+    judge: (reply: ProbeReply) => readonly Deviation[],
+  ): Difference[] =>
+    from.flatMap((it) => judge(it).map((found) => ({ ...found, exchange: String(it) })));
   const differences = distinct([
-    ...check.all(...names).flatMap((it) => wrongStatus(it, check)),
-    ...replies.flatMap((it) => [...replyDifferences(it, operation), ...fractions(it)]),
-    ...check.everything
-      .filter((it) => it.accepted && ruledReply(it.name) === subject)
-      .flatMap((it) => brokenRules(it, check)),
+    ...differencesOf(check.all(...names), (it) => wrongStatus(it, check)),
+    ...differencesOf(replies, (it) => [...documentDifferences(it), ...fractions(it)]),
+    ...differencesOf(
+      check.everything.filter((it) => it.accepted && ruledReply(it.name) === subject),
+      (it) => REQUESTS[it.name].rules?.flatMap((rule) => rule(it, check)) ?? [],
+    ),
   ]);
   const verdict = { operation, status, ...(differences.length > 0 && { differences }) };
   if (differences.some(isBreak)) return { ...verdict, verdict: 'different' };
@@ -152,31 +168,22 @@ function judgeReply(check: CheckTranscript, operation: OperationId, status: numb
   return { ...verdict, verdict: 'not-tried', ...(why !== '' && { why }) };
 }
 
-function brokenRules(reply: ProbeReply, check: CheckTranscript): Difference[] {
-  const { rules = [] } = REQUESTS[reply.name];
-  return rules.flatMap((rule) => rule(reply, check).map((it) => ({ ...it, exchange: `${reply}` })));
-}
-
-/** Strings, and numbers that are whole but not written as integers. */
-const FRACTION = /"(?:[^"\\]|\\.)*"|(-?\d+(?:\.0+)?(?:[eE][+-]?\d+)?)/g;
-
 /** Integers that are written with a fraction or an exponent, which many clients cannot read. */
-function fractions(reply: ProbeReply): Difference[] {
-  if (reply.json === undefined) return [];
-  const numbers = [...reply.reply.body.toString().matchAll(FRACTION)].map(([, number]) => number);
-  const found = numbers.find((number) => number !== undefined && /\D/.test(number.slice(1)));
+function fractions({ reply, json }: ProbeReply): Deviation[] {
+  if (json === undefined) return [];
+  const numbers = reply.body.toString().replaceAll(/"(?:[^"\\]|\\.)*"/g, '');
+  const [found] = /-?\d+(?:\.0+(?!\d)|(?:\.\d+)?[eE][+-]?\d+)/.exec(numbers) ?? [];
   if (found === undefined) return [];
   const expected = 'integers without a fraction or an exponent';
-  return [{ where: 'type', at: '$', expected, found, exchange: String(reply) }];
+  return [{ where: 'type', at: '$', expected, found }];
 }
 
 /** A status that neither the document prescribes nor an assumption explains. */
-function wrongStatus(reply: ProbeReply, check: CheckTranscript): Difference[] {
+function wrongStatus(reply: ProbeReply, check: CheckTranscript): Deviation[] {
   const { status, sending } = reply;
   const { status: prescribed, excuse } = sending.definition;
   if (status === prescribed || excuse?.(reply, check)) return [];
-  const expected = String(prescribed);
-  return [{ where: 'status', expected, found: `${status}`, exchange: String(reply) }];
+  return [{ where: 'status', expected: `${prescribed}`, found: `${status}` }];
 }
 
 /** The flags with which a mock answers as a deployment does. */

@@ -1,6 +1,5 @@
 import { describe } from '../../words.ts';
-import { UNKNOWN_WORD } from '../reply-differences.ts';
-import { withId } from '../reply-parts.ts';
+import { UNKNOWN_WORD, withId } from '../deployment-reply.ts';
 import type {
   CheckRequest,
   CheckTranscript,

@@ -9,9 +9,9 @@ import { keyring, NO_RATES } from '../../service/keyring.ts';
 import { challenge, type World } from '../../service/operation.ts';
 import { deprecationHeaders } from '../../service/pets.ts';
 import { type Comparison, decidersOf, type Reply } from '../../service/reply.ts';
-import { EMPTY_STORE, type Store } from '../../store/store.ts';
+import { EMPTY_STORE } from '../../store/store.ts';
 import { joinWords } from '../../words.ts';
-import { isBreak, replyDifferences } from '../reply-differences.ts';
+import { isBreak, replyDifferences } from '../deployment-reply.ts';
 
 /**
  * Compares a deployment's reply with what the mock would have answered: by the document and the chosen
@@ -26,36 +26,22 @@ export function compareReply(world: World, call: Call, reply: CompleteReply): Co
   return { expected, drift };
 }
 
-/** Records that are unknown. Notes whether an operation looks at them. */
-class UnknownStore implements Store {
-  isRead = false;
-
-  get animals(): Store['animals'] {
-    this.isRead = true;
-    return EMPTY_STORE.animals;
-  }
-
-  get inventory(): Store['inventory'] {
-    this.isRead = true;
-    return EMPTY_STORE.inventory;
-  }
-
-  get orders(): Store['orders'] {
-    this.isRead = true;
-    return EMPTY_STORE.orders;
-  }
-}
-
 const ANY_KEY = keyring({ any: true });
 
 /** What the mock would have answered, whatever the records; undefined if it depends on them. */
 function expectedReply(world: World, call: Call): Reply | undefined {
   const body = receivedBody(world, call);
   if (body === undefined) return undefined;
-  const store = new UnknownStore();
+  let isRead = false;
+  const store = new Proxy(EMPTY_STORE, {
+    get: (target, name) => {
+      isRead = true;
+      return Reflect.get(target, name);
+    },
+  });
   const blind = { ...world, store, keys: ANY_KEY, now: Date.now(), rates: NO_RATES };
   const { reply } = SERVICE[call.operation](blind, { ...call, body });
-  return store.isRead ? undefined : reply;
+  return isRead ? undefined : reply;
 }
 
 /** The body as the mock would have received it; undefined if the mock holds too little of it. */
@@ -103,41 +89,28 @@ function possibleStatuses(id: OperationId, choices: Choices): Set<number> {
 /** Headers that assumptions are about. Their values are the deployment's own. */
 const ASSUMED_HEADERS = ['WWW-Authenticate', 'Deprecation', 'Sunset', 'X-Total-Count'];
 
-function* headerDrift(
-  world: World,
-  call: Call,
-  reply: CompleteReply,
-  expected: Reply | undefined,
-): Generator<string> {
-  const wanted = expectedHeaders(world, call, reply, expected);
-  if (wanted === undefined) return;
-  for (const name of ASSUMED_HEADERS) {
-    const found = headerOf(reply.headers, name.toLowerCase());
-    const isWanted = wanted.includes(name);
-    if (isWanted && found === undefined) yield `header ${name}: expected one, found none`;
-    if (!isWanted && found !== undefined) yield `header ${name}: expected none, found one`;
-  }
-}
-
-function expectedHeaders(
+function headerDrift(
   world: World,
   { operation }: Call,
-  { status }: CompleteReply,
+  { status, headers }: CompleteReply,
   expected: Reply | undefined,
-): readonly string[] | undefined {
-  if (expected?.status === status) return expected.headers;
-  if (status === 401) return challenge(world, true);
-  if (operation === 'getPet' && status === 200) return deprecationHeaders(world.choices);
-  return undefined;
+): string[] {
+  let wanted: readonly string[] | undefined;
+  if (expected?.status === status) wanted = expected.headers;
+  else if (status === 401) wanted = challenge(world, true);
+  else if (operation === 'getPet' && status === 200) wanted = deprecationHeaders(world.choices);
+  if (wanted === undefined) return [];
+  return ASSUMED_HEADERS.flatMap((name) => {
+    const isFound = headerOf(headers, name.toLowerCase()) !== undefined;
+    if (wanted.includes(name) === isFound) return [];
+    return [`header ${name}: expected ${isFound ? 'none, found one' : 'one, found none'}`];
+  });
 }
 
 function bodyDrift(world: World, call: Call, compared: CompleteReply): string[] {
-  const { status, headers, body, json } = compared;
+  const { status, body, json } = compared;
   if (body === undefined) return [];
-  const reply = { status, headers, body };
-  const header = (name: string) => headerOf(headers, name);
-  const differences = replyDifferences({ status, reply, header, json }, call.operation);
-  const drift = differences
+  const drift = replyDifferences({ ...compared, body }, call.operation)
     .filter(isBreak)
     .map((it) => `${it.at ?? it.where}: expected ${it.expected}, found ${it.found}`);
   if (call.operation === 'listOrders' && world.choices['order-status-field'] === 'hidden') {

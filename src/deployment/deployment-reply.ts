@@ -1,0 +1,204 @@
+import { isUtf8 } from 'node:buffer';
+import { toInt64 } from '../contract/int64.ts';
+import { parseJson } from '../contract/json.ts';
+import { type DocumentedReply, type OperationId, operationShape } from '../contract/operations.ts';
+import {
+  type Fields,
+  isObject,
+  ORDER_STATUSES,
+  RECORDS,
+  type RecordName,
+  unknownMembers,
+} from '../contract/records.ts';
+import { headerOf } from '../http/raw-headers.ts';
+import { readRecord } from '../shape/record-shapes.ts';
+import { describe } from '../words.ts';
+
+export interface DeploymentReply {
+  readonly status: number;
+  /** Names and values alternate, as they arrived. */
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+}
+
+type Head = Pick<DeploymentReply, 'headers'>;
+
+/** The seconds that `Retry-After` asks for, by a number or a date (RFC 9110, section 10.2.3). */
+export function secondsToWait(reply: Head): number | undefined {
+  const value = headerOf(reply.headers, 'retry-after') ?? '';
+  if (/^\d+$/.test(value)) return Number(value);
+  const now = Date.parse(headerOf(reply.headers, 'date') ?? '') || Date.now();
+  const until = Date.parse(value);
+  return Number.isNaN(until) ? undefined : Math.max(0, (until - now) / 1000);
+}
+
+const NEXT = /<[^>?]*(\?[^>#]*)[^>]*>\s*;[^,<]*\brel="?(?:[^",;]* )?next\b/i;
+
+/**
+ * The query of the link to the next page (RFC 8288); undefined without one. Its host counts for
+ * nothing: behind a proxy it may be an inner one.
+ */
+export function nextQuery({ headers }: Head): string | undefined {
+  const links = headers.filter(
+    (_, at) => headers[at - 1]?.toLowerCase() === 'link' && at % 2 === 1,
+  );
+  return NEXT.exec(links.join(', '))?.[1];
+}
+
+/** The JSON value of a body; undefined if it has none or that is not JSON. */
+export function jsonOf(body: Buffer): unknown {
+  try {
+    return isUtf8(body) ? parseJson(body.toString()) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a body is that is not what was expected, for messages. */
+export function describeBody(body: Buffer): string {
+  if (body.length === 0) return 'no body';
+  return isUtf8(body) ? describe(body.toString()) : `${body.length} bytes that are not UTF-8`;
+}
+
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+/** The id in a field, also of a deployment that writes it as a string. */
+export function idIn(record: JsonRecord | undefined, field = 'id'): bigint | undefined {
+  const value = record?.[field];
+  return toInt64(typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : value);
+}
+
+export function idsOf(records: readonly JsonRecord[] | undefined, field?: string): bigint[] {
+  return (records ?? []).flatMap((record) => idIn(record, field) ?? []);
+}
+
+/** The record of a list with this id. */
+export function withId(
+  records: readonly JsonRecord[] | undefined,
+  id: bigint | undefined,
+  field = 'id',
+): JsonRecord | undefined {
+  return id === undefined ? undefined : records?.find((it) => idIn(it, field) === id);
+}
+
+/** A status and a field that the document does not have: a check sends them. */
+export const UNKNOWN_WORD = 'petstore-mock-check';
+
+/** Something that differs from the document. */
+export interface Deviation {
+  /** `new value`: the document neither lists nor excludes it. */
+  readonly where: 'status' | 'header' | 'body' | 'field' | 'type' | 'value' | 'new value';
+  /** A header, or a place in the body: `$[].id` is the id of any record of a list. */
+  readonly at?: string;
+  readonly expected: string;
+  readonly found: string;
+}
+
+/** Whether a difference breaks the document. */
+export function isBreak({ where }: Deviation): boolean {
+  return where !== 'new value';
+}
+
+/** A reply, and the value of its body: undefined if that is empty or not JSON. */
+export interface ComparableReply extends DeploymentReply {
+  readonly json: unknown;
+}
+
+/** Part 7 of the document: errors that carry a body use the Error object. */
+const UNDOCUMENTED_ERROR: DocumentedReply = { description: '', body: { record: 'Error' } };
+
+/** Compares a reply with what the document says of its status, or of errors. */
+export function replyDifferences(reply: ComparableReply, operation: OperationId): Deviation[] {
+  const { status } = reply;
+  const replies: Readonly<Record<number, DocumentedReply>> = operationShape(operation).replies;
+  const documented = replies[status] ?? (status >= 400 ? UNDOCUMENTED_ERROR : undefined);
+  if (documented === undefined || documented.bodyNotShown) return [];
+  if (documented === UNDOCUMENTED_ERROR && reply.body.length === 0) return [];
+  return distinct(bodyDifferences(reply, documented));
+}
+
+function bodyDifferences(
+  { status, headers, body: bytes, json }: ComparableReply,
+  { body }: DocumentedReply,
+): Deviation[] {
+  const { length } = bytes;
+  if (body === undefined) {
+    // A client of Node reads no body after a 204, whatever its length.
+    const size = length || Number(headerOf(headers, 'content-length') ?? 0);
+    return size === 0 ? [] : [{ where: 'body', expected: 'no body', found: `${size} bytes` }];
+  }
+  const { record, list = false } = body;
+  const expected = list ? `an array of ${record} objects` : `one ${record} object`;
+  if (length === 0) return [{ where: 'body', expected, found: 'no body' }];
+  const found: Deviation[] = [];
+  const mediaType = headerOf(headers, 'content-type');
+  if (!/^application\/json\s*(?:;|$)/i.test(mediaType ?? '')) {
+    const [at, expected] = ['Content-Type', 'application/json'];
+    found.push({ where: 'header', at, expected, found: describe(mediaType) });
+  }
+  if (json === undefined) {
+    found.push({ where: 'body', expected: 'JSON', found: describeBody(bytes) });
+  } else if (list !== Array.isArray(json)) {
+    found.push({ where: 'type', at: '$', expected, found: describe(json) });
+  } else {
+    const values: readonly unknown[] = Array.isArray(json) ? json : [json];
+    const at = list ? '$[]' : '$';
+    found.push(...values.flatMap((value) => recordDifferences(record, value, at, status)));
+  }
+  return found;
+}
+
+/** The documented fields, and those that an assumption adds. */
+const COMPARED: Readonly<Record<RecordName, Fields>> = {
+  ...RECORDS,
+  Order: {
+    ...RECORDS.Order,
+    status: { type: 'string', required: false, description: '', seen: ORDER_STATUSES },
+  },
+};
+
+function recordDifferences(
+  name: RecordName,
+  value: unknown,
+  root: string,
+  status: number,
+): readonly Deviation[] {
+  if (!isObject(value)) {
+    return [{ where: 'type', at: root, expected: `one ${name} object`, found: describe(value) }];
+  }
+  const fields = COMPARED[name];
+  // Null is no value, which an optional field may have.
+  const members = Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
+  const reading = readRecord(fields, members, root);
+  const found: Deviation[] = [];
+  for (const { path: at, expected, found: is } of reading.ok ? [] : reading.problems) {
+    found.push({ where: is === 'nothing' ? 'field' : 'type', at, expected, found: is });
+  }
+  for (const [field, { seen }] of Object.entries(fields)) {
+    const member = members[field];
+    // A check sends the unknown word itself.
+    if (seen === undefined || typeof member !== 'string' || member === UNKNOWN_WORD) continue;
+    if (seen.includes(member)) continue;
+    const expected = `one of ${seen.join(', ')}`;
+    found.push({ where: 'new value', at: `${root}.${field}`, expected, found: describe(member) });
+  }
+  const expected = `only ${Object.keys(RECORDS[name]).join(', ')}`;
+  for (const field of unknownMembers(fields, value)) {
+    found.push({ where: 'field', at: root, expected, found: describe(field) });
+  }
+  if (name === 'Error' && typeof members.status === 'number' && members.status !== status) {
+    const at = `${root}.status`;
+    found.push({ where: 'value', at, expected: `${status}`, found: `${members.status}` });
+  }
+  return found;
+}
+
+/** The first of several differences of the same kind. */
+export function distinct<D extends Deviation>(found: readonly D[]): D[] {
+  const kept = new Map<string, D>();
+  for (const it of found) {
+    const kind = `${it.where} ${it.at} ${it.expected} ${it.where === 'type' ? '' : it.found}`;
+    if (!kept.has(kind)) kept.set(kind, it);
+  }
+  return [...kept.values()];
+}
