@@ -1,6 +1,6 @@
 import { DEFAULT_URL } from '../contract/base-url.ts';
 import { DEFAULTS } from '../defaults.ts';
-import { IDLE_TIME, INSTANT, LONGEST_DELAY, LONGEST_HOLD } from '../scenario/time-shapes.ts';
+import { HOLD_TIME, IDLE_TIME, INSTANT, LONGEST_DELAY } from '../scenario/time-shapes.ts';
 import { KEY } from '../shape/deployment-shapes.ts';
 import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
 import {
@@ -174,7 +174,7 @@ export const SERVER_FLAGS = {
       SERVERS,
       'Delay replies that no rule decides by this many milliseconds.',
     ),
-    maxHold: one(LONGEST_HOLD, 'DURATION', SERVERS, 'Longest hold of a reply; by default PT5M.'),
+    maxHold: one(HOLD_TIME, 'DURATION', SERVERS, 'Longest hold of a reply; by default PT5M.'),
     clock: one(
       INSTANT,
       'INSTANT',

@@ -1,4 +1,4 @@
-import { scalar, text } from '../shape/shapes.ts';
+import { convert, either, TRUE, text } from '../shape/shapes.ts';
 
 const NAME = /^[\w.-]{1,64}$/;
 
@@ -6,17 +6,11 @@ const EXPECTED_NAME = '1 to 64 of A-Z a-z 0-9 . _ -';
 
 export const HOLD_NAME = text(EXPECTED_NAME, NAME, { pattern: NAME.source });
 
-/** The name of what `hold: true` holds back. */
-const UNNAMED = 'default';
-
-/** What a rule holds its reply back under. */
-export const HOLD = scalar(
+/** What a rule holds its reply back under: `true` stands for `default`. */
+export const HOLD = either(
+  convert(TRUE, () => 'default'),
+  HOLD_NAME,
   `true, or a name of ${EXPECTED_NAME}`,
-  { anyOf: [{ const: true }, { type: 'string', pattern: NAME.source }] },
-  (value) => {
-    if (value === true) return UNNAMED;
-    return typeof value === 'string' && NAME.test(value) ? value : undefined;
-  },
 );
 
 /** Why a reply is no longer held back. */

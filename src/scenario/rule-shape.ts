@@ -96,10 +96,10 @@ const DELAY: Shape<Delay> = either(
   `milliseconds from 0 to ${LONGEST_DELAY}, or an object with \`min\` and \`max\`, or with \`median\` and \`sigma\``,
 );
 
-const SLOW = FAULTS['slow-body'].byName;
+const SLOW = { kind: 'slow-body', chunks: 10, over: 2000 } as const;
 
 const FAULT: Shape<Fault> = either(
-  convert(choice(FAULT_NAMES), (name) => FAULTS[name].byName),
+  convert(choice(FAULT_NAMES), (name) => (name === SLOW.kind ? SLOW : { kind: name })),
   convert(
     object({
       kind: required(choice(['slow-body']), 'The only fault with settings.'),

@@ -22,7 +22,7 @@ import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
 import { problemText } from '../words.ts';
 import { ASSUME } from './assume-shape.ts';
 import { RULE_SHAPE } from './rule-shape.ts';
-import { STATE, UNCHANGED } from './state-shape.ts';
+import { CHANGES, UNCHANGED } from './state-shape.ts';
 import { EXPIRY, INSTANT } from './time-shapes.ts';
 
 const KEY_LIST = list(KEY, { expected: 'an array of API keys' });
@@ -86,7 +86,7 @@ export const SCENARIO = convert(
         }),
         'Starts from a generated store of this size, drawn from the seed.',
       ),
-      state: optional(STATE, 'Changes to that store.'),
+      state: optional(CHANGES, 'Changes to that store.'),
       keys: optional(KEYS, 'The API keys. Each list replaces the one before it.'),
       assume: optional(ASSUME, 'The options to choose for assumptions.'),
       clock: optional(

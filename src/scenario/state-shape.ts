@@ -18,17 +18,17 @@ const REMOVED: Shape<readonly bigint[] | 'all'> = either(
 
 const NO_CHANGES = { set: [], each: [], remove: [] };
 
-/** Changes to a collection: an object or, if allowed, an array of records to set. */
+/** Changes to a collection; an array of records is short for `set`. */
 function changesShape<const F extends Fields>(
   name: CollectionName,
   fields: F,
-  arrays: boolean,
 ): Shape<CollectionChanges<RecordOf<F>>> {
   const id = ID_NAME[name];
   const records = list(membersShape(fields, [id]));
-  const changes = convert(
-    object(
-      {
+  return either(
+    convert(records, (set) => ({ ...NO_CHANGES, set })),
+    convert(
+      object({
         set: optional(
           records,
           `Records, merged by \`${id}\`: members that one leaves out stay. A new one must be whole.`,
@@ -38,51 +38,36 @@ function changesShape<const F extends Fields>(
           oneOrMore(eachShape(fields, id)),
           'Changes to every remaining record, or to those that `where` matches. Applied before `set`; null removes an optional field.',
         ),
-      },
-      { expected: 'an object with `set` (an array of records), `each` or `remove`' },
+      }),
+      ({ set = [], each = [], remove = [] }) => ({ set, each, remove }),
     ),
-    ({ set = [], each = [], remove = [] }) => ({ set, each, remove }),
-  );
-  if (!arrays) return changes;
-  return either(
-    convert(records, (set) => ({ ...NO_CHANGES, set })),
-    changes,
     'an array of records, or an object with `set`, `each` or `remove`',
   );
 }
 
-function stateShape(arrays: boolean): Shape<StoreChanges> {
-  return convert(
-    object({
-      animals: optional(
-        changesShape('animals', STORED_RECORDS.animals, arrays),
-        'Removing an animal also removes its inventory entry and orders.',
-      ),
-      inventory: optional(
-        changesShape('inventory', STORED_RECORDS.inventory, arrays),
-        'Inventory entries.',
-      ),
-      orders: optional(
-        changesShape('orders', STORED_RECORDS.orders, arrays),
-        'Orders, with their internal `status`.',
-      ),
-    }),
-    ({ animals = NO_CHANGES, inventory = NO_CHANGES, orders = NO_CHANGES }) => ({
-      animals,
-      inventory,
-      orders,
-    }),
-  );
-}
-
+/** No changes to the store. */
 export const UNCHANGED: StoreChanges = {
   animals: NO_CHANGES,
   inventory: NO_CHANGES,
   orders: NO_CHANGES,
 };
 
-/** Changes to the store that a sandbox starts with. */
-export const STATE = stateShape(false);
-
-/** The same, in which an array of records is short for `set`. */
-export const CHANGES = stateShape(true);
+/** Changes to the store. */
+export const CHANGES: Shape<StoreChanges> = convert(
+  object({
+    animals: optional(
+      changesShape('animals', STORED_RECORDS.animals),
+      'Removing an animal also removes its inventory entry and orders.',
+    ),
+    inventory: optional(changesShape('inventory', STORED_RECORDS.inventory), 'Inventory entries.'),
+    orders: optional(
+      changesShape('orders', STORED_RECORDS.orders),
+      'Orders, with their internal `status`.',
+    ),
+  }),
+  ({ animals = NO_CHANGES, inventory = NO_CHANGES, orders = NO_CHANGES }) => ({
+    animals,
+    inventory,
+    orders,
+  }),
+);

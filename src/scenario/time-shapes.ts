@@ -6,7 +6,7 @@ import { scalar } from '../shape/shapes.ts';
 export const LONGEST_DELAY = 300_000;
 
 /** Milliseconds of a week, a day, an hour, a minute and a second. */
-const UNITS = [7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1000];
+const UNITS = [7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1000] as const;
 
 /** Weeks, days, hours, minutes and seconds. Years and months have no fixed length. */
 const DURATION =
@@ -21,8 +21,9 @@ const DURATION =
 export function parseDuration(text: string): number | undefined {
   const counts = DURATION.exec(text)?.slice(1);
   if (counts === undefined) return undefined;
-  const sum = UNITS.reduce((sum, unit, index) => sum + unit * Number(counts[index] ?? 0), 0);
-  return Math.round(sum);
+  return Math.round(
+    UNITS.reduce<number>((sum, unit, index) => sum + unit * Number(counts[index] ?? 0), 0),
+  );
 }
 
 /** The end of the years with four digits. */
@@ -54,44 +55,38 @@ export const SHIFT = scalar(
     examples: ['P30D', 'PT10M', '-PT1H'],
   },
   (value) => {
-    if (typeof value !== 'string') return undefined;
-    const milliseconds = parseDuration(value.replace(/^-/, ''));
-    return value.startsWith('-') && milliseconds !== undefined ? -milliseconds : milliseconds;
+    const milliseconds = parseDuration(String(value).replace(/^-/, ''));
+    return String(value).startsWith('-') && milliseconds ? -milliseconds : milliseconds;
   },
 );
 
 /** A duration within bounds, in milliseconds. */
-function boundedDuration(expected: string, least: number, most: number) {
+function duration(expected: string, least: number, most: number) {
   return scalar(expected, { type: 'string', pattern: DURATION.source }, (value) => {
-    const milliseconds = typeof value === 'string' ? parseDuration(value) : undefined;
-    const isWithin = milliseconds !== undefined && milliseconds >= least && milliseconds <= most;
-    return isWithin ? milliseconds : undefined;
+    const milliseconds = parseDuration(String(value)) ?? Number.NaN;
+    return milliseconds >= least && milliseconds <= most ? milliseconds : undefined;
   });
 }
 
 /** How long a sandbox may be unused. */
-export const IDLE_TIME = boundedDuration(
+export const IDLE_TIME = duration(
   'an ISO 8601 duration from "PT1S" on, such as "PT12H"',
   1_000,
   Number.POSITIVE_INFINITY,
 );
 
 /** The longest wait for requests. */
-export const PATIENCE = boundedDuration('an ISO 8601 duration up to "PT60S"', 0, 60_000);
+export const PATIENCE = duration('an ISO 8601 duration up to "PT60S"', 0, 60_000);
 
-/** The longest hold. */
-export const LONGEST_HOLD = boundedDuration(
-  'an ISO 8601 duration up to "P1D", such as "PT5M"',
-  1,
-  86_400_000,
-);
+/** How long a reply may be held. */
+export const HOLD_TIME = duration('an ISO 8601 duration up to "P1D", such as "PT5M"', 1, UNITS[1]);
 
 /** When a key expires. */
 export const EXPIRY = scalar<Expiry>(
   'a duration after the start such as "PT10M", or an instant such as "2030-12-06T00:00:00Z"',
   { type: 'string', anyOf: [{ pattern: DURATION.source }, INSTANT_SCHEMA] },
   (value) => {
-    const milliseconds = typeof value === 'string' ? parseDuration(value) : undefined;
+    const milliseconds = parseDuration(String(value));
     if (milliseconds !== undefined) return { kind: 'after', milliseconds };
     const instant = readInstant(value);
     return instant === undefined ? undefined : { kind: 'at', instant };

@@ -41,17 +41,31 @@ export function merge(
   const { animals, inventory, orders } = changes;
   let store =
     animals.remove === 'all' ? withoutRecords(before) : withoutAnimals(before, animals.remove);
-  store = {
-    ...store,
-    inventory: removeRecords(store.inventory, inventory.remove),
-    orders: removeRecords(store.orders, orders.remove),
-  };
+
   const merged = <R extends AnyRecord>(
     name: CollectionName,
-    records: Records<R>,
+    former: Records<R>,
     shape: Shape<R>,
-    each: CollectionChanges<R>,
-  ): Records<R> => mergeRecords(name, records, shape, each, store.animals, [...at, name], report);
+    { remove, each, set }: CollectionChanges<R>,
+  ): Records<R> => {
+    for (const { change } of each) {
+      reportMissingAnimal(store.animals, change.petId, [...at, name, 'each'], report);
+    }
+    const records = changeEach(removeRecords(former, remove), STORED_RECORDS[name], each);
+    const changed = new Map<bigint, R>();
+    for (const [index, members] of set.entries()) {
+      const place = [...at, name, 'set', index];
+      const given: AnyRecord = members;
+      const { [ID_NAME[name]]: id } = given;
+      const known = typeof id === 'bigint' ? (changed.get(id) ?? records.get(id)) : undefined;
+      const record = shape.read({ ...known, ...given }, place, report);
+      if (record !== undefined) changed.set(records.idOf(record), record);
+      reportMissingAnimal(store.animals, given.petId, [...place, 'petId'], report);
+    }
+    return changed.size === 0 ? records : records.apply({ set: [...changed.values()] });
+  };
+
+  // The others may have a petId of a new animal.
   store = { ...store, animals: merged('animals', store.animals, RECORD_SHAPES.animals, animals) };
   store = {
     ...store,
@@ -88,38 +102,13 @@ function removeRecords<R extends object>(
   return ids.length === 0 ? records : records.without(ids);
 }
 
-function mergeRecords<R extends AnyRecord>(
-  name: CollectionName,
-  before: Records<R>,
-  shape: Shape<R>,
-  { each, set }: CollectionChanges<R>,
-  animals: Store['animals'],
-  at: ValuePath,
-  report: ReportMisfit,
-): Records<R> {
-  for (const { change } of each) {
-    reportMissingAnimal(animals, change.petId, [...at, 'each'], report);
-  }
-  const records = each.length === 0 ? before : changeEach(before, STORED_RECORDS[name], each);
-  const merged = new Map<bigint, R>();
-  for (const [index, members] of set.entries()) {
-    const place = [...at, 'set', index];
-    const given: AnyRecord = members;
-    const { [ID_NAME[name]]: id } = given;
-    const known = typeof id === 'bigint' ? (merged.get(id) ?? records.get(id)) : undefined;
-    const record = shape.read({ ...known, ...given }, place, report);
-    if (record !== undefined) merged.set(records.idOf(record), record);
-    reportMissingAnimal(animals, given.petId, [...place, 'petId'], report);
-  }
-  return merged.size === 0 ? records : records.apply({ set: [...merged.values()] });
-}
-
 /** Changes every existing record that matches. */
 function changeEach<R extends AnyRecord>(
   records: Records<R>,
   fields: Fields,
   each: readonly BulkChange[],
 ): Records<R> {
+  if (each.length === 0) return records;
   return records.map((before) => {
     let record = before;
     for (const { where, change } of each) {

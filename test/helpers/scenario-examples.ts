@@ -43,11 +43,6 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
     'FILE:1:18: $.keys.invalid: expected all, or an array of API keys, found "al"',
   ],
   [
-    'records without `set`',
-    'state: { orders: [{ id: 1, status: shipped }] }',
-    'FILE:1:18: $.state.orders: expected an object with `set` (an array of records), `each` or `remove`, found an array',
-  ],
-  [
     'an id in quotes',
     'state: { orders: { remove: [1, "2"] } }',
     'FILE:1:32: $.state.orders.remove[1]: expected an integer from -2^63 to 2^63-1, found "2"',
