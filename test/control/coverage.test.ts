@@ -1,105 +1,89 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { FindingsReport } from '../../src/evidence/findings.ts';
 import type { CoverageReport } from '../../src/evidence/report-shapes.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
-import { loadStore, starterFrom } from '../../src/scenario/sandbox-start.ts';
+import { loadStore, startOf } from '../../src/scenario/sandbox-start.ts';
 import { startServer } from '../../src/server.ts';
 import { callOf, performIn } from '../helpers/call.ts';
 import { type Client, describeServer } from '../helpers/wire.ts';
 
-type Get = Client['send'];
-
-async function coverageAt(send: Get, path: string): Promise<CoverageReport> {
-  const { status, text } = await send('GET', path);
-  expect(status, text).toBe(200);
-  return JSON.parse(text);
+/** What `GET coverage` and `GET findings` of a sandbox say. */
+function reportsOf({ send }: Client) {
+  const read = async (path: string) => Object((await send('GET', path)).json);
+  return {
+    coverage: (path: string): Promise<CoverageReport> => read(path),
+    findings: (path: string): Promise<FindingsReport> => read(path),
+    /** `listPets 200 ×2 by a #1` for each reply that was shown. */
+    shown: async (path: string) => {
+      const { documented, assumed }: CoverageReport = await read(path);
+      return [...documented, ...assumed]
+        .filter(({ count }) => count > 0)
+        .map(
+          ({ operation, status, count, first }) =>
+            `${operation} ${status} ×${count} by ${first?.sandbox} #${first?.exchange}`,
+        );
+    },
+  };
 }
-
-async function findingsAt(send: Get, path: string): Promise<FindingsReport> {
-  const { status, text } = await send('GET', path);
-  expect(status, text).toBe(200);
-  return JSON.parse(text);
-}
-
-/** `listPets 200 ×2 by a #1` for each reply that was shown. */
-const told = ({ documented, assumed }: CoverageReport): string[] =>
-  [...documented, ...assumed]
-    .filter(({ count }) => count > 0)
-    .map(
-      ({ operation, status, count, first }) =>
-        `${operation} ${status} ×${count} by ${first?.sandbox} #${first?.exchange}`,
-    );
 
 describeServer('coverage and findings in the control API', (open) => {
   test('cover one sandbox, or all of them with `all`', async () => {
-    const { send } = await open();
+    const client = await open();
+    const { send } = client;
+    const { coverage, findings, shown } = reportsOf(client);
     await send('GET', '/~a/v1/pets?limit=1');
     await send('GET', '/~a/v1/pets?limit=0');
     await send('GET', '/~b/v1/inventory');
     await send('GET', '/~b/v1/pets?limit=1');
     await send('GET', '/v1/pets/1');
-    expect(told(await coverageAt(send, '/~a/__mock/coverage'))).toEqual([
+    expect(await shown('/~a/__mock/coverage')).toEqual([
       'listPets 200 ×1 by a #1',
       'listPets 400 ×1 by a #2',
     ]);
-    expect(told(await coverageAt(send, '/~b/__mock/coverage'))).toEqual([
+    expect(await shown('/~b/__mock/coverage')).toEqual([
       'listPets 200 ×1 by b #2',
       'listInventory 200 ×1 by b #1',
     ]);
-    expect(told(await coverageAt(send, '/__mock/coverage'))).toEqual([
-      'getPet 200 ×1 by default #1',
-    ]);
-    const all = ['listPets 200 ×2 by a #1', 'getPet 200 ×1 by default #1'];
+    expect(await shown('/__mock/coverage')).toEqual(['getPet 200 ×1 by default #1']);
     for (const sandbox of ['', '/~a', '/~c', '/~staging']) {
-      const report = await coverageAt(send, `${sandbox}/__mock/coverage?all=true`);
-      expect(told(report)).toEqual([
-        ...all,
+      expect(await shown(`${sandbox}/__mock/coverage?all=true`)).toEqual([
+        'listPets 200 ×2 by a #1',
+        'getPet 200 ×1 by default #1',
         'listInventory 200 ×1 by b #1',
         'listPets 400 ×1 by a #2',
       ]);
-      expect(report.cases.find(({ id }) => id === 'limit-1')).toMatchObject({ count: 2 });
+      const { cases } = await coverage(`${sandbox}/__mock/coverage?all=true`);
+      expect(cases.find(({ id }) => id === 'limit-1')).toMatchObject({ count: 2 });
     }
-    expect((await findingsAt(send, '/__mock/findings')).counts).toEqual({ deprecated: 1 });
-    expect((await findingsAt(send, '/~a/__mock/findings')).total).toBe(0);
-    expect((await findingsAt(send, '/~a/__mock/findings?all=true')).findings).toMatchObject([
+    expect((await findings('/__mock/findings')).counts).toEqual({ deprecated: 1 });
+    expect((await findings('/~a/__mock/findings')).total).toBe(0);
+    expect((await findings('/~a/__mock/findings?all=true')).findings).toMatchObject([
       { code: 'deprecated', sandbox: 'default', exchange: 1, method: 'GET', target: '/v1/pets/1' },
     ]);
   });
 
-  test('a reset clears them for the sandbox but not for `all`', async () => {
-    const { send } = await open();
+  test('a reset or a deletion clears them for the sandbox but not for `all`', async () => {
+    const client = await open();
+    const { send } = client;
+    const { coverage, findings, shown } = reportsOf(client);
     await send('GET', '/~a/v1/pets/1');
     expect(await send('POST', '/~a/__mock/reset')).toMatchObject({ status: 204 });
-    expect(told(await coverageAt(send, '/~a/__mock/coverage'))).toEqual([]);
-    expect((await findingsAt(send, '/~a/__mock/findings')).total).toBe(0);
-    expect(told(await coverageAt(send, '/__mock/coverage?all=true'))).toEqual([
-      'getPet 200 ×1 by a #1',
-    ]);
+    expect(await shown('/~a/__mock/coverage')).toEqual([]);
+    expect((await findings('/~a/__mock/findings')).total).toBe(0);
     await send('GET', '/~a/v1/pets/1');
-    expect(told(await coverageAt(send, '/~a/__mock/coverage'))).toEqual(['getPet 200 ×1 by a #2']);
-    const whole = await coverageAt(send, '/__mock/coverage?all=true');
-    expect(told(whole)).toEqual(['getPet 200 ×2 by a #1']);
-    expect(whole.cases.find(({ id }) => id === 'pet-available')).toMatchObject({
+    expect(await shown('/~a/__mock/coverage')).toEqual(['getPet 200 ×1 by a #2']);
+    await send('DELETE', '/__mock/sandboxes/a');
+    expect(await shown('/~a/__mock/coverage')).toEqual([]);
+    expect((await findings('/~a/__mock/findings')).total).toBe(0);
+    expect(await shown('/__mock/coverage?all=true')).toEqual(['getPet 200 ×2 by a #1']);
+    const { cases } = await coverage('/__mock/coverage?all=true');
+    expect(cases.find(({ id }) => id === 'pet-available')).toMatchObject({
       count: 2,
       first: { sandbox: 'a', exchange: 1 },
     });
-    expect(await findingsAt(send, '/__mock/findings?all')).toMatchObject({
+    expect(await findings('/__mock/findings?all')).toMatchObject({
       total: 2,
       counts: { deprecated: 2 },
-    });
-  });
-
-  test('`all` keeps what a deleted sandbox was shown; a new sandbox of that name starts empty', async () => {
-    const { send } = await open();
-    await send('PATCH', '/~a/v1/inventory/1', { body: { quantity: 0 } });
-    await send('DELETE', '/__mock/sandboxes/a');
-    expect(told(await coverageAt(send, '/~a/__mock/coverage'))).toEqual([]);
-    expect((await findingsAt(send, '/~a/__mock/findings')).total).toBe(0);
-    expect(told(await coverageAt(send, '/__mock/coverage?all=true'))).toEqual([
-      'updateInventory 200 ×1 by a #1',
-    ]);
-    expect((await findingsAt(send, '/__mock/findings?all=true')).counts).toEqual({
-      experimental: 1,
     });
   });
 
@@ -114,60 +98,42 @@ describeServer('coverage and findings in the control API', (open) => {
   });
 });
 
-describe('thousands of sandboxes', () => {
-  async function sandboxesOf(maxSandboxes: number): Promise<Sandboxes> {
-    const initial = await loadStore({});
-    const start = await starterFrom({}, () => initial)([]);
-    return new Sandboxes(start, { maxSandboxes });
-  }
-
-  /** Calls `getPet` in a sandbox, which is found to be deprecated. */
-  function use(sandboxes: Sandboxes, name: string): void {
-    const sandbox = sandboxes.find(name);
-    if (sandbox === undefined) throw new Error(`There is no sandbox ${name}.`);
-    const call = { ...callOf('getPet'), pathId: '1', authorization: 'Bearer demo-key' };
+test('thousands of deleted sandboxes leave their counts and at most 1,000 findings', async () => {
+  const sandboxes = new Sandboxes(startOf({}, await loadStore({}), []), { maxSandboxes: 1 });
+  const call = { ...callOf('getPet'), pathId: '1', authorization: 'Bearer demo-key' };
+  for (let count = 1; count <= 3000; count += 1) {
+    const sandbox = sandboxes.find(`s${count}`) ?? sandboxes.default;
     void performIn(sandbox, call);
+    expect(await sandboxes.remove(`s${count}`)).toBe(true);
   }
-
-  test('that are deleted leave their counts and at most 1,000 findings', async () => {
-    const sandboxes = await sandboxesOf(1);
-    for (let count = 1; count <= 3000; count += 1) {
-      use(sandboxes, `s${count}`);
-      expect(await sandboxes.remove(`s${count}`)).toBe(true);
-    }
-    const { documented, cases } = sandboxes.coverage();
-    expect(documented.filter(({ count }) => count > 0)).toMatchObject([
-      { operation: 'getPet', count: 3000, first: { sandbox: 's1', exchange: 1 } },
-    ]);
-    expect(cases.find(({ id }) => id === 'pet-available')).toMatchObject({ count: 3000 });
-    const { total, counts, findings } = sandboxes.findings();
-    expect({ total, counts }).toEqual({ total: 3000, counts: { deprecated: 3000 } });
-    expect(findings).toHaveLength(1000);
-    expect([...sandboxes]).toHaveLength(2);
-  });
+  const { documented, cases } = sandboxes.coverage();
+  expect(documented.filter(({ count }) => count > 0)).toMatchObject([
+    { operation: 'getPet', count: 3000, first: { sandbox: 's1', exchange: 1 } },
+  ]);
+  expect(cases.find(({ id }) => id === 'pet-available')).toMatchObject({ count: 3000 });
+  const { total, counts, findings } = sandboxes.findings();
+  expect({ total, counts }).toEqual({ total: 3000, counts: { deprecated: 3000 } });
+  expect(findings).toHaveLength(1000);
+  expect([...sandboxes]).toHaveLength(2);
 });
 
-test('coverage has a curl line for each reply, with a key that works in the sandbox', async () => {
-  const server = await startServer({ port: 0 });
-  try {
-    const origin = `http://127.0.0.1:${server.port}`;
+test('coverage has a curl line for each reply, but under --plain none that needs Prefer', async () => {
+  const report = async (plain: boolean) => {
+    const { url, close } = await startServer({ port: 0, plain });
+    onTestFinished(close);
+    const { origin } = new URL(url);
     const reply = await fetch(`${origin}/~staging/__mock/coverage`);
-    const { documented, assumed } = Object(await reply.json());
-    expect(documented.find(({ status }: { status: number }) => status === 409).curl).toBe(
-      `curl -i -X DELETE -H 'Authorization: Bearer staging-key' -H 'Prefer: code=409' ${origin}/~staging/v1/store/orders/1`,
+    const { documented, assumed }: Record<string, { status: number; curl?: string }[]> = Object(
+      await reply.json(),
     );
-    for (const { curl } of assumed) expect(curl).toContain(`${origin}/~staging/v1/`);
-  } finally {
-    await server.close();
-  }
-});
-
-test('under --plain, coverage has no curl line that needs Prefer', async () => {
-  const server = await startServer({ port: 0, plain: true });
-  onTestFinished(() => server.close());
-  const reply = await fetch(new URL('/__mock/coverage', server.url));
-  const { documented } = Object(await reply.json());
-  const lines = documented.flatMap(({ curl }: { curl?: string }) => curl ?? []);
-  expect(lines.length).toBeGreaterThan(0);
-  expect(lines.filter((it: string) => it.includes('Prefer'))).toEqual([]);
+    return { origin, replies: [...(documented ?? []), ...(assumed ?? [])] };
+  };
+  const { origin, replies } = await report(false);
+  expect(replies.find(({ status }) => status === 409)?.curl).toBe(
+    `curl -i -X DELETE -H 'Authorization: Bearer staging-key' -H 'Prefer: code=409' ${origin}/~staging/v1/store/orders/1`,
+  );
+  for (const { curl } of replies) expect(curl).toContain(`${origin}/~staging/v1/`);
+  const plain = (await report(true)).replies.flatMap(({ curl }) => curl ?? []);
+  expect(plain.length).toBeGreaterThan(0);
+  expect(plain.filter((it) => it.includes('Prefer'))).toEqual([]);
 });

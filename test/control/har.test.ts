@@ -92,18 +92,6 @@ describeServer('exchanges as HAR', (open) => {
     expect(entry.response.bodySize).toBe(Buffer.byteLength(entry.response.content.text));
   });
 
-  test('can be selected as in the journal', async () => {
-    const { send } = await open();
-    for (const id of [1, 2, 999]) await send('GET', `/v1/pets/${id}`);
-    const { json } = await send('GET', '/__mock/requests.har?operation=getPet&limit=2&order=desc');
-    const urls = Object(json).log.entries.map((it: { request: { url: string } }) => it.request.url);
-    expect(urls.map((url: string) => new URL(url).pathname)).toEqual([
-      '/v1/pets/999',
-      '/v1/pets/2',
-    ]);
-    expect(await send('GET', '/__mock/requests.har?sort=1')).toMatchObject({ status: 400 });
-  });
-
   test('say what the journal did not keep, and which fault left the client without a reply', async () => {
     const { send } = await open();
     await send('POST', '/v1/pets', { body: { name: 'x'.repeat(5000), categoryId: 1 } });
@@ -114,6 +102,9 @@ describeServer('exchanges as HAR', (open) => {
     await expect(send('GET', '/v1/pets/1')).rejects.toThrow();
     const { json } = await send('GET', '/__mock/requests.har');
     expect(isHar(json), JSON.stringify(isHar.errors)).toBe(true);
+    const latest = await send('GET', '/__mock/requests.har?operation=getPet&limit=1&order=desc');
+    expect(Object(latest.json).log.entries).toEqual(Object(json).log.entries.slice(-1));
+    expect(await send('GET', '/__mock/requests.har?sort=1')).toMatchObject({ status: 400 });
     const [long, cut, head, broken] = Object(json).log.entries;
     expect(long.request).toMatchObject({ bodySize: -1, postData: { comment: expect.any(String) } });
     expect(cut.response).toMatchObject({ bodySize: -1, content: { comment: expect.any(String) } });

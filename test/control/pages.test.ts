@@ -16,8 +16,9 @@ describeServer('the root', (open) => {
   ])('redirects a browser from %s to %s', async (path, location) => {
     const client = await open();
     const reply = await client.send('GET', path, { key: null, headers: { Accept: BROWSER } });
-    expect(reply.status).toBe(302);
-    expect(reply.headers).toMatchObject({ location, vary: 'Accept' });
+    // An HTML body would have no policy.
+    expect(reply).toMatchObject({ status: 302, text: '', headers: { location, vary: 'Accept' } });
+    expect(reply.headers['content-type']).toBeUndefined();
     const page = await client.send('GET', location, { key: null, headers: { ...HOST } });
     expect(page.headers['content-type']).toMatch(/^text\/html/);
   });
@@ -52,13 +53,9 @@ describeServer('the root', (open) => {
   );
 
   test('lists only the service and its health check under --no-control, even for a browser', async () => {
-    const client = await open({ noControl: true });
-    const reply = await client.send('GET', '/', {
-      key: null,
-      headers: { ...HOST, Accept: BROWSER },
-    });
-    expect(reply.status).toBe(200);
-    expect(reply.json).toEqual({
+    const { send } = await open({ noControl: true });
+    const { json } = await send('GET', '/', { key: null, headers: { ...HOST, Accept: BROWSER } });
+    expect(json).toEqual({
       name: 'petstore-mock',
       version: packageVersion(),
       service: `${ORIGIN}/v1`,
@@ -99,7 +96,7 @@ describeServer('the files of the dashboard', (open) => {
   test.each(['/__mock', '/~new/__mock'])('%s redirects to its page', async (mount) => {
     const { send } = await open();
     const led = await send('GET', mount);
-    expect(led).toMatchObject({ status: 308, headers: { location: `${mount}/` } });
+    expect(led).toMatchObject({ status: 308, text: '', headers: { location: `${mount}/` } });
     const page = await send('GET', `${mount}/`);
     expect(page.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -125,18 +122,6 @@ describeServer('the files of the dashboard', (open) => {
     const { send } = await open();
     expect(await send('GET', path)).toMatchObject({ status: 308, headers: { location } });
     expect(await send('GET', location)).toMatchObject({ status: 200 });
-  });
-
-  test('no redirect has an HTML body, which would have no policy', async () => {
-    const { send } = await open();
-    for (const path of ['/', '/~new', '/__mock', '/~new/__mock']) {
-      const { headers, text } = await send('GET', path, { headers: { Accept: 'text/html' } });
-      expect([headers.location, headers['content-type'], text]).toEqual([
-        expect.stringMatching(/__mock\/$/),
-        undefined,
-        '',
-      ]);
-    }
   });
 
   test('the policy of a page forbids foreign content and inline scripts', async () => {

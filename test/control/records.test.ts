@@ -95,6 +95,8 @@ describeServer('the records of the control API', (open) => {
       ['PATCH', '/__mock/animals/999999', { name: 'x' }, 404, 'no animal with the id 999999'],
       ['DELETE', '/__mock/orders/999999', undefined, 404, 'no order with the id 999999'],
       ['GET', '/__mock/animals/one', undefined, 400, 'an integer from -9223372036854775808'],
+      ['DELETE', '/__mock/animals/9223372036854775808', undefined, 400, 'id in the path'],
+      ['GET', '/__mock/animals/__proto__', undefined, 400, 'id in the path'],
     ] as const)('%s %s %j is answered with %i', async (method, path, body, status, told) => {
       const { send } = await open();
       const before = (await send('GET', '/__mock/state')).text;

@@ -1,9 +1,24 @@
-import { get, type IncomingMessage } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { type RunningServer, type ServerOptions, startServer } from '../../src/index.ts';
-import { describeServer } from '../helpers/wire.ts';
+import { eventsOf } from '../../src/event-stream.ts';
+import { startServer } from '../../src/index.ts';
+import { type Client, describeServer } from '../helpers/wire.ts';
 
 const FROZEN = { clock: Date.UTC(2030, 0), frozen: true };
+
+/** A part of the journal. */
+async function journal({ send }: Client, query = '') {
+  return Object((await send('GET', `/__mock/requests?${query}`)).json);
+}
+
+async function numbers(client: Client, query: string): Promise<number[]> {
+  const { exchanges } = await journal(client, query);
+  return exchanges.map(({ number }: { number: number }) => number);
+}
+
+/** Calls getPet for each id. */
+async function getPets({ send }: Client, ...ids: number[]): Promise<void> {
+  for (const id of ids) await send('GET', `/v1/pets/${id}`);
+}
 
 describeServer('the journal in the control API', (open) => {
   test('shows each request, its reply and the reasons', async () => {
@@ -96,47 +111,46 @@ describeServer('the journal in the control API', (open) => {
     expect(exchanges[2].reply).not.toHaveProperty('body');
   });
 
-  test.each([
-    ['operation=getPet', 2],
-    ['status=404', 1],
-    ['status=404&operation=listPets', 0],
-    ['statusClass=4xx', 2],
-    ['statusClass=5xx', 0],
-    ['findings=true', 2],
-    ['unmatched=true', 0],
-    ['unmatched=false', 4],
-    ['basis=documented', 3],
-    ['method=DELETE', 1],
-    ['key=demo-key', 3],
-    ['key=demo', 0],
-    ['after=1', 3],
-    ['after=1&before=4', 2],
-    ['text=ORDERS', 2],
-    ['text=is+missing', 1],
-    ['text=PET_not_found', 1],
-    ['text=nowhere', 0],
-    ['from=2030-01-01T00:00:01Z', 1],
-    ['to=2030-01-01T00:00:00Z', 3],
-    ['', 4],
-  ])('filters by %s', async (query, count) => {
-    const { send } = await open(FROZEN);
-    await send('GET', '/v1/pets/1');
-    await send('GET', '/v1/pets/999');
+  test('filters by what its query, or the body of a count, says', async () => {
+    const client = await open(FROZEN);
+    const { send } = client;
+    await getPets(client, 1, 999);
     await send('DELETE', '/v1/store/orders/1');
     await send('POST', '/__mock/clock/advance', { body: { by: 'PT1S' } });
     await send('GET', '/v1/store/orders', { key: null });
-    const { json } = await send('GET', `/__mock/requests?${query}`);
-    expect(Object(json).exchanges.map(({ number }: { number: number }) => number)).toHaveLength(
-      count,
-    );
-    const filter = Object.fromEntries(
-      [...new URLSearchParams(query)].map(([name, text]) => [
+    const filters: Readonly<Record<string, readonly number[]>> = {
+      'operation=getPet': [1, 2],
+      'status=404': [2],
+      'status=404&operation=listPets': [],
+      'statusClass=4xx': [2, 4],
+      'statusClass=5xx': [],
+      'findings=true': [1, 2],
+      'unmatched=true': [],
+      'unmatched=false': [1, 2, 3, 4],
+      'basis=documented': [1, 3, 4],
+      'method=DELETE': [3],
+      'key=demo-key': [1, 2, 3],
+      'key=demo': [],
+      'after=1': [2, 3, 4],
+      'after=1&before=4': [2, 3],
+      'text=ORDERS': [3, 4],
+      'text=is+missing': [4],
+      'text=PET_not_found': [2],
+      'text=nowhere': [],
+      'from=2030-01-01T00:00:01Z': [4],
+      'to=2030-01-01T00:00:00Z': [1, 2, 3],
+      '': [1, 2, 3, 4],
+    };
+    for (const [query, found] of Object.entries(filters)) {
+      expect([query, await numbers(client, query)]).toEqual([query, found]);
+      const members = [...new URLSearchParams(query)].map(([name, text]) => [
         name,
         /^(?:\d+|true|false)$/.test(text) ? JSON.parse(text) : text,
-      ]),
-    );
-    const counted = await send('POST', '/__mock/requests/count', { body: filter });
-    expect(counted.json).toEqual({ count, complete: true });
+      ]);
+      const body = Object.fromEntries(members);
+      const { json } = await send('POST', '/__mock/requests/count', { body });
+      expect([query, json]).toEqual([query, { count: found.length, complete: true }]);
+    }
   });
 
   test('finds the exchanges of a trace, and ignores a malformed traceparent', async () => {
@@ -163,27 +177,21 @@ describeServer('the journal in the control API', (open) => {
     expect(all.slice(3).filter((it: object) => 'traceId' in it)).toEqual([]);
   });
 
-  test('lists the latest exchanges, the newest last', async () => {
-    const { send } = await open();
-    for (const id of [1, 2, 3]) await send('GET', `/v1/pets/${id}`);
-    const { json } = await send('GET', '/__mock/requests?limit=2');
-    expect(json).toMatchObject({ total: 3, exchanges: [{ number: 2 }, { number: 3 }] });
-    expect((await send('GET', '/__mock/requests?limit=0')).json).toMatchObject({ exchanges: [] });
-    expect(await send('DELETE', '/__mock/requests')).toMatchObject({ status: 204 });
-    expect((await send('GET', '/__mock/requests')).json).toMatchObject({ total: 0, dropped: 0 });
-  });
-
-  test('pages back from the newest exchange', async () => {
-    const { send } = await open();
-    for (const id of [1, 2, 3, 4, 5]) await send('GET', `/v1/pets/${id}`);
-    const page = async (query: string) => {
-      const { json } = await send('GET', `/__mock/requests?order=desc&limit=2${query}`);
-      return Object(json).exchanges.map(({ number }: { number: number }) => number);
-    };
+  test('lists the latest exchanges, the newest last, and pages back from it', async () => {
+    const client = await open();
+    await getPets(client, 1, 2, 3, 4, 5);
+    expect(await journal(client, 'limit=2')).toMatchObject({
+      total: 5,
+      exchanges: [{ number: 4 }, { number: 5 }],
+    });
+    expect(await numbers(client, 'limit=0')).toEqual([]);
+    const page = (query: string) => numbers(client, `order=desc&limit=2${query}`);
     expect(await page('')).toEqual([5, 4]);
     expect(await page('&before=4')).toEqual([3, 2]);
     expect(await page('&before=2')).toEqual([1]);
     expect(await page('&before=1')).toEqual([]);
+    expect(await client.send('DELETE', '/__mock/requests')).toMatchObject({ status: 204 });
+    expect(await journal(client)).toMatchObject({ total: 0, dropped: 0 });
   });
 
   test('returns one exchange by number, with headers, findings and masked credentials', async () => {
@@ -214,7 +222,7 @@ describeServer('the journal in the control API', (open) => {
       404,
       expect.stringMatching(/"1" in the journal; none is kept/),
     ]);
-    for (const id of [1, 2, 3, 4]) await send('GET', `/v1/pets/${id}`);
+    await getPets({ send }, 1, 2, 3, 4);
     expect(await read('3')).toEqual([200, 3]);
     for (const number of ['0', '1', '5', '1.5', 'one', '99999999999999999999']) {
       expect(await read(number)).toEqual([
@@ -271,84 +279,45 @@ describeServer('the journal in the control API', (open) => {
   });
 });
 
-async function serve(options: ServerOptions = {}): Promise<RunningServer & { origin: string }> {
-  const server = await startServer({ ...options, port: 0 });
-  const closed = { done: false };
-  onTestFinished(async () => {
-    if (!closed.done) await server.close();
-  });
-  const close = (): Promise<void> => {
-    closed.done = true;
-    return server.close();
-  };
-  return { ...server, close, origin: server.url.replace('/v1', '') };
+/** The events of a stream. */
+async function eventsAt(url: string, headers: Readonly<Record<string, string>> = {}) {
+  const response = await fetch(url, { headers });
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  if (response.body === null) throw new Error('There is no stream.');
+  return eventsOf(response.body);
 }
 
-interface Stream {
-  readonly response: IncomingMessage;
-  /** Waits until the text received holds this. */
-  until(text: string): Promise<string>;
-  readonly ended: Promise<void>;
-  leave(): void;
-}
-
-function stream(url: string, headers: Record<string, string> = {}): Promise<Stream> {
-  return new Promise((resolve, reject) => {
-    const request = get(url, { headers }, (response) => {
-      let received = '';
-      response.on('data', (chunk) => {
-        received += chunk;
-      });
-      response.on('error', () => {});
-      const ended = new Promise<void>((end) => response.on('close', () => end()));
-      const until = async (text: string): Promise<string> => {
-        while (!received.includes(text)) {
-          await new Promise((next) => response.once('data', next));
-        }
-        return received;
-      };
-      resolve({ response, until, ended, leave: () => request.destroy() });
-    });
-    request.on('error', reject);
-  });
+async function origin(): Promise<string> {
+  const { url, close } = await startServer({ port: 0 });
+  onTestFinished(close);
+  return new URL(url).origin;
 }
 
 const KEY = { headers: { Authorization: 'Bearer demo-key' } };
 
-test('a stream has each exchange of its sandbox that matches the filter', async () => {
-  const { origin } = await serve();
-  const all = await stream(`${origin}/~a/__mock/requests/stream?status=404`);
-  expect(all.response.headers).toMatchObject({
-    'content-type': 'text/event-stream',
-    'cache-control': 'no-store',
-  });
-  await fetch(`${origin}/v1/pets/999`, KEY);
-  await fetch(`${origin}/~a/v1/pets/1`, KEY);
-  await fetch(`${origin}/~a/v1/pets/998`, KEY);
-  const text = await all.until('pets/998');
-  const events = text.split('\n\n').filter((event) => event.includes('event: exchange'));
-  expect(events).toHaveLength(1);
-  const [, data = ''] = /^id: 2\nevent: exchange\ndata: (.*)$/.exec(events[0] ?? '') ?? [];
-  expect(JSON.parse(data)).toMatchObject({ number: 2, status: 404, operation: 'getPet' });
-  all.leave();
+test('a stream has each exchange of its sandbox that matches, and ends with the sandbox', async () => {
+  const server = await origin();
+  const events = await eventsAt(`${server}/~a/__mock/requests/stream?status=404`);
+  await fetch(`${server}/v1/pets/999`, KEY);
+  await fetch(`${server}/~a/v1/pets/1`, KEY);
+  await fetch(`${server}/~a/v1/pets/998`, KEY);
+  const { value } = await events.next();
+  expect(value.type).toBe('exchange');
+  expect(JSON.parse(value.data)).toMatchObject({ number: 2, status: 404, operation: 'getPet' });
+  await fetch(`${server}/__mock/sandboxes/a`, { method: 'DELETE' });
+  expect(await events.next()).toMatchObject({ done: true });
 });
 
 test('a stream resumes where Last-Event-ID or `after` says', async () => {
-  const { origin } = await serve();
-  for (const id of [1, 2, 3]) await fetch(`${origin}/v1/pets/${id}`, KEY);
-  const ids = async (stream: Stream): Promise<string[]> => {
-    const text = await stream.until('id: 3');
-    stream.leave();
-    return [...text.matchAll(/^id: (\d)$/gm)].map(([, id = '']) => id);
+  const server = await origin();
+  for (const id of [1, 2, 3]) await fetch(`${server}/v1/pets/${id}`, KEY);
+  const firstOf = async (...stream: Parameters<typeof eventsAt>) => {
+    const events = await eventsAt(...stream);
+    const { value } = await events.next();
+    await events.return(undefined);
+    return JSON.parse(value.data).number;
   };
-  const url = `${origin}/__mock/requests/stream`;
-  expect(await ids(await stream(`${url}?after=0`))).toEqual(['1', '2', '3']);
-  expect(await ids(await stream(`${url}?after=0`, { 'Last-Event-ID': '2' }))).toEqual(['3']);
-});
-
-test('a stream ends with its sandbox', async () => {
-  const { origin } = await serve();
-  const { ended } = await stream(`${origin}/~a/__mock/requests/stream`);
-  expect((await fetch(`${origin}/__mock/sandboxes/a`, { method: 'DELETE' })).status).toBe(204);
-  await ended;
+  const url = `${server}/__mock/requests/stream?after=0`;
+  expect(await firstOf(url)).toBe(1);
+  expect(await firstOf(url, { 'Last-Event-ID': '2' })).toBe(3);
 });
