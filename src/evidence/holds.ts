@@ -16,28 +16,14 @@ export interface Release {
   readonly newestFirst?: boolean | undefined;
 }
 
-/** What happened to replies that are held back. */
+/** What happened to replies that are held back, by the numbers of their exchanges. */
 export type HoldEvent =
-  | { readonly due: Release; readonly why: HoldEnd }
+  | { readonly due: readonly number[] | 'all'; readonly why: HoldEnd }
   /** Their server has sent them, or the client left. */
   | { readonly over: readonly Required<Pick<Hold, 'exchange' | 'lasted' | 'ended'>>[] };
 
 /** Milliseconds after which a server that should have ended a hold is gone for good. */
 const GRACE = 60_000;
-
-/** The finding about a reply that went out because nobody had released it. */
-export function unreleased({
-  hold: { name, ended, lasted = 0 },
-}: HeldExchange): readonly FindingText[] {
-  if (ended !== 'expired') return [];
-  const seconds = Number((lasted / 1000).toPrecision(2));
-  const message = `Nobody released the reply that "${name}" held back; it was sent after ${seconds} s.`;
-  return [{ code: 'unreleased-hold', message }];
-}
-
-function isHeld(exchange: Exchange): exchange is HeldExchange {
-  return exchange.hold !== undefined;
-}
 
 /** The replies of a sandbox that are held back: a fold over its exchanges and what became of them. */
 export class Holds {
@@ -53,37 +39,26 @@ export class Holds {
   /** Takes an exchange that has its number. */
   add(exchange: Exchange): void {
     if (!isHeld(exchange)) return;
-    const { hold } = exchange;
-    hold.exchange = exchange.number;
-    for (const { number, hold: earlier } of this.#open.values()) {
-      if (hold.since - earlier.since < this.#longest + GRACE) break;
-      this.#end(number, 'lost', this.#longest);
-    }
-    this.#open.set(hold.exchange, exchange);
+    exchange.hold.exchange = exchange.number;
+    this.#open.set(exchange.number, exchange);
   }
 
-  /** The replies that are not released yet, the oldest first. Those of a server that died wait in vain. */
-  waiting(now: number): readonly HeldExchange[] {
-    const since = now - this.#longest - GRACE;
-    return this.open.filter(({ hold }) => hold.due === undefined && hold.since > since);
-  }
-
-  /** The replies that are not sent yet, the oldest first. */
+  /** The replies that are not sent yet, the oldest first; without those of a server that died. */
   get open(): readonly HeldExchange[] {
-    return [...this.#open.values()];
+    return [...this.#open.values()].filter((it) => this.#isAlive(it));
   }
 
-  /** Undefined if no reply is held back. */
-  get state(): readonly Exchange[] | undefined {
-    return this.#open.size === 0 ? undefined : this.open;
+  get isEmpty(): boolean {
+    for (const exchange of this.#open.values()) if (this.#isAlive(exchange)) return false;
+    return true;
   }
 
-  /** Takes an event. Returns the exchanges that it changed, in the order in which replies are due. */
-  take(event: HoldEvent): readonly HeldExchange[] {
-    if ('over' in event) {
-      return event.over.flatMap((it) => this.#end(it.exchange, it.ended, it.lasted) ?? []);
-    }
-    const { name, exchanges, count, newestFirst } = event.due;
+  #isAlive({ hold }: HeldExchange): boolean {
+    return hold.since > Date.now() - this.#longest - GRACE;
+  }
+
+  /** Those that nobody has released. */
+  waiting({ name, exchanges, count, newestFirst }: Release = {}): readonly HeldExchange[] {
     const wanted = exchanges && new Set(exchanges);
     const matching = this.open.filter(
       ({ number, hold }) =>
@@ -92,18 +67,37 @@ export class Holds {
         (wanted === undefined || wanted.has(number)),
     );
     if (newestFirst) matching.reverse();
-    const due = matching.slice(0, count);
-    for (const { hold } of due) hold.due = event.why;
-    return due;
+    return matching.slice(0, count);
   }
 
-  #end(number: number, ended: HoldEnd, lasted: number): HeldExchange | undefined {
-    const exchange = this.#open.get(number);
-    if (exchange === undefined) return undefined;
-    this.#open.delete(number);
-    exchange.hold.ended = ended;
-    exchange.hold.lasted = lasted;
-    exchange.duration += lasted;
-    return exchange;
+  /** Takes an event. Returns the exchanges that it changed, in its order. */
+  take(event: HoldEvent): readonly HeldExchange[] {
+    if ('due' in event) {
+      const numbers = event.due === 'all' ? [...this.#open.keys()] : event.due;
+      const due = numbers.flatMap((number) => this.#open.get(number) ?? []);
+      for (const { hold } of due) hold.due ??= event.why;
+      return due;
+    }
+    return event.over.flatMap(({ exchange: number, ended, lasted }) => {
+      const exchange = this.#open.get(number);
+      if (exchange === undefined) return [];
+      this.#open.delete(number);
+      exchange.hold.ended = ended;
+      exchange.hold.lasted = lasted;
+      exchange.duration += lasted;
+      return [exchange];
+    });
   }
+}
+
+/** The finding about a reply that went out because nobody had released it. */
+export function unreleased({ hold }: Exchange): readonly FindingText[] {
+  if (hold?.ended !== 'expired') return [];
+  const seconds = Number(((hold.lasted ?? 0) / 1000).toPrecision(2));
+  const message = `Nobody released the reply that "${hold.name}" held back; it was sent after ${seconds} s.`;
+  return [{ code: 'unreleased-hold', message }];
+}
+
+function isHeld(exchange: Exchange): exchange is HeldExchange {
+  return exchange.hold !== undefined;
 }

@@ -1,10 +1,29 @@
 import { thisInstant } from '../service/clock.ts';
 import type { Exchange } from './exchange.ts';
-import { type HeldExchange, type HoldEvent, Holds, unreleased } from './holds.ts';
+import { type HoldEvent, Holds, unreleased } from './holds.ts';
 import { Journal, type JournalState } from './journal.ts';
 import type { Finding } from './report-shapes.ts';
 import { findingsOfRetry, NO_RETRIES, type Retries, remembered, withoutLatest } from './retries.ts';
 import { Totals, type TotalsState } from './totals.ts';
+
+/** What one request did to the evidence: an exchange of the service, or something else. */
+export interface EvidenceEntry {
+  readonly exchange?: Exchange | undefined;
+  /** The evidence that was cleared. */
+  readonly clears?: 'journal' | 'all' | undefined;
+  /** The totals of a sandbox that was deleted; the default one gathers them. */
+  readonly past?: TotalsState | undefined;
+  /** What happened to replies that rules hold back. */
+  readonly holds?: HoldEvent | undefined;
+}
+
+/** What an entry changed. */
+export interface EvidenceChange {
+  /** The exchange that was added, or those whose replies were let go, in this order. */
+  readonly exchanges: readonly Exchange[];
+  /** Those that are new to a report. */
+  readonly findings: readonly Finding[];
+}
 
 /** The evidence of a sandbox as JSON. */
 export interface EvidenceState {
@@ -12,8 +31,7 @@ export interface EvidenceState {
   readonly totals: TotalsState;
   readonly retries: Retries;
   /** Exchanges whose replies are held back. */
-  readonly held?: readonly Exchange[] | undefined;
-  /** The totals of what was cleared, here and in sandboxes that were deleted. */
+  readonly held: readonly Exchange[];
   readonly past?: TotalsState | undefined;
 }
 
@@ -24,35 +42,44 @@ export interface EvidenceLimits {
   readonly maxHold: number;
 }
 
+const NONE: readonly never[] = [];
+
 /**
- * What a sandbox has shown its clients, and what they did: a fold over its acknowledged exchanges, in
+ * What a sandbox has shown its clients, and what they did: a fold over its acknowledged entries, in
  * order, the same wherever its state is kept.
  */
 export class Evidence {
   readonly journal: Journal;
   /** Since the last reset. */
   totals: Totals;
+  /** The totals of what was cleared, here and in sandboxes that were deleted. */
+  past: Totals | undefined;
   readonly #sandbox: string;
-  #usedAt = thisInstant().steady;
   readonly #limits: EvidenceLimits;
+  #usedAt = thisInstant().steady;
   // Created when needed: there can be many sandboxes.
   #holds: Holds | undefined;
   #retries: Retries;
-  #past: Totals | undefined;
 
   constructor(sandbox: string, limits: EvidenceLimits, state?: EvidenceState) {
     this.#sandbox = sandbox;
     this.#limits = limits;
     this.journal = new Journal(limits.journal, state?.journal);
     this.totals = new Totals(state?.totals);
+    this.past = state?.past && new Totals(state.past);
     this.#retries = state?.retries ?? NO_RETRIES;
-    this.#past = state?.past && new Totals(state.past);
-    for (const held of state?.held ?? []) this.holds.add(this.journal.at(held.number) ?? held);
+    for (const held of state?.held ?? NONE) this.holds.add(this.journal.at(held.number) ?? held);
+  }
+
+  /** The replies that are held back. */
+  get holds(): Holds {
+    this.#holds ??= new Holds(this.#limits.maxHold);
+    return this.#holds;
   }
 
   /** Whether a client waits for a reply that is held back. */
   get isHolding(): boolean {
-    return this.#holds !== undefined && this.#holds.waiting(Date.now()).length > 0;
+    return this.#holds?.isEmpty === false;
   }
 
   /**
@@ -69,13 +96,24 @@ export class Evidence {
     return latest !== undefined || pauses.length > 0;
   }
 
-  /**
-   * Takes the next exchange, and gives it its number.
-   *
-   * @returns the findings that are new to a report
-   */
-  add(exchange: Exchange): readonly Finding[] {
+  take({ exchange, clears, past, holds }: EvidenceEntry): EvidenceChange {
     this.#usedAt = thisInstant().steady;
+    if (exchange !== undefined) return { exchanges: [exchange], findings: this.#add(exchange) };
+    // The same call can get another reply now.
+    this.#retries = withoutLatest(this.#retries);
+    const exchanges = holds === undefined ? NONE : this.holds.take(holds);
+    const findings = exchanges.flatMap((it) => {
+      const found = unreleased(it);
+      it.findings = it.findings.concat(found);
+      return this.totals.add({ ...it, shows: NONE, findings: found }, this.#sandbox);
+    });
+    if (past !== undefined) this.addPast(past);
+    if (clears !== undefined) this.#clear(clears);
+    return { exchanges, findings };
+  }
+
+  /** Takes the next exchange, and gives it its number. */
+  #add(exchange: Exchange): readonly Finding[] {
     this.journal.add(exchange);
     if (exchange.operation === undefined) return NONE;
     if (exchange.hold !== undefined) this.holds.add(exchange);
@@ -88,48 +126,13 @@ export class Evidence {
     return this.totals.add(exchange, this.#sandbox);
   }
 
-  /** The replies that are held back. */
-  get holds(): Holds {
-    this.#holds ??= new Holds(this.#limits.maxHold);
-    return this.#holds;
-  }
-
-  /**
-   * Takes what happened to replies that were held back.
-   *
-   * @returns their exchanges, and the findings that are new to a report
-   */
-  takeHolds(event: HoldEvent): {
-    readonly changed: readonly HeldExchange[];
-    readonly findings: readonly Finding[];
-  } {
-    const changed = this.holds.take(event);
-    const findings = changed.flatMap((exchange) => {
-      const noted = unreleased(exchange);
-      exchange.findings = exchange.findings.concat(noted);
-      return this.totals.addFindings(noted, exchange, this.#sandbox);
-    });
-    return { changed, findings };
-  }
-
-  /** Notes that the sandbox was changed, after which the same call can get another reply. */
-  noteChange(): void {
-    this.#usedAt = thisInstant().steady;
-    this.#retries = withoutLatest(this.#retries);
-  }
-
-  /** The totals of what was cleared, here and in sandboxes that were deleted. */
-  get past(): Totals | undefined {
-    return this.#past;
-  }
-
   addPast(totals: TotalsState): void {
-    this.#past ??= new Totals();
-    this.#past.merge(totals);
+    this.past ??= new Totals();
+    this.past.merge(totals);
   }
 
   /** Clears the journal, or everything; the totals go to the past. */
-  clear(what: 'journal' | 'all'): void {
+  #clear(what: 'journal' | 'all'): void {
     this.journal.clear();
     if (what === 'journal') return;
     this.addPast(this.totals);
@@ -142,13 +145,11 @@ export class Evidence {
       journal: this.journal.state,
       totals: this.totals.toJSON(),
       retries: this.#retries,
-      held: this.#holds?.state,
-      past: this.#past?.toJSON(),
+      held: this.#holds?.open ?? NONE,
+      past: this.past?.toJSON(),
     };
   }
 }
-
-const NONE: readonly never[] = [];
 
 /** The totals of sandboxes, with those of their past. */
 export function totalsOf(all: Iterable<{ readonly evidence: Evidence }>): Totals {

@@ -1,10 +1,5 @@
 import type { Exchange } from './exchange.ts';
-import {
-  FINDING_CODE_NAMES,
-  FINDING_CODES,
-  type FindingCode,
-  type FindingText,
-} from './finding-codes.ts';
+import { FINDING_CODE_NAMES, FINDING_CODES, type FindingCode } from './finding-codes.ts';
 import type { Finding, ShownCount } from './report-shapes.ts';
 
 /** Findings kept of each sandbox, and of many together: there can be thousands. */
@@ -66,7 +61,7 @@ export class Totals implements TotalsState {
    * @returns the findings that are new to a report
    */
   add(exchange: Exchange, sandbox: string): readonly Finding[] {
-    const { number, shows, basis, findings } = exchange;
+    const { number, operation, shows, basis, findings } = exchange;
     for (let at = 0; at < shows.length; at += 1) {
       const key = shows[at] ?? '';
       let known = this.#shown.get(key);
@@ -78,23 +73,17 @@ export class Totals implements TotalsState {
       if (basis.kind === 'assumed') known.by = union(known.by, basis.by);
       if (basis.kind === 'upstream' && at === 0) known.upstream = (known.upstream ?? 0) + 1;
     }
-    return findings.length === 0 ? NONE : this.addFindings(findings, exchange, sandbox);
-  }
-
-  /** Counts findings about an exchange. What every call of an operation causes is kept once. */
-  addFindings(
-    findings: readonly FindingText[],
-    { number, operation, method, target, at }: Exchange,
-    sandbox: string,
-  ): readonly Finding[] {
-    if (operation === undefined) return NONE;
+    if (findings.length === 0 || operation === undefined) return NONE;
+    const { method, target } = exchange;
     const added: Finding[] = [];
     for (const { code, message } of findings) {
       const count = this.#counts[code] ?? 0;
       this.#counts[code] = count + 1;
+      // What every call of an operation causes is kept once.
       if (count > 0 && (code === 'deprecated' || code === 'experimental')) continue;
-      const call = { exchange: number, operation, method, target, at: new Date(at).toISOString() };
-      added.push({ code, sandbox, ...call, message, advice: FINDING_CODES[code] });
+      const at = new Date(exchange.at).toISOString();
+      const call = { sandbox, exchange: number, operation, method, target, at };
+      added.push({ code, ...call, message, advice: FINDING_CODES[code] });
     }
     const room = Math.max(0, MOST - this.#findings.length);
     if (added.length > 0) this.#findings = this.#findings.concat(added.slice(0, room));

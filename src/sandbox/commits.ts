@@ -1,51 +1,47 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogMeter } from '../evidence/meter.ts';
-import { apply } from './change.ts';
+import type { EvidenceEntry } from '../evidence/sandbox-evidence.ts';
+import { apply, diff } from './change.ts';
 import { type Entry, type Keeper, type MissedEntries, NotSavedError } from './keeper.ts';
 import type { Recorder } from './recorder.ts';
 import type { State } from './state.ts';
 
-/** What a job made of a state. */
-interface JobResult<T> {
-  readonly state: State;
-  /** What to keep of it; undefined for nothing. */
-  readonly entry: Entry | undefined;
-  /** Called when it is kept and the state is acknowledged. */
-  readonly kept: () => T;
-}
+/** What a request does in a sandbox. Pure: it runs again, from another state, if others were faster. */
+type Job<T> = (state: State) => JobResult<T>;
 
-/** Work on a state. */
-export interface Job<T> {
-  /** Pure; runs again, from another state, if other jobs or servers were faster. */
-  readonly run: (state: State) => JobResult<T>;
-  /** Answers in place of `kept`, given a NotSavedError, or what `run` has thrown. */
-  readonly failed: (error: unknown) => T | Promise<T>;
+export interface JobResult<T> {
+  readonly state: State;
+  /** What it did to the evidence; undefined if it changed nothing at all. */
+  readonly entry: EvidenceEntry | undefined;
+  /** When it was received, by `performance.now()`, if its exchange is to say how long it took. */
+  readonly receivedAt?: number | undefined;
+  readonly result: T;
 }
 
 /** A job whose caller waits. */
 interface PendingJob {
-  readonly run: Job<void>['run'];
-  readonly failed: (error: unknown) => void;
+  readonly run: (state: State) => FinishedJob;
+  readonly fail: (error: unknown) => void;
 }
 
-/** A caller that waits until the acknowledged state is current. */
-interface Waiter {
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
+interface FinishedJob {
+  readonly state: State;
+  /** What a log takes of it; undefined for nothing. */
+  readonly kept: Entry | undefined;
+  readonly acknowledge: () => void;
 }
 
 /**
- * The acknowledged state of a sandbox. Does jobs on it in order, and has a keeper, if
- * there is one, keep what they made before anybody hears of it. Jobs that arrive while the keeper is
- * busy share the next append.
+ * The acknowledged state of a sandbox. Does jobs on it in order, and has a keeper, if there is one, keep
+ * what they did before anybody hears of it. Jobs that arrive while the keeper is busy share the next
+ * append.
  */
 export class Commits {
   readonly keeper: Keeper | undefined;
-  state: State;
+  #state: State;
   readonly #recorder: Recorder;
   readonly #meter: LogMeter | undefined;
-  #jobs: PendingJob[] = [];
-  #waiters: Waiter[] = [];
+  #jobs = new Set<PendingJob>();
   #isWorking = false;
 
   constructor(
@@ -54,141 +50,140 @@ export class Commits {
     keeper: Keeper | undefined,
     meter: LogMeter | undefined,
   ) {
-    this.state = state;
+    this.#state = state;
     this.#recorder = recorder;
     this.keeper = keeper;
     this.#meter = meter;
   }
 
-  /** Does a job: at once if it leaves nothing to keep, else when what it made is kept. */
-  add<T>(job: Job<T>): T | Promise<T> {
-    const before = this.state;
-    let first: JobResult<T> | undefined;
-    if (!this.#isWorking && this.keeper?.isShared !== true) {
-      try {
-        first = job.run(before);
-      } catch (error) {
-        return job.failed(error);
-      }
-      if (first.entry === undefined) {
-        this.state = first.state;
-        return first.kept();
-      }
-    }
-    return new Promise((resolve) => {
-      const run = (state: State): JobResult<void> => {
-        const made = first !== undefined && state === before ? first : job.run(state);
-        return { ...made, kept: () => resolve(made.kept()) };
-      };
-      this.#jobs.push({ run, failed: (error) => resolve(job.failed(error)) });
-      this.#start();
-    });
+  get state(): State {
+    return this.#state;
   }
 
   /**
-   * Resolves when the state has all that the log had taken before. Undefined where only memory keeps it.
+   * Does a job: at once if no other server can be faster and it leaves nothing to keep, else when what
+   * it did is kept.
    *
-   * @throws NotSavedError if the log cannot be read
+   * @param refuse answers if it cannot be kept, given a NotSavedError or what the job threw; else that
+   *   is thrown
    */
-  current(): Promise<void> | undefined {
-    if (this.keeper === undefined) return undefined;
+  add<T>(job: Job<T>, refuse?: (error: unknown) => T): T | Promise<T> {
+    const { keeper } = this;
+    if (keeper === undefined) return this.#acknowledge(job(this.#state));
+    const finish = (state: State) => {
+      const made = job(state);
+      return { made, kept: toKeep(state, made, keeper) };
+    };
+    const before = this.#state;
+    const first = keeper.isShared || this.#isWorking ? undefined : finish(before);
+    if (first !== undefined && first.kept === undefined) return this.#acknowledge(first.made);
     return new Promise((resolve, reject) => {
-      this.#waiters.push({ resolve, reject });
-      this.#start();
+      const run = (state: State): FinishedJob => {
+        const { made, kept } = first !== undefined && state === before ? first : finish(state);
+        return { state: made.state, kept, acknowledge: () => resolve(this.#acknowledge(made)) };
+      };
+      const fail = (error: unknown): void => (refuse ? resolve(refuse(error)) : reject(error));
+      this.#jobs.add({ run, fail });
+      if (!this.#isWorking) void this.#work(keeper);
     });
   }
 
-  #start(): void {
-    if (this.#isWorking || this.keeper === undefined) return;
-    this.#isWorking = true;
-    void this.#work(this.keeper);
+  #acknowledge<T>({ state, entry, receivedAt, result }: JobResult<T>): T {
+    this.#state = state;
+    if (entry !== undefined) this.#recorder.take(entry, receivedAt);
+    return result;
   }
 
   async #work(keeper: Keeper): Promise<void> {
+    this.#isWorking = true;
     for (;;) {
       // Requests that arrive together share an append.
       await setImmediate();
-      const jobs = this.#jobs.splice(0);
-      const waiters = this.#waiters.splice(0);
-      if (jobs.length === 0 && waiters.length === 0) break;
+      const jobs = this.#jobs;
+      if (jobs.size === 0) break;
+      this.#jobs = new Set();
       try {
-        if (jobs.length > 0) await this.#keep(keeper, jobs);
-        else this.#follow(keeper, await keeper.read());
-        for (const { resolve } of waiters) resolve();
+        await this.#keep(keeper, jobs);
       } catch (error) {
         this.#meter?.fail();
         const refusal = new NotSavedError(error);
-        for (const job of jobs) {
+        for (const { run, fail } of jobs) {
           // Without other servers, a job that leaves nothing to keep does not depend on the log.
-          const made = keeper.isShared ? undefined : job.run(this.state);
-          if (made === undefined || made.entry !== undefined) job.failed(refusal);
-          else {
-            this.state = made.state;
-            made.kept();
-          }
-        }
-        for (const { resolve, reject } of waiters) {
-          if (keeper.isShared) reject(refusal);
-          else resolve();
+          const made = keeper.isShared ? undefined : run(this.#state);
+          if (made === undefined || made.kept !== undefined) fail(refusal);
+          else made.acknowledge();
         }
       }
     }
     this.#isWorking = false;
   }
 
-  /** Does jobs and keeps what they made, again and again until no other server was faster. */
-  async #keep(keeper: Keeper, jobs: PendingJob[]): Promise<void> {
-    for (;;) {
-      const { state, entries, made } = this.#run(jobs);
-      if (jobs.length === 0) return;
-      const startedAt = performance.now();
-      const isAsked = entries.length > 0 || keeper.isShared;
-      const answer = isAsked ? await keeper.append(entries, state) : 'kept';
-      const isKept = answer === 'kept';
-      if (isAsked) this.#meter?.take(performance.now() - startedAt, entries.length, isKept);
+  /** Does jobs and keeps what they did, again and again until no other server was faster. */
+  async #keep(keeper: Keeper, jobs: Set<PendingJob>): Promise<void> {
+    for (let isCurrent = !keeper.isShared; ; isCurrent = true) {
+      const { state, made } = this.#run(jobs);
+      const entries = made.flatMap(({ kept }) => kept ?? []);
+      const isKept = entries.length === 0 ? isCurrent : await this.#append(keeper, entries, state);
       if (isKept) {
-        jobs.length = 0;
-        this.state = state;
-        for (const { kept } of made) kept();
+        jobs.clear();
+        for (const { acknowledge } of made) acknowledge();
         keeper.settled?.(state, this.#recorder.evidence);
         return;
       }
-      this.#meter?.follow(answer.entries.length);
-      this.#follow(keeper, answer);
+      if (entries.length === 0) this.#follow(keeper, await keeper.read());
     }
   }
 
   /** Runs jobs one after the other on the acknowledged state. Removes those that fail. */
-  #run(jobs: PendingJob[]) {
-    let { state } = this;
-    const made: JobResult<void>[] = [];
-    for (const job of jobs.splice(0)) {
+  #run(jobs: Set<PendingJob>) {
+    let state = this.#state;
+    const made: FinishedJob[] = [];
+    for (const job of jobs) {
       try {
         const it = job.run(state);
         ({ state } = it);
         made.push(it);
-        jobs.push(job);
       } catch (error) {
-        job.failed(error);
+        jobs.delete(job);
+        job.fail(error);
       }
     }
-    return { state, entries: made.flatMap(({ entry }) => entry ?? []), made };
+    return { state, made };
+  }
+
+  /** Appends entries; or takes over what other servers did, if they were faster. */
+  async #append(keeper: Keeper, entries: readonly Entry[], state: State): Promise<boolean> {
+    const startedAt = performance.now();
+    const answer = await keeper.append(entries, state);
+    const isKept = answer === 'kept';
+    this.#meter?.take(performance.now() - startedAt, entries.length, isKept);
+    if (answer !== 'kept') this.#follow(keeper, answer);
+    return isKept;
   }
 
   /** Takes over what other servers did. */
   #follow(keeper: Keeper, { snapshot, entries }: MissedEntries): void {
     if (snapshot !== undefined) {
-      this.state = snapshot.state;
+      this.#state = snapshot.state;
       this.#recorder.restore(snapshot.evidence);
     }
-    for (const { change, exchange, ...effects } of entries) {
-      if (change !== undefined) this.state = apply(this.state, change);
-      if (exchange !== undefined) this.#recorder.follow(exchange);
-      else {
-        this.#recorder.evidence.noteChange();
-        this.#recorder.take(effects, false);
-      }
+    for (const { change, ...entry } of entries) {
+      if (change !== undefined) this.#state = apply(this.#state, change);
+      this.#recorder.follow(entry);
     }
-    if (entries.length > 0) keeper.settled?.(this.state, this.#recorder.evidence);
+    this.#meter?.follow(entries.length);
+    if (entries.length > 0) keeper.settled?.(this.#state, this.#recorder.evidence);
   }
+}
+
+/** What a keeper takes of a job. */
+function toKeep(
+  before: State,
+  { state, entry }: JobResult<unknown>,
+  { isShared }: Keeper,
+): Entry | undefined {
+  if (entry === undefined) return undefined;
+  const change = diff(before, state);
+  if (isShared) return { ...entry, change };
+  return change?.store && { change: { store: change.store } };
 }

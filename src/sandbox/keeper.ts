@@ -1,25 +1,11 @@
-import type { Exchange } from '../evidence/exchange.ts';
-import type { HoldEvent } from '../evidence/holds.ts';
-import type { Evidence, EvidenceState } from '../evidence/sandbox-evidence.ts';
-import type { TotalsState } from '../evidence/totals.ts';
+import type { Evidence, EvidenceEntry, EvidenceState } from '../evidence/sandbox-evidence.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import type { Change } from './change.ts';
 import type { State } from './state.ts';
 
-/** What a request of the control API did to the evidence. */
-export interface Effects {
-  /** The evidence that was cleared. */
-  readonly clears?: 'journal' | 'all' | undefined;
-  /** The totals of a sandbox that was deleted; the default one gathers them. */
-  readonly past?: TotalsState | undefined;
-  /** What happened to replies that rules hold back. */
-  readonly holds?: HoldEvent | undefined;
-}
-
 /** What one request did to a sandbox: the unit that a log keeps. */
-export interface Entry extends Effects {
+export interface Entry extends EvidenceEntry {
   readonly change?: Change | undefined;
-  readonly exchange?: Exchange | undefined;
 }
 
 /** A sandbox at some position of its log. */

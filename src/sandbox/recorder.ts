@@ -1,19 +1,20 @@
 import { warn } from '../error-code.ts';
 import type { Exchange } from '../evidence/exchange.ts';
-import type { HeldExchange } from '../evidence/holds.ts';
 import type { ExchangeListener } from '../evidence/journal.ts';
 import type { LogMeter, Meter } from '../evidence/meter.ts';
-import type { Finding } from '../evidence/report-shapes.ts';
-import { Evidence, type EvidenceLimits, type EvidenceState } from '../evidence/sandbox-evidence.ts';
+import {
+  Evidence,
+  type EvidenceEntry,
+  type EvidenceLimits,
+  type EvidenceState,
+} from '../evidence/sandbox-evidence.ts';
 import type { OnFinding } from '../evidence/totals.ts';
-import { type ArrivalListener, Arrivals } from './arrivals.ts';
-import type { HeldReplies, Holder } from './held-replies.ts';
-import type { Effects } from './keeper.ts';
+import { thisInstant } from '../service/clock.ts';
+import type { HeldShare } from './held-replies.ts';
 import type { Upstream } from './upstream.ts';
 
 /** What all sandboxes of a server share. */
-export interface SandboxShare extends EvidenceLimits {
-  readonly held: HeldReplies;
+export interface SandboxShare extends EvidenceLimits, HeldShare {
   readonly observers: ReadonlySet<ExchangeListener>;
   readonly onFinding: OnFinding | undefined;
   /** The deployment that answers in each sandbox at first; undefined if the mock does. */
@@ -23,19 +24,27 @@ export interface SandboxShare extends EvidenceLimits {
   readonly logMeter?: LogMeter;
 }
 
+/** Called after an exchange, and without one after anything else. */
+export type ArrivalListener = (exchange?: Exchange) => void;
+
+/** Milliseconds between two looks at what other servers did. */
+const FOLLOW = 100;
+
 /** Takes what is acknowledged into the evidence of a sandbox, and tells those who observe or wait. */
 export class Recorder {
   readonly #name: string;
   readonly #share: SandboxShare;
-  readonly #holder: Holder;
+  readonly #onDue: (exchanges: readonly Exchange[]) => void;
   #evidence: Evidence;
   // Created on first use: there can be many sandboxes, and most have none.
-  #arrivals: Arrivals | undefined;
+  #listeners: Set<ArrivalListener> | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
-  constructor(name: string, share: SandboxShare, holder: Holder) {
+  /** @param onDue called with exchanges whose replies may be due, in this order */
+  constructor(name: string, share: SandboxShare, onDue: (exchanges: readonly Exchange[]) => void) {
     this.#name = name;
     this.#share = share;
-    this.#holder = holder;
+    this.#onDue = onDue;
     this.#evidence = new Evidence(name, share);
   }
 
@@ -48,60 +57,69 @@ export class Recorder {
     return this.#share.observers.size > 0 || this.#share.meter !== undefined;
   }
 
-  /** Takes an exchange that this server has answered. */
-  add(exchange: Exchange): void {
-    const findings = this.#evidence.add(exchange);
-    this.#share.meter?.add(exchange);
-    this.#report(exchange, findings);
-    this.#arrivals?.tell(exchange);
+  /** Takes what a request to another server did. */
+  follow(entry: EvidenceEntry): void {
+    const { exchanges } = this.#evidence.take(entry);
+    if (entry.holds !== undefined) this.#onDue(exchanges);
+    this.#tell(entry.exchange);
   }
 
-  /** Takes an exchange that another server has answered. */
-  follow(exchange: Exchange): void {
-    this.#evidence.add(exchange);
-    this.#arrivals?.tell(exchange);
+  /**
+   * Takes what a request to this server did.
+   *
+   * @param receivedAt when, by `performance.now()`, if its exchange is to say exactly how long it took
+   */
+  take(entry: EvidenceEntry, receivedAt?: number): void {
+    const { exchange, holds } = entry;
+    if (exchange?.attempt !== undefined) {
+      const { attempt, delay } = exchange;
+      attempt.leftAt = performance.timeOrigin + thisInstant().steady + delay;
+    }
+    if (exchange !== undefined && receivedAt !== undefined) {
+      exchange.duration = performance.now() - receivedAt + exchange.delay;
+    }
+    const { exchanges, findings } = this.#evidence.take(entry);
+    if (exchange !== undefined) this.#share.meter?.add(exchange);
+    if (holds !== undefined) this.#onDue(exchanges);
+    if (holds === undefined || 'over' in holds) {
+      const { observers, onFinding } = this.#share;
+      for (const it of exchanges) {
+        for (const observe of observers) guarded(() => observe(this.#name, it));
+      }
+      if (onFinding) for (const finding of findings) guarded(() => onFinding(finding));
+    }
+    this.#tell(exchange);
   }
 
   /** Continues from evidence of other servers. */
   restore(state: EvidenceState): void {
     this.#evidence = new Evidence(this.#name, this.#share, state);
-    this.#share.held.release(this.#holder, this.#evidence.holds.open);
-    this.#arrivals?.tell();
+    this.#onDue(this.#evidence.holds.open);
+    this.#tell();
   }
 
   /**
-   * @param isOwn whether this server has made them
-   * @returns the exchanges that they changed
+   * Calls back after each exchange, and after anything else that happens in the sandbox.
+   *
+   * @param catchUp reads what other servers did; undefined if there are none
+   * @returns cancels the callback
    */
-  take({ clears, past, holds }: Effects, isOwn: boolean): readonly HeldExchange[] {
-    const { changed, findings } = holds === undefined ? NONE : this.#evidence.takeHolds(holds);
-    if (past !== undefined) this.#evidence.addPast(past);
-    if (clears !== undefined) this.#evidence.clear(clears);
-    this.#share.held.release(this.#holder, changed);
-    if (isOwn && holds !== undefined && 'over' in holds) {
-      for (const exchange of changed) {
-        const found = findings.filter((it) => it.exchange === exchange.number);
-        this.#report(exchange, found);
-      }
-    }
-    this.#arrivals?.tell();
-    return changed;
-  }
-
-  /** @param catchUp reads what other servers did; undefined if there are none */
   onArrival(listener: ArrivalListener, catchUp: (() => Promise<void>) | undefined): () => void {
-    this.#arrivals ??= new Arrivals(catchUp);
-    return this.#arrivals.on(listener);
+    this.#listeners ??= new Set();
+    const listeners = this.#listeners.add(listener);
+    if (catchUp) this.#timer ??= setInterval(() => catchUp().catch(() => {}), FOLLOW).unref();
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    };
   }
 
-  #report(exchange: Exchange, findings: readonly Finding[]): void {
-    const { observers, onFinding } = this.#share;
-    for (const observe of observers) guarded(() => observe(this.#name, exchange));
-    if (onFinding !== undefined) for (const finding of findings) guarded(() => onFinding(finding));
+  #tell(exchange?: Exchange): void {
+    if (this.#listeners) for (const listener of this.#listeners) listener(exchange);
   }
 }
-
-const NONE = { changed: [], findings: [] };
 
 /** Calls an observer. What it throws becomes a warning, and the client has its reply all the same. */
 function guarded(tell: () => void): void {

@@ -1,24 +1,22 @@
-import type { Exchange, RequestRecord } from '../evidence/exchange.ts';
+import type { RequestRecord } from '../evidence/exchange.ts';
 import type { HeldExchange, Release } from '../evidence/holds.ts';
 import { exchangeOf } from '../evidence/make-exchange.ts';
-import type { Evidence } from '../evidence/sandbox-evidence.ts';
+import type { Evidence, EvidenceEntry } from '../evidence/sandbox-evidence.ts';
 import type { Hold } from '../scenario/hold.ts';
 import type { Outcome } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { type Instant, thisInstant } from '../service/clock.ts';
 import { errorReply, Grounds } from '../service/reply.ts';
-import type { ArrivalListener } from './arrivals.ts';
-import { type Change, diff } from './change.ts';
-import { Commits } from './commits.ts';
-import type { HoldEndings, Holder, ReadyReply } from './held-replies.ts';
-import { type Effects, type Keeper, NotSavedError } from './keeper.ts';
-import { Recorder, type SandboxShare } from './recorder.ts';
+import { Commits, type JobResult } from './commits.ts';
+import { HeldReplies, type HoldEndings, type ReadyReply } from './held-replies.ts';
+import { type Keeper, NotSavedError } from './keeper.ts';
+import { type ArrivalListener, Recorder, type SandboxShare } from './recorder.ts';
 import { initialState, type State } from './state.ts';
 import { type Step, worldOf } from './step.ts';
 import type { Upstream } from './upstream.ts';
 
 /** What an edit makes of a state. */
-export interface EditResult<T> extends Effects {
+export interface EditResult<T> extends Omit<EvidenceEntry, 'exchange'> {
   readonly state: State;
   readonly result: T;
 }
@@ -27,7 +25,7 @@ export interface EditResult<T> extends Effects {
 export type Answer = (state: State, now: Instant) => Step;
 
 /** One isolated universe: a state, and the evidence of its exchanges. */
-export class Sandbox implements Holder {
+export class Sandbox {
   readonly name: string;
   /** What a reset returns to. */
   origin: Start;
@@ -35,6 +33,7 @@ export class Sandbox implements Holder {
   readonly #recorder: Recorder;
   readonly #commits: Commits;
   // Created on first use: there can be many sandboxes, and most have none.
+  #held: HeldReplies | undefined;
   #endings: Set<() => void> | undefined;
 
   /** @param keeper what keeps the state; undefined if only memory does */
@@ -43,7 +42,11 @@ export class Sandbox implements Holder {
     this.origin = start;
     this.#share = share;
     const state = initialState(start, share.upstream, thisInstant().wall);
-    this.#recorder = new Recorder(name, share, this);
+    this.#recorder = new Recorder(name, share, (exchanges) => {
+      const due = exchanges.filter(({ hold }) => hold?.due !== undefined);
+      const numbers = due.map(({ number }) => number);
+      void this.#held?.end(due[0]?.hold?.due ?? 'released', numbers);
+    });
     this.#commits = new Commits(state, this.#recorder, keeper, share.logMeter);
   }
 
@@ -73,39 +76,42 @@ export class Sandbox implements Holder {
    * @param answer pure; may run again, from another state
    */
   perform(request: RequestRecord, answer: Answer): Outcome | Promise<Outcome> {
-    const { keeper, state: before } = this.#commits;
-    if (keeper !== undefined) return this.#performKept(request, answer, keeper);
-    const { state, outcome, exchange } = this.#answered(before, request, answer);
-    this.#commits.state = state;
-    this.#acknowledge(exchange, request);
-    return outcome;
+    return this.#commits.add(
+      (before) => this.#exchange(before, request, answer),
+      (error) => this.#refuse(request, error),
+    );
   }
 
-  #performKept(request: RequestRecord, answer: Answer, keeper: Keeper): Outcome | Promise<Outcome> {
-    return this.#commits.add({
-      run: (before) => {
-        const { state, outcome, exchange } = this.#answered(before, request, answer);
-        const change = changeToKeep(before, state, keeper);
-        return {
-          state,
-          entry: keeper.isShared ? { change, exchange } : change && { change },
-          kept: () => {
-            this.#acknowledge(exchange, request);
-            return outcome;
-          },
-        };
-      },
-      failed: (error) => {
-        const { state } = this;
-        const outcome = this.#refusal(error);
-        // A journal that servers share has only what its log has.
-        if (!keeper.isShared) {
-          const { exchange } = this.#answered(state, request, () => ({ state, outcome }));
-          this.#acknowledge(exchange, request);
-        }
-        return outcome;
-      },
+  #exchange(before: State, request: RequestRecord, answer: Answer): JobResult<Outcome> {
+    const { keeper } = this.#commits;
+    const now = thisInstant();
+    const { state, outcome } = answer(before, now);
+    const frozen = before.clock.frozenAt !== undefined;
+    const exchange = exchangeOf(request, outcome, {
+      world: worldOf(before, now.wall),
+      now,
+      frozen,
+      evidence: this.evidence,
+      isNext: keeper === undefined,
     });
+    // Reading the time costs a request up to 3 %, so only a log, metrics and other observers get it exactly.
+    const isTimed = !frozen && (keeper !== undefined || this.#recorder.isObserved);
+    const receivedAt = isTimed ? request.receivedAt : undefined;
+    return { state, entry: { exchange }, receivedAt, result: outcome };
+  }
+
+  /** Answers a request whose change could not be kept. */
+  #refuse(request: RequestRecord, error: unknown): Outcome {
+    const { code, message } = error instanceof NotSavedError ? error : new NotSavedError(error);
+    const { state } = this;
+    const reply = errorReply(new Grounds(state.settings.choices), code, 503, message);
+    const outcome: Outcome = { kind: 'reply', reply, delay: 0 };
+    // A journal that servers share has only what its log has.
+    if (this.#commits.keeper?.isShared !== true) {
+      const { entry, receivedAt } = this.#exchange(state, request, () => ({ state, outcome }));
+      if (entry !== undefined) this.#recorder.take(entry, receivedAt);
+    }
+    return outcome;
   }
 
   /**
@@ -116,35 +122,13 @@ export class Sandbox implements Holder {
    * @throws NotSavedError if it cannot be kept; it is then not made
    */
   change<T>(edit: (state: State, now: Instant) => EditResult<T>): Promise<T> {
-    return this.#change(edit, ({ result }) => result);
-  }
-
-  #change<T, R>(
-    edit: (state: State, now: Instant) => EditResult<T>,
-    resultOf: (edited: EditResult<T>, changed: readonly HeldExchange[]) => R,
-  ): Promise<R> {
-    const { keeper } = this.#commits;
-    const done = this.#commits.add({
-      run: (before) => {
-        const edited = edit(before, thisInstant());
-        const { state, result: _, ...effects } = edited;
-        const isChange =
-          state !== before || Object.values(effects).some((effect) => effect !== undefined);
-        const change = changeToKeep(before, state, keeper);
-        const hasEntry = keeper?.isShared ? isChange : change !== undefined;
-        return {
-          state,
-          entry: hasEntry ? { ...effects, change } : undefined,
-          kept: () => {
-            const changed = this.#recorder.take(effects, true);
-            if (isChange) this.evidence.noteChange();
-            return resultOf(edited, changed);
-          },
-        };
-      },
-      failed: (error): Promise<R> => Promise.reject(error),
+    const changed = this.#commits.add((before) => {
+      const { state, result, ...effects } = edit(before, thisInstant());
+      const isChange =
+        state !== before || Object.values(effects).some((effect) => effect !== undefined);
+      return { state, entry: isChange ? effects : undefined, result };
     });
-    return Promise.resolve(done);
+    return Promise.resolve(changed);
   }
 
   /**
@@ -153,24 +137,27 @@ export class Sandbox implements Holder {
    * @returns the exchanges, in the order in which their replies go
    * @throws NotSavedError
    */
-  release(due: Release): Promise<readonly HeldExchange[]> {
-    const edit = (state: State) => ({
-      state,
-      result: undefined,
-      holds: { due, why: 'released' } as const,
+  release(which: Release): Promise<readonly HeldExchange[]> {
+    return this.change((state) => {
+      const result = this.evidence.holds.waiting(which);
+      const due = result.map(({ number }) => number);
+      return { state, result, holds: { due, why: 'released' } };
     });
-    return this.#change(edit, (_, changed) => changed);
   }
 
   /** Sends a reply once it is released. */
   hold(hold: Hold, reply: ReadyReply): void {
-    this.#share.held.hold(this, hold, reply);
+    this.#held ??= new HeldReplies(this.#share, {
+      end: (over) => this.#endHolds(over),
+      follow: () => this.onArrival(() => {}),
+    });
+    this.#held.hold(hold, reply);
   }
 
-  async endHolds(over: HoldEndings): Promise<void> {
+  async #endHolds(over: HoldEndings): Promise<void> {
     const holds = { over };
     // The log of a sandbox that is deleted takes nothing.
-    if (over.every(({ ended }) => ended === 'deleted')) this.#recorder.take({ holds }, true);
+    if (over.every(({ ended }) => ended === 'deleted')) this.#recorder.take({ holds });
     else await this.change((state) => ({ state, result: undefined, holds })).catch(() => {});
   }
 
@@ -191,7 +178,8 @@ export class Sandbox implements Holder {
    * @throws NotSavedError if the log cannot be read
    */
   current(): Promise<void> | undefined {
-    return this.#commits.current();
+    if (!this.hasKeeper) return undefined;
+    return this.change((state) => ({ state, result: undefined }));
   }
 
   /**
@@ -206,49 +194,8 @@ export class Sandbox implements Holder {
   }
 
   end(): void {
-    void this.#share.held.endAll(this, 'deleted');
+    void this.#held?.end('deleted');
     for (const ending of this.#endings ?? []) ending();
     this.#endings = undefined;
   }
-
-  #answered(
-    before: State,
-    request: RequestRecord,
-    answer: Answer,
-  ): Step & { readonly exchange: Exchange } {
-    const now = thisInstant();
-    const { state, outcome } = answer(before, now);
-    const exchange = exchangeOf(request, outcome, {
-      world: worldOf(before, now.wall),
-      now,
-      frozen: before.clock.frozenAt !== undefined,
-      evidence: this.evidence,
-      isNext: this.#commits.keeper === undefined,
-    });
-    return { state, outcome, exchange };
-  }
-
-  #acknowledge(exchange: Exchange, { receivedAt }: RequestRecord): void {
-    const isTimed = this.state.clock.frozenAt === undefined;
-    // Reading the time costs a request up to 3 %, so only a log, metrics and other observers get it exactly.
-    if (isTimed && (this.#recorder.isObserved || this.hasKeeper)) {
-      exchange.duration = performance.now() - receivedAt + exchange.delay;
-    }
-    const { attempt, delay } = exchange;
-    if (attempt) attempt.leftAt = performance.timeOrigin + thisInstant().steady + delay;
-    this.#recorder.add(exchange);
-  }
-
-  #refusal(error: unknown): Outcome {
-    const { code, message } = error instanceof NotSavedError ? error : new NotSavedError(error);
-    const grounds = new Grounds(this.state.settings.choices);
-    return { kind: 'reply', reply: errorReply(grounds, code, 503, message), delay: 0 };
-  }
-}
-
-/** What a keeper takes of the change between two states. */
-function changeToKeep(before: State, after: State, keeper: Keeper | undefined): Change | undefined {
-  if (keeper === undefined) return undefined;
-  const change = diff(before, after);
-  return keeper.isShared ? change : change?.store && { store: change.store };
 }

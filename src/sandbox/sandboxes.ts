@@ -9,7 +9,6 @@ import { totalsOf } from '../evidence/sandbox-evidence.ts';
 import { type Start, stagingOf } from '../scenario/sandbox-start.ts';
 import { thisInstant } from '../service/clock.ts';
 import { checkKey, type Keyring } from '../service/keyring.ts';
-import { HeldReplies } from './held-replies.ts';
 import { type Fleet, KeeperError, NotSavedError, type Opening, saved } from './keeper.ts';
 import type { SandboxShare } from './recorder.ts';
 import { Sandbox } from './sandbox.ts';
@@ -51,7 +50,8 @@ export class Sandboxes {
     this.#share = {
       journal,
       maxHold,
-      held: new HeldReplies(maxHold),
+      held: new Set(),
+      isStopping: false,
       observers: this.observers,
       onFinding,
       upstream,
@@ -261,7 +261,8 @@ export class Sandboxes {
 
   /** Ends everything that lasts as long as a sandbox, so that a server can close. */
   async end(): Promise<void> {
-    const ended = this.#share.held.stop();
+    this.#share.isStopping = true;
+    const ended = Promise.all([...this.#share.held].map((held) => held.end('stopped')));
     for (const sandbox of [this.default, ...this.#named.values()]) sandbox.end();
     await ended;
   }

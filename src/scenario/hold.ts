@@ -14,15 +14,7 @@ export const HOLD = either(
 );
 
 /** Why a reply is no longer held back. */
-export const HOLD_ENDS = [
-  'released',
-  'expired',
-  'left',
-  'reset',
-  'deleted',
-  'stopped',
-  'lost',
-] as const;
+export const HOLD_ENDS = ['released', 'expired', 'left', 'reset', 'deleted', 'stopped'] as const;
 
 export type HoldEnd = (typeof HOLD_ENDS)[number];
 

@@ -309,7 +309,7 @@ test('a reply whose server is gone is held in no count: list, status and release
     {},
   );
   const hold = { name: 'lost', exchange: 0, since: 0 };
-  control.sandboxes.default.evidence.add(exchangeWith({ hold }));
+  control.sandboxes.default.evidence.take({ exchange: exchangeWith({ hold }) });
   const app = createServer(createExpressApp(express, service, control));
   expect((await request(app).get('/__mock/holds')).body).toEqual([]);
   expect((await request(app).get('/__mock/status')).body).toMatchObject({ held: 0 });

@@ -46,7 +46,7 @@ function slowStream(sandbox: Sandbox = createSandboxes().default, after?: number
 }
 
 function record({ evidence }: Sandbox, count: number, target = '/v1/pets'): void {
-  for (let left = count; left > 0; left -= 1) evidence.add(exchangeWith({ target }));
+  for (let left = count; left > 0; left -= 1) evidence.take({ exchange: exchangeWith({ target }) });
 }
 
 const upTo = (length: number): number[] => Array.from({ length }, (_, index) => index + 1);

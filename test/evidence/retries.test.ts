@@ -99,9 +99,9 @@ test('evidence that was restored expects a retry only if there was a refusal', (
   const world = worldOf(initialState(origin, undefined, 0));
   const context = { world, now: { wall: 0, steady: 0 }, frozen: true, evidence, isNext: true };
   const outcome = { kind: 'reply', reply: REFUSAL, delay: 0 } as const;
-  evidence.add(exchangeOf(requestOf(call), outcome, context));
+  evidence.take({ exchange: exchangeOf(requestOf(call), outcome, context) });
   expect(restored().mayRetry).toBe(true);
-  evidence.noteChange();
+  evidence.take({});
   expect(restored().mayRetry).toBe(false);
 });
 

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openFile } from '../../src/log/file/open-file.ts';
 import { joinFleet } from '../../src/log/redis/redis-fleet.ts';
-import { HeldReplies } from '../../src/sandbox/held-replies.ts';
+import type { HeldReplies } from '../../src/sandbox/held-replies.ts';
 import { type Keeper, NotSavedError } from '../../src/sandbox/keeper.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { initialState } from '../../src/sandbox/state.ts';
@@ -23,7 +23,8 @@ const JOURNAL = 7;
 const SHARE = {
   journal: JOURNAL,
   maxHold: 60_000,
-  held: new HeldReplies(60_000),
+  held: new Set<HeldReplies>(),
+  isStopping: false,
   observers: new Set<never>(),
   onFinding: undefined,
   upstream: undefined,

@@ -2,7 +2,6 @@ import type { HeldExchange } from '../../evidence/holds.ts';
 import { COUNT, INSTANT_TEXT, OPERATION } from '../../evidence/report-shapes.ts';
 import { withLatch } from '../../sandbox/latches.ts';
 import { LATCH } from '../../sandbox/read-latch.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { NO_LATCHES } from '../../sandbox/state.ts';
 import { HOLD_NAME } from '../../scenario/hold.ts';
 import { object, optional, required } from '../../shape/objects.ts';
@@ -49,7 +48,7 @@ export const HOLD_ENDPOINTS: readonly EndpointDefinition[] = [
   endpoint('listHolds', 'get /holds', {
     summary: 'List the replies that rules hold back, the oldest first',
     replies: { 200: ['The replies.', list(HELD_REPLY)] },
-    handle: ({ sandbox }) => json(waitingIn(sandbox).map(heldReply)),
+    handle: ({ sandbox }) => json(sandbox.evidence.holds.waiting().map(heldReply)),
   }),
   endpoint('setLatch', 'post /holds', {
     summary: 'Set a latch: a rule that holds replies back',
@@ -86,15 +85,10 @@ export const HOLD_ENDPOINTS: readonly EndpointDefinition[] = [
       const isOver = () => changed.every(({ hold }) => hold.ended !== undefined);
       await waitUntil(call, CONFIRM_WITHIN, isOver);
       const released = changed.filter(({ hold }) => hold.ended === 'released').map(heldReply);
-      return json<ReleaseResult>({ released, held: waitingIn(sandbox).length });
+      return json<ReleaseResult>({ released, held: sandbox.evidence.holds.waiting().length });
     },
   }),
 ];
-
-/** The replies that are held back now. */
-export function waitingIn({ evidence: { holds } }: Sandbox): readonly HeldExchange[] {
-  return holds.waiting(Date.now());
-}
 
 function heldReply({ number, hold, operation, method, target, at }: HeldExchange): HeldReply {
   const since = new Date(at).toISOString();

@@ -41,7 +41,6 @@ import {
   refuse,
   refuseInput,
 } from '../endpoint.ts';
-import { waitingIn } from '../journal/hold-endpoints.ts';
 import { isLoopbackName } from '../loopback.ts';
 import type { ControlParts } from '../parts.ts';
 
@@ -209,7 +208,7 @@ export const STATUS_ENDPOINTS: readonly EndpointDefinition[] = [
         assumptions: changed.map((id) => `${id}=${choices[id]}`),
         clock: clockView(state.clock),
         upstream: upstream?.url,
-        held: waitingIn(sandbox).length,
+        held: evidence.holds.waiting().length,
         latches: [...state.latches.keys()],
         latestExchange: evidence.journal.number,
       });

@@ -105,7 +105,7 @@ function resetOf(
   const scenarios = keep.has('own-scenarios') ? state.scenarios : NO_SCENARIOS;
   const settings = { ...state.settings, upstream };
   const clears = keep.has('journal') ? undefined : 'all';
-  const holds = { due: {}, why: 'reset' } as const;
+  const holds = { due: 'all', why: 'reset' } as const;
   const next = { ...state, settings, scenarios, latches: NO_LATCHES };
   return { state: next, result: DONE, clears, holds };
 }

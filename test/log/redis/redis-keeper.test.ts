@@ -121,7 +121,8 @@ describeWithRedis('the keeper of a fleet', () => {
     const entries = targets.map((it): Entry => ({ exchange: exchange(it) }));
     const answer = await server.keeper.append(entries, server.state);
     if (answer !== 'kept') return take(server, answer);
-    for (const it of entries) if (it.exchange !== undefined) server.evidence.add(it.exchange);
+    for (const it of entries)
+      if (it.exchange !== undefined) server.evidence.take({ exchange: it.exchange });
     return 'kept';
   }
 
@@ -134,7 +135,7 @@ describeWithRedis('the keeper of a fleet', () => {
       server.evidence = new Evidence('mine', LIMITS, snapshot.evidence);
     }
     return entries.flatMap(({ exchange: its }) => {
-      if (its !== undefined) server.evidence.add(its);
+      if (its !== undefined) server.evidence.take({ exchange: its });
       return its?.target ?? [];
     });
   }
@@ -148,7 +149,7 @@ describeWithRedis('the keeper of a fleet', () => {
   async function fold(server: Server): Promise<void> {
     const large = exchange('large', LARGE);
     expect(await server.keeper.append([{ exchange: large }], server.state)).toBe('kept');
-    server.evidence.add(large);
+    server.evidence.take({ exchange: large });
     server.keeper.settled?.(server.state, server.evidence);
     await expect.poll(() => headField('size')).toBe('0');
   }
