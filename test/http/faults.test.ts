@@ -4,8 +4,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { WireReply } from '../../src/http/faults.ts';
-import { carryOut } from '../../src/http/faults.ts';
+import { carryOut, type WireReply } from '../../src/http/faults.ts';
 import { PendingResponses } from '../../src/http/pending-responses.ts';
 import type { Fault } from '../../src/scenario/fault-table.ts';
 import { closeRaw, openRaw, type RawConnection, rawRequest } from '../helpers/raw.ts';
@@ -28,8 +27,6 @@ interface Mock {
   readonly url: string;
   readonly server: Server;
   readonly pending: PendingResponses;
-  /** What the server has been asked for so far. */
-  readonly asked: string[];
 }
 
 const closers: (() => Promise<void>)[] = [];
@@ -47,9 +44,7 @@ async function serve(
   good = PETS,
 ): Promise<Mock> {
   const pending = new PendingResponses();
-  const asked: string[] = [];
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
     if (request.url === '/fault') {
       const reply = typeof written === 'function' ? written() : written;
       carryOut(fault, response, reply, pending);
@@ -64,7 +59,7 @@ async function serve(
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('The server has no port.');
   const { port } = address;
-  return { port, url: `http://127.0.0.1:${port}`, server, pending, asked };
+  return { port, url: `http://127.0.0.1:${port}`, server, pending };
 }
 
 const slow = (chunks: number, over: number): Fault => ({ kind: 'slow-body', chunks, over });
@@ -91,16 +86,10 @@ async function open(port: number): Promise<Connection> {
 }
 
 /** Sends one request, for the fault by default, and reads on to the connection's end. */
-async function ask(port: number, request = rawRequest('GET', '/fault')): Promise<Ending> {
+async function ask(port: number, request: string): Promise<Ending> {
   const connection = await open(port);
   connection.send(request);
   return connection.ending();
-}
-
-/** The head and the body of a reply, whole or not. */
-function parts(bytes: string): [head: string, body: string | undefined] {
-  const [head = '', body] = bytes.split('\r\n\r\n');
-  return [head, body];
 }
 
 interface Curled {
@@ -119,8 +108,8 @@ function curl(...args: string[]): Promise<Curled> {
 }
 
 /** What made a fetch fail: its name and code. */
-async function fetchFailure(url: string, method = 'GET'): Promise<string> {
-  const error = await fetch(url, { method }).then(
+async function fetchFailure(url: string): Promise<string> {
+  const error = await fetch(url).then(
     (response) => response.text().then(() => undefined, whyOf),
     whyOf,
   );
@@ -135,25 +124,17 @@ function whyOf(error: unknown): string {
 }
 
 describe('clients of each kind', () => {
-  test.each<[Fault['kind'] & ('reset' | 'close' | 'truncate' | 'bad-chunk'), object]>([
-    ['reset', { curl: 56, fetch: 'Error ECONNRESET' }],
-    ['close', { curl: 52, fetch: 'SocketError UND_ERR_SOCKET' }],
-    ['truncate', { curl: 18, fetch: 'SocketError UND_ERR_SOCKET' }],
-    ['bad-chunk', { curl: 56, fetch: expect.stringMatching(/^HTTPParserError/) }],
-  ])('fail on %s', async (kind, expected) => {
-    const { url } = await serve({ kind });
+  test.each<[Fault['kind'] & ('reset' | 'close' | 'truncate' | 'bad-chunk'), WireReply, object]>([
+    ['reset', REPLY, { curl: 56, fetch: 'Error ECONNRESET' }],
+    ['close', REPLY, { curl: 52, fetch: 'SocketError UND_ERR_SOCKET' }],
+    ['truncate', REPLY, { curl: 18, fetch: 'SocketError UND_ERR_SOCKET' }],
+    ['truncate', NO_CONTENT, { curl: 52, fetch: 'SocketError UND_ERR_SOCKET' }],
+    ['bad-chunk', REPLY, { curl: 56, fetch: expect.stringMatching(/^HTTPParserError/) }],
+    ['bad-chunk', NO_CONTENT, { curl: 52, fetch: 'SocketError UND_ERR_SOCKET' }],
+  ])('fail on %s', async (kind, written, expected) => {
+    const { url } = await serve({ kind }, written);
     const { exit } = await curl(`${url}/fault`);
     expect({ curl: exit, fetch: await fetchFailure(`${url}/fault`) }).toEqual(expected);
-  });
-
-  test.each<[string, Fault]>([
-    ['truncate', { kind: 'truncate' }],
-    ['bad-chunk', { kind: 'bad-chunk' }],
-  ])('fail on %s even if the reply has no content', async (_kind, fault) => {
-    const { url } = await serve(fault, NO_CONTENT);
-    expect((await curl(`${url}/fault`)).exit).toBe(52);
-    await expect(fetchFailure(`${url}/fault`)).resolves.toBe('SocketError UND_ERR_SOCKET');
-    await fetchFailure(`${url}/fault`, 'HEAD');
   });
 
   test('give up on a hang', async () => {
@@ -164,56 +145,55 @@ describe('clients of each kind', () => {
   });
 });
 
-describe('reset', () => {
-  test('resets the TCP connection at once and sends nothing', async () => {
+const GET = rawRequest('GET', '/fault');
+const HEAD = rawRequest('HEAD', '/fault');
+const HALF_SENT = rawRequest('POST', '/fault', { 'Content-Length': '1000' }, '{"name": ');
+const EMPTY: WireReply = { ...REPLY, body: '' };
+const LENGTH = Buffer.byteLength(PETS);
+const HALF = PETS.slice(0, LENGTH >> 1);
+const REST = PETS.slice(LENGTH >> 1);
+
+const ANNOUNCED = `Content-Length: ${LENGTH}`;
+const CHUNKED = 'Transfer-Encoding: chunked';
+const BAD_CHUNKS = `${(LENGTH >> 1).toString(16)}\r\n${HALF}\r\nxyz\r\n${REST}\r\n`;
+const OLD_GET = GET.replace('HTTP/1.1', 'HTTP/1.0');
+
+type Plain = Fault['kind'] & ('close' | 'truncate' | 'bad-chunk' | 'html');
+
+/** A fault, the reply that it breaks, a request, a part of the head, and the body. */
+const WRITTEN: readonly (readonly [Plain, WireReply, string, string, unknown])[] = [
+  ['close', REPLY, GET, '', undefined],
+  ['truncate', REPLY, GET, ANNOUNCED, HALF],
+  ['truncate', EMPTY, GET, 'Content-Length: 1', ''],
+  ['truncate', NO_CONTENT, GET, 'HTTP/1.1 2', undefined],
+  ['truncate', REPLY, HEAD, 'HTTP/1.1 2', undefined],
+  ['bad-chunk', REPLY, GET, CHUNKED, BAD_CHUNKS],
+  ['bad-chunk', EMPTY, GET, CHUNKED, 'xyz\r\n\r\n'],
+  ['bad-chunk', REPLY, OLD_GET, ANNOUNCED, HALF],
+  ['html', REPLY, GET, '502 Bad Gateway\r\nServer: proxy', expect.stringMatching(/^<html>/)],
+  ['html', REPLY, HEAD, 'Content-Type: text/html', ''],
+];
+
+describe('on the wire', () => {
+  test.each(WRITTEN)(
+    '%s of %o to %j closes cleanly',
+    async (kind, written, request, head, body) => {
+      const { port } = await serve({ kind }, written);
+      const { bytes, error } = await ask(port, request);
+      const [start, ...rest] = bytes.split('\r\n\r\n');
+      expect([start, error]).toEqual([expect.stringContaining(head), undefined]);
+      expect(rest.length === 0 ? undefined : rest.join('\r\n\r\n')).toEqual(body);
+    },
+  );
+
+  test.each([
+    ['a request', GET],
+    ['a request whose body is still arriving', HALF_SENT],
+  ])('reset resets the connection of %s at once and sends nothing', async (_what, request) => {
     const { port } = await serve({ kind: 'reset' });
     // No timer fires.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    expect(await ask(port, rawRequest('GET', '/fault'))).toEqual({
-      bytes: '',
-      error: 'ECONNRESET',
-    });
-  });
-
-  test('works even while the rest of a body is arriving', async () => {
-    const { port } = await serve({ kind: 'reset' });
-    const half = rawRequest('POST', '/fault', { 'Content-Length': '1000' }, '{"name": ');
-    expect(await ask(port, half)).toEqual({ bytes: '', error: 'ECONNRESET' });
-  });
-});
-
-describe('close', () => {
-  test('ends the connection cleanly without sending a byte', async () => {
-    const { port } = await serve({ kind: 'close' });
-    expect(await ask(port)).toEqual({ bytes: '', error: undefined });
-  });
-});
-
-describe('truncate', () => {
-  test('sends half of what Content-Length announces, then closes cleanly', async () => {
-    const { port } = await serve({ kind: 'truncate' });
-    const { bytes, error } = await ask(port);
-    const [head, body] = parts(bytes);
-    expect(error).toBeUndefined();
-    expect(head).toContain(`\r\nContent-Length: ${Buffer.byteLength(PETS)}`);
-    expect(head).toContain('\r\nMock-Basis: documented');
-    expect(body).toBe(PETS.slice(0, Buffer.byteLength(PETS) >> 1));
-  });
-
-  test('announces an empty body as one byte', async () => {
-    const { port } = await serve({ kind: 'truncate' }, { ...REPLY, body: '' });
-    const [head, body] = parts((await ask(port)).bytes);
-    expect(head).toMatch(/\r\nContent-Length: 1(\r\n|$)/);
-    expect(body).toBe('');
-  });
-
-  test.each([
-    ['a reply with 204', 'GET', NO_CONTENT],
-    ['a reply to HEAD', 'HEAD', REPLY],
-  ])('cuts %s in its head', async (_what, method, written) => {
-    const { port } = await serve({ kind: 'truncate' }, written);
-    const end = await ask(port, rawRequest(method, '/fault'));
-    expect(end).toEqual({ bytes: 'HTTP/1.1 2', error: undefined });
+    expect(await ask(port, request)).toEqual({ bytes: '', error: 'ECONNRESET' });
   });
 });
 
@@ -249,47 +229,6 @@ describe('malformed-json', () => {
   });
 });
 
-describe('html', () => {
-  test.each(['GET', 'HEAD'])('answers %s once and closes', async (method) => {
-    const { port } = await serve({ kind: 'html' });
-    const connection = await open(port);
-    connection.send(rawRequest(method, '/fault'));
-    const { status, headers } = await connection.reply(method);
-    expect(status).toBe(502);
-    expect(headers).toMatchObject({ 'content-type': 'text/html', connection: 'close' });
-    expect(Number(headers['content-length'])).toBeGreaterThan(0);
-    expect(await connection.ending()).toEqual({ bytes: '', error: undefined });
-  });
-});
-
-describe('bad-chunk', () => {
-  test('sends one valid chunk and one whose size is not a number, then closes', async () => {
-    const { port } = await serve({ kind: 'bad-chunk' });
-    const { bytes, error } = await ask(port);
-    const [head, body = ''] = parts(bytes);
-    expect(error).toBeUndefined();
-    expect(head).toContain('\r\nTransfer-Encoding: chunked');
-    expect(head).not.toContain('Content-Length');
-    const half = Buffer.byteLength(PETS) >> 1;
-    const [size, chunk, badSize] = body.split('\r\n');
-    expect(Number.parseInt(size ?? '', 16)).toBe(half);
-    expect(chunk).toBe(PETS.slice(0, half));
-    expect(badSize).toMatch(/^[^0-9a-fA-F]/);
-  });
-
-  test.each(['HTTP/1.0', 'HTTP/1.1'])('works with %s', async (version) => {
-    const { port } = await serve({ kind: 'bad-chunk' });
-    const request = rawRequest('GET', '/fault').replace('HTTP/1.1', version);
-    const [head] = parts((await ask(port, request)).bytes);
-    expect(head).toContain(version === 'HTTP/1.0' ? 'Content-Length' : 'Transfer-Encoding');
-  });
-
-  test('has only the bad chunk if the body is empty', async () => {
-    const { port } = await serve({ kind: 'bad-chunk' }, { ...REPLY, body: '' });
-    expect(parts((await ask(port)).bytes)[1]).toMatch(/^[^0-9a-fA-F]/);
-  });
-});
-
 describe('slow-body', () => {
   test('sends the head at once, then evenly spaced pieces', async () => {
     const { port, server } = await serve(slow(4, 1_000), { ...REPLY, body: '0123456789' });
@@ -302,7 +241,7 @@ describe('slow-body', () => {
     const asked = once(server, 'request');
     connection.send(rawRequest('GET', '/fault'));
     await asked;
-    const body = () => parts(arrived)[1];
+    const body = () => arrived.split('\r\n\r\n')[1];
     for (const piece of ['', '01', '01234', '0123456']) {
       while (body() !== piece) await once(connection.socket, 'data');
       vi.advanceTimersByTime(249);
