@@ -192,7 +192,10 @@ export function locate(
     const refusal = sandboxes.required ? nameRequired(sandboxes) : undefined;
     return { sandbox: sandboxes.default, authorization, refusal };
   }
-  const found = named(sandboxes, name, () => sandboxes.enter(name, authorization));
+  // A wrong name is a mistake, also where another one decides.
+  const isWrong = (it: string | undefined): boolean => it !== undefined && !SANDBOX_NAME.test(it);
+  const checked = [split?.name, inHeader].find(isWrong) ?? name;
+  const found = named(sandboxes, checked, () => sandboxes.enter(name, authorization));
   return found instanceof Sandbox
     ? { sandbox: found, authorization, refusal: undefined }
     : { sandbox: sandboxes.default, authorization, refusal: found };
