@@ -1,13 +1,16 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import {
   Agent,
   createServer,
   type IncomingHttpHeaders,
+  type IncomingMessage,
   request as openRequest,
   type RequestListener,
 } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, describe, onTestFinished } from 'vitest';
 import { parseJson, writeJson } from '../../src/contract/json.ts';
 import { type AppOptions, createApp, startServer } from '../../src/index.ts';
@@ -15,11 +18,11 @@ import { type AppOptions, createApp, startServer } from '../../src/index.ts';
 /** What a client sends besides a method and a path. */
 export interface Sent {
   /** The API key, `demo-key` by default; null sends no `Authorization`. */
-  readonly key?: string | null;
+  readonly key?: string | null | undefined;
   /** Text and bytes as they are; an object as JSON, its bigints as digits. */
-  readonly body?: string | Buffer | object;
+  readonly body?: string | Buffer | object | undefined;
   /** Headers beside the key and the JSON content type; undefined takes one of those away. */
-  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 export interface Received {
@@ -96,51 +99,39 @@ export function fixtureFile(content: string | object): string {
   return path;
 }
 
-function serve(app: RequestListener): Promise<Opened> {
+async function serve(app: RequestListener): Promise<Opened> {
   // A busy machine takes longer between two requests than the 5 s that Node keeps a connection.
   const server = createServer({ keepAliveTimeout: 0 }, app);
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      if (address === null || typeof address === 'string') {
-        reject(new Error('The server has no port.'));
-        return;
-      }
-      const close = (): Promise<void> =>
-        new Promise((closed) => {
-          server.close(() => closed());
-          server.closeAllConnections();
-        });
-      resolve({ port: address.port, close });
-    });
-  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  const close = async (): Promise<void> => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  return { port: address.port, close };
 }
 
-function exchange(
+async function exchange(
   agent: Agent,
   port: number,
   method: string,
   path: string,
   sent: Sent,
 ): Promise<Received> {
-  return new Promise((resolve, reject) => {
-    const content = contentOf(sent.body);
-    const headers = headersOf(sent, content);
-    const request = openRequest({ agent, host: '127.0.0.1', port, method, path, headers });
-    request.on('error', reject);
-    request.on('response', (response) => {
-      const chunks: Buffer[] = [];
-      response.on('error', reject);
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        const { statusCode: status = 0, headers } = response;
-        resolve({ status, headers, text, json: jsonOf(text) });
-      });
-    });
-    request.end(content);
-  });
+  const content = contentOf(sent.body);
+  const headers = headersOf(sent, content);
+  const request = openRequest({ agent, host: '127.0.0.1', port, method, path, headers });
+  // `once` rejects at an error before the response; a later one is the response's too.
+  request.on('error', () => {});
+  request.end(content);
+  const [response]: IncomingMessage[] = await once(request, 'response');
+  if (response === undefined) throw new Error('no response');
+  const received = await text(response);
+  const { statusCode: status = 0, headers: head } = response;
+  return { status, headers: head, text: received, json: jsonOf(received) };
 }
 
 function jsonOf(text: string): unknown {
