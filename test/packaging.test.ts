@@ -56,7 +56,7 @@ test('the tarball contains the program and what it reads', () => {
 });
 
 test('what few starts need has files of its own, so that no other start loads it', () => {
-  const late = ['app', 'check', 'open-file', 'redis-fleet', 'scenario-shape', 'service-openapi'];
+  const late = ['app', 'check', 'open-file', 'redis-fleet', 'rule-shape', 'service-openapi'];
   expect(packed).toEqual(expect.arrayContaining(late.map((it) => `dist/cli/chunks/${it}.js`)));
 });
 
