@@ -90,6 +90,10 @@ describe('--db', () => {
       message: `the change was not made: ${file}: its folder does not exist (ENOENT)`,
       status: 503,
     });
+    const body = JSON.stringify({ scenarios: ['empty-store'] });
+    const init = { method: 'PUT', headers: { 'Content-Type': 'application/json' }, body };
+    const control = await fetch(new URL('/__mock/scenario', server.url), init);
+    expect(await control.json()).toMatchObject({ code: 'not_saved', status: 503 });
     expect((await fetch(`${server.url}/pets/1`, { headers })).status).toBe(200);
     mkdirSync(inside);
     expect((await cancel()).status).toBe(204);

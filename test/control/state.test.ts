@@ -1,12 +1,4 @@
-import { createServer } from 'node:http';
-import express from 'express';
-import request from 'supertest';
-import { describe, expect, test } from 'vitest';
-import { createExpressApp } from '../../src/control/app.ts';
-import { assembleMock } from '../../src/mock.ts';
-import { starterFrom, startOf } from '../../src/scenario/sandbox-start.ts';
-import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
-import { MemoryLog } from '../helpers/memory-log.ts';
+import { expect, test } from 'vitest';
 import { type Client, describeServer } from '../helpers/wire.ts';
 
 const ONE = { animals: [{ id: 1, name: 'Rex', categoryId: 1 }], inventory: [], orders: [] };
@@ -129,13 +121,19 @@ describeServer('the state in the control API', (open) => {
     return parts.flatMap(([part, is]) => (is ? [part] : []));
   }
 
-  test('a reset restores the scenario and everything else', async () => {
+  test('a reset puts back everything, or all but what it is told to keep', async () => {
     const { send } = await open();
-    await changeAll(send);
-    expect(await changed(send)).toHaveLength(5);
-    expect((await send('POST', '/__mock/reset')).status).toBe(204);
-    expect(await changed(send)).toEqual([]);
+    const kept = async (body?: object) => {
+      await changeAll(send);
+      expect(await changed(send)).toHaveLength(5);
+      expect((await send('POST', '/__mock/reset', body && { body })).status).toBe(204);
+      return changed(send);
+    };
+    expect(await kept()).toEqual([]);
     expect((await send('GET', '/v1/pets/2')).status).toBe(200);
+    for (const part of ['store', 'scenario', 'assumptions', 'clock', 'journal']) {
+      expect(await kept({ keep: [part] })).toEqual([part]);
+    }
   });
 
   test('the clock stands still at the end of the year 9999, and can be moved back', async () => {
@@ -150,16 +148,6 @@ describeServer('the state in the control API', (open) => {
     await send('POST', '/__mock/clock/advance', { body: { by: '-P1DT1H' } });
     expect(await clock()).toMatch(/^9999-12-30T/);
   });
-
-  test.each(['store', 'scenario', 'assumptions', 'clock', 'journal'])(
-    'reset keeps the %s if it is named, and nothing else',
-    async (part) => {
-      const { send } = await open();
-      await changeAll(send);
-      expect((await send('POST', '/__mock/reset', { body: { keep: [part] } })).status).toBe(204);
-      expect(await changed(send)).toEqual([part]);
-    },
-  );
 
   test('a reset refuses unknown names in `keep`', async () => {
     const { send } = await open();
@@ -201,44 +189,5 @@ describeServer('the state in the control API', (open) => {
     expect(await keep('more')).toMatchObject({ status: 409, json: { code: 'too_many_snapshots' } });
     expect((await keep('s1')).status).toBe(200);
     expect(await keep('a b')).toMatchObject({ status: 400 });
-  });
-});
-
-describe('a default sandbox that is kept in a file', () => {
-  function appWith(log: MemoryLog) {
-    const start = startOf({}, loadFixtureSync('default'), []);
-    const { service, control } = assembleMock(
-      {
-        start,
-        starter: starterFrom({}, () => start.store),
-        guard: { loopback: true, token: undefined },
-        keeper: log.keeper(),
-      },
-      {},
-    );
-    return createServer(createExpressApp(express, service, control));
-  }
-
-  test('answers 503 if a change cannot be saved, and changes nothing', async () => {
-    const log = new MemoryLog();
-    log.before = () => Promise.reject(new Error('the disk is full'));
-    const app = appWith(log);
-    const before = (await request(app).get('/__mock/state')).text;
-    await request(app).put('/__mock/clock').send({ now: '2031-01-01T00:00:00Z', frozen: true });
-    const calls = [
-      request(app).patch('/__mock/animals/1').send({ name: 'Max' }),
-      request(app).put('/__mock/state').send({}),
-      request(app)
-        .put('/__mock/scenario')
-        .send({ scenarios: ['empty-store'] }),
-    ];
-    for (const call of calls) {
-      const reply = await call;
-      expect(reply.body).toMatchObject({ code: 'not_saved', status: 503 });
-      expect(reply.body.message).toContain('the disk is full');
-    }
-    expect((await request(app).get('/__mock/state')).text).toBe(before);
-    expect((await request(app).get('/__mock/scenario')).body).toEqual({ scenarios: [] });
-    expect((await request(app).get('/__mock/clock')).body).toMatchObject({ frozen: true });
   });
 });

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import express from 'express';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   ControlError,
   connectPetstoreMock,
@@ -62,17 +62,10 @@ describe('a sandbox', () => {
     );
   });
 
-  test('is left with no reply held back when it is deleted', async () => {
-    const mock = server.sandbox();
-    const latch = await mock.hold('listPets');
-    const listed = call(mock, '/pets');
-    await latch.arrived();
-    await server.sandboxes.delete(mock.name);
-    expect((await listed).status).toBe(200);
-  });
-
-  test.each(['', 'a b', 'a/b', 'x'.repeat(65)])('cannot be named %j', (name) => {
-    expect(() => server.sandbox(name)).toThrow(TypeError);
+  test('is named with letters, digits and a few signs', () => {
+    for (const name of ['', 'a b', 'a/b', 'x'.repeat(65)]) {
+      expect(() => server.sandbox(name)).toThrow(TypeError);
+    }
   });
 
   test('is listed and deleted by its name', async () => {
@@ -105,24 +98,18 @@ describe('the store', () => {
 
   test('has bigints only for integers that a double cannot hold', async () => {
     const { animals, inventory, orders, state } = server.sandbox();
-    const created = await animals.create({ name: 'Rex', categoryId: BIG });
-    expect(created).toEqual({ id: 65, name: 'Rex', categoryId: BIG });
-    await animals.put(BIG, { name: 'Rex', categoryId: 1n });
-    await inventory.create({ petId: BIG, quantity: 3, status: 'available' });
-    expect(await inventory.get(BIG)).toEqual({ petId: BIG, quantity: 3, status: 'available' });
-    expect(await inventory.get(1n)).toMatchObject({ petId: 1 });
-    expect(await animals.list({ id: BIG })).toEqual([{ id: BIG, name: 'Rex', categoryId: 1 }]);
+    const rex = { name: 'Rex', categoryId: BIG };
+    expect(await animals.create(rex)).toEqual({ id: 65, ...rex });
+    await animals.put(BIG, rex);
+    const entry = { petId: BIG, quantity: 3, status: 'available' };
+    await inventory.create(entry);
+    expect(await inventory.get(BIG)).toEqual(entry);
+    expect(await animals.list({ id: BIG })).toEqual([{ id: BIG, ...rex }]);
     expect(await animals.count({ id_gte: BIG })).toBe(1);
     await orders.put(-BIG, { petId: BIG });
-    expect(await orders.patch(-BIG, { status: 'shipped' })).toEqual({
-      id: -BIG,
-      petId: BIG,
-      status: 'shipped',
-    });
-    const all = await state.get();
-    expect(all.animals.map(({ id }) => id)).toContain(BIG);
-    expect(all.animals[0]?.id).toBe(1);
-    expect(all.orders[0]?.id).toBe(-BIG);
+    const shipped = { id: -BIG, petId: BIG, status: 'shipped' };
+    expect(await orders.patch(-BIG, { status: 'shipped' })).toEqual(shipped);
+    expect((await state.get()).orders.slice(0, 2)).toEqual([shipped, await orders.get(1n)]);
     await state.patch({ orders: { remove: [-BIG, 1n] } });
     expect(await orders.count()).toBe(13);
     await animals.delete(BIG);
@@ -168,24 +155,16 @@ describe('scenarios', () => {
     expect((await call(sandbox, '/store/orders/1', { method: 'DELETE' })).status).toBe(409);
     expect(await scenario.use()).toEqual([]);
     expect(await scenario.get()).toEqual([]);
-  });
-
-  test('take at most one definition', async () => {
-    await expect(server.sandbox().scenario.use({}, {})).rejects.toThrow(TypeError);
+    await expect(scenario.use({}, {})).rejects.toThrow(TypeError);
   });
 });
 
 test('a deployment answers for one sandbox until it is removed', async () => {
-  const { upstream, url, key } = server.sandbox();
-  const deployment = server.sandbox();
-  const basis = async () =>
-    (await fetch(`${url}/pets`, { headers: { Authorization: `Bearer ${key}` } })).headers.get(
-      'mock-basis',
-    );
-  expect(await upstream.set({ url: deployment.url })).toEqual({
-    url: deployment.url,
-    ownKey: false,
-  });
+  const sandbox = server.sandbox();
+  const { upstream } = sandbox;
+  const { url } = server.sandbox();
+  const basis = async () => (await call(sandbox, '/pets')).headers.get('mock-basis');
+  expect(await upstream.set({ url })).toEqual({ url, ownKey: false });
   expect(await basis()).toBe('upstream');
   await upstream.remove();
   expect(await upstream.get()).toEqual({ ownKey: false });
@@ -235,41 +214,24 @@ test('a count throws if dropped requests could change it', async () => {
   await expect(mock.requests.count()).rejects.toThrow(/at least 1 .* larger journal/);
 });
 
-test('the journal has exact integers in both bodies', async () => {
-  const sandbox = server.sandbox();
-  const body = `{"name":"Rex","categoryId":${BIG}}`;
-  await call(sandbox, '/pets', { method: 'POST', body });
-  await call(sandbox, '/pets', { method: 'POST', body: 'no JSON' });
-  const [created, refused] = await sandbox.requests.list({ method: 'POST' });
-  expect(created?.request.body).toEqual({ name: 'Rex', categoryId: BIG });
-  expect(created?.reply.body).toEqual({ id: 65, name: 'Rex', categoryId: BIG });
-  expect(refused?.request.body).toBe('no JSON');
-});
-
-describe('reports', () => {
-  test('of a server cover its own sandbox, or all sandboxes including deleted ones', async () => {
-    const own = await startPetstoreMock();
-    try {
-      const sandbox = own.sandbox();
-      await call(sandbox, '/pets/1');
-      await own.sandboxes.delete(sandbox.name);
-      await call(own, '/pets');
-      const percents = async (mock: PetstoreMock) => [
-        (await mock.coverage()).totals.documented.shown,
-        (await mock.coverage({ all: true })).totals.documented.shown,
-        (await mock.findings()).total,
-        (await mock.findings({ all: true })).total,
-      ];
-      expect(await percents(own)).toEqual([1, 2, 0, 1]);
-      await own.reset();
-      expect(await percents(own)).toEqual([0, 2, 0, 1]);
-      await call(own.sandbox('named'), '/store/orders');
-      const named = await connectPetstoreMock({ url: own.sandbox('named').url });
-      expect(await percents(named)).toEqual([1, 3, 0, 1]);
-    } finally {
-      await own.stop();
-    }
-  });
+test('reports cover one sandbox, or all sandboxes including deleted ones', async () => {
+  await using own = await startPetstoreMock();
+  const sandbox = own.sandbox();
+  await call(sandbox, '/pets/1');
+  await own.sandboxes.delete(sandbox.name);
+  await call(own, '/pets');
+  const counts = async (mock: PetstoreMock) => [
+    (await mock.coverage()).totals.documented.shown,
+    (await mock.coverage({ all: true })).totals.documented.shown,
+    (await mock.findings()).total,
+    (await mock.findings({ all: true })).total,
+  ];
+  expect(await counts(own)).toEqual([1, 2, 0, 1]);
+  await own.reset();
+  expect(await counts(own)).toEqual([0, 2, 0, 1]);
+  await call(own.sandbox('named'), '/store/orders');
+  const named = await connectPetstoreMock({ url: own.sandbox('named').url });
+  expect(await counts(named)).toEqual([1, 3, 0, 1]);
 });
 
 describe('a refused call throws', () => {
@@ -287,18 +249,6 @@ describe('a refused call throws', () => {
     expect(error).toHaveProperty('call', `GET ${origin}/~${name}/__mock/orders/99`);
   });
 
-  test('with every problem in the request', async () => {
-    const { scenario, state } = server.sandbox();
-    const error = await refusalOf(
-      state.put({ animals: [{ id: 1, name: 'Rex', categoryId: 1.5 }] }),
-    );
-    expect(error).toMatchObject({ status: 400, code: 'invalid_input' });
-    expect(String(error)).toMatch(/categoryId: expected an integer .*found 1\.5/);
-    // The types know the scenarios of this version only; the server may be another one.
-    await expect(scenario.use(JSON.parse('"shiped-orders"'))).rejects.toThrow(/shipped-orders/);
-    expect((await state.get()).animals).toHaveLength(64);
-  });
-
   test('if the name of a sandbox or snapshot would change the path', async () => {
     const { snapshots } = server.sandbox();
     await snapshots.create('kept');
@@ -311,28 +261,22 @@ describe('a refused call throws', () => {
 
 describe('a server', () => {
   test('on another host is controlled with its token', async () => {
-    const { port, close } = await startServer({
-      host: TOKEN_HOST,
-      port: 0,
-      controlToken: 'secret',
-      keys: { valid: ['other-key'] },
-    });
-    try {
-      const url = `http://127.0.0.1:${port}/~own/v1/`;
-      for (const token of [undefined, 'wrong']) {
-        const error = await refusalOf(connectPetstoreMock({ url, token }));
-        expect(error).toMatchObject({ status: 401, code: 'unauthorized' });
-        expect(String(error)).toMatch(/token.*; pass it to connectPetstoreMock as `token`$/);
-      }
-      const remote = await connectPetstoreMock({ url, token: 'secret', key: 'other-key' });
-      expect(remote.name).toBe('own');
-      expect((await call(remote, '/pets')).status).toBe(200);
-      expect(await remote.sandbox().animals.count()).toBe(64);
-      await remote.stop();
-      expect((await call(remote, '/pets')).status).toBe(200);
-    } finally {
-      await close();
+    const keys = { valid: ['other-key'] };
+    const options = { host: TOKEN_HOST, port: 0, controlToken: 'secret', keys };
+    const { port, close } = await startServer(options);
+    onTestFinished(close);
+    const url = `http://127.0.0.1:${port}/~own/v1/`;
+    for (const token of [undefined, 'wrong']) {
+      const error = await refusalOf(connectPetstoreMock({ url, token }));
+      expect(error).toMatchObject({ status: 401, code: 'unauthorized' });
+      expect(String(error)).toMatch(/token.*; pass it to connectPetstoreMock as `token`$/);
     }
+    const remote = await connectPetstoreMock({ url, token: 'secret', key: 'other-key' });
+    expect(remote.name).toBe('own');
+    expect((await call(remote, '/pets')).status).toBe(200);
+    expect(await remote.sandbox().animals.count()).toBe(64);
+    await remote.stop();
+    expect((await call(remote, '/pets')).status).toBe(200);
   });
 
   test('gives a working key, even for staging', async () => {
@@ -384,13 +328,10 @@ describe('a server', () => {
       const told = / got \d+ from something other than petstore-mock: is the URL right\?$/;
       await expect(connectPetstoreMock({ url: site.url })).rejects.toThrow(told);
     }
-    const closed = await startServer({ port: 0, noControl: true });
-    try {
-      const error = await refusalOf(connectPetstoreMock({ url: closed.url }));
-      expect(String(error)).toMatch(/is it a petstore-mock without --no-control\?$/);
-    } finally {
-      await closed.close();
-    }
+    const { url, close } = await startServer({ port: 0, noControl: true });
+    onTestFinished(close);
+    const error = await refusalOf(connectPetstoreMock({ url }));
+    expect(String(error)).toMatch(/is it a petstore-mock without --no-control\?$/);
   });
 
   test.each([{ maxHold: -1 }, { maxHold: Number.NaN }, { maxHold: 2 ** 31 }, { sandboxIdle: 0 }])(
