@@ -51,49 +51,49 @@ export interface FlagShape extends Member<unknown, false> {
 }
 
 type More = Pick<FlagShape, 'default' | 'spelling' | 'alias' | 'ships' | 'writes' | 'helpOn'>;
-type Rest = [commands: FlagShape['commands'], description: string, more?: More];
-
-function flag<const Type extends FlagShape['type'], T>(
-  type: Type,
-  shape: Shape<T>,
-  value: string,
-  ...[commands, description, more = {}]: Rest
-) {
-  return { type, shape, required: false as const, value, commands, description, ...more };
-}
-
-/** A flag that takes one text. */
-export const one = <T>(shape: Shape<T>, value: string, ...rest: Rest) =>
-  flag('text', shape, value, ...rest);
+type Rest = [description: string, more?: More];
 
 /** Any non-empty text. */
 const TEXT = textShape();
 
-export const text = (value: string, ...rest: Rest) => one(TEXT, value, ...rest);
-
-/** A flag that can be repeated. A config file can have a value alone instead of an array. */
-export const list = <T>(shape: Shape<T>, value: string, ...rest: Rest) =>
-  flag('list', oneOrMore(shape, 0), value, ...rest);
-
-/** A flag that takes several words. */
-export const words = <T>(shape: Shape<T>, value: string, ...rest: Rest) =>
-  flag('words', shape, value, ...rest);
-
-/** A flag that takes an integer. */
-export const integer = (value: string, range: readonly [number, number], ...rest: Rest) => ({
-  ...flag('integer', integerShape(...range), value, ...rest),
-  range,
-});
-
-/** A flag that is on or off and takes no value. */
-export const toggle = (...[commands, description, more = {}]: Rest) => ({
-  type: 'switch' as const,
-  shape: FLAG,
-  required: false as const,
-  commands,
-  description,
-  ...more,
-});
+/** What makes the rows of the flags that these commands have. */
+export function flagsOn(...commands: readonly CommandName[]) {
+  const row = <const Type extends FlagShape['type'], T>(
+    type: Type,
+    shape: Shape<T>,
+    ...[description, more = {}]: Rest
+  ) => ({ type, shape, required: false as const, commands, description, ...more });
+  const one = <T>(shape: Shape<T>, value: string, ...rest: Rest) => ({
+    ...row('text', shape, ...rest),
+    value,
+  });
+  return {
+    /** Takes one text of this shape. */
+    one,
+    text: (value: string, ...rest: Rest) => one(TEXT, value, ...rest),
+    file: (...rest: Rest) => one(TEXT, 'FILE', ...rest),
+    /** A file that the command writes. */
+    output: (description: string, more?: More) =>
+      one(TEXT, 'FILE', description, { ...more, writes: true }),
+    /** Can be repeated. A config file can have a value alone instead of an array. */
+    list: <T>(shape: Shape<T>, value: string, ...rest: Rest) => ({
+      ...row('list', oneOrMore(shape, 0), ...rest),
+      value,
+    }),
+    /** Takes several words. */
+    words: <T>(shape: Shape<T>, value: string, ...rest: Rest) => ({
+      ...row('words', shape, ...rest),
+      value,
+    }),
+    integer: (value: string, range: readonly [number, number], ...rest: Rest) => ({
+      ...row('integer', integerShape(...range), ...rest),
+      value,
+      range,
+    }),
+    /** Is on or off, and takes no value. */
+    toggle: (...rest: Rest) => row('switch', FLAG, ...rest),
+  };
+}
 
 /** A text with a condition. */
 const textThat = (expected: string, isRight: (value: string) => boolean) =>

@@ -12,22 +12,26 @@ import {
   FAIL_ON,
   FAILING_KINDS,
   type FlagShape,
-  integer,
+  flagsOn,
   KEPT,
-  list,
   ORDER_ID,
-  one,
   REPORT_FILE,
   SERVER_URL,
   SHARE,
-  text,
-  toggle,
-  words,
 } from './flag-shapes.ts';
-import { CALLERS, SERVER_FLAGS, SERVERS } from './server-flags.ts';
+import { CALLERS, ofCtl, ofServeAndExec, SERVER_FLAGS, SERVERS } from './server-flags.ts';
 
-/** The commands that start a server that can stand in front of a deployment. */
-const FRONTS = ['serve', 'exec'] as const;
+const ofAll = flagsOn(...COMMAND_NAMES);
+const ofExec = flagsOn('exec');
+const ofSweep = flagsOn('sweep');
+const ofCheck = flagsOn('check');
+const ofRecord = flagsOn('record');
+const ofCallers = flagsOn(...CALLERS);
+const ofForwarders = flagsOn('serve', 'exec', ...CALLERS);
+const ofReporters = flagsOn('sweep', 'check');
+const ofResponses = flagsOn('responses');
+const ofOpenapi = flagsOn('openapi');
+const ofRecorders = flagsOn('generate', 'record');
 
 /** The status that `record` gives to orders that show none. */
 export const DEFAULT_UNKNOWN_STATUS = 'pending';
@@ -36,169 +40,137 @@ export const DEFAULT_UNKNOWN_STATUS = 'pending';
 const FLAG_GROUPS = {
   ...SERVER_FLAGS,
   Deployment: {
-    upstream: one(
+    upstream: ofServeAndExec.one(
       BASE_URL,
       'URL',
-      FRONTS,
       'Pass requests on to the deployment with this base URL, and return its replies.',
     ),
-    upstreamKey: one(
+    upstreamKey: ofServeAndExec.one(
       KEY,
       'KEY',
-      FRONTS,
       "Send this API key to the deployment in place of the client's.",
     ),
-    upstreamTimeout: integer(
+    upstreamTimeout: ofServeAndExec.integer(
       'MS',
       [1, 600_000],
-      FRONTS,
       'Milliseconds that the deployment may be silent before the client gets 504.',
       { default: DEFAULTS.upstreamTimeout },
     ),
-    cacert: text('FILE', [...FRONTS, ...CALLERS], 'Also trust this certificate, in PEM.'),
-    rate: integer('N', [1, 10_000], CALLERS, 'Send at most this many requests a second.', {
+    cacert: ofForwarders.file('Also trust this certificate, in PEM.'),
+    rate: ofCallers.integer('N', [1, 10_000], 'Send at most this many requests a second.', {
       default: DEFAULTS.deploymentRate,
     }),
-    yes: toggle(
-      [...FRONTS, ...CALLERS],
-      'Do not ask for consent before sending requests to another machine.',
-    ),
-    writes: toggle(
-      ['check'],
-      'Also send POST, PATCH and DELETE: create animals and set their stock.',
-    ),
-    cancel: list(ORDER_ID, 'ID', ['check'], 'Pending order to cancel, with --writes. Repeatable.'),
-    shipped: list(
+    yes: ofForwarders.toggle('Do not ask for consent before sending requests to another machine.'),
+    writes: ofCheck.toggle('Also send POST, PATCH and DELETE: create animals and set their stock.'),
+    cancel: ofCheck.list(ORDER_ID, 'ID', 'Pending order to cancel, with --writes. Repeatable.'),
+    shipped: ofCheck.list(
       ORDER_ID,
       'ID',
-      ['check'],
       'Shipped order to try to cancel, with --writes. Repeatable.',
     ),
-    cancelled: list(
+    cancelled: ofCheck.list(
       ORDER_ID,
       'ID',
-      ['check'],
       'Cancelled order to cancel again, with --writes. Repeatable.',
     ),
-    dryRun: toggle(['check'], 'Print the requests and their purpose without sending them.'),
-    save: text('FILE', ['check'], 'Write a config file that makes the mock answer the same.', {
-      writes: true,
-    }),
-    against: text(
-      'FILE',
-      ['check'],
+    dryRun: ofCheck.toggle('Print the requests and their purpose without sending them.'),
+    save: ofCheck.output('Write a config file that makes the mock answer the same.'),
+    against: ofCheck.file(
       'Compare with an earlier --save or --json file; exit with 3 if something changed.',
     ),
-    allowUnsettled: toggle(
-      ['check'],
+    allowUnsettled: ofCheck.toggle(
       'Do not exit with 3 if this check leaves open what the --against file has settled.',
     ),
-    unknownStatus: one(
+    unknownStatus: ofRecord.one(
       choice(ORDER_STATUSES),
       'STATUS',
-      ['record'],
       `Status to record if an order shows none: ${joinWords(ORDER_STATUSES, 'or')}.`,
       { default: DEFAULT_UNKNOWN_STATUS },
     ),
-    anonymise: toggle(['record'], 'Replace the names of animals; equal names stay equal.'),
-    diff: toggle(['record'], 'Show what changed since the file was recorded, and overwrite it.'),
+    anonymise: ofRecord.toggle('Replace the names of animals; equal names stay equal.'),
+    diff: ofRecord.toggle('Show what changed since the file was recorded, and overwrite it.'),
   },
   Output: {
-    log: one(
+    log: ofServeAndExec.one(
       choice(['pretty', 'json', 'off']),
       'FORMAT',
-      ['serve', 'exec'],
       'Log format: pretty, json or off. Default: pretty on a terminal, else json.',
       { helpOn: { exec: 'Log to standard error, as pretty or json.' } },
     ),
-    json: toggle(
-      ['assumptions', 'responses', 'scenarios', 'validate', 'sweep', 'ctl', 'check', 'record'],
-      'Print JSON instead of a table.',
-    ),
-    curl: toggle(['responses'], 'Print curl commands to copy.'),
-    check: toggle(
-      ['responses'],
-      'Request each reply from a new server; exit with 1 if any differs.',
-    ),
-    http: text('FILE', ['responses'], 'Write the requests as an .http file.', { writes: true }),
-    postman: text('FILE', ['responses'], 'Write the requests as a Postman 2.1 collection.', {
-      writes: true,
-    }),
-    serverUrl: one(
+    json: flagsOn(
+      'assumptions',
+      'responses',
+      'scenarios',
+      'validate',
+      'sweep',
+      'ctl',
+      'check',
+      'record',
+    ).toggle('Print JSON instead of a table.'),
+    curl: ofResponses.toggle('Print curl commands to copy.'),
+    check: ofResponses.toggle('Request each reply from a new server; exit with 1 if any differs.'),
+    http: ofResponses.output('Write the requests as an .http file.'),
+    postman: ofResponses.output('Write the requests as a Postman 2.1 collection.'),
+    serverUrl: flagsOn('openapi', 'responses').one(
       SERVER_URL,
       'URL',
-      ['openapi', 'responses'],
       'Base URL of the service to write into the output.',
       { default: DEFAULT_URL },
     ),
-    documented: toggle(
-      ['openapi'],
+    documented: ofOpenapi.toggle(
       'Leave out what is assumed, to generate a client of the real service.',
     ),
-    output: text('FILE', ['generate', 'record'], 'Write to this file instead of standard output.', {
-      writes: true,
+    output: ofRecorders.output('Write to this file instead of standard output.', {
       helpOn: { record: 'Fixture to write.' },
     }),
-    force: toggle(['generate', 'record'], 'Overwrite an existing file.'),
+    force: ofRecorders.toggle('Overwrite an existing file.'),
   },
   Evidence: {
-    coverage: list(
+    coverage: ofServeAndExec.list(
       REPORT_FILE,
       'FILE',
-      ['serve', 'exec'],
       'Write coverage to this file at exit: .json, .html or .xml (JUnit). Repeatable.',
       { writes: true },
     ),
-    requireCoverage: one(
+    requireCoverage: ofExec.one(
       SHARE,
       'N%',
-      ['exec'],
       'Exit with 3 if a smaller share of the documented replies was shown; documented means 100%.',
     ),
-    failOn: words(
+    failOn: ofExec.words(
       FAIL_ON,
       'KINDS',
-      ['exec'],
       `Exit with 3 on these, separated by commas: ${joinWords(FAILING_KINDS, 'or')}. Repeatable.`,
     ),
-    jobs: integer(
+    jobs: ofSweep.integer(
       'N',
       [1, 1000],
-      ['sweep'],
       'Run this many at a time; by default one for each processor.',
     ),
-    all: toggle(['sweep'], 'Also run the assumptions that the command did not touch.'),
-    allow: words(
+    all: ofSweep.toggle('Also run the assumptions that the command did not touch.'),
+    allow: ofSweep.words(
       ALLOWED,
       'ID=OPTION',
-      ['sweep'],
       'Expected failure, as ID=OPTION; does not affect the exit code. Repeatable.',
     ),
-    junit: text('FILE', ['sweep', 'check'], 'Also write the result as JUnit XML.', {
-      writes: true,
-    }),
-    html: text('FILE', ['sweep', 'check'], 'Also write the result as a web page.', {
-      writes: true,
-    }),
+    junit: ofReporters.output('Also write the result as JUnit XML.'),
+    html: ofReporters.output('Also write the result as a web page.'),
   },
   Control: {
-    none: toggle(['ctl'], 'Deactivate all scenarios (use).'),
-    keep: words(
+    none: ofCtl.toggle('Deactivate all scenarios (use).'),
+    keep: ofCtl.words(
       KEPT,
       'WHAT',
-      ['ctl'],
       `Keep ${joinWords(KEEPABLE, 'or')} (reset); your own scenarios if the flag is left out. Repeatable.`,
     ),
-    follow: toggle(['ctl'], 'Print exchanges as they happen (requests).'),
+    follow: ofCtl.toggle('Print exchanges as they happen (requests).'),
   },
   Other: {
-    config: text(
-      'FILE',
-      [...SERVERS, 'assumptions', 'generate', 'health'],
+    config: flagsOn(...SERVERS, 'assumptions', 'generate', 'health').file(
       'JSON file with flags by name.',
     ),
-    help: toggle(COMMAND_NAMES, 'Show this help.', { alias: 'h' }),
-    version: toggle(COMMAND_NAMES, 'Show the version.', { alias: 'v' }),
+    help: ofAll.toggle('Show this help.', { alias: 'h' }),
+    version: ofAll.toggle('Show the version.', { alias: 'v' }),
   },
 } satisfies Record<string, Record<string, FlagShape>>;
 

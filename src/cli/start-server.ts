@@ -27,9 +27,9 @@ export function start(
   given: Settings,
   files?: LoadedFiles,
 ): Promise<RunningServer> {
-  return startServer({ ...settings, proxyVariables: process.env }, files).catch((error) =>
-    explain(error, settings, given),
-  );
+  return startServer({ ...settings, proxyVariables: process.env }, files).catch((error) => {
+    throw explained(error, settings, given);
+  });
 }
 
 /**
@@ -38,43 +38,9 @@ export function start(
  * @throws UsageError with what to do about it
  */
 export function load(settings: ServeSettings, given: Settings): Promise<LoadedFiles> {
-  return loadFiles(settings).catch((error) => explain(error, settings, given));
-}
-
-/** Rethrows an error of the start with what to do about it. */
-function explain(error: unknown, settings: ServeSettings, given: Settings): never {
-  if (error instanceof ContentError) {
-    const what =
-      error instanceof ScenarioError
-        ? `the scenarios of ${given.originOf('scenarios')}`
-        : brokenFile(error, settings, given);
-    throw new UsageError(`${what} cannot be used\n${error.message}`, { cause: error });
-  }
-  if (error instanceof CertificateError) {
-    throw new UsageError(`the certificate cannot be used\n${error.message}`, { cause: error });
-  }
-  if (NO_ADDRESS.has(codeOf(error) ?? '')) {
-    const expected = 'an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all';
-    throw refusal(given.originOf('host'), expected, describe(settings.host));
-  }
-  if (error instanceof KeeperError && NO_FILE.has(codeOf(error.cause) ?? '')) {
-    throw new UsageError(`${given.originOf('db')}: ${error.message}`, { cause: error });
-  }
-  const why = error instanceof KeeperError ? error.message : whyNot(settings, error);
-  throw new Failure(why, { cause: error });
-}
-
-/** Names the file that an error is about. Each problem begins with the path. */
-function brokenFile({ problems }: ContentError, settings: ServeSettings, given: Settings): string {
-  const { db, fixture } = settings;
-  const isAbout = (file: string | undefined) =>
-    file !== undefined && problems.some((problem) => problem.startsWith(`${file}:`));
-  // Problems name the target of a link, since the server writes that file.
-  const kept = db !== undefined && existsSync(db) ? realpathSync(db) : db;
-  if (isAbout(kept)) return `the file of ${given.originOf('db')}`;
-  return isAbout(fixture)
-    ? `the fixture of ${given.originOf('fixture')}`
-    : 'the fixture of a scenario';
+  return loadFiles(settings).catch((error) => {
+    throw explained(error, settings, given);
+  });
 }
 
 /** Node's error codes for a host that it cannot listen on. */
@@ -83,15 +49,48 @@ const NO_ADDRESS: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', '
 /** Node's error codes for a path that no file can have. */
 const NO_FILE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);
 
-function whyNot({ host, port }: ServeSettings, error: unknown): string {
-  switch (codeOf(error)) {
-    case 'EADDRINUSE':
-      return `port ${port} of ${host} is taken: stop the program that listens there, or choose another port with --port (0 picks a free one)`;
-    case 'EACCES':
-      return `no permission to listen on port ${port} of ${host}: choose one above 1023 with --port (0 picks a free one)`;
-    default:
-      throw error;
+/** An error of the start, with what to do about it. */
+function explained(cause: unknown, settings: ServeSettings, given: Settings): unknown {
+  const { host, port } = settings;
+  if (cause instanceof ContentError) {
+    return new UsageError(`${filesOf(cause, settings, given)} cannot be used\n${cause.message}`, {
+      cause,
+    });
   }
+  if (cause instanceof CertificateError) {
+    return new UsageError(`the certificate cannot be used\n${cause.message}`, { cause });
+  }
+  if (cause instanceof KeeperError) {
+    return NO_FILE.has(codeOf(cause.cause) ?? '')
+      ? new UsageError(`${given.originOf('db')}: ${cause.message}`, { cause })
+      : new Failure(cause.message, { cause });
+  }
+  const code = codeOf(cause) ?? '';
+  if (NO_ADDRESS.has(code)) {
+    const expected = 'an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all';
+    return refusal(given.originOf('host'), expected, describe(host));
+  }
+  if (code === 'EADDRINUSE') {
+    const why = `port ${port} of ${host} is taken: stop the program that listens there, or choose another port with --port (0 picks a free one)`;
+    return new Failure(why, { cause });
+  }
+  if (code === 'EACCES') {
+    const why = `no permission to listen on port ${port} of ${host}: choose one above 1023 with --port (0 picks a free one)`;
+    return new Failure(why, { cause });
+  }
+  return cause;
+}
+
+/** Names the files that an error is about. Each of its problems begins with the path. */
+function filesOf(error: ContentError, { db, fixture }: ServeSettings, given: Settings): string {
+  if (error instanceof ScenarioError) return `the scenarios of ${given.originOf('scenarios')}`;
+  const isAbout = (file: string) => error.problems.some((it) => it.startsWith(`${file}:`));
+  // Problems name the target of a link, since the server writes that file.
+  if (db !== undefined && isAbout(existsSync(db) ? realpathSync(db) : db)) {
+    return `the file of ${given.originOf('db')}`;
+  }
+  const isGiven = fixture !== undefined && isAbout(fixture);
+  return isGiven ? `the fixture of ${given.originOf('fixture')}` : 'the fixture of a scenario';
 }
 
 /** The options of a server, with the address that messages name. */
