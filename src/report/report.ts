@@ -70,7 +70,7 @@ export interface Row {
   /** The cells of its line. The one at `tonedCell` says how it went. */
   readonly cells?: readonly string[];
   readonly tonedCell?: number;
-  readonly tone?: Tone;
+  readonly tone?: Tone | undefined;
   /** What it is about; on the page only. */
   readonly about?: readonly Prose[];
   /** What a card shows as it is, such as a command or what was printed. */
@@ -87,7 +87,7 @@ export interface TestResult {
   readonly name: string;
   readonly verdict: 'passed' | 'failure' | 'skipped';
   /** Why it did not pass. */
-  readonly message?: string;
+  readonly message?: string | undefined;
   readonly output?: readonly string[];
   readonly seconds?: number;
 }

@@ -22,7 +22,7 @@ import {
 } from '../../deployment/check/verdicts.ts';
 import { SAFE } from '../../deployment/transport.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
-import type { Report, Row, Section, Tone } from '../../report/report.ts';
+import type { Report, Row, Section } from '../../report/report.ts';
 import { VERDICT_TONES, type VerdictName, verdictText } from '../../scenario/verdict-shapes.ts';
 import { readJson } from '../../shape/json-text.ts';
 import { problemLines } from '../../shape/places.ts';
@@ -95,125 +95,109 @@ const REPLY_COLUMN = Math.max(...OPERATION_IDS.map((id) => id.length)) + ' 200'.
  *
  * @param changes undefined without `--against`
  */
-export function reportOfCheck(
+function reportOfCheck(
   url: string,
-  report: CheckReport,
+  document: CheckReport,
   changes: readonly CheckChange[] | undefined,
 ): Report {
-  const { assumptions, replies } = report;
+  const { assumptions, replies } = document;
   const topics = [...new Set(assumptions.map(({ id }) => topicOf(id)))];
-  const summary = summaryOf(report);
   const settled = count(assumptions, 'settled');
-  const tried = replies.length - count(replies, 'not-tried');
+  const asDocumented = count(replies, 'as-documented');
+  const notTried = count(replies, 'not-tried');
+  const summary = [
+    `${countText(assumptions.length, 'assumption')}: ${settled} settled, ${count(assumptions, 'none-of-the-options')} none of the options, ${count(assumptions, 'open')} open`,
+    `${countText(replies.length, 'reply', 'replies')}: ${asDocumented} as documented, ${count(replies, 'different')} different, ${notTried} not tried`,
+  ];
+  const sections: Section[] = topics.map((topic) => ({
+    title: topic,
+    layout: 'table',
+    columns: ['Assumption', 'Verdict', 'Why'],
+    widths: [ID_COLUMN, VERDICT_COLUMN],
+    rows: assumptions.filter(({ id }) => topicOf(id) === topic).map(assumptionRow),
+    suite: 'assumptions',
+  }));
+  sections.push({
+    title: 'Documented replies',
+    layout: 'table',
+    columns: ['Reply', 'Verdict', 'Differences'],
+    widths: [REPLY_COLUMN, VERDICT_COLUMN],
+    rows: replies.map(replyRow),
+    suite: 'documented replies',
+  });
+  if (changes !== undefined) {
+    const [title, columns, rows] = ['Changes', ['Change'], changes.map(changeRow)];
+    sections.push({ title, layout: 'table', columns, rows, none: 'none', suite: 'changes' });
+  }
   return {
     title: 'What a deployment answers',
-    document: report,
+    document,
     intro: [`\`${url}\``, ...summary.map((line) => `${line}.`)],
     tiles: [
       { name: 'assumptions settled', shown: settled, total: assumptions.length },
-      { name: 'replies as documented', shown: count(replies, 'as-documented'), total: tried },
+      { name: 'replies as documented', shown: asDocumented, total: replies.length - notTried },
     ],
-    sections: [
-      ...topics.map(
-        (topic): Section => ({
-          title: topic,
-          layout: 'table',
-          columns: ['Assumption', 'Verdict', 'Why'],
-          widths: [ID_COLUMN, VERDICT_COLUMN],
-          rows: assumptions.filter(({ id }) => topicOf(id) === topic).map(assumptionRow),
-          suite: 'assumptions',
-        }),
-      ),
-      {
-        title: 'Documented replies',
-        layout: 'table',
-        columns: ['Reply', 'Verdict', 'Differences'],
-        widths: [REPLY_COLUMN, VERDICT_COLUMN],
-        rows: replies.map(replyRow),
-        suite: 'documented replies',
-      },
-      ...(changes === undefined ? [] : [changesSection(changes)]),
-    ],
+    sections,
     summary,
   };
-}
-
-function changesSection(changes: readonly CheckChange[]): Section {
-  const rows = changes.map((it): Row => {
-    const message = changeText(it);
-    const verdict = it.fails ? 'failure' : 'skipped';
-    const test = { group: 'changes', name: it.subject, verdict, message } as const;
-    return { title: it.subject, cells: [message], test };
-  });
-  const columns = ['Change'];
-  return { title: 'Changes', layout: 'table', columns, rows, none: 'none', suite: 'changes' };
-}
-
-/** A change in words. */
-export function changeText({ subject, before, after, why }: CheckChange): string {
-  const reason = why === undefined ? '' : `: ${why}`;
-  return `${subject}: ${before} before, ${after} now${reason}`;
-}
-
-function toneOf(verdict: VerdictName) {
-  const tone: Tone | undefined = VERDICT_TONES[verdict];
-  return { tonedCell: 1, ...(tone !== undefined && { tone }) };
-}
-
-function assumptionRow({ id, verdict, option, why = '' }: AssumptionVerdict): Row {
-  const { question, options } = assumptionShape(id);
-  const meaning = options.find(({ name }) => name === option)?.meaning;
-  const result = option ?? verdictText(verdict);
-  const skipped = { verdict: 'skipped', message: why } as const;
-  return {
-    title: id,
-    cells: [id, result, why],
-    ...toneOf(verdict),
-    about: [question, ...(meaning === undefined ? [] : [meaning])],
-    test: {
-      group: id,
-      name: result,
-      output: [why],
-      ...(verdict === 'open' ? skipped : { verdict: 'passed' }),
-    },
-  };
-}
-
-function replyRow({ operation, status, verdict, differences = [], why }: ReplyVerdict): Row {
-  const texts = differences.map(differenceText);
-  const reasons = [...texts, ...(why === undefined ? [] : [why])];
-  const title = `${operation} ${status}`;
-  const test = { group: operation, name: `${status}`, output: texts };
-  const words = reasons.join('; ');
-  const row = { title, cells: [title, verdictText(verdict), words], ...toneOf(verdict) };
-  const outcome = {
-    'as-documented': { verdict: 'passed' },
-    different: { verdict: 'failure', message: 'different from the document' },
-    'not-tried': { verdict: 'skipped', message: why ?? 'not tried' },
-  } as const;
-  return { ...row, test: { ...test, ...outcome[verdict] } };
-}
-
-/** A difference in words. */
-function differenceText({ where, at, expected, found, exchange }: Difference): string {
-  const place = at === undefined ? where : `${where} ${at}`;
-  return `${exchange}: ${place}: expected ${expected}, found ${found}`;
 }
 
 function count<V extends VerdictName>(list: readonly { verdict: V }[], wanted: V): number {
   return list.filter(({ verdict }) => verdict === wanted).length;
 }
 
-/** The report in two lines. */
-function summaryOf({ assumptions, replies }: CheckReport): string[] {
-  return [
-    `${countText(assumptions.length, 'assumption')}: ${count(assumptions, 'settled')} settled, ${count(assumptions, 'none-of-the-options')} none of the options, ${count(assumptions, 'open')} open`,
-    `${countText(replies.length, 'reply', 'replies')}: ${count(replies, 'as-documented')} as documented, ${count(replies, 'different')} different, ${count(replies, 'not-tried')} not tried`,
-  ];
+function assumptionRow({ id, verdict, option, why = '' }: AssumptionVerdict): Row {
+  const { question, options } = assumptionShape(id);
+  const meaning = options.find(({ name }) => name === option)?.meaning;
+  const name = option ?? verdictText(verdict);
+  const outcome = verdict === 'open' ? 'skipped' : 'passed';
+  return {
+    title: id,
+    cells: [id, name, why],
+    tonedCell: 1,
+    tone: VERDICT_TONES[verdict],
+    about: [question, ...(meaning === undefined ? [] : [meaning])],
+    test: { group: id, name, output: [why], verdict: outcome, message: why },
+  };
+}
+
+function replyRow({ operation, status, verdict, differences = [], why }: ReplyVerdict): Row {
+  const output = differences.map(differenceText);
+  const reasons = [...output, ...(why === undefined ? [] : [why])];
+  const title = `${operation} ${status}`;
+  const outcome = {
+    'as-documented': { verdict: 'passed' },
+    different: { verdict: 'failure', message: 'different from the document' },
+    'not-tried': { verdict: 'skipped', message: why ?? 'not tried' },
+  } as const;
+  return {
+    title,
+    cells: [title, verdictText(verdict), reasons.join('; ')],
+    tonedCell: 1,
+    tone: VERDICT_TONES[verdict],
+    test: { group: operation, name: `${status}`, output, ...outcome[verdict] },
+  };
+}
+
+function changeRow(change: CheckChange): Row {
+  const { subject: title, fails } = change;
+  const message = changeText(change);
+  const verdict = fails ? 'failure' : 'skipped';
+  return { title, cells: [message], test: { group: 'changes', name: title, verdict, message } };
+}
+
+function changeText({ subject, before, after, why }: CheckChange): string {
+  const reason = why === undefined ? '' : `: ${why}`;
+  return `${subject}: ${before} before, ${after} now${reason}`;
+}
+
+function differenceText({ where, at, expected, found, exchange }: Difference): string {
+  const place = at === undefined ? where : `${where} ${at}`;
+  return `${exchange}: ${place}: expected ${expected}, found ${found}`;
 }
 
 /** The requests of a check, in order. */
-export function renderPlan(plan: readonly PlannedRequest[], { width }: Style): string {
+function renderPlan(plan: readonly PlannedRequest[], { width }: Style): string {
   const left = String(plan.length).length;
   const rows = plan.map(({ method, path, body, key, times, why, purposes }, at) => {
     const sent = [

@@ -1,4 +1,3 @@
-import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
 import { type AssumptionId, assumptionShape } from '../../contract/assumption-table.ts';
 import type { Report, Row, Section } from '../../report/report.ts';
@@ -141,28 +140,25 @@ function runRow(run: VariantRun): Row {
   const { assumption, option, verdict, ending, seconds, lastLines } = run;
   const { question, options } = assumptionShape(assumption);
   const meaning = options.find(({ name }) => name === option)?.meaning ?? '';
-  const message = `the command ${endingText(ending)}`;
-  const printed = [...notesOf(run), ...lastLines];
-  const output = printed.length > 0 ? { output: printed } : {};
-  const test = { group: assumption, name: option, seconds, ...output };
-  const row = {
+  const notes = notesOf(run);
+  const why = `the command ${endingText(ending)}`;
+  const result = verdict === 'passed' ? [verdict, ...notes].join('; ') : `${verdict}: ${why}`;
+  const printed = [...notes, ...lastLines];
+  const outcome = {
+    passed: { verdict: 'passed' },
+    failed: { verdict: 'failure', message: why },
+    allowed: { verdict: 'skipped', message: `${why}, as allowed` },
+  } as const;
+  return {
     title: nameOf(run),
+    cells: [assumption, option, result],
     tonedCell: 2,
     tone: TONES[verdict],
     about: [question, meaning],
-  };
-  if (verdict === 'passed') {
-    const result = ['passed', ...notesOf(run)].join('; ');
-    return { ...row, cells: [assumption, option, result], test: { ...test, verdict } };
-  }
-  return {
-    ...row,
-    cells: [assumption, option, `${verdict}: ${message}`],
-    output: lastLines.length > 0 ? printed : [...printed, '(no output)'],
-    test:
-      verdict === 'failed'
-        ? { ...test, verdict: 'failure', message }
-        : { ...test, verdict: 'skipped', message: `${message}, as allowed` },
+    ...(verdict !== 'passed' && {
+      output: lastLines.length > 0 ? printed : [...printed, '(no output)'],
+    }),
+    test: { group: assumption, name: option, seconds, output: printed, ...outcome[verdict] },
   };
 }
 
@@ -202,8 +198,7 @@ export class Tail {
 
   /** The last lines that are not blank, without colours and other terminal controls. */
   lines(most: number): string[] {
-    const bytes = Buffer.concat(this.#chunks).subarray(-KEPT);
-    const text = stripVTControlCharacters(new StringDecoder('utf8').end(bytes));
+    const text = stripVTControlCharacters(Buffer.concat(this.#chunks).subarray(-KEPT).toString());
     const lines = text.split(/\r?\n|\r/).map((line) => withoutControls(line).trimEnd());
     return lines.filter((line) => line !== '').slice(-most);
   }
