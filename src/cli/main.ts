@@ -6,15 +6,7 @@ import { codeOf } from '../error-code.ts';
 if ('enableCompileCache' in nodeModule && typeof nodeModule.enableCompileCache === 'function') {
   nodeModule.enableCompileCache();
 }
-try {
-  process.cwd();
-} catch {
-  process.stderr.write(
-    'petstore-mock: the working directory no longer exists: change to another one\n',
-  );
-  process.exit(1);
-}
-// Loaded only now: libraries read the working directory when they are loaded.
+// Loaded only now, so that the cache holds it.
 const [{ run, whatWentWrong }, { terminalOf }] = await Promise.all([
   import('./dispatch.ts'),
   import('./terminal.ts'),

@@ -95,7 +95,7 @@ export async function settingsOf(
  *
  * @throws UsageError for a wrong value
  */
-export function readSettings(command: CommandName, layers: readonly Layer[]): Settings {
+function readSettings(command: CommandName, layers: readonly Layer[]): Settings {
   const origins = new Map<FlagName, string>();
   let flags: Flags = {};
   for (const layer of layers.toReversed()) {
@@ -157,7 +157,7 @@ const OF_CTL: readonly (readonly [variable: string, FlagName])[] = [
  *
  * @throws UsageError for a variable that is probably a misspelt flag
  */
-export function fromEnvironment(command: CommandName, variables: Variables): Layer {
+function fromEnvironment(command: CommandName, variables: Variables): Layer {
   const isCtl = command === 'ctl';
   const known = isCtl
     ? OF_CTL

@@ -1,17 +1,7 @@
-import { execFile, spawnSync } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { COMMAND_NAMES } from '../../src/cli/command-table.ts';
 import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
@@ -34,17 +24,6 @@ test('--version prints the version of the package', async () => {
   const expected = { code: 0, stdout: `${packageVersion()}\n`, stderr: '' };
   expect(await runCommand(['--version'])).toMatchObject(expected);
   expect(await runCommand(['-v'])).toMatchObject(expected);
-});
-
-test('a missing working directory is reported', async () => {
-  const gone = mkdtempSync(join(tmpdir(), 'gone-'));
-  const main = join(packageRoot, 'dist/cli/main.js');
-  const script = 'cd "$1" && rmdir "$1" && exec "$2" "$3" --version';
-  const run = promisify(execFile)('sh', ['-c', script, '', gone, process.execPath, main]);
-  await expect(run).rejects.toMatchObject({
-    code: 1,
-    stderr: 'petstore-mock: the working directory no longer exists: change to another one\n',
-  });
 });
 
 describe('--help', () => {
@@ -74,7 +53,6 @@ describe('health', () => {
     const up = { code: 0, stdout: `${origin} is up\n`, stderr: '' };
     expect(await runInProcess(['health', '--port', port])).toMatchObject(up);
     expect(await runInProcess(['health', '--url', origin])).toMatchObject(up);
-    expect(await runInProcess(['health', '--url', server.url])).toMatchObject(up);
     const env = { PETSTORE_MOCK_PORT: port, PETSTORE_MOCK_HOST: '0.0.0.0' };
     expect(await runInProcess(['health'], env)).toMatchObject(up);
     await server.close();
@@ -168,20 +146,17 @@ describe('a file to write', () => {
 });
 
 describe('assumptions', () => {
-  test('lists all assumptions and marks the chosen options', async () => {
-    const { stdout } = await runInProcess(['assumptions', '--assume', 'cancel-again=404'], {
-      PETSTORE_MOCK_ASSUME: 'cors=absent',
-    });
+  test('lists all of them, marks the chosen options, and prints JSON with --json', async () => {
+    const flags = ['--assume', 'cancel-again=404', '--rate-limit', '3/s'];
+    const env = { PETSTORE_MOCK_ASSUME: 'cors=absent' };
+    const { stdout } = await runInProcess(['assumptions', ...flags], env);
     for (const id of ASSUMPTION_IDS) expect(stdout).toContain(`  ${id} `);
     expect(stdout).toContain('409*, >404, 204');
     expect(stdout).toContain('allowed*, >absent');
-  });
-
-  test('prints JSON with --json', async () => {
-    const { stdout } = await runInProcess(['assumptions', '--json', '--rate-limit', '3/s']);
-    const listed: { id: string }[] = JSON.parse(stdout);
+    const all = await runInProcess(['assumptions', '--json', ...flags], env);
+    const listed: { id: string }[] = JSON.parse(all.stdout);
     expect(listed.map(({ id }) => id)).toEqual(ASSUMPTION_IDS);
-    const one = await runInProcess(['assumptions', 'rate-limit', '--json', '--rate-limit', '3/s']);
+    const one = await runInProcess(['assumptions', 'rate-limit', '--json', ...flags]);
     expect(listed).toContainEqual(JSON.parse(one.stdout));
     expect(JSON.parse(one.stdout)).toMatchObject({ default: 'none', chosen: '3/s' });
   });
@@ -244,15 +219,10 @@ describe('validate', () => {
     expect(second).toBe(`${scenario}: valid`);
     expect(third).toMatch(`${broken}:2:15: `);
     expect(fourth).toMatch(`${missing}: expected a scenario file`);
-  });
-
-  test('prints JSON with --json', async () => {
-    const { scenario, misspelt } = files();
-    const { code, stdout } = await runInProcess(['validate', '--json', scenario, misspelt]);
-    expect(code).toBe(2);
+    const { stdout } = await runInProcess(['validate', '--json', scenario, misspelt]);
     expect(JSON.parse(stdout)).toEqual([
       { file: scenario, problems: [] },
-      { file: misspelt, problems: [expect.stringContaining(`${misspelt}:2:1: `)] },
+      { file: misspelt, problems: [first] },
     ]);
   });
 });
@@ -288,7 +258,7 @@ describe('completion', () => {
 });
 
 describe.runIf(existsSync('/dev/full'))('standard output on a full disk', () => {
-  test.each([[['openapi']], [['generate', '--animals', '100000']], [['--version']]])(
+  test.each([[['openapi']], [['generate', '--animals', '100000']]])(
     '%j prints a one-line error',
     (args) => {
       const full = openSync('/dev/full', 'w');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sweepReport, Tail } from '../../src/cli/commands/sweep-report.ts';
+import { sweepReport } from '../../src/cli/commands/sweep-report.ts';
 import {
   AssumptionTracker,
   judge,
@@ -9,7 +9,7 @@ import {
 import { escaped, escapedLines, notice, renderReport } from '../../src/cli/terminal.ts';
 import { startServer } from '../../src/index.ts';
 import { asker } from '../helpers/ask.ts';
-import { runCommand } from '../helpers/command.ts';
+import { runInProcess } from '../helpers/invocation.ts';
 
 const PLAIN = { width: 100, colour: false };
 
@@ -79,13 +79,7 @@ describe('input from a client', () => {
   });
 });
 
-test('the last lines of a command cannot reorder text', () => {
-  const tail = new Tail();
-  tail.add(Buffer.from('a\u202Eb\u2066c\u2028d\u001B[31me\n'));
-  expect(tail.lines(1)).toEqual(['abcde']);
-});
-
-describe.concurrent('an argument', () => {
+describe('an argument', () => {
   test.each([
     [['--scenario', HOSTILE.replace('\n', '')]],
     [[`--${HOSTILE}`]],
@@ -94,7 +88,7 @@ describe.concurrent('an argument', () => {
     [['exec', '--', HOSTILE]],
     [['validate', HOSTILE]],
   ])('is shown without its control characters', async (args) => {
-    const { code, stdout, stderr } = await runCommand(args);
+    const { code, stdout, stderr } = await runInProcess(args);
     expect(code).not.toBe(0);
     expect(stdout + stderr).toContain('\\u001b[31mRED');
     expect(stdout + stderr).not.toMatch(OBEYED);

@@ -153,14 +153,6 @@ describe('a usage error goes to standard error, with exit code 2 and no output',
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/^\s+at /m);
   });
-
-  test('as the exit code of the process', async () => {
-    const { code, stdout, stderr } = await runCommand(['--prot', '0']);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toBe(
-      'petstore-mock: serve has no flag --prot (did you mean --port?); petstore-mock --help lists its flags\n',
-    );
-  });
 });
 
 test('a server reads flags, variables and a config file', async () => {
