@@ -10,7 +10,7 @@ import {
   operationShape,
 } from '../contract/operations.ts';
 import { FIELD_TYPES, type Fields, RECORDS, type RecordName } from '../contract/records.ts';
-import { documentedSchema } from '../shape/record-shapes.ts';
+import { openRecord } from '../shape/record-shapes.ts';
 
 /** The version of the interface description, not of the mock. */
 const INTERFACE_VERSION = '1.0.0';
@@ -238,7 +238,7 @@ function schemas(): Json {
 }
 
 function recordSchema(fields: Fields, example: Json | undefined): Json {
-  return { ...documentedSchema(fields), ...(example && { examples: [example] }) };
+  return { ...openRecord(fields).schema, ...(example && { examples: [example] }) };
 }
 
 /** An example of an operation's body: what the reply to it shows. */

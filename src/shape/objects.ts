@@ -59,7 +59,11 @@ export function object<const M extends ObjectMembers>(
   const names = Object.keys(members);
   const entries = Object.entries<Member<unknown>>(members);
   return {
-    schema: { ...objectSchema(members), ...(some && { minProperties: 1 }) },
+    schema: {
+      ...objectSchema(members),
+      ...(some && { minProperties: 1 }),
+      ...(!open && { additionalProperties: false }),
+    },
     expected,
     likeness: (value) =>
       isObject(value) ? 1 + names.filter((name) => Object.hasOwn(value, name)).length : 0,
@@ -106,7 +110,6 @@ function objectSchema(members: ObjectMembers): Json {
     type: 'object',
     properties: Object.fromEntries(properties),
     ...(required.length > 0 && { required }),
-    additionalProperties: false,
   };
 }
 

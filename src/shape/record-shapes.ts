@@ -1,8 +1,6 @@
-import { INT64_MAX, INT64_MIN, toInt64 } from '../contract/int64.ts';
-import type { Json } from '../contract/json.ts';
+import { toInt64 } from '../contract/int64.ts';
 import {
   type CollectionName,
-  DATE_TIME,
   FIELD_TYPES,
   type Field,
   type Fields,
@@ -15,15 +13,6 @@ import { joinWords } from '../words.ts';
 import { type Member, object, optional } from './objects.ts';
 import { readAs } from './read-as.ts';
 import { convert, either, NULL, oneOrMore, type Shape, scalar } from './shapes.ts';
-
-const INT64_BOUNDS = { minimum: Number(INT64_MIN), maximum: Number(INT64_MAX) };
-
-/** Keywords that a field's type adds to the schema of the service's document. */
-const STRICTER: Partial<Record<Field['type'], object>> = {
-  int64: INT64_BOUNDS,
-  integer: { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
-  dateTime: { pattern: DATE_TIME.source },
-};
 
 /** A change of every record of a collection that matches. */
 export interface BulkChange {
@@ -38,7 +27,7 @@ export interface BulkChange {
 /** The id of a record. */
 export const ID: Shape<bigint> = scalar(
   FIELD_TYPES.int64.expected,
-  { ...FIELD_TYPES.int64.schema, ...INT64_BOUNDS },
+  FIELD_TYPES.int64.schema,
   toInt64,
 );
 
@@ -46,8 +35,8 @@ function fieldShape({ type, seen }: Field): Shape<unknown> {
   const { expected, schema, read } = FIELD_TYPES[type];
   const words = 'enum' in schema ? schema.enum : undefined;
   // An editor offers examples for completion, and accepts other values.
-  const examples = seen !== undefined && { examples: seen };
-  return scalar<unknown>(expected, { ...schema, ...STRICTER[type], ...examples }, read, words);
+  const more = seen && { examples: seen, 'x-seen-values': seen };
+  return scalar<unknown>(expected, { ...schema, ...more }, read, words);
 }
 
 /** A whole record. Its type follows from the fields, which the compiler cannot see. */
@@ -65,8 +54,8 @@ export function recordShape(fields: Fields, options: { readonly open?: true } = 
 const OPEN = new WeakMap<Fields, Shape<object>>();
 
 /** A record of a client or a deployment. Members that are not fields are left out. */
-function openRecord<const F extends Fields>(fields: F): Shape<RecordOf<F>>;
-function openRecord(fields: Fields): Shape<object> {
+export function openRecord<const F extends Fields>(fields: F): Shape<RecordOf<F>>;
+export function openRecord(fields: Fields): Shape<object> {
   const shape = OPEN.get(fields) ?? recordShape(fields, { open: true });
   OPEN.set(fields, shape);
   return shape;
@@ -84,20 +73,6 @@ export function readRecord<const F extends Fields>(
   root?: string,
 ): Reading<RecordOf<F>> {
   return readAs(openRecord(fields), value, root);
-}
-
-/** The schema of a record as the service's document describes it, without the mock's own limits. */
-export function documentedSchema(fields: Fields): Json {
-  const described = membersOf(
-    fields,
-    ({ type, seen }) => {
-      const { expected, schema, read } = FIELD_TYPES[type];
-      return scalar<unknown>(expected, { ...schema, ...(seen && { 'x-seen-values': seen }) }, read);
-    },
-    ({ required }) => required,
-  );
-  const { additionalProperties: _, ...schema } = object(described).schema;
-  return schema;
 }
 
 /** The records of a store. */

@@ -12,6 +12,7 @@ const SCENARIOS = join(packageRoot, 'scenarios');
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false });
 formats.default(ajv);
+ajv.addVocabulary(['x-seen-values']);
 const validate = ajv.compile(scenarioSchema());
 
 test('the shipped schema is up to date with the reader', () => {

@@ -29,6 +29,8 @@ const BEYOND_THE_SCHEMA: readonly RegExp[] = [
   /^no body beside the status /,
   /^fixture or generate, /,
   /^(?:\w+, )*\w+ or status$/,
+  /^an integer from -/,
+  /^an ISO 8601 date-time /,
   /^the id of an animal$/,
   /^an id that no other record of \w+ has$/,
   /^at least `min`/,
