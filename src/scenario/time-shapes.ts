@@ -1,4 +1,4 @@
-import { DATE_TIME, FIELD_TYPES } from '../contract/records.ts';
+import { FIELD_TYPES } from '../contract/records.ts';
 import type { Expiry } from '../service/keyring.ts';
 import { scalar } from '../shape/shapes.ts';
 
@@ -29,11 +29,6 @@ export function parseDuration(text: string): number | undefined {
 /** The end of the years with four digits. */
 const YEAR_10000 = Date.UTC(10_000, 0);
 
-const INSTANT_SCHEMA = {
-  ...FIELD_TYPES.dateTime.schema,
-  pattern: DATE_TIME.source.replace('\\d{4}', '(?:19[7-9]\\d|[2-9]\\d{3})'),
-};
-
 function readInstant(value: unknown): number | undefined {
   const instant = Date.parse(FIELD_TYPES.dateTime.read(value) ?? '');
   return instant >= 0 && instant < YEAR_10000 ? instant : undefined;
@@ -42,7 +37,7 @@ function readInstant(value: unknown): number | undefined {
 /** An instant that a clock can show, in milliseconds since 1970. */
 export const INSTANT = scalar(
   'an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z"',
-  INSTANT_SCHEMA,
+  FIELD_TYPES.dateTime.schema,
   readInstant,
 );
 
@@ -84,7 +79,7 @@ export const HOLD_TIME = duration('an ISO 8601 duration up to "P1D", such as "PT
 /** When a key expires. */
 export const EXPIRY = scalar<Expiry>(
   'a duration after the start such as "PT10M", or an instant such as "2030-12-06T00:00:00Z"',
-  { type: 'string', anyOf: [{ pattern: DURATION.source }, INSTANT_SCHEMA] },
+  { type: 'string', anyOf: [{ pattern: DURATION.source }, FIELD_TYPES.dateTime.schema] },
   (value) => {
     const milliseconds = parseDuration(String(value));
     if (milliseconds !== undefined) return { kind: 'after', milliseconds };

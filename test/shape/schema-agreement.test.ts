@@ -31,6 +31,8 @@ const BEYOND_THE_SCHEMA: readonly RegExp[] = [
   /^(?:\w+, )*\w+ or status$/,
   /^an integer from -/,
   /^an ISO 8601 date-time /,
+  /^an RFC 3339 instant /,
+  /^a duration after the start /,
   /^the id of an animal$/,
   /^an id that no other record of \w+ has$/,
   /^at least `min`/,
