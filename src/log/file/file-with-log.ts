@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { parseJson } from '../../contract/json.ts';
+import { parseJson, writeJson } from '../../contract/json.ts';
 import { codeOf } from '../../error-code.ts';
 import { KeeperError } from '../../sandbox/keeper.ts';
 import { internal, object } from '../../shape/objects.ts';
 import { readAs } from '../../shape/read-as.ts';
-import { integer, list } from '../../shape/shapes.ts';
+import { integer, list, type ValueOf } from '../../shape/shapes.ts';
 import { type FileContent, StoreJson } from '../../store/file/store-json.ts';
 import { applyStoreChange, type Store, type StoreChange } from '../../store/store.ts';
-import { STORE_CHANGE, storeChangeText } from '../change-text.ts';
+import { STORE_CHANGE } from '../change-shape.ts';
 import { writeError } from './log-file.ts';
 
 /** What a store file and its log hold together. */
@@ -46,14 +46,15 @@ const NEWLINE = 10;
 const START = ' {"after":';
 
 export function fileLine(after: number, { size, crc32: checksum }: FileContent): Buffer {
-  return lineOf(`{"after":${after},"file":{"size":${size},"crc32":${checksum}}}`);
+  return lineOf({ after, file: { size, crc32: checksum } });
 }
 
 export function changesLine(after: number, changes: readonly StoreChange[]): Buffer {
-  return lineOf(`{"after":${after},"changes":[${changes.map(storeChangeText).join()}]}`);
+  return lineOf({ after, changes });
 }
 
-function lineOf(text: string): Buffer {
+function lineOf(line: ValueOf<typeof LINE>): Buffer {
+  const text = writeJson(line);
   return Buffer.from(`${checksumOf(text)} ${text}\n`);
 }
 

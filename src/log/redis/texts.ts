@@ -9,7 +9,7 @@ import { readAs } from '../../shape/read-as.ts';
 import { list, type Shape } from '../../shape/shapes.ts';
 import type { StoreChange } from '../../store/store.ts';
 import { problemText } from '../../words.ts';
-import { STORE_CHANGE, storeChangeText } from '../change-text.ts';
+import { STORE_CHANGE } from '../change-shape.ts';
 
 /** What a server loads, since texts only name it, and the sandbox that it is for. */
 export interface RestoreContext extends Pick<Opening, 'origin' | 'startOf'> {
@@ -62,9 +62,9 @@ function parse<T>(text: string): T {
 
 function changeJson({ store, settings, snapshots, latches, ...rest }: Change, origin: Start) {
   return {
-    store: store && storeChangeText(store),
+    store: store && writeJson(store),
     settings: settings && settingsJson(settings, origin),
-    snapshots: snapshots?.map((it) => ({ ...it, store: it.store && storeChangeText(it.store) })),
+    snapshots: snapshots?.map((it) => ({ ...it, store: it.store && writeJson(it.store) })),
     latches: latches && {
       ...latches,
       set: latches.set.map(([name, { json }]) => [name, json] as const),
