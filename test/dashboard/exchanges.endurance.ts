@@ -147,10 +147,15 @@ describeDashboard('a tester', (open, browser) => {
     await press('Older');
     await exchange(page, 1).waitFor();
     await exchange(page, 20).click();
-    await page.keyboard.press('ArrowUp');
-    await opened(page, 21).waitFor();
-    await exchange(page, 21).waitFor();
-    await page.keyboard.press('ArrowDown');
+    // Each press counts, also while the next page loads.
+    const pressTwice = (key: string) =>
+      page.evaluate(`for (const _ of 'ab') {
+        document.dispatchEvent(new KeyboardEvent('keydown', { key: '${key}' }));
+      }`);
+    await pressTwice('ArrowUp');
+    await opened(page, 22).waitFor();
+    await exchange(page, 22).waitFor();
+    await pressTwice('ArrowDown');
     await opened(page, 20).waitFor();
     await exchange(page, 20).waitFor();
     await page.keyboard.press('ArrowDown');
@@ -218,6 +223,6 @@ describeDashboard('a tester', (open, browser) => {
     await other.getByRole('button', { name: 'Close' }).click();
     await other.getByRole('link', { name: 'Exchange 2' }).waitFor();
     await other.goto(`${href.split('#', 1)[0]}#/exchanges/77`);
-    await other.getByText('There is no exchange "77"; the latest is 2.').waitFor();
+    await other.getByText(/^There is no exchange "?77"? in the journal/).waitFor();
   });
 });

@@ -81,8 +81,8 @@ describeDashboard('a tester', (open, browser) => {
     const { page, service, press } = await open('clock');
     await press('Jump past the sunset of getPet');
     await page.getByText('2030-12-06 00:00:0').waitFor();
-    await press('One month forward');
-    await page.getByText('2031-01-06 00:00:0').waitFor();
+    await press('30 days forward');
+    await page.getByText('2031-01-05 00:00:0').waitFor();
     await press('Freeze');
     await page.getByText('frozen', { exact: true }).waitFor();
     await press('Back to real time');

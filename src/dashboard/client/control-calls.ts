@@ -5,14 +5,7 @@ import { connection, controlPath, controlToken, reconnected, sandbox } from '../
 const RETRY_AFTER = 1_000;
 
 /** A refusal of the control API, in the words of the server. */
-export class Refusal extends Error {
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
+export class Refusal extends Error {}
 
 export interface CallOptions {
   /** A value for JSON, or a text in YAML. */
@@ -33,16 +26,6 @@ export async function call<T>(method: Method, path: string, options: CallOptions
 /** The object or list in a text of the control API, with every digit of an integer. */
 export function valueIn<T>(text: string): T {
   return Object(parseJson(text));
-}
-
-/** Calls a list, and returns its records and how many there are without a page. */
-export async function callPage<T>(
-  path: string,
-  { signal, of }: CallOptions,
-): Promise<{ readonly records: readonly T[]; readonly total: number }> {
-  const response = await open('GET', path, { ...(signal && { signal }), of });
-  const records = valueIn<readonly T[]>(await response.text());
-  return { records, total: Number(response.headers.get('x-total-count') ?? records.length) };
 }
 
 /**
@@ -77,7 +60,7 @@ export async function open(
   if (response.status === 401 && token === controlToken()) {
     connection.value = token === undefined ? 'no-token' : 'wrong-token';
   }
-  throw new Refusal(response.status, await messageOf(response));
+  throw new Refusal(await messageOf(response));
 }
 
 async function messageOf(response: Response): Promise<string> {

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { SandboxStatus } from '../../control/control-shapes.ts';
 import { hrefOf, titleOf, VIEWS, type ViewName } from '../state/place.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
-import { changes, connection, needsToken, sandbox } from '../state/session.ts';
+import { connection, needsToken, sandbox } from '../state/session.ts';
 import { Button } from './buttons.tsx';
 import { Notices } from './notices.tsx';
 import { SandboxSwitcher } from './sandbox-switcher.tsx';
@@ -18,10 +18,7 @@ interface FrameProps {
 
 /** What surrounds every view: the way to the others, the sandbox, and what is not as at the start. */
 export function Frame({ current, title, children }: FrameProps) {
-  const status = useResource<SandboxStatus>('/status', OFTEN, {
-    again: changes.value,
-    whileHidden: true,
-  });
+  const status = useResource<SandboxStatus>('/status', OFTEN);
   const unseen = useUnseen(status.value?.latestExchange ?? 0);
   useEffect(() => {
     const count = unseen > 0 ? `(${unseen.toLocaleString('en')}) ` : '';

@@ -2,10 +2,8 @@ import type { ComponentChildren } from 'preact';
 import type { Resource } from '../state/resource.ts';
 import { visible } from './visible-text.ts';
 
-type Loadable<T> = Pick<Resource<T>, 'value' | 'error'>;
-
 /** What a view shows until its value is loaded. */
-export function Loading({ resource: { error } }: { readonly resource: Loadable<unknown> }) {
+export function Loading({ resource: { error } }: { readonly resource: Resource<unknown> }) {
   return (
     <p class={error === undefined ? 'quiet' : 'problem'} role="status">
       {error === undefined ? 'Loading…' : visible(error)}
@@ -14,7 +12,7 @@ export function Loading({ resource: { error } }: { readonly resource: Loadable<u
 }
 
 interface LoadedProps<T> {
-  readonly of: Loadable<T>;
+  readonly of: Resource<T>;
   readonly children: (value: NonNullable<T>) => ComponentChildren;
 }
 

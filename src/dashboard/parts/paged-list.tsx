@@ -1,12 +1,9 @@
-import { callPage } from '../client/control-calls.ts';
+import { open, valueIn } from '../client/control-calls.ts';
 import { place, refine } from '../state/place.ts';
 import { OFTEN, useLoaded } from '../state/resource.ts';
 import { Button } from './buttons.tsx';
 import type { Column } from './table.tsx';
 import { plural } from './visible-text.ts';
-
-/** More records than this are not read again and again. */
-const MOST_POLLED = 1_000;
 
 /**
  * A list that the server searches, sorts and pages as the page's address says, so it may be long.
@@ -25,11 +22,12 @@ export function usePagedList<T>(path: string, size: number, of?: string) {
     parameters.set('_order', sort.startsWith('-') ? 'desc' : 'asc');
   }
   const key = `${path}?${parameters}`;
-  const list = useLoaded(
-    key,
-    (signal) => callPage<T>(key, { signal, of }),
-    (loaded) => (loaded === undefined || loaded.total > MOST_POLLED ? 0 : OFTEN),
-  );
+  const load = async (signal: AbortSignal) => {
+    const reply = await open('GET', key, { signal, of });
+    const total = Number(reply.headers.get('x-total-count'));
+    return { records: valueIn<readonly T[]>(await reply.text()), total };
+  };
+  const list = useLoaded(key, load, OFTEN);
   return { list, q, sort, page };
 }
 

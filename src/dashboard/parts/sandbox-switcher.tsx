@@ -36,7 +36,7 @@ function Offered() {
   const text = useSignal('');
   const query = new URLSearchParams({ q: text.value.trim(), _limit: `${MOST_OFFERED}` });
   const path = `/sandboxes?${query}`;
-  const list = useResource<readonly SandboxSummary[]>(path, 0, { of: DEFAULT_SANDBOX });
+  const list = useResource<readonly SandboxSummary[]>(path, 0, DEFAULT_SANDBOX);
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
   const [view = ''] = location.hash.split(/(?<=^#\/\w+)\W/);

@@ -7,19 +7,10 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
  * @example visible('a\u202eb') // 'a⟨U+202E⟩b'
  */
 export function visible(text: string): string {
-  return text.replaceAll(UNSEEN, marked);
-}
-
-/** The same for text of several lines. */
-export function visibleLines(text: string): string {
-  return text.replaceAll(UNSEEN, (character) =>
-    '\n\t'.includes(character) ? character : marked(character),
-  );
-}
-
-function marked(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
+  return text.replaceAll(UNSEEN, (character) => {
+    const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+    return '\n\t'.includes(character) ? character : `⟨U+${code}⟩`;
+  });
 }
 
 /** The start of a long text, for a cell or a message. */

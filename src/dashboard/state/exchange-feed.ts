@@ -18,21 +18,20 @@ const CALM = 1_500;
 /** Milliseconds until the page reopens a stream that ended. */
 const RETRY_AFTER = 1_000;
 
+const NONE: JournalPage = { exchanges: [], total: 0, dropped: 0 };
+
 /** The latest exchanges that match a filter, as they arrive. */
 export class ExchangeFeed {
-  /** The newest first. */
-  readonly shown = signal<readonly RecordedExchange[]>([]);
-  /** How many match, as far as the page knows. */
-  readonly total = signal(0);
-  /** How many arrived since the list was drawn. */
+  /** What is drawn. */
+  readonly shown = signal(NONE);
+  /** How many arrived since. */
   readonly waiting = signal(0);
   readonly loaded = signal(false);
-  readonly paused = signal(false);
+  /** Whether the list stays as it is. */
+  isHeld = false;
   readonly #filter: string;
-  readonly #timer = setInterval(() => this.#look(), PACE);
-  #held = false;
-  /** Arrived and not drawn, the newest first. */
-  #new: readonly RecordedExchange[] = [];
+  readonly #timer = setInterval(() => this.#draw(), PACE);
+  #latest = NONE;
   /** When the server last skipped some; 0 if it has not since the last load. */
   #skippedAt = 0;
   #connection = new AbortController();
@@ -51,24 +50,11 @@ export class ExchangeFeed {
     this.#connection.abort();
   }
 
-  /** Lets the list stay as it is, or draws what has arrived and goes on. */
-  hold(held: boolean): void {
-    this.#held = held;
-    this.#look();
-  }
-
-  pause(paused: boolean): void {
-    this.paused.value = paused;
-  }
-
   /** Shows the latest exchanges, whether the list is held or not. */
   async load(): Promise<void> {
-    const { signal: ended } = this.#connection;
-    const page = await journalPage(NEWEST_FIRST, this.#filter, ended);
-    this.#new = [];
+    this.#latest = await journalPage(NEWEST_FIRST, this.#filter, this.#connection.signal);
     this.#skippedAt = 0;
-    this.shown.value = page.exchanges;
-    this.total.value = page.total;
+    this.shown.value = this.#latest;
     this.waiting.value = 0;
     this.loaded.value = true;
   }
@@ -91,7 +77,7 @@ export class ExchangeFeed {
         if (type === 'exchange') this.#take(valueIn<RecordedExchange>(data));
         if (type === 'hold') this.#replace(valueIn<RecordedExchange>(data));
         if (type === 'dropped') {
-          this.waiting.value += valueIn<{ count: number }>(data).count;
+          this.#count(valueIn<{ count: number }>(data).count);
           this.#skippedAt = performance.now();
         }
       }
@@ -111,31 +97,35 @@ export class ExchangeFeed {
   }
 
   #take(exchange: RecordedExchange): void {
-    const latest = this.#new[0] ?? this.shown.value[0];
+    const { exchanges } = this.#latest;
     // The list includes what the stream sent before it.
-    if (latest !== undefined && exchange.number <= latest.number) return;
-    this.#new = [exchange, ...this.#new].slice(0, PAGE_SIZE);
-    this.waiting.value += 1;
+    if (exchange.number <= (exchanges[0]?.number ?? 0)) return;
+    this.#count(1, [exchange, ...exchanges].slice(0, PAGE_SIZE));
+  }
+
+  #count(more: number, exchanges = this.#latest.exchanges): void {
+    this.#latest = { ...this.#latest, exchanges, total: this.#latest.total + more };
   }
 
   /** A reply that a rule held back has left. */
   #replace(exchange: RecordedExchange): void {
-    const newest = (it: RecordedExchange) => (it.number === exchange.number ? exchange : it);
-    this.#new = this.#new.map(newest);
-    this.shown.value = this.shown.value.map(newest);
+    const replaced = ({ exchanges, ...others }: JournalPage) => ({
+      ...others,
+      exchanges: exchanges.map((it) => (it.number === exchange.number ? exchange : it)),
+    });
+    this.#latest = replaced(this.#latest);
+    this.shown.value = replaced(this.shown.value);
   }
 
-  #look(): void {
-    if (this.#held) return;
-    if (this.#skippedAt > 0 && performance.now() - this.#skippedAt > CALM) {
-      this.#skippedAt = 0;
-      this.load().catch(() => undefined);
+  #draw(): void {
+    if (!this.isHeld) {
+      this.shown.value = this.#latest;
+      if (this.#skippedAt > 0 && performance.now() - this.#skippedAt > CALM) {
+        this.#skippedAt = 0;
+        this.load().catch(() => undefined);
+      }
     }
-    if (this.#new.length === 0) return;
-    this.shown.value = [...this.#new, ...this.shown.value].slice(0, PAGE_SIZE);
-    this.total.value += this.waiting.value;
-    this.#new = [];
-    this.waiting.value = 0;
+    this.waiting.value = this.#latest.total - this.shown.value.total;
   }
 }
 
@@ -158,13 +148,12 @@ export async function neighbours(
   if (towards === 'older') {
     return (await journalPage(`${NEWEST_FIRST}&before=${number}`, filter)).exchanges;
   }
-  const [latest] = (await journalPage(`order=desc&limit=1&after=${number}`, filter)).exchanges;
-  // A limit counts from the newest one, so what lies between is read in growing parts.
-  for (let count = PAGE_SIZE; latest !== undefined; count *= 8) {
-    const part = `order=asc&after=${number}&before=${number + count + 1}`;
+  // A limit counts from the newest one, so this reads wider and wider parts from the oldest on.
+  for (const width of [PAGE_SIZE, 50 * PAGE_SIZE]) {
+    const part = `order=asc&after=${number}&before=${number + width + 1}`;
     const { exchanges } = await journalPage(part, filter);
-    const isEnough = exchanges.length >= PAGE_SIZE || number + count >= latest.number;
-    if (isEnough) return exchanges.slice(0, PAGE_SIZE);
+    if (exchanges.length >= PAGE_SIZE) return exchanges.slice(0, PAGE_SIZE);
   }
-  return [];
+  const { exchanges } = await journalPage(`order=asc&after=${number}`, filter);
+  return exchanges.slice(0, PAGE_SIZE);
 }

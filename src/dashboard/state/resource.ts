@@ -1,87 +1,61 @@
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { type CallOptions, call, type Method, Refusal } from '../client/control-calls.ts';
 import { changes, connection, epoch, notice } from './session.ts';
 
 /** A value from the server, once it is loaded. */
 export interface Resource<T> {
-  readonly value: T | undefined;
+  readonly value?: T | undefined;
   /** Why the last attempt to load it failed. */
-  readonly error: string | undefined;
-  readonly reload: () => void;
-  /** Performs a call as an action of the user, and reloads. Returns whether it succeeded. */
-  readonly act: (done: string, ...call: ActionCall) => Promise<boolean>;
+  readonly error?: string;
 }
-
-type ActionCall = [method: Method, path: string, options?: CallOptions];
 
 /** How often a view of data that clients change reloads, in milliseconds. */
 export const OFTEN = 2_000;
 
-interface ResourceOptions {
-  /** The sandbox; that of the page by default. */
-  readonly of?: string;
-  /** Reads again when this changes. */
-  readonly again?: unknown;
-  /** Goes on reading while the page is hidden. */
-  readonly whileHidden?: boolean;
-}
-
 /**
- * Reads a path of the control API while the component is shown, and reads it again when the path
- * changes or the server is back.
+ * Reads a path of the control API while the component is shown, and again when the path changes,
+ * after an action of the user, and when the server is back.
  *
  * @param every milliseconds until it is read again; 0 for never
+ * @param of the sandbox; that of the page by default
  */
-export function useResource<T>(
-  path: string,
-  every = 0,
-  { of, ...options }: ResourceOptions = {},
-): Resource<T> {
-  return useLoaded(path, (signal) => call<T>('GET', path, { signal, of }), every, options);
+export function useResource<T>(path: string, every = 0, of?: string): Resource<T> {
+  return useLoaded(path, (signal) => call<T>('GET', path, { signal, of }), every);
 }
 
 /** The same for a value that takes more than a call. It is loaded again when `key` changes. */
 export function useLoaded<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
-  every: number | ((loaded: T | undefined) => number) = 0,
-  { again, whileHidden = false }: Omit<ResourceOptions, 'of'> = {},
+  every = 0,
 ): Resource<T> {
-  const value = useSignal<T | undefined>(undefined);
-  const error = useSignal<string | undefined>(undefined);
-  const turn = useSignal(0);
+  const [loaded, setLoaded] = useState<Resource<T>>({});
+  const [turn, setTurn] = useState(0);
   useEffect(() => {
     const controller = new AbortController();
-    load(controller.signal).then(
-      (loaded) => {
-        if (controller.signal.aborted) return;
-        value.value = loaded;
-        error.value = undefined;
-      },
-      (reason: unknown) => {
-        if (!controller.signal.aborted) error.value = messageOf(reason);
-      },
+    const { signal } = controller;
+    load(signal).then(
+      (value) => signal.aborted || setLoaded({ value }),
+      (error) => signal.aborted || setLoaded((last) => ({ ...last, error: messageOf(error) })),
     );
     return () => controller.abort();
-  }, [key, epoch.value, turn.value, again]);
-  const pace = typeof every === 'number' ? every : every(value.value);
+  }, [key, epoch.value, changes.value, turn]);
   useEffect(() => {
-    if (pace === 0) return undefined;
+    if (every === 0) return undefined;
     const timer = setInterval(() => {
-      if ((whileHidden || !document.hidden) && connection.value === 'ok') turn.value += 1;
-    }, pace);
+      if (connection.value === 'ok') setTurn((last) => last + 1);
+    }, every);
     return () => clearInterval(timer);
-  }, [pace]);
-  const reload = () => {
-    turn.value += 1;
-  };
-  const act = async (done: string, ...action: ActionCall) => {
-    const succeeded = await perform(done, () => call(...action));
-    reload();
-    return succeeded;
-  };
-  return { value: value.value, error: error.value, reload, act };
+  }, [every]);
+  return loaded;
+}
+
+/** Performs a call as an action of the user. Returns whether it succeeded. */
+export function act(
+  done: string,
+  ...action: [method: Method, path: string, options?: CallOptions]
+): Promise<boolean> {
+  return perform(done, () => call(...action));
 }
 
 /**

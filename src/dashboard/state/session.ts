@@ -29,7 +29,7 @@ export const needsToken = computed(
 /** Incremented when the server is back, so that every view reloads. */
 export const epoch = signal(0);
 
-/** Incremented after each action, which may have changed the state that the header shows. */
+/** Incremented after each action, which may have changed what any view shows. */
 export const changes = signal(0);
 
 const TOKEN = 'petstore-mock control token';

@@ -5,7 +5,7 @@ import { Prose } from '../parts/prose.tsx';
 import { QueryChip, QuerySearch } from '../parts/query-inputs.tsx';
 import { plural } from '../parts/visible-text.ts';
 import { hrefOf, place } from '../state/place.ts';
-import { OFTEN, useResource } from '../state/resource.ts';
+import { act, OFTEN, useResource } from '../state/resource.ts';
 import { type AssumptionDrift, DeploymentAnswers, drifts } from './deployment-answers.tsx';
 import type { Finding } from './finding-list.tsx';
 
@@ -21,7 +21,7 @@ export function AssumptionsView() {
   }, [item, there]);
   if (list.value === undefined) return <Loading resource={list} />;
   const choose = (id: string, option: string) =>
-    list.act(doneWith(id, option), 'PATCH', '/assumptions', { body: { [id]: option } });
+    act(doneWith(id, option), 'PATCH', '/assumptions', { body: { [id]: option } });
   const asked = list.value.map((of) => ({ of, drift: drift.filter((it) => names(it, of.id)) }));
   const shown = asked.filter(passes);
   const others = drift.filter((it) => !list.value?.some(({ id }) => names(it, id)));

@@ -1,12 +1,10 @@
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import type { ClockState } from '../../control/control-shapes.ts';
 import { Button } from '../parts/buttons.tsx';
 import { Field, Form } from '../parts/form.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { timeText } from '../parts/visible-text.ts';
 import { hrefOf } from '../state/place.ts';
-import { OFTEN, useResource } from '../state/resource.ts';
+import { act, useResource } from '../state/resource.ts';
 
 /** The first instant at which the document no longer promises getPet. */
 const AFTER_SUNSET = '2030-12-06T00:00:00Z';
@@ -15,20 +13,20 @@ const MOVES = [
   ['One day back', '-P1D'],
   ['One hour forward', 'PT1H'],
   ['One day forward', 'P1D'],
+  ['30 days forward', 'P30D'],
 ] as const;
 
 /** The clock of the sandbox, and controls to move it. */
 export function ClockView() {
-  const clock = useResource<ClockState>('/clock', OFTEN);
+  const clock = useResource<ClockState>('/clock', 1_000);
   const state = clock.value;
   if (state === undefined) return <Loading resource={clock} />;
-  const set = (done: string, body: object) => clock.act(done, 'PUT', '/clock', { body });
-  const advance = (by: string) =>
-    clock.act('Clock moved.', 'POST', '/clock/advance', { body: { by } });
+  const set = (done: string, body: object) => act(done, 'PUT', '/clock', { body });
+  const advance = (by: string) => act('Clock moved.', 'POST', '/clock/advance', { body: { by } });
   return (
     <>
       <p class="now">
-        <Ticking state={state} />{' '}
+        <time dateTime={state.now}>{timeText(state.now)}</time>{' '}
         <span class="badge">{state.frozen ? 'frozen' : state.real ? 'real time' : 'moved'}</span>
       </p>
       <div class="bar">
@@ -37,9 +35,6 @@ export function ClockView() {
             {label}
           </Button>
         ))}
-        <Button onClick={() => set('Clock moved.', { now: monthAfter(state.now) })}>
-          One month forward
-        </Button>
         <Button onClick={() => set('Clock set past the sunset.', { now: AFTER_SUNSET })}>
           Jump past the sunset of getPet
         </Button>
@@ -78,29 +73,4 @@ export function ClockView() {
       </p>
     </>
   );
-}
-
-/** The same day and time of the next month, or that month's last day. */
-function monthAfter(now: string): string {
-  const date = new Date(now);
-  const day = date.getUTCDate();
-  date.setUTCMonth(date.getUTCMonth() + 1);
-  if (date.getUTCDate() < day) date.setUTCDate(0);
-  return date.toISOString();
-}
-
-/** The time, which keeps running between two replies of the server. */
-function Ticking({ state: { now, frozen } }: { readonly state: ClockState }) {
-  const shown = useSignal(now);
-  useEffect(() => {
-    const start = performance.now();
-    const show = () => {
-      const passed = frozen ? 0 : performance.now() - start;
-      shown.value = new Date(Date.parse(now) + passed).toISOString();
-    };
-    show();
-    const timer = setInterval(show, 250);
-    return () => clearInterval(timer);
-  }, [now, frozen]);
-  return <time dateTime={shown.value}>{timeText(shown.value)}</time>;
 }

@@ -1,17 +1,23 @@
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
-import { BasisBadge, StatusBadge } from '../parts/badge.tsx';
-import { BodyText } from '../parts/body-text.tsx';
-import { Button } from '../parts/buttons.tsx';
+import { Button, CopyButton } from '../parts/buttons.tsx';
 import { Loaded } from '../parts/loading.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Prose } from '../parts/prose.tsx';
 import { milliseconds, timeText, visible } from '../parts/visible-text.ts';
 import { go, hrefOf, place, refine } from '../state/place.ts';
-import { textOfBody } from '../state/requests.ts';
+import {
+  curlOf,
+  fetchOf,
+  httpieOf,
+  requestOf,
+  sendAndOpen,
+  textOfBody,
+  whyNotAgain,
+} from '../state/requests.ts';
 import { useLoaded } from '../state/resource.ts';
-import { ExchangeActions } from './exchange-actions.tsx';
-import { ReleaseButton } from './release-button.tsx';
+import { BodyText } from './body-text.tsx';
+import { BasisBadge, ReleaseButton, StatusBadge } from './exchange-rows.tsx';
 
 interface DetailProps {
   readonly number: number;
@@ -85,20 +91,20 @@ interface ContentProps {
 }
 
 function Content({ exchange, other, isPinned = false }: ContentProps) {
-  const { number, method, target, status, fault, basis, duration, request, reply } = exchange;
+  const { number, method, target, duration, request, reply } = exchange;
   return (
     <>
       <p class="mono">
         <b>{visible(method)}</b> <bdi>{visible(target)}</bdi>
       </p>
       <p class="bar">
-        <StatusBadge status={status} fault={fault} /> <BasisBadge basis={basis} />
+        <StatusBadge {...exchange} /> <BasisBadge {...exchange} />
         <span class="quiet">{milliseconds(duration)}</span>
         <ReleaseButton of={exchange} />
       </p>
       {other !== undefined && !isPinned && <b>{differences(exchange, other)}</b>}
       <Why exchange={exchange} />
-      {!isPinned && <ExchangeActions exchange={exchange} />}
+      {!isPinned && <Actions exchange={exchange} />}
       <h3>Reply body</h3>
       <BodyText of={reply} name={`reply-${number}`} other={other?.reply.body} />
       <h3>Request body</h3>
@@ -111,6 +117,59 @@ function Content({ exchange, other, isPinned = false }: ContentProps) {
         <h3>Request headers</h3>
         <Pairs of={Object.entries(request.headers)} />
       </details>
+    </>
+  );
+}
+
+const COPIES = [
+  ['curl', curlOf],
+  ['fetch', fetchOf],
+  ['HTTPie', httpieOf],
+] as const;
+
+/** What can be done with an exchange. */
+function Actions({ exchange }: { readonly exchange: RecordedExchange }) {
+  const { number, key, operation } = exchange;
+  const whyNot = whyNotAgain(exchange);
+  const request = requestOf(exchange);
+  const leadTo = (form: string) => {
+    const query = new URLSearchParams(place.value.query);
+    query.set('from', String(number));
+    go('exchanges', form, query);
+  };
+  const edit = () => leadTo('new');
+  // Without its key, the request would get another reply.
+  const isKeyLost = key !== undefined && request.key === '';
+  const placed = () => requestOf(exchange, (start) => `KEY_THAT_STARTS_WITH_${start}`);
+  return (
+    <>
+      <div class="bar">
+        <Button
+          class="main"
+          disabled={whyNot !== undefined}
+          onClick={() => (isKeyLost ? edit() : sendAndOpen(request, number))}
+        >
+          Send again
+        </Button>
+        <Button onClick={edit}>Edit and send</Button>
+        {operation !== undefined && <Button onClick={() => leadTo('rule')}>Make a rule</Button>}
+        <Button onClick={() => refine({ with: String(number) })}>Pin to compare</Button>
+      </div>
+      <div class="bar">
+        {COPIES.map(([name, textOf]) => (
+          <CopyButton
+            key={name}
+            label={`Copy as ${name}`}
+            text={() => textOf(placed())}
+            isOff={whyNot !== undefined}
+          />
+        ))}
+        <CopyButton
+          label="Copy link"
+          text={() => new URL(hrefOf('exchanges', String(number)), location.href).href}
+        />
+      </div>
+      {whyNot !== undefined && <p class="quiet">{whyNot}</p>}
     </>
   );
 }

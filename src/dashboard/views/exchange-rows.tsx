@@ -1,9 +1,10 @@
 import type { RecordedExchange } from '../../control/control-shapes.ts';
-import { BasisBadge, StatusBadge } from '../parts/badge.tsx';
+import { call } from '../client/control-calls.ts';
+import { Button } from '../parts/buttons.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { milliseconds, plural, shortened, timeText, visible } from '../parts/visible-text.ts';
 import { go, hrefOf, place } from '../state/place.ts';
-import { ReleaseButton } from './release-button.tsx';
+import { perform } from '../state/resource.ts';
 
 interface Rows {
   readonly exchanges: readonly RecordedExchange[];
@@ -58,7 +59,7 @@ const COLUMNS: readonly Column<RecordedExchange>[] = [
   {
     name: 'Status',
     class: 'code',
-    cell: ({ status, fault }) => <StatusBadge status={status} fault={fault} />,
+    cell: (exchange) => <StatusBadge {...exchange} />,
   },
   {
     name: 'Basis',
@@ -98,4 +99,42 @@ function keepFilters(event: MouseEvent & { readonly currentTarget: HTMLAnchorEle
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   go('exchanges', event.currentTarget.hash.split('/').at(-1), place.value.query);
+}
+
+const MEANINGS: Readonly<Record<RecordedExchange['basis'], string>> = {
+  documented: 'The document prescribes this reply.',
+  assumed: 'An assumption decided this reply.',
+  forced: 'A scenario or the request itself forced this reply.',
+  upstream: 'A deployment gave this reply.',
+};
+
+/** What a reply rests on. */
+export function BasisBadge({ basis }: Pick<RecordedExchange, 'basis'>) {
+  return (
+    <span class={`badge ${basis}`} title={MEANINGS[basis]}>
+      {basis}
+    </span>
+  );
+}
+
+/** The status of a reply, or the fault in its place. */
+export function StatusBadge({ status, fault }: Pick<RecordedExchange, 'status' | 'fault'>) {
+  const kind = status === undefined || status >= 400 ? 'failed' : 'done';
+  return <span class={`status ${kind}`}>{status ?? fault ?? 'none'}</span>;
+}
+
+/** Lets a reply go that a rule holds back. */
+export function ReleaseButton({ of: { number, hold } }: { readonly of: RecordedExchange }) {
+  if (hold === undefined || hold.ended !== undefined) return null;
+  const body = { exchanges: [number] };
+  const done = `Released the reply of exchange ${number}.`;
+  return (
+    <Button
+      class="release"
+      aria-label={`Release exchange ${number}`}
+      onClick={() => perform(done, () => call('POST', '/holds/release', { body }))}
+    >
+      Release
+    </Button>
+  );
 }

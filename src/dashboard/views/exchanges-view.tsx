@@ -1,7 +1,9 @@
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { OPERATION_IDS } from '../../contract/operations.ts';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { call, open } from '../client/control-calls.ts';
 import { Button, CopyButton } from '../parts/buttons.tsx';
+import { QueryChip, QueryChoice, QuerySearch } from '../parts/query-inputs.tsx';
 import { save } from '../parts/save.ts';
 import { plural } from '../parts/visible-text.ts';
 import {
@@ -17,7 +19,6 @@ import { perform, useLoaded } from '../state/resource.ts';
 import { epoch, notice } from '../state/session.ts';
 import { ExchangeDetail } from './exchange-detail.tsx';
 import { ExchangeRows } from './exchange-rows.tsx';
-import { ExchangeFilters, filterIn } from './exchange-toolbar.tsx';
 import { RequestForm } from './request-form.tsx';
 import { RuleForm } from './rule-form.tsx';
 
@@ -28,14 +29,13 @@ export function ExchangesView() {
   const before = query.get('before') ?? '';
   const feed = useMemo(() => new ExchangeFeed(filter), [filter, epoch.value]);
   useEffect(() => () => feed.close(), [feed]);
-  const isPaused = feed.paused.value;
-  const isHeld = isPaused || item !== undefined;
-  useEffect(() => feed.hold(isHeld), [feed, isHeld]);
+  const [isPaused, pause] = useState(false);
+  feed.isHeld = isPaused || item !== undefined;
   const older = useLoaded(`${before} ${filter}`, async (signal) =>
     before ? journalPage(`${NEWEST_FIRST}&before=${before}`, filter, signal) : undefined,
   );
   const isLive = before === '';
-  const exchanges = isLive ? feed.shown.value : (older.value?.exchanges ?? []);
+  const exchanges = (isLive ? feed.shown : older).value?.exchanges ?? [];
   const rows = { exchanges, filter, isLive, onLatest: () => void feed.load() };
   useArrowKeys(rows);
   const other = Number(query.get('with'));
@@ -45,17 +45,17 @@ export function ExchangesView() {
         <ExchangeFilters />
         <div class="bar">
           <span>
-            {plural(feed.total.value, 'exchange')}
+            {plural(feed.shown.value.total, 'exchange')}
             {filter !== '' && ' match'}
           </span>
-          {isHeld && feed.waiting.value > 0 && (
+          {feed.isHeld && feed.waiting.value > 0 && (
             <Button class="main" onClick={() => feed.load()}>
               Show {feed.waiting.value.toLocaleString('en')} new
             </Button>
           )}
           <span class="bar far">
             <a href={hrefOf('exchanges', 'new')}>New request</a>
-            <Button onClick={() => feed.pause(!isPaused)}>{isPaused ? 'Resume' : 'Pause'}</Button>
+            <Button onClick={() => pause(!isPaused)}>{isPaused ? 'Resume' : 'Pause'}</Button>
             <Button onClick={() => exportHar(filter)}>Export HAR</Button>
             <Button onClick={() => clear(feed)}>Clear</Button>
           </span>
@@ -77,6 +77,47 @@ export function ExchangesView() {
         />
       )}
     </div>
+  );
+}
+
+const FILTERS = ['text', 'statusClass', 'basis', 'findings', 'unmatched', 'held'] as const;
+const MORE_FILTERS = ['operation', 'status', 'key'] as const;
+
+/** The part of the page's address that filters exchanges, as a query of the control API. */
+function filterIn(query: URLSearchParams): string {
+  const filter = new URLSearchParams();
+  for (const name of [...FILTERS, ...MORE_FILTERS]) {
+    const value = query.get(name)?.trim() ?? '';
+    if (value !== '' && (name !== 'status' || /^\d{3}$/.test(value))) filter.set(name, value);
+  }
+  return filter.toString();
+}
+
+/** The filters, kept in the page's address. */
+function ExchangeFilters() {
+  const { query } = place.value;
+  const isMore = MORE_FILTERS.some((name) => query.has(name));
+  return (
+    <search class="bar">
+      <QuerySearch name="text" label="Search" placeholder="Search paths, reasons and bodies" />
+      {['2xx', '4xx', '5xx'].map((value) => (
+        <QueryChip key={value} name="statusClass" value={value} label={value} />
+      ))}
+      {['assumed', 'forced'].map((value) => (
+        <QueryChip key={value} name="basis" value={value} label={value} />
+      ))}
+      <QueryChip name="findings" value="true" label="with findings" />
+      <QueryChip name="unmatched" value="true" label="unmatched" />
+      {query.has('held') && <QueryChip name="held" value="true" label="held" />}
+      <details class="more" open={isMore}>
+        <summary>More filters</summary>
+        <div class="bar fields">
+          <QueryChoice name="operation" label="Operation" options={OPERATION_IDS} />
+          <QuerySearch name="status" label="Status" digits={3} />
+          <QuerySearch name="key" label="API key" />
+        </div>
+      </details>
+    </search>
   );
 }
 
@@ -144,13 +185,20 @@ async function turn(
   go('exchanges', item === place.value.item ? item : String(next.number), query);
 }
 
+/** The last step. The next one waits for it, so that no press of a key is lost. */
+let stepping = Promise.resolve();
+
 /** Opens the next older or newer exchange: that in the list, or the first of the next page. */
 function step(rows: Rows, towards: Direction): void {
-  const { item, query } = place.value;
-  const index = rows.exchanges.findIndex(({ number }) => String(number) === item);
-  const next = index < 0 ? undefined : rows.exchanges[index + (towards === 'older' ? 1 : -1)];
-  if (next !== undefined) go('exchanges', String(next.number), query);
-  else void turn(rows, towards, '', Number(item));
+  const take = async () => {
+    const { item, query } = place.value;
+    const index = rows.exchanges.findIndex(({ number }) => String(number) === item);
+    const next = index < 0 ? undefined : rows.exchanges[index + (towards === 'older' ? 1 : -1)];
+    if (next === undefined) await turn(rows, towards, '', Number(item));
+    else go('exchanges', String(next.number), query);
+  };
+  // If the server is lost, the page says so already.
+  stepping = stepping.then(take).catch(() => undefined);
 }
 
 /** Up and down lead to the next exchange while one is open. */

@@ -7,6 +7,7 @@ import { QuerySearch } from '../parts/query-inputs.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { shortened, visible } from '../parts/visible-text.ts';
 import { fieldsOf, type Row, TABLES, textOf } from '../state/record-tables.ts';
+import { act } from '../state/resource.ts';
 import { RecordForm } from './record-form.tsx';
 
 const PAGE_SIZE = 25;
@@ -28,15 +29,15 @@ export function RecordTable({ name }: { readonly name: CollectionName }) {
   const pathOf = (row: Row) => `/${name}/${idOf(row)}`;
   const remove = async (row: Row) => {
     // The row disappears, and the focus with it.
-    if (await list.act(`Deleted ${noun} ${idOf(row)}.`, 'DELETE', pathOf(row))) {
+    if (await act(`Deleted ${noun} ${idOf(row)}.`, 'DELETE', pathOf(row))) {
       document.getElementById('main')?.focus();
     }
   };
   const row = records.find((it) => idOf(it) === edited);
   const save = async (body: Row) => {
     const isDone = await (row === undefined
-      ? list.act(`Added the ${noun}.`, 'POST', `/${name}`, { body })
-      : list.act(`Saved ${noun} ${edited}.`, 'PATCH', pathOf(row), { body }));
+      ? act(`Added the ${noun}.`, 'POST', `/${name}`, { body })
+      : act(`Saved ${noun} ${edited}.`, 'PATCH', pathOf(row), { body }));
     if (isDone) edit(undefined);
     return isDone;
   };
@@ -67,7 +68,7 @@ export function RecordTable({ name }: { readonly name: CollectionName }) {
             <Button
               key={index} // the button that was pressed keeps the focus when it becomes another
               aria-label={`${label} ${noun} ${idOf(row)}`}
-              onClick={() => list.act(done, 'PATCH', pathOf(row), { body: changes })}
+              onClick={() => act(done, 'PATCH', pathOf(row), { body: changes })}
             >
               {label}
             </Button>
@@ -99,7 +100,6 @@ export function RecordTable({ name }: { readonly name: CollectionName }) {
         >
           Add an {noun}
         </Button>
-        <Button onClick={list.reload}>Reload</Button>
       </search>
       {row === undefined && form}
       {list.value === undefined || list.error !== undefined ? (

@@ -8,6 +8,7 @@ import { Pager, sortedHead, usePagedList } from '../parts/paged-list.tsx';
 import { QuerySearch } from '../parts/query-inputs.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { plural, timeText } from '../parts/visible-text.ts';
+import { act } from '../state/resource.ts';
 import { controlPath, sandbox } from '../state/session.ts';
 
 const OF_DEFAULT = { of: DEFAULT_SANDBOX } as const;
@@ -29,11 +30,11 @@ export function SandboxesView() {
   const { records, total } = list.value;
   const remove = async (query: URLSearchParams, what: string) => {
     const done = `Deleted ${what}.`;
-    await list.act(done, 'DELETE', `/sandboxes?${query}`, OF_DEFAULT);
+    await act(done, 'DELETE', `/sandboxes?${query}`, OF_DEFAULT);
     selected.value = new Set();
   };
   const create = (name: string) =>
-    list.act(`Created sandbox ${name}.`, 'POST', '/sandboxes', { body: { name }, ...OF_DEFAULT });
+    act(`Created sandbox ${name}.`, 'POST', '/sandboxes', { body: { name }, ...OF_DEFAULT });
   const names = [...selected.value];
   const columns = columnsOf(sort, selected.value, (name, isOn) => {
     const next = new Set(names);

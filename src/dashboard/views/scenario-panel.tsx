@@ -13,12 +13,11 @@ import { renameScenario, saveScenario, scenarioText } from '../state/scenarios.t
 interface PanelProps {
   readonly name: string;
   readonly isActive: boolean;
-  readonly onChange: () => void;
   readonly onDuplicate: (text: string) => void;
 }
 
 /** A scenario of the user's own, in an editor that is loaded when it is opened. */
-export function ScenarioPanel({ name, isActive, onChange, onDuplicate }: PanelProps) {
+export function ScenarioPanel({ name, isActive, onDuplicate }: PanelProps) {
   const parent = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | undefined>(undefined);
   const [text, saved] = [useRef(''), useRef('')];
@@ -34,7 +33,6 @@ export function ScenarioPanel({ name, isActive, onChange, onDuplicate }: PanelPr
     if (!(await perform(done, () => saveScenario(name, sent, turnOn)))) return;
     saved.current = sent;
     compare();
-    onChange();
   };
   useEffect(() => {
     const controller = new AbortController();
@@ -84,7 +82,6 @@ export function ScenarioPanel({ name, isActive, onChange, onDuplicate }: PanelPr
   };
   const leave = (next?: string) => {
     unsaved.value = undefined;
-    onChange();
     go('scenarios', next);
   };
   return (

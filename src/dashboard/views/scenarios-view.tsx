@@ -6,7 +6,7 @@ import { NameForm } from '../parts/form.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { visible } from '../parts/visible-text.ts';
 import { go, hrefOf, place } from '../state/place.ts';
-import { OFTEN, perform, useResource } from '../state/resource.ts';
+import { act, OFTEN, perform, useResource } from '../state/resource.ts';
 import { activeNames, addScenario, EXAMPLE, scenarioText } from '../state/scenarios.ts';
 import { ScenarioPanel } from './scenario-panel.tsx';
 
@@ -26,7 +26,7 @@ export function ScenariosView() {
   const names = activeNames(all);
   const available = all.filter((it) => it.active === undefined);
   const use = (done: string, scenarios: readonly string[]) =>
-    list.act(done, 'PUT', '/scenario', { body: { scenarios } });
+    act(done, 'PUT', '/scenario', { body: { scenarios } });
   const turn = async (name: string) => {
     const others = names.filter((it) => it !== name);
     await (names.includes(name)
@@ -38,7 +38,6 @@ export function ScenariosView() {
     const isDone = await perform(`Created ${name}.`, async () => addScenario(name, await text));
     if (isDone) {
       setNaming(false);
-      list.reload();
       go('scenarios', name);
     }
     return isDone;
@@ -128,7 +127,6 @@ export function ScenariosView() {
           key={opened.name}
           name={opened.name}
           isActive={opened.active !== undefined}
-          onChange={list.reload}
           onDuplicate={(text) => create(copyOf(opened.name, all), text)}
         />
       )}

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import { COLLECTIONS } from '../../contract/records.ts';
 import type { Snapshot } from '../../control/control-shapes.ts';
 import { Button, ConfirmButton } from '../parts/buttons.tsx';
@@ -6,14 +5,13 @@ import { NameForm } from '../parts/form.tsx';
 import { plural } from '../parts/visible-text.ts';
 import { hrefOf, place } from '../state/place.ts';
 import { TABLES } from '../state/record-tables.ts';
-import { useResource } from '../state/resource.ts';
+import { act, useResource } from '../state/resource.ts';
 import { RecordTable } from './record-table.tsx';
 
 /** The records of the sandbox: three tables, snapshots and resets. */
 export function StoreView() {
   const { item } = place.value;
   const opened = COLLECTIONS.find((name) => name === item) ?? 'animals';
-  const [changes, setChanges] = useState(0);
   return (
     <>
       <nav aria-label="Collections">
@@ -27,8 +25,8 @@ export function StoreView() {
           </a>
         ))}
       </nav>
-      <RecordTable key={`${opened} ${changes}`} name={opened} />
-      <StoreTools onChange={() => setChanges(changes + 1)} />
+      <RecordTable key={opened} name={opened} />
+      <StoreTools />
     </>
   );
 }
@@ -37,13 +35,8 @@ export function StoreView() {
 const BUT_THE_STORE = { keep: ['scenario', 'own-scenarios', 'assumptions', 'clock', 'journal'] };
 
 /** Resets and snapshots. */
-function StoreTools({ onChange }: { readonly onChange: () => void }) {
+function StoreTools() {
   const list = useResource<readonly Snapshot[]>('/snapshots');
-  const act: typeof list.act = async (...action) => {
-    const isDone = await list.act(...action);
-    onChange();
-    return isDone;
-  };
   return (
     <>
       <section aria-labelledby="snapshots">

@@ -1,11 +1,10 @@
-import { useSignal } from '@preact/signals';
 import type { RecordedMessage } from '../../control/control-shapes.ts';
+import { Button } from '../parts/buttons.tsx';
+import { save } from '../parts/save.ts';
+import { visible } from '../parts/visible-text.ts';
 import { textOfBody } from '../state/requests.ts';
-import { Button } from './buttons.tsx';
-import { save } from './save.ts';
-import { visibleLines } from './visible-text.ts';
 
-/** Characters that are shown at once: browsers stall on megabytes. */
+/** Characters that are shown: browsers stall on megabytes. */
 const SHOWN = 20_000;
 
 interface BodyProps {
@@ -18,30 +17,23 @@ interface BodyProps {
 
 /** A body as text: JSON is indented, everything else stays as it is. */
 export function BodyText({ of: { body, cut }, name, other }: BodyProps) {
-  const all = useSignal(false);
   if (body === undefined) {
     return <p class="quiet">{cut ? 'The journal does not keep a long body.' : 'No body.'}</p>;
   }
   const text = textOfBody(body, 2);
-  const isCut = text.length > SHOWN && !all.value;
-  const shown = visibleLines(isCut ? text.slice(0, SHOWN) : text);
+  const isCut = text.length > SHOWN;
+  const shown = visible(isCut ? text.slice(0, SHOWN) : text);
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls needs the focus */}
       <section class="body" tabIndex={0} aria-label={`Body of ${name}`}>
-        <pre>{other === undefined ? shown : marked(shown, visibleLines(textOfBody(other, 2)))}</pre>
+        <pre>{other === undefined ? shown : marked(shown, visible(textOfBody(other, 2)))}</pre>
       </section>
       {cut && <p class="quiet">The journal keeps only the start of a long body.</p>}
       {isCut && (
         <p class="bar">
-          <Button
-            onClick={() => {
-              all.value = true;
-            }}
-          >
-            Show all {text.length.toLocaleString('en')} characters
-          </Button>
-          <Button onClick={() => save(`${name}.txt`, text)}>Download</Button>
+          These are the first {SHOWN.toLocaleString('en')} of {text.length.toLocaleString('en')}{' '}
+          characters. <Button onClick={() => save(`${name}.txt`, text)}>Download</Button>
         </p>
       )}
     </>
